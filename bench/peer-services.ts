@@ -52,5 +52,6 @@ export async function contextFrom({ snapshotFile, overlayFile }: PeerInput): Pro
       caller: { kind: 'anonymous' },
       correlationId: 'bench',
       maxPageSize: Number.POSITIVE_INFINITY,
+      contract: 'graphql',
     });
 }

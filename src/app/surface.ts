@@ -1,6 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import { createCompiler } from '../graphql/compiler.ts';
-import { createGraphQLServer } from '../graphql/yoga.ts';
+import { createGraphQLServer, type GraphQLServerDeps } from '../graphql/yoga.ts';
 import { createAnswerCache } from '../http/answer-cache.ts';
 import { createCachedRows } from '../http/cached-rows.ts';
 import { compress } from '../http/compression.ts';
@@ -12,8 +12,7 @@ import { createNearMisses } from '../http/redirects.ts';
 import { createUnread } from '../http/unread-answers.ts';
 import { createFairQueue } from '../limits/fair-queue.ts';
 import { UNREAD_LIMITS } from '../limits/limits.ts';
-import type { RequestContext } from '../limits/request-context.ts';
-import { type AppContext, createContext } from '../resolvers/common/context.ts';
+import { createContext } from '../resolvers/common/context.ts';
 import { MAX_PAGE_SIZE } from '../resolvers/common/page.ts';
 import { createRestAdapter } from '../rest/adapter.ts';
 import manifest from '../rest/generated/manifest.json' with { type: 'json' };
@@ -43,12 +42,13 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   const { catalog, keys, services, warmth } = core;
   const { metrics } = core.telemetry;
 
-  const contextOf = (requestContext: RequestContext, trusted: boolean): AppContext =>
+  const contextOf: GraphQLServerDeps['createContext'] = (requestContext, { trusted, transport }) =>
     createContext(services, {
       nowMs: clock.now(),
       caller: requestContext.caller,
       correlationId: requestContext.correlationId,
       maxPageSize: trusted ? Number.POSITIVE_INFINITY : MAX_PAGE_SIZE,
+      contract: transport === 'rest' ? 'v1' : 'graphql',
     });
 
   const fairQueue = createFairQueue({ now: () => performance.now(), later: setImmediate });

@@ -48,8 +48,11 @@ export interface PersistedOperation {
 
 export interface GraphQLServerDeps {
   readonly schema: GraphQLSchema;
-  /** Create the context of one operation; `trusted` = it is a persisted one. */
-  readonly createContext: (requestContext: RequestContext, trusted: boolean) => AppContext;
+  /** Create the context of one operation; `trusted` = it is a persisted one; the rows of /v1 come by `rest`. */
+  readonly createContext: (
+    requestContext: RequestContext,
+    by: { readonly trusted: boolean; readonly transport: ServerContext['transport'] },
+  ) => AppContext;
   /** The persisted operations by name. */
   readonly persisted: ReadonlyMap<string, PersistedOperation>;
   /** Cached answers; absent: every operation is executed. */
@@ -129,7 +132,8 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
     // The query limits cache documents. Yoga's cache would return one tier's document to another without a check.
     parserAndValidationCache: false,
     extraParamNames: ['documentId'],
-    context: (initial) => deps.createContext(initial.info, pointsByText.has(initial.params?.query ?? '')),
+    context: ({ info, params, transport }) =>
+      deps.createContext(info, { trusted: pointsByText.has(params?.query ?? ''), transport }),
     // The gateway plugin converts errors, because it knows their request.
     maskedErrors: { maskError: (error) => (error instanceof Error ? error : new Error(String(error))) },
     graphiql: false,

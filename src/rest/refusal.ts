@@ -1,41 +1,53 @@
 import { AppError, ERROR_CODES, type ErrorCode } from '../shared/errors.ts';
-import { isErrorCode } from './envelope.ts';
 import type { RefusalFieldsFragment } from './generated/operations.ts';
 
-/** Seconds after which a refused build may be retried: market state is refreshed, quotes change. */
-const RETRY_AFTER_SEC = 5;
+type Refusal = RefusalFieldsFragment;
+
+/** What the contract calls each refusal. */
+const CODES: Readonly<Record<Refusal['__typename'], ErrorCode>> = {
+  StaleDataRefusal: 'stale_data',
+  NoRouteRefusal: 'no_route',
+  InsufficientLiquidityRefusal: 'insufficient_liquidity',
+  LimitExceededRefusal: 'bad_request',
+  SimulationRevertedRefusal: 'simulation_reverted',
+  SimulationMismatchRefusal: 'simulation_mismatch',
+  NotSimulatedRefusal: 'upstream_unavailable',
+  NotEligibleRefusal: 'bad_request',
+  PositionProxyRefusal: 'bad_request',
+  AmbiguousYieldLoopsRefusal: 'bad_request',
+};
 
 /** Convert a builder's refusal to the error of the envelope. */
-export function refusalError(refusal: RefusalFieldsFragment): AppError {
-  const code: ErrorCode = isErrorCode(refusal.code) ? refusal.code : 'internal';
-  return new AppError(code, refusal.message, {
-    status: refusal.status || ERROR_CODES[code].status,
-    retryable: refusal.retryable,
+export function refusalError(refusal: Refusal): AppError {
+  const code = CODES[refusal.__typename];
+  const { message, retryable, retryAfterSec } = refusal;
+  return new AppError(code, message, {
+    // A reverted simulation is either: fresh quotes may cure it.
+    status: code === 'simulation_reverted' && retryable ? 503 : ERROR_CODES[code].status,
+    retryable,
     details: detailsOf(refusal),
-    retryAfterSec: refusal.retryable ? RETRY_AFTER_SEC : undefined,
+    retryAfterSec: retryAfterSec ?? undefined,
   });
 }
 
-/** Whether a builder's answer is a refusal: every refusal has a code. */
-export function isRefusal<T extends { readonly __typename: string }>(
-  answer: T,
-): answer is Extract<T, RefusalFieldsFragment> {
-  return 'code' in answer;
+/** Whether a builder's answer is a refusal. */
+export function isRefusal<T extends { readonly __typename: string }>(answer: T): answer is Extract<T, Refusal> {
+  return answer.__typename in CODES;
 }
 
-function detailsOf(refusal: RefusalFieldsFragment): unknown {
+function detailsOf(refusal: Refusal): unknown {
   switch (refusal.__typename) {
     case 'StaleDataRefusal': {
       const { group, asOf, staleAfterSec, staleForSec, reference, feed, deviationPct } = refusal;
       const given = Object.entries({ reference, feed, deviationPct }).filter(([, value]) => value !== null);
-      return { group, asOf, staleAfterSec, staleForSec, ...Object.fromEntries(given) };
+      return { group, asOf, staleAfterSec, staleForSec: staleForSec ?? 0, ...Object.fromEntries(given) };
     }
     case 'NoRouteRefusal': {
-      const { tokenIn, tokenOut, amountIn, venues } = refusal;
+      const { tokenInAddress: tokenIn, tokenOutAddress: tokenOut, amountInUnits: amountIn, venues } = refusal;
       return { tokenIn, tokenOut, amountIn, venues };
     }
     case 'InsufficientLiquidityRefusal': {
-      const { needed, available, symbol, place, marketId, maxAmount, maxLeverage, maxLtvPct } = refusal;
+      const { needed, available, loanSymbol: symbol, place, marketId, maxAmount, maxLeverage, maxLtvPct } = refusal;
       const given = Object.entries({ marketId, maxAmount, maxLeverage, maxLtvPct }).filter(
         ([, value]) => value !== null,
       );
@@ -47,19 +59,23 @@ function detailsOf(refusal: RefusalFieldsFragment): unknown {
     }
     case 'SimulationRevertedRefusal': {
       const args = Object.fromEntries(refusal.args.map(({ name, value }) => [name, value]));
-      const { reason, callIndex, cause, nextStep } = refusal;
+      const { contractError: reason, callIndex, cause, nextStep } = refusal;
       const known = Object.entries({ cause, nextStep }).filter(([, value]) => value !== null);
       return { reason, args, callIndex, ...Object.fromEntries(known) };
     }
     case 'SimulationMismatchRefusal': {
-      const { of, expected, simulated, symbol, tolerancePct, source } = refusal;
+      const { shortfall: of, expected, simulated, symbol, tolerancePct, swapSource: source } = refusal;
       const details = { of, expected, simulated, symbol, tolerancePct };
       return source === null ? details : { ...details, source };
     }
-    case 'AmbiguousYieldLoopsRefusal':
-      return { field: `body.${refusal.field}`, vaultId: refusal.vaultId, candidates: refusal.candidates };
+    case 'NotSimulatedRefusal':
+      return { provider: 'chain', reason: 'not_simulated' };
+    case 'AmbiguousYieldLoopsRefusal': {
+      const { field, strategyId: vaultId, candidatePositionIndexes: candidates } = refusal;
+      return { field: `body.${field}`, vaultId, candidates };
+    }
     case 'PositionProxyRefusal': {
-      const { proxy, owner, positionId } = refusal;
+      const { proxy, owner, positionIndex: positionId } = refusal;
       return { field: `body.${refusal.field}`, value: proxy, owner, positionId };
     }
     case 'NotEligibleRefusal':
@@ -72,7 +88,7 @@ function notEligibleDetails({
   rule,
   pointer,
   alternatives,
-}: Extract<RefusalFieldsFragment, { readonly __typename: 'NotEligibleRefusal' }>): unknown {
+}: Extract<Refusal, { readonly __typename: 'NotEligibleRefusal' }>): unknown {
   const ways = alternatives.map(({ action, amount, symbol, thenRepay }) => ({
     action,
     amount,

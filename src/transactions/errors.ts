@@ -34,7 +34,7 @@ export class StaleDataError extends AppError<StaleDataDetails> {
       'stale_data',
       message ??
         `Nothing is built on old numbers: ${group} was last measured at ${asOf} and may be ${staleAfterSec} s old. Try again when it has been refreshed.`,
-      { details, retryAfterSec: 10 },
+      { details },
     );
   }
 }
@@ -199,6 +199,9 @@ export class SimulationMismatchError extends AppError<SimulationMismatchDetails>
 
 /** No node of the chain can try transactions out, and what was asked for is not handed out untried. */
 export class NotSimulatedError extends AppError<{ readonly provider: string; readonly reason: string }> {
+  /** Whether it is built when the request allows it untried. */
+  readonly takesRiskBack: boolean;
+
   constructor(chainId: ChainId, takesRiskBack: boolean) {
     const why = `No node of chain ${chainId} can try transactions out now: neither eth_simulateV1 nor code overrides work there.`;
     super(
@@ -208,6 +211,7 @@ export class NotSimulatedError extends AppError<{ readonly provider: string; rea
         : `${why} Nothing that adds risk is built without that: try again later. What takes risk back (close, repay, add_collateral, the exit of a vault) is built with allowUnsimulated: true.`,
       { details: { provider: 'chain', reason: 'not_simulated' }, retryAfterSec: 60 },
     );
+    this.takesRiskBack = takesRiskBack;
   }
 }
 

@@ -29,6 +29,7 @@ export { buildSetAuthorization } from './build/set-authorization.ts';
 export type { BuilderDeps, VaultOf } from './deps.ts';
 export * from './errors.ts';
 export type { ExitCost } from './exit-cost.ts';
+export { MAX_SLIPPAGE } from './input.ts';
 export { type Intent, intentOf } from './intent.ts';
 export type { ManageInput } from './manage/index.ts';
 export { countsIncentive, incentiveNote, slippageNote, swapNote } from './messages.ts';

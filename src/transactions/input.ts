@@ -2,6 +2,7 @@ import { leverageFromLtvPct, ltvPctFromLeverage } from '../domain/leverage/lever
 import type { LtvLimits } from '../domain/leverage/limits.ts';
 import { Decimal, formatPct, formatUnitsPlain, ZERO } from '../shared/decimal.ts';
 import { BadRequestError } from '../shared/errors.ts';
+import { requireOneTarget } from '../shared/input/manage-fields.ts';
 import { LimitExceededError } from './errors.ts';
 import type { EffectiveSlippage, PayToken } from './types.ts';
 
@@ -95,12 +96,7 @@ export interface TargetInput {
  */
 export function targetLtvPct(input: TargetInput, limits: LtvLimits): Decimal {
   const { leverage, desiredLtvPct } = input;
-  if ((leverage === undefined) === (desiredLtvPct === undefined)) {
-    throw new BadRequestError('Send exactly one of leverage (e.g. 5) and desiredLtv (percent, e.g. "80").', {
-      field: 'leverage',
-      limit: { exactlyOneOf: ['leverage', 'desiredLtv'] },
-    });
-  }
+  requireOneTarget({ leverage, desiredLtv: desiredLtvPct });
   const field = leverage === undefined ? 'desiredLtv' : 'leverage';
   const asked = leverage ?? desiredLtvPct ?? ZERO;
   if (leverage === undefined ? !asked.gt(ZERO) : !asked.gt(1)) {

@@ -7,20 +7,29 @@ beforeAll(async () => {
 });
 afterAll(() => front.stop());
 
-const QUERY = 'query($input: ManagePositionInput!) { managePosition(input: $input) { __typename } }';
-const input = { userAddress: '0x0000000000000000000000000000000000000001', id: 0, action: 'close' };
+const QUERY =
+  'mutation($wallet: Address!, $input: ManageLeverageInput!) { manageLeveragePlan(wallet: $wallet, input: $input) { __typename } }';
+const wallet = '0x0000000000000000000000000000000000000001';
+const position = { at: { chainId: 1, positionIndex: 0 } };
+const input = { position, action: { close: {} } };
+
+const at = (place: object) => ({ ...input, position: { at: { ...position.at, ...place } } });
+const closing = (close: object) => ({ ...input, action: { close } });
+const paying = (repay: object) => ({ ...input, action: { repay: { amount: '1', ...repay } } });
 
 describe('a variable that is refused', () => {
   test.each([
-    ['a field that is missing', { ...input, id: undefined }, 'variables.input'],
+    ['a field that is missing', { ...input, position: undefined }, 'variables.input'],
     ['a field that does not exist', { ...input, ids: 1 }, 'variables.input'],
-    ['a field of another type', { ...input, id: 'first' }, 'variables.input.id'],
-    ['a word of no list', { ...input, action: 'sell' }, 'variables.input.action'],
-    ['an amount in exponent form', { ...input, amount: '1e30' }, 'variables.input.amount'],
-    ['an address that is none', { ...input, userAddress: 'me.eth' }, 'variables.input.userAddress'],
+    ['a field of another type', at({ positionIndex: 'first' }), 'variables.input.position.at.positionIndex'],
+    ['an action that does not exist', { ...input, action: { sell: {} } }, 'variables.input.action'],
+    ['two actions at once', { ...input, action: { close: {}, repayAll: {} } }, 'variables.input.action'],
+    ['no action', { ...input, action: {} }, 'variables.input.action'],
+    ['an amount in exponent form', closing({ amount: '1e30' }), 'variables.input.action.close.amount'],
+    ['an address that is none', paying({ payToken: 'me.eth' }), 'variables.input.action.repay.payToken'],
     ['no input at all', null, 'variables.input'],
   ])('error: BadRequest names the place of %s', async (_what, value, field) => {
-    const { body } = await front.graphql(QUERY, { variables: { input: value }, headers: PARTNER_KEY });
+    const { body } = await front.graphql(QUERY, { variables: { wallet, input: value }, headers: PARTNER_KEY });
     expect(body.errors[0].extensions).toMatchObject({ code: 'bad_request', details: { field } });
   });
 

@@ -75,8 +75,7 @@ describe('everyField', () => {
     const reached = new Set(fields.map(({ coordinate }) => coordinate.split('.')[0]));
     for (const type of Object.values(schema.getTypeMap())) {
       const isOutput = 'getFields' in type && 'getInterfaces' in type && !type.name.startsWith('__');
-      const isOther =
-        ['Mutation', 'Subscription'].includes(type.name) || type.constructor.name === 'GraphQLInterfaceType';
+      const isOther = type.name === 'Subscription' || type.constructor.name === 'GraphQLInterfaceType';
       if (isOutput && !isOther && !onlySubscribed(type.name)) expect(reached).toContain(type.name);
     }
   });
@@ -99,7 +98,8 @@ describe.each(TIERS)('every field as %s', (tier) => {
   });
 
   test('GET', async () => {
-    await inTurn(keyedAndSome, async (field) => {
+    const queries = keyedAndSome.filter(({ query }) => !query.startsWith('mutation'));
+    await inTurn(queries, async (field) => {
       const { status, body } = await front.send(`/graphql?query=${encodeURIComponent(field.query)}`, {
         headers: HEADERS[tier],
       });
@@ -136,7 +136,8 @@ describe.each(TIERS)('every field as %s', (tier) => {
       );
       const roots =
         operation?.selectionSet.selections.flatMap((node) => (node.kind === Kind.FIELD ? [node.name.value] : [])) ?? [];
-      const scopes = roots.map((root) => scopeOf(schema.getQueryType()?.getFields()[root] ?? { extensions: {} }));
+      const rootType = schema.getRootType(operation?.operation ?? ('query' as never));
+      const scopes = roots.map((root) => scopeOf(rootType?.getFields()[root] ?? { extensions: {} }));
       const scope = scopes.includes('ops') ? 'ops' : scopes.includes('partner') ? 'partner' : 'public';
       for (const body of [
         { documentId: sha256, variables },

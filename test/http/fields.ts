@@ -93,11 +93,12 @@ interface Way {
   readonly wrap: (selection: string) => string;
 }
 
-/** Every field of every object that queries can reach, by the way that needs the least. */
+/** Every field of every object that queries and mutations can reach, by the way that needs the least. */
 export function everyField(schema: GraphQLSchema): AskedField[] {
-  const root = schema.getQueryType();
-  if (!root) throw new Error('no query type');
-  const ways = new Map<GraphQLObjectType, Way>([[root, { scope: 'public', wrap: (selection) => `{${selection}}` }]]);
+  const roots = [schema.getQueryType(), schema.getMutationType()].filter((root) => root != null);
+  const ways = new Map<GraphQLObjectType, Way>(
+    roots.map((root) => [root, { scope: 'public', wrap: (selection) => `${root.name.toLowerCase()}{${selection}}` }]),
+  );
   for (const allowed of ['public', 'partner', 'ops'] as const) spread(schema, ways, allowed);
   return [...ways].flatMap(([type, way]) =>
     Object.values(type.getFields()).map((field) => ({

@@ -89,13 +89,16 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
   const files = createFiles({ routes, tabs: config.env.GRAPHIQL ? [] : null, charge: door.chargeFile });
   const graphql = createGraphQLServer({
     schema,
-    createContext: faulty('createContext', (requestContext: RequestContext, trusted: boolean) =>
-      createContext(services, {
-        nowMs: complete.nowMs,
-        caller: requestContext.caller,
-        correlationId: requestContext.correlationId,
-        maxPageSize: trusted ? Number.POSITIVE_INFINITY : MAX_PAGE_SIZE,
-      }),
+    createContext: faulty(
+      'createContext',
+      (requestContext: RequestContext, { trusted, transport }: { trusted: boolean; transport: 'rest' | 'graphql' }) =>
+        createContext(services, {
+          nowMs: complete.nowMs,
+          caller: requestContext.caller,
+          correlationId: requestContext.correlationId,
+          maxPageSize: trusted ? Number.POSITIVE_INFINITY : MAX_PAGE_SIZE,
+          contract: transport === 'rest' ? 'v1' : 'graphql',
+        }),
     ),
     persisted: persistedOperations(manifest, routes),
     answers: faulty('answers', answers),

@@ -169,6 +169,7 @@ export function contextOf(services: Services, nowMs = NOW_MS): AppContext {
     caller: { kind: 'anonymous' },
     correlationId: 'test',
     maxPageSize: MAX_PAGE_SIZE,
+    contract: 'graphql',
   });
 }
 

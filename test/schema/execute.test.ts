@@ -26,14 +26,14 @@ if (!market) throw new Error('market expected');
 const vault = chainOf(4663).equityVaults[0];
 if (!vault) throw new Error('vault expected');
 const wallet = market.loan.address;
-const open = { strategyId: market.id, payToken: market.loan.address, amount: '1', leverage: '2' };
+const open = { strategyId: market.id, payToken: market.loan.address, amount: '1', target: { leverage: '2' } };
 const VARIABLES: Readonly<Record<string, Record<string, unknown>>> = {
   LeverageSimulate: { input: open },
-  LeverageBuild: { input: { ...open, userAddress: wallet } },
-  ManageBuild: { input: { userAddress: wallet, id: 0, action: 'close' } },
+  LeverageBuild: { wallet, input: open },
+  ManageBuild: { wallet, input: { position: { at: { chainId: 1, positionIndex: 0 } }, action: { close: {} } } },
   EquitySimulate: { input: { strategyId: vault.id, amount: '1' } },
-  EquityDepositBuild: { input: { strategyId: vault.id, amount: '1', userAddress: wallet } },
-  EquityExitBuild: { input: { strategyId: vault.id, userAddress: wallet } },
+  EquityDepositBuild: { wallet, input: { strategyId: vault.id, amount: '1' } },
+  EquityExitBuild: { wallet, input: { strategyId: vault.id } },
   Strategies: { chainId: 1 },
   StrategyById: { id: market.id },
   BorrowApyHistory: { id: market.id },

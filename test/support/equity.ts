@@ -10,6 +10,7 @@ import { morphoBlueAbi } from '../../src/abi/morpho-blue.ts';
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import type { Chain, EquityVault, Market } from '../../src/catalog/types.ts';
 import type { Address, Hex } from '../../src/shared/ids.ts';
+import { vaultVariables } from './partner-inputs.ts';
 import { type Answer, type Json, PARTNER, type TestService } from './service.ts';
 import { WORLD_START_MS } from './test-clock.ts';
 
@@ -27,33 +28,38 @@ export interface SentCall {
 const BATCH = /* GraphQL */ `
   chainId
   strategyId
-  atomic
-  slippage
+  action
+  atomicRequired
+  effectiveSlippageBps
   expiresAt
+  noStore
   instructions
   simulatedGas
-  issues { kind message required available asked effective }
-  calls { to data value intent { method arguments { name value } spender minimumOut recipient } }
-  sendCalls { version chainId from atomicRequired calls { to data value } }
+  costs { kind }
+  worstCase { equity ltvPct }
+  issues { kind message required available askedSlippageBps effectiveSlippageBps }
+  calls { to data value intent { functionName arguments { name value } spender minOutputUnits recipient } }
+  sendCalls
 `;
 export const REFUSED = /* GraphQL */ `
-  ... on Refusal { __typename code message retryable status }
+  ... on Refusal { __typename code message retryable retryAfterSec
   ... on StaleDataRefusal { group staleForSec }
-  ... on NoRouteRefusal { tokenIn tokenOut venues { source answer } }
-  ... on InsufficientLiquidityRefusal { needed available symbol marketId }
+  ... on NoRouteRefusal { tokenInAddress tokenOutAddress venues { source answer } }
+  ... on InsufficientLiquidityRefusal { needed available loanSymbol marketId }
   ... on LimitExceededRefusal { field value limits { name value } }
-  ... on SimulationRevertedRefusal { reason callIndex }
+  ... on SimulationRevertedRefusal { contractError callIndex }
   ... on NotEligibleRefusal { ineligibility pointer }
+  }
 `;
 const PREVIEW = /* GraphQL */ `
-  depositAmount netApyPct netApyBeforePct slippage
-  stock { symbol priceUsd expectedReceived minReceived requestedLtvPct ltvPct maxLtvPct liquidationPriceUsd priceDropToLiquidationPct borrowUsdg borrowApyPct borrowApyBeforePct swapSource priceImpactPct }
+  depositAmount netApyPct netApyBeforePct
+  stock { symbol priceUsd expectedReceived minReceived requestedLtvPct ltvPct maxLtvPct liquidationPriceUsd priceDropToLiquidationPct borrowAmount borrowApyPct borrowApyBeforePct swapSource priceImpactPct }
   yieldLeg { strategyId collateralIn leverage ltvPct amountFlashLoan depositBasis leverageApyPct leverageApyBeforePct swapSource priceImpactPct }
-  fees { stockLegBps yieldLegBps estimatedFeeUsd }
+  fees { stockLegBps yieldLegBps estimatedUsd }
 `;
-export const PREVIEW_QUERY = `query($input: EquityPreviewInput!) { equityPreview(input: $input) { __typename ... on EquityPreview { note slippage preview { ${PREVIEW} } } ${REFUSED} } }`;
-export const DEPOSIT_QUERY = `query($input: DepositEquityInput!) { depositEquity(input: $input) { __typename ... on EquityDeposit { ${BATCH} action preview { ${PREVIEW} } } ${REFUSED} } }`;
-export const EXIT_QUERY = `query($input: ExitEquityInput!) { exitEquity(input: $input) { __typename ... on EquityExit { ${BATCH} action closes position { yieldLoopMatch stock { debtUsdg } } } ... on AmbiguousYieldLoopsRefusal { field vaultId candidates } ${REFUSED} } }`;
+export const PREVIEW_QUERY = `query($input: EquityDepositInput!) { equityDepositPreview(input: $input) { __typename ... on EquityDepositPreview { note effectiveSlippageBps deposit { ${PREVIEW} } } ${REFUSED} } }`;
+export const DEPOSIT_QUERY = `mutation($wallet: Address!, $input: EquityDepositInput!) { equityDepositPlan(wallet: $wallet, input: $input) { __typename ... on EquityDepositPlan { ${BATCH} deposit { ${PREVIEW} } } ${REFUSED} } }`;
+export const EXIT_QUERY = `mutation($wallet: Address!, $input: EquityExitInput!) { equityExitPlan(wallet: $wallet, input: $input) { __typename ... on EquityExitPlan { ${BATCH} closedPositionIndexes position { yieldLoopMatch stock { debtUsdg } } } ... on AmbiguousYieldLoopsRefusal { field strategyId candidatePositionIndexes } ${REFUSED} } }`;
 
 /** The chain of the local world, overlay included. */
 export function equityChain(): Chain {
@@ -85,7 +91,7 @@ export function equityVerbs(service: TestService, chain: Chain = equityChain()) 
     return found;
   };
   const ask = async (query: string, input: object): Promise<Json> => {
-    const { body } = await service.graphql(query, { input }, PARTNER);
+    const { body } = await service.graphql(query, { ...vaultVariables(input) }, PARTNER);
     if (body.errors) throw new Error(JSON.stringify(body.errors));
     return Object.values(body.data as object)[0];
   };

@@ -10,6 +10,7 @@ import { referenceFor } from '../../src/transactions/quote/reference.ts';
 import { drain, localCatalog, marketOf, type Partner, partnerOn, tokenOf, units } from '../e2e/leverage/support.ts';
 import { type EquityVerbs, equityVerbs, REFUSED, type SentCall } from './equity.ts';
 import type { LyingVenues, Pair } from './lying-venues.ts';
+import { manageVariables, openVariables, vaultVariables } from './partner-inputs.ts';
 import { type Json, PARTNER, type TestService } from './service.ts';
 import { account, user } from './vaults.ts';
 
@@ -40,16 +41,17 @@ export interface VenueFlows {
   readReferences(): Promise<void>;
 }
 
-const PLAN = 'approvals { to data value } tx { to data value } minTokenOut worstCase { equity paidOut ltv }';
+const PLAN = 'approvals { to data value } tx { to data value } minTokenOut worstCase { equity paidOut ltvPct }';
 const SHAPES = {
-  openLeverage: ['OpenLeverageInput', 'TransactionPlan', PLAN],
-  managePosition: ['ManagePositionInput', 'TransactionPlan', PLAN],
-  depositEquity: [
-    'DepositEquityInput',
-    'EquityDeposit',
-    'calls { to data value } preview { stock { minReceived borrowUsdg } worstCase { equity yieldLtv } }',
+  openLeveragePlan: ['OpenLeverageInput', 'LeveragePlan', PLAN, openVariables],
+  manageLeveragePlan: ['ManageLeverageInput', 'LeveragePlan', PLAN, manageVariables],
+  equityDepositPlan: [
+    'EquityDepositInput',
+    'EquityDepositPlan',
+    'calls { to data value } deposit { stock { minReceived borrowAmount } } worstCase { equity yieldLtvPct }',
+    vaultVariables,
   ],
-  exitEquity: ['ExitEquityInput', 'EquityExit', 'calls { to data value } worstCase { equity }'],
+  equityExitPlan: ['EquityExitInput', 'EquityExitPlan', 'calls { to data value } worstCase { equity }', vaultVariables],
 } as const;
 
 /** Given, not estimated: what reverts has to be sent all the same. */
@@ -129,9 +131,9 @@ export async function createVenueFlows(service: TestService, venues: LyingVenues
   });
 
   async function ask(verb: keyof typeof SHAPES, input: object): Promise<Json> {
-    const [type, plan, fields] = SHAPES[verb];
-    const query = `query($input: ${type}!) { plan: ${verb}(input: $input) { __typename ... on ${plan} { ${fields} } ${REFUSED} } }`;
-    const { body } = await service.graphql(query, { input }, PARTNER);
+    const [type, plan, fields, variablesOf] = SHAPES[verb];
+    const query = `mutation($wallet: Address!, $input: ${type}!) { plan: ${verb}(wallet: $wallet, input: $input) { __typename ... on ${plan} { ${fields} } ${REFUSED} } }`;
+    const { body } = await service.graphql(query, { ...variablesOf(input) }, PARTNER);
     const [error] = body.errors ?? [];
     return error ? { __typename: 'Error', code: error.extensions.code, message: error.message } : body.data.plan;
   }
@@ -178,7 +180,7 @@ export async function createVenueFlows(service: TestService, venues: LyingVenues
   async function expectWithinWorst(market: Market, id: number, { worstCase }: Json, received = ZERO): Promise<void> {
     const { equity, ltvPct } = await equityOf(market, id);
     expectAtLeast(equity.plus(received), worstCase.equity);
-    expect(ltvPct.lte(Number(worstCase.ltv) + SHOWN_POINTS), `${ltvPct} above ${worstCase.ltv}`).toBe(true);
+    expect(ltvPct.lte(Number(worstCase.ltvPct) + SHOWN_POINTS), `${ltvPct} above ${worstCase.ltvPct}`).toBe(true);
   }
 
   function openFlow(name: string, market: Market, pay: Token, amount: string): Flow {
@@ -192,7 +194,7 @@ export async function createVenueFlows(service: TestService, venues: LyingVenues
         swapOf(market, market.loan, market.collateral),
       ],
       ask: (extra) =>
-        ask('openLeverage', {
+        ask('openLeveragePlan', {
           ...{ chainId, strategyId: market.id, payToken: pay.address, amount, leverage: '2', userAddress: user },
           ...extra,
         }),
@@ -212,7 +214,7 @@ export async function createVenueFlows(service: TestService, venues: LyingVenues
       chainId,
       swaps: [swap],
       ask: (extra) =>
-        ask('managePosition', { chainId, id: managed.get(chainId), userAddress: user, ...input, ...extra }),
+        ask('manageLeveragePlan', { chainId, id: managed.get(chainId), userAddress: user, ...input, ...extra }),
       execute: (plan) =>
         apart(chainId, async () => {
           const on = partner(chainId);
@@ -222,7 +224,7 @@ export async function createVenueFlows(service: TestService, venues: LyingVenues
           if (!succeeded) return false;
           const isSale = name.includes('close');
           const received = isSale ? fromUnits((await on.balance(loan)) - balance, loan.decimals) : ZERO;
-          if (plan.worstCase.ltv !== null) await expectWithinWorst(market, id, plan, received);
+          if (plan.worstCase.ltvPct !== null) await expectWithinWorst(market, id, plan, received);
           else expectAtLeast(received, plan.worstCase.equity);
           if (isSale) expectAtLeast(received, plan.worstCase.paidOut);
           return true;
@@ -254,17 +256,17 @@ export async function createVenueFlows(service: TestService, venues: LyingVenues
       swapOf(yieldMarket, depositToken, loop, flashLeverage),
     ],
     ask: (extra) =>
-      ask('depositEquity', { strategyId: spy.id, amount: '3000', stockLtvPct: '20', userAddress: user, ...extra }),
-    execute: ({ calls, preview }) =>
+      ask('equityDepositPlan', { strategyId: spy.id, amount: '3000', stockLtvPct: '20', userAddress: user, ...extra }),
+    execute: ({ calls, deposit, worstCase }) =>
       apart(4663, async () => {
         if (!(await sendBatch(user, calls))) return false;
         const { collateral } = await vaults.stockLeg(spy, user);
-        expect(fromUnits(collateral, stock.decimals).gte(preview.stock.minReceived)).toBe(true);
+        expect(fromUnits(collateral, stock.decimals).gte(deposit.stock.minReceived)).toBe(true);
         const held = await equityOf(yieldMarket, nextIds.get(4663) as number);
-        const { yieldLtv, equity } = preview.worstCase;
+        const { yieldLtvPct: yieldLtv, equity } = worstCase;
         expect(held.ltvPct.lte(Number(yieldLtv) + SHOWN_POINTS), `${held.ltvPct} above ${yieldLtv}`).toBe(true);
         const value = (collateral * oracleOf(stockMarket)) / 10n ** 36n;
-        const net = fromUnits(value, depositToken.decimals).minus(preview.stock.borrowUsdg).plus(held.equity);
+        const net = fromUnits(value, depositToken.decimals).minus(deposit.stock.borrowAmount).plus(held.equity);
         expectAtLeast(net, equity);
         return true;
       }),
@@ -273,7 +275,7 @@ export async function createVenueFlows(service: TestService, venues: LyingVenues
     name: 'vault exit',
     chainId: 4663,
     swaps: [swapOf(stockMarket, stock, depositToken), swapOf(yieldMarket, loop, depositToken)],
-    ask: (extra) => ask('exitEquity', { strategyId: spy.id, userAddress: shareholder, ...extra }),
+    ask: (extra) => ask('equityExitPlan', { strategyId: spy.id, userAddress: shareholder, ...extra }),
     execute: ({ calls, worstCase }) =>
       apart(4663, async () => {
         const before = await vaults.balance(depositToken.address, shareholder);
@@ -310,8 +312,7 @@ export async function createVenueFlows(service: TestService, venues: LyingVenues
 }
 
 /** Whether something was built. */
-export const isBuilt = ({ __typename }: Json): boolean =>
-  /^(TransactionPlan|EquityDeposit|EquityExit)$/.test(__typename);
+export const isBuilt = ({ __typename }: Json): boolean => /Plan$/.test(__typename);
 
 /** Calldata of all that would be signed, lower case. */
 export const dataOf = (answer: Json): string =>

@@ -82,13 +82,14 @@ export function configOf(
   schema: GraphQLSchema,
   limits: TierLimits,
 ): { type: string; field: string; max: number; window: string }[] {
-  const root = schema.getQueryType();
-  if (!root) return [];
-  return Object.values(root.getFields()).flatMap((field) => {
-    const named = limits.calls[`${root.name}.${field.name}`];
-    const max = named ?? (needsKey(field) ? limits.keyedCalls : undefined);
-    return max === undefined ? [] : [{ type: root.name, field: field.name, max, window: `${WINDOW_SEC}s` }];
-  });
+  const roots = [schema.getQueryType(), schema.getMutationType()];
+  return roots.flatMap((root) =>
+    Object.values(root?.getFields() ?? {}).flatMap((field) => {
+      const named = limits.calls[`${root?.name}.${field.name}`];
+      const max = named ?? (needsKey(field) ? limits.keyedCalls : undefined);
+      return max === undefined ? [] : [{ type: String(root?.name), field: field.name, max, window: `${WINDOW_SEC}s` }];
+    }),
+  );
 }
 
 function refusal(coordinate: string, tier: Tier, limits: TierLimits): GraphQLError {

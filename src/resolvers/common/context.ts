@@ -15,6 +15,8 @@ export interface ContextInput {
   readonly correlationId: string;
   /** Longest page of a list: bounded for documents that callers write, not for the persisted ones, which are ours. */
   readonly maxPageSize: number;
+  /** Whose contract the answer follows: the rows of /v1 run persisted operations and keep their own names and limits. */
+  readonly contract: 'v1' | 'graphql';
 }
 
 /** What every resolver gets: one per operation, whichever transport it came by. */

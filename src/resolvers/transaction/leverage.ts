@@ -1,300 +1,201 @@
-import type { Chain, Market } from '../../catalog/types.ts';
-import { type Decimal, formatPct, formatUnitsPlain, fromUnits } from '../../shared/decimal.ts';
-import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
+import type { Gap } from '../../domain/freshness/types.ts';
+import { type Decimal, formatPct, formatUnitsPlain } from '../../shared/decimal.ts';
+import type { Address, StrategyId } from '../../shared/ids.ts';
 import {
-  type BeforeAfter,
-  type BreakEven,
-  borrowApyChange,
-  breakEvenOf,
-  type Cost,
-  type CostBasis,
-  contractFees,
-  costBasis,
   countsIncentive,
-  equityValueOf as equityAt,
   feeNotes,
-  type Issue,
   incentiveNote,
-  judgedSwaps,
-  type Liquidation,
-  liquidationOf,
-  ltvPctOf,
-  type ManageAction,
   type OpenTerms,
+  type Path,
   type Plan,
-  type PlannedSwap,
-  type PositionPreview,
-  type PreparedOpen,
-  pricedCosts,
-  reallocationFees,
+  pricedAt,
   slippageNote,
   swapNote,
-  totalUsd,
 } from '../../transactions/index.ts';
+import { formatCalls, type ShownCall } from '../common/calls.ts';
 import type { AppContext } from '../common/context.ts';
+import {
+  absences,
+  type Estimate,
+  estimateGaps,
+  planGaps,
+  type ShownPlanBase,
+  type ShownWorstCase,
+  shownCosts,
+} from './estimate.ts';
+import { type ManageArgs, manageInput, type OpenArgs, openInput, PLAN_LIFE_MS } from './input.ts';
+import {
+  basisOfPlan,
+  costsOf,
+  liquidationBeforeOf,
+  loanAmount,
+  ltvBeforeOf,
+  positionGaps,
+  positionOfOpen,
+  positionOfPlan,
+  type ShownPosition,
+  type WorstCase,
+  worstCaseOf,
+  worstCaseOfPlan,
+} from './position-preview.ts';
+import { MANAGE_PATHS, OPEN_PATHS, told } from './wording.ts';
 
-type Loose<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
-
-export type LeverageArgs = {
-  readonly strategyId: StrategyId;
-  readonly payToken: Address;
-  readonly amount: Decimal;
-} & Loose<{
-  leverage: Decimal;
-  desiredLtv: Decimal;
-  slippage: Decimal;
-  maxSwapLossPct: Decimal;
-  minAmountOut: Decimal;
-  chainId: ChainId;
-}>;
-
-export type OpenArgs = LeverageArgs & { readonly userAddress: Address };
-
-export type ManageArgs = { readonly userAddress: Address; readonly id: number; readonly action: ManageAction } & Loose<{
-  amount: Decimal;
-  payToken: Address;
-  full: boolean;
-  leverage: Decimal;
-  desiredLtv: Decimal;
-  slippage: Decimal;
-  maxSwapLossPct: Decimal;
-  minAmountOut: Decimal;
-  allowUnsimulated: boolean;
-  chainId: ChainId;
-}>;
-
-/** A previewed position with what its derived fields are made of. */
-export interface ShownPosition {
-  readonly chain: Chain;
-  readonly market: Market;
-  readonly preview: PositionPreview;
-  readonly live: PreparedOpen['live'];
-  /** What the action adds to the debt (negative = repays) and what it moves into the market, loan base units. */
-  readonly debtChange: bigint;
-  readonly moved: bigint;
-  /** What the action pays out of the position at least, loan base units; absent where it pays nothing out. */
-  readonly leastPaidOut?: bigint | undefined;
-  /** What it costs at once. */
-  readonly basis: CostBasis;
-}
-
-export interface ShownPreview {
+/** A previewed open. */
+export interface ShownPreview extends Estimate {
   readonly terms: OpenTerms;
   readonly position: ShownPosition;
   readonly note: string;
-  readonly issues: readonly Issue[];
+}
+
+/** A plan that opens or manages a position. */
+export interface ShownLeveragePlan extends ShownPlanBase {
+  readonly plan: Plan;
+  readonly path: Path;
+  readonly approvals: readonly ShownCall[];
+  readonly tx: ShownCall;
+  readonly position: ShownPosition | null;
+  /** Whole tokens. */
+  readonly amountFlashLoan: string | null;
+  readonly minTokenOut: string | null;
+  readonly depositBasisBefore: string | null;
 }
 
 /** Preview an open without a wallet. @throws the refusals of the builders */
-export async function previewLeverage(input: LeverageArgs, ctx: AppContext): Promise<ShownPreview> {
-  const prepared = await ctx.live().leverage.preview(openInput(input, ctx));
-  const { terms, slippage, issues } = prepared;
-  const swaps = [...(terms.entrySwap ? [terms.entrySwap] : []), terms.leverageSwap];
-  const note = [
-    'A preview on current prices; building takes fresh quotes.',
-    ...swaps.map(swapNote),
-    ...slippageNote(slippage),
-    ...feeNotes(prepared),
-    ...incentiveNote(countsIncentive(terms.preview)),
-    ...issues.map(({ message }) => message),
-  ].join(' ');
-  return { terms, position: positionOfOpen(prepared), note, issues };
+export async function previewLeverage(input: OpenArgs, ctx: AppContext): Promise<ShownPreview> {
+  return told(ctx, OPEN_PATHS, async () => {
+    const prepared = await ctx.live().leverage.preview(openInput(input, ctx));
+    const { terms, slippage, issues } = prepared;
+    const position = positionOfOpen(prepared);
+    const swaps = [...(terms.entrySwap ? [terms.entrySwap] : []), terms.leverageSwap];
+    const note = [
+      'A preview on current prices; building takes fresh quotes.',
+      ...swaps.map(swapNote),
+      ...slippageNote(slippage),
+      ...feeNotes(prepared),
+      ...incentiveNote(countsIncentive(terms.preview)),
+      ...issues.map(({ message }) => message),
+    ].join(' ');
+    const common = {
+      costs: shownCosts(costsOf(position, ctx)),
+      totalSwapCostPctOfEquity: pctText(position.basis.totalSwapCostPctOfEquity),
+      worstCase: shownWorstCase(worstCaseOf(position)),
+      priced: pricedAt(prepared.live),
+    };
+    return {
+      ...common,
+      chainId: terms.chainId,
+      strategyId: terms.strategyId,
+      action: 'open_leverage',
+      slippage: terms.slippage.value,
+      issues,
+      terms,
+      position,
+      note,
+      gaps: [
+        ...estimateGaps(common),
+        ...positionGaps(position),
+        ...absences(['reallocationFeeWei', reallocationFeeOf(terms), 'NOT_APPLICABLE', 'No liquidity is moved.']),
+      ],
+    };
+  });
+}
+
+/** What vaults ask for moving liquidity into the market, wei; `null` = none is moved. */
+export function reallocationFeeOf({ reallocations }: OpenTerms): bigint | null {
+  return reallocations.length === 0 ? null : reallocations.reduce((sum, { feeWei }) => sum + feeWei, 0n);
 }
 
 /** Build an open. @throws the refusals of the builders */
-export function openPosition({ userAddress, ...input }: OpenArgs, ctx: AppContext): Promise<Plan> {
-  return ctx.live().leverage.open(openInput(input, ctx), userAddress);
+export function openPosition(wallet: Address, input: OpenArgs, ctx: AppContext): Promise<ShownLeveragePlan> {
+  return told(ctx, OPEN_PATHS, async () =>
+    shownPlan(await ctx.live().leverage.open(openInput(input, ctx), wallet), ctx),
+  );
 }
 
 /** Build a manage or close transaction. @throws the refusals of the builders */
-export function managePosition(input: ManageArgs, ctx: AppContext): Promise<Plan> {
-  const { userAddress: user, id, action } = input;
-  return ctx.live().leverage.manage({
-    chainId: chainIdOf(input.chainId, ctx),
-    user,
-    id,
-    action,
-    amount: input.amount ?? undefined,
-    payToken: input.payToken ?? undefined,
-    full: input.full ?? undefined,
-    leverage: input.leverage ?? undefined,
-    desiredLtvPct: input.desiredLtv ?? undefined,
-    slippage: input.slippage ?? undefined,
-    maxSwapLossPct: input.maxSwapLossPct ?? undefined,
-    minAmountOut: input.minAmountOut ?? undefined,
-    allowUnsimulated: input.allowUnsimulated ?? undefined,
-  });
+export function managePosition(wallet: Address, input: ManageArgs, ctx: AppContext): Promise<ShownLeveragePlan> {
+  const given = manageInput(wallet, input, ctx);
+  return told(ctx, MANAGE_PATHS[given.action], async () => shownPlan(await ctx.live().leverage.manage(given), ctx));
 }
 
-/** The position that a plan leads to; `null` when none is left. */
-export function positionOfPlan(plan: Plan): ShownPosition | null {
-  const { chain, market, preview, live, debtChange = 0n, moved = 0n, leastPaidOut } = plan;
-  if (!preview) return null;
-  return { chain, market, preview, live, debtChange, moved, leastPaidOut, basis: basisOfPlan(plan) };
-}
-
-/** What a plan costs at once, a close included. */
-export function basisOfPlan({ chain, market, path, swaps, live, before, pays, terms, fees = [] }: Plan): CostBasis {
-  const { price } = live;
-  if (terms) return basisOfOpen({ chain, market, terms, live });
-  const judged = judgedSwaps(path, swaps, market, price);
-  const [entry] = judged;
-  // What is paid in, where something is: of the whole position a small payment could lose everything.
-  const isCollateral = pays?.token.address === market.collateral.address;
-  const paid = entry
-    ? valueInLoan(entry.swap.reference ?? entry.swap.expectedOut, entry.outPrice)
-    : valueInLoan(pays?.amount ?? 0n, isCollateral ? price : undefined);
-  const equity = pays ? paid : before ? equityAt(before, price) : 0n;
-  return costBasis({ swaps: judged, loan: market.loan, equity, fees });
-}
-
-/** What an open costs at once, measured by what is paid in. */
-function basisOfOpen({
-  chain,
-  market,
-  terms,
-  live: { price },
-}: Pick<ShownPosition, 'chain' | 'market' | 'live'> & { readonly terms: OpenTerms }): CostBasis {
-  const { path, entrySwap, leverageSwap, amountIn, reallocations, depositFee } = terms;
-  const swaps: readonly PlannedSwap[] = [...(entrySwap ? [entrySwap] : []), leverageSwap];
-  const paid = entrySwap ? (entrySwap.reference ?? entrySwap.expectedOut) : amountIn;
-  return costBasis({
-    swaps: judgedSwaps(path, swaps, market, price),
-    loan: market.loan,
-    equity: valueInLoan(paid, price),
-    fees: [...contractFees('DEPOSIT_FEE', depositFee, market, price), ...reallocationFees(reallocations, chain.native)],
-  });
-}
-
-function valueInLoan(units: bigint, price: bigint | undefined): bigint {
-  return price === undefined ? units : equityAt({ collateral: units, debt: 0n }, price);
-}
-
-export interface WorstCase {
-  /** What the wallet has of it: what is left in the position and what the action pays out, whole loan tokens. */
-  readonly equity: Decimal;
-  /** What of it is paid out, whole loan tokens; `null` = the action pays nothing out. */
-  readonly paidOut: Decimal | null;
-  /** Percent; `null` = no position is left. */
-  readonly ltvPct: Decimal | null;
-}
-
-/** What the wallet has of a plan when every swap gives its minimum only and it is sent a minute later. */
-export function worstCaseOfPlan(plan: Plan): WorstCase | null {
-  const { market, leastPaidOut } = plan;
+function shownPlan(plan: Plan, ctx: AppContext): ShownLeveragePlan {
+  const { chain, market, user, swaps, live } = plan;
+  const basis = basisOfPlan(plan);
   const position = positionOfPlan(plan);
-  if (position) return worstCaseOf(position);
-  if (leastPaidOut === undefined) return null;
-  const paidOut = fromUnits(leastPaidOut, market.loan.decimals);
-  return { equity: paidOut, paidOut, ltvPct: null };
-}
-
-/** The same of a position that is left. */
-export function worstCaseOf({ market, preview, live, leastPaidOut }: ShownPosition): WorstCase {
-  const { worst, worstLtvPct: ltvPct } = preview;
-  const { decimals } = market.loan;
-  const equity = fromUnits(equityAt(worst, live.price) + (leastPaidOut ?? 0n), decimals);
-  return { equity, paidOut: leastPaidOut === undefined ? null : fromUnits(leastPaidOut, decimals), ltvPct };
-}
-
-/** Whole loan tokens. */
-export function loanAmount({ market }: Pick<ShownPosition, 'market'>, units: bigint): string {
-  return formatUnitsPlain(units, market.loan.decimals);
-}
-
-/** Whole collateral tokens. */
-export function collateralAmount({ market }: Pick<ShownPosition, 'market'>, units: bigint): string {
-  return formatUnitsPlain(units, market.collateral.decimals);
-}
-
-/** Tell the market's borrow APY before and after an action, a close included. */
-export function borrowApyOf({
-  live,
-  debtChange = 0n,
-  moved = 0n,
-}: Pick<Plan, 'live' | 'debtChange' | 'moved'>): BeforeAfter {
-  return borrowApyChange(live, debtChange, moved);
-}
-
-export function liquidationOfPosition({ market, preview, live }: ShownPosition): Liquidation | null {
-  return liquidationOf(market, preview.after, live.price) ?? null;
-}
-
-/** Where a managed position could be liquidated as it stands. */
-export function liquidationBeforeOf({ market, live, before }: Plan): Liquidation | null {
-  return before ? (liquidationOf(market, before, live.price) ?? null) : null;
-}
-
-/** Its LTV as it stands, percent with 2 places. */
-export function ltvBeforeOf({ live, before }: Plan): string | null {
-  const ltv = before && ltvPctOf(before, live.price);
-  return ltv ? formatPct(ltv) : null;
-}
-
-/** What the action costs at once, by kind; empty where nothing is swapped and no fee is due. */
-export function costsOf(
-  { chain, market, basis }: Pick<ShownPosition, 'chain' | 'market' | 'basis'>,
-  ctx: AppContext,
-): Cost[] {
-  const usdOf = (token: Address) => ctx.live().leverage.usdOf(chain.chainId, token);
-  return [...pricedCosts(basis, usdOf, market.loan.address)];
-}
-
-export interface ShownExit {
-  /** Whole loan tokens; `null` = no venue could be asked or none has a route. */
-  readonly lostLoan: Decimal | null;
-  readonly lostUsd: Decimal | null;
-  readonly source: 'AggregatorOne' | 'AggregatorTwo' | 'YieldMarket' | null;
-  /** Stable code of what stands against it. */
-  readonly reason: string | null;
-  readonly breakEven: BreakEven;
-}
-
-const UNKNOWN: BreakEven = { state: 'UNKNOWN' };
-
-/** Quote selling everything again at once, and how long the yield takes to earn both ways. */
-export async function exitOf(position: ShownPosition, ctx: AppContext): Promise<ShownExit> {
-  const { chain, market, preview, live } = position;
-  const exit = await ctx.live().leverage.exitCost(chain, market, preview.after.collateral, live.price);
-  if (!exit.ok) return { lostLoan: null, lostUsd: null, source: null, reason: exit.reason, breakEven: UNKNOWN };
-  const loanUsd = ctx.live().leverage.usdOf(chain.chainId, market.loan.address);
-  const lostLoan = fromUnits(exit.lostLoan, market.loan.decimals);
-  const lostUsd = loanUsd ? lostLoan.times(loanUsd) : null;
-  const entryUsd = totalUsd(costsOf(position, ctx));
-  const apy = preview.expectedLeverageApyPct;
-  const equityUsd = loanUsd && equityOf(position).times(loanUsd);
-  const costUsd = entryUsd && lostUsd ? entryUsd.plus(lostUsd) : undefined;
-  return { lostLoan, lostUsd, source: exit.source, reason: null, breakEven: breakEvenOf(costUsd, equityUsd, apy) };
-}
-
-/** Collateral less debt, whole loan tokens. */
-export function equityOf({ market, preview, live }: ShownPosition): Decimal {
-  return fromUnits(equityAt(preview.after, live.price), market.loan.decimals);
-}
-
-function positionOfOpen({ request, terms, live, moved }: PreparedOpen): ShownPosition {
-  const { chain, market } = request;
-  const basis = basisOfOpen({ chain, market, terms, live });
-  return { chain, market, preview: terms.preview, live, debtChange: terms.amountFlashLoan, moved, basis };
-}
-
-function openInput(input: LeverageArgs, ctx: AppContext) {
-  const { strategyId, payToken, amount, leverage, desiredLtv, slippage, maxSwapLossPct, minAmountOut, chainId } = input;
-  return {
-    chainId: chainIdOf(chainId, ctx),
-    strategyId,
-    payToken,
-    amount,
-    leverage: leverage ?? undefined,
-    desiredLtvPct: desiredLtv ?? undefined,
-    slippage: slippage ?? undefined,
-    maxSwapLossPct: maxSwapLossPct ?? undefined,
-    minAmountOut: minAmountOut ?? undefined,
+  const last = swaps.at(-1);
+  const worst = worstCaseOfPlan(plan);
+  const calls = formatCalls([...plan.approvals, plan.tx], user);
+  const common = {
+    costs: shownCosts(costsOf({ chain, market, basis }, ctx)),
+    totalSwapCostPctOfEquity: pctText(basis.totalSwapCostPctOfEquity),
+    worstCase: worst && shownWorstCase(worst),
+    priced: pricedAt(live),
   };
+  const shown = {
+    ...common,
+    chainId: chain.chainId,
+    strategyId: market.id as string as StrategyId,
+    action: plan.action,
+    slippage: plan.slippage.value,
+    issues: plan.issues,
+    user,
+    calls,
+    atomicRequired: false,
+    expiresAtMs: plan.expiresAtMs ?? ctx.nowMs + PLAN_LIFE_MS,
+    signingUrl: plan.signingUrl ?? null,
+    instructions: plan.instructions,
+    gasUsed: plan.gasUsed ?? null,
+    plan,
+    path: plan.path,
+    approvals: calls.slice(0, -1),
+    tx: calls.at(-1) as ShownCall,
+    position,
+    amountFlashLoan: plan.amountFlashLoan === undefined ? null : loanAmount(plan, plan.amountFlashLoan),
+    minTokenOut: last ? formatUnitsPlain(last.minOut, last.tokenOut.decimals) : null,
+    depositBasisBefore: plan.basisBefore === undefined ? null : loanAmount(plan, plan.basisBefore),
+    received: plan.received ?? null,
+  };
+  return { ...shown, gaps: leveragePlanGaps(shown) };
 }
 
-/** The first chain of the catalog is the default of the contract. */
-function chainIdOf(chainId: ChainId | null | undefined, ctx: AppContext): ChainId {
-  const [first] = ctx.services.catalog.chainIds;
-  return chainId ?? first ?? 1;
+function leveragePlanGaps(shown: Omit<ShownLeveragePlan, 'gaps'>): readonly Gap[] {
+  const { plan, position } = shown;
+  const opens = 'An open has no position before it.';
+  const swapless = 'Nothing is swapped.';
+  const [reason, why] = plan.before
+    ? (['NONE', 'The position owes nothing.'] as const)
+    : (['NOT_APPLICABLE', opens] as const);
+  return [
+    ...estimateGaps(shown),
+    ...planGaps(shown),
+    ...absences(
+      ['position', position, 'NOT_APPLICABLE', 'No position is left.'],
+      ['positionIndex', plan.held, 'NOT_APPLICABLE', opens],
+      [
+        'ltvBeforePct',
+        ltvBeforeOf(plan),
+        'NOT_APPLICABLE',
+        plan.before ? 'The oracle says that the collateral is worth nothing.' : opens,
+      ],
+      ['depositBasisBefore', shown.depositBasisBefore, 'NOT_APPLICABLE', opens],
+      ['liquidationBefore', liquidationBeforeOf(plan), reason, why],
+      ['amountFlashLoan', shown.amountFlashLoan, 'NOT_APPLICABLE', 'No flash loan is taken.'],
+      ['minTokenOut', shown.minTokenOut, 'NOT_APPLICABLE', swapless],
+      ['quotesExpireAt', plan.expiresAtMs, 'NOT_APPLICABLE', swapless],
+    ),
+    ...(position ? positionGaps(position) : []),
+  ];
+}
+
+function pctText(pct: Decimal | undefined): string | null {
+  return pct === undefined ? null : formatPct(pct);
+}
+
+function shownWorstCase({ equity, paidOut, ltvPct }: WorstCase): ShownWorstCase {
+  return {
+    equity: equity.toFixed(),
+    paidOut: paidOut?.toFixed() ?? null,
+    ltvPct: ltvPct ? formatPct(ltvPct) : null,
+    yieldLtvPct: null,
+  };
 }

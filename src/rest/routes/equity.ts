@@ -2,18 +2,28 @@ import { z } from 'zod';
 import { EQUITY_PREFIX } from '../../shared/ids.ts';
 import { dropAbsent } from '../absence.ts';
 import type {
-  DepositPreviewFieldsFragment,
-  EquityBatchFieldsFragment,
-  EquityDepositBuildQuery,
-  EquityExitBuildQuery,
+  DepositFieldsFragment,
+  EquityDepositBuildMutation,
+  EquityExitBuildMutation,
   EquitySimulateQuery,
+  EstimateFieldsFragment,
+  PlanFieldsFragment,
 } from '../generated/operations.ts';
 import { isRefusal, refusalError } from '../refusal.ts';
 import { depositPreview, equityBatch, equitySimulation, exitCosting } from '../schemas/equity.ts';
 import { addressText, amountText, plainNumber, strategyIdText } from '../schemas/transactions.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
+import {
+  type BoundsBody,
+  bodyCall,
+  boundsVariables,
+  contractCosts,
+  contractReceived,
+  contractWorstCase,
+  slippageRatio,
+} from './builds.ts';
 import { projectEquityPosition } from './positions.ts';
-import { PARTNER_ERRORS, type RouteOptions, SIMULATION_ERRORS } from './shared.ts';
+import { noneIn, PARTNER_ERRORS, type RouteOptions, SIMULATION_ERRORS } from './shared.ts';
 
 const BUILD_ERRORS = [
   ...PARTNER_ERRORS,
@@ -27,13 +37,13 @@ const BUILD_ERRORS = [
 const SPY_VAULT = `${EQUITY_PREFIX}0x50bc39b5722fb5634c436d74c6787f3c125b879e7b73cf9e9ecc01bbb57b8e55`;
 const USER = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
 const OWNER = '0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc';
-/** Maximum number of loops in an exit, so that the batch fits into a block. */
+/** More loops than anybody stacks; keeps one batch within a block. */
 const MAX_LOOPS = 20;
 
 const vaultId = strategyIdText(`Vault id from the strategies list; starts with "${EQUITY_PREFIX}".`, EQUITY_PREFIX);
 const slippage = plainNumber('Ratio; 0.01 when left out, capped at 0.01.').optional();
 
-/** `chainId` of vaults: only chains with vaults. Absent: the vault's own chain. */
+/** `chainId` of vaults: only chains that have some. Left out, the vault says it. */
 const equityChainId = (chainIds: readonly number[]) =>
   z
     .int()
@@ -69,12 +79,12 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
       operation: 'EquitySimulate',
       params: z.object({}),
       body: z.strictObject(deposit),
-      variables: ({ body }) => ({ input: body }),
-      project: ({ equityPreview: answer }: EquitySimulateQuery) => {
+      variables: ({ body }) => ({ input: depositVariables(body) }),
+      project: ({ equityDepositPreview: answer }: EquitySimulateQuery) => {
         const simulation = answered(answer);
         if (isRefusal(simulation)) throw refusalError(simulation);
-        const { __typename, preview, ...rest } = simulation;
-        return { ...rest, preview: projectPreview(preview) };
+        const { chainId, strategyId, action, deposit, note } = simulation;
+        return { chainId, strategyId, action, note, preview: projectPreview(simulation, deposit) };
       },
       response: equitySimulation,
       errors: BUILD_ERRORS,
@@ -99,11 +109,11 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
         ...deposit,
         userAddress: addressText('The signing wallet; the stock leg and the yield loop are opened for it.'),
       }),
-      variables: ({ body }) => ({ input: body }),
-      project: ({ depositEquity: answer }: EquityDepositBuildQuery) => {
+      variables: ({ body: { userAddress, ...body } }) => ({ wallet: userAddress, input: depositVariables(body) }),
+      project: ({ equityDepositPlan: answer }: EquityDepositBuildMutation) => {
         const batch = answered(answer);
         if (isRefusal(batch)) throw refusalError(batch);
-        return projectBatch(batch, { preview: projectPreview(batch.preview) });
+        return projectBatch(batch, { preview: projectPreview(batch, batch.deposit) });
       },
       response: equityBatch,
       errors: [...BUILD_ERRORS, ...SIMULATION_ERRORS],
@@ -141,17 +151,21 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
           ),
         chainId,
       }),
-      variables: ({ body }) => ({ input: body }),
-      project: ({ exitEquity: answer }: EquityExitBuildQuery) => {
+      variables: ({ body: { userAddress, ...body } }) => ({ wallet: userAddress, input: exitVariables(body) }),
+      project: ({ equityExitPlan: answer }: EquityExitBuildMutation) => {
         const batch = answered(answer);
         if (isRefusal(batch)) throw refusalError(batch);
-        const { costs, totalSwapCostPctOfEquity, worstCase } = batch;
-        const costing = { costs, totalSwapCostPctOfEquity, worstCase };
+        const { totalSwapCostOfEquityPct: totalSwapCostPctOfEquity, received, readAt, oraclePriceAsOf } = batch;
+        const costing = {
+          costs: contractCosts(batch.costs),
+          totalSwapCostPctOfEquity,
+          worstCase: contractWorstCase(batch.worstCase),
+        };
         return projectBatch(batch, {
           ...(dropAbsent(exitCosting, costing, () => false) as typeof costing),
-          received: batch.received ?? undefined,
-          readAt: batch.readAt ?? undefined,
-          oraclePriceAsOf: batch.oraclePriceAge === 'UNKNOWN' ? undefined : batch.oraclePriceAsOf,
+          ...(received ? { received: contractReceived(received) } : {}),
+          ...(readAt ? { readAt } : {}),
+          ...(oraclePriceAsOf !== null || noneIn(batch.gaps)('oraclePriceAsOf') ? { oraclePriceAsOf } : {}),
           position: projectEquityPosition(batch.position),
         });
       },
@@ -162,40 +176,81 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
   ];
 }
 
-/** Project a preview to the contract: fields that need an unknown USD price are left out. */
-function projectPreview(preview: DepositPreviewFieldsFragment): unknown {
-  const ageless = [
-    ...(preview.oraclePriceAge === 'NOT_APPLICABLE' ? ['oraclePriceAsOf'] : []),
-    ...(preview.yieldLeg.oraclePriceAge === 'NOT_APPLICABLE' ? ['yieldLeg.oraclePriceAsOf'] : []),
-  ];
-  return dropAbsent(depositPreview, { ...preview, slippage: Number(preview.slippage) }, (path) =>
-    ageless.includes(path),
+/** Name a deposit as the schema does. */
+function depositVariables({ slippage: ratio, maxSwapLossPct, ...deposit }: DepositBody) {
+  return { ...deposit, ...boundsVariables({ slippage: ratio, maxSwapLossPct }) };
+}
+
+interface DepositBody extends Omit<BoundsBody, 'minAmountOut'> {
+  readonly strategyId: string;
+  readonly amount: string;
+  readonly stockLtvPct?: string | undefined;
+  readonly chainId?: number | undefined;
+}
+
+/** Name an exit as the schema does. */
+function exitVariables({ slippage: ratio, maxSwapLossPct, minAmountOut, yieldPositionIds, ...exit }: ExitBody) {
+  return {
+    ...exit,
+    ...(yieldPositionIds === undefined ? {} : { yieldPositionIndexes: yieldPositionIds }),
+    ...boundsVariables({ slippage: ratio, maxSwapLossPct, minAmountOut }),
+  };
+}
+
+interface ExitBody extends BoundsBody {
+  readonly strategyId: string;
+  readonly yieldPositionIds?: readonly number[] | undefined;
+  readonly allowUnsimulated?: boolean | undefined;
+  readonly chainId?: number | undefined;
+}
+
+/** Shape a preview as the contract has it: what needs an unknown USD price is left out. */
+function projectPreview(estimate: EstimateFieldsFragment, deposit: DepositFieldsFragment): unknown {
+  const { totalSwapCostOfEquityPct: totalSwapCostPctOfEquity, readAt, oraclePriceAsOf } = estimate;
+  const { stock, yieldLeg, fees, netApyPct } = deposit;
+  const { tokenAddress: address, borrowAmount: borrowUsdg, ...stockLeg } = stock;
+  const body = {
+    ...deposit,
+    stock: { ...stockLeg, address, borrowUsdg, borrowApyAfterPct: stock.borrowApyPct },
+    yieldLeg: { ...yieldLeg, leverageApyAfterPct: yieldLeg.leverageApyPct },
+    netApyAfterPct: netApyPct,
+    costs: contractCosts(estimate.costs),
+    totalSwapCostPctOfEquity,
+    worstCase: contractWorstCase(estimate.worstCase),
+    readAt,
+    oraclePriceAsOf,
+    fees: { stockLegBps: fees.stockLegBps, yieldLegBps: fees.yieldLegBps, estimatedFeeUsd: fees.estimatedUsd },
+    slippage: slippageRatio(estimate),
+  };
+  const isNone = noneIn(estimate.gaps);
+  return dropAbsent(depositPreview, body, (path) =>
+    isNone(path === 'yieldLeg.oraclePriceAsOf' ? `deposit.${path}` : path),
   );
 }
 
-/** Project a batch: a call's zero value is left out. */
+/** Shape a batch: no value where there is none. */
 function projectBatch(
-  batch: EquityBatchFieldsFragment & { readonly action: string },
+  batch: EstimateFieldsFragment & PlanFieldsFragment,
   about: Readonly<Record<string, unknown>>,
 ): unknown {
-  const { chainId, strategyId, action, atomic, calls, slippage: ratio, expiresAt, signingUrl, instructions } = batch;
+  const { chainId, strategyId, action, atomicRequired, calls, expiresAt, signingUrl, instructions } = batch;
   return {
     chainId,
     strategyId,
     action,
-    calls: calls.map(({ to, data, value }) => ({ to, data, value: value === '0' ? undefined : value })),
-    atomic,
+    calls: calls.map(bodyCall),
+    atomic: atomicRequired,
     meta: {
       ...about,
-      slippage: Number(ratio),
+      slippage: slippageRatio(batch),
       expiresAt,
-      signingUrl: signingUrl ?? undefined,
+      ...(signingUrl === null ? {} : { signingUrl }),
       instructions,
     },
   };
 }
 
-/** Assert an answer. A builder returns data or an error; null would be a fault of ours. */
+/** A builder answers with data or with an error; nothing at all is a fault of ours. */
 function answered<T>(answer: T | null): T {
   if (answer === null) throw new Error('the builder returned no result');
   return answer;

@@ -1,11 +1,21 @@
 import { z } from 'zod';
+import {
+  checkManageFields,
+  type GivenFields,
+  type GivenTarget,
+  requireOneTarget,
+} from '../../shared/input/manage-fields.ts';
 import { MANAGE_ACTIONS } from '../../shared/vocabulary.ts';
 import { dropAbsent } from '../absence.ts';
 import type {
-  LeverageBuildQuery,
+  EstimateFieldsFragment,
+  LeverageBuildMutation,
+  LeveragePlanFieldsFragment,
   LeverageSimulateQuery,
-  ManageBuildQuery,
-  PlanFieldsFragment,
+  LeverageSimulateQueryVariables,
+  ManageBuildMutation,
+  ManageBuildMutationVariables,
+  PositionPreviewFieldsFragment,
 } from '../generated/operations.ts';
 import { isRefusal, refusalError } from '../refusal.ts';
 import {
@@ -18,7 +28,18 @@ import {
   transactionBundle,
 } from '../schemas/transactions.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
-import { PARTNER_ERRORS, type RouteOptions, SIMULATION_ERRORS } from './shared.ts';
+import {
+  type BoundsBody,
+  bodyCall,
+  boundsVariables,
+  contractCosts,
+  contractReceived,
+  contractWorstCase,
+  inBody,
+  slippageRatio,
+  targetVariables,
+} from './builds.ts';
+import { noneIn, PARTNER_ERRORS, type RouteOptions, SIMULATION_ERRORS } from './shared.ts';
 
 const BUILD_ERRORS = [
   ...PARTNER_ERRORS,
@@ -36,7 +57,7 @@ const USER = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
 /** A wallet of the local world with an open position. */
 const OWNER = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 
-/** Body of an open, as in the contract. */
+/** What opening takes, as the contract names it. */
 const openBody = ({ chainIds }: RouteOptions) => ({
   strategyId: strategyIdText('Market id from the strategies list.'),
   payToken: addressText('The collateral (direct) or any token (swapped first); ETH is the zero address.'),
@@ -67,15 +88,19 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
       operation: 'LeverageSimulate',
       params: z.object({}),
       body: z.strictObject(open),
-      variables: ({ body }) => ({ input: body }),
+      variables: ({ body }) => ({ input: openVariables(body) }),
       project: ({ leveragePreview: answer }: LeverageSimulateQuery) => {
         const preview = answered(answer);
         if (isRefusal(preview)) throw refusalError(preview);
-        const { __typename, position, slippage, ...rest } = preview;
+        const { path, isDirect, isReallocate, amountFlashLoan, minTokenOut, reallocationFeeWei, note } = preview;
         return dropAbsent(
           leverageSimulation,
-          { ...rest, positionPreview: position, slippage: Number(slippage) },
-          (path) => !path.endsWith('oraclePriceAsOf') || position.oraclePriceAge === 'NOT_APPLICABLE',
+          {
+            ...{ path, isDirect, isReallocate, amountFlashLoan, minTokenOut, reallocationFeeWei, note },
+            positionPreview: positionPreviewOf(preview, preview.position),
+            slippage: slippageRatio(preview),
+          },
+          isNoneOf(preview),
         );
       },
       response: leverageSimulation,
@@ -97,8 +122,8 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
       operation: 'LeverageBuild',
       params: z.object({}),
       body: z.strictObject({ ...open, userAddress: user }),
-      variables: ({ body }) => ({ input: body }),
-      project: ({ openLeverage: answer }: LeverageBuildQuery) => {
+      variables: ({ body: { userAddress, ...body } }) => ({ wallet: userAddress, input: openVariables(body) }),
+      project: ({ openLeveragePlan: answer }: LeverageBuildMutation) => {
         const plan = answered(answer);
         if (isRefusal(plan)) throw refusalError(plan);
         return projectPlan(plan);
@@ -145,8 +170,8 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
           ),
         chainId: chainIdField(options.chainIds, options.chainIds[0] ?? 1),
       }),
-      variables: ({ body }) => ({ input: body }),
-      project: ({ managePosition: answer }: ManageBuildQuery) => {
+      variables: ({ body: { userAddress, ...body } }) => ({ wallet: userAddress, input: manageVariables(body) }),
+      project: ({ manageLeveragePlan: answer }: ManageBuildMutation) => {
         const plan = answered(answer);
         if (isRefusal(plan)) throw refusalError(plan);
         return projectPlan(plan);
@@ -158,44 +183,116 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
   ];
 }
 
-/** Project a plan to the frozen bundle: a call's zero value is left out, and so is the preview when no position is left. */
-function projectPlan(plan: PlanFieldsFragment): unknown {
-  const { chainId, action, path, approvals, tx, position, slippage, ...meta } = plan;
-  const { costs, totalSwapCostPctOfEquity, worstCase, amountFlashLoan, minTokenOut, received, ...rest } = meta;
-  const { depositBasisBefore, readAt, oraclePriceAsOf, oraclePriceAge, expiresAt, signingUrl, instructions } = rest;
-  const call = ({ to, data, value }: PlanFieldsFragment['tx']) => ({ to, data, value: value === '0' ? null : value });
+/** Shape a plan as the frozen bundle: no value where there is none, no preview where no position is left. */
+function projectPlan(plan: LeveragePlanFieldsFragment): unknown {
+  const { chainId, action, path, approvals, tx, position, depositBasisBefore, amountFlashLoan, minTokenOut } = plan;
+  const { received, readAt, oraclePriceAsOf, totalSwapCostOfEquityPct, quotesExpireAt, signingUrl, instructions } =
+    plan;
   const body = {
     chainId,
     action,
     path,
-    approvals: approvals.map(call),
-    tx: call(tx),
+    approvals: approvals.map(bodyCall),
+    tx: bodyCall(tx),
     meta: {
-      positionPreview: position,
-      costs,
-      totalSwapCostPctOfEquity,
-      worstCase,
+      positionPreview: position && positionPreviewOf(plan, position),
+      costs: contractCosts(plan.costs),
+      totalSwapCostPctOfEquity: totalSwapCostOfEquityPct,
+      worstCase: contractWorstCase(plan.worstCase),
       liquidation: position?.liquidation ?? null,
       depositBasisBefore,
       amountFlashLoan,
       minTokenOut,
-      received,
+      received: contractReceived(received),
       readAt,
       oraclePriceAsOf,
-      slippage: Number(slippage),
-      expiresAt,
+      slippage: slippageRatio(plan),
+      expiresAt: quotesExpireAt,
       signingUrl,
       instructions,
     },
   };
-  return dropAbsent(
-    transactionBundle,
-    body,
-    (path) => path.endsWith('oraclePriceAsOf') && oraclePriceAge === 'NOT_APPLICABLE',
-  );
+  return dropAbsent(transactionBundle, body, isNoneOf(plan));
 }
 
-/** Assert an answer. A builder returns data or an error; null would be a fault of ours. */
+/** Whether an empty field is there as `null`: of those that may be, only the age of the oracle's price can be not known. */
+function isNoneOf({ gaps }: EstimateFieldsFragment): (path: string) => boolean {
+  const isNone = noneIn(gaps);
+  return (path) => !path.endsWith('oraclePriceAsOf') || isNone('oraclePriceAsOf');
+}
+
+/** The position of a preview or plan as the contract has it, with what the schema tells beside it. */
+function positionPreviewOf(estimate: EstimateFieldsFragment, position: PositionPreviewFieldsFragment): unknown {
+  const { requestedLtvPct: requestedLtv, ltvPct: effectiveLtv, collateralAmount, leverageApyPct, ...rest } = position;
+  const { totalSwapCostOfEquityPct: totalSwapCostPctOfEquity, readAt, oraclePriceAsOf } = estimate;
+  return {
+    ...rest,
+    requestedLtv,
+    effectiveLtv,
+    amountLeveragedCollateral: collateralAmount,
+    expectedLeverageApy: leverageApyPct,
+    costs: contractCosts(estimate.costs),
+    totalSwapCostPctOfEquity,
+    worstCase: contractWorstCase(estimate.worstCase),
+    readAt,
+    oraclePriceAsOf,
+  };
+}
+
+interface OpenBody extends BoundsBody, GivenTarget {
+  readonly strategyId: string;
+  readonly payToken: string;
+  readonly amount: string;
+  readonly chainId: number;
+}
+
+/** Name what a request asks for as the schema does. @throws BadRequestError naming the field of the body */
+function openVariables(body: OpenBody): LeverageSimulateQueryVariables['input'] {
+  const { strategyId, chainId, payToken, amount } = body;
+  inBody(() => requireOneTarget(body));
+  return { strategyId, chainId, payToken, amount, target: targetVariables(body), ...boundsVariables(body) };
+}
+
+interface ManageBody extends BoundsBody, Omit<GivenFields, 'minAmountOut'> {
+  readonly chainId: number;
+  readonly amount?: string | undefined;
+  readonly payToken?: string | undefined;
+  readonly allowUnsimulated?: boolean | undefined;
+}
+
+/** @throws BadRequestError naming the field of the body that the action does not take, or lacks */
+function manageVariables(body: ManageBody): ManageBuildMutationVariables['input'] {
+  inBody(() => checkManageFields(body));
+  const { chainId, id: positionIndex, allowUnsimulated } = body;
+  return {
+    position: { at: { chainId, positionIndex } },
+    action: actionVariables(body),
+    ...boundsVariables(body),
+    ...(allowUnsimulated === undefined ? {} : { allowUnsimulated }),
+  };
+}
+
+function actionVariables(body: ManageBody): ManageBuildMutationVariables['input']['action'] {
+  const { action, amount = '', payToken = '' } = body;
+  switch (action) {
+    case 'close':
+      return { close: body.amount === undefined ? {} : { amount } };
+    case 'increase_leverage':
+      inBody(() => requireOneTarget(body));
+      return { increaseLeverage: targetVariables(body) };
+    case 'add_collateral':
+      return { addCollateral: { amount, payToken } };
+    case 'remove_collateral':
+      return { removeCollateral: { amount } };
+    case 'repay':
+      if (body.full !== true) return { repay: { amount, payToken } };
+      return { repayAll: body.payToken === undefined ? {} : { payToken } };
+    case 'borrow':
+      return { borrow: { amount } };
+  }
+}
+
+/** A builder answers with data or with an error; nothing at all is a fault of ours. */
 function answered<T>(answer: T | null): T {
   if (answer === null) throw new Error('the builder returned no result');
   return answer;

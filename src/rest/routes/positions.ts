@@ -4,31 +4,19 @@ import type { WalletPositionsQuery } from '../generated/operations.ts';
 import { addressParam, chainIdParam } from '../schemas/common.ts';
 import { equityPositionSchema, positionSchema, walletPositions } from '../schemas/position.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
+import { bodyCall } from './builds.ts';
 import { noneIn, PARTNER_ERRORS, type RouteOptions } from './shared.ts';
 
 type WalletData = NonNullable<WalletPositionsQuery['wallet']>;
 
-/** Project a call to the contract: a zero value is left out. */
-function projectCall({
-  to,
-  data,
-  value,
-}: {
-  readonly to: string;
-  readonly data: string;
-  readonly value: string;
-}): object {
-  return value === '0' ? { to, data } : { to, data, value };
-}
-
 /** Project a position to the contract: an unknown field is left out, a field that does not apply is null. */
 function projectPosition(position: WalletData['positions'][number]): unknown {
   const { manualModeCalls, ...shown } = position;
-  const body = { ...shown, manualModeCalls: manualModeCalls?.map(projectCall) ?? null };
+  const body = { ...shown, manualModeCalls: manualModeCalls?.map(bodyCall) ?? null };
   return dropAbsent(positionSchema, body, noneIn(position.gaps));
 }
 
-/** Project a vault in the same way, its loops by their own gaps. */
+/** Shape a vault in the same way, its loops by their own gaps. */
 export function projectEquityPosition({ yieldLoops, ...position }: WalletData['equityPositions'][number]): object {
   const body = dropAbsent(equityPositionSchema, { ...position, yieldLoops: [] }, noneIn(position.gaps));
   return { ...(body as object), yieldLoops: yieldLoops.map(projectPosition) };
@@ -56,7 +44,7 @@ export function positionRoutes({ chainIds }: RouteOptions): AnyRoute[] {
           equityPositions: wallet.equityPositions.map(projectEquityPosition),
           leftAuthorizations: wallet.leftAuthorizations?.map(({ authorized, call }) => ({
             authorized,
-            call: projectCall(call),
+            call: bodyCall(call),
           })),
         };
       },

@@ -30,7 +30,7 @@ const GROUP_DESCRIPTIONS: Record<(typeof FACT_GROUPS)[number], string> = {
   tokenContract: 'What token contracts say of themselves, by token.',
 };
 
-const FactGroupRef = builder.enumType('FactGroup', {
+export const FactGroupRef = builder.enumType('FactGroup', {
   description: 'A group of facts that is refreshed together and has one budget.',
   values: Object.fromEntries(
     FACT_GROUPS.map((group) => [group, { value: group, description: GROUP_DESCRIPTIONS[group] }]),

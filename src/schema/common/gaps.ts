@@ -40,7 +40,7 @@ export function gapsOf<T>(
     type: [GapRef] as [typeof GapRef],
     args: GAP_ARGS,
     complexity: { field: 1, multiplier: 2 },
-    description: `${of}, and why.`,
+    description: `${of}, and why; at most one entry per field.`,
     resolve: (object: T, args: GapArgs, ctx: AppContext): Gap[] => selectGaps(read(object, ctx), args),
   };
 }

@@ -84,7 +84,7 @@ export const ReadAtRef = builder.objectRef<ReadAt>('ReadAt').implement({
   }),
 });
 
-export const ORACLE_PRICE_AS_OF = "When the feeds behind the oracle's price were updated, the oldest of them";
+export const ORACLE_PRICE_AS_OF = "Last update of the feeds behind the oracle's price, of the oldest of them";
 
 const PRICE_AGE_DESCRIPTIONS: Record<PriceAgeState, string> = {
   KNOWN: 'Every feed behind the price told a date that can be believed.',

@@ -1,6 +1,6 @@
 import type { VenueCounts } from '../../transactions/index.ts';
 import { builder } from '../builder.ts';
-import { SwapSourceRef } from '../transaction/transaction.ts';
+import { SwapSourceRef } from '../transaction/swap-source.ts';
 
 const RefusalCountRef = builder.objectRef<VenueCounts['refused'][number]>('SwapVenueRefusals').implement({
   description: 'How many questions a swap venue refused for one reason.',

@@ -6,7 +6,7 @@ import { FreshnessRef, GapRef, ORACLE_PRICE_AS_OF, ReadAtRef } from '../common/s
 import { WarningRef } from '../common/warning.ts';
 import { StrategyRef } from '../refs.ts';
 import { ExitTierRef } from '../strategy/strategy-parts.ts';
-import { UnsignedCallRef } from '../transaction/transaction.ts';
+import { UnsignedCallRef } from '../transaction/call.ts';
 
 const STATUS_DESCRIPTIONS: Record<(typeof POSITION_STATUSES)[number], string> = {
   open: 'It holds collateral.',

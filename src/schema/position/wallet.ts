@@ -15,7 +15,7 @@ import type { ProxyOwner } from '../../transactions/index.ts';
 import { builder } from '../builder.ts';
 import { GapRef } from '../common/stamp.ts';
 import { EquityPositionRef } from '../equity/equity-position.ts';
-import { UnsignedCallRef } from '../transaction/transaction.ts';
+import { UnsignedCallRef } from '../transaction/call.ts';
 import { PositionRef, PositionStatusRef } from './position.ts';
 
 const ProxyOwnerRef = builder.objectRef<ProxyOwner>('ProxyOwner').implement({

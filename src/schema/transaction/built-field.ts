@@ -1,27 +1,22 @@
-import { REFUSALS } from '../common/refusals.ts';
-
-type RefusalClass = (typeof REFUSALS)[number];
-
 /**
  * Options that every field of the builders shares: a key is needed, and the answer is either what was built or the refusal
  * that says why nothing was.
+ * @param types of the refusals that can occur, and no others
  */
-export function builtField<Further = never>({
+export function builtField<Refusal>({
   complexity,
   union,
-  further = [],
+  refusals,
 }: {
   readonly complexity: number;
   /** The union of the result and the refusals. */
   readonly union: { readonly name: string; readonly description: string };
-  /** Refusals that only this field has. */
-  readonly further?: readonly Further[];
+  readonly refusals: readonly Refusal[];
 }) {
-  const types: (RefusalClass | Further)[] = [...REFUSALS, ...further];
   return {
     nullable: true as const,
     authScopes: { partner: true },
     complexity,
-    errors: { types, directResult: true as const, union },
+    errors: { types: [...refusals], directResult: true as const, union },
   };
 }

@@ -1,102 +1,143 @@
-import { MANAGE_ACTIONS } from '../../shared/vocabulary.ts';
-import type { ManageAction } from '../../transactions/index.ts';
 import { builder } from '../builder.ts';
 
-const CHAIN = 'The chain; 1 when left out.';
-const LEVERAGE = 'Target leverage, e.g. 5; this or `desiredLtv`.';
-const LTV = 'Target LTV in percent; this or `leverage`.';
-const SLIPPAGE = 'Ratio, 0.005 when left out; more than 0.01 is capped, zero and less are refused.';
+export const STRATEGY_CHAIN = 'The chain, which the strategy names already: another one is refused.';
+export const SLIPPAGE = (byDefault: number) =>
+  `Slippage that the swaps may have, basis points; ${byDefault} when left out. Above 100 it is refused.`;
+export const ALLOW_UNSIMULATED =
+  'Whether it is built without having been tried out where no node of the chain can do that; it then carries the issue `NOT_SIMULATED`. Holds for what takes risk back; what adds risk is refused meanwhile.';
 
-const LOSS =
-  'What all swaps and fees may cost together, percent of the equity; in place of the usual bounds of 1 % of what a swap takes in and 2 % of the equity. Up to 10.';
-const LOSS_MANAGED =
-  'What all swaps and fees may cost together, percent of the equity (of what is paid in where a token is swapped to add or to repay), in place of the usual bounds. Up to 10, and up to 50 with `close` and `repay`.';
-
-const FLOOR_OPEN =
-  'The least collateral that the swap of the pay token may give, whole tokens. Required where nothing here prices the pay token.';
-const FLOOR_MANAGED =
-  'The least that the swap of the action may give, whole tokens of its output; of a close all that the sale gives, the debt is repaid out of it. Required where nothing here prices the pair.';
-
-export const PreviewInputRef = builder.inputType('LeveragePreviewInput', {
-  description: 'What to open.',
+const TargetRef = builder.inputType('LeverageTargetInput', {
+  description: 'The target of a position, by leverage or by LTV.',
+  isOneOf: true,
   fields: (t) => ({
-    chainId: t.field({ type: 'ChainId', description: CHAIN }),
-    strategyId: t.field({ type: 'StrategyId', required: true, description: 'Market id from the strategies.' }),
-    payToken: t.field({
-      type: 'Address',
-      required: true,
-      description: 'What is paid with: the collateral, or any token; the zero address is the native token.',
-    }),
-    amount: t.field({ type: 'Decimal', required: true, description: 'How much of it, whole tokens. Never rounded.' }),
-    leverage: t.field({ type: 'Decimal', description: LEVERAGE }),
-    desiredLtv: t.field({ type: 'Decimal', description: LTV }),
-    slippage: t.field({ type: 'Decimal', description: SLIPPAGE }),
-    maxSwapLossPct: t.field({ type: 'Decimal', description: LOSS }),
-    minAmountOut: t.field({ type: 'Decimal', description: FLOOR_OPEN }),
+    leverage: t.field({ type: 'Decimal', description: 'Target leverage, e.g. 5.' }),
+    ltvPct: t.field({ type: 'Decimal', description: 'Target LTV in percent, e.g. 80.' }),
   }),
 });
 
-export const OpenInputRef = builder.inputType('OpenLeverageInput', {
-  description: 'What to open, and who signs.',
+export const OpenLeverageInputRef = builder.inputType('OpenLeverageInput', {
+  description: 'A leveraged position to open.',
   fields: (t) => ({
-    chainId: t.field({ type: 'ChainId', description: CHAIN }),
-    strategyId: t.field({ type: 'StrategyId', required: true, description: 'Market id from the strategies.' }),
+    strategyId: t.field({ type: 'StrategyId', required: true, description: 'Id of a loop strategy: its market id.' }),
+    chainId: t.field({ type: 'ChainId', description: STRATEGY_CHAIN }),
     payToken: t.field({
       type: 'Address',
       required: true,
-      description: 'What is paid with: the collateral, or any token; the zero address is the native token.',
+      description: 'Token to pay with: the collateral, or any token; the zero address is the native token.',
     }),
-    amount: t.field({ type: 'Decimal', required: true, description: 'How much of it, whole tokens. Never rounded.' }),
-    leverage: t.field({ type: 'Decimal', description: LEVERAGE }),
-    desiredLtv: t.field({ type: 'Decimal', description: LTV }),
-    slippage: t.field({ type: 'Decimal', description: SLIPPAGE }),
-    maxSwapLossPct: t.field({ type: 'Decimal', description: LOSS }),
-    minAmountOut: t.field({ type: 'Decimal', description: FLOOR_OPEN }),
-    userAddress: t.field({
-      type: 'Address',
-      required: true,
-      description: 'The wallet that signs and owns the position.',
-    }),
-  }),
-});
-
-const ACTION_DESCRIPTIONS: Record<ManageAction, string> = {
-  close: 'Sell all collateral, or `amount` of it, repay the debt, pay the rest out.',
-  increase_leverage: 'Borrow more and swap it into collateral. Takes `leverage` or `desiredLtv`.',
-  add_collateral: 'Add collateral. Takes `amount` and `payToken`.',
-  remove_collateral: 'Take collateral out, up to the safe LTV. Takes `amount`, of the collateral.',
-  repay: 'Repay debt. Takes `payToken` and `amount`, or `full: true`.',
-  borrow: 'Borrow more to the wallet, up to the safe LTV. Takes `amount`, of the loan token.',
-};
-
-const ManageActionRef = builder.enumType('ManageAction', {
-  description: 'What to do with a position.',
-  values: Object.fromEntries(
-    MANAGE_ACTIONS.map((action) => [action, { value: action, description: ACTION_DESCRIPTIONS[action] }]),
-  ) as { [A in ManageAction]: { value: A; description: string } },
-});
-
-export const ManageInputRef = builder.inputType('ManagePositionInput', {
-  description: 'Which position, and what to do. A field that the action does not take is refused.',
-  fields: (t) => ({
-    chainId: t.field({ type: 'ChainId', description: CHAIN }),
-    userAddress: t.field({ type: 'Address', required: true, description: 'The wallet that owns it and signs.' }),
-    id: t.int({ required: true, description: 'Index of the position on chain, as `positions` lists it.' }),
-    action: t.field({ type: ManageActionRef, required: true, description: 'What to do.' }),
     amount: t.field({
       type: 'Decimal',
-      description: 'How much, whole tokens of what the action names. Never rounded.',
+      required: true,
+      description: 'Amount to pay, whole tokens of `payToken`. Never rounded.',
     }),
-    payToken: t.field({ type: 'Address', description: 'What is paid with; the zero address is the native token.' }),
-    full: t.boolean({ description: 'With `repay` only: the whole debt, by shares, so that no dust is left.' }),
-    leverage: t.field({ type: 'Decimal', description: LEVERAGE }),
-    desiredLtv: t.field({ type: 'Decimal', description: LTV }),
-    slippage: t.field({ type: 'Decimal', description: SLIPPAGE }),
-    maxSwapLossPct: t.field({ type: 'Decimal', description: LOSS_MANAGED }),
-    minAmountOut: t.field({ type: 'Decimal', description: FLOOR_MANAGED }),
-    allowUnsimulated: t.boolean({
+    target: t.field({ type: TargetRef, required: true, description: 'Leverage or LTV of the position.' }),
+    maxSlippageBps: t.field({ type: 'Decimal', description: SLIPPAGE(50) }),
+    maxSwapLossPct: t.field({
+      type: 'Decimal',
       description:
-        'Whether it is built without having been tried out where no node of the chain can do that; it then carries the issue `NOT_SIMULATED`. Holds for close, repay and add_collateral: what adds risk is refused meanwhile.',
+        'Bound of the cost of all swaps and fees together, percent of the equity, in place of the usual bounds of 1 % of the input of a swap and 2 % of the equity. Up to 10.',
     }),
+    minAmountOut: t.field({
+      type: 'Decimal',
+      description:
+        'Least output of the swap of the pay token, whole collateral tokens. Required where nothing here prices the pay token.',
+    }),
+  }),
+});
+
+const PositionAtRef = builder.inputType('PositionAtInput', {
+  description: 'The place of a position on chain.',
+  fields: (t) => ({
+    chainId: t.field({ type: 'ChainId', required: true, description: 'The chain.' }),
+    positionIndex: t.int({
+      required: true,
+      description: 'Index of the position among those of the wallet, as `Position.positionIndex` tells it.',
+    }),
+  }),
+});
+
+const PositionInputRef = builder.inputType('PositionInput', {
+  description: 'A position of the wallet.',
+  isOneOf: true,
+  fields: (t) => ({
+    at: t.field({ type: PositionAtRef, description: 'The place of the position on chain.' }),
+  }),
+});
+
+const PAY_TOKEN = 'Token to pay with; the zero address is the native token.';
+
+const CloseRef = builder.inputType('CloseInput', {
+  description: 'Sell collateral, repay the debt with it and pay the rest out.',
+  fields: (t) => ({
+    amount: t.field({
+      type: 'Decimal',
+      description: 'Part of the collateral to sell, whole tokens; all of it, with the whole debt, when left out.',
+    }),
+  }),
+});
+
+const PaidAmountRef = builder.inputType('PaidAmountInput', {
+  description: 'An amount of a token that the wallet pays.',
+  fields: (t) => ({
+    payToken: t.field({ type: 'Address', required: true, description: PAY_TOKEN }),
+    amount: t.field({
+      type: 'Decimal',
+      required: true,
+      description: 'Amount to pay, whole tokens of `payToken`. Never rounded.',
+    }),
+  }),
+});
+
+const RepayAllRef = builder.inputType('RepayAllInput', {
+  description: 'Repay the whole debt, by shares, so that no dust is left.',
+  fields: (t) => ({
+    payToken: t.field({ type: 'Address', description: `${PAY_TOKEN} The loan token when left out.` }),
+  }),
+});
+
+const AmountRef = builder.inputType('AmountInput', {
+  description: 'An amount of the token that the action names.',
+  fields: (t) => ({
+    amount: t.field({ type: 'Decimal', required: true, description: 'Whole tokens. Never rounded.' }),
+  }),
+});
+
+const ManageActionRef = builder.inputType('ManageActionInput', {
+  description: 'An action on a position.',
+  isOneOf: true,
+  fields: (t) => ({
+    close: t.field({ type: CloseRef, description: 'Close the position, or sell a part of its collateral.' }),
+    increaseLeverage: t.field({ type: TargetRef, description: 'Borrow more and swap it into collateral.' }),
+    addCollateral: t.field({ type: PaidAmountRef, description: 'Add collateral, paid with any token.' }),
+    removeCollateral: t.field({
+      type: AmountRef,
+      description: 'Take collateral out, up to the safe LTV; the amount is in collateral tokens.',
+    }),
+    repay: t.field({ type: PaidAmountRef, description: 'Repay a part of the debt, paid with any token.' }),
+    repayAll: t.field({ type: RepayAllRef, description: 'Repay the whole debt.' }),
+    borrow: t.field({
+      type: AmountRef,
+      description: 'Borrow more to the wallet, up to the safe LTV; the amount is in loan tokens.',
+    }),
+  }),
+});
+
+export const ManageLeverageInputRef = builder.inputType('ManageLeverageInput', {
+  description: 'A position, and the action on it.',
+  fields: (t) => ({
+    position: t.field({ type: PositionInputRef, required: true, description: 'The position.' }),
+    action: t.field({ type: ManageActionRef, required: true, description: 'The action.' }),
+    maxSlippageBps: t.field({ type: 'Decimal', description: SLIPPAGE(50) }),
+    maxSwapLossPct: t.field({
+      type: 'Decimal',
+      description:
+        'Bound of the cost of all swaps and fees together, percent of the equity (of the amount paid in where a token is swapped to add or to repay), in place of the usual bounds. Up to 10, and up to 50 with `close`, `repay` and `repayAll`.',
+    }),
+    minAmountOut: t.field({
+      type: 'Decimal',
+      description:
+        'Least output of the swap of the action, whole tokens of its output; of a close the whole proceeds of the sale, out of which the debt is repaid. Required where nothing here prices the pair; refused where nothing is swapped.',
+    }),
+    allowUnsimulated: t.boolean({ description: ALLOW_UNSIMULATED }),
   }),
 });

@@ -12,8 +12,8 @@ const HOLDER = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 export const PARTNER_EXAMPLE_QUERIES: readonly ExampleQuery[] = [
   {
     title: 'Partner: preview an open',
-    query: `# Needs a key: see Headers. What five times sUSDe with USDT would be, what it costs, and what leaving again would.
-query PreviewOpen($input: LeveragePreviewInput!) {
+    query: `# Needs a key: see Headers. A position of five times sUSDe, paid with USDT: its costs, and the cost of leaving again.
+query PreviewOpen($input: OpenLeverageInput!) {
   leveragePreview(input: $input) {
     __typename
     ... on LeveragePreview {
@@ -21,44 +21,53 @@ query PreviewOpen($input: LeveragePreviewInput!) {
       amountFlashLoan
       minTokenOut
       note
+      borrowApy { beforePct afterPct }
+      costs { kind symbol amount valueUsd }
       position {
         leverage
-        effectiveLtv
-        worstCaseLtv
-        expectedLeverageApy
-        borrowApyPct { before after }
+        ltvPct
+        worstCaseLtvPct
+        leverageApyPct
         liquidation { price dropPct }
-        costs { kind symbol amount usd }
-        exitNow { lossUsd breakEvenState breakEvenDays reason }
+        exitNow { lossUsd breakEvenDays gaps { field reason message } }
       }
+      gaps { field reason message }
     }
-    ... on Refusal { code message retryable }
+    ... on Refusal { code message retryable retryAfterSec }
     ... on LimitExceededRefusal { field value limits { name value } }
   }
 }`,
-    variables: { input: { strategyId: SUSDE_PYUSD, payToken: USDT, amount: '1000', leverage: '5' } },
+    variables: { input: { strategyId: SUSDE_PYUSD, payToken: USDT, amount: '1000', target: { leverage: '5' } } },
     tier: 'partner',
   },
   {
-    title: 'Partner: build an open',
-    query: `# Needs a key. Unsigned calls, tried out on the newest state, each with what it says; nothing is signed or sent.
-query BuildOpen($input: OpenLeverageInput!) {
-  openLeverage(input: $input) {
+    title: 'Partner: plan an open',
+    query: `# Needs a key. Unsigned calls, tried out on the newest state, each decoded; nothing is signed or sent.
+mutation PlanOpen($wallet: Address!, $input: OpenLeverageInput!) {
+  openLeveragePlan(wallet: $wallet, input: $input) {
     __typename
-    ... on TransactionPlan {
+    ... on LeveragePlan {
       path
       expiresAt
+      noStore
       instructions
       issues { kind message required available }
-      approvals { to data intent { method spender arguments { name value } } }
-      tx { to data value intent { method minimumOut recipient arguments { name value } } }
-      sendCalls { version chainId from atomicRequired calls { to data value } }
+      approvals { to data intent { functionName spender arguments { name value } } }
+      tx { to data value intent { functionName minOutputUnits recipient arguments { name value } } }
+      sendCalls
     }
-    ... on Refusal { code message retryable }
+    ... on Refusal { code message retryable retryAfterSec }
   }
 }`,
     variables: {
-      input: { strategyId: SUSDE_PYUSD, payToken: SUSDE, amount: '500', desiredLtv: '80', userAddress: NEWCOMER },
+      wallet: NEWCOMER,
+      input: {
+        strategyId: SUSDE_PYUSD,
+        payToken: SUSDE,
+        amount: '500',
+        target: { ltvPct: '80' },
+        maxSlippageBps: '50',
+      },
     },
     tier: 'partner',
   },
@@ -87,21 +96,22 @@ query WalletHoldings($address: Address!) {
   },
   {
     title: 'Partner: preview a vault',
-    query: `# Needs a key. A deposit into a stock-plus-yield vault: both legs, the net APY, and the same once its borrowing has moved the rates.
-query PreviewVault($input: EquityPreviewInput!) {
-  equityPreview(input: $input) {
+    query: `# Needs a key. A deposit into a stock-plus-yield vault: both legs, and the net APY at current rates and after the deposit.
+query PreviewVault($input: EquityDepositInput!) {
+  equityDepositPreview(input: $input) {
     __typename
-    ... on EquityPreview {
+    ... on EquityDepositPreview {
       note
-      preview {
-        stock { symbol minReceived ltvPct maxLtvPct liquidationPriceUsd priceDropToLiquidationPct borrowUsdg }
+      costs { kind symbol amount valueUsd }
+      deposit {
+        stock { symbol minReceived ltvPct maxLtvPct liquidationPriceUsd priceDropToLiquidationPct borrowAmount }
         yieldLeg { collateralSymbol leverage leverageApyPct leverageApyBeforePct }
         netApyPct
         netApyBeforePct
-        fees { estimatedFeeUsd }
+        fees { estimatedUsd }
       }
     }
-    ... on Refusal { code message retryable }
+    ... on Refusal { code message retryable retryAfterSec }
   }
 }`,
     variables: { input: { strategyId: SPY_VAULT, amount: '5000' } },

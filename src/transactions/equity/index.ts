@@ -2,8 +2,9 @@ import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import type { BuilderDeps } from '../deps.ts';
 import { requireSigner } from '../guards.ts';
 import { withVenues } from '../quote/attempts.ts';
+import { slippageIssues } from '../quote/slippage.ts';
 import { refuseProxy } from '../read/signer.ts';
-import type { EffectiveSlippage } from '../types.ts';
+import type { EffectiveSlippage, Issue } from '../types.ts';
 import { type BuiltDeposit, type BuiltExit, buildDeposit, buildExit } from './build.ts';
 import { type DepositRequest, planDeposit } from './deposit.ts';
 import type { ExitRequest, VaultWallet } from './exit.ts';
@@ -29,14 +30,17 @@ export type ExitInput = VaultInput & ExitRequest;
 export interface PreviewedDeposit {
   readonly terms: DepositTerms;
   readonly slippage: EffectiveSlippage;
+  readonly issues: readonly Issue[];
   readonly note: string;
 }
 
 /** Preview a deposit; needs no wallet. @throws as `findVault` and `planDeposit` */
 export async function previewVaultDeposit(deps: BuilderDeps, input: DepositInput): Promise<PreviewedDeposit> {
   const found = findVault(deps.chains, input);
-  const { terms, slippage, notes } = await withVenues(deps, (attempt) => planDeposit(attempt, found, input));
-  return { terms, slippage, note: previewNote(terms.preview, slippage, notes) };
+  const planned = await withVenues(deps, (attempt) => planDeposit(attempt, found, input));
+  const { terms, slippage, notes } = planned;
+  const issues = [...planned.issues, ...slippageIssues(slippage)];
+  return { terms, slippage, issues, note: previewNote(terms.preview, slippage, notes) };
 }
 
 /** Build the batch of a deposit for the user who signs it. @throws as `findVault` and `buildDeposit` */

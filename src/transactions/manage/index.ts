@@ -1,6 +1,7 @@
 import type { Chain, Token } from '../../catalog/types.ts';
 import { ChainReadError } from '../../chain/rpc/errors.ts';
 import type { ChainFacts } from '../../domain/facts.ts';
+import { checkManageFields } from '../../shared/input/manage-fields.ts';
 import { requireAgreement, requireManaged, requireOperator, requireSound } from '../deployment-guards.ts';
 import { type BuilderDeps, composedMarket, feedsOf, ratesOf } from '../deps.ts';
 import { NotEligibleError } from '../errors.ts';
@@ -20,7 +21,6 @@ import type { ManageAction, PayToken, PlannedSwap } from '../types.ts';
 import { addCollateral } from './add-collateral.ts';
 import { borrowMore } from './borrow.ts';
 import { closePosition } from './close.ts';
-import { checkFields } from './fields.ts';
 import { increaseLeverage } from './increase-leverage.ts';
 import { removeCollateral } from './remove-collateral.ts';
 import { repayDebt } from './repay.ts';
@@ -57,7 +57,7 @@ export async function buildManagePlan(
   input: ManageInput,
 ): Promise<Plan> {
   requireSigner(requireChainOf(deps.chains, input.chainId), input.user);
-  checkFields(input);
+  checkManageFields({ ...input, desiredLtv: input.desiredLtvPct });
   return withVenues(deps, (attempt) => manageOnce(attempt, positions, input));
 }
 

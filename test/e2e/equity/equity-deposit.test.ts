@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Decimal, fromUnits } from '../../../src/shared/decimal.ts';
 import type { Hex } from '../../../src/shared/ids.ts';
 import { CHAIN_ID } from '../../support/equity.ts';
+import { vaultVariables } from '../../support/partner-inputs.ts';
 import { type Json, PARTNER } from '../../support/service.ts';
 import { account, expectNear, expectPoints, START_MS, user, useVaults } from '../../support/vaults.ts';
 
@@ -11,12 +12,13 @@ const { build, deposit, positionIn } = vaults;
 /** LTV of a deposit by itself, and the wallet's whole stock leg after it. */
 async function combinedPreview(input: object): Promise<[string, Json]> {
   const { body } = await vaults.service.graphql(
-    `query($input: DepositEquityInput!) { depositEquity(input: $input) { ... on EquityDeposit { preview { stock {
-      ltvPct combined { collateral debtUsdg ltvPct liquidationPriceUsd priceDropToLiquidationPct } } } } } }`,
-    { input },
+    `mutation($wallet: Address!, $input: EquityDepositInput!) { equityDepositPlan(wallet: $wallet, input: $input) {
+      ... on EquityDepositPlan { deposit { stock {
+      ltvPct combined { collateralAmount debtAmount ltvPct liquidationPriceUsd priceDropToLiquidationPct } } } } } }`,
+    { ...vaultVariables(input) },
     PARTNER,
   );
-  const { ltvPct, combined } = body.data.depositEquity.preview.stock;
+  const { ltvPct, combined } = body.data.equityDepositPlan.deposit.stock;
   return [ltvPct, combined];
 }
 
@@ -31,8 +33,8 @@ describe('deposit', () => {
     expectPoints(position.stock.ltvPct, combined.ltvPct, 'LTV of both together');
     expectPoints(position.stock.priceDropToLiquidationPct, combined.priceDropToLiquidationPct, 'drop');
     expectNear(position.stock.liquidationPriceUsd, combined.liquidationPriceUsd, 'combined.liquidationPriceUsd');
-    expectNear(position.stock.debtUsdg, combined.debtUsdg, 'combined.debtUsdg');
-    expectNear(position.stock.collateral, combined.collateral, 'combined.collateral');
+    expectNear(position.stock.debtUsdg, combined.debtAmount, 'combined.debtAmount');
+    expectNear(position.stock.collateral, combined.collateralAmount, 'combined.collateralAmount');
     expect(new Decimal(own).lt(combined.ltvPct)).toBe(true);
     expect(position.yieldLoops.map(({ id }: Json) => id)).toEqual([1, 0]);
     const exit = await build('exit', { strategyId: vault.id, userAddress: user });
@@ -50,7 +52,7 @@ describe('deposit', () => {
 
   test('behavior: its own borrowing moves the rates, and the preview says how far', async () => {
     const vault = vaults.verbs.vault('NVDA');
-    const { preview: shown } = await vaults.verbs.preview({ strategyId: vault.id, amount: '20000' });
+    const { deposit: shown } = await vaults.verbs.preview({ strategyId: vault.id, amount: '20000' });
     expect(new Decimal(shown.netApyPct).lt(shown.netApyBeforePct)).toBe(true);
     expect(new Decimal(shown.stock.borrowApyPct).gte(shown.stock.borrowApyBeforePct)).toBe(true);
     expect(new Decimal(shown.yieldLeg.leverageApyPct).lt(shown.yieldLeg.leverageApyBeforePct)).toBe(true);
@@ -92,7 +94,12 @@ describe('deposit', () => {
     const vault = vaults.verbs.vault('SPY');
     const input = { strategyId: vault.id, amount: '1500', userAddress: user };
     const [rest, graphql] = [await build('deposit', input), await vaults.verbs.deposit(input)];
-    expect(graphql).toMatchObject({ __typename: 'EquityDeposit', atomic: true, action: 'equity_deposit' });
+    expect(graphql).toMatchObject({
+      __typename: 'EquityDepositPlan',
+      atomicRequired: true,
+      action: 'EQUITY_DEPOSIT',
+      noStore: true,
+    });
     expect(graphql.calls.map(({ to, data }: Json) => ({ to, data }))).toEqual(rest.calls);
     expect(graphql.sendCalls).toEqual({
       version: '2.0.0',
@@ -101,7 +108,7 @@ describe('deposit', () => {
       atomicRequired: true,
       calls: rest.calls.map((call: Json) => ({ ...call, value: '0x0' })),
     });
-    expect(graphql.calls.map(({ intent }: Json) => intent.method)).toEqual([
+    expect(graphql.calls.map(({ intent }: Json) => intent.functionName)).toEqual([
       'approve',
       'setAuthorization',
       'equityEntry',

@@ -8,7 +8,7 @@ import { createDatabase } from '../../../src/database/client.ts';
 import { Decimal } from '../../../src/shared/decimal.ts';
 import { silentLogger } from '../../../src/shared/logger.ts';
 import { refusal } from '../../contracts/world.ts';
-import { CHAIN_ID } from '../../support/equity.ts';
+import { CHAIN_ID, EXIT_QUERY } from '../../support/equity.ts';
 import { account, user, useVaults } from '../../support/vaults.ts';
 import { expectEnvelope } from '../known.ts';
 
@@ -26,12 +26,9 @@ describe('exit', () => {
     const { meta, calls } = await build('exit', body);
     expect(meta.costs.map(({ kind }: { kind: string }) => kind)).toEqual(['EXIT_SWAP', 'STOCK_SWAP']);
     expect(Number(meta.totalSwapCostPctOfEquity)).toBeGreaterThan(0);
-    const shown = await vaults.verbs.ask(
-      'query($input: ExitEquityInput!) { exitEquity(input: $input) { ... on EquityExit { worstCase { equity ltv } costs { kind } } } }',
-      body,
-    );
+    const shown = await vaults.verbs.ask(EXIT_QUERY, body);
     expect(shown.costs).toHaveLength(2);
-    expect(shown.worstCase.ltv).toBeNull();
+    expect(shown.worstCase.ltvPct).toBeNull();
     const { equity } = meta.worstCase;
     expect(meta.worstCase).toEqual({ equity: expect.stringMatching(/^\d+(\.\d+)?$/), paidOut: equity });
     const before = await vaults.verbs.balance(vault.depositToken.address, body.userAddress);
@@ -45,7 +42,11 @@ describe('exit', () => {
   test('behavior: a basis match closes its loop', async () => {
     const vault = vaults.verbs.vault('SPY');
     const exit = await vaults.verbs.exit({ strategyId: vault.id, userAddress: owner('shareholder') });
-    expect(exit).toMatchObject({ __typename: 'EquityExit', closes: [0], position: { yieldLoopMatch: 'basis' } });
+    expect(exit).toMatchObject({
+      __typename: 'EquityExitPlan',
+      closedPositionIndexes: [0],
+      position: { yieldLoopMatch: 'basis' },
+    });
     await vaults.verbs.sendAtomically(owner('shareholder'), exit.calls);
     expect(await openIds('shareholder')).toEqual([]);
     expect(await vaults.verbs.stockLeg(vault, owner('shareholder'))).toEqual({ borrowShares: 0n, collateral: 0n });
@@ -83,8 +84,10 @@ describe('exit', () => {
     });
     expect(await vaults.verbs.exit(body)).toMatchObject({
       __typename: 'AmbiguousYieldLoopsRefusal',
+      code: 'AMBIGUOUS_YIELD_LOOPS',
+      field: 'input.yieldPositionIndexes',
       retryable: false,
-      candidates: [0, 1],
+      candidatePositionIndexes: [0, 1],
     });
     const exit = await build('exit', { ...body, yieldPositionIds: [0] });
     await vaults.verbs.sendAtomically(owner('ambiguous'), exit.calls);
@@ -98,7 +101,7 @@ describe('exit', () => {
     const position = await positionIn(vault, wallet);
     expect(position).toMatchObject({ yieldLoopMatch: 'tagged', yieldLoops: [{ id: 1 }] });
     const exit = await vaults.verbs.exit({ strategyId: vault.id, userAddress: wallet });
-    expect(exit).toMatchObject({ closes: [1], position: { yieldLoopMatch: 'tagged' } });
+    expect(exit).toMatchObject({ closedPositionIndexes: [1], position: { yieldLoopMatch: 'tagged' } });
     const refused = await vaults.verbs.post('/v1/partner/equity/exit/build', {
       strategyId: vault.id,
       userAddress: wallet,
@@ -151,7 +154,7 @@ describe('the oracle cap on the sale of a loop', () => {
     });
     expect(await vaults.verbs.exit(body)).toMatchObject({
       __typename: 'LimitExceededRefusal',
-      field: 'yieldPositionIds',
+      field: 'input.yieldPositionIndexes',
       limits: [
         { name: 'maxPriceImpactPct', value: '1' },
         { name: 'maxSwapLossPct', value: expect.stringMatching(/^\d\.\d{1,2}$/) },

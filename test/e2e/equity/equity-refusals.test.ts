@@ -56,8 +56,9 @@ describe('stockLtvPct', () => {
     expect(await verbs.preview(body({ stockLtvPct: '55.01' }))).toMatchObject({
       __typename: 'LimitExceededRefusal',
       value: '55.01',
+      field: 'input.stockLtvPct',
       limits: [{ name: 'maxStockLtvPct', value: '55.00' }],
-      status: 400,
+      code: 'LIMIT_EXCEEDED',
       retryable: false,
     });
   });
@@ -101,13 +102,13 @@ describe('which vault', () => {
   test.each([1, 10])('error: chain %s has none', async (chainId) => {
     await refused({ chainId }, 400, 'bad_request');
     const { body: answer } = await service.graphql(
-      'query($input: EquityPreviewInput!) { equityPreview(input: $input) { __typename } }',
+      'query($input: EquityDepositInput!) { equityDepositPreview(input: $input) { __typename } }',
       { input: body({ chainId }) },
       PARTNER,
     );
     expect(answer.errors?.[0].extensions).toMatchObject({
       code: 'bad_request',
-      details: { field: 'chainId', limit: { oneOf: [CHAIN_ID] } },
+      details: { field: 'input.chainId', limit: { oneOf: chainId === 1 ? [CHAIN_ID] : [1, CHAIN_ID] } },
     });
   });
 
@@ -161,7 +162,8 @@ describe('liquidity', () => {
     expect(await verbs.preview(body())).toMatchObject({
       __typename: 'InsufficientLiquidityRefusal',
       retryable: true,
-      status: 503,
+      retryAfterSec: 5,
+      code: 'INSUFFICIENT_LIQUIDITY',
       marketId: market.id,
     });
   });
@@ -243,7 +245,8 @@ describe('a wallet', () => {
     expect(expectEnvelope(answer, 400, 'bad_request').details).toMatchObject({ reason: 'nothing_to_do' });
     expect(await verbs.exit({ strategyId: verbs.vault('SPY').id, userAddress: user })).toMatchObject({
       __typename: 'NotEligibleRefusal',
-      ineligibility: 'nothing_to_do',
+      ineligibility: 'NOTHING_TO_DO',
+      pointer: `wallet(address: "${user}", chainIds: [${CHAIN_ID}])`,
     });
   });
 

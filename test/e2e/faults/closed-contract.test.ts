@@ -4,6 +4,7 @@ import { OWNER } from '../../../devnet/seed/accounts.ts';
 import { seededWallet } from '../../../devnet/seed/wallets.ts';
 import { flashLeverageAbi } from '../../../src/abi/flash-leverage.ts';
 import { equityChain } from '../../support/equity.ts';
+import { openVariables } from '../../support/partner-inputs.ts';
 import { type Json, noSleep, PARTNER, startService, type TestService } from '../../support/service.ts';
 import { marketOf } from '../leverage/support.ts';
 
@@ -56,13 +57,16 @@ describe('a paused contract', () => {
   it('error: previews in GraphQL are refused as well', async () => {
     await call(1, 'pause', []);
     const { chainId, ...input } = open;
-    const query = `query($input: LeveragePreviewInput!) { leveragePreview(input: $input) { __typename ... on NotEligibleRefusal { ineligibility } } }`;
-    const { body } = await service.graphql(query, { input: { ...input, leverage: '3' } }, PARTNER);
-    expect(body.data.leveragePreview).toEqual({ __typename: 'NotEligibleRefusal', ineligibility: 'market_closed' });
+    const query = `query($input: OpenLeverageInput!) { leveragePreview(input: $input) { __typename ... on NotEligibleRefusal { ineligibility } } }`;
+    const { body } = await service.graphql(query, { ...openVariables({ ...input, leverage: 3 }) }, PARTNER);
+    expect(body.data.leveragePreview).toEqual({ __typename: 'NotEligibleRefusal', ineligibility: 'MARKET_CLOSED' });
     await call(4663, 'pause', []);
-    const vaults = `query($input: EquityPreviewInput!) { equityPreview(input: $input) { __typename ... on NotEligibleRefusal { ineligibility } } }`;
+    const vaults = `query($input: EquityDepositInput!) { equityDepositPreview(input: $input) { __typename ... on NotEligibleRefusal { ineligibility } } }`;
     const shown = (await service.graphql(vaults, { input: deposit }, PARTNER)).body;
-    expect(shown.data.equityPreview).toEqual({ __typename: 'NotEligibleRefusal', ineligibility: 'market_closed' });
+    expect(shown.data.equityDepositPreview).toEqual({
+      __typename: 'NotEligibleRefusal',
+      ineligibility: 'MARKET_CLOSED',
+    });
   });
 });
 

@@ -102,7 +102,7 @@ describe.skipIf(!installed)(
       const response = (await request.response()) as Response;
       const { data, errors } = await response.json();
       expect(errors).toBeUndefined();
-      expect(data.leveragePreview).toMatchObject({ __typename: 'LeveragePreview', path: 'swapAndLeverage' });
+      expect(data.leveragePreview).toMatchObject({ __typename: 'LeveragePreview', path: 'SWAP_AND_LEVERAGE' });
     });
 
     test('has read the schema: documentation is there', async () => {

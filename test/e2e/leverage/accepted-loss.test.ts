@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { seededWallet } from '../../../devnet/seed/wallets.ts';
 import { equityVerbs, passing } from '../../support/equity.ts';
 import { type LyingProvider, type LyingVenues, startLyingVenues } from '../../support/lying-venues.ts';
+import { manageVariables } from '../../support/partner-inputs.ts';
 import { type Json, PARTNER, startService, type TestService } from '../../support/service.ts';
 import { account, user } from '../../support/vaults.ts';
 import { marketOf, type Partner, partnerOn, tokenOf, units } from './support.ts';
@@ -103,8 +104,8 @@ it.each([market.collateral, usde])(
   },
 );
 
-const MANAGED = `query($input: ManagePositionInput!) { managePosition(input: $input) {
-  ... on TransactionPlan { minTokenOut } ... on LimitExceededRefusal { message limits { name value } } } }`;
+const MANAGED = `mutation($wallet: Address!, $input: ManageLeverageInput!) { manageLeveragePlan(wallet: $wallet, input: $input) {
+  ... on LeveragePlan { minTokenOut } ... on LimitExceededRefusal { message limits { name value } } } }`;
 
 /** The number of that name in the refusal of both surfaces, which has to be one. */
 async function numberIn(body: Json, name: string): Promise<string> {
@@ -126,9 +127,8 @@ async function expectBuilt(body: Json): Promise<Json> {
 }
 
 async function manageOverGraphql(body: Json): Promise<Json> {
-  const { leverage } = body;
-  const input = { chainId: 4663, userAddress: user, ...body, ...(leverage ? { leverage: String(leverage) } : {}) };
-  return (await service.graphql(MANAGED, { input }, PARTNER)).body.data.managePosition;
+  const variables = manageVariables({ chainId: 4663, userAddress: user, ...body });
+  return (await service.graphql(MANAGED, { ...variables }, PARTNER)).body.data.manageLeveragePlan;
 }
 
 it.each([

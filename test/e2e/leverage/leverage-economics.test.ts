@@ -8,6 +8,7 @@ import { borrowApyPctFromRate } from '../../../src/domain/apy/rates.ts';
 import { leverageApyPctAtLtv } from '../../../src/domain/leverage/leverage.ts';
 import { leverageSimulation, transactionBundle } from '../../../src/rest/schemas/transactions.ts';
 import { Decimal } from '../../../src/shared/decimal.ts';
+import { openVariables } from '../../support/partner-inputs.ts';
 import { type Json, noSleep, PARTNER, startService, type TestService } from '../../support/service.ts';
 import { localCatalog, marketOf, type OnChain, type Partner, partnerOn, tokenOf, units } from './support.ts';
 
@@ -267,8 +268,8 @@ describe('an open does what its preview says', () => {
       };
       const { data } = (
         await service.graphql(
-          `query($input: LeveragePreviewInput!) { leveragePreview(input: $input) { ... on LeveragePreview { position { expectedLeverageApy leverageApyBefore exitNow { breakEvenState breakEvenDays } } } ... on Refusal { code message } } }`,
-          { input: { ...body, leverage: '10.5', maxSwapLossPct: '10' } },
+          `query($input: OpenLeverageInput!) { leveragePreview(input: $input) { ... on LeveragePreview { position { leverageApyPct leverageApyBeforePct exitNow { breakEvenDays gaps(fields: ["breakEvenDays"]) { reason } } } } ... on Refusal { code message } } }`,
+          { ...openVariables({ ...body, maxSwapLossPct: 10 }) },
           PARTNER,
         )
       ).body;
@@ -282,8 +283,8 @@ describe('an open does what its preview says', () => {
       const after = await partnerAt(1).position(market, id);
       const apy = await chainApyPct(1, market, after, (await ratesOf(1)).get(market.id) as Rates);
       expect(apy.minus(built.body.meta.positionPreview.expectedLeverageApy).abs().lte('0.05')).toBe(true);
-      expect(apy.minus(position.expectedLeverageApy).abs().lte('0.05')).toBe(true);
-      expect(position.exitNow.breakEvenState).toBe(Number(position.expectedLeverageApy) > 0 ? 'DAYS' : 'NEVER');
+      expect(apy.minus(position.leverageApyPct).abs().lte('0.05')).toBe(true);
+      expect(position.exitNow.gaps).toEqual(Number(position.leverageApyPct) > 0 ? [] : [{ reason: 'NONE' }]);
       const { breakEvenDays } = position.exitNow;
       const near = (shown: string, value: string, what: string) =>
         expect(new Decimal(shown).minus(value).abs().lte('0.1'), `${what}: ${shown} is not ${value}`).toBe(true);

@@ -6,6 +6,7 @@ import type { Market } from '../../../src/catalog/types.ts';
 import { formatUnitsPlain } from '../../../src/shared/decimal.ts';
 import type { Hex } from '../../../src/shared/ids.ts';
 import { CHAIN_ID, type EquityVerbs, equityVerbs, passing } from '../../support/equity.ts';
+import { manageVariables } from '../../support/partner-inputs.ts';
 import { type Json, PARTNER, startService, type TestService } from '../../support/service.ts';
 import { account, user } from '../../support/vaults.ts';
 import { drain, expectPreviewed, marketOf, type Partner, partnerOn, tokenOf, units } from './support.ts';
@@ -99,13 +100,13 @@ describe('close', () => {
     expect(details).toMatchObject({ needed, available: shown(at(needed) - 1n), symbol: 'USDG', place: 'protocol' });
     const asked = { chainId: CHAIN_ID, userAddress: user, id, action: 'close' };
     const { body } = await service.graphql(
-      'query($input: ManagePositionInput!) { managePosition(input: $input) { ... on InsufficientLiquidityRefusal { retryable needed available place maxAmount } } }',
-      { input: asked },
+      'mutation($wallet: Address!, $input: ManageLeverageInput!) { manageLeveragePlan(wallet: $wallet, input: $input) { ... on InsufficientLiquidityRefusal { retryable needed available place maxAmount } } }',
+      { ...manageVariables(asked) },
       PARTNER,
     );
     const { available, maxAmount } = details;
-    const told = { retryable: true, needed, available, place: 'protocol', maxAmount };
-    expect(body.data?.managePosition, JSON.stringify(body)).toEqual(told);
+    const told = { retryable: true, needed, available, place: 'PROTOCOL', maxAmount };
+    expect(body.data?.manageLeveragePlan, JSON.stringify(body)).toEqual(told);
     const before = await verbs.local.snapshot();
     await hold(at(needed));
     await partner.send(await built(...manage(id, 'close')));

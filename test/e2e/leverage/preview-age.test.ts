@@ -6,6 +6,7 @@ import { aggregatorAbi } from '../../../src/abi/feeds.ts';
 import { equityBatch, equitySimulation } from '../../../src/rest/schemas/equity.ts';
 import { leverageSimulation, transactionBundle } from '../../../src/rest/schemas/transactions.ts';
 import { equityVerbs } from '../../support/equity.ts';
+import { openVariables } from '../../support/partner-inputs.ts';
 import { type Json, noSleep, PARTNER, startService, type TestService } from '../../support/service.ts';
 
 const COLD_START_MS = 180_000;
@@ -60,16 +61,16 @@ describe.each([
       else expect(shown.oraclePriceAsOf).toBe(oraclePriceAsOf);
     }
     const asked = { ...input(), leverage: '3' };
-    const fields = 'readAt { blockNumber blockTime } oraclePriceAsOf oraclePriceAge';
+    const fields = 'readAt { blockNumber blockTime } oraclePriceAsOf gaps(fields: ["oraclePriceAsOf"]) { reason }';
     const { body } = await service.graphql(
-      `query($input: LeveragePreviewInput!) { leveragePreview(input: $input) { ... on LeveragePreview { position { ${fields} } } } }`,
-      { input: asked },
+      `query($input: OpenLeverageInput!) { leveragePreview(input: $input) { ... on Estimate { ${fields} } } }`,
+      { ...openVariables(asked) },
       PARTNER,
     );
-    expect(body.data.leveragePreview.position).toEqual({
+    expect(body.data.leveragePreview).toEqual({
       readAt,
       oraclePriceAsOf,
-      oraclePriceAge: { feed: 'KNOWN', rate: 'NOT_APPLICABLE', opaque: 'UNKNOWN' }[kind],
+      gaps: { feed: [], rate: [{ reason: 'NOT_APPLICABLE' }], opaque: [{ reason: 'NOT_MEASURED' }] }[kind],
     });
   });
 });
@@ -105,11 +106,14 @@ describe('an equity vault', () => {
     expect(status).toBe(200);
     expect(body.meta).not.toHaveProperty('oraclePriceAsOf');
     const answer = await service.graphql(
-      'query($input: ExitEquityInput!) { exitEquity(input: $input) { ... on EquityExit { readAt { blockNumber } oraclePriceAsOf oraclePriceAge } } }',
-      { input: { strategyId: vault.id, userAddress } },
+      'mutation($wallet: Address!, $input: EquityExitInput!) { equityExitPlan(wallet: $wallet, input: $input) { ... on Estimate { readAt { blockNumber } oraclePriceAsOf gaps(fields: ["oraclePriceAsOf"]) { reason } } } }',
+      { wallet: userAddress, input: { strategyId: vault.id } },
       PARTNER,
     );
-    expect(answer.body.data.exitEquity).toMatchObject({ oraclePriceAsOf: null, oraclePriceAge: 'UNKNOWN' });
+    expect(answer.body.data.equityExitPlan).toMatchObject({
+      oraclePriceAsOf: null,
+      gaps: [{ reason: 'NOT_MEASURED' }],
+    });
     await chain(4663).unfreezeFeed(vault.stockMarket.id);
   });
 });

@@ -6,6 +6,7 @@ import { formatUnitsPlain } from '../../../src/shared/decimal.ts';
 import type { Hex } from '../../../src/shared/ids.ts';
 import { equityChain, equityVerbs, passing } from '../../support/equity.ts';
 import { type LyingVenues, startLyingVenues } from '../../support/lying-venues.ts';
+import { manageVariables } from '../../support/partner-inputs.ts';
 import { type RpcProxy, startRpcProxy } from '../../support/process/rpc-proxy.ts';
 import type { Lacks } from '../../support/process/rpc-relay.ts';
 import { type Json, PARTNER, startService, type TestService } from '../../support/service.ts';
@@ -270,11 +271,11 @@ describe('on nodes that can try nothing out', () => {
   });
 
   it('behavior: GraphQL has the flag and the typed issue, and the gas is not known', async () => {
-    const query = `query($input: ManagePositionInput!) { managePosition(input: $input) { ... on TransactionPlan {
+    const query = `mutation($wallet: Address!, $input: ManageLeverageInput!) { manageLeveragePlan(wallet: $wallet, input: $input) { ... on TransactionPlan {
       simulatedGas issues { kind message } received { amount } } } }`;
     const input = { chainId: 1, userAddress: user, id: ids.get(1), action: 'close', allowUnsimulated: true };
-    const { body } = await service.graphql(query, { input }, PARTNER);
-    const plan = body.data.managePosition;
+    const { body } = await service.graphql(query, { ...manageVariables(input) }, PARTNER);
+    const plan = body.data.manageLeveragePlan;
     expect(kindsOf(plan)).toContain('NOT_SIMULATED');
     expect([plan.simulatedGas, plan.received]).toEqual([null, null]);
   });

@@ -6,6 +6,7 @@ import { flashLeverageAbi } from '../../../src/abi/flash-leverage.ts';
 import { walletPositions } from '../../../src/rest/schemas/position.ts';
 import type { Address } from '../../../src/shared/ids.ts';
 import { equityChain } from '../../support/equity.ts';
+import { openVariables } from '../../support/partner-inputs.ts';
 import { type RpcProxy, startRpcProxy } from '../../support/process/rpc-proxy.ts';
 import { type Json, noSleep, PARTNER, startService, type TestService } from '../../support/service.ts';
 import { expectEnvelope } from '../known.ts';
@@ -102,20 +103,21 @@ describe('a position proxy as userAddress', () => {
     const owner = ownerOn(1);
     const [proxy] = await proxiesOf(1, owner);
     const { body } = await service.graphql(
-      `query($open: OpenLeverageInput!) { openLeverage(input: $open) {
-        __typename ... on Refusal { code status retryable } ... on PositionProxyRefusal { field proxy owner positionId } } }`,
-      { open: { ...open, leverage: '3', userAddress: proxy } },
+      `mutation($wallet: Address!, $input: OpenLeverageInput!) { openLeveragePlan(wallet: $wallet, input: $input) {
+        __typename ... on Refusal { code retryable retryAfterSec } ... on PositionProxyRefusal { message field proxy owner positionIndex } } }`,
+      { ...openVariables({ ...open, leverage: 3, userAddress: proxy }) },
       PARTNER,
     );
-    expect(body.data.openLeverage).toEqual({
+    expect(body.data.openLeveragePlan).toEqual({
       __typename: 'PositionProxyRefusal',
-      code: 'bad_request',
-      status: 400,
+      code: 'POSITION_PROXY',
       retryable: false,
-      field: 'userAddress',
+      retryAfterSec: null,
+      message: expect.stringMatching(/^wallet 0x/),
+      field: 'wallet',
       proxy,
       owner,
-      positionId: 0,
+      positionIndex: 0,
     });
   });
 

@@ -130,7 +130,8 @@ const units: Rule = (part) => {
   };
   needs('Pct', ['Decimal', 'PctMeans', 'WindowMeans']);
   needs('Usd', ['Decimal', 'KnownTotal']);
-  needs('Bps', ['Int']);
+  // Slippage may be a fraction of a basis point.
+  needs('Bps', ['Int', 'Decimal']);
   needs('Sec', ['Int']);
   needs('Wad', ['BigInteger']);
   if (type === 'DateTime' && !/(^at|At|^asOf|AsOf|^since|Since|Before|After)$/.test(name))

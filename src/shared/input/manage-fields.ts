@@ -1,7 +1,7 @@
-import { BadRequestError } from '../../shared/errors.ts';
-import type { ManageAction } from '../types.ts';
-import type { ManageInput } from './types.ts';
+import { BadRequestError } from '../errors.ts';
+import type { MANAGE_ACTIONS } from '../vocabulary.ts';
 
+type ManageAction = (typeof MANAGE_ACTIONS)[number];
 type Field = 'amount' | 'payToken' | 'full' | 'leverage' | 'desiredLtv' | 'minAmountOut';
 
 interface FieldRule {
@@ -39,8 +39,32 @@ const RULES: Readonly<Record<ManageAction, FieldRule>> = {
 /** May swap, and so lose: takes what that may come to. */
 const SWAPPING: readonly ManageAction[] = ['close', 'increase_leverage', 'add_collateral', 'repay'];
 
+/** What is given to an action; whatever is not `undefined` counts as given. */
+export interface GivenFields extends GivenTarget {
+  readonly id: number;
+  readonly action: ManageAction;
+  readonly amount?: unknown;
+  readonly payToken?: unknown;
+  readonly full?: boolean | undefined;
+  readonly minAmountOut?: unknown;
+}
+
+export interface GivenTarget {
+  readonly leverage?: unknown;
+  readonly desiredLtv?: unknown;
+}
+
+/** Check that a target is given in one way. @throws BadRequestError for both or neither */
+export function requireOneTarget({ leverage, desiredLtv }: GivenTarget): void {
+  if ((leverage === undefined) !== (desiredLtv === undefined)) return;
+  throw new BadRequestError('Send exactly one of leverage (e.g. 5) and desiredLtv (percent, e.g. "80").', {
+    field: 'leverage',
+    limit: { exactlyOneOf: ['leverage', 'desiredLtv'] },
+  });
+}
+
 /** Check that an action has the fields it needs and no others. @throws BadRequestError naming the field */
-export function checkFields(input: ManageInput): void {
+export function checkManageFields(input: GivenFields): void {
   if (!Number.isInteger(input.id) || input.id < 0) {
     throw new BadRequestError('id must be a position index: 0, 1, 2, … as the positions endpoint lists them.', {
       field: 'id',
@@ -54,7 +78,7 @@ export function checkFields(input: ManageInput): void {
     payToken: input.payToken !== undefined,
     full: input.full === true,
     leverage: input.leverage !== undefined,
-    desiredLtv: input.desiredLtvPct !== undefined,
+    desiredLtv: input.desiredLtv !== undefined,
     minAmountOut: input.minAmountOut !== undefined,
   };
   for (const field of Object.keys(given) as Field[]) {

@@ -1,0 +1,103 @@
+import { AppError } from '../../shared/errors.ts';
+import type { ManageAction } from '../../transactions/index.ts';
+import type { AppContext } from '../common/context.ts';
+
+/** Where an input of the builders stands in the arguments of a field. */
+export type InputPaths = Readonly<Record<string, string>>;
+
+const SHARED: InputPaths = {
+  chainId: 'input.chainId',
+  strategyId: 'input.strategyId',
+  amount: 'input.amount',
+  payToken: 'input.payToken',
+  slippage: 'input.maxSlippageBps',
+  maxSwapLossPct: 'input.maxSwapLossPct',
+  minAmountOut: 'input.minAmountOut',
+  userAddress: 'wallet',
+};
+
+export const OPEN_PATHS: InputPaths = {
+  ...SHARED,
+  leverage: 'input.target.leverage',
+  desiredLtv: 'input.target.ltvPct',
+};
+
+export const EQUITY_PATHS: InputPaths = {
+  ...SHARED,
+  stockLtvPct: 'input.stockLtvPct',
+  yieldPositionIds: 'input.yieldPositionIndexes',
+};
+
+const managePaths = (verb: string): InputPaths => ({
+  ...SHARED,
+  chainId: 'input.position',
+  id: 'input.position',
+  amount: `input.action.${verb}.amount`,
+  payToken: `input.action.${verb}.payToken`,
+  leverage: `input.action.${verb}.leverage`,
+  desiredLtv: `input.action.${verb}.ltvPct`,
+});
+
+export const MANAGE_PATHS: Readonly<Record<ManageAction, InputPaths>> = {
+  close: managePaths('close'),
+  increase_leverage: managePaths('increaseLeverage'),
+  add_collateral: managePaths('addCollateral'),
+  remove_collateral: managePaths('removeCollateral'),
+  repay: managePaths('repay'),
+  borrow: managePaths('borrow'),
+};
+
+/** What errors of the builders call by its name of /v1, and its name here. */
+const WORDS: readonly (readonly [RegExp, string])[] = [
+  [/\/v1\/partner\/positions\/(0x[0-9a-fA-F]{40})\?chainId=(\d+)/g, 'wallet(address: "$1", chainIds: [$2])'],
+  [/\/v1\/strategies(?:\?chainId=\d+)?/g, 'strategies'],
+  [/\/v1\/partner\/equity\/exit\/build/g, 'equityExitPlan'],
+  [/\/v1\/partner\/equity\/deposit\/build/g, 'equityDepositPlan'],
+  [/\/v1\/partner\/equity\/simulate/g, 'equityDepositPreview'],
+  [/\/v1\/partner\/leverage(?:\/simulate)?/g, 'leveragePreview'],
+  [/^\/health$/g, 'freshness'],
+  [/\buserAddress\b/g, 'wallet'],
+  [/\bdesiredLtv\b/g, 'ltvPct'],
+  [/\byieldPositionIds\b/g, 'yieldPositionIndexes'],
+  [/\bincrease_leverage\b/g, 'increaseLeverage'],
+  [/\badd_collateral\b/g, 'addCollateral'],
+  [/\bremove_collateral\b/g, 'removeCollateral'],
+  [/\bfull: true\b/g, 'repayAll'],
+];
+
+/**
+ * Run a build, and tell its errors in the names of this schema. The rows of /v1 run the same resolvers and keep theirs.
+ * @throws what the build throws, in other words
+ */
+export async function told<T>({ contract }: AppContext, paths: InputPaths, run: () => Promise<T>): Promise<T> {
+  if (contract === 'v1') return run();
+  try {
+    return await run();
+  } catch (error) {
+    throw error instanceof AppError ? inWordsOfSchema(error, paths) : error;
+  }
+}
+
+/** A copy, because an error may belong to several callers who wait for the same. */
+function inWordsOfSchema(error: AppError, paths: InputPaths): AppError {
+  const copy = Object.create(
+    Object.getPrototypeOf(error) as object,
+    Object.getOwnPropertyDescriptors(error),
+  ) as AppError;
+  const details = inWords(error.details, paths);
+  return Object.defineProperties(copy, {
+    message: { value: reworded(error.message), enumerable: false },
+    details: { value: details, enumerable: true },
+  });
+}
+
+function inWords(value: unknown, paths: InputPaths, name?: string): unknown {
+  if (typeof value === 'string') return name === 'field' ? (paths[value] ?? value) : reworded(value);
+  if (Array.isArray(value)) return value.map((item) => inWords(item, paths));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inWords(item, paths, key)]));
+}
+
+function reworded(text: string): string {
+  return WORDS.reduce((told, [pattern, name]) => told.replace(pattern, name), text);
+}

@@ -1,0 +1,205 @@
+import { strategyOf } from '../../resolvers/position/positions.ts';
+import type { CombinedStock, DepositPreview } from '../../transactions/equity/index.ts';
+import { builder } from '../builder.ts';
+import { ORACLE_PRICE_AS_OF } from '../common/stamp.ts';
+import { StrategyRef } from '../refs.ts';
+import { LiquidationRef } from '../transaction/estimate.ts';
+import { SwapSourceRef } from '../transaction/swap-source.ts';
+
+const DepositTokenRef = builder.objectRef<DepositPreview['depositToken']>('EquityDepositToken').implement({
+  description: 'The token that a vault takes.',
+  fields: (t) => ({
+    address: t.expose('address', { type: 'Address', description: 'Contract of the token.' }),
+    symbol: t.exposeString('symbol', { description: 'Symbol of the token.' }),
+    decimals: t.exposeInt('decimals', { description: 'Base units per token as a power of ten.' }),
+  }),
+});
+
+const CombinedRef = builder.objectRef<CombinedStock>('EquityCombinedStock').implement({
+  description:
+    "The wallet's whole stock leg after a deposit, present holdings included: one lending position, liquidated as one.",
+  fields: (t) => ({
+    collateralAmount: t.expose('collateral', { type: 'Decimal', description: 'All stock posted, whole tokens.' }),
+    debtAmount: t.expose('debtUsdg', { type: 'Decimal', description: 'All debt on it, whole deposit tokens.' }),
+    ltvPct: t.expose('ltvPct', { type: 'Decimal', description: 'LTV of the whole, percent with 2 places.' }),
+    liquidationPriceUsd: t.expose('liquidationPriceUsd', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Stock price at which the whole can be liquidated, USD.',
+    }),
+    priceDropToLiquidationPct: t.expose('priceDropToLiquidationPct', {
+      type: 'Decimal',
+      description: 'Fall of the stock price until then, percent with 2 places.',
+    }),
+  }),
+});
+
+const StockLegRef = builder.objectRef<DepositPreview['stock']>('EquityStockLeg').implement({
+  description:
+    'The stock leg of a deposit: the stock that is bought and posted, and the debt that is taken on it, after the expected fill.',
+  fields: (t) => ({
+    symbol: t.exposeString('symbol', { description: 'Symbol of the stock token.' }),
+    tokenAddress: t.expose('address', { type: 'Address', description: 'Contract of the stock token.' }),
+    priceUsd: t.expose('priceUsd', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Oracle price in USD, which decides on liquidation.',
+    }),
+    expectedReceived: t.expose('expectedReceived', {
+      type: 'Decimal',
+      description: 'Quoted output of the swap into the stock, whole tokens.',
+    }),
+    minReceived: t.expose('minReceived', {
+      type: 'Decimal',
+      description: 'Least output of the swap into the stock, whole tokens: the borrow is sized on it.',
+    }),
+    requestedLtvPct: t.expose('requestedLtvPct', {
+      type: 'Decimal',
+      description: 'LTV that was asked for, percent: reached in the worst fill, never exceeded.',
+    }),
+    ltvPct: t.expose('ltvPct', { type: 'Decimal', description: 'LTV after the expected fill, percent with 2 places.' }),
+    maxLtvPct: t.expose('maxLtvPct', {
+      type: 'Decimal',
+      description: 'Highest LTV that may be asked for: 88 % of the liquidation LTV, percent.',
+    }),
+    liquidationLtvPct: t.expose('liquidationLtvPct', {
+      type: 'Decimal',
+      description: 'LTV at which the stock leg can be liquidated, percent.',
+    }),
+    liquidationPriceUsd: t.expose('liquidationPriceUsd', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Stock price at which the stock leg can be liquidated, USD.',
+    }),
+    priceDropToLiquidationPct: t.expose('priceDropToLiquidationPct', {
+      type: 'Decimal',
+      description: 'Fall of the stock price until liquidation, percent with 2 places.',
+    }),
+    combined: t.expose('combined', {
+      type: CombinedRef,
+      nullable: true,
+      description: 'The whole stock leg of the wallet after the deposit.',
+    }),
+    borrowAmount: t.expose('borrowUsdg', {
+      type: 'Decimal',
+      description: 'Amount that is borrowed on the stock and looped, whole deposit tokens.',
+    }),
+    borrowApyPct: t.expose('borrowApyPct', {
+      type: 'Decimal',
+      description: 'Borrow APY of the stock market after the deposit, percent with 2 places.',
+    }),
+    borrowApyBeforePct: t.expose('borrowApyBeforePct', {
+      type: 'Decimal',
+      description: 'Current borrow APY of the stock market, percent with 2 places.',
+    }),
+    swapSource: t.expose('swapSource', { type: SwapSourceRef, description: 'Venue of the swap into the stock.' }),
+    priceImpactPct: t.expose('priceImpactPct', {
+      type: 'Decimal',
+      description: 'Loss of the swap against the oracle price, percent of its value; negative = gain.',
+    }),
+  }),
+});
+
+const YieldLegRef = builder.objectRef<DepositPreview['yieldLeg']>('EquityYieldLeg').implement({
+  description: 'The yield leg of a deposit: the loop that is opened with the debt of the stock leg.',
+  fields: (t) => ({
+    strategyId: t.expose('strategyId', { type: 'StrategyId', description: 'The strategy of the loop.' }),
+    collateralSymbol: t.exposeString('collateralSymbol', { description: 'Symbol of the collateral.' }),
+    collateralIn: t.expose('collateralIn', {
+      type: 'Decimal',
+      description: 'Quoted output of the swap of the borrowed tokens into collateral, whole tokens.',
+    }),
+    minCollateralIn: t.expose('minCollateralIn', {
+      type: 'Decimal',
+      description: 'Least output of the swap of the borrowed tokens, whole tokens: the flash loan is sized on it.',
+    }),
+    leverage: t.expose('leverage', { type: 'Decimal', description: 'Leverage after the expected fill, 1 place.' }),
+    ltvPct: t.expose('ltvPct', { type: 'Decimal', description: 'LTV after the expected fill, percent with 2 places.' }),
+    liquidationLtvPct: t.expose('liquidationLtvPct', {
+      type: 'Decimal',
+      description: 'LTV at which the loop can be liquidated, percent.',
+    }),
+    amountFlashLoan: t.expose('amountFlashLoan', {
+      type: 'Decimal',
+      description: 'Flash loan of the loop, which becomes its debt, whole deposit tokens.',
+    }),
+    depositBasis: t.expose('depositBasis', {
+      type: 'Decimal',
+      description:
+        'Deposit basis of the loop, from which the yield fee is counted when it is closed; whole deposit tokens.',
+    }),
+    leverageApyPct: t.expose('leverageApyPct', {
+      type: 'Decimal',
+      description:
+        'APY of the loop after the deposit, whose flash loan raises the borrow rate; signed percent with 2 places. A borrow incentive counts as it is paid now: its dilution by the new debt is not known.',
+    }),
+    leverageApyBeforePct: t.expose('leverageApyBeforePct', {
+      type: 'Decimal',
+      description: 'APY of the loop at the current borrow rate, signed percent with 2 places.',
+    }),
+    swapSource: t.expose('swapSource', {
+      type: SwapSourceRef,
+      description: 'Venue of the swap inside the flash loan.',
+    }),
+    priceImpactPct: t.expose('priceImpactPct', {
+      type: 'Decimal',
+      description: 'Loss of both swaps of the leg together, percent of their value; negative = gain.',
+    }),
+    oraclePriceAsOf: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: `${ORACLE_PRICE_AS_OF}, of the yield market.`,
+      resolve: (leg) => leg.oraclePriceAsOfMs ?? null,
+    }),
+  }),
+});
+
+const DepositFeesRef = builder.objectRef<DepositPreview['fees']>('EquityDepositFees').implement({
+  description: 'Referral fees of the swaps; 0 where nobody receives them. Exits take none.',
+  fields: (t) => ({
+    stockLegBps: t.exposeInt('stockLegBps', {
+      description: 'Fee on the swap into the stock, basis points of its input.',
+    }),
+    yieldLegBps: t.exposeInt('yieldLegBps', {
+      description: 'Fee on both swaps of the yield leg, basis points of their input.',
+    }),
+    estimatedUsd: t.expose('estimatedFeeUsd', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'All fees together, USD with 2 places.',
+    }),
+  }),
+});
+
+export const EquityDepositRef = builder.objectRef<DepositPreview>('EquityDeposit').implement({
+  description:
+    'A deposit into an equity vault after the expected fill of its swaps. `gaps` of the preview or plan tell of a field that is `null`, e.g. `deposit.stock.priceUsd`.',
+  fields: (t) => ({
+    strategy: t.field({
+      type: StrategyRef,
+      nullable: true,
+      description: 'The vault; `null` while it is not measured.',
+      resolve: (preview, _args, ctx) => strategyOf(preview, ctx),
+    }),
+    depositToken: t.expose('depositToken', { type: DepositTokenRef, description: 'The token that is paid with.' }),
+    depositAmount: t.expose('depositAmount', { type: 'Decimal', description: 'The deposit, whole deposit tokens.' }),
+    stock: t.expose('stock', { type: StockLegRef, description: 'The stock leg.' }),
+    yieldLeg: t.expose('yieldLeg', { type: YieldLegRef, description: 'The yield leg.' }),
+    netApyPct: t.expose('netApyPct', {
+      type: 'Decimal',
+      description:
+        'LTV x (APY of the yield leg - borrow APY of the stock leg) after the deposit, whose debt raises both rates; signed percent with 2 places.',
+    }),
+    netApyBeforePct: t.expose('netApyBeforePct', {
+      type: 'Decimal',
+      description:
+        'LTV x (APY of the yield leg - borrow APY of the stock leg) at current rates, signed percent with 2 places.',
+    }),
+    liquidation: t.expose('liquidation', {
+      type: LiquidationRef,
+      nullable: true,
+      description: 'The price at which the stock leg could be liquidated.',
+    }),
+    fees: t.expose('fees', { type: DepositFeesRef, description: 'Referral fees of the swaps.' }),
+  }),
+});

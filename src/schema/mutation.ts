@@ -1,0 +1,6 @@
+import { builder } from './builder.ts';
+
+builder.mutationType({
+  description:
+    'Plans: unsigned transactions for one wallet. A mutation changes nothing on the server or on a chain; plans are mutations because each one is made for its moment and expires within a minute, and no client, proxy or cache answers a mutation from what it has kept.',
+});

@@ -1,0 +1,206 @@
+import type { FactGroup, FailureReason } from '../../domain/facts.ts';
+import type { LiquidityPlace, VenueAnswer } from '../../transactions/index.ts';
+import {
+  InsufficientLiquidityError,
+  LimitExceededError,
+  NoRouteError,
+  StaleDataError,
+} from '../../transactions/index.ts';
+import { builder } from '../builder.ts';
+import { enumValues } from '../common/enum-values.ts';
+import { FactGroupRef } from '../common/freshness.ts';
+import { NamedValueRef } from '../transaction/call.ts';
+import { SwapSourceRef } from '../transaction/swap-source.ts';
+import { detailsOf, RefusalRef } from './refusal.ts';
+
+builder.objectType(StaleDataError, {
+  name: 'StaleDataRefusal',
+  interfaces: [RefusalRef],
+  description:
+    'Market state or the oracle price is past its freshness budget, or is of unknown age and contradicted by other prices: nothing is built on it. Reads go on.',
+  fields: (t) => ({
+    group: t.field({
+      type: FactGroupRef,
+      description: 'The group of facts that is too old.',
+      resolve: (error) => detailsOf(error).group as FactGroup,
+    }),
+    asOf: t.field({
+      type: 'DateTime',
+      description: 'Time of the measurement; of a price of unknown age the time of the reading.',
+      resolve: (error) => detailsOf(error).asOf,
+    }),
+    staleAfterSec: t.int({
+      description: 'Freshness budget in seconds.',
+      resolve: (error) => detailsOf(error).staleAfterSec,
+    }),
+    staleForSec: t.int({
+      nullable: true,
+      description: 'Seconds past the budget; `null` = the age itself is not known, see `deviationPct`.',
+      resolve: (error) => {
+        const { staleForSec, deviationPct } = detailsOf(error);
+        return deviationPct === undefined ? staleForSec : null;
+      },
+    }),
+    reference: t.string({
+      nullable: true,
+      description:
+        "The oracle whose price is too old or of unknown age, in words; `null` = the reading of this service is too old, not the oracle's feed.",
+      resolve: (error) => detailsOf(error).reference ?? null,
+    }),
+    feed: t.field({
+      type: 'Address',
+      nullable: true,
+      description: 'The price feed behind the oracle that is past its heartbeat; `null` = no feed is.',
+      resolve: (error) => detailsOf(error).feed ?? null,
+    }),
+    deviationPct: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'Distance of an oracle price of unknown age from the USD prices of its tokens, percent; `null` = the age is known.',
+      resolve: (error) => detailsOf(error).deviationPct ?? null,
+    }),
+  }),
+});
+
+type VenueReason = FailureReason | 'no_route' | 'not_allowed';
+
+const VenueReasonRef = builder.enumType('VenueAnswerKind', {
+  description: 'The answer of a swap venue that gave no usable quote.',
+  values: enumValues<VenueReason>({
+    no_route: 'The venue has no route for the pair at this size.',
+    not_allowed: 'The contract that holds positions does not allow the router of the venue.',
+    implausible: 'The quote was not believed.',
+    unreachable: 'The venue could not be reached.',
+    timeout: 'The venue did not answer in time.',
+    rate_limited: 'The venue refused for too many requests.',
+    overloaded: 'The venue said that it has too much to do.',
+    rejected: 'The venue refused the request.',
+    server_error: 'The venue failed.',
+    malformed: 'The answer could not be read.',
+    missing: 'The answer did not contain a quote.',
+    reverted: 'The read on chain reverted.',
+    not_configured: 'The venue is not configured.',
+  }),
+});
+
+const VenueAnswerRef = builder.objectRef<VenueAnswer>('VenueAnswer').implement({
+  description: 'The answer of one swap venue.',
+  fields: (t) => ({
+    source: t.expose('source', { type: SwapSourceRef, description: 'The venue.' }),
+    answer: t.field({
+      type: VenueReasonRef,
+      description: 'The answer.',
+      resolve: ({ reason }) => reason as VenueReason,
+    }),
+  }),
+});
+
+builder.objectType(NoRouteError, {
+  name: 'NoRouteRefusal',
+  interfaces: [RefusalRef],
+  description: 'No venue has a believable route for the pair at this size.',
+  fields: (t) => ({
+    tokenInAddress: t.field({
+      type: 'Address',
+      description: 'Address of the token to be sold.',
+      resolve: (error) => detailsOf(error).tokenIn,
+    }),
+    tokenOutAddress: t.field({
+      type: 'Address',
+      description: 'Address of the token to be bought.',
+      resolve: (error) => detailsOf(error).tokenOut,
+    }),
+    amountInUnits: t.field({
+      type: 'BigInteger',
+      description: 'Amount to be sold, base units of the token to be sold.',
+      resolve: (error) => BigInt(detailsOf(error).amountIn),
+    }),
+    venues: t.field({
+      type: [VenueAnswerRef],
+      complexity: { field: 1, multiplier: 3 },
+      description: 'Every venue that was asked, at most one entry per venue.',
+      resolve: (error) => [...detailsOf(error).venues],
+    }),
+  }),
+});
+
+const LiquidityPlaceRef = builder.enumType('LiquidityPlace', {
+  description: 'The place at which liquidity falls short.',
+  values: enumValues<LiquidityPlace>({
+    market: 'One market: the amount that it lends, with what a reallocation brings.',
+    protocol: 'The lending protocol: its holdings of the token over all markets, out of which flash loans are taken.',
+  }),
+});
+
+builder.objectType(InsufficientLiquidityError, {
+  name: 'InsufficientLiquidityRefusal',
+  interfaces: [RefusalRef],
+  description:
+    'The market cannot lend the amount to be borrowed, not even with what the public allocator could bring, or the lending protocol does not hold what is out at the same time.',
+  fields: (t) => ({
+    needed: t.field({
+      type: 'Decimal',
+      description: 'Amount that is needed, whole loan tokens.',
+      resolve: (error) => detailsOf(error).needed,
+    }),
+    available: t.field({
+      type: 'Decimal',
+      description: 'Amount that is there now, whole loan tokens.',
+      resolve: (error) => detailsOf(error).available,
+    }),
+    loanSymbol: t.string({
+      description: 'Symbol of the loan token of both amounts.',
+      resolve: (error) => detailsOf(error).symbol,
+    }),
+    place: t.field({
+      type: LiquidityPlaceRef,
+      description: 'Whether a market or the lending protocol falls short.',
+      resolve: (error) => detailsOf(error).place,
+    }),
+    marketId: t.field({
+      type: 'MarketId',
+      nullable: true,
+      description: 'The market that falls short; `null` = the lending protocol does.',
+      resolve: (error) => detailsOf(error).marketId ?? null,
+    }),
+    maxAmount: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'Largest `amount` that would do with everything else as asked, whole tokens of the input; `null` = the action takes no amount.',
+      resolve: (error) => detailsOf(error).maxAmount ?? null,
+    }),
+    maxLeverage: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'Highest leverage that would do; `null` = the action takes an amount, see `maxAmount`.',
+      resolve: (error) => detailsOf(error).maxLeverage ?? null,
+    }),
+    maxLtvPct: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'Highest target LTV that would do, percent; `null` = the action takes an amount, see `maxAmount`.',
+      resolve: (error) => detailsOf(error).maxLtvPct ?? null,
+    }),
+  }),
+});
+
+builder.objectType(LimitExceededError, {
+  name: 'LimitExceededRefusal',
+  interfaces: [RefusalRef],
+  description: 'An input lies beyond a limit. It is refused and never lowered.',
+  fields: (t) => ({
+    field: t.string({
+      description: 'Path of the input, e.g. `input.target.leverage`.',
+      resolve: (error) => detailsOf(error).field,
+    }),
+    value: t.string({ description: 'The value that was asked for.', resolve: (error) => detailsOf(error).value }),
+    limits: t.field({
+      type: [NamedValueRef],
+      complexity: { field: 1, multiplier: 2 },
+      description: 'The limits by name, e.g. `maxLeverage`, `maxLtvPct`, `maxAmount`; a handful at most.',
+      resolve: (error) => Object.entries(detailsOf(error).limit).map(([name, value]) => ({ name, value })),
+    }),
+  }),
+});

@@ -1,0 +1,99 @@
+import { NotSimulatedError, SimulationMismatchError, SimulationRevertedError } from '../../transactions/index.ts';
+import { builder } from '../builder.ts';
+import { NamedValueRef } from '../transaction/call.ts';
+import { SwapSourceRef } from '../transaction/swap-source.ts';
+import { detailsOf, RefusalRef } from './refusal.ts';
+
+builder.objectType(SimulationRevertedError, {
+  name: 'SimulationRevertedRefusal',
+  interfaces: [RefusalRef],
+  description:
+    'The calls were executed on the newest state and reverted by their own logic. `retryable` when fresh quotes may cure it.',
+  fields: (t) => ({
+    contractError: t.string({
+      description:
+        'Name of the contract error, e.g. `FlashLeverage__MinTokenOutNotMet`; `unknown` when nothing decodes it.',
+      resolve: (error) => detailsOf(error).reason,
+    }),
+    args: t.field({
+      type: [NamedValueRef],
+      complexity: { field: 1, multiplier: 3 },
+      description: 'Arguments of the contract error, exactly those that it declares.',
+      resolve: (error) => [...detailsOf(error).args],
+    }),
+    cause: t.string({
+      nullable: true,
+      description: 'The cause in one sentence; `null` = nothing is known about this contract error.',
+      resolve: (error) => detailsOf(error).cause ?? null,
+    }),
+    nextStep: t.string({
+      nullable: true,
+      description: 'The next step in one sentence; `null` = nothing is known about this contract error.',
+      resolve: (error) => detailsOf(error).nextStep ?? null,
+    }),
+    callIndex: t.int({
+      description: 'The call that reverted, counted from 0 in the order of the plan: approvals first.',
+      resolve: (error) => detailsOf(error).callIndex,
+    }),
+  }),
+});
+
+const ShortfallRef = builder.enumType('SimulationShortfall', {
+  description: 'The part of a simulation that fell short of its plan.',
+  values: {
+    SWAP_OUTPUT: { value: 'swap_output', description: 'The output of one swap.' },
+    NET_VALUE: { value: 'net_value', description: 'The value of the position less its debt.' },
+  } as const,
+});
+
+builder.objectType(SimulationMismatchError, {
+  name: 'SimulationMismatchRefusal',
+  interfaces: [RefusalRef],
+  description:
+    'The calls were executed on the newest state, with quotes taken twice, and gave less than their quotes say. More than quoted is never refused.',
+  fields: (t) => ({
+    shortfall: t.field({
+      type: ShortfallRef,
+      description: 'The part that fell short.',
+      resolve: (error) => detailsOf(error).of,
+    }),
+    expected: t.field({
+      type: 'Decimal',
+      description: 'Amount that was planned, whole tokens.',
+      resolve: (error) => detailsOf(error).expected,
+    }),
+    simulated: t.field({
+      type: 'Decimal',
+      description: 'Amount that the simulation ended with, whole tokens.',
+      resolve: (error) => detailsOf(error).simulated,
+    }),
+    symbol: t.string({
+      description: 'Symbol of the token of both amounts.',
+      resolve: (error) => detailsOf(error).symbol,
+    }),
+    tolerancePct: t.field({
+      type: 'Decimal',
+      description: 'Percent of `expected` that may be missing.',
+      resolve: (error) => detailsOf(error).tolerancePct,
+    }),
+    swapSource: t.field({
+      type: SwapSourceRef,
+      nullable: true,
+      description: 'Venue of the swap that fell short; `null` = no single swap did.',
+      resolve: (error) => detailsOf(error).source ?? null,
+    }),
+  }),
+});
+
+builder.objectType(NotSimulatedError, {
+  name: 'NotSimulatedRefusal',
+  interfaces: [RefusalRef],
+  description:
+    'No node of the chain can try the calls out now. Nothing that adds risk is built without that; the rest is built when the input says `allowUnsimulated: true`.',
+  fields: (t) => ({
+    allowUnsimulatedHelps: t.boolean({
+      description: 'Whether the same request passes with `allowUnsimulated: true`, because it takes risk back.',
+      resolve: ({ takesRiskBack }) => takesRiskBack,
+    }),
+  }),
+});

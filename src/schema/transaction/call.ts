@@ -1,0 +1,79 @@
+import { numberToHex } from 'viem';
+import type { ShownCall } from '../../resolvers/common/calls.ts';
+import type { Address, ChainId } from '../../shared/ids.ts';
+import type { BuiltCall, Intent } from '../../transactions/index.ts';
+import { builder } from '../builder.ts';
+
+export const NamedValueRef = builder
+  .objectRef<{ readonly name: string; readonly value: string }>('NamedValue')
+  .implement({
+    description: 'A value with its name.',
+    fields: (t) => ({
+      name: t.exposeString('name', {
+        description: 'Name; of a nested value dotted, e.g. `leverageParams.minTokenOut`.',
+      }),
+      value: t.exposeString('value', {
+        description: 'The value as text, numbers in base units; long bytes shortened.',
+      }),
+    }),
+  });
+
+const IntentRef = builder.objectRef<Intent>('CallIntent').implement({
+  description: 'The meaning of calldata, decoded from the bytes themselves: compare it with the intended action.',
+  fields: (t) => ({
+    functionName: t.exposeString('method', { description: 'The contract function.' }),
+    arguments: t.expose('arguments', {
+      type: [NamedValueRef],
+      complexity: { field: 1, multiplier: 10 },
+      description: 'All arguments by name, nested ones flattened; exactly those of the function.',
+    }),
+    spender: t.expose('spender', {
+      type: 'Address',
+      nullable: true,
+      description: 'The address that gets an allowance; `null` = the call is no approval.',
+    }),
+    minOutputUnits: t.expose('minimumOut', {
+      type: 'BigInteger',
+      nullable: true,
+      description: 'Least output of the (last) swap in base units; `null` = nothing is swapped.',
+    }),
+    recipient: t.expose('recipient', {
+      type: 'Address',
+      description: 'The owner of the position or of the tokens: the signer.',
+    }),
+  }),
+});
+
+export const UnsignedCallRef = builder.objectRef<ShownCall>('UnsignedCall').implement({
+  description: 'One call to sign. It has been neither signed nor sent.',
+  fields: (t) => ({
+    to: t.field({ type: 'Address', description: 'The contract.', resolve: ({ call }) => call.to }),
+    data: t.field({ type: 'HexData', description: 'Calldata.', resolve: ({ call }) => call.data }),
+    value: t.field({ type: 'BigInteger', description: 'Native value in wei.', resolve: ({ call }) => call.value }),
+    intent: t.field({
+      type: IntentRef,
+      complexity: 5,
+      description: 'The meaning of the calldata.',
+      resolve: ({ intent }) => intent(),
+    }),
+  }),
+});
+
+export interface SendCalls {
+  readonly chainId: ChainId;
+  readonly from: Address;
+  readonly calls: readonly BuiltCall[];
+  /** Whether the calls must happen together or not at all. */
+  readonly atomicRequired: boolean;
+}
+
+/** Make the first parameter of `wallet_sendCalls` (EIP-5792), which wallets take with these names and no others. */
+export function sendCallsParameters({ chainId, from, calls, atomicRequired }: SendCalls) {
+  return {
+    version: '2.0.0',
+    chainId: numberToHex(chainId),
+    from,
+    atomicRequired,
+    calls: calls.map(({ to, data, value }) => ({ to, data, value: numberToHex(value) })),
+  };
+}

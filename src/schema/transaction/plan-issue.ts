@@ -1,0 +1,58 @@
+import { Decimal } from '../../shared/decimal.ts';
+import type { Issue } from '../../transactions/index.ts';
+import { builder } from '../builder.ts';
+import { enumValues } from '../common/enum-values.ts';
+
+const IssueKindRef = builder.enumType('PlanIssueKind', {
+  description: 'A kind of thing to know or to do before signing.',
+  values: enumValues<Issue['kind']>({
+    INSUFFICIENT_BALANCE: 'The wallet holds less than the plan takes.',
+    APPROVAL_NEEDED: 'The contract may not take the token yet; an approval of the plan allows it.',
+    PRICE_UNVERIFIED: 'Nothing but the venue itself prices the token.',
+    NOT_SIMULATED: 'The calls could not be tried out beforehand.',
+    REFERENCE_OLD: 'A feed behind the oracle that judges a swap is past its heartbeat: its last price is used.',
+    REFERENCE_UNDATED: 'The age of the price of the oracle that judges a swap is not known.',
+    SLIPPAGE_TIGHTENED:
+      'Less slippage than asked for holds in the calldata: more would break a limit of the contracts.',
+  }),
+});
+
+export const PlanIssueRef = builder.objectRef<Issue>('PlanIssue').implement({
+  description: 'Something to know or to do before signing. It never stops a plan.',
+  fields: (t) => ({
+    kind: t.expose('kind', { type: IssueKindRef, description: 'The kind of issue.' }),
+    message: t.exposeString('message', { description: 'The issue in a sentence.' }),
+    tokenAddress: t.expose('token', {
+      type: 'Address',
+      nullable: true,
+      description: 'Address of the token in question; `null` = no token is.',
+    }),
+    required: t.expose('required', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Amount that is needed, whole tokens; `null` = no amount is in question.',
+    }),
+    available: t.expose('available', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Amount that is there, whole tokens; `null` = no amount is in question.',
+    }),
+    askedSlippageBps: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'Slippage that was asked for, basis points; `null` = slippage is not in question.',
+      resolve: ({ asked }) => (asked === undefined ? null : bpsOfRatio(asked)),
+    }),
+    effectiveSlippageBps: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'Slippage that holds in the calldata, basis points; `null` = slippage is not in question.',
+      resolve: ({ effective }) => (effective === undefined ? null : bpsOfRatio(effective)),
+    }),
+  }),
+});
+
+/** Show a ratio in basis points. */
+export function bpsOfRatio(ratio: Decimal | string): Decimal {
+  return new Decimal(ratio).shiftedBy(4);
+}

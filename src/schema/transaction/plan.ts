@@ -1,0 +1,83 @@
+import type { ShownPlanBase } from '../../resolvers/transaction/estimate.ts';
+import { formatUnitsPlain } from '../../shared/decimal.ts';
+import type { TokenAmount } from '../../transactions/index.ts';
+import { builder } from '../builder.ts';
+import { sendCallsParameters, UnsignedCallRef } from './call.ts';
+import { EstimateRef } from './estimate.ts';
+
+const TokenAmountRef = builder.objectRef<TokenAmount>('TokenAmount').implement({
+  description: 'An amount of one token.',
+  fields: (t) => ({
+    tokenAddress: t.field({
+      type: 'Address',
+      description: 'Address of the token; the zero address is the native token.',
+      resolve: ({ token }) => token.address,
+    }),
+    symbol: t.string({ description: 'Symbol of the token.', resolve: ({ token }) => token.symbol }),
+    units: t.field({
+      type: 'BigInteger',
+      description: 'The amount in base units.',
+      resolve: ({ amount }) => amount,
+    }),
+    amount: t.field({
+      type: 'Decimal',
+      description: 'The amount in whole tokens.',
+      resolve: ({ token, amount }) => formatUnitsPlain(amount, token.decimals),
+    }),
+  }),
+});
+
+export const TransactionPlanRef = builder.interfaceRef<ShownPlanBase>('TransactionPlan').implement({
+  description:
+    'Unsigned calls for one wallet, tried out on the newest state. Nothing is signed or sent by this service. A plan belongs to one wallet and to one moment: it has no `id`, and after `expiresAt` it is built anew.',
+  interfaces: [EstimateRef],
+  fields: (t) => ({
+    wallet: t.expose('user', { type: 'Address', description: 'The wallet that signs.' }),
+    calls: t.field({
+      type: [UnsignedCallRef],
+      complexity: { field: 1, multiplier: 6 },
+      description: 'All calls in the order in which they are sent, at most some dozen.',
+      resolve: ({ calls }) => [...calls],
+    }),
+    atomicRequired: t.exposeBoolean('atomicRequired', {
+      description:
+        'Whether the calls have to be sent as one atomic batch. A wallet that cannot batch sends such calls in order, and the last one in any case: it revokes an authorization that one before it grants.',
+    }),
+    sendCalls: t.field({
+      type: 'JSONObject',
+      description:
+        'All calls as the first parameter of `wallet_sendCalls` (EIP-5792), to be handed to the wallet as it is.',
+      resolve: ({ chainId, user, calls, atomicRequired }) =>
+        sendCallsParameters({ chainId, from: user, calls: calls.map(({ call }) => call), atomicRequired }),
+    }),
+    expiresAt: t.field({
+      type: 'DateTime',
+      description:
+        'Time from which the plan has to be built anew: the expiry of its earliest quote, at most 60 s away; without quotes a minute after the request.',
+      resolve: ({ expiresAtMs }) => expiresAtMs,
+    }),
+    noStore: t.boolean({
+      description:
+        'Whether clients and proxies must not keep the plan for a later request; always true. Plans are mutations for that reason: no client answers a mutation from its cache.',
+      resolve: () => true,
+    }),
+    signingUrl: t.exposeString('signingUrl', {
+      nullable: true,
+      description: 'Link to review and sign in the app.',
+    }),
+    instructions: t.exposeString('instructions', { description: 'The steps for a person, in sentences.' }),
+    received: t.field({
+      type: [TokenAmountRef],
+      nullable: true,
+      complexity: { field: 1, multiplier: 2 },
+      description:
+        'Increase of the balances of the wallet in the simulation, fees of the contracts paid, at most two tokens; empty = none.',
+      resolve: ({ received }) => (received ? [...received] : null),
+    }),
+    simulatedGas: t.expose('gasUsed', {
+      type: 'BigInteger',
+      nullable: true,
+      description: 'Gas that the simulation of all calls used, in units of gas.',
+    }),
+  }),
+});

@@ -1,0 +1,52 @@
+import { Decimal } from '../../src/shared/decimal.ts';
+import type { Json } from './service.ts';
+
+/** Variables of a build over GraphQL. */
+export interface BuildVariables {
+  readonly wallet?: string;
+  readonly input: Json;
+}
+
+const bps = (ratio: unknown) => new Decimal(String(ratio)).shiftedBy(4).toFixed();
+const targetOf = ({ leverage, desiredLtv }: Json) =>
+  leverage === undefined ? { ltvPct: String(desiredLtv) } : { leverage: String(leverage) };
+
+function split({ userAddress, slippage, maxSwapLossPct, ...rest }: Json): { about: BuildVariables; rest: Json } {
+  const input = {
+    ...(slippage === undefined ? {} : { maxSlippageBps: bps(slippage) }),
+    ...(maxSwapLossPct === undefined ? {} : { maxSwapLossPct: String(maxSwapLossPct) }),
+  };
+  return { about: { ...(userAddress === undefined ? {} : { wallet: userAddress }), input }, rest };
+}
+
+/** What opens a position, from the body that the row of /v1 takes. */
+export function openVariables(body: Json): BuildVariables {
+  const { about, rest } = split(body);
+  const { leverage, desiredLtv, ...input } = rest;
+  return { ...about, input: { ...input, ...about.input, target: targetOf({ leverage, desiredLtv }) } };
+}
+
+/** What manages a position, from the body that the row of /v1 takes. */
+export function manageVariables(body: Json): BuildVariables {
+  const { about, rest } = split(body);
+  const { chainId = 1, id, action, amount, payToken, full, leverage, desiredLtv, ...input } = rest;
+  const given = { ...(amount === undefined ? {} : { amount }), ...(payToken === undefined ? {} : { payToken }) };
+  const actions: Json = {
+    close: { close: given },
+    increase_leverage: { increaseLeverage: targetOf({ leverage, desiredLtv }) },
+    add_collateral: { addCollateral: given },
+    remove_collateral: { removeCollateral: given },
+    repay: full === true ? { repayAll: given } : { repay: given },
+    borrow: { borrow: given },
+  };
+  const position = { at: { chainId, positionIndex: id } };
+  return { ...about, input: { ...input, ...about.input, position, action: actions[action] } };
+}
+
+/** What enters or leaves a vault, from the body that the row of /v1 takes. */
+export function vaultVariables(body: Json): BuildVariables {
+  const { about, rest } = split(body);
+  const { yieldPositionIds, ...input } = rest;
+  const loops = yieldPositionIds === undefined ? {} : { yieldPositionIndexes: yieldPositionIds };
+  return { ...about, input: { ...input, ...loops, ...about.input } };
+}
