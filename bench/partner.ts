@@ -2,6 +2,7 @@ import { Agent, request } from 'node:http';
 import { OPS_KEY, PARTNER_KEY } from '../test/http/front.ts';
 import { startChild } from './child.ts';
 import { type Measured, measure, median, type Shot } from './load.ts';
+import { PORTFOLIOS, WALLETS } from './partner-queries.ts';
 import type { PartnerWorld } from './servers/partner.ts';
 import { say } from './table.ts';
 
@@ -9,25 +10,6 @@ const BUILD_PATH = '/v1/partner/leverage/build';
 const SINGLE = 200;
 /** Some of these answers take ten milliseconds: more connections would only wait for each other. */
 const CONNECTIONS = 4;
-
-const WALLETS = `query Wallets($addresses: [Address!]!) {
-  wallets(addresses: $addresses, chainId: 1) {
-    address
-    positions { positionId strategyId status ltvPct ltvHeadroomPct netValueUsd currentLeverageApyPct liquidationPrice }
-  }
-}`;
-const PORTFOLIOS = `{
-  ops {
-    portfolios(first: 50, filter: { chainIds: [1] }) {
-      totalCount
-      pageInfo { hasNextPage endCursor }
-      nodes {
-        address asOf header { openCount totalDepositedUsd } pnl { totalUsd netValueUsd }
-        positions { position { strategyId status netValueUsd ltvPct ltvHeadroomPct } drift { kind severity } }
-      }
-    }
-  }
-}`;
 
 interface PartnerRow {
   readonly title: string;

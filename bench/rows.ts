@@ -33,7 +33,8 @@ const GRAPHQL_PEERS = ['yoga', 'mercurius'] as const;
 
 /** Every field of the list as REST shows it: the persisted operation behind `/v1/strategies`. */
 const FULL_LIST = manifest.Strategies;
-const PAGE = `query Page($filter: StrategyFilter, $order: StrategyOrder) {
+/** A filtered and ordered page. */
+export const PAGE = `query Page($filter: StrategyFilter, $order: StrategyOrder) {
   strategies(filter: $filter, orderBy: $order, first: 20) {
     totalCount
     pageInfo { hasNextPage endCursor }

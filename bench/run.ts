@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { startWorld } from '../devnet/index.ts';
+import { envSchema } from '../src/config/env.ts';
 import { silentLogger } from '../src/shared/logger.ts';
 import { attacking } from './attacks.ts';
 import { type Child, canPin, removeBundles, serviceFlags, startChild } from './child.ts';
@@ -10,23 +11,35 @@ import { type Measured, measure, median, type Shot } from './load.ts';
 import { partnering } from './partner.ts';
 import { askRaw } from './raw.ts';
 import { refreshing } from './refreshing.ts';
+import { reporting } from './reporting.ts';
 import { type Contender, type Row, type RowBytes, rowsOf } from './rows.ts';
-import { say, table } from './table.ts';
+import { say, tableHead, tableRow } from './table.ts';
 
 interface Plan {
   readonly rounds: number;
   readonly shotMs: number;
   readonly sizes: readonly number[];
+  /** Wallets of the report of all portfolios, each with five positions. */
+  readonly wallets: readonly number[];
   /** How long each of the worst attacks lasts, seconds. */
   readonly attackSec: number;
 }
 
-const FULL: Plan = { rounds: 5, shotMs: 2_000, sizes: [100, 1_000, 10_000], attackSec: 30 };
-const QUICK: Plan = { rounds: 1, shotMs: 600, sizes: [100, 1_000], attackSec: 5 };
+const FULL: Plan = {
+  rounds: 5,
+  shotMs: 2_000,
+  sizes: [100, 1_000, 10_000],
+  wallets: [100, 1_000, 10_000],
+  attackSec: 30,
+};
+const QUICK: Plan = { rounds: 1, shotMs: 600, sizes: [100, 1_000], wallets: [100, 1_000], attackSec: 5 };
 /** What needs no world around it. */
-const ALONE: readonly string[] = ['partner', 'compose', 'refresh', 'attacks', 'bystander'];
+const ALONE: readonly string[] = ['partner', 'compose', 'refresh', 'ops', 'attacks', 'bystander'];
 /** Limits are on and counted, and high enough not to end the measurement. */
 const NO_END = '1000000000';
+/** Settings of how often something is refreshed, and when it is stale. */
+const CADENCE = /^(REFRESH|BUDGET)_.*_SEC$/;
+const A_DAY = '86400';
 
 async function main(args: readonly string[]): Promise<void> {
   const plan = planOf(args);
@@ -35,11 +48,23 @@ async function main(args: readonly string[]): Promise<void> {
   const [cpu] = cpus();
   say(`node ${process.version}, ${cpus().length} x ${cpu?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GB`);
   say(canPin ? 'servers pinned to one core' : 'no taskset here: servers share all cores');
-  if (only.length === 0 || only.some((part) => !ALONE.includes(part))) await serving(plan, wanted);
-  if (wanted('partner')) await partnering(plan);
-  if (wanted('compose')) await composing(plan.sizes);
-  if (wanted('refresh')) await refreshing(plan.sizes);
-  if (wanted('attacks') || wanted('bystander')) await attacking(plan.attackSec, wanted);
+  const isServing = only.length === 0 || only.some((part) => !ALONE.includes(part));
+  if (isServing) await attempt('answers', () => serving(plan, wanted));
+  if (wanted('partner')) await attempt('partner', () => partnering(plan));
+  if (wanted('compose')) await attempt('compose', () => composing(plan.sizes));
+  if (wanted('refresh')) await attempt('refresh', () => refreshing(plan.sizes));
+  if (wanted('ops')) await attempt('ops', () => reporting(plan.wallets));
+  if (wanted('attacks') || wanted('bystander')) await attempt('attacks', () => attacking(plan.attackSec, wanted));
+}
+
+/** Measure one thing. When it fails, the others are measured all the same, and the command fails at its end. */
+async function attempt(name: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    say(`FAILED: ${name}: ${error instanceof Error ? error.message : String(error)}`);
+    process.exitCode = 1;
+  }
 }
 
 /** `--quick`, or any of `--rounds=5` and `--ms=2000`. */
@@ -63,9 +88,12 @@ async function serving(plan: Plan, wanted: (name: string) => boolean): Promise<v
       SNAPSHOT_FILE: join(folder, 'snapshot.json'),
       RATE_LIMIT_ANONYMOUS: NO_END,
       RATE_LIMIT_PARTNER: NO_END,
-      // Nothing else is measured than answering.
-      REFRESH_LENDING_STATE_SEC: '86400',
-      REFRESH_PRICES_SEC: '86400',
+      // Nothing else is measured than answering: nothing is refreshed, and nothing becomes stale.
+      ...Object.fromEntries(
+        Object.keys(envSchema.shape)
+          .filter((name) => CADENCE.test(name))
+          .map((name) => [name, A_DAY]),
+      ),
     };
     const startedMs = performance.now();
     const service = await startChild('service', settings, serviceFlags);
@@ -90,9 +118,10 @@ async function serving(plan: Plan, wanted: (name: string) => boolean): Promise<v
       if (name === 'bare') contenders.set('same', child);
       ends.push(() => child.stop());
     }
-    const asked = rows.filter(({ name }) => wanted(name));
-    const results = await interleaved(asked, contenders, plan);
-    table(asked, results, plan.rounds);
+    tableHead(plan.rounds);
+    for (const row of rows.filter(({ name }) => wanted(name))) {
+      await attempt(row.title, async () => tableRow(row, await measureRow(row, contenders, plan)));
+    }
     const cost = await service.cost();
     say(
       `cold start: process to listening ${Math.round(listeningMs)} ms, to warm ${Math.round(warmedMs)} ms ` +
@@ -141,30 +170,27 @@ async function whenPersisted(file: string): Promise<void> {
   }
 }
 
-/** Measure every row with every contender in turn, round by round, so that what disturbs the machine disturbs all. */
-async function interleaved(
-  rows: readonly Row[],
+/**
+ * Measure a row with every contender in turn, round by round, so that what disturbs the machine disturbs all. The first round
+ * warms everybody up and is not counted.
+ */
+async function measureRow(
+  row: Row,
   contenders: ReadonlyMap<Contender, Child>,
   { rounds, shotMs }: Plan,
-): Promise<ReadonlyMap<string, ReadonlyMap<Contender, Measured>>> {
-  const all = new Map<string, Map<Contender, Measured[]>>();
+): Promise<ReadonlyMap<Contender, Measured>> {
+  const all = new Map<Contender, Measured[]>();
   for (let round = 0; round <= rounds; round += 1) {
-    for (const row of rows) {
-      const of = all.get(row.name) ?? new Map<Contender, Measured[]>();
-      all.set(row.name, of);
-      for (const name of ['service', ...row.against] as const) {
-        const child = contenders.get(name);
-        if (!child) continue;
-        // The first round warms everybody up and is not counted.
-        const ms = round === 0 ? shotMs / 2 : shotMs;
-        const measured =
-          name === 'service' ? await measureService(child, row.shot, ms) : await measure(child, shotFor(name, row), ms);
-        if (round > 0) of.set(name, [...(of.get(name) ?? []), measured]);
-      }
+    for (const name of ['service', ...row.against] as const) {
+      const child = contenders.get(name);
+      if (!child) continue;
+      const ms = round === 0 ? shotMs / 2 : shotMs;
+      const measured =
+        name === 'service' ? await measureService(child, row.shot, ms) : await measure(child, shotFor(name, row), ms);
+      if (round > 0) all.set(name, [...(all.get(name) ?? []), measured]);
     }
-    say(round === 0 ? 'warmed up' : `round ${round} of ${rounds}`);
   }
-  return new Map([...all].map(([row, of]) => [row, new Map([...of].map(([name, list]) => [name, median(list)]))]));
+  return new Map([...all].map(([name, list]) => [name, median(list)]));
 }
 
 const MAX_ATTEMPTS = 5;

@@ -40,10 +40,18 @@ export interface OperationCost {
 
 /** Count the fields of an answer. */
 export function countFields(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
   let sum = 0;
-  if (Array.isArray(value)) for (const item of value) sum += countFields(item);
-  else if (typeof value === 'object' && value !== null)
-    for (const inner of Object.values(value)) sum += 1 + countFields(inner);
+  if (Array.isArray(value)) {
+    for (const item of value) sum += countFields(item);
+    return sum;
+  }
+  // Leaves are most of an answer: no call and no list of values for each.
+  for (const name in value) {
+    sum += 1;
+    const inner = (value as Readonly<Record<string, unknown>>)[name];
+    if (typeof inner === 'object') sum += countFields(inner);
+  }
   return sum;
 }
 

@@ -25,7 +25,7 @@ export interface Router {
   templateOf(path: string): string | undefined;
 }
 
-/** The rows of one path template. */
+/** The rows of one path template; `matches` compares paths with as many segments. */
 interface Place {
   readonly template: string;
   readonly segments: readonly string[];
@@ -43,7 +43,13 @@ export function createRouter(routes: readonly AnyRoute[]): Router {
       return { template, segments, routes: routes.filter(({ path }) => path === template) };
     })
     .sort((a, b) => parameterCount(a) - parameterCount(b));
-  const find = (segments: readonly string[]) => places.find((place) => matches(place.segments, segments));
+  const byLength = new Map<number, Place[]>();
+  for (const place of places) {
+    const { length } = place.segments;
+    byLength.set(length, [...(byLength.get(length) ?? []), place]);
+  }
+  const find = (segments: readonly string[]) =>
+    byLength.get(segments.length)?.find((place) => matches(place.segments, segments));
   const templateOf = (path: string) => find(path.split('/'))?.template;
   const match = (method: string, path: string): Match => {
     const segments = path.split('/').map(decodeSegment);
@@ -78,10 +84,7 @@ function isParameter(segment: string): boolean {
 }
 
 function matches(template: readonly string[], actual: readonly string[]): boolean {
-  return (
-    template.length === actual.length &&
-    template.every((segment, i) => (isParameter(segment) ? actual[i] !== '' : segment === actual[i]))
-  );
+  return template.every((segment, i) => (isParameter(segment) ? actual[i] !== '' : segment === actual[i]));
 }
 
 function readParams(template: readonly string[], actual: readonly string[]): Record<string, string> {

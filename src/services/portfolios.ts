@@ -12,7 +12,7 @@ import { beginAggregates } from '../domain/portfolio/aggregates.ts';
 import { composePortfolio } from '../domain/portfolio/compose.ts';
 import { type PortfolioContext, portfolioContext } from '../domain/portfolio/context.ts';
 import { driftOf, isFailed } from '../domain/portfolio/items.ts';
-import { beginSample, countsOf, type PortfolioReport } from '../domain/portfolio/report.ts';
+import { addCounts, beginSample, countsOf, type PortfolioReport } from '../domain/portfolio/report.ts';
 import { rowsOfWallet, type WalletRows } from '../domain/portfolio/rows.ts';
 import type { FailedPortfolio, Portfolio, PortfolioEntry } from '../domain/portfolio/types.ts';
 import type { WalletHoldings } from '../domain/position/types.ts';
@@ -48,7 +48,7 @@ export interface PortfoliosDeps {
 /** Wallets per chain reading: two requests each, and some thousand positions in memory. */
 export const WALLETS_PER_PAGE = 500;
 /** Wallets composed or summed at once, in some milliseconds; other requests run in between. */
-const WALLETS_PER_STEP = 20;
+const WALLETS_PER_STEP = 5;
 /** Longer than a usual reading. After this time a caller gets the older report, marked as stale. */
 const WAIT_MS = 5_000;
 const PAUSE_AFTER_FAILURE_MS = 2_000;
@@ -159,6 +159,7 @@ async function readReport(deps: PortfoliosDeps, { chain, reader }: OnChain): Pro
   const composer = createComposer(context, deps.logger);
   const entries: PortfolioEntry[] = [];
   const rows: WalletRows[] = [];
+  const counts = { ...countsOf([]) };
   let asOfMs: number | null = null;
   for await (const page of walkWallets(registrations, chainId, wallets, WALLETS_PER_PAGE)) {
     const reading = await reader.readHoldings(
@@ -178,6 +179,7 @@ async function readReport(deps: PortfoliosDeps, { chain, reader }: OnChain): Pro
           ? composer.compose(holdings, registered)
           : failed(chainId, wallet, failures.get(wallet) ?? 'missing');
         entries.push(entry);
+        addCounts(counts, entry);
         if (!isFailed(entry)) rows.push({ portfolio: entry, rows: rowsOfWallet(entry) });
       }
     }
@@ -191,7 +193,7 @@ async function readReport(deps: PortfoliosDeps, { chain, reader }: OnChain): Pro
     computedAtMs,
     entries,
     rows,
-    counts: countsOf(entries),
+    counts,
   };
   await remembering(deps, async () => {
     const met: Met[] = [];

@@ -8,7 +8,8 @@ export interface RegisteredWallet {
   readonly rows: readonly Registration[];
 }
 
-const ROWS_PER_PAGE = 5_000;
+/** Parsed in some milliseconds. */
+const ROWS_PER_PAGE = 500;
 
 /**
  * Iterate over all wallets of a chain in the order of their addresses, each with its rows: wallets on chain and wallets that

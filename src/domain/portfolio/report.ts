@@ -35,19 +35,23 @@ export interface PortfolioReport {
 
 /** Count what a list of wallets holds. */
 export function countsOf(entries: readonly PortfolioEntry[]): PortfolioCounts {
-  const counts = { users: entries.length, open: 0, equity: 0, closed: 0, unresolved: 0, drift: 0, failed: 0 };
-  for (const entry of entries) {
-    if (isFailed(entry)) {
-      counts.failed += 1;
-      continue;
-    }
-    counts.open += entry.positions.length;
-    counts.equity += entry.equityPositions.length;
-    counts.closed += entry.closed.length;
-    counts.unresolved += entry.unresolved.length;
-    counts.drift += driftOf(entry).length;
-  }
+  const counts = { users: 0, open: 0, equity: 0, closed: 0, unresolved: 0, drift: 0, failed: 0 };
+  for (const entry of entries) addCounts(counts, entry);
   return counts;
+}
+
+/** Add what a wallet holds. */
+export function addCounts(counts: { -readonly [K in keyof PortfolioCounts]: number }, entry: PortfolioEntry): void {
+  counts.users += 1;
+  if (isFailed(entry)) {
+    counts.failed += 1;
+    return;
+  }
+  counts.open += entry.positions.length;
+  counts.equity += entry.equityPositions.length;
+  counts.closed += entry.closed.length;
+  counts.unresolved += entry.unresolved.length;
+  counts.drift += driftOf(entry).length;
 }
 
 /** Sums over all portfolios of a chain at one moment, exact USD. Positions with an unknown value are left out. */

@@ -1,0 +1,21 @@
+/** Positions of many wallets. */
+export const WALLETS = `query Wallets($addresses: [Address!]!) {
+  wallets(addresses: $addresses, chainId: 1) {
+    address
+    positions { positionId strategyId status ltvPct ltvHeadroomPct netValueUsd currentLeverageApyPct liquidationPrice }
+  }
+}`;
+
+/** A page of portfolios. */
+export const PORTFOLIOS = `{
+  ops {
+    portfolios(first: 50, filter: { chainIds: [1] }) {
+      totalCount
+      pageInfo { hasNextPage endCursor }
+      nodes {
+        address asOf header { openCount totalDepositedUsd } pnl { totalUsd netValueUsd }
+        positions { position { strategyId status netValueUsd ltvPct ltvHeadroomPct } drift { kind severity } }
+      }
+    }
+  }
+}`;
