@@ -50,7 +50,9 @@ serve<{ readonly markets: number }>(async ({ markets }) => {
     });
   };
   const firstMs = once(1);
-  const atOnceMs = median(Array.from({ length: ROUNDS }, (_, i) => once(i + 2)));
+  // A service composes all day long: what the compiler has not seen yet is not counted.
+  for (let round = 2; round < 2 + WARM_UP_ROUNDS; round += 1) once(round);
+  const atOnceMs = median(Array.from({ length: ROUNDS }, (_, i) => once(i + 2 + WARM_UP_ROUNDS)));
 
   const clock = { now: () => NOW_MS };
   const snapshot = createMemorySnapshot({ clock, logger: silentLogger });

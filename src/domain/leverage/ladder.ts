@@ -10,6 +10,8 @@ export interface Rung {
   readonly leverage: string;
   readonly times: Decimal;
   readonly ltvPct: string;
+  /** The rung of a ladder whose leverage is its place: 1, 2, … */
+  readonly isWhole?: boolean | undefined;
 }
 
 /**
@@ -21,7 +23,7 @@ export function ladderRungs(maxLtvPct: Decimal): readonly Rung[] {
   const steps = Math.floor(max.toNumber());
   const rungs = Array.from({ length: steps }, (_, index) => {
     const leverage = new Decimal(index + 1);
-    return rung(leverage.toFixed(1), Decimal.min(ltvPctFromLeverage(leverage), maxLtvPct));
+    return { ...rung(leverage.toFixed(1), Decimal.min(ltvPctFromLeverage(leverage), maxLtvPct)), isWhole: true };
   });
   return max.eq(steps) ? rungs : [...rungs, rungAtLtv(maxLtvPct)];
 }
@@ -35,16 +37,20 @@ function rung(leverage: string, ltvPct: Decimal): Rung {
   return { leverage, times: new Decimal(leverage), ltvPct: formatPct(ltvPct, LTV_PLACES) };
 }
 
-/** Complete rungs with the leverage APY of these rates (percent): `C * L − B * (L − 1)`, which is `B + (C − B) * L`. */
+/**
+ * Complete rungs with the leverage APY of these rates (percent): `C * L − B * (L − 1)`, which is `B + (C − B) * L`. From one
+ * whole rung to the next it grows by `C − B`: adding is cheaper than multiplying.
+ */
 export function ladderEntries(
   rungs: readonly Rung[],
   collateralApyPct: Decimal,
   netBorrowApyPct: Decimal,
 ): readonly LadderEntry[] {
   const carryPct = collateralApyPct.minus(netBorrowApyPct);
-  return rungs.map(({ leverage, times, ltvPct }) => ({
-    leverage,
-    ltvPct,
-    leverageApyPct: formatPct(carryPct.times(times).plus(netBorrowApyPct)),
-  }));
+  let wholePct = netBorrowApyPct;
+  return rungs.map(({ leverage, times, ltvPct, isWhole }) => {
+    if (isWhole) wholePct = wholePct.plus(carryPct);
+    const apyPct = isWhole ? wholePct : carryPct.times(times).plus(netBorrowApyPct);
+    return { leverage, ltvPct, leverageApyPct: formatPct(apyPct) };
+  });
 }

@@ -36,12 +36,8 @@ export function contractFeesOf({ groups }: ChainFacts, staleAfterSec: number): C
   const fact = groups.deployment.items.get(DEPLOYMENT_KEY);
   const { yieldFee, depositFee, treasury } = fact?.value ?? {};
   const gaps: Gap[] = [];
-  const orDefault = (
-    field: 'yieldFee' | 'depositFee',
-    isCorrelatedOnChain: bigint | undefined,
-    byDefault: bigint,
-  ): bigint => {
-    if (isCorrelatedOnChain !== undefined) return isCorrelatedOnChain;
+  const orDefault = (field: 'yieldFee' | 'depositFee', onChain: bigint | undefined, byDefault: bigint): bigint => {
+    if (onChain !== undefined) return onChain;
     const missing = gapOf(`fees.${field}Pct`, groups.deployment, field);
     const message = `The documented ${percentOf(byDefault)} % is used. ${missing.message}`;
     gaps.push({ ...missing, message });
@@ -65,17 +61,18 @@ export function contractFeesOf({ groups }: ChainFacts, staleAfterSec: number): C
 export function marketFeesOf(
   market: Pick<Market, 'id' | 'correlated'>,
   { groups }: ChainFacts,
-  { yieldFee, depositFee, gaps, ...contract }: ContractFees,
+  { yieldFee, depositFee, treasury, stamp, gaps }: ContractFees,
 ): MarketFees {
   const isCorrelatedOnChain = groups.marketSupport.items.get(market.id)?.value.isCorrelated;
   const isCorrelated = isCorrelatedOnChain ?? market.correlated;
   const without = isCorrelated ? 'fees.depositFeePct' : 'fees.yieldFeePct';
   const due = gaps.filter(({ field }) => field !== without);
   return {
-    ...contract,
     isCorrelated,
     yieldFee: isCorrelated ? yieldFee : 0n,
     depositFee: isCorrelated ? 0n : depositFee,
+    treasury,
+    stamp,
     gaps: isCorrelatedOnChain === undefined ? [...due, ...assumedKind(market, groups.marketSupport)] : due,
   };
 }
