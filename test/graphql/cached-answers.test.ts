@@ -28,7 +28,7 @@ describe('a batch', () => {
   const one = { query: 'query One {chains{chainId}}' };
   const two = { query: 'query Two($id: ChainId!) {chain(chainId: $id){name}}', variables: { id: 1 } };
 
-  test('default: is answered from the cache when all of it is cached, with the budget in each answer', async () => {
+  test('default: is answered from the cache when all its operations are cached, with the budget in each answer', async () => {
     const executed = await send([one, two]);
     await cache([one, two]);
     let answer: Answer | undefined;
@@ -47,13 +47,13 @@ describe('a batch', () => {
     }
   });
 
-  test('behavior: is executed as a whole when one of it is not cached', async () => {
+  test('behavior: is executed as a whole when one operation is not cached', async () => {
     await cache(one);
     expect(await executes(() => send([one, { query: 'query New {chains{chainId version}}' }]))).toBe(true);
   });
 });
 
-describe('what is never answered from the cache', () => {
+describe('requests that are never answered from the cache', () => {
   const query = 'query Repeated {chains{chainId}}';
   test.each<[string, () => Promise<Answer>]>([
     ['an operation with a key', () => send({ query }, PARTNER_KEY)],
@@ -77,7 +77,7 @@ describe('what is never answered from the cache', () => {
   });
 });
 
-test('behavior: where only persisted operations may be sent, their ids are answered from the cache and texts are refused', async () => {
+test('behavior: with persisted operations only, ids are answered from the cache and texts are refused', async () => {
   const strict = await startFront({ env: { ...UNLIMITED, PERSISTED_ONLY_FOR_ANONYMOUS: 'true' }, faults });
   try {
     const { sha256: documentId, document } = manifest.Prices;

@@ -5,7 +5,7 @@ import { createIntrospection } from '../../src/graphql/introspection.ts';
 const schema = buildSchema('type Query { "A name." name(first: Int): String }');
 
 describe('createIntrospection', () => {
-  test('default: one buffer for the standard query, however it is spaced', () => {
+  test('default: one buffer for the standard query with any whitespace', () => {
     const { find } = createIntrospection(schema);
     const first = find(getIntrospectionQuery());
     expect(first).toBeDefined();
@@ -14,7 +14,7 @@ describe('createIntrospection', () => {
     expect(find('{__schema')).toBeUndefined();
   });
 
-  test('behavior: forms with other options have answers of their own, and the eight latest are kept', () => {
+  test('behavior: forms with other options have their own answers, and the latest eight are kept', () => {
     const { find } = createIntrospection(schema);
     // The description of the schema is left out with all others.
     const all = Array.from({ length: 16 }, (_, bits) =>

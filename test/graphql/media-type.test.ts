@@ -22,7 +22,7 @@ test.each([
   'APPLICATION/JSON; charset=UTF-8',
   'application/json;charset=latin1, application/graphql-response+json',
   'text/plain, */*;q=0.1',
-])('default: an answer to "%s" has the type that Yoga gives it', async (accept) => {
+])('default: an answer to "%s" has the type of Yoga', async (accept) => {
   // A document of its own, so that the first answer is executed.
   const query = `query Q${Buffer.from(accept).toString('hex').slice(0, 200)}{chains{chainId}}`;
   const executed = await front.graphql(query, { headers: { accept } });
@@ -33,7 +33,7 @@ test.each([
   }
 });
 
-test('behavior: none for callers that do not want JSON, and for headers that no client sends', () => {
+test('behavior: none for callers that do not accept JSON, and for unusual headers', () => {
   for (const accept of ['text/event-stream', 'text/html', 'application/json;charset=latin1', 'x'.repeat(201)])
     expect(jsonTypeFor(accept)).toBeUndefined();
   expect(jsonTypeFor(undefined)).toBe('application/json; charset=utf-8');

@@ -9,7 +9,7 @@ const limits = createLimits({ anonymous: 0, partner: 0, ops: 0 });
 const create = () => createQueries({ limits, persistedPoints: (text) => (text === OURS ? 3 : undefined) });
 
 describe('createQueries', () => {
-  test('default: a text is read once, and reading it costs nothing once it was found to be valid', () => {
+  test('default: reads a text once, and a known valid text costs nothing', () => {
     const queries = create();
     const theirs = '{ chains { name } }';
     const document = queries.read(theirs, 'anonymous');
@@ -22,7 +22,7 @@ describe('createQueries', () => {
     expect(queries.readingCost(theirs, 'anonymous').whole).toBe(0);
   });
 
-  test('behavior: what callers write displaces only what callers wrote', () => {
+  test('behavior: documents of callers displace only documents of callers', () => {
     const queries = create();
     const theirs = '{ chains { name } }';
     const [ours, other] = [OURS, theirs].map((text) => queries.read(text, 'anonymous'));
@@ -31,14 +31,14 @@ describe('createQueries', () => {
     expect(queries.read(theirs, 'anonymous')).not.toBe(other);
   });
 
-  test('behavior: few long documents displace what many short ones do', () => {
+  test('behavior: few long documents displace as much as many short ones', () => {
     const queries = create();
     const before = queries.read('{ chains { name } }', 'anonymous');
     for (let i = 0; i < 30; i += 1) queries.read(`#${'x'.repeat(9_000)}${i}\n{ chains { name } }`, 'anonymous');
     expect(queries.read('{ chains { name } }', 'anonymous')).not.toBe(before);
   });
 
-  test('error: query_too_complex for one tier, though another has it read already', () => {
+  test('error: query_too_complex for one tier, although another tier sent it before', () => {
     const queries = create();
     const wide = `{ ${Array.from({ length: limits.anonymous.aliases + 1 }, (_, i) => `a${i}: b`).join(' ')} }`;
     queries.noteValid(queries.read(wide, 'ops'));
@@ -46,7 +46,7 @@ describe('createQueries', () => {
     expect(() => queries.read(wide, 'anonymous')).toThrow(QueryTooComplexError);
   });
 
-  test('behavior: validation ends after a few errors, and only the first says what may have been meant', () => {
+  test('behavior: validation ends after a few errors, and only the first has a suggestion', () => {
     const queries = create();
     const schema = buildASTSchema(parse('type Query { chains: Int strategies: Int }'));
     const document = queries.read('{ chainz strategiez a b c d e f }', 'anonymous');

@@ -17,7 +17,7 @@ const at = (place: object) => ({ ...input, position: { at: { ...position.at, ...
 const closing = (close: object) => ({ ...input, action: { close } });
 const paying = (repay: object) => ({ ...input, action: { repay: { amount: '1', ...repay } } });
 
-describe('a variable that is refused', () => {
+describe('a refused variable', () => {
   test.each([
     ['a field that is missing', { ...input, position: undefined }, 'variables.input'],
     ['a field that does not exist', { ...input, ids: 1 }, 'variables.input'],
@@ -37,7 +37,7 @@ describe('a variable that is refused', () => {
     ['5,000 fields of an input that do not exist', { f: Object.fromEntries(many(5_000, (i) => [`k${i}`, 1])) }],
     ['15,000 words of no list', { c: many(15_000, () => 'x') }],
     ['one long text', { c: 'x'.repeat(60_000) }],
-  ])('behavior: the first few errors are told, in short, of %s', async (_what, variables) => {
+  ])('behavior: shows the first few errors, shortened, of %s', async (_what, variables) => {
     const query =
       'query($f: StrategyFilter, $c: [ChainId!]) { strategies(filter: $f) { totalCount } markets(chainIds: $c) { totalCount } }';
     const { body, text } = await front.graphql(query, { variables });

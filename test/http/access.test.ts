@@ -69,7 +69,7 @@ const post = (body: unknown, headers: Record<string, string>): Promise<Answer> =
   });
 
 describe('everyField', () => {
-  test('default: reaches the whole schema, public and keyed', () => {
+  test('default: covers the whole schema, public and keyed', () => {
     expect(fields.length).toBeGreaterThan(300);
     expect(new Set(fields.map(({ scope }) => scope))).toContain('partner');
     const reached = new Set(fields.map(({ coordinate }) => coordinate.split('.')[0]));
@@ -202,7 +202,7 @@ describe('refused keys', () => {
   const ask = (path: string, authorization: string | undefined) =>
     front.send(path, { headers: authorization === undefined ? {} : { authorization } });
 
-  test('behavior: indistinguishable on REST, but for the correlation id', async () => {
+  test('behavior: indistinguishable on REST, except for the correlation id', async () => {
     const path = `/v1/partner/positions/0x${'1'.repeat(40)}`;
     const answers = await Promise.all(Object.values(wrong).map(async (key) => shown(await ask(path, key))));
     expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toHaveLength(1);
@@ -223,20 +223,20 @@ describe('refused keys', () => {
     expect(answers[0]?.status).toBe(401);
   });
 
-  test('behavior: a key that is not valid is refused where none is needed as well', async () => {
+  test('behavior: refuses an invalid key also on public paths', async () => {
     for (const path of ['/v1/prices', '/v1/nowhere', '/graphql?query={chains{chainId}}']) {
       expect((await ask(path, 'Bearer nonsense')).status).toBe(401);
     }
   });
 
-  test('behavior: a public part of a refused query is not answered', async () => {
+  test('behavior: does not answer the public part of a refused query', async () => {
     const { status, body } = await front.graphql(
       `{chains{chainId} wallet(address:"0x${'1'.repeat(40)}" chainId:1){chainId}}`,
     );
     expect([status, body.data, body.errors.length]).toEqual([401, undefined, 1]);
   });
 
-  test('behavior: without a key a wrong body is no better than a right one', async () => {
+  test('behavior: without a key a wrong and a right body get the same answer', async () => {
     const route = front.routes.find(({ surface, method }) => surface === 'Partner' && method === 'POST');
     if (!route) return;
     const send = (body: string, type = 'application/json') =>

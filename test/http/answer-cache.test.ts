@@ -64,7 +64,7 @@ function world({ maxBytes = 1_000_000 } = {}) {
 const bodyOf = (response: RestResponse) => Buffer.from(response.body as string | Uint8Array);
 
 describe('createCachedRows', () => {
-  it('default: an answer is made once and then given from bytes', async () => {
+  it('default: computes an answer once and then returns its bytes', async () => {
     const w = world();
     const first = await w.answer(w.request());
     const second = await w.answer(w.request());
@@ -75,7 +75,7 @@ describe('createCachedRows', () => {
     expect(second.headers.vary).toBe('accept-encoding, authorization');
   });
 
-  it('behavior: encodings are chosen by weight once they are ready, each with a tag of its own', async () => {
+  it('behavior: selects a ready encoding by weight, each with its own tag', async () => {
     const w = world();
     const plain = await w.answer(w.request({ 'accept-encoding': 'br' }));
     expect(plain.headers['content-encoding']).toBeUndefined();
@@ -105,7 +105,7 @@ describe('createCachedRows', () => {
     expect((await w.answer(w.request({ 'if-none-match': '"other"' }))).status).toBe(200);
   });
 
-  it('behavior: the tag follows the content alone', async () => {
+  it('behavior: the tag depends only on the content', async () => {
     const w = world();
     const before = await w.answer(w.request());
     w.publish();
@@ -117,7 +117,7 @@ describe('createCachedRows', () => {
     expect(other.headers.etag).not.toBe(before.headers.etag);
   });
 
-  it('behavior: age and freshness tell the truth', async () => {
+  it('behavior: age and freshness are correct', async () => {
     const w = world();
     const validity = w.validNow({ untilMs: w.nowMs + 10_000 });
     await w.answer(w.request(), { validity });
@@ -135,7 +135,7 @@ describe('createCachedRows', () => {
     expect(w.made).toBe(2);
   });
 
-  it('behavior: parameters and paths are different answers', async () => {
+  it('behavior: different parameters and paths give different answers', async () => {
     const w = world();
     await w.answer(w.request());
     await w.answer(w.request({}, 'a=1'));
@@ -143,14 +143,14 @@ describe('createCachedRows', () => {
     expect(w.made).toBe(3);
   });
 
-  it('behavior: whoever asks while an answer is made waits for it', async () => {
+  it('behavior: concurrent requests wait for one computation', async () => {
     const w = world();
     const all = await Promise.all(Array.from({ length: 20 }, () => w.answer(w.request())));
     expect(w.made).toBe(1);
     expect(new Set(all.map(({ headers }) => headers.etag)).size).toBe(1);
   });
 
-  it('behavior: errors, answers for one time and answers that changed while they were made are not kept', async () => {
+  it('behavior: does not cache errors, live answers and answers that changed during their computation', async () => {
     const w = world();
     await w.answer(w.request(), { status: 503 });
     await w.answer(w.request(), { validity: null });
@@ -162,7 +162,7 @@ describe('createCachedRows', () => {
     expect(w.made).toBe(4);
   });
 
-  it('behavior: what fails fails for the one who asked, and the next one is answered', async () => {
+  it('behavior: a failure affects only its request', async () => {
     const w = world();
     await expect(
       w.rows.answer(w.request(), async () => {
@@ -185,7 +185,7 @@ describe('createCachedRows', () => {
     expect(w.cache.fill.bytes).toBeLessThanOrEqual(maxBytes);
   });
 
-  it('behavior: answers that nobody asks for again take an eighth, and displace none that came back', async () => {
+  it('behavior: answers without a second request use at most an eighth, and displace no repeated ones', async () => {
     const maxBytes = 400_000;
     const w = world({ maxBytes });
     for (let asked = 0; asked < 2; asked += 1) await w.answer(w.request({}, 'popular'));
@@ -199,7 +199,7 @@ describe('createCachedRows', () => {
     expect(w.made).toBe(made);
   });
 
-  it('behavior: every encoding has memory of its own, and no more than it says', async () => {
+  it('behavior: every encoding uses its own memory, as counted', async () => {
     const w = world();
     for (let asked = 0; asked < 2; asked += 1) await w.answer(w.request(), { body: 'abc '.repeat(500) });
     await w.cache.settled();
@@ -210,7 +210,7 @@ describe('createCachedRows', () => {
     expect(w.cache.fill.bytes).toBeGreaterThan(parts.reduce((sum, { length }) => sum + length, 0));
   });
 
-  it('behavior: what is kept takes no more memory than it says', async () => {
+  it('behavior: cached answers use at most the counted memory', async () => {
     const w = world({ maxBytes: 100_000_000 });
     const fill = async (from: number, count: number) => {
       for (let n = from; n < from + count; n += 1) {
@@ -227,7 +227,7 @@ describe('createCachedRows', () => {
     expect((await memory()) - before).toBeLessThanOrEqual(w.cache.fill.bytes - saidBefore);
   });
 
-  it('behavior: a part of an answer is found as it was stored, with its cost, and never compressed', async () => {
+  it('behavior: returns a part of an answer as stored, with its cost and uncompressed', async () => {
     const { cache, validNow } = world();
     const part = { contentType: 'application/json', body: `{"data":${LONG}`, isWhole: false, cost: { cost: 7 } };
     cache.store('part', part, validNow());

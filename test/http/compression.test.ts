@@ -4,7 +4,7 @@ import { type ContentEncoding, chooseEncoding, matchesTag } from '../../src/http
 const all = () => true;
 
 describe('chooseEncoding', () => {
-  it('default: the heaviest encoding that is ready, of equals the smaller one', () => {
+  it('default: the ready encoding with the highest weight, the smaller one of equals', () => {
     const cases: [string | undefined, ContentEncoding][] = [
       [undefined, 'identity'],
       ['', 'identity'],
@@ -22,12 +22,12 @@ describe('chooseEncoding', () => {
     for (const [header, encoding] of cases) expect([header, chooseEncoding(header, all)]).toEqual([header, encoding]);
   });
 
-  it('behavior: what is not ready is not chosen', () => {
+  it('behavior: does not select an encoding that is not ready', () => {
     expect(chooseEncoding('br, gzip', (encoding) => encoding === 'gzip')).toBe('gzip');
     expect(chooseEncoding('br, gzip', () => false)).toBe('identity');
   });
 
-  it('behavior: endless different headers do no harm', () => {
+  it('behavior: many different headers do not grow memory', () => {
     for (let n = 0; n < 1_000; n += 1) expect(chooseEncoding(`x${n}, br`, all)).toBe('br');
   });
 });

@@ -85,7 +85,7 @@ describe('headers', () => {
 });
 
 describe('introspection', () => {
-  test('behavior: is a setting; without it names are not suggested either', async () => {
+  test('behavior: is a setting; without it errors suggest no names', async () => {
     const { graphql } = await start({ env: { ...UNLIMITED, INTROSPECTION: 'false' } });
     for (const query of ['{__schema{types{name}}}', '{__type(name:"Query"){name}}']) {
       const { body } = await graphql(query);
@@ -110,7 +110,7 @@ describe('introspection', () => {
 
 describe('GraphiQL', () => {
   const page = { headers: { accept: 'text/html' } };
-  test('behavior: is a setting, and comes with a policy that lets nothing leave', async () => {
+  test('behavior: is a setting, and has a policy without external requests', async () => {
     const shown = await front.send('/graphql', page);
     expect([shown.status, shown.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(shown.headers.get('content-security-policy')).toContain("connect-src 'self'");

@@ -15,7 +15,7 @@ const crash = () => {
   });
 };
 
-describe('a crash in the middle', () => {
+describe('an unexpected exception', () => {
   test('error: internal, masked, the same on REST and GraphQL, and logged under its correlation id', async () => {
     front = await startFront({ services: { composed: crash, facts: crash } });
     const headers = { 'x-correlation-id': 'my-request-1' };
@@ -45,7 +45,7 @@ describe('a crash in the middle', () => {
     for (const line of lines) expect(line).not.toMatch(/90F79|203\.0\.113|SSSS|user:pass/);
   });
 
-  test('behavior: what was not touched goes on', async () => {
+  test('behavior: unaffected requests continue', async () => {
     front = await startFront({ services: { composed: crash } });
     const { body } = await front.graphql('{chains{name} prices{stale} strategies{totalCount}}');
     expect(body.errors).toHaveLength(1);
@@ -53,8 +53,8 @@ describe('a crash in the middle', () => {
   });
 });
 
-describe('what is logged of requests', () => {
-  test('default: every line of a request carries its id, and none a key, an address or a client', async () => {
+describe('log lines of requests', () => {
+  test('default: every line of a request has its id, and none has a key, an address or a client', async () => {
     front = await startFront({ env: { TRUSTED_PROXIES: '1', RATE_LIMIT_ANONYMOUS: '40' } });
     const { send, graphql } = front;
     const wallet = `0x${'ab'.repeat(20)}`;

@@ -40,7 +40,7 @@ const pointsOf = async ({ send }: Front, work: () => Promise<unknown>): Promise<
 };
 
 describe('files', () => {
-  test('default: GraphiQL is a small page, and its script a file of its own that may be kept forever', async () => {
+  test('default: GraphiQL is a small page, and its script is a separate immutable file', async () => {
     const { send } = await start({ env: UNLIMITED });
     const page = await send('/graphql', { headers: { accept: 'text/html' } });
     expect(page.text.length).toBeLessThan(4_096);
@@ -81,7 +81,7 @@ describe('files', () => {
 });
 
 describe('introspection', () => {
-  test('default: the standard query is answered from one buffer, at a fixed price', async () => {
+  test('default: answers the standard query from one buffer, at a fixed price', async () => {
     const { getIntrospectionQuery } = await import('graphql');
     const { graphql, send } = await start();
     const first = await graphql(getIntrospectionQuery());
@@ -93,7 +93,7 @@ describe('introspection', () => {
     expect((await send('/graphql', post(JSON.stringify({ query: minified })))).body.data).toEqual(first.body.data);
   });
 
-  test('behavior: other introspection costs by its selections times the types they are asked of', async () => {
+  test('behavior: other introspection costs its selections times the types', async () => {
     const { graphql } = await start();
     const costOf = async (query: string) => (await graphql(query)).body.extensions.cost.cost as number;
     const names = await costOf('{__schema{types{name}}}');
@@ -106,13 +106,13 @@ describe('introspection', () => {
     expect(await ask('Query')).toBeGreaterThan((await ask('Nothing')) + 50);
   });
 
-  test('error: query_too_complex for aliases of what is large', async () => {
+  test('error: query_too_complex for aliases of large parts', async () => {
     const { graphql } = await start();
     const { status, body } = await graphql(`{${times(30, (i) => `a${i}:__schema{types{fields{name args{name}}}}`)}}`);
     expect([status, body.errors[0].extensions.details.measure]).toEqual([400, 'cost']);
   });
 
-  test('behavior: switched off, no error names what the query does not name', async () => {
+  test('behavior: when off, errors name only names of the query', async () => {
     const { graphql } = await start({ env: { ...UNLIMITED, INTROSPECTION: 'false' } });
     for (const [query, variables] of [
       ['{strategy{id}}', {}],
@@ -134,8 +134,8 @@ describe('introspection', () => {
   });
 });
 
-describe('what requests pay for', () => {
-  test('behavior: every operation of a batch pays, also those that are no GraphQL', async () => {
+describe('charges of requests', () => {
+  test('behavior: every operation of a batch is charged, also invalid ones', async () => {
     const started = await start();
     const batch = (query: string) => () =>
       started.send(
@@ -147,13 +147,13 @@ describe('what requests pay for', () => {
     expect(await pointsOf(started, batch('query($a:Strategi){chains{chainId}}'))).toBe(5);
   });
 
-  test('error: rate_limited before a batch is worked on that cannot be paid', async () => {
+  test('error: rate_limited before the execution of a batch beyond the budget', async () => {
     const { send } = await start({ env: { RATE_LIMIT_ANONYMOUS: '3' } });
     const answer = await send('/graphql', post(JSON.stringify(Array.from({ length: 5 }, () => ({ query: '{' })))));
     expect([answer.status, answer.body.errors[0].extensions.code]).toEqual([429, 'rate_limited']);
   });
 
-  test('behavior: a document that takes long to validate pays for it, valid or not, and gets back what a syntax error spares', async () => {
+  test('behavior: charges a document that takes long to validate, valid or not, and returns the points after a syntax error', async () => {
     const started = await start();
     const fields = times(200, () => 'chainId');
     const ask = (query: string) => () => started.graphql(query);
@@ -166,7 +166,7 @@ describe('what requests pay for', () => {
     expect(await pointsOf(started, ask(`{chains{${fields}}`))).toBe(1);
   });
 
-  test('behavior: keys that nobody knows are not looked up beyond the budget of their address', async () => {
+  test('behavior: does not look up unknown keys beyond the budget of their address', async () => {
     let lookups = 0;
     const verify = async () => {
       lookups += 1;
@@ -218,8 +218,8 @@ describe('depth', () => {
   });
 });
 
-describe('answers that nobody reads', () => {
-  test('error: not_ready beyond the bound of an address, with Retry-After; small answers and other addresses go on', async () => {
+describe('unread answers', () => {
+  test('error: not_ready beyond the limit of an address, with Retry-After; small answers and other addresses continue', async () => {
     const { url, send } = await start({
       env: { ...UNLIMITED, TRUSTED_PROXIES: '1' },
       unread: { processBytes: 64 * 2 ** 20, addressBytes: 8 * 2 ** 20 },
@@ -245,7 +245,7 @@ describe('answers that nobody reads', () => {
 });
 
 describe('HTTP', () => {
-  test('error: bad_request for two keys; other schemes than Bearer are no keys', async () => {
+  test('error: bad_request for two keys; schemes other than Bearer are not keys', async () => {
     const { url, send, graphql } = await start({ env: UNLIMITED });
     const two = (path: string) =>
       raw(
@@ -286,7 +286,7 @@ describe('HTTP', () => {
     expect(body.error).toMatchObject({ code, correlationId: expect.any(String) });
   });
 
-  test('behavior: a body of 5 MB is refused with an answer, every time', async () => {
+  test('behavior: always answers a refused body of 5 MB', async () => {
     const { send } = await start({ env: UNLIMITED });
     const body = JSON.stringify({ query: 'x'.repeat(5 * 2 ** 20) });
     for (let i = 0; i < 10; i += 1) {
@@ -305,7 +305,7 @@ describe('HTTP', () => {
     expect(body.errors[0].extensions).toMatchObject({ code: 'method_not_allowed', status: 405 });
   });
 
-  test('behavior: a field may be called anything, also `then`', async () => {
+  test('behavior: accepts any alias, also `then`', async () => {
     const { graphql } = await start({ env: UNLIMITED });
     for (let i = 0; i < 4; i += 1) {
       const { body } = await graphql('{then:__typename chains{then:chainId stable{then:chain{then:name}}}}');
@@ -315,7 +315,7 @@ describe('HTTP', () => {
     }
   });
 
-  test('behavior: what is wrong with the next request is not written into an answer', async () => {
+  test('behavior: does not write the error of the next request into an answer', async () => {
     const { url } = await start({ env: UNLIMITED });
     const sent = JSON.stringify({ query: '{strategies(first:500){nodes{id}}}' });
     const head = `POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${sent.length}\r\n\r\n`;
@@ -326,7 +326,7 @@ describe('HTTP', () => {
     expect(JSON.parse(text).data.strategies.nodes.length).toBeGreaterThan(1);
   });
 
-  test('behavior: a body that is malformed in its transfer gets one answer', async () => {
+  test('behavior: a body with a malformed transfer encoding gets one answer', async () => {
     const { url } = await start({ env: UNLIMITED });
     const head =
       'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n';
@@ -336,7 +336,7 @@ describe('HTTP', () => {
     expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4)).error.code).toBe('bad_request');
   });
 
-  test('behavior: an Expect: 100-continue is met', async () => {
+  test('behavior: supports Expect: 100-continue', async () => {
     const { url } = await start({ env: UNLIMITED });
     const status = await new Promise((resolve, reject) => {
       const sent = request(`${url}/graphql`, { method: 'POST', headers: { ...JSON_TYPE, expect: '100-continue' } });

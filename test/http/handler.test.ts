@@ -19,7 +19,7 @@ describe('the log line of a request', () => {
   test.each([
     ['/ready', 'debug'],
     ['/v1/prices', 'warn'],
-  ])('behavior: a 503 of %s is told as %s', async (path, level) => {
+  ])('behavior: logs a 503 of %s as %s', async (path, level) => {
     const logs = captureLogs();
     const handler = createHandler({
       graphql: closedGraphQL,
@@ -75,11 +75,11 @@ describe('targets and hosts', () => {
     expect(await ask('http://elsewhere.example', ['host: x'])).not.toContain('http://elsewhere.example');
   });
 
-  test('default: an empty host is none', async () => {
+  test('default: an empty host counts as missing', async () => {
     expect(await ask(QUERY, ['host: '])).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test('behavior: what a proxy adds behind thousands of headers is read', async () => {
+  test('behavior: reads the header of a proxy behind thousands of headers', async () => {
     const many = Array.from({ length: 2_500 }, () => 'a:');
     const key = `authorization: ${PARTNER_KEY.authorization}`;
     const positions = `/v1/partner/positions/0x${'1'.repeat(40)}`;

@@ -7,7 +7,7 @@ import { settle } from '../warmers/fake-time.ts';
 const place = { host: '127.0.0.1', port: 0 };
 
 describe('listen', () => {
-  test('behavior: closing finishes what runs, also on connections that are kept alive', async () => {
+  test('behavior: closing finishes running requests, also on keep-alive connections', async () => {
     let answer: () => void = () => {};
     const asked = new Promise<void>((resolve) => {
       answer = resolve;
@@ -37,7 +37,7 @@ describe('listen', () => {
     agent.destroy();
   });
 
-  test('behavior: a reader that takes nothing is cut off; one that reads is not', async () => {
+  test('behavior: cuts off a reader that reads nothing, but not a slow one', async () => {
     let cut: () => void = () => {};
     const wasCut = new Promise<void>((resolve) => {
       cut = resolve;
@@ -91,7 +91,7 @@ describe('listen', () => {
     });
   const envelopeOf = (answer: string) => JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4)).error;
 
-  test('behavior: what is wrong with the next request is not written into an answer that is read slowly', async () => {
+  test('behavior: does not write the error of the next request into a slowly read answer', async () => {
     const body = 'x'.repeat(16 * 2 ** 20);
     let written: () => void = () => {};
     const answered = new Promise<void>((resolve) => {
@@ -119,7 +119,7 @@ describe('listen', () => {
     await listening.close(100);
   });
 
-  test('default: headers have 10 s, a request 30 s, and both are looked at every second', async () => {
+  test('default: headers have 10 s, a request 30 s, checked every second', async () => {
     const listening = await listen((_req, res) => res.end(), place);
     expect(listening.timeouts).toEqual({ headersMs: 10_000, requestMs: 30_000, checkMs: 1_000 });
     await listening.close(100);
@@ -141,7 +141,7 @@ describe('listen', () => {
     await listening.close(100);
   });
 
-  test('error: not_ready for more connections of one address than the bound, and nothing for twice as many', async () => {
+  test('error: not_ready for connections of one address beyond the limit, and no answer beyond twice the limit', async () => {
     let refused = 0;
     const listening = await listen((_req, res) => res.end('served'), {
       ...place,

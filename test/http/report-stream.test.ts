@@ -35,7 +35,7 @@ const wholeOf = async (ops: Pick<OpsPort, 'report'>): Promise<string> => {
 };
 
 describe('GET /v1/ops/portfolios', () => {
-  test.each([0, 1, 20, 21, 101])('default: %i wallets are the same bytes as the body in one piece', async (wallets) => {
+  test.each([0, 1, 20, 21, 101])('default: %i wallets give the same bytes as a single body', async (wallets) => {
     const ops = portfoliosOf(wallets);
     const { send } = serving(ops);
     const { status, text, headers } = await send(PATH, { headers: { ...OPS_KEY, 'accept-encoding': 'identity' } });
@@ -68,7 +68,7 @@ describe('GET /v1/ops/portfolios', () => {
     expect((await send('/v1/ops/portfolios?chainId=5', { headers: OPS_KEY })).body.error.code).toBe('bad_request');
   });
 
-  test('behavior: all pages are of one report, and count as one call of the field', async () => {
+  test('behavior: all pages come from one report and count as one call of the field', async () => {
     const [first, second] = [reportWith(MANY), reportWith(3)];
     let calls = 0;
     const report: OpsPort['report'] = (chainId) => {
@@ -99,7 +99,7 @@ describe('GET /v1/ops/portfolios', () => {
     },
   );
 
-  test('error: a caller who takes longer than five minutes gets no further page', async () => {
+  test('error: sends no further page after five minutes', async () => {
     const stop = (n: number) => {
       if (n === 45) front.clock.advance(300_001);
     };
@@ -109,7 +109,7 @@ describe('GET /v1/ops/portfolios', () => {
     expect(logs.take().join()).toContain('SlowStreamError');
   });
 
-  test('behavior: a caller who stops reading stops the work, and one who leaves ends it', async () => {
+  test('behavior: pauses the work when the caller stops reading, and ends it when the caller leaves', async () => {
     let rendered = 0;
     const { url, logs, brokenAnswers, send } = serving(
       reportWith(MANY, () => {
@@ -140,7 +140,7 @@ describe('ops { report { users } }', () => {
   const QUERY = `query ($first: Int!, $after: String) { ops { report(chainId: 1) { users(first: $first, after: $after) {
     totalCount nodes edges { cursor } pageInfo { hasNextPage hasPreviousPage endCursor } } } } }`;
 
-  test('behavior: pages put together are the list; the cursor holds in another report', async () => {
+  test('behavior: the pages together equal the list; the cursor is valid in another report', async () => {
     const { graphql } = serving(reportWith(45));
     const nodes: { address: string }[] = [];
     let after: string | null = null;
@@ -157,7 +157,7 @@ describe('ops { report { users } }', () => {
     expect(nodes.map(({ address }) => address)).toEqual(entries.map(({ wallet }) => wallet));
   });
 
-  test('error: BadRequest for what is no cursor and for a page beyond the limit', async () => {
+  test('error: BadRequest for an invalid cursor and for a page beyond the limit', async () => {
     const { graphql } = serving(reportWith(3));
     for (const variables of [{ first: 20, after: 'abc' }, { first: 501 }, { first: 0 }]) {
       const { body } = await graphql(QUERY, { variables, headers: OPS_KEY });

@@ -12,7 +12,7 @@ let front: Front | undefined;
 afterEach(() => front?.stop());
 
 describe('streams that break', () => {
-  test('error: internal, without what went wrong, under the id of the request', async () => {
+  test('error: internal, without the cause, with the id of the request', async () => {
     async function* broken() {
       yield await Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7:5432 as gateway'));
     }
@@ -35,7 +35,7 @@ describe('streams that break', () => {
 });
 
 describe('streams that never yield', () => {
-  test('behavior: they begin, others are answered meanwhile, and they end with their reader', async () => {
+  test('behavior: they start, do not block others, and end with their reader', async () => {
     let ended = 0;
     const silent = {
       next: () => new Promise<never>(() => {}),

@@ -6,7 +6,7 @@ let front: Front | undefined;
 afterEach(() => front?.stop());
 
 describe('a caller that leaves in the middle of its body', () => {
-  test.each(['/graphql', '/v1/partner/leverage/build'])('behavior: of %s is no failure of ours', async (path) => {
+  test.each(['/graphql', '/v1/partner/leverage/build'])('behavior: of %s does not count as a failure', async (path) => {
     front = await startFront();
     const { port } = new URL(front.url);
     const socket = connect(Number(port), '127.0.0.1');

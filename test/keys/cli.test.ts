@@ -172,13 +172,13 @@ describe('runKeysCli', () => {
     ['expire', 'abc'],
     ['revoke', 'abc', 'def'],
     ['list', '--unknown'],
-  ])('error: arguments that make no sense open nothing: %s %s %s %s', async (...argv) => {
+  ])('error: invalid arguments do not open the database: %s %s %s %s', async (...argv) => {
     const run = await keys(...argv.filter((argument) => argument !== undefined));
     expect(run).toMatchObject({ code: 2, out: '', opened: 0 });
     expect(run.err).not.toBe('');
   });
 
-  test('error: a key that is not there, or not active', async () => {
+  test('error: an unknown or inactive key', async () => {
     expect(await keys('revoke', 'abcdefgh')).toMatchObject({ code: 1, out: '' });
     const prefix = textOf(await keys('issue', '--tier', 'ops', '--label', 'Ops')).split('_')[2] ?? '';
     await keys('revoke', prefix);
@@ -225,7 +225,7 @@ describe('npm run keys', () => {
     await service.close();
   });
 
-  test('behavior: without DATABASE_URL, the database of the local service that runs', async () => {
+  test('behavior: without DATABASE_URL, the database of the running local service', async () => {
     const folder = world();
     const postgres = await startPostgres({ dataDir: postgresDataDir(folder), logger: silentLogger });
     const url = await postgres.createDatabase(SERVICE_DATABASE);
@@ -238,7 +238,7 @@ describe('npm run keys', () => {
     await postgres.stop();
   });
 
-  test('behavior: without DATABASE_URL and without a service, the same database, started for the command', async () => {
+  test('behavior: without DATABASE_URL and without a service, starts the same database for the command', async () => {
     const folder = world();
     expect(await run({ DEVNET_DATA_DIR: folder }, 'issue', '--tier', 'ops', '--label', 'Ops')).toMatchObject({
       code: 0,
@@ -247,7 +247,7 @@ describe('npm run keys', () => {
     expect(JSON.parse(listed.out)).toMatchObject([{ label: 'Ops' }]);
   });
 
-  test('error: the setting is named, its value is not', async () => {
+  test('error: names the setting without its value', async () => {
     const away = await run({ DATABASE_URL: 'postgres://someone:hunter2@127.0.0.1:1/x' }, 'list');
     expect(away).toMatchObject({ code: 1, out: '' });
     expect(away.err).toContain('DATABASE_URL');

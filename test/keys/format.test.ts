@@ -12,7 +12,7 @@ describe('generateKey', () => {
     }
   });
 
-  test('behavior: no two are alike', () => {
+  test('behavior: every key is different', () => {
     expect(new Set(Array.from({ length: 500 }, () => generateKey('partner').text)).size).toBe(500);
   });
 });
@@ -20,7 +20,7 @@ describe('generateKey', () => {
 describe('parseKey', () => {
   const { text } = generateKey('partner');
 
-  test('behavior: any one wrong character is found without a database', () => {
+  test('behavior: detects any wrong character without a database', () => {
     const mutation = fc.tuple(
       fc.nat(text.length - 1),
       fc.constantFrom(...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_- é'),
@@ -33,7 +33,7 @@ describe('parseKey', () => {
     );
   });
 
-  test('behavior: neither shorter, longer nor anything else', () => {
+  test('behavior: rejects shorter, longer and other texts', () => {
     for (const wrong of [
       '',
       'sg_',

@@ -8,7 +8,7 @@ describe('hashKey', () => {
     );
   });
 
-  test('behavior: a pepper makes another hash', () => {
+  test('behavior: a pepper changes the hash', () => {
     const hashes = [undefined, 'a pepper of length', 'another of this length'].map((pepper) =>
       hashKey('abc', pepper).toString('hex'),
     );
@@ -22,7 +22,7 @@ describe('matchesHash', () => {
     expect(matchesHash(hashKey('abc', undefined), hashKey('abd', undefined))).toBe(false);
   });
 
-  test('behavior: no stored key never matches, not even a hash of zeros', () => {
+  test('behavior: a missing key never matches, not even a hash of zeros', () => {
     expect(matchesHash(hashKey('abc', undefined), null)).toBe(false);
     expect(matchesHash(Buffer.alloc(32), null)).toBe(false);
     expect(matchesHash(Buffer.alloc(32), Buffer.alloc(0))).toBe(false);

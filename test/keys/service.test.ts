@@ -69,7 +69,7 @@ describe('verify', () => {
     expect(await keys.verify(`bearer   ${text} `)).toEqual({ keyId: key.id, tier: 'partner', label: 'Acme' });
   });
 
-  test('behavior: every kind of refusal is the same null', async () => {
+  test('behavior: every refusal is null', async () => {
     const keys = keyService();
     const good = await keys.issue(ACME);
     const revoked = await keys.issue(ACME);
@@ -109,7 +109,7 @@ describe('verify', () => {
     expect(await keys.verify(bearer(good.text))).not.toBeNull();
   });
 
-  test('behavior: what cannot be a key costs no statement', async () => {
+  test('behavior: an invalid key runs no statement', async () => {
     const keys = keyService();
     const { text } = generateKey('partner');
     const typo = `${text.slice(0, -1)}${text.endsWith('a') ? 'b' : 'a'}`;
@@ -117,7 +117,7 @@ describe('verify', () => {
     expect(statements).toEqual([]);
   });
 
-  test('behavior: known and unknown keys are compared in constant time, and as often', async () => {
+  test('behavior: compares known and unknown keys in constant time, equally often', async () => {
     const keys = keyService();
     const { text } = await keys.issue(ACME);
     const compare = vi.spyOn(crypto, 'timingSafeEqual');
@@ -129,7 +129,7 @@ describe('verify', () => {
     expect(compare.mock.calls.every(([left, right]) => left.byteLength === 32 && right.byteLength === 32)).toBe(true);
   });
 
-  test('behavior: a hot key costs one statement per TTL, known or not, however many ask at once', async () => {
+  test('behavior: a key runs one statement per TTL, known or not, for any number of concurrent requests', async () => {
     const keys = keyService();
     const { text } = await keys.issue(ACME);
     for (const header of [bearer(text), bearer(generateKey('ops').text)]) {
@@ -153,7 +153,7 @@ describe('verify', () => {
     expect(await here.verify(bearer(text))).toBeNull();
   });
 
-  test('behavior: a cached key ends at its very end', async () => {
+  test('behavior: a cached key ends exactly at its expiry', async () => {
     const keys = keyService();
     const { text } = await keys.issue({ ...ACME, expiresInMs: 5_000 });
     now += 4_999;
@@ -162,7 +162,7 @@ describe('verify', () => {
     expect(await keys.verify(bearer(text))).toBeNull();
   });
 
-  test('behavior: a flood of wrong keys neither grows without bound nor displaces a good one', async () => {
+  test('behavior: a flood of wrong keys is bounded and displaces no valid one', async () => {
     const keys = keyService();
     const { text } = await keys.issue(ACME);
     await keys.verify(bearer(text));
@@ -174,7 +174,7 @@ describe('verify', () => {
     expect(lookups()).toBe(0);
   });
 
-  test('behavior: the last use is written, and coarsely', async () => {
+  test('behavior: stores the last use by the hour', async () => {
     const keys = keyService();
     const { text } = await keys.issue(ACME);
     await keys.verify(bearer(text));
@@ -189,7 +189,7 @@ describe('verify', () => {
     expect((await keys.list()).map((key) => key.lastUsedAtMs)).toEqual([now]);
   });
 
-  test('behavior: sample keys are valid where they are given, and nowhere else', async () => {
+  test('behavior: sample keys are valid only where configured', async () => {
     const sampleKeys = new Map([
       ['local-partner', { tier: 'partner' }],
       ['local-ops', { tier: 'ops' }],
@@ -202,7 +202,7 @@ describe('verify', () => {
     expect(statements).toEqual([]);
   });
 
-  test('behavior: a key is worth nothing under another pepper', async () => {
+  test('behavior: a key is invalid with another pepper', async () => {
     const { text } = await keyService({ pepper: 'pepper of the service' }).issue(ACME);
     expect(await keyService({ pepper: 'pepper of the service' }).verify(bearer(text))).not.toBeNull();
     expect(await keyService({ pepper: 'quite another pepper' }).verify(bearer(text))).toBeNull();
@@ -218,7 +218,7 @@ describe('verify', () => {
     expect(stored).not.toContain(secret.slice(0, 10));
   });
 
-  test('error: UpstreamUnavailableError when the database is needed and away; what is cached goes on', async () => {
+  test('error: UpstreamUnavailableError without the database; cached keys still work', async () => {
     const url = new URL(database.url);
     url.port = '1';
     const away = createDatabase({ url: url.href, poolSize: 1, statementTimeoutMs: 1_000 });
@@ -262,7 +262,7 @@ describe('issue', () => {
 });
 
 describe('rotate', () => {
-  test('default: both are valid during the overlap, then the new one alone', async () => {
+  test('default: both are valid during the overlap, then only the new one', async () => {
     const keys = keyService();
     const first = await keys.issue({ ...ACME, expiresInMs: 240 * HOUR_MS });
     now += 100 * HOUR_MS;
@@ -282,7 +282,7 @@ describe('rotate', () => {
     expect(await keys.verify(bearer(second.text))).not.toBeNull();
   });
 
-  test('behavior: an overlap never lengthens a life, and none ends it at once', async () => {
+  test('behavior: an overlap never extends a key, and zero ends it at once', async () => {
     const keys = keyService();
     const short = await keys.issue({ ...ACME, expiresInMs: HOUR_MS });
     expect((await keys.rotate(short.key.prefix, { overlapMs: 24 * HOUR_MS })).old.expiresAtMs).toBe(START + HOUR_MS);
@@ -291,7 +291,7 @@ describe('rotate', () => {
     expect(await keys.verify(bearer(other.text))).toBeNull();
   });
 
-  test('behavior: two rotations at once to the same end make one new key', async () => {
+  test('behavior: two concurrent rotations create one new key', async () => {
     const keys = keyService();
     const { key } = await keys.issue(ACME);
     const outcomes = await Promise.allSettled([1, 2, 3].map(() => keys.rotate(key.prefix, { overlapMs: 0 })));

@@ -24,7 +24,7 @@ function judging(graceMs = GRACE_MS) {
 }
 
 describe('of', () => {
-  test('default: asked once per time that a verdict is trusted', async () => {
+  test('default: asks once per validity of a verdict', async () => {
     const { of, database, time } = judging();
     expect(await of()).toEqual({ key: PARTNER, grace: false });
     await time.advance(VERDICT_TTL_MS - 1);
@@ -36,7 +36,7 @@ describe('of', () => {
     expect(database.asked).toBe(2);
   });
 
-  test('behavior: while the database is away a partner key stays good for the grace, then it is unavailable', async () => {
+  test('behavior: while the database is away a partner key is valid for the grace period, then unavailable', async () => {
     const { of, database, time, verdicts, logger } = judging();
     await of();
     const checkedMs = time.clock.now();
@@ -54,7 +54,7 @@ describe('of', () => {
     expect(logger.messages).toEqual(['keys cannot be checked', 'keys are checked again']);
   });
 
-  test('behavior: a clock that was set back by an hour keeps no revoked key alive, and nobody waiting', async () => {
+  test('behavior: a clock that was set back by an hour does not prolong a revoked key', async () => {
     const { of, database, time, verdicts } = judging();
     await of();
     await time.advance(-3_600_000);
@@ -72,7 +72,7 @@ describe('of', () => {
     expect(verdicts.checks().ok).toBe(true);
   });
 
-  test('behavior: it is not asked for every request meanwhile', async () => {
+  test('behavior: does not ask the database for every request during an outage', async () => {
     const { of, database, time } = judging();
     await of();
     database.answer = 'away';
@@ -85,7 +85,7 @@ describe('of', () => {
     expect(database.asked).toBe(3);
   });
 
-  test('behavior: a database that hangs costs a good key little', async () => {
+  test('behavior: a hanging database delays a valid key only briefly', async () => {
     const { of, database, time } = judging();
     await of();
     database.answer = 'hangs';
@@ -101,7 +101,7 @@ describe('of', () => {
     expect(await again).toEqual({ key: PARTNER, grace: true });
   });
 
-  test('behavior: a key that was refused stays refused, also one that was good before', async () => {
+  test('behavior: a refused key stays refused, also a formerly valid one', async () => {
     const { of, database, time } = judging();
     await of();
     database.answer = null;
@@ -124,7 +124,7 @@ describe('of', () => {
     await expect(of()).rejects.toBeInstanceOf(UpstreamUnavailableError);
   });
 
-  test('error: UpstreamUnavailableError for a key that was never seen', async () => {
+  test('error: UpstreamUnavailableError for an unknown key', async () => {
     const { of, database } = judging();
     await of();
     database.answer = 'away';
@@ -133,7 +133,7 @@ describe('of', () => {
 });
 
 describe('dueInMs', () => {
-  test('default: until the verdict is too old, or the key ends', async () => {
+  test("default: the earlier of the verdict's validity and the key's expiry", async () => {
     const { of, verdicts, database, time } = judging();
     expect(verdicts.dueInMs('id')).toBe(0);
     await of();

@@ -38,7 +38,7 @@ describe('createBudgets', () => {
     return { logs, ...createBudgets({ limits, limiters, clock, logger: logs.logger }) };
   };
 
-  test('default: points are taken until the window ends', async () => {
+  test('default: consumes points until the window ends', async () => {
     const { charge } = create();
     const requestContext = requestContextOf('192.0.2.1');
     await charge(requestContext, 30, 'closed');
@@ -51,7 +51,7 @@ describe('createBudgets', () => {
     expect(requestContext.rateLimit).toMatchObject({ remaining: 99, resetSec: 60 });
   });
 
-  test('error: RateLimitedError says when', async () => {
+  test('error: RateLimitedError has the waiting time', async () => {
     const { charge } = create();
     const requestContext = requestContextOf('192.0.2.1');
     await charge(requestContext, 100, 'closed');
@@ -64,7 +64,7 @@ describe('createBudgets', () => {
     expect(requestContext.rateLimit).toMatchObject({ remaining: 0, resetSec: 59 });
   });
 
-  test('behavior: keys and addresses have budgets of their own', async () => {
+  test('behavior: keys and addresses have separate budgets', async () => {
     const { charge } = create();
     await charge(requestContextOf('192.0.2.1'), 100, 'closed');
     const other = requestContextOf('192.0.2.2');
@@ -83,7 +83,7 @@ describe('createBudgets', () => {
     expect(requestContext.rateLimit).toMatchObject({ remaining: 100 });
   });
 
-  test('behavior: 0 is no limit', async () => {
+  test('behavior: 0 means no limit', async () => {
     const { charge } = create();
     const requestContext = requestContextOf('192.0.2.1', 'key-a', 'ops');
     await charge(requestContext, 1_000_000, 'closed');
@@ -91,14 +91,14 @@ describe('createBudgets', () => {
     expect(budgetHeaders(requestContext, 60)).toEqual({});
   });
 
-  test('behavior: what costs more than a window is possible once per window', async () => {
+  test("behavior: a cost above the window's budget is allowed once per window", async () => {
     const { charge } = create();
     const requestContext = requestContextOf('192.0.2.1');
     await charge(requestContext, 5_000, 'closed');
     await expect(charge(requestContext, 1, 'closed')).rejects.toMatchObject({ code: 'rate_limited' });
   });
 
-  test('error: UpstreamUnavailableError closes keyed surfaces when the shared store fails, saying nothing of it', async () => {
+  test('error: UpstreamUnavailableError closes keyed surfaces when the shared store fails, without its texts', async () => {
     const { charge, logs } = create(failing);
     const error: unknown = await charge(requestContextOf('192.0.2.1', 'key-a'), 1, 'closed').catch((thrown) => thrown);
     expect(error).toMatchObject({ code: 'upstream_unavailable', status: 503, retryAfterSec: 2 });
@@ -109,7 +109,7 @@ describe('createBudgets', () => {
     expect(lines[0]).not.toMatch(/secret|10\.0\.0\.1/);
   });
 
-  test('behavior: public reads stay open then, still counted here', async () => {
+  test('behavior: public reads stay open then, counted in the process', async () => {
     const { charge } = create(failing);
     const requestContext = requestContextOf('192.0.2.1', 'key-a');
     await charge(requestContext, 1_000, 'open');
@@ -121,7 +121,7 @@ describe('createBudgets', () => {
 });
 
 describe('createMemoryCounters', () => {
-  test('behavior: constant memory under a million identities; who keeps asking is never forgotten', () => {
+  test('behavior: constant memory under a million identities; active ones are kept', () => {
     const counters = createMemoryCounters({ windowSec: 60, max: 10_000 }, clock);
     let heap = 0;
     let mine = 0;

@@ -79,7 +79,7 @@ describe.skipIf(reason !== null)(`createRedisLimiters${reason === null ? '' : ` 
     await server?.close();
   });
 
-  test('default: processes share one budget to the point, however they are asked', async () => {
+  test('default: processes share exactly one budget', async () => {
     const [one, two] = [await start(), await start()];
     expect([await remaining(one), await remaining(two), await remaining(one)]).toEqual([99, 98, 97]);
     const granted = await Promise.all(Array.from({ length: 3 * LIMIT }, (_, i) => remaining(i % 2 ? one : two)));
@@ -87,7 +87,7 @@ describe.skipIf(reason !== null)(`createRedisLimiters${reason === null ? '' : ` 
     expect([one.insured, two.insured]).toEqual([0, 0]);
   });
 
-  test('behavior: a refused request costs nothing at Redis, and is told when the window ends', async () => {
+  test('behavior: a refused request does not reach Redis, and has the end of the window', async () => {
     const one = await start();
     expect(await remaining(one, LIMIT)).toBe(0);
     const before = await countedInRedis(one);
@@ -100,7 +100,7 @@ describe.skipIf(reason !== null)(`createRedisLimiters${reason === null ? '' : ` 
     expect(one.budgets.exhausted({ clientIp: ADDRESS })).toMatchObject({ remaining: 0, policy: 'anonymous' });
   });
 
-  test('behavior: a refund takes the refusal back, here at once', async () => {
+  test('behavior: a refund lifts the refusal at once in the process', async () => {
     const one = await start();
     expect(await remaining(one, LIMIT)).toBe(0);
     expect(await remaining(one)).toBeUndefined();
@@ -109,7 +109,7 @@ describe.skipIf(reason !== null)(`createRedisLimiters${reason === null ? '' : ` 
     expect(await remaining(one)).toBe(49);
   });
 
-  test('behavior: a clock that is set back prolongs no block: Redis is asked again', async () => {
+  test('behavior: a clock that is set back does not prolong a block: asks Redis again', async () => {
     const one = await start();
     await remaining(one, LIMIT);
     const hourAgoMs = Date.now() - 3_600_000;
@@ -126,7 +126,7 @@ describe.skipIf(reason !== null)(`createRedisLimiters${reason === null ? '' : ` 
     }
   });
 
-  test('behavior: points given back after their window has ended are not owed by the next one', async () => {
+  test('behavior: points returned after the end of their window do not affect the next one', async () => {
     const [one, two] = [await start(), await start()];
     await remaining(one, 60);
     await server.flush();
@@ -134,7 +134,7 @@ describe.skipIf(reason !== null)(`createRedisLimiters${reason === null ? '' : ` 
     expect(await remaining(two)).toBe(LIMIT - 1);
   });
 
-  test('behavior: a Redis that hangs costs one wait; then this process counts until Redis answers again', async () => {
+  test('behavior: a hanging Redis costs one wait; then the process counts until Redis answers again', async () => {
     const one = await start(`redis://127.0.0.1:${proxy.port}`, { commandMs: 1_000, probeMs: 100 });
     expect(await remaining(one)).toBe(99);
     const shared = one.limiters.of('anonymous', 'open');
@@ -155,7 +155,7 @@ describe.skipIf(reason !== null)(`createRedisLimiters${reason === null ? '' : ` 
 });
 
 describe('createMemoryLimiters', () => {
-  test('behavior: a clock that is set back begins a new window instead of prolonging the old one', async () => {
+  test('behavior: a clock that is set back starts a new window', async () => {
     let nowMs = 10_000_000;
     const here = { now: () => nowMs };
     const limiter = createMemoryLimiters({ limits, clock: here }).of('anonymous', 'open');

@@ -20,7 +20,7 @@ afterEach(async () => {
 const CHART = '/v1/prices/chart?coinId=ethereum';
 
 describe('budgets over HTTP', () => {
-  test('default: REST and GraphQL take from one budget, and say the same numbers', async () => {
+  test('default: REST and GraphQL share one budget and report the same numbers', async () => {
     const { send, graphql } = await start();
     const rest = await send('/v1/prices');
     expect(rest.headers.get('ratelimit-policy')).toBe('"anonymous";q=600;w=60');
@@ -59,7 +59,7 @@ describe('budgets over HTTP', () => {
     expect((await send('/v1/prices')).status).toBe(200);
   });
 
-  test('behavior: who has nothing left is refused as who has too little, at once and without a line in the log', async () => {
+  test('behavior: refuses an exhausted budget like an insufficient one, at once and without a log line', async () => {
     const { send, graphql, clock, logs } = await start({ env: { RATE_LIMIT_ANONYMOUS: '3' } });
     const shown = ({ status, headers, body }: Answer) => {
       const own = [...headers]
@@ -91,7 +91,7 @@ describe('budgets over HTTP', () => {
     expect([head.status, head.text]).toEqual([429, '']);
   });
 
-  test('behavior: a key that has nothing left is refused without being checked, for a second at a time', async () => {
+  test('behavior: refuses a key with an exhausted budget without a check, for a second at a time', async () => {
     let checks = 0;
     const verify = async () => {
       checks += 1;
@@ -133,7 +133,7 @@ describe('budgets over HTTP', () => {
     expect(answers).toEqual([200, 200, 200, 200, 200, 429, 429, 429, 429, 429]);
   });
 
-  test('behavior: behind trusted proxies the address is the one that they saw, not the one that the client wrote', async () => {
+  test('behavior: behind trusted proxies the address comes from them, not from the client', async () => {
     const { send } = await start({ env: { RATE_LIMIT_ANONYMOUS: '2', TRUSTED_PROXIES: '2' } });
     const from = async (forwarded: string) =>
       (await send('/v1/prices', { headers: { 'x-forwarded-for': forwarded } })).status;
@@ -147,14 +147,14 @@ describe('budgets over HTTP', () => {
     expect(await from('4.4.4.4')).toBe(429);
   });
 
-  test('behavior: guessing keys is charged to the address', async () => {
+  test('behavior: charges guessed keys to the address', async () => {
     const { send } = await start({ env: { RATE_LIMIT_ANONYMOUS: '3' } });
     const guess = async (i: number) =>
       (await send('/v1/prices', { headers: { authorization: `Bearer guess-${i}` } })).status;
     expect([await guess(1), await guess(2), await guess(3), await guess(4)]).toEqual([401, 401, 401, 429]);
   });
 
-  test('behavior: tiers have the budgets that are set', async () => {
+  test('behavior: tiers have the configured budgets', async () => {
     const { send } = await start({ env: { RATE_LIMIT_PARTNER: '77', RATE_LIMIT_OPS: '88' } });
     expect((await send('/v1/prices', { headers: PARTNER_KEY })).headers.get('ratelimit-policy')).toBe(
       '"partner";q=77;w=60',
@@ -178,7 +178,7 @@ describe('budgets over HTTP', () => {
     expect(byGet.body.data).toEqual(byId.body.data);
   });
 
-  test('behavior: persisted only, for callers without a key, is a setting', async () => {
+  test('behavior: restricting callers without a key to persisted operations is a setting', async () => {
     const { graphql, send } = await start({ env: { PERSISTED_ONLY_FOR_ANONYMOUS: 'true' } });
     const { default: manifest } = await import('../../src/rest/generated/manifest.json', { with: { type: 'json' } });
     const refused = await graphql('{chains{chainId}}');
@@ -207,7 +207,7 @@ describe('limits of documents', () => {
     expect(body.extensions.cost.cost).toBeGreaterThan(100);
   });
 
-  test('behavior: tiers may ask for more', async () => {
+  test('behavior: tiers have higher limits', async () => {
     const { graphql } = await start();
     const query = '{strategies(first:500){nodes{id leverageLadder{leverage ltvPct} gaps{field reason}}}}';
     const [anonymous, partner, ops] = [
@@ -232,7 +232,7 @@ describe('limits of documents', () => {
     expect((await graphql(more, { headers: OPS_KEY })).body.errors).toBeUndefined();
   });
 
-  test('behavior: a document that one tier may send stays refused to another, though it was parsed already', async () => {
+  test('behavior: a document of one tier stays refused to another after parsing', async () => {
     const { graphql } = await start();
     const query = `{${Array.from({ length: 50 }, (_, i) => `a${i}:__typename`).join(' ')}}`;
     for (let i = 0; i < 3; i += 1) {
@@ -241,7 +241,7 @@ describe('limits of documents', () => {
     }
   });
 
-  test('behavior: an ops key may send more fragments, and no more than that, however they are nested', async () => {
+  test('behavior: an ops key may send more fragments up to its limit, in any nesting', async () => {
     const { graphql } = await start();
     const chain = (count: number) =>
       `{...F0} ${Array.from({ length: count }, (_, i) => `fragment F${i} on Query{${i === count - 1 ? '__typename' : `...F${i + 1}`}}`).join(' ')}`;
@@ -255,7 +255,7 @@ describe('limits of documents', () => {
     expect(ops).toEqual(['Query', 'validation', 'fragments', 'fragments']);
   });
 
-  test('behavior: lists of any length are for persisted operations only', async () => {
+  test('behavior: only persisted operations may request lists of any length', async () => {
     const { graphql } = await start();
     const { default: manifest } = await import('../../src/rest/generated/manifest.json', { with: { type: 'json' } });
     const { body } = await graphql('{markets(first:2147483647){totalCount}}');
@@ -299,8 +299,8 @@ describe('limits of single fields', () => {
   });
 });
 
-describe('keys that cannot be checked', () => {
-  test('behavior: keyed surfaces close, public reads go on', async () => {
+describe('keys during an outage of their check', () => {
+  test('behavior: keyed surfaces close, public reads continue', async () => {
     const verify = () => Promise.reject(new UpstreamUnavailableError('database', 'unreachable', { retryAfterSec: 2 }));
     const { send, graphql } = await start({ verify });
     expect((await send('/v1/prices', { headers: PARTNER_KEY })).status).toBe(200);

@@ -27,7 +27,7 @@ describe('costlyVariables', () => {
     expect(costlyVariables(document)).toEqual(['a', 'b', 'e', 'f']);
   });
 
-  test.each(computed)('behavior: the cost of $name reads nothing but integers, booleans and lists', ({ field }) => {
+  test.each(computed)('behavior: the cost of $name reads only integers, booleans and lists', ({ field }) => {
     const read: string[] = [];
     const args = new Proxy({} as Record<string, unknown>, {
       get: (_target, name) => {

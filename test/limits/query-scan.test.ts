@@ -7,7 +7,7 @@ const times = (count: number, make: (i: number) => string) =>
   Array.from({ length: count }, (_, i) => make(i)).join(' ');
 
 describe('scanDocument', () => {
-  test('default: comments and commas are no tokens; arguments, values and variables are no selections', () => {
+  test('default: comments and commas are not tokens; arguments, values and variables are not selections', () => {
     expect(scan('{ a, b # c d e\n}')).toMatchObject({ tokens: 4, brackets: 1, selections: 2, fragments: 0 });
     expect(
       scan('query Q($a: Int = 1) @d(x: y) { c: a(b: { d: [1, e] }) { f @g(h: i) ...F } } fragment F on T { j }'),
@@ -28,11 +28,11 @@ describe('scanDocument', () => {
     expect(scan(`${text} "unterminated`)).toBe(measure);
   });
 
-  test('error: characters that are no GraphQL', () => {
+  test('error: invalid characters', () => {
     expect(() => scan('{ ^ }')).toThrow('Syntax Error');
   });
 
-  test('behavior: what validation compares with each other costs by its pairs', () => {
+  test('behavior: comparisons of validation cost by pairs', () => {
     const costOf = (text: string) =>
       (scan(text, { tokens: 1e6, selections: 1e6, fragments: 1e6 }) as Scan).validationCost;
     const simple = costOf(`{${times(200, (i) => `f${i}`)}}`);

@@ -15,7 +15,7 @@ describe('measureShape', () => {
     });
   });
 
-  test('behavior: fragments count where they are spread, and once where they are not', () => {
+  test('behavior: fragments count at each spread, and once without one', () => {
     const fragment = 'fragment F on Query{a b:a @x}';
     expect(shapeOf(`{...F ...F @y c{...F}} ${fragment}`)).toEqual({ depth: 2, fields: 7, aliases: 3, directives: 4 });
     expect(shapeOf(`{a} ${fragment}`)).toEqual({ depth: 1, fields: 3, aliases: 1, directives: 1 });
@@ -29,7 +29,7 @@ describe('measureShape', () => {
     expect(shapeOf('{...A} fragment A on Query{a{...B}} fragment B on Query{b{...A}}').fields).toBe(2);
   });
 
-  test('behavior: a thousand doublings are measured as quickly as one, and are more than any limit', () => {
+  test('behavior: measures a thousand doublings as fast as one, above every limit', () => {
     const fragments = Array.from({ length: 1_100 }, (_, i) => `fragment F${i} on Query{...F${i + 1} ...F${i + 1}}`);
     expect(shapeOf(`{...F0} ${fragments.join(' ')} fragment F1100 on Query{a}`).fields).toBe(Number.POSITIVE_INFINITY);
   });
@@ -60,7 +60,7 @@ describe('measureShape', () => {
     ),
   }));
 
-  test('behavior: equals counting what the document expands to', () => {
+  test('behavior: equals a count of the expanded document', () => {
     fc.assert(
       fc.property(fc.array(node, { minLength: 1, maxLength: 4 }), (roots) => {
         const fragments: string[] = [];

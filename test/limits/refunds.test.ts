@@ -26,22 +26,22 @@ async function charged(ask: () => Promise<Answer>, key: Record<string, string> =
   return before - after - 1;
 }
 
-describe('what is charged before and not used is given back', () => {
+describe('unused charges are returned', () => {
   const BY_CHAINS = 'query($c:[ChainId!]){strategies(filter:{chainIds:$c}first:1){totalCount}}';
 
-  test('behavior: a syntax error pays for parsing', async () => {
+  test('behavior: charges parsing for a syntax error', async () => {
     const fields = 'chainId '.repeat(220);
     expect(await charged(() => front.graphql(`{chains{${fields}}}`))).toBeGreaterThan(1);
     expect(await charged(() => front.graphql(`{chains{${fields} name}`))).toBe(1);
   });
 
-  test('behavior: a document that is not valid pays for validation, and not for its variables or its execution', async () => {
+  test('behavior: charges validation for an invalid document, not its variables or execution', async () => {
     expect(await charged(() => front.graphql('{chains{chainId}}', { variables: values(20_000) }))).toBe(21);
     const invalid = `${BY_CHAINS.slice(0, -1)} nothing}`;
     expect(await charged(() => front.graphql(invalid, { variables: values(20_000) }))).toBe(1);
   });
 
-  test('behavior: an operation that is refused for its cost pays for its variables, and not for its execution', async () => {
+  test('behavior: charges variables for an operation refused for its cost, not its execution', async () => {
     const query = '{strategies(first:500){nodes{id leverageLadder{leverage ltvPct} gaps{field reason}}}}';
     const refused = () => front.graphql(query, { variables: values(20_000) });
     expect((await refused()).body.errors[0].extensions.code).toBe('query_too_complex');
@@ -52,7 +52,7 @@ describe('what is charged before and not used is given back', () => {
     ['an argument that does not fit its field', `${BY_CHAINS.slice(0, -1)} DEAR}`, values(101)],
     ['a default of a variable', 'query($n:String!="Query"){__type(name:$n){name} DEAR}', {}],
     ['a variable that is left out', 'query($f:Int){strategies(first:$f){totalCount} DEAR}', {}],
-  ])('error: %s does not hide what the rest costs', async (_name, query, variables) => {
+  ])('error: %s does not hide the cost of the rest', async (_name, query, variables) => {
     const dear =
       'dear:strategies(first:500){nodes{id market{strategies{id leverageLadder{leverage ltvPct} gaps{field reason}}}}}';
     const headers = { accept: 'application/graphql-response+json' };
@@ -62,7 +62,7 @@ describe('what is charged before and not used is given back', () => {
     expect((await front.graphql(query.replace('DEAR', ''), { variables })).status).toBe(200);
   });
 
-  test('behavior: lists that are shorter than asked for are paid as long as they are', async () => {
+  test('behavior: charges lists by their actual length', async () => {
     const { body } = await front.graphql('{strategies(first:500){nodes{id}}}');
     expect(body.extensions.cost).toMatchObject({ cost: expect.any(Number), points: 1 });
     expect(body.extensions.cost.cost).toBeGreaterThan(500);
@@ -73,7 +73,7 @@ describe('what is charged before and not used is given back', () => {
     expect(answer.body.extensions.cost.points).toBeGreaterThan(1);
   });
 
-  test('behavior: an answer that is kept pays for being sent, and not for its execution', async () => {
+  test('behavior: charges a cached answer for its bytes, not for execution', async () => {
     const query = '{strategies(first:20){nodes{id leverageLadder{leverage ltvPct leverageApyPct}}}}';
     const first = await charged(() => front.graphql(query));
     expect(first).toBeGreaterThan(1);
@@ -91,7 +91,7 @@ describe('what is charged before and not used is given back', () => {
     expect(await charged(batch)).toBe(2);
   });
 
-  test('behavior: a persisted operation pays for being executed again, and no more than its price for what is kept', async () => {
+  test('behavior: charges a persisted operation for another execution, and its fixed price for a cached answer', async () => {
     const { sha256: documentId } = manifest.BorrowApyHistories;
     const ask = (variables: object) => () =>
       front.send('/graphql', {
@@ -111,7 +111,7 @@ describe('what is charged before and not used is given back', () => {
     expect(await charged(ask({}))).toBe(1);
   });
 
-  test('behavior: fields behind a key have prices of their own', async () => {
+  test('behavior: fields behind a key have their own prices', async () => {
     const query = `{wallet(address:"0x${'1'.repeat(40)}" chainId:1){chainId}}`;
     expect(await charged(() => front.graphql(query, { headers: PARTNER_KEY }), PARTNER_KEY)).toBeGreaterThanOrEqual(10);
   });
@@ -119,7 +119,7 @@ describe('what is charged before and not used is given back', () => {
   test.each([
     ['input that is not valid', '{"amount":true}'],
     ['a body that is no JSON', '{'],
-  ])('behavior: REST pays for being refused, and not for the execution: %s', async (_name, body) => {
+  ])('behavior: charges REST for a refusal, not for execution: %s', async (_name, body) => {
     const headers = { 'content-type': 'application/json', ...PARTNER_KEY };
     const ask = () => front.send('/v1/partner/leverage/build', { method: 'POST', headers, body });
     expect((await ask()).status).toBe(400);
@@ -157,7 +157,7 @@ describe('openAccount', () => {
     expect([account.points, counted]).toEqual([1, [1, 10, -8, -3]]);
   });
 
-  test('behavior: no more is given back than was counted', async () => {
+  test('behavior: never returns more than was charged', async () => {
     const { account, counted } = open(3);
     await account.pay({ reading: 0, execution: 5_000 });
     account.settle({ reading: 0, execution: 1_000 });
@@ -167,7 +167,7 @@ describe('openAccount', () => {
   });
 });
 
-test('createMemoryCounters: what is given back after its window is not owed by the next one', () => {
+test('createMemoryCounters: points returned after their window do not affect the next one', () => {
   let nowMs = 0;
   const counters = createMemoryCounters({ windowSec: 60, max: 10 }, { now: () => nowMs });
   counters.add('a', 10);

@@ -29,13 +29,13 @@ describe.skipIf(reason !== null)(`budgets shared through Redis${reason === null 
     while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
   };
 
-  test('default: a key has one budget in all processes', async () => {
+  test('default: a key has one budget over all processes', async () => {
     const before = remainingOf(await keyed(one));
     expect(remainingOf(await keyed(two))).toBe(before - 1);
     expect(remainingOf(await keyed(one))).toBe(before - 2);
   });
 
-  test('behavior: no charge is lost when both are asked at once', async () => {
+  test('behavior: loses no charge of concurrent requests to both', async () => {
     const before = remainingOf(await keyed(one));
     await Promise.all(Array.from({ length: 50 }, (_, i) => keyed(i % 2 ? one : two)));
     expect(remainingOf(await keyed(two))).toBe(before - 51);

@@ -33,13 +33,13 @@ import { type RegisteredRow, type Sources, sourcesOf } from './sources.ts';
 
 const CHAINS = [1, 4663];
 
-test('the suite uses nothing of the service', () => {
+test('the suite does not use code of the service', () => {
   const folder = fileURLToPath(new URL('.', import.meta.url));
   for (const file of readdirSync(folder))
     expect(readFileSync(folder + file, 'utf8')).not.toMatch(/['"`][^'"`\n]*\/src\//);
 });
 
-test('a number that nobody worked out fails, and so does one that is missing or another', () => {
+test('an uncomputed, missing or different number fails', () => {
   const answer = { a: 1, list: [{ b: '2.50' }], text: 'x' };
   expectNumbers(answer, { a: 1, list: [{ b: '2.50' }] }, 'answer');
   for (const wanted of [
@@ -100,7 +100,7 @@ describe.each([undefined, 25n * 10n ** 15n])('with the buffer %s', (liquidationB
       }
     });
 
-    test('which are listed, and how many', async () => {
+    test('the listed strategies and their number', async () => {
       const { body } = await service.get(`/v1/strategies?chainId=${chainId}`);
       const source = of(chainId);
       const listed: string[] = source.chain.equityVaults.map(({ id }) => id);

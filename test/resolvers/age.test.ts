@@ -23,7 +23,7 @@ const maturity = fc.option(fc.integer({ min: NOW_MS / 1_000 - 86_400, max: NOW_M
 const moment = fc.integer({ min: NOW_MS - DAY, max: NOW_MS + 300 * DAY });
 
 describe('ageOf', () => {
-  test('default: stale exactly when the age exceeds the budget, in seconds that began', () => {
+  test('default: stale exactly when the age exceeds the budget, in started seconds', () => {
     const measured = { asOfMs: NOW_MS - 300_000, staleAfterSec: 300 };
     expect(ageOf(measured, NOW_MS)).toEqual({ ageSec: 300, stale: false, staleForSec: null });
     expect(ageOf(measured, NOW_MS + 1)).toEqual({ ageSec: 300, stale: true, staleForSec: 1 });
@@ -32,13 +32,13 @@ describe('ageOf', () => {
   });
 });
 
-describe('an answer that is given again', () => {
+describe('a cached answer', () => {
   const readings = fc.record({ stamp, maturity }).map((at) => (ctx: AppContext) => ({
     staleForSec: staleForSecIn(at.stamp, ctx),
     daysLeft: maturityDaysLeftIn(at.maturity, ctx),
   }));
 
-  test('behavior: holds until the first change, and not a millisecond longer', () => {
+  test('behavior: is valid exactly until the first change', () => {
     fc.assert(
       fc.property(readings, moment, (read, nowMs) => {
         const { said, untilMs } = answerAt(nowMs, read);
@@ -50,7 +50,7 @@ describe('an answer that is given again', () => {
     );
   });
 
-  test('behavior: whether something is stale changes once', () => {
+  test('behavior: staleness changes once', () => {
     fc.assert(
       fc.property(stamp, moment, (measured, nowMs) => {
         const { said, untilMs } = answerAt(nowMs, (ctx) => isStaleIn(measured, ctx));

@@ -51,12 +51,12 @@ function world() {
 }
 
 describe('cache hints', () => {
-  it('default: an answer from nothing holds forever', () => {
+  it('default: an answer without reads is valid forever', () => {
     const { validity } = world();
     expect([validity().untilMs, validity().isCurrent()]).toEqual([Number.POSITIVE_INFINITY, true]);
   });
 
-  it('behavior: an answer holds until the next version of a chain that it was read from', () => {
+  it('behavior: an answer is valid until the next version of its chains', () => {
     const one = world();
     listStrategies({ filter: { chainIds: [1] }, first: 5 }, one.ctx);
     const validity = one.validity();
@@ -72,7 +72,7 @@ describe('cache hints', () => {
     expect(both.validity().isCurrent()).toBe(false);
   });
 
-  it('behavior: prices and the stablecoin index hold until the next version of their facts', () => {
+  it('behavior: prices and the stablecoin index are valid until the next version of their facts', () => {
     for (const read of [readStableApy, (ctx: ReturnType<typeof world>['ctx']) => listPrices({}, ctx)]) {
       const { ctx, validity, publish } = world();
       read(ctx);
@@ -82,7 +82,7 @@ describe('cache hints', () => {
     }
   });
 
-  it('behavior: the TVL holds until its next measurement, whatever else is published', () => {
+  it('behavior: the TVL is valid until its next measurement', () => {
     const { ctx, validity, publish, measureTvl } = world();
     readTvl(ctx);
     publish(1);
@@ -91,7 +91,7 @@ describe('cache hints', () => {
     expect(validity().isCurrent()).toBe(false);
   });
 
-  it('behavior: a stamp bounds the answer by its next change', () => {
+  it('behavior: an age limits the validity to its next change', () => {
     const fresh = world();
     expect(isStaleIn({ asOfMs: NOW_MS, staleAfterSec: 60 }, fresh.ctx)).toBe(false);
     expect(fresh.validity().untilMs).toBe(NOW_MS + 60_001);
@@ -102,14 +102,14 @@ describe('cache hints', () => {
     expect(stale.validity().untilMs).toBe(NOW_MS + 501);
   });
 
-  it('behavior: days to maturity bound the answer by the day', () => {
+  it('behavior: days to maturity limit the validity to the day', () => {
     const { ctx, validity } = world();
     expect(maturityDaysLeftIn((NOW_MS + 3.5 * DAY) / 1_000, ctx)).toBe(3);
     expect(validity().untilMs).toBe(NOW_MS + 0.5 * DAY + 1);
     expect(maturityDaysLeftIn(null, ctx)).toBe(null);
   });
 
-  it('behavior: ages and freshness hold for a second, histories for ten', async () => {
+  it('behavior: ages and freshness are valid for a second, histories for ten', async () => {
     const age = world();
     expect(secondOf(age.ctx)).toBe(NOW_MS);
     expect(age.validity().untilMs).toBe(NOW_MS + 1_000);
@@ -129,14 +129,14 @@ describe('cache hints', () => {
     ['a wallet', (ctx) => readWallet({ address, chainId: 1 }, ctx)],
     ['counts of swap venues', (ctx) => readSwapVenues({}, ctx)],
     ['an ops report', (ctx) => readReports({}, ctx)],
-  ])('behavior: %s is good for one time', async (_name, read) => {
+  ])('behavior: %s is not cacheable', async (_name, read) => {
     const { ctx } = world();
     await read(ctx);
     expect(ctx.cacheHints.validity()).toBeUndefined();
   });
 });
 
-test('default: resolvers read the clock through functions that bound the answer', () => {
+test('default: resolvers read the clock only through functions that limit the validity', () => {
   const sources = ['src/resolvers', 'src/schema'].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts') && !name.endsWith('common/age.ts'))

@@ -29,7 +29,7 @@ describe('downsample', () => {
     expect(shown(downsample([point(monday + 6 * DAY, 4)], 'WEEK', 'LAST'))).toEqual([[monday, '4']]);
   });
 
-  it('behavior: a mean lies between the least and the greatest point', () => {
+  it('behavior: a mean is between the smallest and the largest point', () => {
     const rates = fc.array(
       fc.record({ atMs: fc.integer({ min: 0, max: DAY - 1 }), rate: fc.integer({ min: -50, max: 50 }) }),
       { minLength: 1 },
@@ -49,7 +49,7 @@ describe('downsample', () => {
 });
 
 describe('downsampleSteps', () => {
-  it('default: weighs each rate with the time that it held and carries it on', () => {
+  it('default: weights each rate by its duration and carries it forward', () => {
     const steps = [point(0, 10), point(DAY + 6 * HOUR, 2)];
     expect(shown(downsampleSteps(steps, 'DAY', 'MEAN', 3 * DAY))).toEqual([
       [0, '10'],
@@ -63,7 +63,7 @@ describe('downsampleSteps', () => {
     ]);
   });
 
-  it('behavior: no point, no bucket', () => {
+  it('behavior: no bucket without a point', () => {
     expect(downsampleSteps([], 'DAY', 'MEAN', DAY)).toEqual([]);
   });
 });

@@ -80,7 +80,7 @@ describe('readWallets', () => {
 });
 
 describe('listPositions', () => {
-  it('behavior: only with the asked status, each wallet once', async () => {
+  it('behavior: only with the requested status, each wallet once', async () => {
     const args = { addresses: [walletOf(1), walletOf(2), walletOf(1)], chainId: 1, status: ['open'] as const };
     const found = await listPositions(args, world().ctx);
     expect(found.map(({ wallet, id }) => `${wallet} ${id}`)).toEqual([1, 2].map((n) => `${walletOf(n)} 1`));
@@ -134,7 +134,7 @@ describe('wallets, positions', () => {
     expect(reads).toEqual([]);
   });
 
-  it('behavior: what cannot apply is null with its reason', async () => {
+  it('behavior: a field that does not apply is null with its reason', async () => {
     const { data } = await run(
       'query($a: Address!) { wallet(address: $a, chainId: 1) { positions(status: [closed]) { ltvPct gaps { field reason } } } }',
       world().ctx,

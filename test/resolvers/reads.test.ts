@@ -58,7 +58,7 @@ describe('readHistory', () => {
   const [unrecorded, recorded] = chain.markets;
   if (!unrecorded || !recorded) throw new Error('two markets expected');
 
-  it('behavior: one read serves many markets; an unrecorded one says why it is empty', async () => {
+  it('behavior: one read serves many markets; an unrecorded one has a reason', async () => {
     const all = await listHistories('borrowApy', history, ctx);
     const gaps = all.items.filter(({ gap }) => gap !== null);
     expect(all.items).toHaveLength(chainOf(1).markets.length + chainOf(4663).markets.length);
@@ -66,7 +66,7 @@ describe('readHistory', () => {
     expect(all.items[1]?.points.every(({ atMs }) => atMs % DAY === 0)).toBe(true);
   });
 
-  it('behavior: a source that failed from the beginning is stale; one that cannot tell anything is not', async () => {
+  it('behavior: a source that always failed is stale; one without histories is not', async () => {
     const failure = { reason: 'timeout', source: 'aggregator', sinceMs: NOW_MS - DAY } as const;
     const asked = chain.markets.find(({ collateral }) => collateral.apySource === 'aggregator');
     const plain = chain.markets.find(({ collateral }) => collateral.apySource === 'none');
@@ -81,7 +81,7 @@ describe('readHistory', () => {
     expect(none).toMatchObject({ hasUnknown: false, oldest: null });
   });
 
-  it('behavior: a market that nobody ever paid incentives on has none, and is not stale for it', async () => {
+  it('behavior: a market without incentives has none and is not stale', async () => {
     const [market] = chain.markets;
     const unpaid = withItem(completeFacts(chain), 'incentiveHistory', market?.id ?? '', {});
     const context = contextOf(servicesOf([unpaid, completeFacts(chainOf(4663))]));
@@ -130,7 +130,7 @@ describe('readPrice', () => {
 });
 
 describe('readFreshness', () => {
-  it('behavior: an unmeasured chain says what it waits for', () => {
+  it('behavior: an unmeasured chain names its missing groups', () => {
     const [first, second] = readFreshness({}, halfContext());
     expect(first).toMatchObject({ primed: true, waitingFor: [] });
     expect(second).toMatchObject({ primed: false, publishedMs: null, waitingFor: ['lendingState', 'oracle'] });
@@ -150,13 +150,13 @@ describe('readFreshness', () => {
 });
 
 describe('readStableApy', () => {
-  it('behavior: an empty list is told, never fresh', () => {
+  it('behavior: an empty list is returned as stale', () => {
     expect(readStableApy(halfContext())).toEqual({ oldest: null, items: [] });
   });
 });
 
 describe('readTvl', () => {
-  it('behavior: as old as its oldest chain', () => {
+  it('behavior: has the age of its oldest chain', () => {
     expect(readTvl(ctx)).toMatchObject({ asOfMs: NOW_MS - DAY, stale: true, chains: [{ chainId: 1, stale: true }] });
   });
 

@@ -38,7 +38,7 @@ describe('listStrategies', () => {
     expect(apys).toEqual([...apys].sort((a, b) => b - a));
   });
 
-  it('behavior: walking the pages gives the whole list, under any filter and order', () => {
+  it('behavior: all pages give the whole list, under any filter and order', () => {
     fc.assert(
       fc.property(filters, orders, fc.integer({ min: 1, max: 9 }), (filter, orderBy, first) => {
         const whole = listStrategies({ filter, orderBy, first: 500 }, ctx);
@@ -58,7 +58,7 @@ describe('listStrategies', () => {
     );
   });
 
-  it('behavior: a cursor holds when another strategy disappears', () => {
+  it('behavior: a cursor stays valid when another strategy disappears', () => {
     const [first, second, third] = listStrategies({ first: 3 }, ctx).edges;
     if (!first || !second || !third) throw new Error('three strategies expected');
     const services = servicesOf(CHAIN_IDS.map((chainId) => completeFacts(chainOf(chainId))));
@@ -77,7 +77,7 @@ describe('listStrategies', () => {
     expect(() => listStrategies({ first }, ctx)).toThrow(BadRequestError);
   });
 
-  it('error: BadRequestError for a cursor of another order, or none at all', () => {
+  it('error: BadRequestError for a cursor of another order, and for an invalid one', () => {
     const { endCursor } = listStrategies({ first: 1 }, ctx).pageInfo;
     const orderBy = { field: 'symbol', direction: 'asc' } as const;
     expect(() => listStrategies({ first: 1, orderBy, after: endCursor }, ctx)).toThrow(BadRequestError);
@@ -93,7 +93,7 @@ describe('listStrategies', () => {
     );
   });
 
-  it('error: NotReadyError for a chain that is not measured; of all chains it is left out', () => {
+  it('error: NotReadyError for an unmeasured chain; in a list of all chains it is left out', () => {
     const half = halfContext();
     expect(() => listStrategies({ first: 1, filter: { chainIds: [4663] } }, half)).toThrow(NotReadyError);
     expect(listStrategies({ first: 1 }, half).leftOut.map(({ chainId }) => chainId)).toEqual([4663]);
@@ -102,7 +102,7 @@ describe('listStrategies', () => {
 });
 
 describe('findStrategy', () => {
-  it('behavior: finds loops and vaults, whichever chain they live on', () => {
+  it('behavior: finds loops and vaults on any chain', () => {
     for (const chainId of CHAIN_IDS) {
       for (const { id } of ctx.live().composed(chainId).strategies) {
         expect(findStrategy({ id }, ctx)).toMatchObject({ id, chainId });
@@ -123,7 +123,7 @@ describe('findStrategy', () => {
 });
 
 describe('listMarkets', () => {
-  it('behavior: pages follow the catalog and cover it', () => {
+  it('behavior: pages follow the catalog completely', () => {
     const ids: string[] = [];
     let after: string | null = null;
     do {
@@ -140,7 +140,7 @@ describe('listMarkets', () => {
     expect(listMarkets({ first: 500, visible: false }, ctx).totalCount).toBe(all - listed);
   });
 
-  it('error: BadRequestError for something that is no cursor', () => {
+  it('error: BadRequestError for an invalid cursor', () => {
     expect(() => listMarkets({ first: 1, after: 'nonsense' }, ctx)).toThrow(BadRequestError);
   });
 });

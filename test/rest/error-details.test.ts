@@ -224,7 +224,7 @@ const samples = Object.entries(SAMPLES).flatMap(([name, errors]) =>
 );
 
 describe('ERROR_DETAILS', () => {
-  test('behavior: every class that can be answered has a sample, of its own code', () => {
+  test('behavior: every answerable class has a sample with its code', () => {
     const classes = errorClasses();
     expect(Object.keys(SAMPLES).sort()).toEqual(
       [...classes.keys()].filter((name) => !NEVER_ANSWERED.includes(name)).sort(),
@@ -235,7 +235,7 @@ describe('ERROR_DETAILS', () => {
   });
 
   test.each(samples)(
-    'behavior: what REST answers for %s fits its code, and nothing more does',
+    'behavior: the REST answer for %s fits its code, and no additional field does',
     async (_name, error) => {
       const { status, body } = await answerTo(error);
       expect([status, body.error.code]).toEqual([error.status, error.code]);
@@ -247,7 +247,7 @@ describe('ERROR_DETAILS', () => {
     },
   );
 
-  test('behavior: no code has a detail that no error has', async () => {
+  test('behavior: every detail of a code occurs in an error', async () => {
     const seen = new Map<string, Set<string>>();
     for (const [, error] of samples) {
       const { body } = await answerTo(error);
@@ -263,7 +263,7 @@ describe('ERROR_DETAILS', () => {
 });
 
 describe('openapi.json', () => {
-  test.each(samples)('behavior: %s is answered as the document says, where it lists the code', async (_name, error) => {
+  test.each(samples)('behavior: %s is answered as documented on each path with the code', async (_name, error) => {
     const { operations, violation } = document;
     const path = error instanceof AmbiguousYieldLoopsError ? EXIT : OPEN;
     const operation = operations.find((candidate) => candidate.path === path);

@@ -16,13 +16,13 @@ describe(locateField, () => {
     expect(locateField('chainId', row)).toBe('query.chainId');
   });
 
-  it('behavior: names of the pipeline are names of the request', () => {
+  it('behavior: names of the pipeline map to names of the request', () => {
     expect(locateField('variables.chainId', row)).toBe('query.chainId');
     expect(locateField('input.amount', row)).toBe('body.amount');
     expect(locateField('variables.input.id', row)).toBe('body.id');
   });
 
-  it('behavior: what is located stays, and what is not an input too', () => {
+  it('behavior: keeps located errors, and errors that are not about inputs', () => {
     for (const name of ['body.amount', 'body', 'query', 'path.id', 'points', 'action']) {
       expect(locateField(name, row)).toBe(name);
     }
@@ -32,7 +32,7 @@ describe(locateField, () => {
 describe(parseQuery, () => {
   const known = queryNames(row.params, row.pathParams);
 
-  it('default: what is there, also what nobody asked for', () => {
+  it('default: returns all fields, also unknown ones', () => {
     expect(parseQuery('chainId=1&utm_source=x', known)).toEqual({ chainId: '1', utm_source: 'x' });
   });
 
@@ -45,7 +45,7 @@ describe(parseQuery, () => {
     },
   );
 
-  it('error: BadRequest for a name that is given twice', () => {
+  it('error: BadRequest for a repeated name', () => {
     expect(() => parseQuery('chainId=1&chainId=1', known)).toThrow(BadRequestError);
   });
 });
@@ -76,13 +76,13 @@ describe(parseInput, () => {
     ['a word of no list', { amount: '5', action: 'sell' }, { field: 'body.action', value: 'sell' }, 'close, borrow'],
     ['too long a list', { amount: '5', ids: [1, 2, 3] }, { field: 'body.ids', value: '[1,2,3]' }, 'at most 2 entries'],
     ['a list for an object', [], { field: 'body', value: '[]' }, 'a JSON object'],
-  ])('error: BadRequest for %s names the field and what is expected', (_what, value, details, expected) => {
+  ])('error: BadRequest for %s names the field and the expected type', (_what, value, details, expected) => {
     const error = refused(value);
     expect(error.details).toEqual(details);
     expect(error.message).toContain(expected);
   });
 
-  it('error: BadRequest for names that are no fields, each by itself with what is taken', () => {
+  it('error: BadRequest for each unknown field, with the known fields', () => {
     const oneOf = ['amount', 'leverage', 'id', 'action', 'ids'];
     expect(refused({ amount: '5', levrage: 5 }).details).toEqual({
       field: 'body.levrage',
@@ -93,7 +93,7 @@ describe(parseInput, () => {
     expect(both.details?.issues?.map(({ field }) => field)).toEqual(['body.a', 'body.__proto__']);
   });
 
-  it('error: BadRequest for thousands of names that are no fields tells the first ones only', () => {
+  it('error: BadRequest for thousands of unknown fields lists only the first', () => {
     const error = refused(Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`k${i}`, 1])));
     expect(error.details?.issues?.length).toBe(20);
     expect(JSON.stringify(error.details).length).toBeLessThan(4_000);
@@ -116,7 +116,7 @@ describe(parseJsonBody, () => {
   });
 
   it.each(['{"amount":"1","amount":"2"}', '{"amount":"1", "\\u0061mount" : "2"}'])(
-    'error: BadRequest for a key that is given twice: %s',
+    'error: BadRequest for a repeated key: %s',
     async (text) => {
       await expect(parseJsonBody(request(text))).rejects.toMatchObject({
         code: 'bad_request',

@@ -16,7 +16,7 @@ const refusal = (text: string) => {
 };
 
 describe(checkStructure, () => {
-  test('behavior: nothing that was written from an object has a key twice', () => {
+  test('behavior: serialised objects have no repeated key', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1, '\t'), (value, indent) => {
         expect(refusal(JSON.stringify(value, null, indent))).toBeUndefined();
@@ -25,7 +25,7 @@ describe(checkStructure, () => {
     );
   });
 
-  test('error: bad_request for a key that one object has twice, naming its place, however deep', () => {
+  test('error: bad_request for a repeated key at any depth, naming its place', () => {
     fc.assert(
       fc.property(fc.string(), fc.jsonValue(), fc.jsonValue(), fc.nat(4), (key, first, second, depth) => {
         const entry = (value: unknown) => `${JSON.stringify(key)} : ${JSON.stringify(value)}`;

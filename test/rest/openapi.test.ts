@@ -20,7 +20,7 @@ const operations = Object.entries<Json>(document.paths).flatMap(([path, methods]
 );
 
 describe('openapi.json', () => {
-  test('behavior: the committed document is the one that the table makes (npm run openapi writes it)', () => {
+  test('behavior: the committed document equals the generated one (npm run openapi writes it)', () => {
     expect(readFileSync(join(root, 'openapi.json'), 'utf8')).toBe(`${JSON.stringify(document, null, 2)}\n`);
   });
 
@@ -69,7 +69,7 @@ describe('createOpenApi', () => {
     expect(silent).toEqual([]);
   });
 
-  test('behavior: keyed surfaces ask for the key, others for none', () => {
+  test('behavior: keyed surfaces require the key, others none', () => {
     for (const { operation } of operations) {
       const [tag] = operation.tags;
       expect(operation.security).toEqual(['Partner', 'Ops'].includes(tag) ? [{ apiKey: [] }] : []);
@@ -90,7 +90,7 @@ describe('createOpenApi', () => {
     }
   });
 
-  test('behavior: examples of one row have names of their own', () => {
+  test('behavior: examples of one row have different names', () => {
     for (const route of routes) {
       const names = route.examples.map(exampleName);
       expect(names.length).toBeGreaterThan(0);

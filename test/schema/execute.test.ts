@@ -65,7 +65,7 @@ describe('persisted operations', () => {
 });
 
 describe('strategy', () => {
-  it('behavior: what is not known is null with its reason, never 0', async () => {
+  it('behavior: an unknown value is null with its reason, never 0', async () => {
     const failure = { reason: 'server_error', source: 'coingecko', sinceMs: NOW_MS - 1_000 } as const;
     const facts = withItem(completeFacts(chainOf(1)), 'price', market.loan.address, { failure });
     const context = contextOf(servicesOf([facts, completeFacts(chainOf(4663))]));
@@ -94,7 +94,7 @@ describe('strategy', () => {
     });
   });
 
-  it('error: not_found, and the rest of the document answers', async () => {
+  it('error: not_found, and the rest of the document is answered', async () => {
     const result = await run(`{ strategy(id: "0x${'0'.repeat(64)}") { id } chains { chainId } }`);
     expect(firstError(result)?.code).toBe('not_found');
     expect(result.data).toMatchObject({ strategy: null, chains: [{ chainId: 1 }, { chainId: 4663 }] });
@@ -171,7 +171,7 @@ describe('arguments', () => {
 describe('complexity', () => {
   const cost = (query: string) => complexityFromQuery(query, { schema, ctx }).complexity;
 
-  it('behavior: grows with the page that is asked for', () => {
+  it('behavior: grows with the requested page', () => {
     const page = (first: number) => cost(`{ strategies(first: ${first}) { nodes { id } } }`);
     expect(page(100) - page(50)).toBe(page(150) - page(100));
     expect(page(500)).toBeGreaterThan(9 * page(50));

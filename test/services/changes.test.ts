@@ -41,7 +41,7 @@ const composed = (version: number): ComposedChain => ({
 });
 
 describe('createChanges', () => {
-  test('default: all chains first, then the chain that changed', async () => {
+  test('default: sends all chains first, then the changed chain', async () => {
     const { changes, publish, time } = world();
     const feed = changes.open('f', [1, 4663]);
     expect((await feed.next()).value?.chainIds).toEqual([1, 4663]);
@@ -51,7 +51,7 @@ describe('createChanges', () => {
     expect((await next).value).toEqual({ nowMs: time.clock.now(), chainIds: [4663] });
   });
 
-  test('behavior: whatever happens while nobody reads is one event, with each chain once', async () => {
+  test('behavior: changes between two reads are one event, with each chain once', async () => {
     const { changes, publish, time } = world();
     const feed = changes.open('f', [1, 4663]);
     await feed.next();
@@ -64,7 +64,7 @@ describe('createChanges', () => {
     expect((await next).value?.chainIds).toEqual([1]);
   });
 
-  test('behavior: publishes in a row are gathered', async () => {
+  test('behavior: consecutive publishes are collected', async () => {
     const { changes, publish, time } = world();
     const feed = changes.open('f', [1, 4663]);
     await feed.next();
@@ -76,7 +76,7 @@ describe('createChanges', () => {
     expect((await next).value?.chainIds).toEqual([1, 4663]);
   });
 
-  test('behavior: other chains and other groups are not told', async () => {
+  test('behavior: ignores other chains and other groups', async () => {
     const { changes, publish, time } = world();
     const feed = changes.open('f', [1], { groups: ['lendingState'] });
     await feed.next();
@@ -88,7 +88,7 @@ describe('createChanges', () => {
     expect((await next).value?.chainIds).toEqual([1]);
   });
 
-  test('behavior: a ticking feed is told of time', async () => {
+  test('behavior: a ticking feed also reports time', async () => {
     const { changes, time } = world();
     const feed = changes.open('f', [1], { ticking: true });
     await feed.next();
@@ -97,7 +97,7 @@ describe('createChanges', () => {
     expect((await next).value?.chainIds).toEqual([1]);
   });
 
-  test('behavior: what ends tells its reader, once, and is counted', async () => {
+  test('behavior: an ending stream notifies its reader once and is counted', async () => {
     const { changes, events, listeners } = world();
     const [one, two] = [changes.open('a', [1]), changes.open('b', [1])];
     await Promise.all([one.next(), two.next()]);
@@ -111,7 +111,7 @@ describe('createChanges', () => {
     expect(listeners.size).toBe(0);
   });
 
-  test('behavior: the last versions are remembered, and no more', () => {
+  test('behavior: keeps only the last versions', () => {
     const { changes } = world();
     for (let version = 1; version <= 40; version++) changes.remember(composed(version));
     expect(changes.recall(1, 40)).toEqual([]);
@@ -119,7 +119,7 @@ describe('createChanges', () => {
     expect([changes.recall(1, 1), changes.recall(1, 24), changes.recall(4663, 40)]).toEqual([null, null, null]);
   });
 
-  test('error: rate_limited when too many are open, until one leaves', () => {
+  test('error: rate_limited when too many are open, until one closes', () => {
     const { changes } = world(1);
     const feed = changes.open('f', [1]);
     expect(() => changes.open('f', [1])).toThrowError(expect.objectContaining({ code: 'rate_limited' }));

@@ -40,14 +40,14 @@ describe('createCharts', () => {
     return { clock, asked, charts };
   };
 
-  it('default: coins of ours are asked for, whatever was asked for before', async () => {
+  it('default: catalog coins are always requested, whatever came before', async () => {
     const { charts, asked } = world();
     await flood((n) => charts.chart(`made-up-${n}`, 7, 'usd'));
     expect(await charts.chart(OURS, 7, 'usd')).toMatchObject({ source: 'coingecko', prices: [[1, 2]] });
     expect(asked.at(-1)).toBe(OURS);
   });
 
-  it('error: UpstreamUnavailableError when strangers have used up their part, saying when to come back', async () => {
+  it('error: UpstreamUnavailableError when the quota of unlisted coins is used up, with the waiting time', async () => {
     const { charts, asked, clock } = world();
     const refusals = await flood((n) => charts.chart(`made-up-${n}`, 7, 'usd'));
     expect(asked.length).toBeGreaterThan(0);
@@ -61,7 +61,7 @@ describe('createCharts', () => {
     expect(await charts.chart('made-up-later', 7, 'usd')).toBe(null);
   });
 
-  it('behavior: a coin that the provider does not know is not asked for again within a minute', async () => {
+  it('behavior: does not request an unknown coin again within a minute', async () => {
     const { charts, asked, clock } = world();
     for (let n = 0; n < 50; n += 1) expect(await charts.chart('made-up', 7, 'usd')).toBe(null);
     expect(asked).toEqual(['made-up']);
@@ -72,7 +72,7 @@ describe('createCharts', () => {
 });
 
 describe('createCandles', () => {
-  it('behavior: tokens of ours are asked for, whatever was asked for before; strangers are refused', async () => {
+  it('behavior: catalog tokens are always requested; unlisted ones are refused', async () => {
     const chain = chainOf(1);
     const asked: Address[] = [];
     const { candles } = createCandles({

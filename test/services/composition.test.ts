@@ -55,7 +55,7 @@ describe('createComposition', () => {
     expect(w.composed(chain.chainId).version).toBe(2);
   });
 
-  it('behavior: a large chain hands out its newest finished composition while the next is made', async () => {
+  it('behavior: a large chain returns its newest finished composition while the next one is computed', async () => {
     const chain = large(150);
     const w = world(chain);
     await w.publish();
@@ -76,7 +76,7 @@ describe('createComposition', () => {
     expect(w.composed(chain.chainId).version).toBe(2);
   });
 
-  it('behavior: what is composed in pieces is what is composed at once', async () => {
+  it('behavior: composing by pages equals composing at once', async () => {
     const chain = large(150);
     const w = world(chain);
     const facts = await w.publish();
@@ -84,7 +84,7 @@ describe('createComposition', () => {
     expect(w.composed(chain.chainId)).toEqual(composeChain(chain, facts, PARAMS));
   });
 
-  it('behavior: versions that are published meanwhile are caught up with', async () => {
+  it('behavior: catches up with versions published meanwhile', async () => {
     const chain = large(150);
     const w = world(chain);
     await w.publish();

@@ -57,18 +57,18 @@ async function read(sampledAtMs: readonly number[]) {
 const filled = (from: number, to: number) => points.slice(from + 10, to + 11).map((_, i) => [from + i, from + i + 11]);
 
 describe('borrow APY', () => {
-  test('default: before our first sample, the days that were back-filled', async () => {
+  test('default: uses back-filled days before our first sample', async () => {
     const { days, sources } = await read([TODAY - DAY + 5 * HOUR, TODAY]);
     expect(days).toEqual([...filled(-10, -2), [-1 + 5 / 24, 42], [0, 42]]);
     expect(sources).toEqual(['test', 'chain']);
   });
 
-  test('behavior: days that we missed between our samples are back-filled as well, and no day has both', async () => {
+  test('behavior: back-fills missing days between our samples, without duplicate days', async () => {
     const { days } = await read([TODAY - 8 * DAY + HOUR, TODAY - 3 * DAY]);
     expect(days).toEqual([...filled(-10, -9), [-8 + 1 / 24, 42], ...filled(-7, -4), [-3, 42], ...filled(-2, -1)]);
   });
 
-  test('behavior: either alone is the history', async () => {
+  test('behavior: either source alone is the history', async () => {
     expect((await read([])).days).toEqual(filled(-10, -1));
     const everyDay = Array.from({ length: 10 }, (_, i) => TODAY - (10 - i) * DAY);
     expect(await read(everyDay)).toMatchObject({ days: filled(-10, -1).map(([day]) => [day, 42]), sources: ['chain'] });
@@ -82,7 +82,7 @@ describe('age', () => {
   const HOURLY = BUDGETS.borrowHistory;
   const DAILY = BUDGETS.dailyHistory;
 
-  test('behavior: borrow APY is as old as our own newest sample, else as the newest day', async () => {
+  test('behavior: the age of borrow APY is that of our newest sample, or of the newest day', async () => {
     expect((await read([NOW_MS - 5 * DAY, NOW_MS - HOUR])).stamp).toEqual({
       asOfMs: NOW_MS - HOUR,
       staleAfterSec: HOURLY,
@@ -99,7 +99,7 @@ describe('age', () => {
   };
   const collateral = chain.markets[0]?.collateral;
 
-  test('behavior: a collateral history without its last 40 days is 40 days old, though it was fetched now', async () => {
+  test('behavior: a collateral history without its last 40 days is 40 days old', async () => {
     const apyPct = new Decimal(5);
     const frozen = [
       { atMs: TODAY - 41 * DAY, ratePct: new Decimal(4) },
@@ -129,7 +129,7 @@ describe('age', () => {
     });
   };
 
-  test('behavior: a step that the listing confirms holds until now', async () => {
+  test('behavior: a step confirmed by the listing lasts until now', async () => {
     const series = await rateOf(
       'incentiveApr',
       paying(2, [
@@ -140,7 +140,7 @@ describe('age', () => {
     expect(series?.stamp).toEqual({ asOfMs: NOW_MS, staleAfterSec: BUDGETS.incentiveHistory });
   });
 
-  test('behavior: a step that the listing contradicts is as old as it is', async () => {
+  test('behavior: a step contradicted by the listing keeps its age', async () => {
     const series = await rateOf(
       'incentiveApr',
       paying(3, [

@@ -170,7 +170,7 @@ describe('report', () => {
     expect(await requestsOf(WALLETS_PER_PAGE * 2 + 1)).toBeLessThanOrEqual(onePage + 1 + 2 * 3);
   });
 
-  test('behavior: kept for a minute, and computed once for all who wait', async () => {
+  test('behavior: cached for a minute, and computed once for concurrent callers', async () => {
     open(walletOf(1));
     const [first, same] = await Promise.all([port.report(4663), port.report(4663)]);
     expect(same.report).toBe(first.report);
@@ -184,7 +184,7 @@ describe('report', () => {
     expect(statements.filter((name) => name === 'record')).toHaveLength(2);
   });
 
-  test('behavior: while a recompute takes long the older report is served', async () => {
+  test('behavior: serves the older report during a long recompute', async () => {
     open(walletOf(1));
     const first = await read();
     pass(61_000);
@@ -200,7 +200,7 @@ describe('report', () => {
     expect((await read()).computedAtMs).toBe(NOW_MS + 61_000);
   });
 
-  test('behavior: one wallet that cannot be told leaves the others as they are', async () => {
+  test('behavior: one unreadable wallet does not affect the others', async () => {
     for (const n of [1, 2, 3, 4]) open(walletOf(n));
     rows = [1, 2, 3, 4].map((n) => registered(walletOf(n)));
     world.poison(walletOf(2), 'revert');
@@ -237,7 +237,7 @@ describe('report', () => {
       },
     ],
   ] as const)(
-    'behavior: without %s the last good report is served as such, then a new one',
+    'behavior: without %s serves the last good report as degraded, then a new one',
     async (_, provider, fail, heal) => {
       open(walletOf(1));
       const good = await read();
@@ -255,7 +255,7 @@ describe('report', () => {
     },
   );
 
-  test('behavior: after a failure the sources have a pause', async () => {
+  test('behavior: pauses reading after a failure', async () => {
     down = new UpstreamUnavailableError('database', 'unreachable');
     await expect(port.report(4663)).rejects.toBe(down);
     const asked = statements.length;
@@ -266,7 +266,7 @@ describe('report', () => {
     expect(statements.length).toBeGreaterThan(asked);
   });
 
-  test('behavior: a disagreement keeps its first moment until it is gone, also while its wallet cannot be told', async () => {
+  test('behavior: a disagreement keeps its first sighting until it is resolved, also while its wallet is unreadable', async () => {
     open(walletOf(1));
     open(walletOf(2));
     const firstSeen = async (): Promise<number[]> => {
@@ -306,7 +306,7 @@ describe('live', () => {
     expect(statements).toEqual(['byWallets', 'firstSeen', 'remember']);
   });
 
-  test('behavior: many wallets are as many requests and statements as one, and one that fails fails alone', async () => {
+  test('behavior: many wallets take as many requests and statements as one, and a failing one affects no other', async () => {
     const wallets = Array.from({ length: 50 }, (_, i) => walletOf(i));
     for (const wallet of wallets) open(wallet);
     await live(walletOf(0));

@@ -57,7 +57,7 @@ const tagRow = (wallet: Address, positionIndex: number): Registration =>
   }) as Registration;
 
 describe('read', () => {
-  test('behavior: any number of wallets are at most 4 requests and one statement, about those with a vault', async () => {
+  test('behavior: any number of wallets takes at most 4 requests and one statement for those with a vault', async () => {
     const wallets = Array.from({ length: 400 }, (_, i) => walletOf(i));
     for (const wallet of wallets) world.open(wallet, { marketId: vault.yieldMarket.id });
     world.hold(walletOf(3), vault.stockMarket.id, stock);
@@ -73,12 +73,12 @@ describe('read', () => {
     });
   });
 
-  test('behavior: without a vault no statement is made', async () => {
+  test('behavior: runs no statement without a vault', async () => {
     await port.read(4663, [walletOf(1)]);
     expect(statements).toEqual([]);
   });
 
-  test('behavior: without the database only wallets with a vault fail: their loops would be guessed', async () => {
+  test('behavior: without the database only wallets with a vault fail', async () => {
     rows = new UpstreamUnavailableError('database', 'unreachable');
     world.hold(walletOf(1), vault.stockMarket.id, stock);
     const read = await port.read(4663, [walletOf(1), walletOf(2)]);
@@ -86,7 +86,7 @@ describe('read', () => {
     expect(read.get(walletOf(2))).toMatchObject({ holdings: { positions: [] } });
   });
 
-  test('behavior: a wallet that cannot be read fails alone', async () => {
+  test('behavior: an unreadable wallet affects no other', async () => {
     world.poison(walletOf(1), 'revert');
     world.open(walletOf(2));
     const read = await port.read(4663, [walletOf(1), walletOf(2)]);
@@ -111,7 +111,7 @@ describe('vaultOf', () => {
     expect(await port.vaultOf(4663, walletOf(2), 0)).toBeNull();
   });
 
-  test('error: the reason why it cannot be told', async () => {
+  test('error: the reason of its failure', async () => {
     world.poison(walletOf(1), 'revert');
     await expect(port.vaultOf(4663, walletOf(1), 0)).rejects.toMatchObject({ reason: 'reverted' });
   });
@@ -138,7 +138,7 @@ describe('createPositionLoaders', () => {
     ops: { live: nothing, report: async () => Promise.reject(new Error('not asked')) },
   };
 
-  test('behavior: loads of one tick are one read per chain; a wallet asked twice is read once', async () => {
+  test('behavior: loads of one tick are one read per chain; a repeated wallet is read once', async () => {
     const reads: [ChainId, number][] = [];
     const read = async (chainId: ChainId, wallets: readonly Address[]) => {
       reads.push([chainId, wallets.length]);
@@ -165,7 +165,7 @@ describe('createPositionLoaders', () => {
     }
   });
 
-  test('behavior: addresses of one tick are asked for their owners together, and most have none', async () => {
+  test('behavior: asks the addresses of one tick for their owners together', async () => {
     const asked: number[] = [];
     const owner = { owner: walletOf(9), positionId: 2 };
     const loaders = createPositionLoaders({
@@ -184,7 +184,7 @@ describe('createPositionLoaders', () => {
     expect(answers[3]).toEqual(owner);
   });
 
-  test('error: a chain that cannot be read fails its wallets, not those of the other', async () => {
+  test('error: an unreadable chain fails only its wallets', async () => {
     const block = { number: 1n, timestamp: 1n };
     const loaders = createPositionLoaders({
       ...none,

@@ -34,18 +34,18 @@ const read = (facts: ReturnType<typeof tried>, nowMs = NOW_MS) =>
   }).readiness(1, nowMs);
 
 describe('createReadiness', () => {
-  test('default: ready when everything was asked', () => {
+  test('default: ready when every group was read', () => {
     expect(read(tried(FACT_GROUPS))).toEqual({ primed: true, ready: true, waitingFor: [], missing: [] });
   });
 
-  test('behavior: a first start waits for the other groups, for a minute at most, and says what is missing', () => {
+  test('behavior: a first start waits for the other groups for at most a minute, and names the missing ones', () => {
     const facts = tried(['lendingState', 'oracle', 'price']);
     const missing = FACT_GROUPS.filter((group) => !['lendingState', 'oracle', 'price'].includes(group));
     expect(read(facts)).toEqual({ primed: true, ready: false, waitingFor: missing, missing });
     expect(read(facts, NOW_MS + MINUTE_MS)).toEqual({ primed: true, ready: true, waitingFor: [], missing });
   });
 
-  test('behavior: required groups are waited for without end', () => {
+  test('behavior: waits for required groups without limit', () => {
     const { primed, ready, waitingFor } = read(tried(['price']), NOW_MS + 60 * MINUTE_MS);
     expect({ primed, ready, waitingFor }).toEqual({
       primed: false,
@@ -54,7 +54,7 @@ describe('createReadiness', () => {
     });
   });
 
-  test('behavior: measurements that claim to be from the future are none', () => {
+  test('behavior: future measurements do not count', () => {
     expect(read(tried(FACT_GROUPS, NOW_MS + 2 * MINUTE_MS)).ready).toBe(true);
     expect(read(tried(FACT_GROUPS, NOW_MS + 2 * MINUTE_MS + 1))).toMatchObject({
       ready: false,

@@ -57,7 +57,7 @@ function recording(options: { readonly maxBytes?: number } = {}) {
 }
 
 describe('read', () => {
-  test('default: the database is asked', async () => {
+  test('default: reads from the database', async () => {
     const { read, state } = recording();
     expect(await read(10)).toEqual([{ hours: 10, firstMs: NOW - 10 * HOUR, apy: '0.05' }]);
     state.apy = '0.06';
@@ -65,7 +65,7 @@ describe('read', () => {
     expect(state).toMatchObject({ reads: 2, remembered: 0 });
   });
 
-  test('behavior: while it is away, what was read before is served', async () => {
+  test('behavior: serves earlier reads during an outage', async () => {
     const { read, state, time, logger } = recording();
     await read(50, [A, B]);
     state.mode = 'away';
@@ -86,7 +86,7 @@ describe('read', () => {
     expect(logger.messages).toEqual(['recorded rates are served from memory', 'recorded rates are read again']);
   });
 
-  test('behavior: a database that is away is not asked for every read; one that hangs costs its waitTimeouts', async () => {
+  test('behavior: does not ask for every read during an outage; a hanging database costs its wait timeouts', async () => {
     const { read, state, time } = recording();
     await read(10);
     state.mode = 'hangs';
@@ -98,7 +98,7 @@ describe('read', () => {
     expect(state.reads).toBe(asked);
   });
 
-  test('behavior: a short read does not shorten what is remembered', async () => {
+  test('behavior: a short read does not shorten the stored range', async () => {
     const { read, state, time } = recording();
     await read(50);
     await time.advance(HOUR);
@@ -107,7 +107,7 @@ describe('read', () => {
     expect((await read(50))[0]).toMatchObject({ hours: 50 });
   });
 
-  test('behavior: what is unknown in between is not passed over', async () => {
+  test('behavior: does not skip an unknown range in between', async () => {
     const { read, state, time } = recording();
     await read(50);
     await time.advance(30 * HOUR);
@@ -118,7 +118,7 @@ describe('read', () => {
     expect(state.remembered).toBe(1);
   });
 
-  test('error: UpstreamUnavailableError for what was never read', async () => {
+  test('error: UpstreamUnavailableError without an earlier read', async () => {
     const { read, state } = recording();
     await read(10);
     await read(90, [A], NOW - 80 * HOUR);
@@ -128,7 +128,7 @@ describe('read', () => {
     expect((await read(10))[0]).toMatchObject({ hours: 10 });
   });
 
-  test('behavior: memory is bounded; what was read longest ago is forgotten first', async () => {
+  test('behavior: memory is bounded; drops the least recently read first', async () => {
     const ids = Array.from({ length: 20 }, (_, i) => `m${i}` as unknown as MarketId);
     const { read, state } = recording({ maxBytes: 10 * (200 + 100 * 13) });
     for (const id of ids) await read(100, [id]);

@@ -61,7 +61,7 @@ describe('find', () => {
     expect(statements).toHaveLength(2);
   });
 
-  test('behavior: what is resolved is not read again; only new nonces are', async () => {
+  test('behavior: reads only new nonces', async () => {
     for (let n = 0; n < 300; n += 1) world.open(walletOf(n % 40));
     await directory.find(1);
     settle();
@@ -76,7 +76,7 @@ describe('find', () => {
     expect(world.ownersAsked).toBe(0);
   });
 
-  test('behavior: an owner is read again until its proxy is final, because a reorganization may change it', async () => {
+  test('behavior: reads an owner again until its proxy is final', async () => {
     world.finalCount = 1;
     world.open(walletOf(1));
     expect((await directory.find(1)).wallets).toEqual([walletOf(1)]);
@@ -90,7 +90,7 @@ describe('find', () => {
     expect(world.ownersAsked).toBe(0);
   });
 
-  test('behavior: a chain that was started anew inherits nothing', async () => {
+  test('behavior: a restarted chain inherits nothing', async () => {
     world.open(walletOf(1));
     await directory.find(1);
     settle();
@@ -99,7 +99,7 @@ describe('find', () => {
     expect((await directory.find(1)).wallets).toEqual([walletOf(9)]);
   });
 
-  test('behavior: a node without the first block is read whole each time, and nothing is remembered', async () => {
+  test('behavior: without the first block of the chain reads all owners each time and stores none', async () => {
     world.node.methods.set('eth_getBlockByNumber', () => null);
     world.open(walletOf(1));
     await directory.find(1);
@@ -108,7 +108,7 @@ describe('find', () => {
     expect([world.ownersAsked, statements.length]).toEqual([2, 0]);
   });
 
-  test('behavior: without the database everything is read from the chain, and that is told once', async () => {
+  test('behavior: without the database reads everything from the chain, and logs it once', async () => {
     const gone = () => Promise.reject(new UpstreamUnavailableError('database', 'unreachable'));
     const alone = directoryOver({ read: gone, save: gone });
     world.open(walletOf(1));
@@ -118,7 +118,7 @@ describe('find', () => {
     expect(logger.messages.filter((message) => message.includes('proxy owners not remembered'))).toHaveLength(1);
   });
 
-  test('error: UpstreamUnavailableError when owners are missing for a reason that may pass: a short list would lie', async () => {
+  test('error: UpstreamUnavailableError when owners are missing temporarily', async () => {
     for (let n = 0; n < 700; n += 1) world.open(walletOf(n));
     let multicalls = 0;
     world.node.refuses = () => {
@@ -132,7 +132,7 @@ describe('find', () => {
 describe('readAllPositions', () => {
   const readers = () => new Map([[1, world.reader]]);
 
-  test('default: 1,000 wallets with 5,000 positions from nothing take 5 requests, at one block', async () => {
+  test('default: 1,000 wallets with 5,000 positions take 5 requests without stored data, at one block', async () => {
     for (let n = 0; n < 5_000; n += 1) world.open(walletOf(n % 1_000), { collateral: BigInt(n + 1) });
     const { signal } = new AbortController();
     const read = await readAllPositions({ directory, readers: readers() }, 1, signal);
@@ -148,7 +148,7 @@ describe('readAllPositions', () => {
     expect(world.requests).toBe(4);
   });
 
-  test('behavior: a wallet that reverts is counted and takes nobody with it', async () => {
+  test('behavior: counts a reverting wallet without affecting others', async () => {
     for (const n of [1, 2, 3]) world.open(walletOf(n));
     world.poison(walletOf(2), 'revert');
     const read = await readAllPositions({ directory, readers: readers() }, 1, new AbortController().signal);
@@ -156,7 +156,7 @@ describe('readAllPositions', () => {
     expect(read.positions.map(({ wallet }) => wallet)).toEqual([walletOf(1), walletOf(3)]);
   });
 
-  test('error: ChainReadError when the chain gives nothing', async () => {
+  test('error: ChainReadError when the chain does not answer', async () => {
     world.node.broken = { status: 503 };
     const reading = readAllPositions({ directory, readers: readers() }, 1, new AbortController().signal);
     await expect(reading).rejects.toBeInstanceOf(ChainReadError);

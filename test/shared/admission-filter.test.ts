@@ -8,7 +8,7 @@ describe('createAdmissionFilter', () => {
     expect(['a', 'a', 'b', '', '', 'a'].map(cameBefore)).toEqual([false, true, false, false, true, true]);
   });
 
-  test('behavior: what came among the last keys is known, however many came before', () => {
+  test('behavior: recent keys are known, whatever came before', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 200 }), (keys) => {
         const cameBefore = createAdmissionFilter(10);
@@ -21,7 +21,7 @@ describe('createAdmissionFilter', () => {
     );
   });
 
-  test('behavior: what came long ago is forgotten', () => {
+  test('behavior: old keys are forgotten', () => {
     const cameBefore = createAdmissionFilter(100);
     cameBefore('first');
     for (let i = 0; i < 1_000; i += 1) cameBefore(`other ${i}`);

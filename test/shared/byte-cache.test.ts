@@ -7,7 +7,7 @@ const named = (name: string) => ({ name });
 const create = (maxBytes = 800) => createByteCache<{ name: string }>({ maxBytes, bytesOf: () => SIZE });
 
 describe('createByteCache', () => {
-  it('default: a value is found, and the cache tells what it costs', () => {
+  it('default: returns a value and counts its bytes', () => {
     const cache = create();
     cache.set('a', named('a'));
     expect(cache.get('a')).toEqual({ name: 'a' });
@@ -18,7 +18,7 @@ describe('createByteCache', () => {
     expect([cache.get('a'), cache.bytes, cache.entries]).toEqual([undefined, 0, 0]);
   });
 
-  it('behavior: what was never asked for again takes an eighth, however much of it comes', () => {
+  it('behavior: values without a second request use at most an eighth', () => {
     const cache = create();
     for (let n = 0; n < 1_000; n += 1) cache.set(`n${n}`, named('x'));
     expect([cache.bytes, cache.entries]).toEqual([100, 10]);
@@ -26,7 +26,7 @@ describe('createByteCache', () => {
     expect(cache.peek('n989')).toBeUndefined();
   });
 
-  it('behavior: what was asked for again is not displaced by what was not', () => {
+  it('behavior: repeated values are not displaced by others', () => {
     const cache = create();
     cache.set('popular', named('popular'));
     cache.get('popular');
@@ -34,7 +34,7 @@ describe('createByteCache', () => {
     expect(cache.peek('popular')).toBeDefined();
   });
 
-  it('behavior: looking without asking proves nothing', () => {
+  it('behavior: a peek does not count as a request', () => {
     const cache = create();
     cache.set('looked-at', named('x'));
     cache.peek('looked-at');
@@ -42,7 +42,7 @@ describe('createByteCache', () => {
     expect(cache.peek('looked-at')).toBeUndefined();
   });
 
-  it('behavior: a new value takes the place of the old one, on trial or not', () => {
+  it('behavior: a new value replaces the old one in either part', () => {
     const cache = create();
     cache.set('a', named('one'));
     cache.set('a', named('two'));
@@ -51,7 +51,7 @@ describe('createByteCache', () => {
     expect([cache.peek('a')?.name, cache.entries]).toEqual(['three', 1]);
   });
 
-  it('behavior: a value that has grown is measured anew when it is cached again, on trial or not', () => {
+  it('behavior: measures a grown value again when it is cached again, in either part', () => {
     const cache = createByteCache<{ size: number }>({ maxBytes: 800, bytesOf: ({ size }) => size });
     const value = { size: 10 };
     for (const asked of [false, true]) {
@@ -63,7 +63,7 @@ describe('createByteCache', () => {
     }
   });
 
-  it('behavior: bytes never pass the bound, and are those of what is found', () => {
+  it('behavior: bytes stay within the limit and match the values', () => {
     const step = fc.tuple(
       fc.constantFrom('get', 'set', 'delete'),
       fc.integer({ min: 0, max: 30 }),

@@ -26,7 +26,7 @@ describe('toFixedHalfUp', () => {
     expect(toFixedHalfUp(new Decimal(value), places)).toBe(shown);
   });
 
-  test('behavior: the same digits as the general rounding gives, and never a negative zero', () => {
+  test('behavior: the same digits as general rounding, and never a negative zero', () => {
     fc.assert(
       fc.property(anyDecimal, fc.integer({ min: 0, max: 14 }), (value, places) => {
         const general = value.toFixed(places, Decimal.ROUND_HALF_UP);
@@ -40,7 +40,7 @@ describe('toFixedHalfUp', () => {
 const anyUnits = fc.bigInt({ min: -(2n ** 128n), max: 2n ** 128n });
 
 describe('ratio', () => {
-  test('behavior: the same decimal as a general division', () => {
+  test('behavior: equals a general division', () => {
     fc.assert(
       fc.property(
         anyUnits,
@@ -66,7 +66,7 @@ describe('formatUnitsPlain', () => {
     expect(formatUnitsPlain(units, decimals)).toBe(shown);
   });
 
-  test('behavior: the same text as the exact decimal has', () => {
+  test('behavior: equals the text of the exact decimal', () => {
     fc.assert(
       fc.property(anyUnits, fc.integer({ min: 0, max: 36 }), (units, decimals) => {
         expect(formatUnitsPlain(units, decimals)).toBe(new Decimal(units).shiftedBy(-decimals).toFixed());

@@ -18,14 +18,14 @@ describe('docs/errors.md', () => {
     expect([...playbook.matchAll(/^## `(\w+)`$/gm)].map(([, code]) => code)).toEqual(codes);
   });
 
-  test('default: the table is the table', () => {
+  test('default: the table equals ERROR_CODES', () => {
     const rows = [...playbook.matchAll(/^\| `(\w+)` \| (\d+) \| (yes|no) \|$/gm)];
     expect(rows.map(([, code, status, retry]) => [code, Number(status), retry === 'yes'])).toEqual(
       codes.map((code) => [code, ERROR_CODES[code].status, ERROR_CODES[code].retryable]),
     );
   });
 
-  test.each(codes)('default: %s says cause, retry, what to do, details and classes', (code) => {
+  test.each(codes)('default: %s has cause, retry, what to do, details and classes', (code) => {
     for (const heading of ['Cause', 'Retry', 'What to do', 'Details', 'Classes']) {
       expect(section(code)).toContain(`- **${heading}:** `);
     }

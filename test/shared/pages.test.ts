@@ -23,7 +23,7 @@ describe('inPages', () => {
     expect(await pagesOf(new Set(Array.from({ length: count }, (_, i) => i + 1)), 2)).toEqual(pages);
   });
 
-  test('behavior: what waits runs between two pages, and items are read a page at a time', async () => {
+  test('behavior: waiting work runs between two pages, and items are read by page', async () => {
     const events: string[] = [];
     const items = function* () {
       for (const n of [1, 2, 3, 4]) {
@@ -36,7 +36,7 @@ describe('inPages', () => {
     expect(events).toEqual(['read 1', 'read 2', 'read 3', 'page 1,2', 'request', 'read 4', 'page 3,4']);
   });
 
-  test('error: what reading an item throws ends it', async () => {
+  test('error: an exception of the source ends it', async () => {
     const failing = function* () {
       yield 1;
       throw new RangeError('two');

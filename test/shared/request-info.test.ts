@@ -33,7 +33,7 @@ describe('addressOf', () => {
 });
 
 describe('clientIpOf', () => {
-  test('behavior: a port does not make another client, and what is no address is the proxy', () => {
+  test('behavior: ignores the port, and uses the proxy for an invalid address', () => {
     expect(clientIpOf('10.0.0.1', '198.51.100.7:1024', 1)).toBe('198.51.100.7');
     expect(clientIpOf('10.0.0.1', '6.6.6.6, [2001:db8::1]:443', 1)).toBe('2001:db8::1');
     expect(clientIpOf('10.0.0.1', 'deadbeef', 1)).toBe('10.0.0.1');
@@ -43,11 +43,11 @@ describe('clientIpOf', () => {
 });
 
 describe('bearerOf', () => {
-  test.each(['Bearer x', 'bearer x', 'Bearer', 'Bearer '])('default: %j is a key, or wants to be one', (header) => {
+  test.each(['Bearer x', 'bearer x', 'Bearer', 'Bearer '])('default: %j is a key or a malformed key', (header) => {
     expect(bearerOf(header)).toBe(header);
   });
 
-  test.each([undefined, '', 'Basic abc', 'Bearerx', 'null'])('behavior: %j is none', (header) => {
+  test.each([undefined, '', 'Basic abc', 'Bearerx', 'null'])('behavior: %j is not a key', (header) => {
     expect(bearerOf(header)).toBeUndefined();
   });
 });

@@ -26,7 +26,7 @@ describe('loggedError', () => {
     });
   });
 
-  test('behavior: what is thrown need not be an error, and causes may go round', () => {
+  test('behavior: accepts thrown non-errors and circular causes', () => {
     expect(loggedError('Bearer x')).toEqual({ type: 'string', message: 'Bearer [key]' });
     const error = new Error('a');
     error.cause = error;

@@ -35,7 +35,7 @@ function world({ staleMs = 0, maxBytes = 1_000_000 } = {}) {
 }
 
 describe('createStaleIfError', () => {
-  it('default: one load for whoever asks at once and for as long as the value is fresh', async () => {
+  it('default: one load for concurrent callers and while the value is fresh', async () => {
     const w = world();
     const all = await Promise.all([w.get('a'), w.get('a'), w.get('a')]);
     expect(new Set(all.map(({ value }) => value))).toEqual(new Set(['a 1']));
@@ -45,7 +45,7 @@ describe('createStaleIfError', () => {
     expect((await w.get('a')).value).toBe('a 2');
   });
 
-  it('behavior: the previous value stands in for a failed load, for as long as it may', async () => {
+  it('behavior: serves the previous value after a failed load within its limit', async () => {
     const w = world({ staleMs: 2 * FRESH_MS });
     await w.get('a');
     w.broken = true;
@@ -55,7 +55,7 @@ describe('createStaleIfError', () => {
     await expect(w.get('a')).rejects.toThrow('broken');
   });
 
-  it('behavior: memory is bounded by what values cost, however many are asked for', async () => {
+  it('behavior: memory is bounded by the cost of values', async () => {
     const w = world({ maxBytes: 10 * VALUE_BYTES });
     for (let n = 0; n < 100; n += 1) await w.get(`k${n}`);
     const before = w.loads;
@@ -64,7 +64,7 @@ describe('createStaleIfError', () => {
     expect(w.loads - before).toBe(91);
   });
 
-  it('behavior: a load that fails after its entry was displaced still answers those who wait for it', async () => {
+  it('behavior: a load that fails after the eviction of its entry still answers its callers', async () => {
     const gates: (() => void)[] = [];
     const { get } = createStaleIfError<string>({
       clock: { now: () => 1_000_000 },
@@ -77,7 +77,7 @@ describe('createStaleIfError', () => {
     expect((await Promise.all(all)).map(({ value }) => value)).toEqual(['a', 'b', 'c']);
   });
 
-  it('behavior: a clock that is set back keeps no value fresh, and no older one usable', async () => {
+  it('behavior: a clock that is set back prolongs no value', async () => {
     const w = world({ staleMs: FRESH_MS });
     await w.get('a');
     w.pass(-3_600_000);
@@ -114,7 +114,7 @@ describe('wait, pause and outage', () => {
     return { ...held, time, events, state };
   }
 
-  it('default: after a failure nothing is loaded for the pause; each outage is told once', async () => {
+  it('default: loads nothing during the pause after a failure; reports each outage once', async () => {
     const { get, state, time, events } = source();
     await get('a');
     state.mode = 'broken';
@@ -131,7 +131,7 @@ describe('wait, pause and outage', () => {
     expect(events).toEqual(['outage', 'recovered after 4000']);
   });
 
-  it('behavior: without an older value each call loads; with failFast the failure is thrown again', async () => {
+  it('behavior: without an older value each call loads; with failFast throws the failure again', async () => {
     for (const failFast of [false, true]) {
       const { get, state } = source({ failFast });
       state.mode = 'broken';
@@ -140,7 +140,7 @@ describe('wait, pause and outage', () => {
     }
   });
 
-  it('behavior: a load that hangs is waited for once, then more briefly, and is an outage where that is said', async () => {
+  it('behavior: waits once for a hanging load, then more briefly, and counts it as an outage if configured', async () => {
     for (const isOutage of [true, false]) {
       const { get, state, time, outage } = source({ isOutage });
       await get('a');
@@ -159,7 +159,7 @@ describe('wait, pause and outage', () => {
     }
   });
 
-  it('behavior: an error that is no outage is the answer of the source: the held value is dropped', async () => {
+  it('behavior: an error that is not an outage drops the stored value', async () => {
     const { get, peek, state, events } = source();
     await get('a');
     state.mode = 'wrong';

@@ -54,7 +54,7 @@ describe('encodeGroup', () => {
 });
 
 describe('encode', () => {
-  test('behavior: decode gives back what was written, with its types', () => {
+  test('behavior: decode restores values with their types', () => {
     fc.assert(
       fc.property(value, (original) => {
         expect(decode(encode(original))).toEqual(original);

@@ -46,7 +46,7 @@ export function describeStore(name: string, factory: StoreFactory): void {
         expect(facts.groups.price.items.get('a')).toEqual(price('2', 10));
       }));
 
-    test('behavior: reading twice gives the same object until the next version', () =>
+    test('behavior: two reads return the same object until the next version', () =>
       using(async (store) => {
         expect(store.facts(4663)).toBe(store.facts(4663));
         await store.publish(1, 'price', publication(10, { a: price('2', 10) }));
@@ -57,14 +57,14 @@ export function describeStore(name: string, factory: StoreFactory): void {
         expect(before.groups.price.failures.size).toBe(0);
       }));
 
-    test('behavior: one chain does not touch another', () =>
+    test('behavior: chains are independent', () =>
       using(async (store) => {
         const other = await store.publish(4663, 'price', publication(10, { z: price('9', 10) }));
         await store.publish(1, 'price', publication(10, { a: price('2', 10) }));
         expect(store.facts(4663)).toBe(other);
       }));
 
-    test('behavior: listeners are told after the version can be read, until they leave; one that throws harms nobody', () =>
+    test('behavior: notifies listeners once the version is readable, until they unsubscribe; a throwing listener affects no other', () =>
       using(async (store) => {
         const told: [FactGroup, number, boolean][] = [];
         store.subscribe(() => {
@@ -79,7 +79,7 @@ export function describeStore(name: string, factory: StoreFactory): void {
         expect(told).toEqual([['price', 1, true]]);
       }));
 
-    test('behavior: groups of one moment are one version, and each is told of', () =>
+    test('behavior: groups published together are one version, and each is reported', () =>
       using(async (store) => {
         const told: [FactGroup, number][] = [];
         store.subscribe((facts, group) => {
@@ -97,7 +97,7 @@ export function describeStore(name: string, factory: StoreFactory): void {
         ]);
       }));
 
-    test('behavior: concurrent refreshes of several groups lose nothing', () =>
+    test('behavior: concurrent refreshes of several groups lose no data', () =>
       using(async (store) => {
         await Promise.all(
           ['a', 'b', 'c'].map((key) =>
@@ -113,7 +113,7 @@ export function describeStore(name: string, factory: StoreFactory): void {
         expect(version).toBe(3);
       }));
 
-    test('behavior: concurrent refreshes of one group lose nothing', () =>
+    test('behavior: concurrent refreshes of one group lose no data', () =>
       using(async (store) => {
         await Promise.all(
           ['a', 'b', 'c', 'd'].map((key) => store.publish(1, 'price', publication(10, { [key]: price('1', 10) }))),

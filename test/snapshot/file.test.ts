@@ -51,7 +51,7 @@ const saved = async (): Promise<void> => {
 describeStore('file', { persists: true, create: async () => open() });
 
 describe('createFileSnapshot', () => {
-  test('behavior: publishes are gathered into one write, and nothing is left beside the file', async () => {
+  test('behavior: collects publishes into one write, without leftover files', async () => {
     const timers: (() => void)[] = [];
     const store = createFileSnapshot({
       path,
@@ -67,7 +67,7 @@ describe('createFileSnapshot', () => {
     expect(await readdir(join(folder, 'data'))).toEqual(['snapshot.json']);
   });
 
-  test('behavior: a file from before a group of facts existed is read, and that group is empty', async () => {
+  test('behavior: reads a file without a newer group of facts, with that group empty', async () => {
     await saved();
     await rewrite((chain) => delete chain.groups.deployment);
     const store = open();
@@ -82,7 +82,7 @@ describe('createFileSnapshot', () => {
     ['changed by one digit', (text: string) => text.replace('"$decimal":"2"', '"$decimal":"9"')],
     ['empty', () => ''],
     ['without a header', (text: string) => text.split('\n').slice(1).join('\n')],
-  ])('behavior: a file %s is set aside and named, and the store starts empty', async (_what, damage) => {
+  ])('behavior: sets a file %s aside, names it, and starts empty', async (_what, damage) => {
     await saved();
     await writeFile(path, damage(await readFile(path, 'utf8')));
     const store = open();
@@ -208,7 +208,7 @@ describe('one process a file', () => {
 });
 
 describe('writing', () => {
-  test('behavior: a place that cannot be written is told once, served from memory, and told again when it works', async () => {
+  test('behavior: logs an unwritable file once, serves from memory, and logs the recovery', async () => {
     await writeFile(join(folder, 'data'), 'a file where the folder should be');
     const timers: (() => void)[] = [];
     const store = createFileSnapshot({
@@ -232,7 +232,7 @@ describe('writing', () => {
     expect(await readdir(join(folder, 'data'))).toEqual(['snapshot.json']);
   });
 
-  test('behavior: items that left the catalog are not brought back', async () => {
+  test('behavior: does not restore items that left the catalog', async () => {
     await saved();
     const store = open(50_000, (_group, key) => key !== 'a');
     await store.restore();
@@ -240,7 +240,7 @@ describe('writing', () => {
     await store.close();
   });
 
-  test('behavior: measurements from the future are not brought back', async () => {
+  test('behavior: does not restore future measurements', async () => {
     const store = open(10_000_000);
     await store.publish(1, 'price', publication(10, { a: price('2', 10_000_000), b: price('3', 10) }));
     await store.close();

@@ -10,7 +10,7 @@ describeStore('memory', {
 });
 
 describe('publish', () => {
-  test('behavior: what is published together is merged one after the other', async () => {
+  test('behavior: concurrent publishes are merged one after the other', async () => {
     const store = createMemorySnapshot({ clock: { now: () => 50_000 }, logger: silentLogger });
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`t${i}`, price('1', 10)]));
     const [first, second] = await Promise.all([

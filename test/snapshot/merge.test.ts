@@ -31,7 +31,7 @@ describe('mergePublications', () => {
     expect([items.get('a'), failures.size]).toEqual([price('2', 10), 0]);
   });
 
-  test('behavior: a failure keeps the value and its age, a running failure its beginning, and success clears it', () => {
+  test('behavior: a failure keeps the value and its age, a continuing failure keeps its start, and success clears it', () => {
     const good = refreshed([publication(10, { a: price('2', 10), b: price('3', 10) })]);
     const failed = [20, 30].reduce(
       (facts, at) => mergePublications(facts, { price: publication(at, {}, { a: 'timeout' }) }, at),
@@ -47,12 +47,12 @@ describe('mergePublications', () => {
     expect(recovered.groups.price.items.get('a')).toEqual(price('4', 40));
   });
 
-  test('behavior: an item that no source is configured for does not make an attempt fail', () => {
+  test('behavior: an unconfigured item does not fail the attempt', () => {
     const facts = refreshed([publication(10, { a: price('2', 10) }, { b: 'not_configured' })]);
     expect(facts.groups.price.lastSuccessMs).toBe(10);
   });
 
-  test('behavior: never loses an item, and no measurement becomes older', () => {
+  test('behavior: never loses an item or a newer measurement', () => {
     fc.assert(
       fc.property(history, anyPublication, (past, next) => {
         const before = refreshed(past).groups.price;
@@ -64,7 +64,7 @@ describe('mergePublications', () => {
     );
   });
 
-  test('behavior: keys and groups that the refresh does not name are the same objects', () => {
+  test('behavior: unnamed keys and groups stay the same objects', () => {
     fc.assert(
       fc.property(history, anyPublication, (past, next) => {
         const before = refreshed(past);
@@ -81,7 +81,7 @@ describe('mergePublications', () => {
     );
   });
 
-  test('behavior: the facts merged into are left as they were', () => {
+  test('behavior: does not change its input', () => {
     fc.assert(
       fc.property(history, anyPublication, (past, next) => {
         const before = refreshed(past);
@@ -107,13 +107,13 @@ describe('facts from the future', () => {
   ).groups.price;
   const ofNow = refreshed([publication(NOW_MS, { a: price('2', NOW_MS) })]).groups.price;
 
-  test('behavior: a measurement of now replaces one of the future', () => {
+  test('behavior: a present measurement replaces a future one', () => {
     const facts = { ...emptyChainFacts(1), groups: { ...emptyChainFacts(1).groups, price: ofTomorrow } };
     const merged = mergePublications(facts, { price: publication(NOW_MS, { a: price('2', NOW_MS) }) }, NOW_MS);
     expect(merged.groups.price).toEqual(ofNow);
   });
 
-  test('behavior: one that is published fails as implausible, and the last good stays', () => {
+  test('behavior: a future one fails as implausible, and the last good stays', () => {
     const facts = { ...emptyChainFacts(1), groups: { ...emptyChainFacts(1).groups, price: ofNow } };
     const { price: merged } = mergePublications(
       facts,
@@ -125,21 +125,21 @@ describe('facts from the future', () => {
     expect(merged.lastSuccessMs).toBe(ofNow.lastSuccessMs);
   });
 
-  test('behavior: two minutes ahead counts as now, more does not', () => {
+  test('behavior: two minutes ahead count as now, more do not', () => {
     const at = (ms: number) =>
       mergePublications(emptyChainFacts(1), { price: publication(0, { a: price('1', ms) }) }, 0).groups.price.items
         .size;
     expect([at(120_000), at(120_001)]).toEqual([1, 0]);
   });
 
-  test('behavior: another process that is ahead takes nothing away and its attempts do not count', () => {
+  test('behavior: a process with a clock ahead removes nothing, and its attempts do not count', () => {
     for (const united of [unite(ofTomorrow, ofNow, NOW_MS), unite(ofNow, ofTomorrow, NOW_MS)]) {
       expect(united).toEqual(ofNow);
     }
     expect(follow(ofNow, ofTomorrow, NOW_MS)).toEqual(ofNow);
   });
 
-  test('behavior: points of the future leave a history, and the rest of it stays', () => {
+  test('behavior: drops future points of a history and keeps the rest', () => {
     const points = [
       { atMs: 1_000, ratePct: new Decimal(1) },
       { atMs: 2_000, ratePct: new Decimal(2) },
@@ -153,7 +153,7 @@ describe('facts from the future', () => {
 });
 
 describe('followGroup', () => {
-  test('behavior: an older state of theirs takes no item back', () => {
+  test('behavior: an older remote state does not set items back', () => {
     const newer = refreshed([publication(10, { a: price('1', 10) }), publication(30, { a: price('3', 30) })]).groups
       .price;
     const older = refreshed([publication(10, { a: price('1', 10) }, { b: 'timeout' })]).groups.price;
@@ -161,7 +161,7 @@ describe('followGroup', () => {
     expect(follow(newer, older).lastAttemptMs).toBe(30);
   });
 
-  test('behavior: a failure that they do not tell any more is gone, also when the value is of the same time', () => {
+  test('behavior: a failure that the remote no longer has is cleared, also with a value of the same time', () => {
     const failing = refreshed([publication(10, { a: price('1', 10) }), publication(20, {}, { a: 'timeout' })]).groups
       .price;
     const cured = refreshed([publication(30, { a: price('1', 10) })]).groups.price;
@@ -170,7 +170,7 @@ describe('followGroup', () => {
 });
 
 describe('uniteGroups', () => {
-  test('behavior: holds every item of both at its newest measurement, whichever side comes first', () => {
+  test('behavior: has every item of both at its newest measurement, in either order', () => {
     fc.assert(
       fc.property(history, history, (left, right) => {
         const a = refreshed(left).groups.price;
@@ -185,7 +185,7 @@ describe('uniteGroups', () => {
     );
   });
 
-  test('behavior: a failure that the other side has cured since is gone', () => {
+  test('behavior: clears a failure that the other side has resolved', () => {
     const failing = refreshed([publication(10, { a: price('1', 10) }), publication(20, {}, { a: 'timeout' })]).groups
       .price;
     const cured = refreshed([publication(30, { a: price('1', 30) })]).groups.price;
@@ -193,7 +193,7 @@ describe('uniteGroups', () => {
     expect(unite(cured, failing).failures.size).toBe(0);
   });
 
-  test('behavior: a failure told by one side stays while nobody measured since, with its first beginning', () => {
+  test('behavior: keeps a failure of one side without a newer measurement, with its earliest start', () => {
     const failing = refreshed([publication(20, {}, { a: 'timeout' })]).groups.price;
     const later = refreshed([publication(30, {}, { a: 'malformed' })]).groups.price;
     expect(unite(failing, later).failures.get('a')).toEqual({
@@ -211,7 +211,7 @@ describe('retain', () => {
     expect([[...kept.groups.price.items.keys()], [...kept.groups.price.failures.keys()]]).toEqual([['a'], []]);
   });
 
-  test('behavior: with nothing to drop, it is the same object', () => {
+  test('behavior: returns the same object if nothing is dropped', () => {
     const facts = refreshed([publication(10, { a: price('1', 10) })]);
     expect(retain(facts, () => true)).toBe(facts);
   });

@@ -89,7 +89,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
   });
 
   describe('createRedisSnapshot', () => {
-    test('behavior: another process follows every change, group by group, and versions agree', async () => {
+    test('behavior: another process follows every change by group, with equal versions', async () => {
       const where = randomUUID();
       const [writer, reader] = [await opened(where), await opened(where)];
       await writer.publish(1, 'price', publication(10, { a: price('2', 10) }));
@@ -100,7 +100,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
       await Promise.all([writer.close(), reader.close()]);
     });
 
-    test('behavior: another process never sees one group of a moment without the others', async () => {
+    test('behavior: another process never sees only a part of a joint publish', async () => {
       const where = randomUUID();
       const [writer, reader] = [await opened(where), await opened(where)];
       const torn: number[] = [];
@@ -120,7 +120,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
       await Promise.all([writer.close(), reader.close()]);
     });
 
-    test('behavior: two writers of one group lose nothing of each other', async () => {
+    test('behavior: two writers of one group lose no data', async () => {
       const where = randomUUID();
       const stores = [await opened(where), await opened(where)];
       const keys = Array.from({ length: 10 }, (_, i) => `k${i}`);
@@ -134,31 +134,28 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
       await Promise.all(stores.map((store) => store.close()));
     });
 
-    test.skipIf(process.env.TEST_REDIS_URL)(
-      'behavior: a Redis that lost everything is filled again, and versions go on',
-      async () => {
-        const where = randomUUID();
-        const [writer, reader] = [await opened(where), await opened(where)];
-        await writer.publish(1, 'price', publication(10, { a: price('2', 10) }));
-        await until(reader, has('a', '2'));
+    test.skipIf(process.env.TEST_REDIS_URL)('behavior: refills an empty Redis and continues the versions', async () => {
+      const where = randomUUID();
+      const [writer, reader] = [await opened(where), await opened(where)];
+      await writer.publish(1, 'price', publication(10, { a: price('2', 10) }));
+      await until(reader, has('a', '2'));
 
-        await server.stop?.();
-        const alone = await writer.publish(1, 'price', publication(20, { a: price('3', 20) }));
-        expect(alone.groups.price.items.get('a')).toEqual(price('3', 20));
-        expect(writer.place()).toMatchObject({ kind: 'redis', ok: false });
-        expect(writer.facts(1)).toBe(alone);
-        expect(reader.facts(1).groups.price.items.get('a')).toEqual(price('2', 10));
+      await server.stop?.();
+      const alone = await writer.publish(1, 'price', publication(20, { a: price('3', 20) }));
+      expect(alone.groups.price.items.get('a')).toEqual(price('3', 20));
+      expect(writer.place()).toMatchObject({ kind: 'redis', ok: false });
+      expect(writer.facts(1)).toBe(alone);
+      expect(reader.facts(1).groups.price.items.get('a')).toEqual(price('2', 10));
 
-        await server.start?.();
-        const caughtUp = await until(reader, has('a', '3'));
-        expect(caughtUp.version).toBeGreaterThan(1);
-        const fresh = await opened(where);
-        expect(has('a', '3')(await until(fresh, has('a', '3')))).toBe(true);
-        await Promise.all([writer.close(), reader.close(), fresh.close()]);
-      },
-    );
+      await server.start?.();
+      const caughtUp = await until(reader, has('a', '3'));
+      expect(caughtUp.version).toBeGreaterThan(1);
+      const fresh = await opened(where);
+      expect(has('a', '3')(await until(fresh, has('a', '3')))).toBe(true);
+      await Promise.all([writer.close(), reader.close(), fresh.close()]);
+    });
 
-    test('behavior: what a flush took is given back by whoever writes next', async () => {
+    test('behavior: the next writer restores flushed data', async () => {
       const where = randomUUID();
       const writer = await opened(where);
       const apy = { value: { apyPct: new Decimal(4) }, asOfMs: 10, source: 'aggregator' };
@@ -174,7 +171,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
       await Promise.all([writer.close(), fresh.close()]);
     });
 
-    test('behavior: what a flush took is given back while nobody writes, by one that only reads', async () => {
+    test('behavior: a reader restores flushed data without a writer', async () => {
       const where = randomUUID();
       const writer = await opened(where);
       await writer.publish(1, 'price', publication(10, { a: price('2', 10) }));
@@ -187,7 +184,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
       await Promise.all([reader.close(), fresh.close()]);
     });
 
-    test('behavior: a Redis that was put back to an older state takes nobody back, and is brought up to date', async () => {
+    test('behavior: updates a Redis with an older state, without setting processes back', async () => {
       const where = randomUUID();
       const [writer, reader] = [await opened(where), await opened(where)];
       await writer.publish(1, 'price', publication(10, { a: price('2', 10), b: price('7', 10) }));
@@ -204,7 +201,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
       await Promise.all([writer.close(), reader.close(), fresh.close()]);
     });
 
-    test('behavior: what a process with a clock ahead wrote is no fact to others, and stands against none of theirs', async () => {
+    test('behavior: ignores facts of a process with a clock ahead', async () => {
       const where = randomUUID();
       const AHEAD_MS = 3_600_000;
       const ahead = await opened(where, 50_000 + AHEAD_MS);
@@ -219,7 +216,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
       await Promise.all([ahead.close(), reader.close(), writer.close()]);
     });
 
-    test('behavior: a cluster that is down is no place: facts are kept meanwhile, and written when it is up', async () => {
+    test('behavior: keeps facts while a cluster is down, and writes them when it is up', async () => {
       const cluster = await startBrokenCluster();
       const proxy = await startTcpProxy(Number(new URL(server.url).port));
       const where = randomUUID();
@@ -259,7 +256,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
       await Promise.all([writer.close(), reader.close(), proxy.stop(), cluster.close()]);
     });
 
-    test('behavior: how far the clock is from the one of Redis is told', async () => {
+    test('behavior: reports the clock difference to Redis', async () => {
       const where = randomUUID();
       const store = open(where, Date.now() + 3_600_000);
       await store.restore();
@@ -269,7 +266,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
       await store.close();
     });
 
-    test('behavior: without Redis it starts, serves and extends what it has', async () => {
+    test('behavior: starts, serves and updates facts without Redis', async () => {
       const store = createRedisSnapshot({
         url: NEVER_REACHED,
         chainIds: [1],
@@ -286,7 +283,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
   });
 
   describe('connectRedis', () => {
-    test('behavior: who answers PING and refuses every key is not alive', async () => {
+    test('behavior: a Redis that answers PING and refuses every key is not alive', async () => {
       const cluster = await startBrokenCluster();
       const redis = connectRedis({ url: cluster.url, logger: silentLogger, name: 'test' });
       await event(redis, 'ready');
@@ -299,7 +296,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
     });
 
     test.each(['a connection that asks', 'a connection that listens'])(
-      'behavior: %s notices that it is dead, and is made anew',
+      'behavior: %s notices its failure and reconnects',
       async (which) => {
         const proxy = await startTcpProxy(Number(new URL(server.url).port));
         const redis = connectRedis({
@@ -347,13 +344,13 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
       }
     };
 
-    test('behavior: asked before the connection stands, it is granted all the same', async () => {
+    test('behavior: grants a lease requested before the connection is ready', async () => {
       const port = lease(randomUUID());
       expect((await port.acquire('job')).lease).not.toBeNull();
       await port.close();
     });
 
-    test('behavior: one holder at a time; released, the other gets it', async () => {
+    test('behavior: one holder at a time; the other gets it after the release', async () => {
       const where = randomUUID();
       const [a, b] = [lease(where), lease(where)];
       const held = await acquired(a, 'job');
@@ -375,7 +372,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
       ['ahead', 180_000],
       ['behind', -180_000],
     ])(
-      'behavior: a holder whose clock is three minutes %s gives back, and takes none until it agrees',
+      'behavior: a holder whose clock is three minutes %s releases it, and takes none until the clock agrees',
       async (_, offMs) => {
         const where = randomUUID();
         let skewMs = 0;
@@ -402,7 +399,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
       },
     );
 
-    test('behavior: a holder that died is replaced when its time is over', async () => {
+    test('behavior: replaces a dead holder when its lease ends', async () => {
       const where = randomUUID();
       const [dead, next] = [lease(where, 50), lease(where)];
       await acquired(dead, 'job');
@@ -422,7 +419,7 @@ describe('createMemoryLease', () => {
   });
 });
 
-test('error: without Redis no lease is granted', async () => {
+test('error: grants no lease without Redis', async () => {
   const port = createRedisLease({ url: NEVER_REACHED, clock: systemClock, logger: silentLogger });
   expect(await port.acquire('job')).toEqual({ lease: null, freeInMs: null });
   await port.close();

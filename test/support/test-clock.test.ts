@@ -9,14 +9,14 @@ afterEach(() => {
 });
 
 describe(createTestClock, () => {
-  test('default: it runs with the real clock from where it starts', () => {
+  test('default: runs with the real clock from its start', () => {
     const clock = createTestClock(100);
     vi.setSystemTime(6_000);
     clock.advance(20);
     expect(clock.now()).toBe(1_120);
   });
 
-  test('behavior: held, it moves by `advance` alone, and runs on from there when it is released', () => {
+  test('behavior: when held it moves only by `advance`, and continues from there when released', () => {
     const clock = createTestClock(100);
     clock.hold();
     vi.setSystemTime(6_000);

@@ -52,7 +52,7 @@ describe.each(['transaction', 'batch'] as const)('complete, of one %s', (what) =
     });
   });
 
-  it('behavior: funds and approvals come first, then what the plan says, of native tokens with the gas', async () => {
+  it('behavior: checks funds and approvals first, then the plan, with gas for native tokens', async () => {
     const pays = { token: payTokenOf(depositToken), amount: 10n, balance: 9n, allowance: 0n };
     const issues = [{ kind: 'REFERENCE_OLD' as const, message: 'Old.' }];
     const given = { what, pays, issues, approvals: [call(0n)], calls: [call(2n), call(3n)], nativeBalance: 4n };
@@ -81,14 +81,14 @@ describe.each(['transaction', 'batch'] as const)('complete, of one %s', (what) =
     expect(await expiry(NOW_MS + 90_000)).toBe(60_000);
   });
 
-  it('error: SimulationMismatch where the outcome falls short', async () => {
+  it('error: SimulationMismatch for a shortfall', async () => {
     const shortfall = () => ({
       ...{ of: 'net_value' as const, expected: '2', simulated: '1', symbol: 'USDG', tolerancePct: '0.10' },
     });
     await expect(complete(depsWith(simulated), draft({ what, shortfall }))).rejects.toThrow(SimulationMismatchError);
   });
 
-  it('error: NotSimulated, unless it takes risk back and the caller allows it', async () => {
+  it('error: NotSimulated, unless the action lowers risk and the caller allows it', async () => {
     const deps = depsWith({ simulated: false, because: 'node' });
     const attempt = (takesRiskBack: boolean, allowUnsimulated?: boolean) =>
       complete(deps, draft({ what, takesRiskBack, allowUnsimulated }));
@@ -101,7 +101,7 @@ describe.each(['transaction', 'batch'] as const)('complete, of one %s', (what) =
 });
 
 describe('positiveAmounts', () => {
-  it('behavior: a token that is paid with, or of which nothing is left, is not received', () => {
+  it('behavior: excludes the pay token and tokens without an increase', () => {
     const token = depositToken;
     expect(positiveAmounts([1n, 0n, -1n].map((amount) => ({ token, amount })))).toEqual([{ token, amount: 1n }]);
   });

@@ -17,7 +17,7 @@ const CUSTODY: readonly (readonly [string, RegExp])[] = [
 ];
 
 describe('src/', () => {
-  it.each(CUSTODY)('behavior: holds no %s', (_what, pattern) => {
+  it.each(CUSTODY)('behavior: contains no %s', (_what, pattern) => {
     const found = files.filter((file) => pattern.test(readFileSync(file, 'utf8')));
     expect(found).toEqual([]);
   });

@@ -26,7 +26,7 @@ describe('foldDeployment', () => {
     expect(deploymentNotes(deployment)).toEqual([]);
   });
 
-  it('behavior: a view that is missing or absurd is unknown, its default is used and said', () => {
+  it('behavior: a missing or absurd view is unknown, and its default is used with a note', () => {
     const deployment = foldDeployment(uncorrelated, [undefined, true, undefined, undefined, 2n * WAD, undefined]);
     expect(deployment).toMatchObject({ yieldFee: 0n, depositFee: WAD / 100n, isCorrelated: false });
     expect(deployment.limits.maxLtvPct.toFixed()).toBe('85.75');
@@ -40,7 +40,7 @@ describe('foldDeployment', () => {
 });
 
 describe('fees', () => {
-  it('behavior: the amount before the fee is the least that leaves enough', () => {
+  it('behavior: the amount before the fee is the smallest sufficient one', () => {
     fc.assert(
       fc.property(fc.bigInt(1n, 10n ** 30n), fc.bigInt(0n, WAD / 100n), (net, fee) => {
         const gross = beforeDepositFee(net, fee);
@@ -51,7 +51,7 @@ describe('fees', () => {
     );
   });
 
-  it('default: nothing of a loss, and no more of a withdrawal than it takes', () => {
+  it('default: no fee on a loss, and at most the withdrawal', () => {
     expect(yieldFeeOnReturn(99n, 100n, WAD / 10n)).toBe(0n);
     expect(yieldFeeOnReturn(200n, 100n, WAD / 10n)).toBe(10n);
     const withdrawal = { amount: 1_000n, value: 2_000n, netValueAfter: 10_000n, basis: 9_000n };

@@ -39,22 +39,22 @@ describe(borrowApyChange, () => {
     expect(down.after.eq(up.before)).toBe(true);
   });
 
-  it('behavior: liquidity that is moved in lowers it', () => {
+  it('behavior: reallocated liquidity lowers it', () => {
     const { before, after } = borrowApyChange(liveOf(SUPPLIED / 2n), 0n, SUPPLIED);
     expect(after.lt(before)).toBe(true);
   });
 
-  it('behavior: nothing changes nothing', () => {
+  it('behavior: zero changes nothing', () => {
     const { before, after } = borrowApyChange(liveOf(SUPPLIED / 2n), 0n);
     expect(after.eq(before)).toBe(true);
   });
 
-  it('behavior: a debt that was rounded up beyond what the market knows of is repaid whole', () => {
+  it("behavior: repays a debt that is rounded up above the market's total", () => {
     const { after } = borrowApyChange(liveOf(1_000n), -1_001n);
     expect(after.eq(borrowApyChange(liveOf(0n), 0n).after)).toBe(true);
   });
 
-  it('behavior: the clock of this machine does not count', () => {
+  it('behavior: does not use the clock of this machine', () => {
     const ahead = BigInt(Math.floor(Date.now() / 1_000)) + 86_400n;
     const [past, future] = [liveOf(SUPPLIED / 2n), liveOf(SUPPLIED / 2n, ahead)].map((live) =>
       borrowApyChange(live, 1_000n),
@@ -77,20 +77,20 @@ describe(borrowApyChange, () => {
 describe(breakEvenOf, () => {
   const d = (value: number) => new Decimal(value);
 
-  it('default: costs over what the equity earns in a day', () => {
+  it('default: costs divided by the daily yield of the equity', () => {
     expect(breakEvenOf(d(10), d(1_000), d(36.5))).toEqual({ state: 'DAYS', days: d(10) });
   });
 
-  it('behavior: without costs at once', () => {
+  it('behavior: zero without costs', () => {
     expect(breakEvenOf(d(0), d(1_000), d(-5))).toEqual({ state: 'DAYS', days: d(0) });
   });
 
-  it('behavior: never, where nothing is earned', () => {
+  it('behavior: never without a yield', () => {
     expect(breakEvenOf(d(10), d(1_000), d(0))).toEqual({ state: 'NEVER' });
     expect(breakEvenOf(d(10), d(1_000), d(-5))).toEqual({ state: 'NEVER' });
   });
 
-  it('behavior: unknown, where one of them is', () => {
+  it('behavior: unknown if one of them is unknown', () => {
     expect(breakEvenOf(undefined, d(1_000), d(5))).toEqual({ state: 'UNKNOWN' });
     expect(breakEvenOf(d(10), undefined, d(5))).toEqual({ state: 'UNKNOWN' });
     expect(breakEvenOf(d(10), d(1_000), undefined)).toEqual({ state: 'UNKNOWN' });

@@ -83,7 +83,7 @@ describe('buildDepositBatch', () => {
     expect(Object.isFrozen(calls)).toBe(true);
   });
 
-  test('behavior: an authorization that was left behind is taken back before the one grant', () => {
+  test('behavior: revokes a leftover authorization before the grant', () => {
     const terms = termsOf({
       vault: vaultOf('SPY'),
       amountIn: 10_000_000n,
@@ -101,7 +101,7 @@ describe('buildDepositBatch', () => {
     ]);
   });
 
-  test('property: it ends with the revoke, has one grant, approves exactly, and says what its bytes say', () => {
+  test('property: it ends with the revoke, has one grant, approves exactly, and its intent matches its bytes', () => {
     fc.assert(
       fc.property(deposits, grants, (input, wallet) => {
         const terms = termsOf(input);
@@ -133,7 +133,7 @@ describe('buildExitBatch', () => {
     isAuthorized: fc.boolean(),
   });
 
-  test('property: it ends with the revoke, has one grant, and closes the loops of the list and no others', () => {
+  test('property: it ends with the revoke, has one grant, and closes only the loops of the list', () => {
     fc.assert(
       fc.property(exits, ({ vault, loops, slippage, stockOut, isAuthorized }) => {
         const { yieldMarket, depositToken, stock } = vault;

@@ -30,16 +30,16 @@ describe('selectLoops', () => {
     expect(select(matched('none', []))).toEqual([]);
   });
 
-  test('behavior: a loop that was liquidated is left alone', () => {
+  test('behavior: ignores a liquidated loop', () => {
     expect(select(matched('tagged', [1, 4]))).toEqual([1]);
   });
 
-  test('behavior: named loops are closed in the order in which they are named, and nothing else', () => {
+  test('behavior: closes only the named loops, in their order', () => {
     expect(select(matched('tagged', [0, 1, 2]), [2, 0])).toEqual([2, 0]);
     expect(select(matched('ambiguous', [0, 1]), [1])).toEqual([1]);
   });
 
-  test('behavior: without a match any open loop of the yield market may be named', () => {
+  test('behavior: without a match any open loop of the yield market is allowed', () => {
     expect(select(matched('none', []), [1])).toEqual([1]);
   });
 
@@ -76,7 +76,7 @@ describe('selectLoops', () => {
     expect(() => selectLoops(choice)).toThrow(expect.objectContaining({ code: 'bad_request' }));
   });
 
-  test('property: nothing outside the list, the match and what is open is ever closed', () => {
+  test('property: never closes a loop outside the list, the match and the open loops', () => {
     const ids = fc.uniqueArray(fc.nat({ max: 9 }), { maxLength: 6 });
     const held = fc.uniqueArray(
       fc.record({ id: fc.nat({ max: 9 }), open: fc.boolean(), empty: fc.boolean(), elsewhere: fc.boolean() }),

@@ -89,13 +89,13 @@ describe('previewDeposit', () => {
     `);
   });
 
-  test('behavior: the LTV is that of the expected fill, below what was asked by the slippage', () => {
+  test('behavior: the LTV is that of the expected fill, below the requested one by the slippage', () => {
     const { preview } = deposit();
     expect(preview.stock.requestedLtvPct).toBe('50.00');
     expect(preview.stock.ltvPct).toBe('49.50');
   });
 
-  test('property: strings are plain decimals, the LTV never exceeds what was asked, and the parts agree', () => {
+  test('property: strings are plain decimals, the LTV never exceeds the requested one, and the parts agree', () => {
     const plain = /^-?\d+(\.\d+)?$/;
     fc.assert(
       fc.property(

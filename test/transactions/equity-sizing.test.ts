@@ -33,12 +33,12 @@ describe('resolveStockLtvPct', () => {
     expect(resolveStockLtvPct({ ...vault, targetLtvPct: '60' }, undefined).toFixed()).toBe('55');
   });
 
-  test('behavior: the cap itself passes', () => {
+  test('behavior: accepts the cap', () => {
     expect(stockCapPct(vault).toFixed()).toBe('55');
     expect(resolveStockLtvPct(vault, new Decimal('55')).toFixed()).toBe('55');
   });
 
-  test('error: a hundredth above the cap is refused with both numbers', () => {
+  test('error: refuses a hundredth above the cap with both numbers', () => {
     const error = caught(() => resolveStockLtvPct(vault, new Decimal('55.01')));
     expect(error).toBeInstanceOf(LimitExceededError);
     expect(error).toMatchObject({
@@ -53,7 +53,7 @@ describe('resolveStockLtvPct', () => {
     expect(error).toMatchObject({ details: { field: 'stockLtvPct', value, limit: { above: '0', max: '55.00' } } });
   });
 
-  test('property: at or below the cap it is taken as it is, above it is refused', () => {
+  test('property: accepts values up to the cap and refuses values above it', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1_000_000 }), (tenThousandths) => {
         const asked = new Decimal(tenThousandths).shiftedBy(-4);
@@ -72,7 +72,7 @@ describe('sizeStockBorrow', () => {
     expect(sizeStockBorrow(4n * 10n ** 18n, stock, new Decimal('50'))).toBe(500_000_000n);
   });
 
-  test('property: the debt stays at or below the asked LTV after the worst fill, and loses less than one unit to it', () => {
+  test('property: the debt is at most the requested LTV after the worst fill, by less than one unit', () => {
     fc.assert(
       fc.property(
         fc.bigInt(1n, 10n ** 24n),

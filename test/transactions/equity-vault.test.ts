@@ -8,7 +8,7 @@ const chains = [chainOf(1), chain];
 const vault = vaultOf('NVDA');
 
 describe('equityChainIds', () => {
-  test('default: what the catalog says', () => {
+  test('default: the chains of the catalog', () => {
     expect(equityChainIds(chains)).toEqual([4663]);
   });
 });
@@ -39,7 +39,7 @@ describe('findVault', () => {
   });
 
   test.each([`equity-0x${'12'.repeat(32)}`, `0x${'12'.repeat(32)}`, vault.stockMarket.id as string])(
-    'error: bad_request for %s, which is no vault',
+    'error: bad_request for %s, which is not a vault',
     (strategyId) => {
       expect(() => findVault(chains, { strategyId: strategyId as StrategyId })).toThrow(
         expect.objectContaining({ code: 'bad_request', details: { field: 'strategyId', value: strategyId } }),

@@ -10,7 +10,7 @@ import { place, RUNS } from './world.ts';
 const decimals = fc.integer({ min: 0, max: 24 });
 
 describe('baseUnits', () => {
-  it('behavior: an amount is its base units exactly, and no other amount is accepted', () => {
+  it('behavior: accepts only amounts that are exact in base units', () => {
     fc.assert(
       fc.property(
         fc.bigInt(1n, 10n ** 30n),
@@ -45,7 +45,7 @@ describe('effectiveSlippage', () => {
     expect(effectiveSlippage(undefined).value.toFixed()).toBe('0.005');
   });
 
-  it('behavior: more than the cap is lowered and remembered', () => {
+  it('behavior: lowers a value above the cap and keeps the requested one', () => {
     const { value, cappedFrom } = effectiveSlippage(new Decimal('0.2'));
     expect([value.toFixed(), cappedFrom?.toFixed()]).toEqual(['0.01', '0.2']);
   });
@@ -68,7 +68,7 @@ describe('leastOutput', () => {
 });
 
 describe('targetLtvPct', () => {
-  it('behavior: what is accepted never lies above the safe LTV, and nothing below it is changed', () => {
+  it('behavior: accepts at most the safe LTV and changes no value below it', () => {
     fc.assert(
       fc.property(place, fc.integer({ min: 1, max: 99_999 }), fc.boolean(), ({ market }, milli, asLeverage) => {
         const limits = limitsOf(market);
@@ -90,7 +90,7 @@ describe('targetLtvPct', () => {
     );
   });
 
-  it('error: BadRequest for both, neither, and nothing to lever', () => {
+  it('error: BadRequest for both, neither, and no leverage', () => {
     const limits = limitsOf(fc.sample(place, 1)[0]?.market as Parameters<typeof limitsOf>[0]);
     const five = new Decimal(5);
     for (const input of [

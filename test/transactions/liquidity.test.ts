@@ -28,20 +28,20 @@ const told = (calls: readonly (readonly Flow[])[], held: readonly MarketLiquidit
   liquidityNeeds(calls, held).map(({ place, market, needed, available }) => [place, market.id, needed, available]);
 
 describe(liquidityNeeds, () => {
-  it('default: an open needs its loan of the market, and twice that of the protocol', () => {
+  it('default: an open needs its loan in the market, and twice the loan in the protocol', () => {
     expect(told([borrowingFlows(yieldMarket, 100n)], liquidity(0n, 120n, 210n))).toEqual([
       ['market', yieldMarket.id, 100n, 120n],
       ['protocol', yieldMarket.id, 200n, 210n],
     ]);
   });
 
-  it('behavior: a close needs its debt of the protocol, and nothing of the market', () => {
+  it('behavior: a close needs its debt in the protocol, and nothing in the market', () => {
     expect(told([closingFlows(yieldMarket, 100n)], liquidity(0n, 0n, 99n))).toEqual([
       ['protocol', yieldMarket.id, 100n, 99n],
     ]);
   });
 
-  it('behavior: a vault deposit has its stock borrow and twice its flash loan out at once', () => {
+  it('behavior: a vault deposit needs its stock loan and twice its flash loan at once', () => {
     const flows: Flow[] = [{ kind: 'borrow', market: stockMarket, amount: 10n }, ...borrowingFlows(yieldMarket, 100n)];
     expect(told([flows], liquidity(15n, 100n, 209n))).toEqual([
       ['market', stockMarket.id, 10n, 15n],
@@ -50,7 +50,7 @@ describe(liquidityNeeds, () => {
     ]);
   });
 
-  it('behavior: what one call of an exit repays is there for the next', () => {
+  it('behavior: the repayment of one call of an exit is available to the next', () => {
     const calls = [closingFlows(yieldMarket, 40n), closingFlows(yieldMarket, 60n), closingFlows(stockMarket, 120n)];
     expect(told(calls, liquidity(0n, 0n, 40n))).toEqual([
       ['protocol', yieldMarket.id, 40n, 40n],
@@ -59,7 +59,7 @@ describe(liquidityNeeds, () => {
     ]);
   });
 
-  it('behavior: is covered exactly when a ledger that pays every step in turn never runs out', () => {
+  it('behavior: is covered exactly if a ledger that pays every step in order never runs out', () => {
     const flow = fc.record({
       kind: fc.constantFrom('flash_loan' as const, 'borrow' as const, 'repay' as const),
       market: fc.constantFrom(stockMarket, yieldMarket),
@@ -114,7 +114,7 @@ function paysOut(
   return true;
 }
 
-describe('an amount that is exactly what there is', () => {
+describe('an amount equal to the available liquidity', () => {
   it.each([
     [99n, true, true],
     [100n, true, false],
@@ -184,7 +184,7 @@ describe('an amount that is exactly what there is', () => {
 });
 
 describe(largestCovered, () => {
-  it('behavior: is what is covered, and a little more is not', () => {
+  it('behavior: is covered, and slightly more is not', () => {
     const scenario = fc.record({
       amount: fc.bigInt(1n, 10n ** 24n),
       lendable: fc.bigInt(0n, 10n ** 24n),
@@ -219,7 +219,7 @@ describe(requireCovered, () => {
     return undefined;
   };
 
-  it('default: exactly enough is enough', () => {
+  it('default: exactly enough passes', () => {
     expect(detailsOf(100_000_000n, 200_000_000n)).toBeUndefined();
   });
 
@@ -233,7 +233,7 @@ describe(requireCovered, () => {
     });
   });
 
-  it('error: InsufficientLiquidity tells what is covered least', () => {
+  it('error: InsufficientLiquidity names the largest shortfall', () => {
     expect(detailsOf(10_000_000n, 150_000_000n)).toMatchObject({
       place: 'market',
       marketId: yieldMarket.id,

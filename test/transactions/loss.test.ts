@@ -51,7 +51,7 @@ const judge = (swap: ReturnType<typeof swapOf>, equity: bigint, maxSwapLossPct?:
   });
 
 describe('minimumOutput', () => {
-  it('property: never below reference × (1 − allowed loss − slippage), never above what an honest fill gives when capped', () => {
+  it('property: never below reference × (1 − allowed loss − slippage), never above an honest fill when capped', () => {
     fc.assert(
       fc.property(amount, fc.bigInt(0n, 3_000_000n), slippage, (reference, shareE6, slip) => {
         const quoted = (reference * shareE6) / MILLION;
@@ -69,7 +69,7 @@ describe('minimumOutput', () => {
 });
 
 describe('requireLossWithin', () => {
-  it('behavior: a quote exactly at the bound passes, one unit below it does not', () => {
+  it('behavior: accepts a quote exactly at the limit, refuses one unit below it', () => {
     const reference = 10n ** 20n;
     const atBound = (reference * 99n) / 100n;
     expect(() => judge(swapOf(reference, atBound), reference)).not.toThrow();
@@ -80,7 +80,7 @@ describe('requireLossWithin', () => {
     expect(() => judge(swapOf(reference, atBound), half - 1n, undefined, false)).not.toThrow();
   });
 
-  it('property: the number that a refusal names passes, and a little less than it does not', () => {
+  it('property: the number in a refusal passes, and slightly less does not', () => {
     fc.assert(
       fc.property(amount, fc.bigInt(1n, 200_000n), fc.bigInt(100_000n, 3_000_000n), (reference, lossE6, equityE6) => {
         const swap = swapOf(reference, (reference * (MILLION - lossE6)) / MILLION, new Decimal(10));
@@ -140,7 +140,7 @@ describe('sizeLoan', () => {
     );
   });
 
-  it('property: whatever quotes say from one to the next, the LTV is at most the target or nothing is sized', async () => {
+  it('property: for any sequence of quotes the LTV is at most the target, or no loan is sized', async () => {
     let refused = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -185,7 +185,7 @@ describe('sizeLoan', () => {
     expect(refused).toBeGreaterThan(0);
   });
 
-  it('behavior: a usual swap takes one quote, a dear one a second', async () => {
+  it('behavior: a usual swap takes one quote, an expensive one two', async () => {
     const price = SCALE;
     const quotesOf = async (lossE6: bigint) => {
       let quotes = 0;
@@ -207,7 +207,7 @@ describe('sizeLoan', () => {
     expect(await quotesOf(4_000n)).toBe(2);
   });
 
-  it('property: what a swap returns is never more than all of it', () => {
+  it('property: a swap never returns more than its input value', () => {
     fc.assert(
       fc.property(amount, amount, (loan, out) => {
         const { numerator, denominator } = returnedShare(loan, out, SCALE);
@@ -219,7 +219,7 @@ describe('sizeLoan', () => {
 });
 
 describe('heldSlippage', () => {
-  it('behavior: what was asked for where no minimum was raised, else what the tightest leaves', () => {
+  it('behavior: the requested slippage without a raised minimum, otherwise the tightest', () => {
     const asked = { value: new Decimal('0.005') };
     const before = swapOf(1_000_000n, 1_000_000n);
     expect(heldSlippage(asked, [{ before, after: before }])).toBe(asked);

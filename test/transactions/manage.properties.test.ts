@@ -110,7 +110,7 @@ describe('borrowMore', { timeout: 120_000 }, () => {
 });
 
 describe('shortfallOf', { timeout: 120_000 }, () => {
-  it('behavior: the interest until the block that a node simulates is no shortfall, however little is swapped', () => {
+  it('behavior: interest until the simulated block is not a shortfall, for any swap size', () => {
     fc.assert(
       fc.property(held, fc.bigInt(1n, 60n), ({ market, live, position }, seconds) => {
         const { collateral, debt, borrowShares } = position;
@@ -139,7 +139,7 @@ describe('shortfallOf', { timeout: 120_000 }, () => {
 });
 
 describe('depositShortfall', { timeout: 120_000 }, () => {
-  it('behavior: the interest of the stock leg until the block that a node simulates is no shortfall', () => {
+  it('behavior: interest of the stock leg until the simulated block is not a shortfall', () => {
     fc.assert(
       fc.property(held, fc.bigInt(1n, 60n), ({ market, live, position }, seconds) => {
         const { collateral, debt, borrowShares } = position;

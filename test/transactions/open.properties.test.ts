@@ -105,7 +105,7 @@ function argumentsOf({ tx, user }: Built): ReadonlyMap<string, string> {
 }
 
 describe('openTerms and buildOpen', { timeout: 120_000 }, () => {
-  it('behavior: contracts, spenders and routers come from the catalog alone', () => {
+  it('behavior: contracts, spenders and routers come only from the catalog', () => {
     holds((built) => {
       const { approvals, tx, request } = built;
       const { flashLeverage, flashLeverageRouter } = request.chain.contracts;
@@ -119,7 +119,7 @@ describe('openTerms and buildOpen', { timeout: 120_000 }, () => {
     });
   });
 
-  it('behavior: the position is the signer’s', () => {
+  it('behavior: the position belongs to the signer', () => {
     holds((built) => {
       const { functionName, args } = decodeFunctionData({ abi: callsAbi, data: built.tx.data });
       expect(functionName).toBe(built.terms.path);
@@ -129,7 +129,7 @@ describe('openTerms and buildOpen', { timeout: 120_000 }, () => {
     });
   });
 
-  it('behavior: approvals are exact, through zero where the token wants it, and none when none is needed', () => {
+  it('behavior: approvals are exact, reset to zero if the token requires it, and absent if not needed', () => {
     holds(({ approvals, request: { payToken, amountIn }, allowance }) => {
       const amounts = approvals.map(({ data }) => decodeFunctionData({ abi: erc20Abi, data }).args?.[1]);
       if (payToken.isNative || allowance >= amountIn) expect(amounts).toEqual([]);
@@ -176,7 +176,7 @@ describe('openTerms and buildOpen', { timeout: 120_000 }, () => {
     });
   });
 
-  it('behavior: nothing that is said to people is in exponent form', () => {
+  it('behavior: texts have no exponents', () => {
     holds(({ terms, request, user }) => {
       const swaps = [terms.leverageSwap, ...(terms.entrySwap ? [terms.entrySwap] : [])];
       const text = instructionsOf({

@@ -73,24 +73,24 @@ const ask = (
 const askAllowing = (allowed: ReadonlyMap<Address, boolean>, ...venues: readonly SwapQuotePort[]) =>
   ask(venues, systemTimers, (_chain, router) => allowed.get(router));
 
-describe('routers that the contract does not allow', () => {
+describe('refused routers', () => {
   const one = venue('AggregatorOne', quoteOf('AggregatorOne', 1_000n));
   const two = venue('AggregatorTwo', quoteOf('AggregatorTwo', 900n));
   const forbidden = (...sources: SwapQuote['source'][]) =>
     new Map(sources.flatMap((source) => (chain.swapRouters[source] ?? []).map((router) => [router, false] as const)));
 
-  it('behavior: their venue is not asked while another one is left', async () => {
+  it('behavior: does not ask their venue while another one is left', async () => {
     expect((await askAllowing(forbidden('AggregatorOne'), one, two)).source).toBe('AggregatorTwo');
     const silent = venue('AggregatorOne', new Error('it was asked'));
     expect((await askAllowing(forbidden('AggregatorOne'), silent, two)).source).toBe('AggregatorTwo');
   });
 
-  it('behavior: where none is left all are asked, and the simulation decides', async () => {
+  it('behavior: asks all venues if none is left, and the simulation decides', async () => {
     expect((await askAllowing(forbidden('AggregatorOne', 'AggregatorTwo'), one, two)).source).toBe('AggregatorOne');
     expect((await askAllowing(new Map(), one, two)).source).toBe('AggregatorOne');
   });
 
-  it('error: a quote through one of several routers of a venue', async () => {
+  it('error: refuses a quote through a refused router of a venue', async () => {
     const [first] = chain.swapRouters.AggregatorOne ?? [];
     const other = '0x00000000000000000000000000000000000000A1' as const;
     const both = { ...chain, swapRouters: { ...chain.swapRouters, AggregatorOne: [first as Address, other] } };
@@ -105,13 +105,13 @@ describe('rankQuotes', () => {
   const one = (amountOut: bigint) => quoteOf('AggregatorOne', amountOut);
   const two = (amountOut: bigint) => quoteOf('AggregatorTwo', amountOut);
 
-  it('default: the best output comes first, however far ahead it is', () => {
+  it('default: the best output comes first by any margin', () => {
     expect(rankQuotes([one(1_000n), two(1_010n)])).toEqual([two(1_010n), one(1_000n)]);
     expect(rankQuotes([one(500n), two(1_000n)])).toEqual([two(1_000n), one(500n)]);
     expect(rankQuotes([])).toEqual([]);
   });
 
-  it('property: the order is by output, and nothing is left out', () => {
+  it('property: orders all quotes by output', () => {
     fc.assert(
       fc.property(fc.array(fc.bigInt(1n, 10n ** 24n), { maxLength: 5 }), (outputs) => {
         const ranked = rankQuotes(outputs.map(one)).map(({ amountOut }) => amountOut);
@@ -123,7 +123,7 @@ describe('rankQuotes', () => {
 });
 
 describe('createQuoter', () => {
-  it('behavior: a router that is not on the allow-list is never chosen', async () => {
+  it('behavior: never uses a router outside the allow-list', async () => {
     await fc.assert(
       fc.asyncProperty(address, fc.bigInt(901n, 1_099n), async (router, amountOut) => {
         const stranger = quoteOf('AggregatorTwo', amountOut, router);
@@ -137,7 +137,7 @@ describe('createQuoter', () => {
     );
   }, 60_000);
 
-  it('behavior: the yield market alone is asked where it serves', async () => {
+  it('behavior: asks only the yield market for its pairs', async () => {
     const venues = [
       venue('AggregatorOne', quoteOf('AggregatorOne', 1_005n)),
       venue('YieldMarket', quoteOf('YieldMarket', 1_000n)),
@@ -145,14 +145,14 @@ describe('createQuoter', () => {
     expect((await ask(venues)).source).toBe('YieldMarket');
   });
 
-  it('behavior: a venue that fails or hangs leaves the other', async () => {
+  it('behavior: uses the other venue when one fails or hangs', async () => {
     const good = venue('AggregatorOne', quoteOf('AggregatorOne', 1_000n));
     const failing = venue('AggregatorTwo', new UpstreamUnavailableError('AggregatorTwo', 'server_error'));
     expect((await ask([good, failing])).source).toBe('AggregatorOne');
     expect((await ask([good, venue('AggregatorTwo', 'hangs')], impatient)).source).toBe('AggregatorOne');
   });
 
-  it('error: NoRoute with what every venue said', async () => {
+  it('error: NoRoute with the answer of every venue', async () => {
     const failing = venue('AggregatorTwo', new UpstreamUnavailableError('AggregatorTwo', 'server_error'));
     const error = await ask([venue('AggregatorOne', null), failing]).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(NoRouteError);
@@ -167,7 +167,7 @@ describe('createQuoter', () => {
     });
   });
 
-  it('error: NoRoute for a lone quote at a router that is not allowed, and where no venue serves the pair', async () => {
+  it('error: NoRoute for a single quote at a refused router, and without a venue for the pair', async () => {
     const stranger = quoteOf('AggregatorOne', 500n, SUSDE);
     await expect(ask([venue('AggregatorOne', stranger)])).rejects.toMatchObject({
       code: 'no_route',
@@ -183,7 +183,7 @@ describe('createQuoter', () => {
     });
   });
 
-  it('behavior: a fault of ours is not taken for one of a venue', async () => {
+  it('behavior: an internal error does not count as a failure of a venue', async () => {
     await expect(ask([venue('AggregatorOne', new TypeError('ours'))])).rejects.toThrow(TypeError);
   });
 });
@@ -213,21 +213,21 @@ describe('withVenues', () => {
     return { result: await built.catch((error: unknown) => error), runs };
   }
 
-  it('behavior: a build that keeps failing is planned three times, and ends with the last failure', async () => {
+  it('behavior: plans a failing build three times and throws the last failure', async () => {
     expect(await runsOf(both, () => reverted)).toEqual({
       result: reverted,
       runs: ['AggregatorOne false', 'AggregatorTwo false', 'AggregatorOne true'],
     });
   });
 
-  it('behavior: one venue alone is asked twice, and what no venue cures is planned once', async () => {
+  it('behavior: asks a single venue twice, and plans once for failures independent of venues', async () => {
     const alone = await runsOf(both.slice(0, 1), () => reverted);
     expect(alone.runs).toEqual(['AggregatorOne false', 'AggregatorOne true']);
     const other = new NoRouteError({ tokenIn: USDC, tokenOut: SUSDE, amountIn: '1', venues: [] });
     expect((await runsOf(both, () => other)).runs).toEqual(['AggregatorOne false']);
   });
 
-  it('behavior: where the failure tells which swap it was, only its venue is passed over, and the next one after it', async () => {
+  it('behavior: skips only the venue of the failed swap, then the next one', async () => {
     const failing = [
       'FlashLeverageRouter__MinTokenOutNotMet',
       'FlashLeverage__SwapRouterCallFailed',
@@ -243,7 +243,7 @@ describe('withVenues', () => {
     expect(result).toBe(failing[2]);
   });
 
-  it('behavior: the run that passes is the last', async () => {
+  it('behavior: stops at the first successful plan', async () => {
     const { result, runs } = await runsOf(both, (run) => (run === 1 ? reverted : undefined));
     expect([result, runs.length]).toEqual(['built', 2]);
   });
@@ -252,7 +252,7 @@ describe('withVenues', () => {
 describe('createVenueStatistics', () => {
   const counts = (source: string) => statistics.counts().find(({ venue: name }) => name === source);
 
-  it('default: every question ends as a quote, no route or a refusal, and the best quote is chosen', async () => {
+  it('default: counts every request as a quote, no route or a refusal, and the best quote as chosen', async () => {
     await ask([
       venue('AggregatorOne', quoteOf('AggregatorOne', 100n)),
       venue('AggregatorTwo', quoteOf('AggregatorTwo', 101n)),
@@ -262,7 +262,7 @@ describe('createVenueStatistics', () => {
     expect(counts('AggregatorTwo')).toMatchObject({ asked: 2, quoted: 1, noRoute: 1, refused: [], chosen: 1 });
   });
 
-  it('behavior: a refusal is counted by its reason, a router outside the allow-list as implausible', async () => {
+  it('behavior: counts a refusal by its reason, and a router outside the allow-list as implausible', async () => {
     const stranger = quoteOf('AggregatorTwo', 500n, USDC);
     const failing = new UpstreamUnavailableError('AggregatorOne', 'overloaded');
     await expect(ask([venue('AggregatorOne', failing), venue('AggregatorTwo', stranger)])).rejects.toThrow();

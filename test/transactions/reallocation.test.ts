@@ -10,7 +10,7 @@ const scenario = fc
   );
 
 describe('planReallocation', () => {
-  it('behavior: moves enough, and no more than vaults and markets have', () => {
+  it('behavior: moves enough, within the limits of vaults and markets', () => {
     fc.assert(
       fc.property(scenario, ({ loan, liquidity, sources }) => {
         const plan = planReallocation(sources, liquidity, loan);
@@ -39,7 +39,7 @@ describe('planReallocation', () => {
     );
   }, 60_000);
 
-  it('behavior: the cheapest vault is drawn from first', () => {
+  it('behavior: uses the cheapest vault first', () => {
     const [market] = fc.sample(place, 1);
     if (!market) throw new Error('there are markets');
     const params = {

@@ -24,7 +24,7 @@ describe('decodeRevert', () => {
     });
   });
 
-  it('behavior: texts of foreign contracts are cut and stripped', () => {
+  it('behavior: shortens and cleans texts of foreign contracts', () => {
     const data = encodeErrorResult({
       abi: parseAbi(['error Error(string message)']),
       errorName: 'Error',
@@ -34,7 +34,7 @@ describe('decodeRevert', () => {
     expect(message?.value).toMatch(/^[ -~]{120}$/);
   });
 
-  it('behavior: what nothing decodes keeps its selector only', () => {
+  it('behavior: an undecodable error keeps only its selector', () => {
     expect(decodeRevert('0x')).toEqual({ reason: 'unknown', args: [], curable: false });
     expect(decodeRevert('0xdeadbeef00')).toEqual({
       reason: 'unknown',
@@ -53,14 +53,14 @@ describe('REVERT_REASONS', () => {
   const plain = (message: string) =>
     encodeErrorResult({ abi: parseAbi(['error Error(string message)']), errorName: 'Error', args: [message] });
 
-  it('default: every error of the deployed contracts and of the allocator is told', () => {
+  it('default: has every error of the deployed contracts and of the allocator', () => {
     const names = Object.values(deployed.contracts).flatMap(({ errors }) => errors.map((line) => line.split('(')[0]));
     const allocator = publicAllocatorAbi.flatMap((item) => (item.type === 'error' ? item.name : []));
     expect([...names, ...allocator].filter((name) => !known.has(name ?? ''))).toEqual([]);
     expect(known.size).toBe(REVERT_REASONS.length);
   });
 
-  it("default: every string of Morpho that an account's own call can meet, and of the proxies, is told", () => {
+  it("default: has every string of Morpho that an account's own call can meet, and of the proxies", () => {
     const source = (path: string) => readFileSync(new URL(path, root), 'utf8');
     const morpho = [
       ...source('node_modules/@morpho-org/morpho-blue/src/libraries/ErrorsLib.sol').matchAll(/= "(.+)";/g),
@@ -81,7 +81,7 @@ describe('REVERT_REASONS', () => {
     ]);
   });
 
-  it('behavior: plain strings are found as they are said, or by how they begin', () => {
+  it('behavior: finds plain strings exactly or by prefix', () => {
     expect(decodeRevert(plain('Return amount is not enough'))).toMatchObject({ reason: 'Error', curable: true });
     expect(decodeRevert(plain('Slippage: INSUFFICIENT_PT_OUT'))).toMatchObject({ reason: 'Error', curable: true });
     expect(decodeRevert(plain('UserProxy: Call Failed'))).toMatchObject({ curable: false });

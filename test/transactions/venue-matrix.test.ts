@@ -107,7 +107,7 @@ describe.each(Object.keys(REFERENCE_OF) as Reference[])('references that are %s'
 
 it.each(
   modelPaths.filter(({ sources, swaps }) => sources.length > 1 && swaps.length > 1).map((path) => [path.name, path]),
-)('behavior: %s goes to the honest venue, whichever of its swaps the other promises more of', async (_name, path) => {
+)('behavior: %s uses the honest venue, whichever swap the other overquotes', async (_name, path) => {
   for (const liar of path.sources) {
     for (const [better] of path.swaps.entries()) {
       const about = isAbout(path, better);

@@ -13,7 +13,7 @@ describe('gather', () => {
     expect(failures.size).toBe(0);
   });
 
-  it('behavior: every key stands in exactly one of the two, whichever requests fail', async () => {
+  it('behavior: every key is in exactly one of the two, whichever requests fail', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(fc.string(), { minLength: 1 }), fc.func(fc.boolean()), async (keys, fails) => {
         const everyFails = keys.every((key) => fails(key));
@@ -49,7 +49,7 @@ describe('gather', () => {
     expect(most).toBe(2);
   });
 
-  it('error: what is not the provider’s failure is thrown as it is', async () => {
+  it('error: rethrows errors that are not the provider’s', async () => {
     const bug = new TypeError('bug');
     const answer = gather(['a', 'b'], self, async (key) => {
       if (key === 'b') throw bug;

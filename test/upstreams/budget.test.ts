@@ -49,7 +49,7 @@ describe('createBudget', () => {
     );
   });
 
-  it('behavior: refuses at once, taking nothing, when the wait would be too long', async () => {
+  it('behavior: refuses at once without a charge when the wait would be too long', async () => {
     const time = fakeTime();
     const budget = createBudget({ ...time, requestsPerMinute: 2, maxWaitMs: 15_000 });
     await budget.take();
@@ -59,7 +59,7 @@ describe('createBudget', () => {
     expect(await budget.take()).toBeNull();
   });
 
-  it('behavior: who stops waiting leaves its place to others', async () => {
+  it('behavior: an aborted wait frees its place', async () => {
     const time = fakeTime();
     const gaveUp = new Error('no longer wanted');
     let isPatient = false;

@@ -21,7 +21,7 @@ function provider() {
 }
 
 describe(createCoingecko, () => {
-  it('behavior: no number of charts asked for leaves prices without budget', async () => {
+  it('behavior: charts never use up the budget of prices', async () => {
     const { asked, fetch } = provider();
     const { prices, charts } = createCoingecko({
       config: { baseUrl: 'http://127.0.0.1:1', timeoutMs: 1_000, requestsPerMinute: 30 },

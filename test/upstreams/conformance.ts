@@ -141,7 +141,7 @@ export function describeAdapter(spec: CommonCase): void {
       expect(deps.slept).toEqual([]);
     });
 
-    it('behavior: the key is sent', async () => {
+    it('behavior: sends the key', async () => {
       await ask();
       const sent = inspect(provider.requests, { depth: 5 }).includes(API_KEY);
       expect(sent).toBe(spec.keyed);
@@ -173,7 +173,7 @@ export function describeAdapter(spec: CommonCase): void {
       expect(mostPerUrl(provider)).toBe(spec.overloadTries ?? 3);
     });
 
-    it('behavior: one hiccup is bridged', async () => {
+    it('behavior: retries one failure', async () => {
       const good = await goodValues();
       const seen = provider.requests.length;
       provider.fault({ status: 502 }, (_, index) => index === seen);
@@ -197,7 +197,7 @@ export function describeAdapter(spec: CommonCase): void {
 
     const { dated } = spec;
     if (dated !== null) {
-      it('behavior: future: a row that claims to be two years ahead is dropped, and its neighbours are used', async () => {
+      it('behavior: future: drops a row two years ahead and uses the others', async () => {
         const answer = await ask();
         const good = valuesOf(answer);
         provider.respond(changed(spec.routes, (body) => shiftTimes(body, 'future', dated.fields)));
@@ -205,7 +205,7 @@ export function describeAdapter(spec: CommonCase): void {
         else expect(plain(await ask())).toEqual(plain(answer));
       });
 
-      it('behavior: frozen: what was observed 40 days earlier is told as that old', async () => {
+      it('behavior: frozen: values from 40 days ago have that age', async () => {
         const newestMs = newestIn(await ask());
         provider.respond(changed(spec.routes, (body) => earlier(body, dated.fields)));
         const frozen = await ask();
@@ -213,7 +213,7 @@ export function describeAdapter(spec: CommonCase): void {
       });
     }
 
-    it('behavior: an abort is the caller’s, not a failure of the provider', async () => {
+    it('behavior: an abort by the caller does not count as a failure of the provider', async () => {
       provider.fault('hang');
       const controller = new AbortController();
       const reason = new Error('the caller went away');
@@ -226,7 +226,7 @@ export function describeAdapter(spec: CommonCase): void {
       expect(deps.lines.filter(({ level }) => level !== 'debug')).toEqual([]);
     });
 
-    it('behavior: nothing is sent once aborted', async () => {
+    it('behavior: sends nothing after an abort', async () => {
       const reason = new Error('too late');
       await expect(ask(AbortSignal.abort(reason))).rejects.toBe(reason);
       expect(provider.requests).toEqual([]);

@@ -57,13 +57,13 @@ describe('createHttp', () => {
     expect(provider.requests[0]).toMatchObject({ method: 'POST', body: { a: 1 } });
   });
 
-  it('behavior: a status that means absence is no error', async () => {
+  it('behavior: a status that means absence is not an error', async () => {
     provider.fault({ status: 404 });
     expect(await make().request({ ...get, absentOn: [404] })).toBe(ABSENT);
     expect(deps.calls).toMatchObject([{ outcome: 'absent' }]);
   });
 
-  it('behavior: waits what a short Retry-After says', async () => {
+  it('behavior: waits for a short Retry-After', async () => {
     provider.fault({ status: 503, headers: { 'retry-after': '3' } }, (_, index) => index === 0);
     expect(await make().request(get)).toEqual({ fine: true });
     expect(deps.slept).toEqual([3_000]);
@@ -88,18 +88,18 @@ describe('createHttp', () => {
     expect(provider.requests).toHaveLength(1);
   });
 
-  it('error: UpstreamError `malformed` on a body beyond the bound', async () => {
+  it('error: UpstreamError `malformed` for a body beyond the limit', async () => {
     await expect(make().request({ path: '/big' })).rejects.toMatchObject({ reason: 'malformed' });
   });
 
-  it('error: UpstreamError `unreachable` when nobody listens', async () => {
+  it('error: UpstreamError `unreachable` without a server', async () => {
     await provider.close();
     await expect(make().request(get)).rejects.toMatchObject({ reason: 'unreachable' });
     expect(deps.lines[0]?.fields).toMatchObject({ outcome: 'unreachable', errno: 'ECONNREFUSED' });
     provider = await startFakeProvider();
   });
 
-  it('error: UpstreamError `rate_limited` when our own budget is spent, without asking', async () => {
+  it('error: UpstreamError `rate_limited` without a request when our budget is used up', async () => {
     const http = make({ requestsPerMinute: 2 });
     await http.request(get);
     await expect(http.request(get)).rejects.toMatchObject({ reason: 'rate_limited', retryAfterSec: 60 });
@@ -108,7 +108,7 @@ describe('createHttp', () => {
     expect(await http.request(get)).toEqual({ fine: true });
   });
 
-  it('behavior: changes are logged, once each', async () => {
+  it('behavior: logs each change once', async () => {
     const http = make();
     for (const status of [401, 401, 500, null, null, 401]) {
       provider.fault(status === null ? null : { status });
@@ -138,7 +138,7 @@ describe('createHttp', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('behavior: parse says nothing of the answer', () => {
+  it('behavior: parse errors contain no text of the answer', () => {
     const http = make();
     const schema = z.object({ kind: z.enum(['a']) });
     expect(() => http.parse(schema, { kind: BODY_MARK })).toThrow(
@@ -174,7 +174,7 @@ describe('breaker', () => {
     ]);
   });
 
-  it('behavior: a failed trial rests again, and the calls that waited for it are not sent', async () => {
+  it('behavior: a failed trial opens it again, and waiting calls are not sent', async () => {
     provider.fault({ status: 500 });
     const http = make({ breaker });
     await failTwice(http);

@@ -3,7 +3,7 @@ import { silentLogger } from '../../src/shared/logger.ts';
 import { createUpstreams, PROVIDERS, UPSTREAM_DEFAULTS, upstreamsConfig } from '../../src/upstreams/index.ts';
 
 describe('createUpstreams', () => {
-  it('behavior: nothing is sent before a port is called', () => {
+  it('behavior: sends nothing before a port is called', () => {
     const fetch = () => {
       throw new Error('sent');
     };
@@ -24,7 +24,7 @@ describe('createUpstreams', () => {
 });
 
 describe('upstreamsConfig', () => {
-  it('behavior: completes what is given', () => {
+  it('behavior: completes given settings', () => {
     const config = upstreamsConfig({ royco: { apiKey: 'k' }, merkl: { baseUrl: 'http://127.0.0.1:1', timeoutMs: 5 } });
     expect(Object.keys(config)).toEqual([...PROVIDERS]);
     expect(config.royco).toEqual({ ...UPSTREAM_DEFAULTS.royco, apiKey: 'k' });

@@ -40,7 +40,7 @@ const live = () => createMerkl(deps).live(ethereum, [market]);
 const ids = async () => (await live()).values.get(market)?.borrow.map(({ id }) => id);
 
 describe('live', () => {
-  it('behavior: reads all pages of both kinds, only running campaigns of the chain', async () => {
+  it('behavior: reads all pages of both kinds, and keeps running campaigns of the chain', async () => {
     provider.respond({ 'GET /campaigns': pages(200, [campaign('late')]) });
     expect(await ids()).toEqual(['late']);
     expect(provider.requests.map(({ query }) => query)).toEqual([
@@ -55,7 +55,7 @@ describe('live', () => {
     ]);
   });
 
-  it('behavior: a list that never ends fails every market', async () => {
+  it('behavior: an endless list fails every market', async () => {
     provider.respond({ 'GET /campaigns': pages(5_000, []) });
     const { values, failures } = await live();
     expect(values.size).toBe(0);
@@ -77,7 +77,7 @@ describe('live', () => {
   it.each([
     ['over', { startTimestamp: nowSec - 100, endTimestamp: nowSec }],
     ['not begun', { startTimestamp: nowSec + 1, endTimestamp: nowSec + 100 }],
-  ])('behavior: a campaign that is %s is none', async (_, over) => {
+  ])('behavior: ignores a campaign that is %s', async (_, over) => {
     provider.respond({ 'GET /campaigns': pages(0, [campaign('a', over)]) });
     expect(await ids()).toEqual([]);
   });
@@ -92,14 +92,14 @@ describe('live', () => {
     expect(plain((await live()).failures)).toEqual({ [market]: reason });
   });
 
-  it('behavior: nothing is asked for no markets', async () => {
+  it('behavior: sends nothing for no markets', async () => {
     expect((await createMerkl(deps).live(ethereum, [])).values.size).toBe(0);
     expect(provider.requests).toEqual([]);
   });
 });
 
 describe('history', () => {
-  it('behavior: each campaign by itself; one that fails takes no other along', async () => {
+  it('behavior: reads each campaign separately; a failing one affects no other', async () => {
     const records = (apr: number) => ({ aprRecords: [{ timestamp: nowSec - 50, apr }] });
     provider.respond({
       'GET /campaigns/a/metrics': records(1),

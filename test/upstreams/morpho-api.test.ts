@@ -44,13 +44,13 @@ describe('createMorphoApi', () => {
     expect(sizes.toSorted((a, b) => b - a)).toEqual([10, 10, 10, 10, 10, 10, 5]);
   });
 
-  it('behavior: no allocatable liquidity is a measured nothing', async () => {
+  it('behavior: no allocatable liquidity is a measured zero', async () => {
     provider.respond({ 'POST /': knowingAllBut([]) });
     const { values } = await createMorphoApi(testDeps(provider.url)).sharedLiquidity(ethereum, ids.slice(0, 1));
     expect([...values.values()]).toEqual([{ sources: [] }]);
   });
 
-  it.each([99, 1])('behavior: unknown markets do not take the others along (%s named at a time)', async (perAnswer) => {
+  it.each([99, 1])('behavior: unknown markets do not affect the others (%s named at a time)', async (perAnswer) => {
     const unknown = [ids[1], ids[4]] as string[];
     provider.respond({ 'POST /': knowingAllBut(unknown, perAnswer) });
     const { values, failures } = await createMorphoApi(testDeps(provider.url)).borrowHistory(ethereum, ids.slice(0, 6));
@@ -58,7 +58,7 @@ describe('createMorphoApi', () => {
     expect(plain(failures)).toEqual(Object.fromEntries(unknown.map((id) => [id, 'missing'])));
   });
 
-  it('behavior: asking again is bounded', async () => {
+  it('behavior: retries are bounded', async () => {
     provider.respond({ 'POST /': knowingAllBut(ids, 1) });
     const { values, failures } = await createMorphoApi(testDeps(provider.url)).borrowHistory(ethereum, ids.slice(0, 9));
     expect(values.size).toBe(0);
@@ -66,7 +66,7 @@ describe('createMorphoApi', () => {
     expect(provider.requests).toHaveLength(4);
   });
 
-  it('behavior: an error that names no market fails them all', async () => {
+  it('behavior: an error without a market fails all of them', async () => {
     provider.respond({ 'POST /': { data: null, errors: [{ message: 'internal' }] } });
     const { failures } = await createMorphoApi(testDeps(provider.url)).borrowHistory(ethereum, ids.slice(0, 2));
     expect([...failures.values()]).toEqual(['missing', 'missing']);

@@ -7,7 +7,7 @@ import { fixture, testDeps } from './support/world.ts';
 let provider: FakeProvider;
 afterEach(() => provider?.close());
 
-it('behavior: an overloaded venue is asked again with jitter until whoever waits gives up, and not after that', async () => {
+it('behavior: retries an overloaded venue with jitter until the caller gives up', async () => {
   provider = await startFakeProvider();
   provider.respond({ 'GET /ethereum/api/v1/routes': fixture('kyberswap-route') });
   provider.fault({ status: 503 });

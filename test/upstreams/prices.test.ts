@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 describe('usdPrices', () => {
-  it('behavior: tokens with one id are asked once and both priced', async () => {
+  it('behavior: requests a shared id once and prices both tokens', async () => {
     provider.respond({ 'GET /simple/price': { 'usd-coin': { usd: 0.9999 } } });
     const twin = { ...token('USDC'), address: token('USDT').address };
     const { values } = await createCoingecko(deps).prices.usdPrices([token('USDC'), twin]);
@@ -41,7 +41,7 @@ describe('usdPrices', () => {
     ]);
   });
 
-  it('behavior: many ids take several requests, and one that fails costs its own tokens only', async () => {
+  it('behavior: many ids take several requests, and a failing one affects only its tokens', async () => {
     const tokens = Array.from({ length: 130 }, (_, i) => ({
       ...token('USDC'),
       address: `0x${i.toString(16).padStart(40, '0')}` as const,
@@ -57,7 +57,7 @@ describe('usdPrices', () => {
     expect(new Set(failures.values())).toEqual(new Set(['server_error']));
   });
 
-  it('behavior: nothing is asked when no token has an id', async () => {
+  it('behavior: sends nothing when no token has an id', async () => {
     const { failures } = await createCoingecko(deps).prices.usdPrices([token('ETH')]);
     expect([...failures.values()]).toEqual(['not_configured']);
     expect(provider.requests).toEqual([]);
@@ -77,7 +77,7 @@ describe('usdPrices', () => {
   });
 });
 
-describe('when a price was seen', () => {
+describe('time of a price', () => {
   const usdc = token('USDC');
   const SEEN_SEC = NOW_MS / 1_000 - 7_200;
   const AHEAD_SEC = NOW_MS / 1_000 + 86_400;
@@ -99,7 +99,7 @@ describe('when a price was seen', () => {
     expect([second.values.size, second.measuredMs?.get(usdc.address)]).toEqual([1, expected]);
   });
 
-  it('error: implausible when that is a day ahead', async () => {
+  it('error: implausible if it is a day ahead', async () => {
     provider.respond({ 'GET /simple/price': { 'usd-coin': { usd: 1, last_updated_at: AHEAD_SEC } } });
     const { values, failures } = await createCoingecko(deps).prices.usdPrices([usdc]);
     expect([values.size, failures.get(usdc.address)]).toEqual([0, 'implausible']);
@@ -125,11 +125,11 @@ describe('createGeckoterminal', () => {
     }
   });
 
-  it('behavior: pools of other tokens are left out and counted', () => {
+  it('behavior: drops and counts pools of other tokens', () => {
     expect(mapDeepestPool('eth', token('DAI').address, pools)).toEqual({ pool: null, dropped: 2 });
   });
 
-  it('behavior: asks the catalog’s network for the side that the token is', async () => {
+  it('behavior: requests the catalog’s network for the side of the token', async () => {
     const pool = must(mapDeepestPool('eth', token('USDC').address, pools).pool);
     const path = `GET /networks/eth/pools/${pool.address}/ohlcv/minute`;
     provider.respond({ [path]: fixture('geckoterminal-ohlcv') });
@@ -137,7 +137,7 @@ describe('createGeckoterminal', () => {
     expect(provider.requests[0]?.query).toEqual({ aggregate: '15', limit: '7', currency: 'usd', token: 'quote' });
   });
 
-  it('behavior: a chain that the provider does not index has no pool', async () => {
+  it('behavior: a chain without an index has no pool', async () => {
     const chain = { ...robinhood, providers: {} };
     expect(await createGeckoterminal(deps).deepestPool(chain, weth)).toBeNull();
   });

@@ -9,7 +9,7 @@ import { loadRecording, recordedCases } from './recorded.ts';
 const FOLDER = process.env.UPSTREAM_RECORDINGS ?? join(import.meta.dirname, 'recorded');
 
 describe('recorded answers of providers', () => {
-  it('behavior: a folder that is named holds a recording', () => {
+  it('behavior: a named folder has a recording', () => {
     const isNamed = process.env.UPSTREAM_RECORDINGS !== undefined;
     expect(isNamed && !existsSync(join(FOLDER, RECORDING_FILE))).toBe(false);
   });

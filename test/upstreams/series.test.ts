@@ -32,7 +32,7 @@ describe('readSeries', () => {
     });
   });
 
-  it('behavior: rows of the future are dropped and the history goes on without them; up to two minutes ahead is now', () => {
+  it('behavior: drops future rows and keeps the rest; up to two minutes ahead count as now', () => {
     const series = readSeries(
       [
         { at: START_SEC, value: 5 },
@@ -52,7 +52,7 @@ describe('readSeries', () => {
     });
   });
 
-  it('behavior: ordered, one point per time, every value asked for, nothing lost uncounted', () => {
+  it('behavior: ordered, one point per time, all requested values, and every dropped row counted', () => {
     fc.assert(
       fc.property(fc.array(row, { maxLength: 30 }), (rows) => {
         const { points, dropped } = readSeries(rows, rules);
@@ -72,13 +72,13 @@ describe('readSeries', () => {
   it.each([
     ['missing', []],
     ['malformed', [{ at: 'x', value: 5 }]],
-  ])('behavior: latest is %s when there is no readable time', (reason, rows) => {
+  ])('behavior: latest is %s without a readable time', (reason, rows) => {
     expect(readSeries(rows, rules).latest).toEqual({ ok: false, reason });
   });
 });
 
 describe('withoutLeadingZeros', () => {
-  it('behavior: takes the run of zeros at the start and no later one', () => {
+  it('behavior: removes only leading zeros', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 2 })), (values) => {
         const points = values.map((value, atMs) => ({ atMs, value: new Decimal(value) }));

@@ -16,16 +16,16 @@ describe('resolvePool', () => {
     expect(resolvePool(token('sUSDe'), pools)).toEqual({ ok: true, pool: pools[0] });
   });
 
-  it('behavior: ids and symbols are compared without case', () => {
+  it('behavior: compares ids and symbols without case', () => {
     expect(resolvePool(token('syrupUSDC'), pools)).toEqual({ ok: true, pool: pools[1] });
     expect(resolvePool({ symbol: 'SUSDE' }, pools)).toEqual({ ok: true, pool: pools[0] });
   });
 
-  it('behavior: a curated id is never replaced by a symbol', () => {
+  it('behavior: a symbol never replaces a curated id', () => {
     expect(resolvePool({ symbol: 'sUSDe', stableIndexId: 'gone' }, pools)).toEqual({ ok: false, reason: 'missing' });
   });
 
-  it('behavior: several pools of one asset are no match', () => {
+  it('behavior: several pools of one asset do not match', () => {
     expect(resolvePool({ symbol: 'twin' }, pools)).toEqual({ ok: false, reason: 'not_configured' });
   });
 
@@ -41,14 +41,14 @@ describe('createStablewatch', () => {
   });
   afterEach(() => provider.close());
 
-  it('behavior: only the wanted histories are asked, each request with the key', async () => {
+  it('behavior: requests only the needed histories, each with the key', async () => {
     provider.respond({ 'GET /pools': fixture('stablewatch-pools') });
     const { values } = await createStablewatch(testDeps(provider.url)).pools(() => false);
     expect([...values.values()].map(({ history }) => history)).toEqual([[], [], []]);
     expect(provider.requests.map(({ path, query }) => [path, query])).toEqual([['/pools', { api_key: API_KEY }]]);
   });
 
-  it('behavior: a pool without a history of its own has an empty one', async () => {
+  it('behavior: a pool without a history has an empty one', async () => {
     provider.respond({
       'GET /pools': fixture('stablewatch-pools'),
       'GET /history/66985a81-9c51-46ca-9977-42b4fe7bc6df': {},

@@ -29,7 +29,7 @@ describe('createKyberswap', () => {
   const respond = (routeJson = route, buildJson = build) =>
     provider.respond({ 'GET /ethereum/api/v1/routes': routeJson, 'POST /ethereum/api/v1/route/build': buildJson });
 
-  it('behavior: sends fee, slippage and the summary exactly as it came', async () => {
+  it('behavior: sends fee, slippage and the unchanged summary', async () => {
     respond();
     await createKyberswap(deps).quotes.quote(swapRequest);
     expect(provider.requests[0]?.query).toEqual({
@@ -49,7 +49,7 @@ describe('createKyberswap', () => {
     });
   });
 
-  it('behavior: no fee is sent without one, or without a receiver; a sweep never sends one', async () => {
+  it('behavior: sends no fee without a rate or a receiver, and never for a sweep', async () => {
     respond();
     const { quotes, routes } = createKyberswap(deps);
     const { feeReceiver: _, ...withoutReceiver } = swapRequest;
@@ -59,7 +59,7 @@ describe('createKyberswap', () => {
     for (const { query } of provider.requests) expect(Object.keys(query).filter((key) => /fee/i.test(key))).toEqual([]);
   });
 
-  it('behavior: the native token is an alias outside, and its amount is the value', async () => {
+  it("behavior: uses the provider's alias of the native token, with its amount as value", async () => {
     respond(
       change(route, ['data', 'routeSummary', 'tokenIn'], NATIVE.toLowerCase()),
       change(build, ['data', 'transactionValue'], '1000000000'),
@@ -78,7 +78,7 @@ describe('createKyberswap', () => {
     expect(provider.requests).toHaveLength(1);
   });
 
-  it.each([400, 404, 422])('behavior: %s is no route, in either step', async (status) => {
+  it.each([400, 404, 422])('behavior: %s means no route, in either step', async (status) => {
     respond();
     const { quotes, routes } = createKyberswap(deps);
     provider.fault({ status }, ({ method }) => method === 'POST');
@@ -88,7 +88,7 @@ describe('createKyberswap', () => {
     expect(await routes.route(swapRequest)).toBeNull();
   });
 
-  it('behavior: an overloaded venue is asked again until it answers, in either step', async () => {
+  it('behavior: retries an overloaded venue until it answers, in either step', async () => {
     respond();
     const { quotes } = createKyberswap(deps);
     provider.fault({ status: 503 }, (_, index) => index < 5 || (index > 5 && index < 9));
@@ -96,20 +96,20 @@ describe('createKyberswap', () => {
     expect(provider.requests).toHaveLength(10);
   });
 
-  it('behavior: code 50301 in an answer with status 200 counts as overloaded, and is asked again', async () => {
+  it('behavior: code 50301 with status 200 counts as overloaded and is retried', async () => {
     respond({ code: 50_301, message: 'service overloaded' });
     await expect(createKyberswap(deps).quotes.quote(swapRequest)).rejects.toMatchObject({ reason: 'overloaded' });
     expect(provider.requests).toHaveLength(9);
   });
 
-  it('behavior: a sweep that nobody waits for is asked three times at most', async () => {
+  it('behavior: tries a sweep at most three times', async () => {
     respond();
     provider.fault({ status: 503 });
     await expect(createKyberswap(deps).routes.route(swapRequest)).rejects.toMatchObject({ reason: 'overloaded' });
     expect(provider.requests).toHaveLength(3);
   });
 
-  it('behavior: the quote dates from before it was asked', async () => {
+  it('behavior: the quote has the time before its request', async () => {
     respond();
     const slow: typeof fetch = async (...args) => {
       deps.clock.advance(2_000);
@@ -119,7 +119,7 @@ describe('createKyberswap', () => {
     expect(quote?.expiresAtMs).toBe(NOW_MS + 60_000);
   });
 
-  it('behavior: serves the chains that the catalog names for it', () => {
+  it('behavior: serves its chains of the catalog', () => {
     const { quotes } = createKyberswap(deps);
     expect(quotes.serves(swapRequest)).toBe(true);
     expect(quotes.serves({ ...swapRequest, chain: robinhood })).toBe(true);
@@ -130,7 +130,7 @@ describe('createKyberswap', () => {
 describe('createOpenocean', () => {
   const swap = fixture('openocean-swap');
 
-  it('behavior: sends percent slippage and fee, and who pays and receives', async () => {
+  it('behavior: sends slippage and fee in percent, payer and receiver', async () => {
     provider.respond({ 'GET /v4/eth/swap': swap });
     await createOpenocean(deps).quote(swapRequest);
     const sent = {
@@ -155,7 +155,7 @@ describe('createOpenocean', () => {
     [25, '0.31', 31],
     [1, '0.01', 1],
   ])(
-    'behavior: a referral fee of %s bps is asked as %s percent, and the quote names what is taken',
+    'behavior: a referral fee of %s bps is sent as %s percent, and the quote has the charged fee',
     async (bps, percent, taken) => {
       provider.respond({ 'GET /v4/eth/swap': swap });
       const quote = await createOpenocean(deps).quote({ ...swapRequest, feeBps: bps });
@@ -172,7 +172,7 @@ describe('createOpenocean', () => {
     expect(provider.requests.map(({ query }) => query.gasPriceDecimals)).toEqual(['37123456789', '1000000000']);
   });
 
-  it('behavior: the native token is an alias outside', async () => {
+  it("behavior: uses the provider's alias of the native token", async () => {
     provider.respond({ 'GET /v4/eth/swap': change(swap, ['data', 'value'], '1000000000') });
     expect((await createOpenocean(deps).quote(native))?.value).toBe(1_000_000_000n);
     expect(provider.requests[0]?.query.inTokenAddress).toBe(NATIVE);
@@ -184,7 +184,7 @@ describe('createOpenocean', () => {
     [429, 'rate_limited'],
     [500, 'server_error'],
     [401, 'rejected'],
-  ])('behavior: code %s in a 200 answer is %s', async (code, reason) => {
+  ])('behavior: code %s with status 200 is %s', async (code, reason) => {
     provider.respond({ 'GET /v4/eth/swap': { code, error: 'text' } });
     const quote = createOpenocean(deps).quote(swapRequest);
     if (reason === null) expect(await quote).toBeNull();
@@ -198,7 +198,7 @@ describe('createOpenocean', () => {
 });
 
 describe('createPendle', () => {
-  it('behavior: sends what the converter wants, the native token as the zero address', async () => {
+  it('behavior: sends the parameters of the converter, the native token as the zero address', async () => {
     provider.respond({
       'POST /v3/sdk/1/convert': change(fixture('pendle-convert'), ['routes', 0, 'tx', 'value'], '1000000000'),
     });
@@ -216,7 +216,7 @@ describe('createPendle', () => {
     });
   });
 
-  it('behavior: without a fee, or without a receiver of it, no aggregator is named', async () => {
+  it('behavior: names no aggregator without a fee or a receiver', async () => {
     provider.respond({ 'POST /v3/sdk/1/convert': fixture('pendle-convert') });
     const { feeReceiver: _, ...withoutReceiver } = ptRequest;
     const { quotes } = createPendle(deps);
@@ -237,7 +237,7 @@ describe('createPendle', () => {
     expect((await createPendle(deps).quotes.quote(ptRequest))?.feeBps).toBe(feeBps);
   });
 
-  it('error: UpstreamError `implausible` when another token would come out', async () => {
+  it('error: UpstreamError `implausible` for another output token', async () => {
     provider.respond({ 'POST /v3/sdk/1/convert': fixture('pendle-convert') });
     const other = { ...ptRequest, tokenOut: token('PT-apyUSD-5NOV2026').address };
     await expect(createPendle(deps).quotes.quote(other)).rejects.toMatchObject({ reason: 'implausible' });
@@ -251,7 +251,7 @@ describe('createPendle', () => {
     expect(quotes.serves({ ...ptRequest, chain: robinhood })).toBe(false);
   });
 
-  it('behavior: a chain without the provider is not configured, and not asked', async () => {
+  it('behavior: a chain without the provider is not configured and not requested', async () => {
     const { failures } = await createPendle(deps).apys.apys(robinhood, [token('USDG', robinhood)]);
     expect([...failures.values()]).toEqual(['not_configured']);
     expect(provider.requests).toEqual([]);
@@ -259,7 +259,7 @@ describe('createPendle', () => {
 });
 
 describe('createKyberswap budget', () => {
-  it('behavior: a sweep that has used its share up leaves quotes theirs', async () => {
+  it('behavior: a sweep with an exhausted share leaves the share of quotes', async () => {
     provider.respond({
       'GET /ethereum/api/v1/routes': fixture('kyberswap-route'),
       'POST /ethereum/api/v1/route/build': fixture('kyberswap-build'),
@@ -276,7 +276,7 @@ describe('createKyberswap budget', () => {
 });
 
 describe('createPendle budget', () => {
-  it('behavior: reads and quotes draw on one budget', async () => {
+  it('behavior: reads and quotes share one budget', async () => {
     provider.respond({
       'GET /v1/markets/all': fixture('pendle-markets'),
       'POST /v3/sdk/1/convert': fixture('pendle-convert'),

@@ -23,7 +23,7 @@ function tellDecimals(w: World, decimals: bigint): void {
 }
 
 describe('the deployment warmer', () => {
-  test('default: contract, markets and tokens come from one reading, as one version', async () => {
+  test('default: contract, markets and tokens come from one reading and form one version', async () => {
     const w = world();
     const { version } = w.facts();
     await w.run(NAME);
@@ -34,7 +34,7 @@ describe('the deployment warmer', () => {
     expect(groups.tokenContract.items.size).toBe(ethereum.tokens.filter(({ isNative }) => !isNative).length);
   });
 
-  test('behavior: a disagreement is logged when it is found, and when it is over, once each', async () => {
+  test('behavior: logs the start and the end of a disagreement once each', async () => {
     const w = world();
     await w.run(NAME);
     const count = (message: string) => w.logs.filter((line) => line === message).length;
@@ -49,7 +49,7 @@ describe('the deployment warmer', () => {
     expect([count('catalog and chain disagree'), count('catalog and chain agree again')]).toEqual([1, 1]);
   });
 
-  test('error: a block of the future, or an older one than known, changes nothing', async () => {
+  test('error: ignores a future block and an older one', async () => {
     const w = world();
     await w.run(NAME);
     const { items } = w.facts().groups.deployment;

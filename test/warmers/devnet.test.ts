@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 describe('the first round in the local world', () => {
-  test('behavior: every warmer succeeds, and only what has no source is empty', async () => {
+  test('behavior: every warmer succeeds, and only groups without a source are empty', async () => {
     const time = fakeTime(NOW);
     const at = (baseUrl: string) => ({ baseUrl, requestsPerMinute: 10_000 });
     const { urls } = up;

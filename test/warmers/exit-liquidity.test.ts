@@ -11,7 +11,7 @@ describe('exit-liquidity', () => {
   };
   const sold = token('sUSDe').address;
 
-  test('behavior: loss in percent of what was sold, per size; no route is a measured null', async () => {
+  test('behavior: loss in percent of the sale, per size; no route is a measured null', async () => {
     const w = world();
     await prime(w);
     w.ports.routes = {
@@ -30,7 +30,7 @@ describe('exit-liquidity', () => {
     ]);
   });
 
-  test('behavior: one size that cannot be asked keeps the whole token at last-good, and no other', async () => {
+  test('behavior: one failing size keeps only its token at last-good', async () => {
     const w = world();
     await prime(w);
     await w.run('exit-liquidity:1');
@@ -48,7 +48,7 @@ describe('exit-liquidity', () => {
     expect(items.get(token('sUSDS').address)?.asOfMs).toBe(NOW_MS + 1_000);
   });
 
-  test('behavior: a provider that refuses ends the sweep; the next due run asks only for the rest', async () => {
+  test('behavior: a refusing provider ends the sweep; the next run requests only the rest', async () => {
     const w = world();
     await prime(w);
     const sound = w.ports.routes.route;
@@ -77,7 +77,7 @@ describe('exit-liquidity', () => {
     expect(w.facts().groups.exitLiquidity.failures.size).toBe(0);
   });
 
-  test('behavior: never more sales side by side than allowed, and none of a token known to have no venue', async () => {
+  test('behavior: never exceeds the allowed parallel sales, and skips tokens without a venue', async () => {
     const w = world();
     await prime(w);
     let now = 0;
@@ -98,7 +98,7 @@ describe('exit-liquidity', () => {
     expect([seen.has(token('sNUSD').address), seen.has(ethereum.stable.address)]).toEqual([false, false]);
   });
 
-  test('behavior: without a price, and for a sale that gains, nothing is claimed', async () => {
+  test('behavior: publishes nothing without a price or for a sale with a gain', async () => {
     const w = world();
     expect(await w.run('exit-liquidity:1')).toMatchObject({ items: 0 });
     expect(w.facts().groups.exitLiquidity.failures.get(sold)?.reason).toBe('missing');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createHousekeepingWarmer } from '../../src/warmers/housekeeping.ts';
 
 describe(createHousekeepingWarmer, () => {
-  it('default: removes what is too old and reports how much that was', async () => {
+  it('default: removes old rows and reports their number', async () => {
     let asked = 0;
     const warmer = createHousekeepingWarmer(async () => {
       asked += 1;

@@ -16,7 +16,7 @@ describe('incentives', () => {
   const live = (incentives: MarketIncentives) => async (_chain: unknown, ids: readonly string[]) =>
     all(ids, (id) => (id === firstMarket.id ? incentives : { borrow: [], collateral: [] }));
 
-  test('behavior: a wholly empty answer is not believed while a known campaign should still run', async () => {
+  test('behavior: rejects an empty answer while a known campaign should still run', async () => {
     const w = world();
     w.ports.incentives = { ...w.ports.incentives, live: live({ borrow: [campaign(NOW_MS + 1)], collateral: [] }) };
     await w.run('incentives:1');
@@ -30,7 +30,7 @@ describe('incentives', () => {
     expect(w.facts().groups.incentives.failures.size).toBe(0);
   });
 
-  describe('a campaign that an otherwise good list leaves out', () => {
+  describe('a campaign missing from a valid list', () => {
     const CADENCE_MS = 1_800_000;
     const other = ethereum.markets[1]?.id;
     const listing = (campaigns: readonly IncentiveCampaign[]) => async (_chain: unknown, ids: readonly string[]) =>
@@ -51,7 +51,7 @@ describe('incentives', () => {
       return { w, list };
     };
 
-    test('behavior: stays at last-good, with its age, and is there again', async () => {
+    test('behavior: stays at last-good with its age, and returns', async () => {
       const { w, list } = await listed(NOW_MS * 2);
       await w.time.advance(CADENCE_MS);
       expect(await list([])).toEqual([['c'], NOW_MS, 'missing']);
@@ -59,7 +59,7 @@ describe('incentives', () => {
       expect(await list([campaign(NOW_MS * 2)])).toEqual([['c'], NOW_MS + CADENCE_MS + 5_000, undefined]);
     });
 
-    test('behavior: is over once lists have left it out for a cadence', async () => {
+    test('behavior: has ended once lists have omitted it for a cadence', async () => {
       const { w, list } = await listed(NOW_MS * 2);
       expect(await list([])).toEqual([['c'], NOW_MS, 'missing']);
       await w.time.advance(CADENCE_MS - 1);
@@ -68,14 +68,14 @@ describe('incentives', () => {
       expect(await list([])).toEqual([[], NOW_MS + CADENCE_MS, undefined]);
     });
 
-    test('behavior: is over when its own end has passed', async () => {
+    test('behavior: has ended after its own end', async () => {
       const { w, list } = await listed(NOW_MS + 10);
       await w.time.advance(10);
       expect(await list([])).toEqual([[], NOW_MS + 10, undefined]);
     });
   });
 
-  test('behavior: a market without campaigns beside one with some is a measured none', async () => {
+  test('behavior: a market without campaigns beside one with campaigns is a measured none', async () => {
     const w = world();
     w.ports.incentives = { ...w.ports.incentives, live: live({ borrow: [campaign(NOW_MS + 1)], collateral: [] }) };
     await w.run('incentives:1');
@@ -108,7 +108,7 @@ describe('incentives', () => {
       expect(doubtCampaigns(fresh, before)?.toFixed()).toBe(told);
     });
 
-    test('the last good one goes on until three readings agree', async () => {
+    test('the last good one remains until three readings agree', async () => {
       const w = world();
       const shown = async (apr: string) => {
         const list = async (_chain: unknown, ids: readonly string[]) =>
@@ -124,7 +124,7 @@ describe('incentives', () => {
     });
   });
 
-  describe('what campaigns paid', () => {
+  describe('payments of campaigns', () => {
     const named = (id: string, startsAtMs: number, endsAtMs: number, apr = '2'): IncentiveCampaign => ({
       ...{ id, symbol: 'X', aprPct: pct(apr), startsAtMs, endsAtMs },
     });
@@ -159,25 +159,22 @@ describe('incentives', () => {
       await w.run('incentive-history:1');
     };
 
-    test.each(['borrow', 'collateral'] as const)(
-      'a campaign that rolls on the %s side keeps its past',
-      async (side) => {
-        const w = world();
-        const on = (...campaigns: IncentiveCampaign[]) => ({ borrow: [], collateral: [], [side]: campaigns });
-        told(w, { a: steps([NOW_MS - 500, '40']), b: steps([NOW_MS + 10, '1']) });
-        await run(w, on(named('a', NOW_MS - 500, NOW_MS + 10, '40')));
-        await w.time.advance(20);
-        await run(w, on(named('b', NOW_MS + 10, NOW_MS + 900, '1')));
-        expect(paidOn(w, side)).toEqual([
-          [-500, '40'],
-          [10, '1'],
-          [900, '0'],
-        ]);
-        expect(paidOn(w, side === 'borrow' ? 'collateral' : 'borrow')).toEqual([]);
-      },
-    );
+    test.each(['borrow', 'collateral'] as const)('a rolling campaign on the %s side keeps its past', async (side) => {
+      const w = world();
+      const on = (...campaigns: IncentiveCampaign[]) => ({ borrow: [], collateral: [], [side]: campaigns });
+      told(w, { a: steps([NOW_MS - 500, '40']), b: steps([NOW_MS + 10, '1']) });
+      await run(w, on(named('a', NOW_MS - 500, NOW_MS + 10, '40')));
+      await w.time.advance(20);
+      await run(w, on(named('b', NOW_MS + 10, NOW_MS + 900, '1')));
+      expect(paidOn(w, side)).toEqual([
+        [-500, '40'],
+        [10, '1'],
+        [900, '0'],
+      ]);
+      expect(paidOn(w, side === 'borrow' ? 'collateral' : 'borrow')).toEqual([]);
+    });
 
-    test('when one of two overlapping campaigns ends, what both have paid stays', async () => {
+    test('the payments of two overlapping campaigns stay after one ends', async () => {
       const w = world();
       told(w, { a: steps([NOW_MS - 500, '4']), b: steps([NOW_MS - 100, '3']) });
       const [a, b] = [named('a', NOW_MS - 500, NOW_MS + 10, '4'), named('b', NOW_MS - 100, NOW_MS + 900, '3')];
@@ -195,7 +192,7 @@ describe('incentives', () => {
       ]);
     });
 
-    test('before anything is known, a campaign that has ended at 400 % rewrites no past, unless three readings agree', async () => {
+    test('an ended campaign at 400 % does not rewrite the past on a first start unless three readings agree', async () => {
       const w = world();
       const ended = named('a', NOW_MS - 500, NOW_MS - 10, '0');
       w.ports.incentives = {
@@ -215,7 +212,7 @@ describe('incentives', () => {
       expect(paidOn(other, 'borrow')?.[0]?.[1]).toBe('4');
     });
 
-    test('records that contradict what was known of the same time rewrite no past, unless three readings agree', async () => {
+    test('contradicting records do not rewrite the past unless three readings agree', async () => {
       const w = world();
       const listed = { borrow: [named('a', NOW_MS - 500, NOW_MS + 10_000_000, '4')], collateral: [] };
       told(w, { a: steps([NOW_MS - 500, '4']) });
@@ -230,7 +227,7 @@ describe('incentives', () => {
       expect(paidOn(w, 'borrow')?.[0]).toEqual([-500, '400']);
     });
 
-    test('records of a new campaign that are far from what it is listed with are not published', async () => {
+    test('does not publish records of a new campaign far from its listed rate', async () => {
       const w = world();
       told(w, { a: steps([NOW_MS - 500, '0.04']) });
       await run(w, { borrow: [named('a', NOW_MS - 500, NOW_MS + 10_000_000, '4')], collateral: [] });
@@ -238,7 +235,7 @@ describe('incentives', () => {
       expect(w.facts().groups.incentiveHistory.items.has(firstMarket.id)).toBe(false);
     });
 
-    test('a campaign that is cancelled ends when that was seen', async () => {
+    test('a cancelled campaign ends when the cancellation is noticed', async () => {
       const w = world();
       told(w, { a: steps([NOW_MS - 500, '4']) });
       await run(w, { borrow: [named('a', NOW_MS - 500, NOW_MS + 10_000_000, '4')], collateral: [] });
@@ -251,7 +248,7 @@ describe('incentives', () => {
       ]);
     });
 
-    test('campaigns that ended before we began are filled in from the provider’s records', async () => {
+    test('fills in campaigns that ended earlier from the provider’s records', async () => {
       const w = world();
       told(w, { old: steps([NOW_MS - 900, '6']) });
       w.ports.incentives = {
@@ -266,7 +263,7 @@ describe('incentives', () => {
       ]);
     });
 
-    test('while the provider keeps no records our own observations stand in, and nothing before them is made up', async () => {
+    test('uses our own observations without records of the provider, and no earlier values', async () => {
       const w = world();
       const DAY_MS = 86_400_000;
       told(w, {});
@@ -281,7 +278,7 @@ describe('incentives', () => {
       ]);
     });
 
-    test('what is stored survives a snapshot that is lost, and a database that is away harms nothing', async () => {
+    test('stored campaigns survive the loss of the snapshot, and an outage of the database has no effect', async () => {
       const w = world();
       told(w, { a: steps([NOW_MS - 500, '4']) });
       await run(w, { borrow: [named('a', NOW_MS - 500, NOW_MS + 10, '4')], collateral: [] });

@@ -20,7 +20,7 @@ describe('lending-state', () => {
     expect([sample?.utilization.toFixed(), sample?.borrowApy.toFixed(4)]).toEqual(['0.9', '0.0408']);
   });
 
-  test('behavior: a database that is away is told once and stops nothing', async () => {
+  test('behavior: logs an outage of the database once and continues', async () => {
     const w = world();
     const warmer = w.warmers.find(({ name }) => name === 'lending-state:1');
     for (const keeps of [false, false, true, true]) {
@@ -34,7 +34,7 @@ describe('lending-state', () => {
   test.each([
     ['behind in time', 90n, NOW_MS - 20_000],
     ['behind in number within the same second', 99n, NOW_MS],
-  ])('behavior: a block %s is not believed', async (_what, number, atMs) => {
+  ])('behavior: rejects a block %s', async (_what, number, atMs) => {
     const w = world();
     await w.run('lending-state:1');
     const before = w.facts().groups;
@@ -46,7 +46,7 @@ describe('lending-state', () => {
     expect(w.samples).toHaveLength(ethereum.markets.length);
   });
 
-  test('behavior: a chain that was started anew, with low numbers and later times, is believed', async () => {
+  test('behavior: accepts a restarted chain with low numbers and later times', async () => {
     const w = world();
     await w.run('lending-state:1');
     Object.assign(w.readers.get(1) ?? {}, { readLendingState: async () => readingAt(ethereum, 3n, NOW_MS + 5_000) });
@@ -54,7 +54,7 @@ describe('lending-state', () => {
     expect(w.facts().groups.lendingState.items.get(firstMarket.id)?.value.blockNumber).toBe(3n);
   });
 
-  test('behavior: one reverting oracle fails alone', async () => {
+  test('behavior: one reverting oracle affects no other', async () => {
     const w = world();
     const reading = readingAt(ethereum, 100n, NOW_MS);
     const values = new Map([...reading.oracle.values].filter(([address]) => address !== firstMarket.oracle));
@@ -70,7 +70,7 @@ describe('lending-state', () => {
 });
 
 describe('shared-liquidity', () => {
-  test('behavior: an indexer that withdrew the field does not turn known liquidity into none', async () => {
+  test('behavior: an indexer without the field does not clear known liquidity', async () => {
     const w = world();
     const source = { vault: ethereum.contracts.morphoBlue, withdrawMarketId: firstMarket.id, assets: 5n, feeWei: 0n };
     w.ports.indexer = {
@@ -93,7 +93,7 @@ describe('borrow-history', () => {
     return fact?.value.points.map(({ ratePct }) => ratePct.toFixed());
   };
 
-  test('behavior: our own days win, the indexer fills the others, and neither going silent loses a day', async () => {
+  test('behavior: our own days take precedence, the indexer fills the others, and no day is lost without one of them', async () => {
     const w = world();
     w.days = [{ marketId: firstMarket.id, dayMs: day(1), borrowApy: pct('0.05') }];
     w.ports.indexer = {
@@ -124,21 +124,18 @@ describe('borrow-history', () => {
         ['6', '5'],
       ],
     ],
-  ])(
-    'behavior: before any day is known, %s %% of the indexer is held against our own newest sample',
-    async (told, seen) => {
-      const w = world();
-      w.days = [{ marketId: firstMarket.id, dayMs: day(0), borrowApy: pct('0.05') }];
-      w.ports.indexer = {
-        ...w.ports.indexer,
-        borrowHistory: async (_c, ids) => all(ids, () => ({ points: [backfill(1, told)] })),
-      };
-      const after: unknown[] = [];
-      for (let reading = 0; reading < 3; reading++) {
-        await w.run('borrow-history:1');
-        after.push(shown(w));
-      }
-      expect(after).toEqual(seen);
-    },
-  );
+  ])('behavior: on a first start %s %% of the indexer is compared with our newest sample', async (told, seen) => {
+    const w = world();
+    w.days = [{ marketId: firstMarket.id, dayMs: day(0), borrowApy: pct('0.05') }];
+    w.ports.indexer = {
+      ...w.ports.indexer,
+      borrowHistory: async (_c, ids) => all(ids, () => ({ points: [backfill(1, told)] })),
+    };
+    const after: unknown[] = [];
+    for (let reading = 0; reading < 3; reading++) {
+      await w.run('borrow-history:1');
+      after.push(shown(w));
+    }
+    expect(after).toEqual(seen);
+  });
 });

@@ -10,7 +10,7 @@ describe('prices', () => {
   const sourceOf = (w: ReturnType<typeof world>, symbol: string) =>
     w.facts().groups.price.items.get(token(symbol).address)?.source;
 
-  test('behavior: a token that neither provider has an id for is not configured, and the attempt is a success', async () => {
+  test('behavior: a token without an id at both providers is not configured, and the attempt succeeds', async () => {
     const w = world();
     expect(await w.run('prices:1')).toMatchObject({ retryable: 0 });
     const { failures, lastSuccessMs } = w.facts().groups.price;
@@ -19,7 +19,7 @@ describe('prices', () => {
     expect(sourceOf(w, 'USDC')).toBe('coingecko');
   });
 
-  test('behavior: the second provider is asked only for what the first failed on', async () => {
+  test('behavior: requests only failed tokens from the second provider', async () => {
     const w = world();
     const [first, second] = w.ports.prices;
     const asked: string[] = [];
@@ -46,7 +46,7 @@ describe('prices', () => {
     expect([asked, sourceOf(w, 'DAI'), sourceOf(w, 'USDC')]).toEqual([['DAI'], 'defillama', 'coingecko']);
   });
 
-  test('behavior: with the first provider down the second answers for all, and its own gaps stay not configured', async () => {
+  test('behavior: the second provider answers for all during an outage of the first, and its gaps stay not configured', async () => {
     const w = world();
     w.ports.prices = [{ name: 'coingecko', usdPrices: fails('rate_limited') }, w.ports.prices[1]];
     expect(await w.run('prices:1')).toMatchObject({ retryable: 0 });
@@ -54,7 +54,7 @@ describe('prices', () => {
     expect(w.facts().groups.price.failures.get(token('sUSDS').address)?.reason).toBe('not_configured');
   });
 
-  test('behavior: with the second down, what the first could not price keeps its reason', async () => {
+  test('behavior: during an outage of the second, tokens without a first price keep their reason', async () => {
     const w = world();
     const [first] = w.ports.prices;
     await w.run('prices:1');
@@ -73,7 +73,7 @@ describe('prices', () => {
     expect(failures.get(token('sUSDS').address)?.reason).toBe('not_configured');
   });
 
-  describe('a price that is not plausible', () => {
+  describe('an implausible price', () => {
     const usdc = token('USDC').address;
     const priced =
       (usd: string) => async (tokens: Parameters<ReturnType<typeof world>['ports']['prices'][0]['usdPrices']>[0]) =>
@@ -93,7 +93,7 @@ describe('prices', () => {
     };
 
     test.each(['1.5', '100', '0.01', '900000000'])(
-      '%s of one provider: the other is asked and published',
+      '%s of one provider: requests and publishes the other',
       async (absurd) => {
         const w = world();
         await tell(w, '1', '1');
@@ -102,7 +102,7 @@ describe('prices', () => {
       },
     );
 
-    test('with the other away the last good one goes on, and three readings confirm', async () => {
+    test('without the other the last good one remains until three readings confirm', async () => {
       const w = world();
       await tell(w, '1', '1');
       expect(await tell(w, '0.5', null)).toEqual(['1', 'coingecko', '0.5', 1]);
@@ -110,14 +110,14 @@ describe('prices', () => {
       expect(await tell(w, '0.5', null)).toEqual(['0.5', 'coingecko', undefined, undefined]);
     });
 
-    test('readings that contradict each other confirm nothing', async () => {
+    test('contradicting readings do not confirm', async () => {
       const w = world();
       await tell(w, '1', '1');
       for (const usd of ['1.5', '0.5', '1.5', '0.5', '3']) expect((await tell(w, usd, null))[0]).toBe('1');
     });
 
     test.each([null, 1.025])(
-      'a loss of the peg that goes on (second source: %s of the first) is told by the third reading',
+      'a continuing loss of the peg (second source: %s of the first) shows at the third reading',
       async (of) => {
         const w = world();
         await tell(w, '1', '1');
@@ -129,7 +129,7 @@ describe('prices', () => {
       },
     );
 
-    test('a reading that fails leaves a value in doubt, and the next one that tells it counts', async () => {
+    test('a failed reading keeps a value unconfirmed, and the next equal one counts', async () => {
       const w = world();
       await tell(w, '1', '1');
       await tell(w, '0.5', null);
@@ -147,13 +147,13 @@ describe('prices', () => {
       expect(w.facts().groups.price.failures.get(usdc)).toBeUndefined();
     });
 
-    test('a real loss of the peg that both tell is published at once, however large', async () => {
+    test('publishes a loss of the peg by both sources at once, of any size', async () => {
       const w = world();
       await tell(w, '1', '1');
       expect(await tell(w, '0.31', '0.312')).toEqual(['0.31', 'coingecko', undefined, undefined]);
     });
 
-    test('a real loss of the peg that only one can tell is shown within a minute of its first reading', async () => {
+    test('shows a loss of the peg by a single source within a minute', async () => {
       const w = world();
       await tell(w, '1', null);
       const known = w.warmers.find(({ name }) => name === 'prices:1');
@@ -180,7 +180,7 @@ describe('prices', () => {
     });
 
     test.each(['900000000', '0.001'])(
-      'before any price is known, %s of one provider is held against the oracle, and not published',
+      'on a first start %s of one provider is compared with the oracle and not published',
       async (absurd) => {
         const { address } = token('sUSDe');
         const collateral = (usd: string) => async (tokens: readonly { address: string }[]) =>
@@ -208,7 +208,7 @@ describe('prices', () => {
       ['1', '1.1'],
       [null, undefined],
     ])(
-      'before any price is known, one that tells all a hundredfold confirms nothing by its own prices (other: %s)',
+      'on a first start a provider with hundredfold prices does not confirm itself (other: %s)',
       async (second, shown) => {
         const w = world();
         await w.run('lending-state:1');
@@ -231,7 +231,7 @@ describe('prices', () => {
       ['of it alone', 'WETH', (symbol: string) => symbol === 'WETH'],
       ['of all that follows it', 'weETH', (symbol: string) => /ETH/.test(symbol)],
     ])(
-      'before any price is known, a false one of a loan token (%s) is held against what two oracles make of it',
+      'on a first start a false price of a loan token (%s) is compared with two oracles',
       async (_, symbol, isFalse) => {
         const told = (usd: string) => async (tokens: readonly Token[]) =>
           all(
@@ -255,13 +255,13 @@ describe('prices', () => {
       },
     );
 
-    test('before anything is known, a stablecoin at 1.5 USD of one provider is not published', async () => {
+    test('on a first start a stablecoin at 1.5 USD of one provider is not published', async () => {
       expect((await tell(world(), '1.5', null))[0]).toBeUndefined();
       expect((await tell(world(), '1.5', '1'))[0]).toBe('1');
     });
   });
 
-  describe('a price that its provider saw long ago', () => {
+  describe('an old price of a provider', () => {
     const usdc = token('USDC').address;
     const MINUTE = 60_000;
     const seen = (usd: string, agoMin: number) => async (tokens: readonly { readonly address: string }[]) => {
@@ -280,11 +280,11 @@ describe('prices', () => {
       return [fact?.source, fact && (NOW_MS - fact.asOfMs) / MINUTE];
     };
 
-    test('is as old as that, however often it is asked', async () => {
+    test('keeps its age at every request', async () => {
       expect(await priced(['1', 300], null)).toEqual(['coingecko', 300]);
     });
 
-    test('is replaced by a newer one of the second provider, and by no older one', async () => {
+    test('is replaced only by a newer one of the second provider', async () => {
       expect(await priced(['1', 300], ['1', 2])).toEqual(['defillama', 2]);
       expect(await priced(['1', 300], ['1', 400])).toEqual(['coingecko', 300]);
       expect(await priced(['1', 3], ['1', 0])).toEqual(['coingecko', 3]);

@@ -52,7 +52,7 @@ const FAULTS = [
 
 describe('refreshGroup', () => {
   test.each(FAULTS)(
-    'behavior: when the source of %s fails, last-good and its age stay, and nothing else is touched',
+    'behavior: when the source of %s fails, last-good and its age stay, and no other group changes',
     async (name, groups, fault) => {
       const w = world();
       for (const warmer of w.warmers) await w.run(warmer.name);
@@ -75,7 +75,7 @@ describe('refreshGroup', () => {
     },
   );
 
-  test('behavior: one refresh after the source is back, nothing is failing', async () => {
+  test('behavior: no failures one refresh after the source is back', async () => {
     const w = world();
     const sound = w.ports.yieldmarket.apys;
     w.ports.yieldmarket = { name: 'yieldmarket', apys: fails('malformed') };
@@ -88,7 +88,7 @@ describe('refreshGroup', () => {
     expect(w.facts().groups.collateralApy.items.size).toBe(3);
   });
 
-  test('behavior: a key that the source does not mention is missing', async () => {
+  test('behavior: a key absent from the source is missing', async () => {
     const w = world();
     w.ports.yieldmarket = { name: 'yieldmarket', apys: async () => ({ values: new Map(), failures: new Map() }) };
     expect(await w.run('collateral-apy-yieldmarket:1')).toEqual({ items: 0, failures: 3, retryable: 3 });
@@ -97,7 +97,7 @@ describe('refreshGroup', () => {
     );
   });
 
-  test('behavior: a run that is stopped publishes nothing', async () => {
+  test('behavior: a stopped run publishes nothing', async () => {
     const w = world();
     const stop = new AbortController();
     w.ports.yieldmarket = {
@@ -113,7 +113,7 @@ describe('refreshGroup', () => {
 });
 
 describe('reasonOf', () => {
-  test('behavior: the word of an adapter, else malformed', () => {
+  test('behavior: the reason of the adapter, otherwise malformed', () => {
     expect(reasonOf(Object.assign(new UpstreamUnavailableError('x', 'timeout'), { reason: 'timeout' }))).toBe(
       'timeout',
     );

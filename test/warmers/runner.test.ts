@@ -80,7 +80,7 @@ describe('start', () => {
     await runner.stop();
   });
 
-  test('behavior: a phase begins when the one before has ended', async () => {
+  test('behavior: a phase begins after the end of the previous one', async () => {
     const [first, second, third] = [
       warmer('lending-state:1', { phase: 0 }),
       warmer('prices:1', { phase: 1 }),
@@ -97,7 +97,7 @@ describe('start', () => {
     await runner.stop();
   });
 
-  test('behavior: a warmer that fails keeps nobody else from starting', async () => {
+  test('behavior: a failing warmer does not prevent others from starting', async () => {
     const broken = warmer('lending-state:1', { phase: 0 });
     broken.script.push(() => Promise.reject(new UpstreamUnavailableError('chain', 'timeout')));
     const { runner, events } = running([broken, warmer('prices:1')]);
@@ -129,7 +129,7 @@ describe('backoff', () => {
     await runner.stop();
   });
 
-  test('behavior: is never sooner than the provider asked for', async () => {
+  test("behavior: is never sooner than the provider's Retry-After", async () => {
     const prices = warmer('prices:1');
     prices.script.push(failing(42));
     const { runner, time } = running([prices]);
@@ -141,7 +141,7 @@ describe('backoff', () => {
     await runner.stop();
   });
 
-  test('behavior: a run that failed in part is tried again early; one that nothing can cure is not', async () => {
+  test('behavior: retries a partly failed run early, but not a permanent failure', async () => {
     const [partial, incurable] = [warmer('a'), warmer('b')];
     partial.script.push(async () => ({ items: 3, failures: 1, retryable: 1 }));
     incurable.script.push(async () => ({ items: 3, failures: 1, retryable: 0 }));
@@ -155,7 +155,7 @@ describe('backoff', () => {
 });
 
 describe('refresh', () => {
-  test('behavior: runs now, everything included, and starts the cadence anew', async () => {
+  test('behavior: runs now completely and restarts the cadence', async () => {
     const prices = warmer('prices:1');
     const { runner, time } = running([prices]);
     await runner.start();
@@ -198,7 +198,7 @@ describe('refresh', () => {
 });
 
 describe('stop', () => {
-  test('behavior: aborts what runs, waits for it, and nothing runs afterwards', async () => {
+  test('behavior: aborts running warmers, waits for them, and runs nothing afterwards', async () => {
     const prices = warmer('prices:1');
     held(prices);
     const { runner, time, events, messages } = running([prices]);
@@ -248,7 +248,7 @@ describe('leases', () => {
     return { port, state, steal: (job: string) => holders.set(job, { token: -1, untilMs: Number.POSITIVE_INFINITY }) };
   }
 
-  test('behavior: of two processes one runs a job, and the other takes over when it stops', async () => {
+  test('behavior: one of two processes runs a job, and the other takes over when it stops', async () => {
     const time = fakeTime();
     const { port } = sharedLease(time);
     const [mine, theirs] = [warmer('prices:1', { everySec: 10 }), warmer('prices:1', { everySec: 10 })];
@@ -264,7 +264,7 @@ describe('leases', () => {
     await b.runner.stop();
   });
 
-  test('behavior: the job of a process that died runs elsewhere the moment its lease is over', async () => {
+  test('behavior: the job of a dead process runs elsewhere as soon as its lease ends', async () => {
     const time = fakeTime();
     const { port } = sharedLease(time);
     // Somebody takes the lease and is never heard of again.
@@ -281,7 +281,7 @@ describe('leases', () => {
     await runner.stop();
   });
 
-  test('behavior: a lease that is granted while the process stops is given back before it has stopped', async () => {
+  test('behavior: releases a lease granted during the stop before the stop ends', async () => {
     const time = fakeTime();
     const told: string[] = [];
     let grant = () => {};
@@ -307,7 +307,7 @@ describe('leases', () => {
     expect([told, prices.modes]).toEqual([['given back', 'stopped'], []]);
   });
 
-  test('behavior: a process whose clock is off runs nothing, and says so', async () => {
+  test('behavior: a process with a wrong clock runs nothing and reports it', async () => {
     const port: LeasePort = {
       ttlMs: 9 * SECOND,
       acquire: async () => ({ lease: null, freeInMs: null }),
@@ -322,7 +322,7 @@ describe('leases', () => {
     await runner.stop();
   });
 
-  test('behavior: a run whose lease was taken is aborted', async () => {
+  test('behavior: aborts a run that lost its lease', async () => {
     const time = fakeTime();
     const { port, steal } = sharedLease(time);
     const prices = warmer('prices:1');
@@ -339,7 +339,7 @@ describe('leases', () => {
     await runner.stop();
   });
 
-  test('behavior: when it cannot be told who holds it, the lease is over with its time, and taken again afterwards', async () => {
+  test('behavior: with an unknown holder the lease ends with its time and is taken again afterwards', async () => {
     const time = fakeTime();
     const { port, state } = sharedLease(time);
     const prices = warmer('prices:1', { everySec: 5 });

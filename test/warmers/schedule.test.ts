@@ -34,7 +34,7 @@ describe('delayAfter', () => {
     );
   });
 
-  test('behavior: no sooner than a provider asks for, up to an hour or the cadence', () => {
+  test('behavior: no sooner than the Retry-After, up to an hour or the cadence', () => {
     fc.assert(
       fc.property(everySec, fc.integer({ min: 0, max: 10_000_000 }), chance, (sec, askedSec, random) => {
         const ms = delayAfter(sec, 1, failed(askedSec), () => random);
@@ -44,7 +44,7 @@ describe('delayAfter', () => {
     );
   });
 
-  test('behavior: a value that waits to be confirmed is asked for again within 15 s, three times within a minute', () => {
+  test('behavior: requests an unconfirmed value again within 15 s, three times within a minute', () => {
     const suspect: RunOutcome = { report: { items: 3, failures: 1, retryable: 1, suspects: 1 } };
     fc.assert(
       fc.property(everySec, fc.integer({ min: 1, max: 40 }), chance, (sec, failures, random) => {

@@ -10,13 +10,13 @@ const history = (...points: readonly ReturnType<typeof point>[]) => points;
 const shown = (series: RateHistory) => series.map(({ atMs, ratePct }) => `${atMs / DAY_MS} ${ratePct.toFixed()}`);
 
 describe(continueSeries, () => {
-  test('default: a day of the preferred one is believed, a day that it lacks is filled', () => {
+  test('default: uses days of the preferred series and fills missing ones', () => {
     const known = history(point(1, '1'), point(2, '2'), point(3, '3'));
     const fresh = history(point(1, '10'), point(3, '30'), point(4, '40'));
     expect(shown(continueSeries(fresh, known))).toEqual(['1 10', '2 2', '3 30', '4 40']);
   });
 
-  test('behavior: either alone is the history', () => {
+  test('behavior: either series alone is the history', () => {
     const series = history(point(1, '1'));
     expect(continueSeries(series, undefined)).toEqual(series);
     expect(continueSeries(undefined, series)).toEqual(series);
@@ -25,7 +25,7 @@ describe(continueSeries, () => {
     expect(continueSeries(series, history())).toEqual(series);
   });
 
-  test('behavior: days long past fall out', () => {
+  test('behavior: drops days past the limit', () => {
     const points = continueSeries(history(point(1_000, '2')), history(point(600, '1'), point(601, '1')));
     expect(shown(points)).toEqual(['601 1', '1000 2']);
   });

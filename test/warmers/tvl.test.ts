@@ -44,7 +44,7 @@ describe('tvl', () => {
     expect(tvlOf(w)).toMatchObject({ positions: 0, users: 0 });
   });
 
-  test('behavior: as old as its oldest input, however new the positions are', async () => {
+  test('behavior: has the age of its oldest input', async () => {
     const w = await warmed();
     w.positions = new Map([[1, [position(1)]]]);
     await w.time.advance(200_000);
@@ -53,7 +53,7 @@ describe('tvl', () => {
     expect(w.facts().groups.tvl.items.get(TVL_KEY)?.asOfMs).toBe(NOW_MS + 200_000);
   });
 
-  test('behavior: a yield source that fails costs no TVL', async () => {
+  test('behavior: a failing yield source does not affect the TVL', async () => {
     const w = world();
     w.ports.aggregator.apys = fails('server_error');
     await w.run('lending-state:1');
@@ -63,7 +63,7 @@ describe('tvl', () => {
     expect(tvlOf(w)).toMatchObject({ positions: ethereum.markets.length });
   });
 
-  test('behavior: when the chain fails the last value stays, with its age', async () => {
+  test('behavior: keeps the last value with its age when the chain fails', async () => {
     const w = await warmed();
     w.positions = new Map([[1, [position(1)]]]);
     await w.run('tvl:1');
@@ -75,7 +75,7 @@ describe('tvl', () => {
     expect(failures.get(TVL_KEY)).toMatchObject({ reason: 'timeout', source: 'chain' });
   });
 
-  test('behavior: a market that cannot be valued stops the sum: a fall that did not happen is not shown', async () => {
+  test('behavior: publishes no sum while a market cannot be valued', async () => {
     const w = world();
     await w.run('lending-state:1');
     w.positions = new Map([[1, [position(1)]]]);
@@ -87,7 +87,7 @@ describe('tvl', () => {
     expect(tvlOf(w)).toMatchObject({ positions: 1 });
   });
 
-  test('behavior: an oracle that jumps is summed, named and told once in the log, and once when it is back', async () => {
+  test('behavior: sums and names a jumping oracle, and logs the jump and the return once each', async () => {
     const w = await warmed();
     w.positions = new Map([[1, [position(1)]]]);
     const tvl = w.warmers.find(({ name }) => name === 'tvl:1');
@@ -113,7 +113,7 @@ describe('tvl', () => {
     expect(w.logs.filter((line) => line === far || line === near)).toEqual([far, near]);
   });
 
-  test('behavior: an older block than the one known is not taken', async () => {
+  test('behavior: ignores an older block', async () => {
     const w = await warmed();
     w.positions = new Map([[1, [position(1)]]]);
     await w.run('tvl:1');

@@ -3,7 +3,7 @@ import { trailingOf, windowMeans } from '../../src/domain/apy/series.ts';
 import { all, catalog, ethereum, fails, NOW_MS, pct, token, world } from './world.ts';
 
 describe('collateral-apy', () => {
-  test('behavior: every source fills its own tokens; those with none are asked nowhere', async () => {
+  test('behavior: every source fills its own tokens; tokens without a source are not requested', async () => {
     const w = world();
     for (const { name } of w.warmers.filter(({ groups }) => groups.includes('collateralApy'))) await w.run(name);
     for (const chain of catalog.chains) {
@@ -21,7 +21,7 @@ describe('collateral-apy', () => {
     expect(w.facts().groups.collateralApy.items.get(token('stUSDS').address)?.value.apyPct.toFixed()).toBe('0');
   });
 
-  test('behavior: a principal token is not asked about once it has matured, and its last-good stays', async () => {
+  test('behavior: does not request a matured principal token, and keeps its last-good', async () => {
     const w = world();
     await w.run('collateral-apy-yieldmarket:1');
     const before = w.facts().groups.collateralApy.items;
@@ -43,7 +43,7 @@ describe('collateral-apy', () => {
     expect(w.facts().groups.collateralApy.failures.size).toBe(0);
   });
 
-  test('behavior: a source that tells no history this time does not take the known one away', async () => {
+  test('behavior: a missing history does not remove the known one', async () => {
     const w = world();
     const history = [{ atMs: NOW_MS - 5 * 86_400_000, ratePct: pct('3') }];
     const keys = [token('wstETH').address];
@@ -55,7 +55,7 @@ describe('collateral-apy', () => {
     expect([value?.apyPct.toFixed(), value?.history?.slice(0, 1)]).toEqual(['4', history]);
   });
 
-  test('behavior: a source without a history gets one from our own samples, a point a day, which a lost snapshot keeps', async () => {
+  test('behavior: a source without a history gets one from our samples, a point a day, which survives the loss of the snapshot', async () => {
     const w = world();
     const key = token('wstETH').address;
     const day = async (on: typeof w, apy: string) => {
@@ -86,7 +86,7 @@ describe('averages of sources without a history', () => {
     ['yieldmarket', 'PT-apxUSD-5NOV2026'],
     ['onchain', 'stUSDS'],
     ['aggregator', 'wstETH'],
-  ] as const)('%s: every average appears with its days, by our own samples alone', async (source, symbol) => {
+  ] as const)('%s: every average appears with its days from our own samples', async (source, symbol) => {
     const w = world();
     const { address } = token(symbol);
     const rate = (day: number) => pct(String(5 + (day % 10) / 10));
@@ -109,7 +109,7 @@ describe('averages of sources without a history', () => {
   });
 });
 
-describe('an APY that is not plausible', () => {
+describe('an implausible APY', () => {
   const key = token('wstETH').address;
   const tell = async (w: ReturnType<typeof world>, apy: string, history?: string) => {
     const own = history === undefined ? {} : { history: [{ atMs: NOW_MS - 86_400_000, ratePct: pct(history) }] };
@@ -124,7 +124,7 @@ describe('an APY that is not plausible', () => {
     ['a factor of 0.01', '0.07'],
     ['999 %', '999'],
     ['zero', '0'],
-  ])('%s waits for three readings, and the last good one goes on', async (_name, absurd) => {
+  ])('%s waits for three readings, and the last good one remains', async (_name, absurd) => {
     const w = world();
     await tell(w, '7', '7');
     expect(await tell(w, absurd, absurd)).toEqual(['7', absurd, 1]);
@@ -134,11 +134,11 @@ describe('an APY that is not plausible', () => {
     for (const shown of ['7', '7', absurd]) expect((await tell(w, absurd, absurd))[0]).toBe(shown);
   });
 
-  test('0 % beside a chart of 7 % is not believed even when nothing else is known', async () => {
+  test('rejects 0 % beside a chart of 7 % on a first start', async () => {
     expect(await tell(world(), '0', '7')).toEqual([undefined, '0', 1]);
   });
 
-  test('before anything is known, 700 % beside a chart of 700 % waits to be confirmed, as what is far from our own samples', async () => {
+  test('on a first start 700 % beside a chart of 700 %, or a value far from our samples, waits for confirmation', async () => {
     const w = world();
     expect(await tell(w, '700', '700')).toEqual([undefined, '700', 1]);
     const known = world();
@@ -151,7 +151,7 @@ describe('an APY that is not plausible', () => {
 });
 
 describe('stable-index', () => {
-  test('behavior: the list is published on every chain, and tokens are matched by id, then by symbol', async () => {
+  test('behavior: publishes the list on every chain, and matches tokens by id, then by symbol', async () => {
     const w = world();
     await w.run('stable-index');
     for (const { chainId } of catalog.chains) expect(w.facts(chainId).groups.stableIndex.items.size).toBe(2);
@@ -161,7 +161,7 @@ describe('stable-index', () => {
     expect(failures.get(token('syrupUSDC').address)?.reason).toBe('missing');
   });
 
-  test('behavior: a pool that failed or left the list keeps its last-good, and so does its token', async () => {
+  test('behavior: a pool that failed or left the list stays at last-good, as does its token', async () => {
     const w = world();
     await w.run('stable-index');
     const id = '66985a81-9c51-46ca-9977-42b4fe7bc6df';
@@ -177,7 +177,7 @@ describe('stable-index', () => {
     expect(collateralApy.failures.get(token('sUSDe').address)?.reason).toBe('malformed');
   });
 
-  test('behavior: an index that never answered is no success', async () => {
+  test('behavior: an index without an answer is a failure', async () => {
     const w = world();
     w.ports.stableIndex = { pools: fails('unreachable') };
     await expect(w.run('stable-index')).rejects.toMatchObject({ reason: 'unreachable' });

@@ -23,7 +23,7 @@ async function combinedPreview(input: object): Promise<[string, Json]> {
 }
 
 describe('deposit', () => {
-  test('behavior: a second one stacks, and one exit closes both loops', async () => {
+  test('behavior: a second deposit stacks, and one exit closes both loops', async () => {
     const vault = vaults.verbs.vault('SPY');
     await deposit(vault, '8000');
     const next = { strategyId: vault.id, amount: '5000', stockLtvPct: '40' };
@@ -44,13 +44,13 @@ describe('deposit', () => {
     expect((await vaults.verbs.loops(user)).some(({ open }) => open)).toBe(false);
   });
 
-  test('behavior: a chain whose clock runs ahead of this machine is built on all the same', async () => {
+  test('behavior: builds on a chain whose clock is ahead of this machine', async () => {
     await vaults.verbs.local.increaseTime(120);
     const body = { strategyId: vaults.verbs.vault('SPY').id, amount: '1000', userAddress: user };
     expect((await build('deposit', body)).calls).toHaveLength(4);
   });
 
-  test('behavior: its own borrowing moves the rates, and the preview says how far', async () => {
+  test('behavior: the preview includes the effect of its own loan on the rates', async () => {
     const vault = vaults.verbs.vault('NVDA');
     const { deposit: shown } = await vaults.verbs.preview({ strategyId: vault.id, amount: '20000' });
     expect(new Decimal(shown.netApyPct).lt(shown.netApyBeforePct)).toBe(true);
@@ -65,7 +65,7 @@ describe('deposit', () => {
     expectPoints(position.currentNetApyPct, preview.netApyPct, 'net APY');
   });
 
-  test('behavior: an allowance that suffices is not asked for again', async () => {
+  test('behavior: does not request a sufficient allowance again', async () => {
     const vault = vaults.verbs.vault('SPY');
     await vaults.verbs.fund(user, vault, 1_000_000_000n);
     const body = { strategyId: vault.id, amount: '1000', userAddress: user };
@@ -78,7 +78,7 @@ describe('deposit', () => {
     expect((await positionIn(vault)).stock.collateral).toBe(second.meta.preview.stock.expectedReceived);
   });
 
-  test('behavior: an authorization that a broken-off batch left is taken back first', async () => {
+  test('behavior: revokes a leftover authorization of an incomplete batch first', async () => {
     const vault = vaults.verbs.vault('NVDA');
     await vaults.verbs.authorize(user, true);
     await deposit(vault, '1000');
@@ -90,7 +90,7 @@ describe('deposit', () => {
     expect((await vaults.verbs.stockLeg(vault, user)).collateral).toBe(0n);
   });
 
-  test('behavior: both surfaces hand out the same calls, over GraphQL also as wallet_sendCalls and in words', async () => {
+  test('behavior: both surfaces return the same calls, over GraphQL also as wallet_sendCalls and decoded', async () => {
     const vault = vaults.verbs.vault('SPY');
     const input = { strategyId: vault.id, amount: '1500', userAddress: user };
     const [rest, graphql] = [await build('deposit', input), await vaults.verbs.deposit(input)];
@@ -129,7 +129,7 @@ describe('deposit', () => {
     expect(Date.parse(rest.meta.expiresAt) - vaults.service.clock.now()).toBeLessThanOrEqual(60_000);
   });
 
-  test('behavior: a wallet with nothing gets its batch and is told', async () => {
+  test('behavior: an empty wallet gets its batch with a note', async () => {
     const vault = vaults.verbs.vault('SPY');
     const input = { strategyId: vault.id, amount: '1234.5', userAddress: user };
     const spent = await vaults.verbs.balance(vault.depositToken.address, user);
@@ -151,7 +151,7 @@ describe('with a receiver of fees and an app', () => {
   beforeAll(() => vaults.service.restart({ FEE_RECEIVER: receiver, APP_URL: 'https://app.example/' }), START_MS);
   afterAll(() => vaults.service.restart(), START_MS);
 
-  test('behavior: the previewed fees arrive, 25 bps of the stock leg and 5 of the yield leg, and none on the way out', async () => {
+  test('behavior: the receiver gets the previewed fees, 25 bps of the stock leg and 5 of the yield leg, and none of an exit', async () => {
     const vault = vaults.verbs.vault('SPY');
     const received = () => vaults.verbs.balance(vault.depositToken.address, receiver);
     const { meta } = await deposit(vault, '10000');
@@ -170,7 +170,7 @@ describe('with a receiver of fees and an app', () => {
     expect(await received()).toBe(receivedBefore);
   });
 
-  test('behavior: the link carries the request, not the calls', async () => {
+  test('behavior: the link has the request, not the calls', async () => {
     const vault = vaults.verbs.vault('SPY');
     const { meta } = await build('deposit', {
       strategyId: vault.id,

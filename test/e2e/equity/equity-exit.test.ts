@@ -20,7 +20,7 @@ describe('exit', () => {
   const openIds = async (name: string) =>
     (await vaults.verbs.loops(owner(name))).flatMap(({ open }, id) => (open ? [id] : []));
 
-  test('behavior: tells what it costs and what it pays out at least, on both surfaces', async () => {
+  test('behavior: shows its costs and its minimum payout on both surfaces', async () => {
     const vault = vaults.verbs.vault('SPY');
     const body = { strategyId: vault.id, userAddress: owner('shareholder') };
     const { meta, calls } = await build('exit', body);
@@ -52,7 +52,7 @@ describe('exit', () => {
     expect(await vaults.verbs.stockLeg(vault, owner('shareholder'))).toEqual({ borrowShares: 0n, collateral: 0n });
   });
 
-  test('behavior: stacked deposits match together; the plain loop beside them stays', async () => {
+  test('behavior: stacked deposits match together; a separate plain loop stays open', async () => {
     const vault = vaults.verbs.vault('NVDA');
     const body = { strategyId: vault.id, userAddress: owner('stacker') };
     const exit = await build('exit', body);
@@ -62,7 +62,7 @@ describe('exit', () => {
     expect(await openIds('stacker')).toEqual([2]);
   });
 
-  test('behavior: a list closes what it names and leaves the other loop open', async () => {
+  test('behavior: a list closes only its loops', async () => {
     const vault = vaults.verbs.vault('NVDA');
     const body = { strategyId: vault.id, userAddress: owner('stacker'), yieldPositionIds: [1] };
     const exit = await build('exit', body);
@@ -71,7 +71,7 @@ describe('exit', () => {
     expect(await openIds('stacker')).toEqual([0, 2]);
   });
 
-  test('error: an ambiguous match is refused with its candidates, and closes the named one alone', async () => {
+  test('error: an ambiguous match is refused with its candidates, and then closes only the named one', async () => {
     const vault = vaults.verbs.vault('TSLA');
     const body = { strategyId: vault.id, userAddress: owner('ambiguous') };
     const position = await positionIn(vault, owner('ambiguous'));
@@ -112,7 +112,7 @@ describe('exit', () => {
     await unregister(wallet);
   });
 
-  test('error: managing a loop of a vault alone is refused with the way out', async () => {
+  test('error: managing a single loop of a vault is refused with a pointer to the exit', async () => {
     const answer = await vaults.verbs.post('/v1/partner/manage/build', {
       userAddress: owner('shareholder'),
       id: 0,
@@ -141,7 +141,7 @@ describe('the oracle cap on the sale of a loop', () => {
   /** Below what the exits accept, which is 1 % under their quote. */
   const BELOW_MINIMUM = 150n;
 
-  test('error: LimitExceeded for a venue that pays too little, named with the loop and the limit', async () => {
+  test('error: LimitExceeded for a venue that pays too little names the loop and the limit', async () => {
     const vault = vaults.verbs.vault('SPY');
     await deposit(vault, '5000');
     const body = { strategyId: vault.id, userAddress: user };
@@ -166,7 +166,7 @@ describe('the oracle cap on the sale of a loop', () => {
     expect((await vaults.verbs.loops(user)).map(({ open }) => open)).toEqual([false]);
   });
 
-  test('behavior: a batch whose venue got worse than its minimum reverts and changes nothing', async () => {
+  test('behavior: a batch with a swap below its minimum reverts without changes', async () => {
     const vault = vaults.verbs.vault('SPY');
     await deposit(vault, '5000');
     const { calls } = await build('exit', { strategyId: vault.id, userAddress: user });
@@ -181,7 +181,7 @@ describe('the oracle cap on the sale of a loop', () => {
     expect(await vaults.verbs.isAuthorized(user)).toBe(false);
   });
 
-  test('behavior: call by call the loop stays open, the rest goes on, and the loop can be left later', async () => {
+  test('behavior: sent as single calls, the failing loop stays open and can be closed later', async () => {
     const vault = vaults.verbs.vault('SPY');
     await deposit(vault, '5000');
     const { calls } = await build('exit', { strategyId: vault.id, userAddress: user });

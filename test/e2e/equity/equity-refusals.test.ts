@@ -41,13 +41,13 @@ async function refused(change: object, status: number, code: string): Promise<Js
 }
 
 describe('stockLtvPct', () => {
-  test('behavior: the cap passes', async () => {
+  test('behavior: accepts the cap', async () => {
     const answer = await verbs.post(SIMULATE, body({ stockLtvPct: '55' }));
     expect(answer.status, answer.text).toBe(200);
     expect(answer.body.preview.stock).toMatchObject({ requestedLtvPct: '55.00', maxLtvPct: '55.00' });
   });
 
-  test('error: a hundredth above the cap is refused with both numbers', async () => {
+  test('error: refuses a hundredth above the cap with both numbers', async () => {
     expect(await refused({ stockLtvPct: '55.01' }, 400, 'bad_request')).toEqual({
       field: 'body.stockLtvPct',
       value: '55.01',
@@ -63,7 +63,7 @@ describe('stockLtvPct', () => {
     });
   });
 
-  test('error: nothing to borrow', async () => {
+  test('error: refuses a zero loan', async () => {
     await refused({ stockLtvPct: '0' }, 400, 'bad_request');
   });
 });
@@ -76,7 +76,7 @@ describe('slippage', () => {
     expect(said).toContain(`Of the slippage 0.01 only ${echoed} holds`);
   };
 
-  test('default: 0.01, as far as the limit of the contracts leaves it', async () => {
+  test('default: 0.01, within the limit of the contracts', async () => {
     const { preview, note } = (await verbs.post(SIMULATE, body())).body;
     expectTightened(preview.slippage, note);
     const small = (await verbs.post(SIMULATE, body({ slippage: 0.002 }))).body;
@@ -84,7 +84,7 @@ describe('slippage', () => {
     expect(small.note).not.toContain('holds');
   });
 
-  test('behavior: above the cap it is capped, and what is left of it is echoed and named', async () => {
+  test('behavior: a value above the cap is capped, and the answer has the effective value', async () => {
     const simulated = await verbs.post(SIMULATE, body({ slippage: 0.05 }));
     expectTightened(simulated.body.preview.slippage, simulated.body.note);
     expect(simulated.body.note).toContain('0.05');
@@ -112,7 +112,7 @@ describe('which vault', () => {
     });
   });
 
-  test('behavior: its own chain may be named', async () => {
+  test('behavior: accepts its own chain', async () => {
     expect((await verbs.post(SIMULATE, body({ chainId: CHAIN_ID }))).status).toBe(200);
   });
 
@@ -122,7 +122,7 @@ describe('which vault', () => {
     expectEnvelope(await verbs.post(EXIT, exit), 400, 'bad_request');
   });
 
-  test('error: the id of a loop points to where loops are opened', async () => {
+  test('error: the id of a loop is refused with a pointer to the loop builder', async () => {
     const strategyId = verbs.vault('SPY').yieldMarket.id;
     const details = { reason: 'not_equity_vault', pointer: '/v1/partner/leverage/simulate' };
     expect(await refused({ strategyId }, 400, 'bad_request')).toEqual(details);
@@ -130,7 +130,7 @@ describe('which vault', () => {
     expect(exit.details).toEqual(details);
   });
 
-  test.each(['equity-0x12', 'SPY', ''])('error: "%s" is no id', async (strategyId) => {
+  test.each(['equity-0x12', 'SPY', ''])('error: "%s" is not an id', async (strategyId) => {
     await refused({ strategyId }, 400, 'bad_request');
   });
 });
@@ -168,7 +168,7 @@ describe('liquidity', () => {
     });
   });
 
-  test('error: a flash-loan swap that would lose more than the contracts accept', async () => {
+  test('error: a flash-loan swap with a larger loss than the contracts accept', async () => {
     const { yieldMarket } = verbs.vault('SPY');
     // Only the venue's depth bounds it now.
     await verbs.local.supply(yieldMarket, 20_000_000_000_000n);
@@ -180,14 +180,14 @@ describe('liquidity', () => {
     });
   });
 
-  test('error: no venue takes a size beyond its depth', async () => {
+  test('error: no venue swaps a size beyond its depth', async () => {
     const details = await refused({ amount: '400000000' }, 503, 'no_route');
     expect(details).toMatchObject({ tokenIn: verbs.vault('SPY').depositToken.address, amountIn: '400000000000000' });
   });
 });
 
 describe('sources', () => {
-  test('error: stale data stops building while reads go on', async () => {
+  test('error: stale data stops builds, and reads continue', async () => {
     service.clock.advance(310_000);
     try {
       const details = await refused({}, 503, 'stale_data');
@@ -208,14 +208,14 @@ describe('sources', () => {
     await refused({}, 503, 'upstream_unavailable');
   });
 
-  test('error: an absurd quote is not believed', async () => {
+  test('error: rejects an absurd quote', async () => {
     service.world.upstreams.faults.set('kyberswap', { kind: 'absurd' });
     await refused({}, 503, 'upstream_unavailable');
   });
 });
 
 describe('a closed market', () => {
-  test('error: nothing is deposited and nothing left while the contract is paused', async () => {
+  test('error: refuses deposits and exits while the contract is paused', async () => {
     await verbs.local.call(OWNER, chain.contracts.flashLeverage, 'FlashLeverage', 'pause', []);
     expect(await refused({}, 400, 'bad_request')).toEqual({ reason: 'market_closed', rule: 'paused' });
     const wallet = seededWallet('shareholder').account.address;
@@ -223,7 +223,7 @@ describe('a closed market', () => {
     expect(expectEnvelope(exit, 400, 'bad_request').details).toEqual({ reason: 'market_closed', rule: 'paused' });
   });
 
-  test('error: nothing is deposited into a market that is not supported any more, and the way out stays open', async () => {
+  test('error: refuses deposits into an unsupported market and allows exits', async () => {
     const { id } = verbs.vault('SPY').yieldMarket;
     await verbs.local.call(OWNER, chain.contracts.flashLeverage, 'FlashLeverage', 'setMarketEnabled', [id, false]);
     expect(await refused({}, 400, 'bad_request')).toEqual({
@@ -240,7 +240,7 @@ describe('a closed market', () => {
 });
 
 describe('a wallet', () => {
-  test('error: with nothing in the vault there is nothing to leave', async () => {
+  test('error: refuses an exit from an empty vault', async () => {
     const answer = await verbs.post(EXIT, { strategyId: verbs.vault('SPY').id, userAddress: user });
     expect(expectEnvelope(answer, 400, 'bad_request').details).toMatchObject({ reason: 'nothing_to_do' });
     expect(await verbs.exit({ strategyId: verbs.vault('SPY').id, userAddress: user })).toMatchObject({
@@ -256,13 +256,13 @@ describe('a wallet', () => {
     ['one id twice', [0, 0]],
     ['an empty list', []],
     ['a negative id', [-1]],
-  ])('error: %s is not closed', async (_what, yieldPositionIds) => {
+  ])('error: refuses to close %s', async (_what, yieldPositionIds) => {
     const { address } = seededWallet('stacker').account;
     const exit = { strategyId: verbs.vault('NVDA').id, userAddress: address, yieldPositionIds };
     expectEnvelope(await verbs.post(EXIT, exit), 400, 'bad_request');
   });
 
-  test('error: a sale that would not cover its debt is refused with both numbers', async () => {
+  test('error: refuses a sale below its debt with both numbers', async () => {
     const wallet = seededWallet('shareholder').account.address;
     const vault = verbs.vault('SPY');
     const exit = { strategyId: vault.id, userAddress: wallet };
@@ -275,7 +275,7 @@ describe('a wallet', () => {
     expect(loop).toMatchObject({ field: 'body.yieldPositionIds', value: '0' });
   });
 
-  test('error: what can never sign gets nothing', async () => {
+  test('error: refuses an address that cannot sign', async () => {
     for (const userAddress of ['0x0000000000000000000000000000000000000000', verbs.router]) {
       for (const [path, sent] of [
         [DEPOSIT, body({ userAddress })],
@@ -287,7 +287,7 @@ describe('a wallet', () => {
     }
   });
 
-  test('error: a stock leg that ends above its liquidation LTV is told by the simulation', async () => {
+  test('error: the simulation finds a stock leg above its liquidation LTV', async () => {
     const { stockMarket, depositToken } = verbs.vault('SPY');
     const collateral = 10n ** 19n;
     const value = (collateral * (await verbs.local.oraclePrice(stockMarket))) / 10n ** 36n;

@@ -14,7 +14,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => service?.stop());
 
-test('error: StaleData on every way in and out, for an oracle that does not answer while market state is fresh', async () => {
+test('error: StaleData for deposits and exits while the oracle does not answer and market state is fresh', async () => {
   const strategyId = verbs.vault('SPY').id;
   await verbs.local.client.setCode({ address: verbs.vault('SPY').stockMarket.oracle, bytecode: '0xfe' });
   service.clock.advance(901_000);

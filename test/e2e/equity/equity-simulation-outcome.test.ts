@@ -71,7 +71,7 @@ describe('a deposit', () => {
     },
   );
 
-  test('behavior: a loss within the tolerance is previewed as it was simulated, and so it happens', async () => {
+  test('behavior: a loss within the tolerance is previewed as simulated and executes as previewed', async () => {
     skim(15);
     const before = await verbs.stockLeg(vault, user);
     const { calls, meta } = await built('deposit', deposit);
@@ -89,7 +89,7 @@ describe('an exit', () => {
     await expectMismatch('exit', { strategyId: vault.id, userAddress: user });
   });
 
-  test('behavior: says what is paid out, as the simulation ended and as it happens', async () => {
+  test('behavior: shows the payout of the simulation, which equals the execution', async () => {
     const { calls, meta } = await built('exit', { strategyId: vault.id, userAddress: user });
     const before = await verbs.balance(vault.depositToken.address, user);
     await verbs.sendAtomically(user, calls);

@@ -86,7 +86,7 @@ describe.each(WAYS)('deposit and exit, %s', (_way, send) => {
 });
 
 describe('when a call in the middle fails', () => {
-  test('behavior: in order, the last call of a deposit still revokes and nothing was deposited', async () => {
+  test('behavior: sent in order, the last call of a deposit still revokes, and nothing was deposited', async () => {
     const vault = vaults.verbs.vault('TSLA');
     await vaults.verbs.fund(user, vault, 2_000_000_000n);
     const before = await vaults.verbs.balance(vault.depositToken.address, user);
@@ -99,7 +99,7 @@ describe('when a call in the middle fails', () => {
     expect((await vaults.verbs.stockLeg(vault, user)).collateral).toBe(0n);
   });
 
-  test('behavior: in order, the last call of an exit still revokes and the stock leg stays', async () => {
+  test('behavior: sent in order, the last call of an exit still revokes, and the stock leg stays', async () => {
     const vault = vaults.verbs.vault('TSLA');
     await deposit(vault, '2000');
     const { calls } = await build('exit', { strategyId: vault.id, userAddress: user });
@@ -113,7 +113,7 @@ describe('when a call in the middle fails', () => {
     expect(await vaults.verbs.stockLeg(vault, user)).toEqual({ borrowShares: 0n, collateral: 0n });
   });
 
-  test('behavior: atomically, nothing happens at all', async () => {
+  test('behavior: sent atomically, nothing changes', async () => {
     const vault = vaults.verbs.vault('TSLA');
     await vaults.verbs.fund(user, vault, 2_000_000_000n);
     const { calls } = await build('deposit', { strategyId: vault.id, amount: '2000', userAddress: user });

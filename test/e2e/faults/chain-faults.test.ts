@@ -54,7 +54,7 @@ describe('a node that fails', () => {
     ['answers garbage', { kind: 'garbage' }],
   ];
   test.each(MODES)(
-    '%s: last-good with its true age, the other chain untouched, well again at once',
+    '%s: last-good with its true age, no effect on the other chain, immediate recovery',
     async (_, mode) => {
       proxy.set({ kind: 'pass' });
       await pass();
@@ -109,7 +109,7 @@ describe('a node that fails', () => {
     expect(proxy.taken()).toBe(3);
   });
 
-  test('an older block is not believed', async () => {
+  test('rejects an older block', async () => {
     const behind = await chain().client.getBlockNumber();
     await pass();
     await service.refresh('lending-state:1');
@@ -124,7 +124,7 @@ describe('a node that fails', () => {
     expect((await observeGroups(service)).get('1 lendingState')?.status).toBe('FRESH');
   });
 
-  test('readiness ends 15 minutes past the budget, reads go on, and staleForSec tells', async () => {
+  test('readiness ends 15 minutes past the budget, and reads continue with staleForSec', async () => {
     await pass();
     await service.refresh('lending-state');
     proxy.set({ kind: 'down' });
@@ -179,7 +179,7 @@ describe('a contract that fails', () => {
     ['is gone', '0x', 'malformed'],
     // Half a word.
     ['says too little', '0x60106000f3', 'malformed'],
-  ] as const)('an oracle that %s keeps its own last-good alone', async (_, code, reason) => {
+  ] as const)('only the oracle that %s stays at last-good', async (_, code, reason) => {
     await service.refresh('lending-state:1');
     const before = (await service.get('/v1/app/markets')).body;
     const { oracle } = chain().market(SUSDE_PYUSD);
@@ -203,7 +203,7 @@ describe('a contract that fails', () => {
     );
   });
 
-  test('an interest-rate model that reverts keeps market state at last-good, oracles go on', async () => {
+  test('a reverting interest-rate model keeps market state at last-good, and oracles refresh', async () => {
     await service.refresh('lending-state:1');
     const before = (await service.get('/v1/app/markets')).body;
     const { irm } = chain().market(SUSDE_PYUSD);
@@ -221,7 +221,7 @@ describe('a contract that fails', () => {
     });
   });
 
-  test('the lending protocol itself gone is no market without supply', async () => {
+  test('a missing lending protocol does not show markets without supply', async () => {
     await service.refresh('lending-state:1');
     const before = (await service.get('/v1/app/markets')).body;
     await broken(
@@ -237,7 +237,7 @@ describe('a contract that fails', () => {
     );
   });
 
-  test('a market that is drained to its last token is shown so, and is not listed', async () => {
+  test('shows a fully drained market without listing it', async () => {
     const { client, openMorphoPosition, market } = chain();
     const drained = market(SUSDE_PYUSD);
     await service.refresh('lending-state:1');
@@ -263,7 +263,7 @@ describe('a contract that fails', () => {
   });
 });
 
-test('an unknown chain stays a bad request whatever fails', async () => {
+test('an unknown chain stays a bad request during failures', async () => {
   proxy.set({ kind: 'down' });
   expectEnvelope(await service.get('/v1/strategies?chainId=10'), 400, 'bad_request');
   proxy.set({ kind: 'pass' });

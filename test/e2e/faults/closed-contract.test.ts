@@ -49,12 +49,12 @@ const call = (chainId: number, functionName: string, args: readonly unknown[]) =
 };
 
 describe('a paused contract', () => {
-  it.each([...OPENING, ...LEAVING])('error: %s is refused for one reason', async (path, body) => {
+  it.each([...OPENING, ...LEAVING])('error: refuses %s with one reason', async (path, body) => {
     await call(body.chainId, 'pause', []);
     expect(await refusal(path, body)).toEqual([400, 'bad_request', 'market_closed']);
   });
 
-  it('error: previews in GraphQL are refused as well', async () => {
+  it('error: refuses previews in GraphQL too', async () => {
     await call(1, 'pause', []);
     const { chainId, ...input } = open;
     const query = `query($input: OpenLeverageInput!) { leveragePreview(input: $input) { __typename ... on NotEligibleRefusal { ineligibility } } }`;
@@ -70,14 +70,14 @@ describe('a paused contract', () => {
   });
 });
 
-describe('a market that the contract does not support any more', () => {
-  it.each(OPENING)('error: %s is refused for one reason', async (path, body) => {
+describe('a market that the contract no longer supports', () => {
+  it.each(OPENING)('error: refuses %s with one reason', async (path, body) => {
     const { id } = body.chainId === 1 ? market : vault.yieldMarket;
     await call(body.chainId, 'setMarketEnabled', [id, false]);
     expect(await refusal(path, body)).toEqual([400, 'bad_request', 'market_closed']);
   });
 
-  it.each(LEAVING)('behavior: %s goes on', async (path, body) => {
+  it.each(LEAVING)('behavior: %s continues', async (path, body) => {
     const { id } = body.chainId === 1 ? market : vault.yieldMarket;
     await call(body.chainId, 'setMarketEnabled', [id, false]);
     expect(await refusal(path, body)).toEqual([200, undefined, undefined]);
@@ -105,7 +105,7 @@ describe('a deployment that lacks views', () => {
   const said = ({ note, meta }: Json): string => note ?? meta.instructions;
 
   it.each([...OPENING, ...LEAVING])(
-    'behavior: %s goes on by the documented defaults, and says so',
+    'behavior: %s continues with the documented defaults and a note',
     async (path, body) => {
       await without(body.chainId, [...STATE, ...TERMS]);
       const answer = await service.post(`/v1/partner/${path}`, body, PARTNER);
@@ -117,7 +117,7 @@ describe('a deployment that lacks views', () => {
     },
   );
 
-  it('behavior: one missing view takes nothing else down', async () => {
+  it('behavior: one missing view affects no other', async () => {
     await without(1, ['s_yieldFee']);
     const answer = await service.post('/v1/partner/leverage/simulate', open, PARTNER);
     expect(answer.body.note).toContain('The contract did not answer s_yieldFee: documented defaults');
@@ -126,7 +126,7 @@ describe('a deployment that lacks views', () => {
     expect(await refusal('leverage/simulate', open)).toEqual([400, 'bad_request', 'market_closed']);
   });
 
-  it('behavior: the yield fee of a close is the simulated one in costs and in words', async () => {
+  it('behavior: costs and note have the simulated yield fee of a close', async () => {
     await call(1, 'updateYieldFee', [10n ** 17n]);
     await without(1, ['s_yieldFee']);
     await service.world.chains.on(1).moveOracle(market, '5');
@@ -139,7 +139,7 @@ describe('a deployment that lacks views', () => {
 });
 
 describe('the borrow incentive of a market', () => {
-  it('behavior: previews and bundles say that its dilution is not known, where one is paid', async () => {
+  it('behavior: previews and bundles mention its unknown dilution', async () => {
     const sentence = 'A borrow incentive is counted as it is paid now: how far the new debt dilutes it is not known.';
     const textOf = async (path: string, body: Json) => {
       const answer = await service.post(`/v1/partner/${path}`, body, PARTNER);

@@ -292,7 +292,7 @@ describe.each(ROWS.map((row) => [row.provider, row] as const))('%s', (provider, 
   });
 });
 
-test('every kind of fault that a provider can have is in the table', () => {
+test('the table has every kind of fault of a provider', () => {
   // Values that are scaled are in range: what becomes of them is in `absurd-values.test.ts`.
   expect(new Set([...CASES.map(([, { kind }]) => kind), 'scaled'])).toEqual(new Set(FAULT_KINDS));
 });

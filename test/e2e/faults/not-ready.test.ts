@@ -29,7 +29,7 @@ afterAll(async () => {
   for (const proxy of proxies) await proxy.stop();
 });
 
-describe('before anything was measured', () => {
+describe('before the first measurement', () => {
   test.each(['/v1/strategies', '/v1/strategies?chainId=4663', `/v1/strategies/${SUSDE_PYUSD}`, '/v1/app/markets'])(
     '503 %s',
     async (path) => {
@@ -37,12 +37,12 @@ describe('before anything was measured', () => {
     },
   );
 
-  test('bad input is refused all the same', async () => {
+  test('bad input is still refused', async () => {
     expectEnvelope(await service.get('/v1/strategies?chainId=2'), 400, 'bad_request');
     expectEnvelope(await service.get('/v1/strategies/abc'), 400, 'bad_request');
   });
 
-  test('/ready is 503 and says what it waits for; /health lives', async () => {
+  test('/ready is 503 and names the missing groups; /health is 200', async () => {
     const ready = await service.get('/ready');
     expect(ready.status).toBe(503);
     expect(ready.body).toMatchObject({ ready: false, chains: CHAIN_IDS.map((chainId) => ({ chainId, ready: false })) });
@@ -57,7 +57,7 @@ describe('before anything was measured', () => {
   });
 
   test.each(['/v1/collateral/apy-history', `/v1/collateral/${SUSDE_PYUSD}/apy-history`])(
-    'what no source has told is not an empty history: %s',
+    'an unmeasured history is not empty: %s',
     async (path) => {
       const { status, body } = await service.get(path);
       expect(status).toBe(200);
@@ -67,19 +67,19 @@ describe('before anything was measured', () => {
     },
   );
 
-  test('a collateral that earns nothing has its own answer: nothing is missing, and nothing is stale', async () => {
+  test('a collateral without yield has an answer that is neither missing nor stale', async () => {
     const plain = service.world.chains.on(1).chain.markets.find(({ collateral }) => collateral.apySource === 'none');
     const { body } = await service.get(`/v1/collateral/${plain?.id}/apy-history`);
     expect(body).toMatchObject({ stale: false, history: [], gap: { reason: 'NOT_APPLICABLE' } });
   });
 
-  test('stable APY is never gated: an empty list with the stale flag', async () => {
+  test('stable APY answers with an empty list and the stale flag', async () => {
     const { status, body } = await service.get('/v1/stable-apy');
     expect(status).toBe(200);
     expect(body).toEqual({ asOf: null, stale: true, stableApy: [] });
   });
 
-  test('prices and histories are empty, stale and without a made-up value', async () => {
+  test('prices and histories are empty and stale', async () => {
     expect((await service.get('/v1/prices')).body).toEqual({ asOf: null, stale: true, prices: {} });
     for (const path of ['/v1/markets/borrow-apy-history', '/v1/collateral/apy-history']) {
       const { status, body } = await service.get(path);
@@ -92,14 +92,14 @@ describe('before anything was measured', () => {
     expect(one.body.gap.reason).toBe('NOT_MEASURED');
   });
 
-  test('GraphQL says not_ready with the same code, and freshness says never', async () => {
+  test('GraphQL has the same code not_ready, and freshness has never', async () => {
     const { body } = await service.graphql('{ strategies { totalCount } }');
     expect(body.errors?.[0].extensions).toMatchObject({ code: 'not_ready', status: 503, retryable: true });
     const freshness = await service.graphql('{ freshness { ready groups { status items } } }');
     expect(freshness.body.data.freshness.map(({ ready }: Json) => ready)).toEqual([false, false]);
   });
 
-  test('one chain answers while the other is silent', async () => {
+  test('one chain answers while the other does not', async () => {
     proxies[0]?.set({ kind: 'pass' });
     await service.refresh('lending-state:1');
     const ready = await service.get('/ready');

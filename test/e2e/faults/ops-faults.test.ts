@@ -45,7 +45,7 @@ describe.each(FAULTS)('%s down', (provider, fail, heal) => {
     await heal();
   });
 
-  test('behavior: the last good list as degraded, then stale, then a new one; a single wallet 503', async () => {
+  test('behavior: serves the last good list as degraded, then stale, then a new one; a single wallet is 503', async () => {
     const good = await service.get(LIST, OPS);
     expect(good.body).toMatchObject({ stale: false, degraded: false });
     await fail();
@@ -70,7 +70,7 @@ describe.each(FAULTS)('%s down', (provider, fail, heal) => {
     expect((await service.get(ONE, OPS)).status).toBe(200);
   });
 
-  test('error: UpstreamUnavailable while there is no good list yet', async () => {
+  test('error: UpstreamUnavailable without a last good list', async () => {
     await service.restart();
     await fail();
     const refused = await service.get(LIST, OPS);
@@ -81,8 +81,8 @@ describe.each(FAULTS)('%s down', (provider, fail, heal) => {
   });
 });
 
-describe('one wallet poisoned', () => {
-  test('behavior: it is listed with its failure, and the others are as they were', async () => {
+describe('one unreadable wallet', () => {
+  test('behavior: it is listed with its failure, and the others are unchanged', async () => {
     const before = (await service.get(LIST, OPS)).body;
     const poisoned = seededWallet('looper').account.address;
     const db = createDatabase({

@@ -71,7 +71,7 @@ const VENUES: readonly (readonly [Provider, source: string, other: string])[] = 
 const HARMLESS: readonly Fault['kind'][] = ['latency', 'duplicate', 'future', 'frozen'];
 
 describe.each(VENUES)('%s', (provider, _, other) => {
-  test.each(FAULT_KINDS)('behavior: %s leaves the other venue', async (kind) => {
+  test.each(FAULT_KINDS)('behavior: %s leaves the other venue usable', async (kind) => {
     const healthy = collateralOf(await simulate('direct'));
     service.world.upstreams.faults.set(provider, faultOf(kind));
     waitTimeouts.endFor(kind);

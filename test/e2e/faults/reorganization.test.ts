@@ -59,7 +59,7 @@ describe('a reorganization', () => {
   it.each([
     ['near the head', 0],
     ['of what was thought to be final', 2 * FINAL_BLOCKS],
-  ])('behavior: %s that puts another position at the same id is no liquidation', async (_name, blocks) => {
+  ])('behavior: %s with another position at the same id is not a liquidation', async (_name, blocks) => {
     const id = await open(first);
     if (blocks > 0) await chain().mine(blocks);
     expect((await close(id)).status).toBe(200);
@@ -71,7 +71,7 @@ describe('a reorganization', () => {
     expect((await partner.position(second, id)).open).toBe(false);
   });
 
-  it('behavior: a position that it took away is not there any more', async () => {
+  it('behavior: a position removed by it is gone', async () => {
     const id = await open(first);
     await chain().mine(2 * FINAL_BLOCKS);
     expect((await close(id)).status).toBe(200);
@@ -80,7 +80,7 @@ describe('a reorganization', () => {
     expect([status, body.error.code, body.error.details.field]).toEqual([400, 'bad_request', 'body.id']);
   });
 
-  it('behavior: market and proxy are read again until their block is final, then taken from memory', async () => {
+  it('behavior: reads market and proxy until their block is final, then uses memory', async () => {
     const id = await open(first);
     const requests = async () => {
       proxy.taken();
@@ -92,7 +92,7 @@ describe('a reorganization', () => {
     expect([await requests(), await requests()]).toEqual([4, 3]);
   });
 
-  it('behavior: a token that became another at the same address has the decimals of the new one', async () => {
+  it('behavior: a replaced token at the same address has the new decimals', async () => {
     const deployed = async (decimals: number): Promise<string> => {
       const { TestToken } = await compileContracts();
       if (!TestToken) throw new Error('contracts/lending/TestToken.sol was not compiled');
@@ -119,7 +119,7 @@ describe('a reorganization', () => {
     expect(await amountIn(token)).toBe('150000000');
   });
 
-  it('behavior: a token that was not there yet can be lent in simulation once it is', async () => {
+  it('behavior: a token can be lent in simulation once it exists', async () => {
     const slots = createBalanceSlots();
     // A session stays at its block: every look is one of its own.
     const prepare = (token: PayToken) =>

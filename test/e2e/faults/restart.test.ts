@@ -45,7 +45,7 @@ function heal(): void {
 const READ_PATHS = READS.filter((path) => !path.includes('borrow-apy-history'));
 
 describe('a restart', () => {
-  test('serves last-good with true ages before anything outside has answered', async () => {
+  test('serves last-good with true ages before any upstream answers', async () => {
     const before = await observe(service, READ_PATHS);
     expect(before.statuses).toEqual(READ_PATHS.map(() => 200));
     service.clock.advance(600_000);
@@ -65,7 +65,7 @@ describe('a restart', () => {
     expect((await service.get('/ready')).status).toBe(200);
   });
 
-  test('keeps histories, our own samples among them', async () => {
+  test('keeps histories including our own samples', async () => {
     heal();
     await service.restart();
     await service.app.warmed;
@@ -81,7 +81,7 @@ describe('a restart', () => {
     heal();
   });
 
-  test('continues the version, so that nobody takes older facts for newer ones', async () => {
+  test('continues the version, so that older facts do not look newer', async () => {
     const version = async () => (await service.get('/health')).body.chains.map((chain: Json) => chain.version);
     const before = await version();
     silence();
@@ -100,7 +100,7 @@ describe('a restart', () => {
     ],
     ['something else', () => 'not a snapshot'],
     ['empty', () => ''],
-  ])('sets a snapshot that is %s aside, names it, and starts from nothing', async (_, damage) => {
+  ])('sets a snapshot that is %s aside, names it, and starts empty', async (_, damage) => {
     heal();
     await service.restart();
     await service.app.warmed;
@@ -124,8 +124,8 @@ describe('a restart', () => {
   });
 });
 
-describe('a value that waits to be confirmed', () => {
-  test('is still doubted after a restart, with its readings: the last good one and the warning go on until the third', async () => {
+describe('an unconfirmed value', () => {
+  test('stays unconfirmed after a restart with its readings: the last good one and the warning remain until the third', async () => {
     heal();
     await service.restart();
     await service.app.warmed;
@@ -168,8 +168,8 @@ describe('a value that waits to be confirmed', () => {
   });
 });
 
-describe('an upgrade that cannot read the facts of before', () => {
-  test('is not ready with some of the strategies; once it goes on without the rest, it says what is missing', async () => {
+describe('an upgrade with another form of the facts', () => {
+  test('is not ready with some strategies, then continues and names the missing ones', async () => {
     heal();
     await service.restart();
     await service.app.warmed;
@@ -199,7 +199,7 @@ describe('an upgrade that cannot read the facts of before', () => {
     heal();
   });
 
-  test('on sources that stopped forty days ago tells their age, and is fresh with the first true answer', async () => {
+  test('shows the age of sources that stopped forty days ago, and is fresh with the first correct answer', async () => {
     heal();
     await service.restart();
     await service.app.warmed;

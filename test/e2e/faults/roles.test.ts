@@ -34,7 +34,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'roles', () => {
     await cluster?.stop();
   });
 
-  test('behavior: a warmer serves its status pages and nothing else', async () => {
+  test('behavior: a warmer serves only its status pages', async () => {
     expect((await get(warmer.url, '/health')).status).toBe(200);
     expect((await get(warmer.url, '/ready')).status).toBe(200);
     for (const path of ['/v1/strategies', '/graphql', '/graphql?query={chains{chainId}}', '/docs', '/']) {
@@ -45,7 +45,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'roles', () => {
     expect(posted.status).toBe(404);
   });
 
-  test('behavior: an api process has the facts of the warmer at its start, and asks no provider itself', async () => {
+  test('behavior: an api process has the facts of the warmer at its start, and calls no provider', async () => {
     const { status, body } = await get(api.url, '/v1/strategies');
     expect(status).toBe(200);
     expect(body.strategies.length).toBeGreaterThan(10);
@@ -59,7 +59,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'roles', () => {
     expect(theirs.body.jobs.held).toContain('prices:1');
   });
 
-  test('behavior: an api process runs no warmer even when it is asked to', async () => {
+  test('behavior: an api process runs no warmer even on request', async () => {
     await expect(api.warmers.refresh('prices')).rejects.toMatchObject({ code: 'not_ready' });
   });
 
@@ -78,7 +78,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'roles', () => {
     }
   });
 
-  test('behavior: two warmers never run the same job; when one leaves, the other takes over', async () => {
+  test('behavior: two warmers never run the same job; when one stops, the other takes over', async () => {
     const standby = await cluster.launch({ ROLE: 'warmer' });
     onTestFinished(() => standby.stop());
     await expect(standby.warmers.refresh('prices:1')).rejects.toMatchObject({ code: 'not_ready' });
@@ -96,7 +96,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'roles', () => {
     await expect(warmer.warmers.refresh('prices:1')).rejects.toMatchObject({ code: 'not_ready' });
   });
 
-  test('behavior: a warmer that is killed is replaced when its leases run out, within one lease', async () => {
+  test('behavior: another warmer replaces a killed one within one lease', async () => {
     await warmer.stop();
     /** Who holds which job, and until when by the clock of Redis, ms. */
     const leases = async (): Promise<Map<string, { token: string; untilMs: number }>> => {
@@ -138,7 +138,7 @@ describe.skipIf(skipped !== null || process.env.TEST_REDIS_URL !== undefined)(sk
   });
   afterAll(() => cluster.stop());
 
-  test('behavior: what is there is served, ageing, while Redis is away, and shared again when it is back', async () => {
+  test('behavior: serves ageing facts while Redis is away, and shares them again afterwards', async () => {
     const warmer = await cluster.launch({ ROLE: 'warmer' });
     await warmer.warmed;
     const api = await cluster.launch({ ROLE: 'api' });
@@ -164,7 +164,7 @@ describe.skipIf(skipped !== null || process.env.TEST_REDIS_URL !== undefined)(sk
     await Promise.all([warmer, api, late].map((app) => app.stop()));
   });
 
-  test('behavior: a process starts without Redis, says so, and is not ready', async () => {
+  test('behavior: a process starts without Redis, reports it, and is not ready', async () => {
     await cluster.redis.stop?.();
     const api = await cluster.launch({ ROLE: 'api' });
     expect((await get(api.url, '/health')).body.snapshot).toEqual({ kind: 'redis', ok: false });

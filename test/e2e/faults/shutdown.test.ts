@@ -47,7 +47,7 @@ const untilReady = async (service: ServiceProcess): Promise<void> => {
 };
 
 describe('SIGTERM', () => {
-  test('behavior: an accepted request is finished, streams complete, and the exit code is 0', async () => {
+  test('behavior: finishes accepted requests, completes streams, and exits with 0', async () => {
     const service = await cluster.spawn();
     await untilReady(service);
     const agent = new Agent({ keepAlive: true });
@@ -70,7 +70,7 @@ describe('SIGTERM', () => {
     agent.destroy();
   });
 
-  test('behavior: with a delay, /ready is false and requests are answered until it is over', async () => {
+  test('behavior: during the delay /ready is false and requests are answered', async () => {
     const service = await cluster.spawn({ STOP_DELAY_SEC: '2' });
     await untilReady(service);
     const ended = service.end('SIGTERM');
@@ -117,7 +117,7 @@ describe('start', () => {
     );
   });
 
-  test('error: a setting that is wrong and a Postgres that is away end the process with one line', async () => {
+  test('error: an invalid setting or a missing Postgres ends the process with one line', async () => {
     // Both rejections are awaited together: either process may end first.
     const away = spawnService(settings({ DATABASE_URL: 'postgres://u:secret@127.0.0.1:1/none', START_WAIT_SEC: '0' }));
     await Promise.all([
@@ -127,13 +127,13 @@ describe('start', () => {
     ]);
   });
 
-  test('error: an overlay that does not fit is named by its setting', async () => {
+  test('error: names the setting of an invalid overlay', async () => {
     const file = `${cluster.snapshotFile}.overlay.json`;
     await writeFile(file, '{"chainId":1}');
     await expect(spawnService(settings({ CATALOG_OVERLAY: file }))).rejects.toThrow(`CATALOG_OVERLAY: "${file}"`);
   });
 
-  test('error: a metrics port that is taken is named as such', async () => {
+  test('error: names a taken metrics port', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     const { port } = (await eventually(
       () => taken.address() as AddressInfo | null,
@@ -143,7 +143,7 @@ describe('start', () => {
     taken.close();
   });
 
-  test('behavior: nodes, providers and Redis that do not answer are no reason not to start', async () => {
+  test('behavior: starts without nodes, providers and Redis', async () => {
     const nowhere = 'http://127.0.0.1:1';
     const service = await cluster.spawn({
       RPC_URL_1: nowhere,
@@ -158,7 +158,7 @@ describe('start', () => {
 });
 
 describe('restart', () => {
-  test('behavior: the last facts are served with their true ages before any provider is asked', async () => {
+  test('behavior: serves the last facts with their true ages before any call to a provider', async () => {
     const first = await cluster.spawn();
     await untilReady(first);
     const before = await (await fetch(`${first.url}/v1/strategies`)).json();
@@ -178,7 +178,7 @@ describe('restart', () => {
     await second.end('SIGKILL');
   });
 
-  test('behavior: a damaged file is set aside and named, and the start goes on', async () => {
+  test('behavior: sets a damaged file aside, names it, and continues the start', async () => {
     const file = String(cluster.snapshotFile);
     await writeFile(file, (await readFile(file, 'utf8')).slice(0, -50));
     const service = await cluster.spawn();

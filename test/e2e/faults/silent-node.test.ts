@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 test(
-  'error: UpstreamUnavailable for every build on a node that never answers, long before a read would give up',
+  'error: UpstreamUnavailable for every build on a silent node, well before the timeout of a read',
   async () => {
     const [vault] = equityChain().equityVaults;
     const { address: userAddress } = seededWallet('shareholder').account;

@@ -75,7 +75,7 @@ async function wholeFlow(): Promise<void> {
 }
 
 describe('two nodes of one chain', () => {
-  it('default: both are told in /health, by their places and without their addresses', async () => {
+  it('default: /health shows both by their places, without addresses', async () => {
     const { text } = await service.get('/health');
     for (const { url } of [first, second]) expect(text).not.toContain(new URL(url).port);
     expect((await nodes()).map(({ node, capabilities }: Json) => [node, capabilities.simulateV1])).toEqual([
@@ -85,7 +85,7 @@ describe('two nodes of one chain', () => {
     await wholeFlow();
   });
 
-  it.each([1, 2])('behavior: node %i lags, and everything is of the newest blocks', async (place) => {
+  it.each([1, 2])('behavior: all values are of the newest blocks while node %i lags', async (place) => {
     const lagging = place === 1 ? first : second;
     const blockNumber = await chain().client.getBlockNumber();
     await chain().increaseTime(60);
@@ -102,19 +102,19 @@ describe('two nodes of one chain', () => {
     expect(await blocksBehind(place)).toBe(0);
   });
 
-  it.each([1, 2])('behavior: node %i hangs, and nothing waits for it', async (place) => {
+  it.each([1, 2])('behavior: no reading waits for the hanging node %i', async (place) => {
     (place === 1 ? first : second).set({ kind: 'hang' });
     await service.refresh('lending-state:1');
     await wholeFlow();
   });
 
-  it.each([1, 2])('behavior: node %i is on another fork, and no reading mixes the two', async (place) => {
+  it.each([1, 2])('behavior: no reading mixes the forks of node %i and the other', async (place) => {
     (place === 1 ? first : second).set({ kind: 'fork' });
     await service.refresh('lending-state:1');
     for (let i = 0; i < 3; i += 1) await wholeFlow();
   });
 
-  it('behavior: one lacks everything, and builds go to the other one', async () => {
+  it('behavior: builds use the other node when one has no capabilities', async () => {
     first.set({ kind: 'lacks', simulate: 'missing', overrides: 'refused' });
     await service.restart();
     service.clock.hold();
@@ -122,7 +122,7 @@ describe('two nodes of one chain', () => {
     for (let i = 0; i < 3; i += 1) await wholeFlow();
   });
 
-  it('error: UpstreamUnavailable when neither answers, and well again at once', async () => {
+  it('error: UpstreamUnavailable when neither answers, with immediate recovery', async () => {
     for (const proxy of [first, second]) proxy.set({ kind: 'down' });
     const { status, body } = await service.post(BUILD, { chainId: 1, ...open }, PARTNER);
     expect([status, body.error.code]).toEqual([503, 'upstream_unavailable']);

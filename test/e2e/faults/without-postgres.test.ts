@@ -66,7 +66,7 @@ beforeEach(async () => {
 });
 
 describe('keys while Postgres is stopped', () => {
-  test('behavior: a partner key is let in for the grace, for reads and builds, and 503 afterwards; it is told', async () => {
+  test('behavior: accepts a partner key for the grace period, for reads and builds, then answers 503, and reports it', async () => {
     expect(await keyHealth()).toEqual({ checked: true });
     service.clock.advance(VERDICT_TTL_MS);
     const before = await metric('spiral_key_checks_total{outcome="grace"}');
@@ -95,7 +95,7 @@ describe('keys while Postgres is stopped', () => {
     }
   });
 
-  test('behavior: a revoked key stays refused, a key that was never seen and the ops tier wait for the database', async () => {
+  test('behavior: a revoked key stays refused; an unknown key and the ops tier wait for the database', async () => {
     service.clock.advance(VERDICT_TTL_MS);
     expect(await statusOf('revoked')).toBe(401);
     expect(await statusOf('unseen')).toBe(503);
@@ -105,7 +105,7 @@ describe('keys while Postgres is stopped', () => {
 });
 
 describe('borrow-rate histories while Postgres is stopped', () => {
-  test('behavior: the last good read with its age; 503 where nothing was ever read', async () => {
+  test('behavior: serves the last good read with its age, and 503 without one', async () => {
     await postgres.start();
     const good = await service.get(HISTORIES);
     expect(good.status).toBe(200);

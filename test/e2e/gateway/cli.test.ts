@@ -67,7 +67,7 @@ async function stopsCleanly(running: Running, below: readonly ProcessRef[]): Pro
 
 describe('npm start', () => {
   test(
-    'says where it is and what to try, works, names a taken port, and leaves nothing behind',
+    'prints its URLs and examples, works, names a taken port, and leaves no processes',
     async () => {
       const running = bundled(ownWorld());
       await running.said('Ready');
@@ -124,7 +124,7 @@ describe('npm start', () => {
   );
 
   test.skipIf(!hasProc)(
-    'a signal that only npm gets ends everything below it',
+    'a signal to npm ends all its child processes',
     async () => {
       const running = start('npm', ['start'], { ...ownWorld(), HOME: folder });
       await running.said('Ready');
@@ -138,7 +138,7 @@ describe('npm start', () => {
   );
 
   test.skipIf(!hasProc)(
-    'a stop in the middle of the start leaves nothing behind either',
+    'a stop during the start leaves no processes',
     async () => {
       const running = bundled(ownWorld());
       let below: ProcessRef[] = [];
@@ -156,7 +156,7 @@ describe('npm start', () => {
   );
 });
 
-describe('settings that cannot work', () => {
+describe('invalid settings', () => {
   const PRODUCTION = { NODE_ENV: 'production' };
   const NODE = 'http://127.0.0.1:9';
   const REFUSED = [
@@ -168,7 +168,7 @@ describe('settings that cannot work', () => {
       ['PORT', 'LOG_LEVEL', 'RPC_TIMEOUT_MS'],
     ],
   ] as const;
-  test.each(REFUSED)('%s: the process ends with 1, naming what is wrong', async (_, env, named) => {
+  test.each(REFUSED)('%s: the process exits with 1 and names the problem', async (_, env, named) => {
     const running = start(process.execPath, [BUNDLED_MAIN], { ...ownWorld(), ...env });
     expect(await running.ended).toBe(1);
     for (const name of named) expect(running.stderr()).toContain(name);
@@ -193,7 +193,7 @@ describe('settings that cannot work', () => {
 });
 
 describe('.env.example', () => {
-  test('is the schema, variable by variable', async () => {
+  test('has every variable of the schema', async () => {
     const text = await readFile('.env.example', 'utf8');
     expect(text).toBe(renderEnvExample());
     const named = [...text.matchAll(/^(?:# )?([A-Z][A-Z0-9_]*)=/gm)].map(([, name]) => name);
@@ -203,7 +203,7 @@ describe('.env.example', () => {
 
 describe('npm run build', () => {
   test(
-    'makes a bundle that plain node starts',
+    'writes a bundle that node can start',
     async () => {
       const outdir = join('node_modules', '.cache', `spiral-gateway-build-${process.pid}`);
       try {

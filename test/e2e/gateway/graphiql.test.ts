@@ -54,7 +54,7 @@ describe.skipIf(!installed)(
       await browser?.close();
     });
 
-    test('opens with the example queries, each in a tab of its own', async () => {
+    test('opens each example query in its own tab', async () => {
       const tabs = await page.locator('.graphiql-tab').allInnerTexts();
       const names = [...EXAMPLE_QUERIES, ...PARTNER_EXAMPLE_QUERIES, ...OPS_EXAMPLE_QUERIES].map(
         ({ query }) => /(?:query|subscription) (\w+)/.exec(query)?.[1] ?? '',
@@ -105,14 +105,14 @@ describe.skipIf(!installed)(
       expect(data.leveragePreview).toMatchObject({ __typename: 'LeveragePreview', path: 'SWAP_AND_LEVERAGE' });
     });
 
-    test('has read the schema: documentation is there', async () => {
+    test('shows the documentation of the schema', async () => {
       await page.click('button[aria-label="Show Documentation Explorer"]');
       await expect
         .poll(() => page.locator('.graphiql-doc-explorer').innerText(), { timeout: 10_000 })
         .toContain('Query');
     });
 
-    test('asked nothing of any other machine, and nothing failed', () => {
+    test('sends no request to other machines, and none fails', () => {
       expect(strangers).toEqual([]);
       expect(complaints).toEqual([]);
     });
@@ -130,7 +130,7 @@ test.each(OPERATIONS.map(({ title, query, variables }) => [title, query, variabl
 );
 
 test.each(PARTNER_EXAMPLE_QUERIES.map(({ title, query, variables }) => [title, query, variables] as const))(
-  'the example "%s" answers what it asks for to a key, and nothing without one',
+  'the example "%s" answers with a key and is refused without one',
   async (_title, query, variables) => {
     const { body } = await service.graphql(query, variables ?? {}, PARTNER);
     expect(body.errors).toBeUndefined();

@@ -63,7 +63,7 @@ afterAll(async () => {
 });
 
 describe('a stream that was opened with a key', () => {
-  test('error: unauthorized ends it within the time in which requests of a revoked key are refused', async () => {
+  test('error: unauthorized ends it as soon as requests of a revoked key are refused', async () => {
     const key = await issue();
     const [positions, freshness] = [await open(POSITIONS, key.headers), await open(FRESHNESS, key.headers)];
     await key.revoke();
@@ -85,7 +85,7 @@ describe('a stream that was opened with a key', () => {
     expect((await lastOf(stream)).errors[0].extensions.code).toBe('unauthorized');
   });
 
-  test('behavior: it goes on while its key is good; so do others, and those without a key', async () => {
+  test('behavior: it continues while its key is valid, as do other streams and those without a key', async () => {
     const [good, bad] = [await issue(), await issue()];
     const going = [await open(POSITIONS, good.headers), await open(POSITIONS, PARTNER), await open(FRESHNESS, {})];
     const ending = await open(POSITIONS, bad.headers);
@@ -126,7 +126,7 @@ describe('a stream that was opened with a key', () => {
     expect((await service.graphql('{chains{chainId}}', {}, key.headers)).status).toBe(200);
   });
 
-  test('behavior: who leaves is not looked after any more', async () => {
+  test('behavior: stops checking the key of a closed stream', async () => {
     const key = await issue();
     service.clock.hold();
     // Warmers that were due wait for their next turn: from now on nothing but the stream sets a timer.

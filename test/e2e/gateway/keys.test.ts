@@ -47,7 +47,7 @@ const statuses = async (key: string) => [(await rest(key)).status, (await gql(ke
 const forget = () => service.clock.advance(VERDICT_TTL_MS + 1);
 
 describe('a key from its issue to its end, over HTTP', () => {
-  test('default: issued, rotated with an overlap, revoked', async () => {
+  test('default: issues, rotates with an overlap, revokes', async () => {
     const first = await keys('issue', '--tier', 'partner', '--label', 'Acme');
     expect(await statuses(first)).toEqual([200, 200]);
     const second = await keys('rotate', prefixOf(first), '--overlap', '1h');
@@ -65,14 +65,14 @@ describe('a key from its issue to its end, over HTTP', () => {
     expect(await statuses(second)).toEqual([401, 401]);
   });
 
-  test('default: a key ends when it was said to', async () => {
+  test('default: a key ends at its expiry', async () => {
     const key = await keys('issue', '--tier', 'partner', '--label', 'Trial', '--expires', '1d');
     expect(await statuses(key)).toEqual([200, 200]);
     service.clock.advance(DAY_MS);
     expect(await statuses(key)).toEqual([401, 401]);
   });
 
-  test('behavior: missing, unknown, malformed, revoked, expired and of the wrong tier are one and the same refusal', async () => {
+  test('behavior: missing, unknown, malformed, revoked, expired and wrong-tier keys get the same refusal', async () => {
     const revoked = await keys('issue', '--tier', 'partner', '--label', 'Revoked');
     await keys('revoke', prefixOf(revoked));
     const expired = await keys('issue', '--tier', 'partner', '--label', 'Expired', '--expires', '1h');
@@ -105,7 +105,7 @@ describe('a key from its issue to its end, over HTTP', () => {
     }
   });
 
-  test('behavior: no key was ever logged', () => {
+  test('behavior: logs no key', () => {
     for (const line of logs.take()) expect(line).not.toMatch(/sg_(partner|ops)_[0-9a-z]{8}_|local-partner|local-ops/);
   });
 });

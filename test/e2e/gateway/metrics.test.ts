@@ -27,13 +27,13 @@ describe('/metrics', () => {
     return line === undefined ? Number.NaN : Number(line.split(' ').at(-1));
   };
 
-  test('behavior: they stand on a port of their own, and nothing else does', async () => {
+  test('behavior: a separate port serves only them', async () => {
     expect((await fetch(`${app.url}/metrics`)).status).toBe(404);
     expect((await fetch(`${app.metricsUrl}/v1/strategies`)).status).toBe(404);
     expect((await fetch(`${app.metricsUrl}/metrics`)).headers.get('content-type')).toContain('text/plain');
   });
 
-  test('default: requests, providers, chains, warmers, facts, statements and the event loop are told', async () => {
+  test('default: covers requests, providers, chains, warmers, facts, statements and the event loop', async () => {
     await fetch(`${app.url}/v1/strategies`);
     expect(await value('spiral_http_requests_total{route="/v1/strategies",method="GET",status="200"}')).toBe(1);
     expect(await value('spiral_http_request_duration_seconds_count{route="/v1/strategies"}')).toBe(1);
@@ -53,7 +53,7 @@ describe('/metrics', () => {
     expect(await value('spiral_event_loop_delay_seconds{quantile="0.99"}')).toBeGreaterThanOrEqual(0);
   });
 
-  test('behavior: what swap venues were asked, answered, were chosen for and refused is told to ops and in metrics', async () => {
+  test('behavior: ops and metrics count requests, answers, choices and refusals of swap venues', async () => {
     const market = marketByKey(cluster.world.chains.on(1).chain, 'sUSDe/PYUSD 91.5');
     const post = async (path: string, key: string, body: unknown) => {
       const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
@@ -106,7 +106,7 @@ describe('/metrics', () => {
     await app.warmers.refresh('incentives:1');
   });
 
-  test('behavior: an oracle far from the price shows in the warnings, and in the part of the TVL that stands on it', async () => {
+  test('behavior: an oracle far from the price shows in the warnings and in the affected part of the TVL', async () => {
     const local = cluster.world.chains.on(1);
     const market = marketByKey(local.chain, 'weETH/WETH 94.5');
     const warned = 'spiral_markets_with_warning{chain_id="1",code="oracle_divergence"}';
@@ -123,7 +123,7 @@ describe('/metrics', () => {
     expect([await value(warned), await value(divergent)]).toEqual([0, 0]);
   });
 
-  test('behavior: no request can make a label of its own', async () => {
+  test('behavior: no request can create a label', async () => {
     const before = (await metrics()).split('\n').length;
     for (let i = 0; i < 40; i++) {
       await fetch(`${app.url}/v1/nothing-${i}`, { method: i % 2 === 0 ? 'GET' : 'DELETE' });
@@ -136,7 +136,7 @@ describe('/metrics', () => {
     expect(text.split('\n').length - before).toBeLessThan(120);
   });
 
-  test('behavior: 1,500 guesses at keys ask Postgres no more often than their address has points', async () => {
+  test('behavior: 1,500 guessed keys query Postgres at most as often as their address has points', async () => {
     const before = await value('spiral_database_queries_total{outcome="ok"}');
     const statuses = new Set<number>();
     for (let i = 0; i < 1_500; i += 100) {
@@ -165,7 +165,7 @@ describe('/metrics', () => {
     if (again.headers.get('etag') === etag) expect([again.status, await again.text()]).toEqual([304, '']);
   });
 
-  test('behavior: /health is limited by itself, and does not use up the budget of reads', async () => {
+  test('behavior: /health has its own limit, outside the budget of reads', async () => {
     const atOnce = Array.from({ length: 50 });
     let asked = 0;
     let refused: Response | undefined;
@@ -181,7 +181,7 @@ describe('/metrics', () => {
     expect((await fetch(`${app.url}/ready`)).status).toBe(200);
   });
 
-  test('behavior: refusals of limits are told by limit', async () => {
+  test('behavior: counts refusals by limit', async () => {
     for (let i = 0; i < 210; i++) await fetch(`${app.url}/v1/nothing`);
     expect(await value('spiral_limiter_refusals_total{limiter="client anonymous"}')).toBeGreaterThan(0);
   });
@@ -239,7 +239,7 @@ describe('startTracing', () => {
     expect(provider?.parentSpanContext?.spanId).toBe(resolver?.spanContext().spanId);
   });
 
-  test('behavior: warmers reach their nodes in spans, too, and no span holds a URL or a query', async () => {
+  test('behavior: warmers have spans too, and no span contains a URL or a query', async () => {
     await app.warmers.refresh('lending-state:1');
     const spans = exporter.getFinishedSpans();
     expect(spans.some(({ name }) => name === 'POST chain 1')).toBe(true);

@@ -27,7 +27,7 @@ const send = async (url: string, init: RequestInit): Promise<Answer> => {
 const titled = operations.map((operation) => [`${operation.method} ${operation.path}`, operation] as const);
 
 describe('/openapi.json', () => {
-  test('default: what is served is what is committed', async () => {
+  test('default: serves the committed document', async () => {
     const served = await service.get('/openapi.json');
     expect(served.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(served.body).toEqual(JSON.parse(JSON.stringify(document)));
@@ -51,14 +51,14 @@ describe('examples', () => {
 describe('generated requests', () => {
   const COUNT = Math.ceil(5_000 / operations.length);
 
-  test('default: they are at least 5,000', () => {
+  test('default: there are at least 5,000', () => {
     expect(COUNT * operations.length).toBeGreaterThanOrEqual(5_000);
   });
 
   const AT_ONCE = 16;
 
   test.each(titled)(
-    'behavior: %s answers as documented, and never with 500',
+    'behavior: %s answers as documented, never with 500',
     async (_title, operation: DocumentedOperation) => {
       const requests = requestsFor(operation, COUNT);
       const violations: unknown[] = [];

@@ -16,7 +16,7 @@ describe.skipIf(whyNoChromium !== null)(
       await service?.stop();
     });
 
-    test('default: /docs shows every operation, and nothing leaves the machine', async () => {
+    test('default: /docs shows every operation without external requests', async () => {
       const { page, leaving, errors } = await openPage(browser, service.url);
       await page.goto(`${service.url}/docs`);
       await page.locator('.opblock').first().waitFor();
@@ -45,7 +45,7 @@ describe.skipIf(whyNoChromium !== null)(
       await page.close();
     });
 
-    test('default: /graphql shows GraphiQL, which runs a query, and nothing leaves the machine', async () => {
+    test('default: /graphql shows GraphiQL, which runs a query without external requests', async () => {
       const { page, leaving, errors } = await openPage(browser, service.url);
       await page.goto(`${service.url}/graphql`);
       await page.locator('.graphiql-execute-button').waitFor();

@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => service?.stop());
 
 describe('limits of subscriptions', () => {
-  test('error: rate_limited beyond what a client may keep open; what is closed makes room', async () => {
+  test('error: rate_limited beyond the open streams of a client; a closed one makes room', async () => {
     const open = async () => {
       const ending = new AbortController();
       const response = await fetch(`${service.url}/graphql`, {

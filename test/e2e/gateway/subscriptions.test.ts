@@ -60,7 +60,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'subscriptions across processes', (
     return /^spiral_subscriptions_open\{field="strategyChanged"\} (\d+)$/m.exec(text)?.[1];
   };
 
-  test('default: everything first, then only what a change in another process made different', async () => {
+  test('default: sends everything first, then only the changes of another process', async () => {
     const stream = await open(STRATEGIES, ALL_ON_ONE);
     const first = await changeOf(stream);
     expect(first).toMatchObject({ chain: { chainId: 1 }, complete: true, removed: [] });
@@ -74,7 +74,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'subscriptions across processes', (
     expect(Number(liquidity(second))).toBeGreaterThan(Number(liquidity(first)));
   });
 
-  test('behavior: a reader that comes back with its version is told the difference alone', async () => {
+  test('behavior: a returning reader with its version gets only the difference', async () => {
     const before = await open(STRATEGIES, ALL_ON_ONE);
     const { version } = await changeOf(before);
     await before.close();
@@ -88,7 +88,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'subscriptions across processes', (
     expect(ids(change)).toContain(id);
   });
 
-  test('behavior: a version that this process does not know is answered with everything', async () => {
+  test('behavior: an unknown version gets everything', async () => {
     const stream = await open(STRATEGIES, { ...ALL_ON_ONE, since: [{ chainId: 1, version: 1 }] }, other);
     expect(await changeOf(stream)).toMatchObject({ complete: true });
   });
@@ -103,7 +103,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'subscriptions across processes', (
     expect(ids(change)).toContain(id);
   });
 
-  test('behavior: freshness is told when a source fails and when it is well again', async () => {
+  test('behavior: reports freshness when a source fails and recovers', async () => {
     const stream = await open(FRESHNESS);
     const statusOf = async () => {
       const { groups } = (await stream.next()).data.freshnessChanged;
@@ -118,7 +118,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'subscriptions across processes', (
     expect(await statusOf()).toBe('FRESH');
   });
 
-  test('behavior: a wallet is told of as it is, and again when its position changes; a key is needed', async () => {
+  test('behavior: sends a wallet at once and after a change of its position; requires a key', async () => {
     const { account } = seededWallet('looper');
     const variables = { address: account.address };
     const refused = await open(POSITIONS, variables);
@@ -148,7 +148,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'subscriptions across processes', (
     expect((await next).data.strategyChanged.complete).toBe(false);
   });
 
-  test('behavior: a reader that leaves is forgotten', async () => {
+  test('behavior: removes a closed subscription', async () => {
     await Promise.all(streams.splice(0).map((stream) => stream.close()));
     await eventually(openFeeds, (count) => count === '0');
     const stream = await open(STRATEGIES, ALL_ON_ONE);
@@ -163,7 +163,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'subscriptions across processes', (
     expect((await stream.next()).errors[0].extensions.code).toBe('bad_request');
   });
 
-  test('error: rate_limited beyond the subscriptions that a process serves', async () => {
+  test('error: rate_limited beyond the subscriptions of a process', async () => {
     const small = await cluster.launch({ ROLE: 'api', MAX_SUBSCRIPTIONS: '1' });
     const first = await open(STRATEGIES, ALL_ON_ONE, small);
     await changeOf(first);

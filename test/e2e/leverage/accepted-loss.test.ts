@@ -75,23 +75,20 @@ it.each([
   ['repay', { amount: '50', payToken: usde.address }, 50],
   ['add_collateral', { amount: '50', payToken: usde.address }, 10],
   ['increase_leverage', { leverage: 4 }, 10],
-] as const)(
-  'behavior: %s (%#) takes the loss that was accepted, up to its largest',
-  async (action, fields, largest) => {
-    const id = await opened();
-    const before = await partner.position(market, id);
-    const body = { userAddress: user, id, action, ...fields };
-    const bundle = await accepted(MANAGE, body, 30_000n);
-    await expectLargest(MANAGE, body, largest);
-    await partner.send(bundle);
-    const after = await partner.position(market, id);
-    expect([after.collateral, after.debt]).not.toEqual([before.collateral, before.debt]);
-    expect(after.open).toBe(action !== 'close' || 'amount' in fields);
-  },
-);
+] as const)('behavior: %s (%#) executes with the accepted loss, up to the maximum', async (action, fields, largest) => {
+  const id = await opened();
+  const before = await partner.position(market, id);
+  const body = { userAddress: user, id, action, ...fields };
+  const bundle = await accepted(MANAGE, body, 30_000n);
+  await expectLargest(MANAGE, body, largest);
+  await partner.send(bundle);
+  const after = await partner.position(market, id);
+  expect([after.collateral, after.debt]).not.toEqual([before.collateral, before.debt]);
+  expect(after.open).toBe(action !== 'close' || 'amount' in fields);
+});
 
 it.each([market.collateral, usde])(
-  'behavior: an open paid with $symbol takes the loss that was accepted, up to 10',
+  'behavior: an open paid with $symbol executes with the accepted loss, up to 10',
   async ({ address: payToken }) => {
     const id = await partner.nextId();
     const body = { strategyId: market.id, payToken, amount: '500', leverage: 3, userAddress: user };
@@ -136,14 +133,14 @@ it.each([
   ['repay', { amount: '50', payToken: usde.address }, '60'],
   ['add_collateral', { amount: '50', payToken: usde.address }, '60'],
   ['increase_leverage', { leverage: 4 }, '100000'],
-])('behavior: the maxAmountOut that a refusal of %s names is enough as minAmountOut', async (action, fields, above) => {
+])('behavior: the maxAmountOut in a refusal of %s passes as minAmountOut', async (action, fields, above) => {
   const body = { id: await opened(), action, ...fields };
   const least = await numberIn({ ...body, minAmountOut: above }, 'maxAmountOut');
   expect(Number(least)).toBeGreaterThan(0);
   await partner.send(await expectBuilt({ ...body, minAmountOut: least }));
 });
 
-it('behavior: the minAmount that a refusal of a full repayment names repays the whole debt', async () => {
+it('behavior: the minAmount in a refusal of a full repayment repays the whole debt', async () => {
   const id = await opened();
   const body = { id, action: 'repay', full: true, payToken: usde.address };
   const amount = await numberIn({ ...body, amount: '100' }, 'minAmount');
@@ -152,7 +149,7 @@ it('behavior: the minAmount that a refusal of a full repayment names repays the 
   expect((await partner.position(market, id)).debt).toBe(0n);
 });
 
-it('behavior: a vault deposit takes the loss that was accepted, up to 10', async () => {
+it('behavior: a vault deposit executes with the accepted loss, up to 10', async () => {
   const vaults = equityVerbs(service);
   const spy = vaults.vault('SPY');
   const body = { strategyId: spy.id, amount: '3000', stockLtvPct: '20', userAddress: user };
@@ -164,7 +161,7 @@ it('behavior: a vault deposit takes the loss that was accepted, up to 10', async
   expect((await vaults.stockLeg(spy, user)).collateral > 0n).toBe(true);
 });
 
-it('behavior: a vault exit takes the loss that was accepted, up to 50', async () => {
+it('behavior: a vault exit executes with the accepted loss, up to 50', async () => {
   const vaults = equityVerbs(service);
   const spy = vaults.vault('SPY');
   const body = { strategyId: spy.id, userAddress: shareholder };
@@ -177,7 +174,7 @@ it('behavior: a vault exit takes the loss that was accepted, up to 50', async ()
   expect((await vaults.stockLeg(spy, shareholder)).collateral).toBe(0n);
 });
 
-it('behavior: what an action takes names maxSwapLossPct where it may swap, and minAmountOut', async () => {
+it('behavior: the fields of an action include maxSwapLossPct and minAmountOut if it may swap', async () => {
   const takes = async (action: string) =>
     (await post(MANAGE, { userAddress: user, id: 0, action, leverage: 2, full: true })).body.error.details.limit.takes;
   for (const action of ['close', 'add_collateral', 'increase_leverage', 'repay']) {

@@ -59,7 +59,7 @@ async function open(market: Market, payToken: Token, amount: string, desiredLtv:
 const manage = (id: number, action: string, more: Json = {}) =>
   partner.build('/v1/partner/manage/build', { userAddress: user, id, action, ...more });
 
-it('behavior: an opening is sized on what the deposit fee leaves', async () => {
+it('behavior: an opening is sized after the deposit fee', async () => {
   const market = marketOf(1, UNCORRELATED);
   const { id, bundle } = await open(market, market.collateral, '0.5', '60');
   expect(await feeOf(market.collateral, bundle)).toBe(depositFeeOf(units('0.5', market.collateral), DEPOSIT_FEE));
@@ -89,7 +89,7 @@ it('behavior: added collateral, a repayment and a full repayment carry the depos
   expect(await partner.position(market, id)).toMatchObject({ open: true, debt: 0n });
 });
 
-it('behavior: withdrawing and closing say the yield fee that the treasury gets', async () => {
+it('behavior: withdrawing and closing show the yield fee of the treasury', async () => {
   const market = marketOf(1, CORRELATED);
   const { id, bundle } = await open(market, market.collateral, '1000', '70');
   expect(await feeOf(market.collateral, bundle)).toBe(0n);
@@ -127,7 +127,7 @@ async function expectFee(token: Token, bundle: Json, kind = 'DEPOSIT_FEE'): Prom
   expect(await feeOf(token, bundle)).toBe(expected);
 }
 
-it('behavior: on an uncorrelated market every deposit fee is told to the unit', async () => {
+it('behavior: on an uncorrelated market every deposit fee is exact to the unit', async () => {
   const market = marketOf(1, UNCORRELATED);
   const { collateral, loan } = market;
   for (const [pay, amount] of [
@@ -155,7 +155,7 @@ it('behavior: on an uncorrelated market every deposit fee is told to the unit', 
   }
 });
 
-it('behavior: on a correlated market every yield fee is told to the unit', async () => {
+it('behavior: on a correlated market every yield fee is exact to the unit', async () => {
   const market = marketOf(1, CORRELATED);
   const { id, bundle } = await open(market, market.collateral, '1000', '70');
   expect(bundle.meta.costs.map(({ kind }: Json) => kind)).not.toContain('DEPOSIT_FEE');
@@ -167,7 +167,7 @@ it('behavior: on a correlated market every yield fee is told to the unit', async
   await expectFee(market.loan, await manage(id, 'close'), 'YIELD_FEE');
 });
 
-it('behavior: the exit from a vault tells the yield fees of its loops to the unit, and pays out what is left', async () => {
+it('behavior: the exit from a vault shows the yield fees of its loops to the unit, and pays out the rest', async () => {
   const spy = vaultOf('SPY');
   const vaults = equityVerbs(service);
   const token = spy.depositToken;
@@ -195,7 +195,7 @@ it('behavior: the exit from a vault tells the yield fees of its loops to the uni
   await vaults.local.revert(state);
 });
 
-it('error: more than the basis is not lent on a correlated market', async () => {
+it('error: a correlated market refuses a loan above the basis', async () => {
   const market = marketOf(1, CORRELATED);
   const { id, bundle } = await open(market, market.collateral, '1000', '20');
   await partner.send(bundle);
@@ -211,7 +211,7 @@ it('error: more than the basis is not lent on a correlated market', async () => 
   expect(await basisOf(id)).toBe(0n);
 });
 
-it('error: what the buffer of the contract does not allow is refused, with its limit', async () => {
+it("error: refuses an LTV beyond the contract's buffer with its limit", async () => {
   const market = marketOf(1, CORRELATED);
   const body = { chainId: 1, strategyId: market.id, payToken: market.collateral.address, amount: '10' };
   const refused = await service.post('/v1/partner/leverage/simulate', { ...body, desiredLtv: '88.5' }, PARTNER);
@@ -221,7 +221,7 @@ it('error: what the buffer of the contract does not allow is refused, with its l
   expect(allowed.status, allowed.text).toBe(200);
 });
 
-it('behavior: at low leverage the fee is no shortfall of the simulation, whatever is paid with', async () => {
+it('behavior: at low leverage the fee is not a shortfall of the simulation, for any pay token', async () => {
   const market = marketOf(1, UNCORRELATED);
   for (const [pay, amount] of [
     [market.collateral, '0.5'],
@@ -235,7 +235,7 @@ it('behavior: at low leverage the fee is no shortfall of the simulation, whateve
   }
 });
 
-it('behavior: the ways to a lower leverage count the deposit fee', async () => {
+it('behavior: the alternatives for a lower leverage include the deposit fee', async () => {
   const market = marketOf(1, UNCORRELATED);
   for (const way of ['repay', 'add_collateral']) {
     const { id, bundle } = await open(market, market.collateral, '0.5', '60');
@@ -267,7 +267,7 @@ async function expectBound(path: string, body: Json, bound = 2): Promise<Json> {
   return built.body;
 }
 
-it('behavior: the deposit fee counts in what an opening may cost', async () => {
+it('behavior: the deposit fee counts toward the cost limit of an opening', async () => {
   const market = marketOf(1, UNCORRELATED);
   const body = { chainId: 1, strategyId: market.id, payToken: market.collateral.address, userAddress: user };
   const id = await partner.nextId();
@@ -279,7 +279,7 @@ it('behavior: the deposit fee counts in what an opening may cost', async () => {
   expect((await partner.position(market, id)).open).toBe(true);
 });
 
-it('behavior: the fee for moving liquidity counts in what an opening may cost', async () => {
+it('behavior: the reallocation fee counts toward the cost limit of an opening', async () => {
   const market = marketOf(1, 'wsrUSD/USDC 94.5');
   await drain(service, market, '10');
   await service.refresh('lending-state:1');
@@ -292,7 +292,7 @@ it('behavior: the fee for moving liquidity counts in what an opening may cost', 
   expect((await partner.position(market, id)).open).toBe(true);
 });
 
-it('behavior: the deposit fee of a yield market counts in a vault deposit, and its preview holds', async () => {
+it('behavior: the deposit fee of a yield market counts in a vault deposit, as previewed', async () => {
   const spy = vaultOf('SPY');
   await makeUncorrelated(4663, spy.yieldMarket);
   const vaults = equityVerbs(service);

@@ -115,7 +115,7 @@ async function chainApyPct(chainId: number, market: Market, position: OnChain, r
 }
 
 describe('POST /v1/partner/leverage/simulate', () => {
-  it('default: costs, worst case and liquidation stand in the preview and in meta', async () => {
+  it('default: preview and meta have costs, worst case and liquidation', async () => {
     const market = marketOf(1, 'sUSDe/PYUSD 91.5');
     const body = { strategyId: market.id, payToken: tokenOf(1, 'USDC').address, amount: '20000', leverage: 8 };
     const simulated = await post('/v1/partner/leverage/simulate', body);
@@ -142,7 +142,7 @@ describe('liquidity', () => {
     [1, 'sUSDe/PYUSD 91.5', 'USDC', 6],
     [4663, 'syrupUSDG/USDG 91.5', 'syrupUSDG', 10.5],
   ] as const)(
-    'behavior: the largest amount that is named does, and more does not: chain %i, %s, paid in %s',
+    'behavior: the largest named amount passes, and more is refused: chain %i, %s, paid in %s',
     async (chainId, key, pay, leverage) => {
       const market = marketOf(chainId, key);
       const payToken = tokenOf(chainId, pay);
@@ -197,7 +197,7 @@ async function sizeRow(usd: string): Promise<readonly [string, string, string, s
   return cells.slice(2, 6) as unknown as readonly [string, string, string, string];
 }
 
-describe('an open does what its preview says', () => {
+describe('an open executes as previewed', () => {
   it(`behavior: ${OPENS} seeded opens: APY within 0.05 points, LTV at most as requested, worst case at most the contract's limit`, async () => {
     const random = seeded(20_261_122);
     const places = await Promise.all(
@@ -254,7 +254,7 @@ describe('an open does what its preview says', () => {
   }, 240_000);
 
   it.each(['10000', '30000', '100000', '300000'])(
-    'behavior: sUSDe/PYUSD at 10.5x with $%s shows the rate that its own borrow leaves',
+    'behavior: sUSDe/PYUSD at 10.5x with $%s shows the rate after its own loan',
     async (amount) => {
       const market = marketOf(1, 'sUSDe/PYUSD 91.5');
       const local = service.world.chains.on(1);

@@ -49,7 +49,7 @@ async function ask(query: string, body: Json): Promise<Json> {
 }
 
 describe('leveragePreview', () => {
-  it('default: tells rates, liquidation, costs, exit and break-even', async () => {
+  it('default: shows rates, liquidation, costs, exit and break-even', async () => {
     const preview = await ask(PREVIEW, input);
     expect(preview).toMatchObject({
       __typename: 'LeveragePreview',
@@ -82,7 +82,7 @@ describe('leveragePreview', () => {
     expect(Number(position.worstCaseLtvPct)).toBeGreaterThan(Number(position.ltvPct));
   });
 
-  it('behavior: a limit is refused as data', async () => {
+  it('behavior: an exceeded limit is a refusal type', async () => {
     expect(await ask(PREVIEW, { ...input, leverage: '50' })).toMatchObject({
       __typename: 'LimitExceededRefusal',
       code: 'LIMIT_EXCEEDED',
@@ -102,14 +102,14 @@ describe('leveragePreview', () => {
     expect(body.errors?.[0].extensions.code).toBe('unauthorized');
   });
 
-  it('error: BadRequest for more decimals than the token has, whatever digits are sent', async () => {
+  it('error: BadRequest for more decimals than the token has, for any digits', async () => {
     const { body } = await service.graphql(PREVIEW, { ...openVariables({ ...input, amount: '1.0000001' }) }, PARTNER);
     expect(body.errors?.[0].extensions).toMatchObject({ code: 'bad_request', details: { field: 'input.amount' } });
   });
 });
 
 describe('openLeveragePlan', () => {
-  it('default: the calls, their intent, and the batch say the same', async () => {
+  it('default: the calls, their intent, and the batch agree', async () => {
     const plan = await ask(OPEN, { ...input, userAddress: user });
     const { contracts } = service.world.chains.on(1).chain;
     expect(plan).toMatchObject({
@@ -189,7 +189,7 @@ describe('openLeveragePlan', () => {
 });
 
 describe('manageLeveragePlan', () => {
-  it('behavior: tells what it does to the borrow rate and where the position stood', async () => {
+  it('behavior: shows its effect on the borrow rate and the position before', async () => {
     const id = (await partner.nextId()) - 1;
     const asked = (body: Json) =>
       ask(

@@ -111,7 +111,7 @@ describe('POST /v1/partner/leverage/simulate', () => {
     expect(preview.positionPreview.requestedLtv).toBe('90.48');
   });
 
-  it('behavior: a slippage above the cap is lowered, echoed and named', async () => {
+  it('behavior: a slippage above the cap is lowered and reported', async () => {
     const preview = await partner.build('/v1/partner/leverage/simulate', { ...open, slippage: 0.05 });
     expect(preview.slippage).toBe(0.01);
     expect(preview.note).toContain('0.05');
@@ -120,7 +120,7 @@ describe('POST /v1/partner/leverage/simulate', () => {
     expect(bundle.meta.instructions).toContain('0.05');
   });
 
-  it('error: LimitExceeded when the swap alone loses more than the contracts accept', async () => {
+  it('error: LimitExceeded when the swap loses more than the contracts accept', async () => {
     const dear = marketOf(1, 'sDOLA/frxUSD 91.5');
     const answer = await simulate({
       strategyId: dear.id,
@@ -135,7 +135,7 @@ describe('POST /v1/partner/leverage/simulate', () => {
     });
   });
 
-  it('error: NoRoute tells what was asked and who answered', async () => {
+  it('error: NoRoute has the request and the answers of the venues', async () => {
     service.world.upstreams.faults.set('kyberswap', { kind: 'status', status: 404 });
     service.world.upstreams.faults.set('openocean', { kind: 'status', status: 404 });
     const answer = await simulate({});
@@ -162,7 +162,7 @@ describe('POST /v1/partner/leverage/simulate', () => {
     expect(answer).toMatchObject({ status: 503, code: 'upstream_unavailable' });
   });
 
-  it('behavior: one venue that fails leaves the other', async () => {
+  it('behavior: uses the other venue when one fails', async () => {
     service.world.upstreams.faults.set('openocean', { kind: 'malformed' });
     const preview = await partner.build('/v1/partner/leverage/simulate', open);
     service.world.upstreams.faults.clear();
@@ -235,7 +235,7 @@ describe('POST /v1/partner/manage/build', () => {
   });
 
   it.each(['remove_collateral', 'borrow'])(
-    'behavior: the largest safe amount in a refusal of %s can be built',
+    'behavior: the largest safe amount in a refusal of %s passes',
     async (action) => {
       const { details } = await manage({ action, amount: '5000' });
       const bundle = await partner.build('/v1/partner/manage/build', {
@@ -277,7 +277,7 @@ describe('POST /v1/partner/manage/build', () => {
 });
 
 describe('POST /v1/partner/leverage/build', () => {
-  it('behavior: a wallet without funds gets its bundle and is told', async () => {
+  it('behavior: a wallet without funds gets its bundle with a note', async () => {
     const nobody = labelAddress('a wallet without anything');
     for (const token of ['sUSDe', 'USDT', 'USDC', 'ETH', 'WETH']) {
       const body = { ...open, payToken: tokenOf(1, token).address, amount: '3.5', userAddress: nobody };
@@ -302,7 +302,7 @@ describe('POST /v1/partner/leverage/build', () => {
     });
   });
 
-  it('error: BadRequest for what can never sign', async () => {
+  it('error: BadRequest for an address that cannot sign', async () => {
     const { contracts } = service.world.chains.on(1).chain;
     for (const userAddress of [zeroAddress, contracts.flashLeverage, contracts.morphoBlue, market.loan.address]) {
       const answer = await refused('/v1/partner/leverage/build', { ...open, userAddress });
@@ -310,7 +310,7 @@ describe('POST /v1/partner/leverage/build', () => {
     }
   });
 
-  it('behavior: bursts of many wallets get each its own bundle', async () => {
+  it('behavior: many wallets at once each get their own bundle', async () => {
     const tokens = ['sUSDe', 'USDT', 'ETH', 'PYUSD'].map((symbol) => tokenOf(1, symbol));
     const wallets = Array.from({ length: 40 }, (_, i) => labelAddress(`one of many ${i}`));
     const bundles = await Promise.all(
@@ -331,7 +331,7 @@ describe('POST /v1/partner/leverage/build', () => {
     }
   });
 
-  it('behavior: a foreign wallet is never the owner of what is built', async () => {
+  it('behavior: a build never belongs to another wallet', async () => {
     const other = accounts[8]?.address;
     const bundle = await partner.build('/v1/partner/leverage/build', { ...open, userAddress: other });
     expect(bundle.tx.data.toLowerCase()).toContain(other?.slice(2).toLowerCase());
@@ -339,7 +339,7 @@ describe('POST /v1/partner/leverage/build', () => {
 });
 
 describe('stale data', () => {
-  it('error: StaleData for an oracle that does not answer any more, though market state is fresh', async () => {
+  it('error: StaleData for a silent oracle with fresh market state', async () => {
     const local = service.world.chains.on(1);
     const code = await local.client.getCode({ address: market.oracle });
     // INVALID: every call of it reverts.
@@ -360,7 +360,7 @@ describe('stale data', () => {
     expect((await service.post('/v1/partner/leverage/simulate', open, PARTNER)).status).toBe(200);
   });
 
-  it('error: StaleData stops building while reads go on', async () => {
+  it('error: StaleData stops builds, and reads continue', async () => {
     const { asOf, staleAfterSec } = (await service.get(`/v1/strategies/${market.id}`)).body.freshness.borrow;
     service.clock.advance(Date.parse(asOf) + (staleAfterSec + 1) * 1_000 - service.clock.now());
     const simulation = await simulate({});

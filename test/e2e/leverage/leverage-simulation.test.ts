@@ -67,7 +67,7 @@ describe('createSimulator', () => {
     });
   });
 
-  it('behavior: every curated token can be lent to a wallet that has none', async () => {
+  it('behavior: every curated token can be lent to an empty wallet', async () => {
     const chain = localCatalog.chain(1);
     const { prepare } = simulator();
     for (const token of chain?.tokens ?? []) {
@@ -75,7 +75,7 @@ describe('createSimulator', () => {
     }
   });
 
-  it('behavior: what cannot be lent is not simulated, and nothing is claimed', async () => {
+  it('behavior: a token that cannot be lent is not simulated, and the plan says so', async () => {
     const nothing = { ...payTokenOf(market.collateral), address: labelAddress('no token at all') };
     const pays = { token: nothing, amount: 5n, balance: 0n };
     expect(await simulator().simulate({ user, calls: [], pays, nativeBalance: 0n })).toEqual({
@@ -85,8 +85,8 @@ describe('createSimulator', () => {
   });
 });
 
-describe('a token that nobody curated', () => {
-  it('behavior: its decimals are read on chain', async () => {
+describe('an unlisted token', () => {
+  it('behavior: reads its decimals on chain', async () => {
     const { TestToken } = await compileContracts();
     if (!TestToken) throw new Error('contracts/lending/TestToken.sol was not compiled');
     const { client } = service.world.chains.on(1);
@@ -110,7 +110,7 @@ describe('a token that nobody curated', () => {
 });
 
 describe('approvals', () => {
-  it('behavior: an allowance that suffices is used as it is', async () => {
+  it('behavior: uses a sufficient allowance', async () => {
     const usdc = tokenOf(1, 'USDC');
     const body = { ...open, payToken: usdc.address, amount: '40', userAddress: user };
     const first = await partner.build('/v1/partner/leverage/build', body);
@@ -131,7 +131,7 @@ describe('the chain node', () => {
     return proxy.taken();
   };
 
-  it('behavior: its newest block, one read and one simulation are all that a build asks of it', async () => {
+  it('behavior: a build sends it three requests: newest block, read, simulation', async () => {
     const body = { ...open, payToken: usdc, userAddress: user };
     expect(await built('/v1/partner/leverage/simulate', { ...open, payToken: usdc })).toBe(2);
     expect(await built('/v1/partner/leverage/build', body)).toBe(3);
@@ -144,19 +144,16 @@ describe('the chain node', () => {
     expect(await built('/v1/partner/manage/build', { ...manage, action: 'repay', full: true, payToken: usdc })).toBe(3);
   });
 
-  it.each(['down', 'garbage', 'hang'] as const)(
-    'error: UpstreamUnavailable when it is %s, and nothing is built',
-    async (kind) => {
-      proxy.set({ kind });
-      const [answer, managed] = await Promise.all([
-        service.post('/v1/partner/leverage/build', { ...open, userAddress: user }, PARTNER),
-        service.post('/v1/partner/manage/build', { userAddress: user, id: 0, action: 'close' }, PARTNER),
-      ]);
-      proxy.set({ kind: 'pass' });
-      for (const { status, body } of [answer, managed]) {
-        expect(status).toBe(503);
-        expect(body.error).toMatchObject({ code: 'upstream_unavailable', details: { provider: 'chain' } });
-      }
-    },
-  );
+  it.each(['down', 'garbage', 'hang'] as const)('error: UpstreamUnavailable when it is %s', async (kind) => {
+    proxy.set({ kind });
+    const [answer, managed] = await Promise.all([
+      service.post('/v1/partner/leverage/build', { ...open, userAddress: user }, PARTNER),
+      service.post('/v1/partner/manage/build', { userAddress: user, id: 0, action: 'close' }, PARTNER),
+    ]);
+    proxy.set({ kind: 'pass' });
+    for (const { status, body } of [answer, managed]) {
+      expect(status).toBe(503);
+      expect(body.error).toMatchObject({ code: 'upstream_unavailable', details: { provider: 'chain' } });
+    }
+  });
 });

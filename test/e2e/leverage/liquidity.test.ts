@@ -86,7 +86,7 @@ async function opened(amount: string, leverage: number): Promise<number> {
 }
 
 describe('close', () => {
-  it('behavior: needs its whole debt in the protocol, to the unit; else says which part can be closed', async () => {
+  it('behavior: needs its whole debt in the protocol, to the unit, otherwise names the part that can be closed', async () => {
     const id = await opened('1000', 5);
     await hold(0n);
     const { needed } = await refused([manage(id, 'close')]);
@@ -116,7 +116,7 @@ describe('close', () => {
     expect((await partner.position(loop, id)).open).toBe(true);
   });
 
-  it('behavior: a part needs its share of the debt, and is refused in the same words', async () => {
+  it('behavior: a part needs its share of the debt, with the same refusal', async () => {
     const id = await opened('1000', 5);
     const { collateral, debt } = await partner.position(loop, id);
     await hold(debt / 3n);
@@ -130,7 +130,7 @@ describe('close', () => {
 });
 
 describe('increase_leverage and borrow', () => {
-  it('behavior: a borrow needs its amount of the market, and no target is named where none is higher', async () => {
+  it('behavior: a borrow needs its amount in the market; no target is named without a higher one', async () => {
     const id = await opened('1000', 3);
     await hold(99_999_999n, [[loop, 99_999_999n]]);
     expect(await refused([manage(id, 'borrow', { amount: '100' })])).toMatchObject({ maxAmount: '99.999999' });
@@ -139,7 +139,7 @@ describe('increase_leverage and borrow', () => {
     expect(await refused([manage(id, 'increase_leverage', { leverage: 6 })])).not.toHaveProperty('maxLeverage');
   });
 
-  it('behavior: needs its loan of the market and twice that of the protocol, to the unit', async () => {
+  it('behavior: needs its loan in the market and twice the loan in the protocol, to the unit', async () => {
     const id = await opened('1000', 3);
     const more = manage(id, 'increase_leverage', { leverage: 6 });
     await hold(0n);
@@ -170,7 +170,7 @@ describe('a vault', () => {
     ] as const;
   const fund = (amount: string) => verbs.fund(user, verbs.vault('SPY'), at(amount));
 
-  it('behavior: a deposit needs its stock borrow and twice its flash loan of the protocol, to the unit', async () => {
+  it('behavior: a deposit needs its stock loan and twice its flash loan in the protocol, to the unit', async () => {
     const { stockMarket, yieldMarket } = verbs.vault('SPY');
     const { preview } = await built('equity/simulate', deposit('5000'));
     const borrow = at(preview.stock.borrowUsdg);
@@ -205,7 +205,7 @@ describe('a vault', () => {
     expect((await verbs.stockLeg(verbs.vault('SPY'), user)).collateral > 0n).toBe(true);
   });
 
-  it('behavior: an exit is judged call by call: what one call repays is there for the next, to the unit', async () => {
+  it('behavior: an exit is checked by call: the repayment of one call is available to the next, to the unit', async () => {
     const vault = verbs.vault('SPY');
     const enter = async (amount: string) => {
       await fund(amount);
@@ -231,7 +231,7 @@ describe('a vault', () => {
     expect(await verbs.stockLeg(vault, user)).toEqual({ borrowShares: 0n, collateral: 0n });
   });
 
-  it('behavior: the stock leg of an exit needs what its loops have left', async () => {
+  it('behavior: the stock leg of an exit needs the remainder of its loops', async () => {
     const vault = verbs.vault('SPY');
     const collateral = 10n ** 19n;
     await verbs.local.openMorphoPosition(vault.stockMarket, { account: user, collateral, borrowed: 1_000_000_000n });
@@ -246,7 +246,7 @@ describe('a vault', () => {
   });
 });
 
-describe('what the market itself does not lend', () => {
+describe("a loan beyond the market's own liquidity", () => {
   const [, opener] = untouchedAccounts;
   if (!opener) throw new Error('the local world has untouched accounts');
   const user = opener.address;
@@ -259,7 +259,7 @@ describe('what the market itself does not lend', () => {
     ['the collateral itself', 'reallocateAndLeverage', 'wsrUSD', '20000', 0n],
     ['another token', 'reallocateSwapAndLeverage', 'USDT', '20000', 0n],
     ['ETH', 'reallocateSwapAndLeverage', 'ETH', '5', 5n * 10n ** 18n],
-  ])('default: brings liquidity in first, paid with %s (%s)', async (_name, path, pay, amount, native) => {
+  ])('default: reallocates liquidity first, paid with %s (%s)', async (_name, path, pay, amount, native) => {
     const market = marketOf(1, 'wsrUSD/USDC 94.5');
     await drain(service, market, '9000');
     await service.refresh('lending-state:1');
@@ -279,7 +279,7 @@ describe('what the market itself does not lend', () => {
     expect(await partner.position(market, id)).toMatchObject({ open: false, collateral: 0n, debt: 0n });
   });
 
-  it('behavior: a market that lends nothing any more lets nobody in deeper, and everybody out', async () => {
+  it('behavior: a market without liquidity refuses increases and allows exits', async () => {
     const market = marketOf(4663, 'syrupUSDG/USDG 91.5');
     const local = service.world.chains.on(4663);
     const snapshot = await local.snapshot();
@@ -309,7 +309,7 @@ describe('what the market itself does not lend', () => {
     await local.revert(snapshot);
   });
 
-  it('behavior: an oracle that moves between preview and build: what is built goes by the new price', async () => {
+  it('behavior: a build uses the new price after a move of the oracle since the preview', async () => {
     const market = marketOf(1, 'sUSDe/PYUSD 91.5');
     const local = service.world.chains.on(1);
     const snapshot = await local.snapshot();
@@ -325,7 +325,7 @@ describe('what the market itself does not lend', () => {
     await local.revert(snapshot);
   });
 
-  it('error: InsufficientLiquidity above what even the allocator could bring', async () => {
+  it("error: InsufficientLiquidity above the allocator's maximum", async () => {
     const market = marketOf(1, 'sDOLA/frxUSD 91.5');
     await drain(service, market, '100');
     const answer = await service.post(

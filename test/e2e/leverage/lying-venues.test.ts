@@ -141,7 +141,7 @@ describe('one of two venues is honest', () => {
     ['openocean', 'AggregatorTwo'],
   ] as const;
 
-  describe.each(LIES.map((lie, i) => [lie.name, lie, i] as const))('beside one that is %s', (_name, lie, i) => {
+  describe.each(LIES.map((lie, i) => [lie.name, lie, i] as const))('the other venue is %s', (_name, lie, i) => {
     test.each(ETHEREUM.map((name, k) => [name, AGGREGATORS[(i + k) % 2]] as const))(
       'behavior: %s',
       async (name, pair) => {
@@ -161,7 +161,7 @@ describe('one of two venues is honest', () => {
   });
 });
 
-describe('each of two venues lies about another swap', () => {
+describe('each of two venues falsifies another swap', () => {
   const TWO_SWAPS = ['open with another token', 'open with another token and liquidity brought in'];
   const lieOf = (name: string) => LIES.find((lie) => lie.name === name) as NamedLie;
   test.each([
@@ -169,7 +169,7 @@ describe('each of two venues lies about another swap', () => {
     ['taking a fee for a stranger', 'paying the output to a stranger'],
     ['paying the output to a stranger', 'low by 9.5 %'],
     ['low by 9.5 %', 'skimming the fill'],
-  ])('behavior: %s and %s: each swap goes to the venue that is honest about it', async (entry, loan) => {
+  ])('behavior: %s and %s: each swap uses its honest venue', async (entry, loan) => {
     for (const flow of TWO_SWAPS.map((name) => flowOf('ethereum', name))) {
       const [paid, borrowed] = flow.swaps as readonly [FlowSwap, FlowSwap];
       for (const [one, other] of [['kyberswap', 'openocean'] as const, ['openocean', 'kyberswap'] as const]) {
@@ -197,7 +197,7 @@ describe.each(LIES.map((lie) => [lie.name, lie] as const))('no venue is honest: 
   });
 });
 
-test('behavior: a venue that keeps more on the chain than slippage allows makes it revert, and takes nothing', async () => {
+test('behavior: a venue that keeps more on the chain than the slippage causes a revert without a loss', async () => {
   for (const name of ['open', 'close', 'add', 'vault deposit', 'vault exit']) {
     venues.lie('kyberswap', { kind: 'cheatOnChain', ppm: 30_000n });
     const answer = await flowOf('robinhood', name).ask();
@@ -242,7 +242,7 @@ describe.each(REFERENCES)('the oracle is %s (%s %%)', (_name, percent, passes) =
     ['principal', 'open on a principal token'] as const,
     ...ROBINHOOD.map((name) => ['robinhood', name] as const),
   ];
-  test.each(all)('behavior: on %s: %s, at venues that take all that they may', async (chain, name) => {
+  test.each(all)('behavior: on %s: %s, at venues that take the maximum', async (chain, name) => {
     const flow = flowOf(chain, name);
     // A percent of what the loop of a deposit swaps, beside the others, is more than all of them together may cost.
     for (const swap of flow.swaps.slice(0, 2)) {
@@ -273,7 +273,7 @@ async function freezeVenues({ chainId, collateral, loan }: Market): Promise<void
   }
 }
 
-test.each(ROBINHOOD)('behavior: the number that a refusal of %s names passes', async (name) => {
+test.each(ROBINHOOD)('behavior: the number in a refusal of %s passes', async (name) => {
   const flow = flowOf('robinhood', name);
   venues.lie('kyberswap', { kind: 'low', ppm: 25_000n });
   const refused = await flow.ask();

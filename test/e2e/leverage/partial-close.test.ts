@@ -46,7 +46,7 @@ const manage = async (body: Json) =>
   (await service.post(MANAGE, { chainId: 1, userAddress: user, ...body }, PARTNER)).body;
 
 describe('close with an amount', () => {
-  it('behavior: sells that much, previews what is left as it will be, and tells what is paid out', async () => {
+  it('behavior: sells that amount, previews the remaining position, and shows the payout', async () => {
     const id = await opened();
     const before = await partner.position(market, id);
     const bundle = await partner.build(MANAGE, { userAddress: user, id, action: 'close', amount: '1234.5' });
@@ -79,7 +79,7 @@ describe('close with an amount', () => {
     expect(await partner.position(market, id)).toMatchObject({ open: false, collateral: 0n, debt: 0n });
   });
 
-  it('behavior: the worst case is what is left and what is paid out, both told, and a bad fill stays above it', async () => {
+  it('behavior: the worst case is remainder plus payout, and a bad fill stays above it', async () => {
     const state = await service.world.chains.on(1).snapshot();
     const id = await opened();
     const bundle = await partner.build(MANAGE, { userAddress: user, id, action: 'close', amount: '2000' });
@@ -102,7 +102,7 @@ describe('close with an amount', () => {
     await service.world.chains.on(1).revert(state);
   });
 
-  it('behavior: all but dust is refused with the most that leaves a position, and with the way to close it', async () => {
+  it('behavior: refuses to leave dust, and names the largest part and the full close', async () => {
     const id = await opened();
     const { collateral } = await partner.position(market, id);
     const shown = (amount: bigint) => formatUnitsPlain(amount, market.collateral.decimals);
@@ -126,7 +126,7 @@ describe('close with an amount', () => {
     expect(await partner.position(market, id)).toMatchObject({ open: true, collateral: left });
   });
 
-  it('error: LimitExceeded above the collateral of the position, with how much there is', async () => {
+  it('error: LimitExceeded above the collateral of the position, with its amount', async () => {
     const id = await opened();
     const { collateral } = await partner.position(market, id);
     const { error } = await manage({ id, action: 'close', amount: '999999' });
@@ -147,7 +147,7 @@ describe('close with an amount, at the edges', () => {
     await send({ from, to: token, data: encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args }) });
   }
 
-  it('error: InsufficientLiquidity where the protocol holds what it repays now, and not until the bundle lapses', async () => {
+  it('error: InsufficientLiquidity if the protocol covers the present debt but not the debt at expiry', async () => {
     const local = service.world.chains.on(1);
     const state = await local.snapshot();
     const id = await opened(6);
@@ -166,7 +166,7 @@ describe('close with an amount, at the edges', () => {
   it.each([
     ['at its liquidation LTV', '-9', 'Leave amount out to close the whole position', ['repay', 'add_collateral']],
     ['under water', '-19', 'Repay some debt or add collateral first', ['repay', 'add_collateral']],
-  ])('error: no part of a position %s can be sold, and none is named', async (_name, percent, way, actions) => {
+  ])('error: refuses every part of a position %s, and names none', async (_name, percent, way, actions) => {
     const local = service.world.chains.on(1);
     const state = await local.snapshot();
     const id = await opened(6);
@@ -182,7 +182,7 @@ describe('close with an amount, at the edges', () => {
     await local.revert(state);
   });
 
-  it('behavior: the worst case of what is sent late counts the interest, and costs have the decimals of their token', async () => {
+  it('behavior: the worst case includes interest until expiry, and costs have the decimals of their token', async () => {
     const local = service.world.chains.on(1);
     const id = await opened(6);
     const [usdc, { loan, collateral }] = [
@@ -217,7 +217,7 @@ describe('close with an amount, at the edges', () => {
 });
 
 describe('close of a position that is too large for the venues', () => {
-  it('error: names the loss that would have to be accepted and a part that can be closed, and both pass', async () => {
+  it('error: names the necessary loss and a smaller part, and both pass', async () => {
     const state = await service.world.chains.on(1).snapshot();
     const id = await opened(8);
     await makeShallow(6_400n);
@@ -234,7 +234,7 @@ describe('close of a position that is too large for the venues', () => {
 });
 
 describe('increase_leverage to below where the position is', () => {
-  it.each(['repay', 'add_collateral', 'close'])('error: names %s with an amount that leads there', async (action) => {
+  it.each(['repay', 'add_collateral', 'close'])('error: names %s with a sufficient amount', async (action) => {
     const id = await opened(6);
     const { error } = await manage({ id, action: 'increase_leverage', desiredLtv: '60' });
     expect(error).toMatchObject({ code: 'bad_request', details: { reason: 'nothing_to_do' } });
@@ -258,7 +258,7 @@ describe('increase_leverage to below where the position is', () => {
 });
 
 describe('minimums and bounds that the caller sets', () => {
-  it('behavior: the slippage that is shown counts a minimum of the caller', async () => {
+  it("behavior: the shown slippage includes the caller's minimum", async () => {
     const id = await opened(3);
     const increase = { userAddress: user, id, action: 'increase_leverage', leverage: 4 };
     const free = await partner.build(MANAGE, increase);
@@ -281,7 +281,7 @@ describe('minimums and bounds that the caller sets', () => {
     expect(previewed.body.slippage).toBeCloseTo(0.002, 4);
   });
 
-  it('error: a part that the own bound refuses is not named', async () => {
+  it("error: does not name a part that the caller's own limit refuses", async () => {
     const id = await opened();
     const bounds = { id, action: 'close', maxSwapLossPct: 0.01 };
     const { error } = await manage(bounds);
@@ -290,7 +290,7 @@ describe('minimums and bounds that the caller sets', () => {
     if (amount !== undefined) expect((await manage({ ...bounds, amount })).error).toBeUndefined();
   });
 
-  it('error: a full repayment with next to nothing is told to send more', async () => {
+  it('error: a full repayment with a tiny amount is refused with the required amount', async () => {
     const id = await opened();
     const dust = { payToken: localCatalog.chain(1)?.tokens.find(({ symbol }) => symbol === 'DAI')?.address };
     const { error } = await manage({
@@ -305,7 +305,7 @@ describe('minimums and bounds that the caller sets', () => {
     expect(error.message).toContain('does not cover the whole debt');
   });
 
-  it('behavior: an increase so small that rounding decides is built', async () => {
+  it('behavior: builds an increase of the size of the rounding', async () => {
     const { collateral } = market;
     const open = { strategyId: market.id, payToken: collateral.address, amount: '1000', leverage: 1.0000001 };
     expect((await partner.build(BUILD, { ...open, userAddress: user })).path).toBe('leverage');

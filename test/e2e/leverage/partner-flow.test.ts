@@ -99,7 +99,7 @@ const FLOWS = [
 ] as const;
 
 it.each(FLOWS)(
-  'behavior: every step of the flow of %s markets tells its fee and the deposit basis after it to the unit',
+  'behavior: every step on %s markets shows its fee and the deposit basis after it to the unit',
   async (kind, key, amount, feeKind) => {
     const market = marketOf(1, key);
     const { collateral, loan } = market;
@@ -169,7 +169,7 @@ async function expectPaused(market: Market, id: number): Promise<void> {
   await local().call(OWNER, flashLeverage, 'FlashLeverage', 'unpause', []);
 }
 
-it('behavior: the fees of the contract are told where markets, strategies and chains are described', async () => {
+it('behavior: markets, strategies and chains show the fees of the contract', async () => {
   const treasury = TREASURY;
   const query = `{ chain(chainId: 1) { fees { yieldFeePct depositFeePct treasury freshness { staleAfterSec } } gaps { field } } }`;
   const { body } = await service.graphql(query);

@@ -48,7 +48,7 @@ describe.each([
     return { chainId, strategyId: id, payToken: collateral.address, amount: '1000', leverage: 3 };
   };
 
-  test('preview and plan name the block of their prices and the age of the oracle price', async () => {
+  test('preview and plan have the block of their prices and the age of the oracle price', async () => {
     const [readAt, oraclePriceAsOf] = [await newest(chainId), await ageOf()];
     const preview = await post('leverage/simulate', input());
     const plan = await post('leverage/build', { ...input(), userAddress: looper });
@@ -78,7 +78,7 @@ describe.each([
 describe('an equity vault', () => {
   const vaults = () => equityVerbs(service);
 
-  test('deposit and exit name them, of the stock and of the yield leg', async () => {
+  test('deposit and exit have them for the stock and for the yield leg', async () => {
     const vault = vaults().vault('SPY');
     const readAt = await newest(4663);
     const stock = await feedDate(4663, { base: feedsOf(vault.stockMarket).base });
@@ -98,7 +98,7 @@ describe('an equity vault', () => {
     expect(exit.body.meta).toMatchObject({ readAt, oraclePriceAsOf: stock, position: { readAt } });
   });
 
-  test('says so where nobody knows', async () => {
+  test('marks an unknown age', async () => {
     const vault = vaults().vault('SPY');
     await chain(4663).dateFeed(vault.stockMarket.id, 0n);
     const userAddress = seededWallet('shareholder').account.address;
@@ -122,7 +122,7 @@ describe('managing', () => {
   const manage = (action: string, fields: object = {}): Promise<Json> =>
     post('manage/build', { chainId: 1, userAddress: looper, id: 0, action, ...fields });
 
-  test('a close, a partial one and a repayment name them as well, at the block that they read', async () => {
+  test('a close, a partial close and a repayment have them at the block of their read', async () => {
     const found = market(1, 'sUSDe/PYUSD 91.5');
     await chain(1).freezeFeed(found);
     await chain(1).increaseTime(600);

@@ -54,51 +54,48 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => service?.stop());
 
-it.each(CASES)(
-  'behavior: chain %i, %s: every action ends as its plan says',
-  async (chainId, key, pay, amount, more, out) => {
-    const market: Market = marketOf(chainId, key);
-    const partner: Partner = partnerOn(service, chainId, account);
-    const payToken = tokenOf(chainId, pay).address;
-    /** Send a bundle; the position is where its preview says, and what is paid out is what it says. */
-    const run = async (action: string, id: number, bundle: Json) => {
-      const before = await partner.balance(market.loan);
-      await partner.send(bundle);
-      const { positionPreview, received, worstCase } = bundle.meta;
-      const { ltvPct, collateral, debt } = await partner.position(market, id);
-      const price = await service.world.chains.on(chainId).oraclePrice(market);
-      const left = fromUnits((collateral * price) / 10n ** 36n - debt, market.loan.decimals);
-      // What the worst case leaves in the position beside what it pays out.
-      const leastLeft = new Decimal(worstCase.equity).minus(worstCase.paidOut ?? 0);
-      expect(left.gte(leastLeft), `${action}: ${left} is below ${leastLeft}`).toBe(true);
-      expect(worstCase.paidOut !== undefined, action).toBe(/^(close|borrow|remove)/.test(action));
-      if (action === 'borrow') expect(worstCase.paidOut).toBe('5');
-      if (positionPreview) note(`${action}: LTV`, ltvPct.minus(positionPreview.effectiveLtv));
-      const paid = (received as Json[]).find(({ symbol }) => symbol === market.loan.symbol);
-      if (!action.startsWith('close') || !paid) return;
-      const gained = fromUnits((await partner.balance(market.loan)) - before, market.loan.decimals);
-      note(`${action}: paid out`, percentOff(gained, paid.amount));
-    };
-    for (const leverage of LEVERAGES) {
-      const id = await partner.nextId();
-      const open = { strategyId: market.id, payToken, amount, leverage, userAddress: user };
-      await run('open, with another token', id, await partner.build('/v1/partner/leverage/build', open));
-      const manage = (action: string, fields: object = {}) =>
-        partner.build('/v1/partner/manage/build', { userAddress: user, id, action, ...fields });
-      await run('increase leverage', id, await manage('increase_leverage', { leverage: leverage + 1 }));
-      await run('repay, with another token', id, await manage('repay', { amount: more, payToken }));
-      await run('add collateral, with another token', id, await manage('add_collateral', { amount: more, payToken }));
-      await run('borrow', id, await manage('borrow', { amount: '5' }));
-      await run('remove collateral', id, await manage('remove_collateral', { amount: out }));
-      const { collateral } = await partner.position(market, id);
-      const third = formatUnitsPlain(collateral / 3n, market.collateral.decimals);
-      await run('close a part', id, await manage('close', { amount: third }));
-      await run('close', id, await manage('close'));
-    }
-  },
-);
+it.each(CASES)('behavior: chain %i, %s: every action ends as planned', async (chainId, key, pay, amount, more, out) => {
+  const market: Market = marketOf(chainId, key);
+  const partner: Partner = partnerOn(service, chainId, account);
+  const payToken = tokenOf(chainId, pay).address;
+  /** Send a bundle; the position is where its preview says, and what is paid out is what it says. */
+  const run = async (action: string, id: number, bundle: Json) => {
+    const before = await partner.balance(market.loan);
+    await partner.send(bundle);
+    const { positionPreview, received, worstCase } = bundle.meta;
+    const { ltvPct, collateral, debt } = await partner.position(market, id);
+    const price = await service.world.chains.on(chainId).oraclePrice(market);
+    const left = fromUnits((collateral * price) / 10n ** 36n - debt, market.loan.decimals);
+    // What the worst case leaves in the position beside what it pays out.
+    const leastLeft = new Decimal(worstCase.equity).minus(worstCase.paidOut ?? 0);
+    expect(left.gte(leastLeft), `${action}: ${left} is below ${leastLeft}`).toBe(true);
+    expect(worstCase.paidOut !== undefined, action).toBe(/^(close|borrow|remove)/.test(action));
+    if (action === 'borrow') expect(worstCase.paidOut).toBe('5');
+    if (positionPreview) note(`${action}: LTV`, ltvPct.minus(positionPreview.effectiveLtv));
+    const paid = (received as Json[]).find(({ symbol }) => symbol === market.loan.symbol);
+    if (!action.startsWith('close') || !paid) return;
+    const gained = fromUnits((await partner.balance(market.loan)) - before, market.loan.decimals);
+    note(`${action}: paid out`, percentOff(gained, paid.amount));
+  };
+  for (const leverage of LEVERAGES) {
+    const id = await partner.nextId();
+    const open = { strategyId: market.id, payToken, amount, leverage, userAddress: user };
+    await run('open, with another token', id, await partner.build('/v1/partner/leverage/build', open));
+    const manage = (action: string, fields: object = {}) =>
+      partner.build('/v1/partner/manage/build', { userAddress: user, id, action, ...fields });
+    await run('increase leverage', id, await manage('increase_leverage', { leverage: leverage + 1 }));
+    await run('repay, with another token', id, await manage('repay', { amount: more, payToken }));
+    await run('add collateral, with another token', id, await manage('add_collateral', { amount: more, payToken }));
+    await run('borrow', id, await manage('borrow', { amount: '5' }));
+    await run('remove collateral', id, await manage('remove_collateral', { amount: out }));
+    const { collateral } = await partner.position(market, id);
+    const third = formatUnitsPlain(collateral / 3n, market.collateral.decimals);
+    await run('close a part', id, await manage('close', { amount: third }));
+    await run('close', id, await manage('close'));
+  }
+});
 
-it('behavior: deposits into vaults and exits from them end as their plans say', async () => {
+it('behavior: deposits into vaults and exits from them end as planned', async () => {
   const verbs = equityVerbs(service);
   const partner = partnerOn(service, 4663, account);
   const build = async (path: string, body: Json): Promise<Json> => {
@@ -150,7 +147,7 @@ it('behavior: deposits into vaults and exits from them end as their plans say', 
   }
 });
 
-it('behavior: the table in docs/reliability.md has every row, as often as it is executed here, within the bound', async () => {
+it('behavior: the table in docs/reliability.md has every row with its count, within the bound', async () => {
   const text = await readFile(new URL('../../../docs/reliability.md', import.meta.url), 'utf8');
   const [, table = ''] = /\| Action \| Compared \| Executed \|.*\n\|.*\n((?:\|.*\n)+)/.exec(text) ?? [];
   const rows = table

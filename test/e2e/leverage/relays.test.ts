@@ -41,7 +41,7 @@ const poolsAsked = () => asked('geckoterminal', '/pools').filter(({ path }) => p
 const chartsAsked = () => asked('coingecko', '/market_chart');
 
 describe(CHART, () => {
-  test('default: seven days in USD, relayed as the provider gives it', async () => {
+  test('default: seven days in USD, as the provider returns them', async () => {
     const { status, body } = await service.get(`${CHART}?coinId=ethena-staked-usde`);
     expect(status).toBe(200);
     expect(Object.keys(body)).toEqual(['prices', 'market_caps', 'total_volumes']);
@@ -54,7 +54,7 @@ describe(CHART, () => {
     ]);
   });
 
-  test('behavior: each default, given, is the same question', async () => {
+  test('behavior: an explicit default is the same request', async () => {
     const base = `${CHART}?coinId=ethena-staked-usde`;
     const left = await service.get(base);
     for (const given of ['&days=7', '&currency=usd', '&days=7&currency=usd', '&currency=usd&days=07']) {
@@ -65,7 +65,7 @@ describe(CHART, () => {
     expect(month.body.prices[0][0]).toBeLessThan(left.body.prices[0][0]);
   });
 
-  test('behavior: GraphQL gives the same points', async () => {
+  test('behavior: GraphQL returns the same points', async () => {
     const rest = await service.get(`${CHART}?coinId=ethena-staked-usde&days=3`);
     const { body } = await service.graphql(
       '{ priceChart(coinId: "ethena-staked-usde", days: 3) { prices { atMs value } marketCaps { atMs value } totalVolumes { atMs value } } }',
@@ -111,7 +111,7 @@ describe(CHART, () => {
     expect(answer.text).not.toContain('vs_currency');
   });
 
-  test('error: upstream_unavailable, with nothing of the upstream in it', async () => {
+  test('error: upstream_unavailable without texts of the upstream', async () => {
     service.world.upstreams.faults.set('coingecko', { kind: 'status', status: 500 });
     const answer = await service.get(`${CHART}?coinId=ethena-staked-usde&days=5`);
     expectEnvelope(answer, 503, 'upstream_unavailable');
@@ -122,7 +122,7 @@ describe(CHART, () => {
     expect((await service.get(`${CHART}?coinId=ethena-staked-usde&days=5`)).status).toBe(200);
   });
 
-  test.each(RELAY_FAULTS)('behavior: %s gives true points or none', async (kind) => {
+  test.each(RELAY_FAULTS)('behavior: %s gives correct points or none', async (kind) => {
     const path = `${CHART}?coinId=ethena-staked-usde&days=2`;
     const good = await service.get(path);
     service.clock.advance(MINUTE_MS + 1_000);
@@ -143,7 +143,7 @@ describe(CHART, () => {
     }
   });
 
-  test('behavior: a point that nobody believes is left out, an answer of such points is none', async () => {
+  test('behavior: drops implausible points, and an answer with only such points', async () => {
     service.world.upstreams.faults.set('coingecko', { kind: 'absurd' });
     const answer = await service.get(`${CHART}?coinId=ethena-staked-usde`);
     expectEnvelope(answer, 503, 'upstream_unavailable');
@@ -182,7 +182,7 @@ describe('bounds of REST and GraphQL', () => {
     expect(body.errors?.[0].extensions.details.field).toBe(served ? undefined : name);
   });
 
-  test('the documents of both name them', async () => {
+  test('the documents of both have them', async () => {
     const { body } = await service.get('/openapi.json');
     const { get } = body.paths['/v1/prices/chart'];
     const days = get.parameters.find(({ name }: Json) => name === 'days');
@@ -228,7 +228,7 @@ describe(OHLCV, () => {
     expect(body.pool.address.toLowerCase()).toBe(deepest.attributes.address.toLowerCase());
   });
 
-  test('behavior: each default, given, is the same question', async () => {
+  test('behavior: an explicit default is the same request', async () => {
     const left = await service.get(`${OHLCV}?token=${SUSDE}`);
     for (const given of ['&chainId=1', '&timeframe=hour', '&aggregate=1', '&limit=168']) {
       expect((await service.get(`${OHLCV}?token=${SUSDE}${given}`)).body).toEqual(left.body);
@@ -289,7 +289,7 @@ describe(OHLCV, () => {
     expect(body.candles).toHaveLength(limit);
   });
 
-  test('error: not_found without a pool, and the token is not asked for again at once', async () => {
+  test('error: not_found without a pool, cached for a moment', async () => {
     const path = `${OHLCV}?token=${UNKNOWN_ADDRESS}`;
     expectEnvelope(await service.get(path), 404, 'not_found');
     expectEnvelope(await service.get(path), 404, 'not_found');
@@ -311,7 +311,7 @@ describe(OHLCV, () => {
     expect(Date.parse(later.body.asOf)).toBeGreaterThan(Date.parse(burst[0]?.body.asOf));
   });
 
-  test('behavior: previous candles stand in for 10 minutes, marked stale, then 503', async () => {
+  test('behavior: serves previous candles for 10 minutes, marked stale, then 503', async () => {
     const path = `${OHLCV}?token=${SUSDE}&limit=12`;
     const good = await service.get(path);
     expect(good.body.stale).toBe(false);
@@ -331,7 +331,7 @@ describe(OHLCV, () => {
     expect(Date.parse(healed.body.asOf)).toBeGreaterThan(Date.parse(good.body.asOf));
   });
 
-  test('error: upstream_unavailable when nothing was fetched before', async () => {
+  test('error: upstream_unavailable without previous candles', async () => {
     service.world.upstreams.faults.set('geckoterminal', { kind: 'rateLimited', retryAfterSec: 30 });
     const answer = await service.get(`${OHLCV}?token=${SUSDE}&limit=17`);
     expectEnvelope(answer, 503, 'upstream_unavailable');
@@ -339,7 +339,7 @@ describe(OHLCV, () => {
   });
 
   test.each([false, true])(
-    'error: a provider that asks for ten years of patience keeps nobody away for longer than five minutes (as a date: %s)',
+    'error: a Retry-After of ten years is limited to five minutes (as a date: %s)',
     async (asDate) => {
       const years = { kind: 'rateLimited', retryAfterSec: 10 * 365 * 86_400, asDate } as const;
       service.world.upstreams.faults.set('geckoterminal', years);
@@ -356,7 +356,7 @@ describe(OHLCV, () => {
   );
 
   test.each(['hang', 'malformed', 'html', 'reset', 'absurd', 'nan', 'missingField'] as const)(
-    'error: upstream_unavailable, never a made-up candle: %s',
+    'error: upstream_unavailable instead of candles: %s',
     async (kind) => {
       service.world.upstreams.faults.set('geckoterminal', { kind }, { path: '/ohlcv/' });
       waitTimeouts.endFor(kind);
@@ -366,7 +366,7 @@ describe(OHLCV, () => {
     },
   );
 
-  test('behavior: malformed rows are left out', async () => {
+  test('behavior: drops malformed rows', async () => {
     const path = `${OHLCV}?token=${SUSDE}&limit=30`;
     const good = await service.get(path);
     service.clock.advance(31_000);
@@ -379,25 +379,28 @@ describe(OHLCV, () => {
     for (const candle of partial.body.candles) expect(times.has(candle.t)).toBe(true);
   });
 
-  test.each(RELAY_FAULTS)('behavior: after good candles, %s gives those, marked stale, or true ones', async (kind) => {
-    const path = `${OHLCV}?token=${SUSDE}&limit=21`;
-    const good = await service.get(path);
-    service.clock.advance(31_000);
-    service.world.upstreams.faults.set('geckoterminal', faultOf(kind), { path: '/ohlcv/' });
-    waitTimeouts.endFor(kind);
-    const { status, body } = await service.get(path);
-    expect(status).toBe(200);
-    if (body.stale) expect(body).toEqual({ ...good.body, stale: true });
-    const known = new Map<number, Json>(good.body.candles.map((candle: Json) => [candle.t, candle]));
-    for (const candle of body.candles) {
-      // The world's prices move by a hair in half a minute.
-      for (const side of ['o', 'h', 'l', 'c'] as const)
-        expect(candle[side] / known.get(candle.t)[side]).toBeCloseTo(1, 4);
-    }
-    expect(body.stale).toBe(!['latency', 'duplicate', 'partial', 'future'].includes(kind));
-  });
+  test.each(RELAY_FAULTS)(
+    'behavior: after good candles, %s gives those, marked stale, or correct ones',
+    async (kind) => {
+      const path = `${OHLCV}?token=${SUSDE}&limit=21`;
+      const good = await service.get(path);
+      service.clock.advance(31_000);
+      service.world.upstreams.faults.set('geckoterminal', faultOf(kind), { path: '/ohlcv/' });
+      waitTimeouts.endFor(kind);
+      const { status, body } = await service.get(path);
+      expect(status).toBe(200);
+      if (body.stale) expect(body).toEqual({ ...good.body, stale: true });
+      const known = new Map<number, Json>(good.body.candles.map((candle: Json) => [candle.t, candle]));
+      for (const candle of body.candles) {
+        // The world's prices move by a hair in half a minute.
+        for (const side of ['o', 'h', 'l', 'c'] as const)
+          expect(candle[side] / known.get(candle.t)[side]).toBeCloseTo(1, 4);
+      }
+      expect(body.stale).toBe(!['latency', 'duplicate', 'partial', 'future'].includes(kind));
+    },
+  );
 
-  test('behavior: the request budget of the provider holds whatever is asked', async () => {
+  test('behavior: never exceeds the request budget of the provider', async () => {
     const answers = await Promise.all(
       Array.from({ length: 60 }, (_, i) => service.get(`${OHLCV}?token=${SUSDE}&limit=${100 + i}`)),
     );
@@ -407,7 +410,7 @@ describe(OHLCV, () => {
     for (const answer of refused) expectEnvelope(answer, 503, 'upstream_unavailable');
   });
 
-  test('behavior: GraphQL gives the same candles and the same status', async () => {
+  test('behavior: GraphQL returns the same candles and status', async () => {
     const query = `query ($token: Address!, $limit: Int!) {
       ohlcv(token: $token, limit: $limit) { chainId token pool { address name dex } stale candles { t o h l c v } }
     }`;

@@ -60,7 +60,7 @@ async function expectEqual(chainId: number): Promise<void> {
 }
 
 describe.each(CHAIN_IDS)('chain %i', (chainId) => {
-  test('equal at the start, after time passes, after somebody supplies and borrows, and after time again', async () => {
+  test('equal at the start, after time, after a supply and a borrow, and after time again', async () => {
     const chain = service.world.chains.on(chainId);
     const borrower = accounts[4]?.address;
     if (borrower === undefined) throw new Error('There are ten development accounts');

@@ -53,7 +53,7 @@ async function opened(): Promise<number> {
   return id;
 }
 
-describe('a build whose swap gives less in simulation than it was quoted at', () => {
+describe('a build whose swap returns less in simulation than its quote', () => {
   it.each(Object.keys(OPENS) as (keyof typeof OPENS)[])(
     'error: simulation_mismatch for 72 bp kept in the fill of %s',
     async (path) => {
@@ -91,13 +91,13 @@ describe('a build whose swap gives less in simulation than it was quoted at', ()
     }
   });
 
-  it('behavior: quotes are asked for once more, and good ones are built on', async () => {
+  it('behavior: requests quotes once more, and builds on good ones', async () => {
     skim(72, 1);
     const bundle = await partner.build(BUILD, OPENS.leverage);
     expect(bundle.path).toBe('leverage');
   });
 
-  it('behavior: a loss within the tolerance is previewed as it was simulated, and so it happens', async () => {
+  it('behavior: a loss within the tolerance is previewed as simulated and executes as previewed', async () => {
     skim(15);
     await service.world.chains.on(1).mint(market.collateral, user, units('10000', market.collateral));
     const id = await partner.nextId();

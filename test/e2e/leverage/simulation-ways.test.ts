@@ -140,7 +140,7 @@ const WAYS: readonly [string, Lacks, Json][] = [
   ],
 ];
 
-it('behavior: a node that fails at what its probe passed is believed no longer, and the build goes on', async () => {
+it('behavior: a capability that fails after its probe passed is not used again, and the build continues', async () => {
   expect(await capabilities(1)).toMatchObject({ simulateV1: 'works' });
   proxies.get(1)?.set({ kind: 'lacks', simulate: 'crashes' });
   const bundle = await partner(1).build(BUILD, opening(1));
@@ -151,23 +151,20 @@ it('behavior: a node that fails at what its probe passed is believed no longer, 
 describe.each(WAYS)('simulated by %s', (_name, lacks, can) => {
   beforeAll(() => restartBefore(lacks), 60_000);
 
-  it.each(CHAIN_IDS)('default: /health of chain %i says what its node can do', async (chainId) => {
+  it.each(CHAIN_IDS)('default: /health of chain %i shows the capabilities of its node', async (chainId) => {
     expect(await capabilities(chainId)).toMatchObject(can);
   });
 
-  it.each(CHAIN_IDS)(
-    'behavior: on chain %i a position opens, is managed and closes as its bundles say',
-    async (chainId) => {
-      const id = await open(chainId);
-      for (const body of managing(chainId)) {
-        const bundle = await partner(chainId).build(MANAGE, { userAddress: user, id, slippage: 0.01, ...body });
-        expect(bundle.meta.instructions).not.toContain('NOT_SIMULATED');
-        await execute(chainId, id, bundle);
-      }
-    },
-  );
+  it.each(CHAIN_IDS)('behavior: on chain %i a position opens, is managed and closes as planned', async (chainId) => {
+    const id = await open(chainId);
+    for (const body of managing(chainId)) {
+      const bundle = await partner(chainId).build(MANAGE, { userAddress: user, id, slippage: 0.01, ...body });
+      expect(bundle.meta.instructions).not.toContain('NOT_SIMULATED');
+      await execute(chainId, id, bundle);
+    }
+  });
 
-  it('behavior: a vault is deposited into and left again, by batches', async () => {
+  it('behavior: batches deposit into a vault and exit from it', async () => {
     const verbs = equityVerbs(service);
     const wallet = depositor.address;
     await verbs.fund(wallet, vault, 5_000n * 10n ** BigInt(vault.depositToken.decimals));
@@ -188,7 +185,7 @@ describe.each(WAYS)('simulated by %s', (_name, lacks, can) => {
   // How batches travel changes nothing of these.
   if (lacks.batch !== undefined) return;
 
-  it.each(CHAIN_IDS)('error: simulation_mismatch on chain %i for what a venue keeps of a fill', async (chainId) => {
+  it.each(CHAIN_IDS)('error: simulation_mismatch on chain %i when a venue keeps a part of a fill', async (chainId) => {
     const id = await open(chainId);
     for (const provider of ['kyberswap', 'openocean'] as const) venues.lie(provider, { kind: 'skim', ppm: 7_200n });
     const manage = { userAddress: user, id, slippage: 0.01 };
@@ -205,7 +202,7 @@ describe.each(WAYS)('simulated by %s', (_name, lacks, can) => {
     }
   });
 
-  it('behavior: what a wallet lacks is lent to it', async () => {
+  it('behavior: lends missing funds to a wallet', async () => {
     const poor = labelAddress('a wallet without anything');
     const bundle = await partner(1).build(BUILD, opening(1, { userAddress: poor, amount: '5000' }));
     expect(bundle.meta.instructions).toContain('fund it first');
@@ -213,7 +210,7 @@ describe.each(WAYS)('simulated by %s', (_name, lacks, can) => {
   });
 });
 
-describe('on nodes that can try nothing out', () => {
+describe('on nodes without simulation', () => {
   const ids = new Map<number, number>();
   beforeAll(async () => {
     await restartBefore({});
@@ -229,7 +226,7 @@ describe('on nodes that can try nothing out', () => {
   };
 
   it.each(CHAIN_IDS)(
-    'error: NotSimulated on chain %i for what adds risk, whatever the caller allows',
+    'error: NotSimulated on chain %i for actions that add risk, whatever the caller allows',
     async (chainId) => {
       const manage = { chainId, userAddress: user, id: ids.get(chainId), allowUnsimulated: true };
       expect(await refused(BUILD, { chainId, ...opening(chainId) })).toContain('Nothing that adds risk');
@@ -249,7 +246,7 @@ describe('on nodes that can try nothing out', () => {
   });
 
   it.each(CHAIN_IDS)(
-    'behavior: on chain %i risk is taken back when the caller allows it, and it is said',
+    'behavior: on chain %i actions that lower risk are built when allowed, with a note',
     async (chainId) => {
       const id = ids.get(chainId) ?? 0;
       for (const body of managing(chainId).filter(({ action }) => REDUCING.includes(action))) {
@@ -263,14 +260,14 @@ describe('on nodes that can try nothing out', () => {
     },
   );
 
-  it('behavior: the yield fee of a part is told as unknown, not as nothing', async () => {
+  it('behavior: the yield fee of a part is unknown, not zero', async () => {
     const body = { chainId: 1, userAddress: user, id: ids.get(1), action: 'close', amount: '100', slippage: 0.01 };
     const { meta } = await partner(1).build(MANAGE, { ...body, allowUnsimulated: true });
     expect(meta.costs.map(({ kind }: Json) => kind)).not.toContain('YIELD_FEE');
     expect(meta.instructions).toContain('Nor is the yield fee of a part: it is at most 5 % of what is left');
   });
 
-  it('behavior: GraphQL has the flag and the typed issue, and the gas is not known', async () => {
+  it('behavior: GraphQL has the flag and the typed issue, and the gas is unknown', async () => {
     const query = `mutation($wallet: Address!, $input: ManageLeverageInput!) { manageLeveragePlan(wallet: $wallet, input: $input) { ... on TransactionPlan {
       simulatedGas issues { kind message } received { amount } } } }`;
     const input = { chainId: 1, userAddress: user, id: ids.get(1), action: 'close', allowUnsimulated: true };
@@ -280,7 +277,7 @@ describe('on nodes that can try nothing out', () => {
     expect([plan.simulatedGas, plan.received]).toEqual([null, null]);
   });
 
-  it('behavior: a vault is left when the caller allows it', async () => {
+  it('behavior: builds a vault exit when the caller allows it', async () => {
     const verbs = equityVerbs(service);
     const wallet = seededWallet('shareholder').account.address;
     const body = { strategyId: verbs.vault('SPY').id, userAddress: wallet };
@@ -291,7 +288,7 @@ describe('on nodes that can try nothing out', () => {
     expect(await verbs.stockLeg(verbs.vault('SPY'), wallet)).toEqual({ borrowShares: 0n, collateral: 0n });
   });
 
-  it('behavior: reads and previews go on', async () => {
+  it('behavior: reads and previews continue', async () => {
     const { userAddress: _, ...preview } = opening(1);
     expect((await service.post('/v1/partner/leverage/simulate', { chainId: 1, ...preview }, PARTNER)).status).toBe(200);
     expect((await service.get(`/v1/partner/positions/${user}?chainId=1`, PARTNER)).status).toBe(200);

@@ -46,8 +46,8 @@ const graphql = async (wallet: Address, chainId: number): Promise<Json> => {
 const positionOf = (body: Json, id: number): Json => body.positions.find((each: Json) => each.id === id);
 const gapsOf = ({ gaps }: Json, field: string) => gaps.filter((gap: Json) => gap.field === field);
 
-describe('an authorization that a broken-off batch left behind', () => {
-  test('is told with the call that ends it, and gone after that call', async () => {
+describe('a leftover authorization of an incomplete batch', () => {
+  test('is shown with the call that revokes it, and gone after that call', async () => {
     const vault = vaults.vault('SPY');
     expect((await read(shareholder.address, 4663)).leftAuthorizations).toEqual([]);
     const input = { strategyId: vault.id, amount: '100', userAddress: shareholder.address };
@@ -79,7 +79,7 @@ describe('an authorization that a broken-off batch left behind', () => {
     expect((await read(shareholder.address, 4663)).leftAuthorizations).toEqual([]);
   });
 
-  test('behavior: a wallet that holds nothing is told of it as well, and no other wallet is', async () => {
+  test('behavior: an empty wallet shows it too, and no other wallet does', async () => {
     const nobody: Address = '0x000000000000000000000000000000000000dEaD';
     await service.world.chains.on(4663).client.setBalance({ address: nobody, value: 10n ** 18n });
     await vaults.authorize(nobody, true);
@@ -88,7 +88,7 @@ describe('an authorization that a broken-off batch left behind', () => {
     expect((await read(looper.address, 1)).leftAuthorizations).toEqual([]);
   });
 
-  test('behavior: what the node does not tell is a gap, and takes nothing else down', async () => {
+  test('behavior: an unanswered view is a gap and affects no other field', async () => {
     await without(4663, vaults.local.chain.contracts.morphoBlue, selectorOf(morphoBlueAbi, 'isAuthorized'));
     const body = await read(shareholder.address, 4663);
     expect(body).not.toHaveProperty('leftAuthorizations');
@@ -117,7 +117,7 @@ describe('a position in manual mode', () => {
   test.each([
     [0, ['approve', 'repay', 'execute']],
     [3, ['approve', 'approve', 'repay', 'execute']],
-  ])('position %i is told with the calls that end it, and ends by them', async (id, methods) => {
+  ])('position %i is shown with the calls that end it, which work', async (id, methods) => {
     const local = service.world.chains.on(1);
     expect(positionOf(await read(looper.address, 1), id).manualMode).toBe(false);
     await enable(id);
@@ -147,7 +147,7 @@ describe('a position in manual mode', () => {
     expect(after).not.toHaveProperty('manualModeCalls');
   });
 
-  test('behavior: builds that act through it are refused before a venue is asked; it can still be paid into', async () => {
+  test('behavior: builds through the contract are refused before quotes; payments are still possible', async () => {
     await enable(0);
     const local = service.world.chains.on(1);
     const { strategyId } = positionOf(await read(looper.address, 1), 0);
@@ -165,7 +165,7 @@ describe('a position in manual mode', () => {
     expect(await reasonOf('add_collateral', { amount: '1', payToken: collateral.address })).toBe(200);
   });
 
-  test('behavior: no yield fee is told where its wallet takes it apart', async () => {
+  test('behavior: shows no yield fee when its wallet ends it', async () => {
     const local = service.world.chains.on(1);
     await local.moveOracle(local.market(positionOf(await read(looper.address, 1), 0).strategyId), '4');
     const before = positionOf(await read(looper.address, 1), 0).closeNow;
@@ -178,7 +178,7 @@ describe('a position in manual mode', () => {
     expect(positionOf(ops.body, 0).pnl.yieldFeeUsd).toBe('0');
   });
 
-  test('behavior: a vault with such a loop is left once its calls have ended it', async () => {
+  test('behavior: a vault with such a loop can be exited after the calls', async () => {
     const { local, post } = vaults;
     const [vault] = (await read(shareholder.address, 4663)).equityPositions;
     const [loop] = vault.yieldLoops;
@@ -206,7 +206,7 @@ describe('a position in manual mode', () => {
     expect(built.status, built.text).toBe(200);
   });
 
-  test('behavior: without debt one call ends it', async () => {
+  test('behavior: one call ends it without debt', async () => {
     const body = { chainId: 1, userAddress: looper.address, id: 0, action: 'repay', full: true };
     const local = service.world.chains.on(1);
     const market = local.market(positionOf(await read(looper.address, 1), 0).strategyId);
@@ -219,7 +219,7 @@ describe('a position in manual mode', () => {
     expect(await partner.position(market, 0)).toMatchObject({ collateral: 0n, debt: 0n });
   });
 
-  test('behavior: ops see it; it is a gap where the contract does not tell, and nothing else is lost', async () => {
+  test('behavior: ops shows it; it is a gap when the contract does not answer, without other effects', async () => {
     await enable(0);
     const ops = await service.get(`/v1/ops/portfolio/${looper.address}?chainId=1`, OPS);
     expect(positionOf(ops.body, 0)).toMatchObject({ manualMode: true });

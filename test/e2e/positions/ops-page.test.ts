@@ -28,7 +28,7 @@ async function settled({ page }: OpenedPage): Promise<void> {
 const texts = ({ page }: OpenedPage, selector: string) => page.locator(selector).allInnerTexts();
 
 describe('GET /ops', () => {
-  test('behavior: every file comes from here under a policy that allows nothing else', async () => {
+  test('behavior: serves every file itself under a strict policy', async () => {
     const { text, headers } = await service.get('/ops');
     expect(headers.get('content-security-policy')).toMatch(/default-src 'none'.*script-src 'self'; style-src 'self'/);
     const files = [...text.matchAll(/(?:src|href)="(\/ops[^"]*)"/g)].map(([, path]) => path ?? '');
@@ -75,7 +75,7 @@ describe.skipIf(whyNoChromium !== null)(`ops page${whyNoChromium === null ? '' :
     await page.close();
   });
 
-  test('behavior: filters narrow every section, and what fails a filter is gone', async () => {
+  test('behavior: filters narrow every section', async () => {
     const opened = await openPage(browser, service.url);
     await enter(opened, OPS_KEY);
     await settled(opened);
@@ -96,7 +96,7 @@ describe.skipIf(whyNoChromium !== null)(`ops page${whyNoChromium === null ? '' :
     await page.close();
   });
 
-  test('error: a partner key and an unknown one are refused with a clear message and not kept', async () => {
+  test('error: refuses a partner key and an unknown key with a clear message, without storing them', async () => {
     for (const key of [PARTNER_KEY, 'sg_ops_nobody']) {
       const opened = await openPage(browser, service.url);
       await enter(opened, key);
@@ -109,7 +109,7 @@ describe.skipIf(whyNoChromium !== null)(`ops page${whyNoChromium === null ? '' :
     }
   });
 
-  test('behavior: the key survives a reload of the tab, and is gone when it is forgotten', async () => {
+  test('behavior: the key survives a reload of the tab, and is removed by "Forget key"', async () => {
     const opened = await openPage(browser, service.url);
     await enter(opened, OPS_KEY);
     await settled(opened);

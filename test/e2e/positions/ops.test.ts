@@ -70,7 +70,7 @@ describe('GET /v1/ops/portfolios', () => {
     expect(addresses).toEqual(addresses.toSorted());
   });
 
-  test('behavior: a wallet that only the register knows is there; a closed vault stands as the vault', async () => {
+  test('behavior: lists a wallet that only the register has; a closed vault is listed as the vault', async () => {
     const { users } = await reportOf(4663);
     const registered = users.find(({ address }: Json) => address === REGISTERED_ONLY);
     expect(registered).toMatchObject({ header: { totalDepositedUsd: '0', openCount: 0 }, positions: [], closed: [] });
@@ -120,7 +120,7 @@ function toScaled(text: string): string {
 }
 
 describe('GET /v1/ops/portfolio/{address}', () => {
-  test('default: the same as in the list, read now', async () => {
+  test('default: the same as in the list, read live', async () => {
     for (const { account } of seededWallets) {
       const live = await service.get(`/v1/ops/portfolio/${account.address}?chainId=4663`, OPS);
       expect(live.status).toBe(200);
@@ -131,7 +131,7 @@ describe('GET /v1/ops/portfolio/{address}', () => {
     }
   });
 
-  test('behavior: a wallet that never opened anything has empty lists', async () => {
+  test('behavior: a wallet without positions has empty lists', async () => {
     const { body } = await service.get('/v1/ops/portfolio/0x00000000000000000000000000000000000000A1', OPS);
     expect(body).toMatchObject({
       header: { openCount: 0 },
@@ -144,7 +144,7 @@ describe('GET /v1/ops/portfolio/{address}', () => {
 });
 
 describe('ops { … }', () => {
-  test('behavior: GraphQL tells the same drift and unresolved rows as REST', async () => {
+  test('behavior: GraphQL has the same drift and unresolved rows as REST', async () => {
     const ops = await ask(
       `{ ops { drift(first: 500) { totalCount nodes { chainId wallet positionIndex kind severity firstSeen register { isOpen } chain { status } } }
          portfolios(first: 500) { nodes { chainId address unresolved { reason registration { positionIndex } } } } } }`,
@@ -176,7 +176,7 @@ describe('ops { … }', () => {
     expect(ops.drift.nodes.every((d: Json) => (d.register === null) === (d.kind === 'no_db_row'))).toBe(true);
   });
 
-  test('behavior: pages put together are the list, in every order', async () => {
+  test('behavior: the pages together equal the list, in every order', async () => {
     for (const field of ['VALUE_USD', 'PNL_USD', 'LTV_HEADROOM', 'OPENED_AT']) {
       const query = `query ($first: Int!, $after: String) { ops { portfolios(orderBy: { field: ${field}, direction: ASC }, first: $first, after: $after) {
         totalCount pageInfo { hasNextPage endCursor } nodes { address chainId } } } }`;

@@ -99,7 +99,7 @@ describe('a position proxy as userAddress', () => {
     }
   });
 
-  test('error: PositionProxy over GraphQL is a refusal of its own', async () => {
+  test('error: PositionProxy over GraphQL has its own refusal type', async () => {
     const owner = ownerOn(1);
     const [proxy] = await proxiesOf(1, owner);
     const { body } = await service.graphql(
@@ -121,7 +121,7 @@ describe('a position proxy as userAddress', () => {
     });
   });
 
-  test('behavior: the owner that is named can be built for', async () => {
+  test('behavior: builds for the named owner', async () => {
     const [proxy] = await proxiesOf(1, ownerOn(1));
     const refused = await service.post(MANAGE, { id: 0, action: 'close', userAddress: proxy }, PARTNER);
     const { owner, positionId } = refused.body.error.details;
@@ -129,7 +129,7 @@ describe('a position proxy as userAddress', () => {
     expect(built.status, built.text).toBe(200);
   });
 
-  test('error: BadRequest for the implementation behind the proxies, which is nobody', async () => {
+  test('error: BadRequest for the implementation behind the proxies, which has no owner', async () => {
     for (const [_what, chainId, path, body] of BUILDS) {
       const { flashLeverage } = chain(chainId).chain.contracts;
       const userAddress = getContractAddress({ from: flashLeverage, nonce: 1n });
@@ -139,7 +139,7 @@ describe('a position proxy as userAddress', () => {
     }
   });
 
-  test('behavior: a contract wallet is built for, also one that lies about its owner or burns all gas', async () => {
+  test('behavior: builds for a contract wallet, also one with a false owner or one that burns all gas', async () => {
     const userAddress = labelAddress('a wallet with code');
     // STOP: takes every call and says nothing. INVALID: burns the gas that it gets.
     for (const bytecode of ['0x00', '0xfe', saying(ownerOn(1)), saying(userAddress)] as const) {
@@ -150,7 +150,7 @@ describe('a position proxy as userAddress', () => {
     }
   });
 
-  test('behavior: a wallet costs no request more: the newest block, market and wallet in one, the simulation in another', async () => {
+  test('behavior: a wallet takes no additional request: newest block, market and wallet together, simulation', async () => {
     const node = nodes.get(1);
     const build = () => service.post(OPEN, { ...open, userAddress: labelAddress('somebody') }, PARTNER);
     // The first one looks for the token's balance slot.
@@ -169,7 +169,7 @@ describe.each(CHAIN_IDS)('the positions of a position proxy on chain %i', (chain
     return body;
   };
 
-  test('behavior: are none', async () => {
+  test('behavior: are empty', async () => {
     const owner = ownerOn(chainId);
     for (const proxy of await proxiesOf(chainId, owner)) {
       expect(await read(proxy.toLowerCase())).toEqual({
@@ -182,7 +182,7 @@ describe.each(CHAIN_IDS)('the positions of a position proxy on chain %i', (chain
     }
   });
 
-  test('behavior: GraphQL names the owner of a proxy; a wallet has none, with positions or without', async () => {
+  test('behavior: GraphQL names the owner of a proxy; a wallet has none, with or without positions', async () => {
     const owner = ownerOn(chainId);
     const proxies = await proxiesOf(chainId, owner);
     const { body } = await service.graphql(
@@ -194,7 +194,7 @@ describe.each(CHAIN_IDS)('the positions of a position proxy on chain %i', (chain
     expect(found).toEqual([...proxies.map((_, positionId) => ({ owner, positionId })), null, null]);
   });
 
-  test('behavior: many empty wallets are asked for their owners in one call', async () => {
+  test('behavior: asks many empty wallets for their owners in one call', async () => {
     const node = nodes.get(chainId);
     const [proxy] = await proxiesOf(chainId, ownerOn(chainId));
     const a = [...Array.from({ length: 50 }, (_, i) => labelAddress(`nobody ${i}`)), proxy];
@@ -215,7 +215,7 @@ describe.each(CHAIN_IDS)('the positions of a position proxy on chain %i', (chain
     expect(node?.calls()).toBeLessThanOrEqual(10);
   });
 
-  test('behavior: an address that burns all gas hides no proxy that is asked for after it', async () => {
+  test('behavior: an address that burns all gas does not hide later proxies', async () => {
     const owner = ownerOn(chainId);
     const proxies = await proxiesOf(chainId, owner);
     const [hostile, other] = [labelAddress('burns gas'), labelAddress('burns gas too')];

@@ -68,7 +68,7 @@ describe.each(CHAIN_IDS)('GET /v1/partner/positions/{address} on chain %i', (cha
     .map((wallet) => ({ ...wallet, entries: wallet.entries.filter((entry) => entry.chainId === chainId) }))
     .map(({ name, entries, vaults }) => ({ name, entries, vaults: vaults.filter((each) => each.chainId === chainId) }));
 
-  test.each(here)('$name holds what was seeded, newest first', async ({ name, entries, vaults }) => {
+  test.each(here)('$name has the seeded positions, newest first', async ({ name, entries, vaults }) => {
     const body = await read(name, chainId);
     expect(body).toMatchObject({ chainId, userAddress: addressOf(name) });
     expect(() => walletPositions.parse(body)).not.toThrow();
@@ -92,7 +92,7 @@ describe.each(CHAIN_IDS)('GET /v1/partner/positions/{address} on chain %i', (cha
     ).toEqual(vaults.map(({ stock, match, yieldLoopIds }) => ({ stock, match, yieldLoopIds })));
   });
 
-  test("every open position is the SDK's, from the chain", async () => {
+  test("every open position equals the SDK's", async () => {
     for (const { name } of here) {
       const body = await read(name, chainId);
       const proxiesOf = await arrayOf(chainId, addressOf(name));
@@ -111,7 +111,7 @@ describe.each(CHAIN_IDS)('GET /v1/partner/positions/{address} on chain %i', (cha
     }
   });
 
-  test('any number of wallets take as many RPC requests as one', async () => {
+  test('any number of wallets takes as many RPC requests as one', async () => {
     const proxy = proxies.get(chainId);
     const query = `query($a: [Address!]!, $c: ChainId!) {
       wallets(addresses: $a, chainId: $c) { address positions { id status strategy { id } } equityPositions { strategyId } }
@@ -130,7 +130,7 @@ describe.each(CHAIN_IDS)('GET /v1/partner/positions/{address} on chain %i', (cha
 });
 
 describe('GET /v1/partner/positions/{address}', () => {
-  test('a wallet that never opened anything has empty lists; chain 1 is the default', async () => {
+  test('a wallet without positions has empty lists; chain 1 is the default', async () => {
     const nobody = '0x000000000000000000000000000000000000dEaD';
     const { status, body } = await service.get(pathOf(nobody.toLowerCase()), OPS);
     expect(status).toBe(200);
@@ -160,7 +160,7 @@ describe('GET /v1/partner/positions/{address}', () => {
     expect([status, body.error.code]).toEqual([401, 'unauthorized']);
   });
 
-  test('error: 503 while the chain does not answer, and recovery; the other chain answers on', async () => {
+  test('error: 503 while the chain does not answer, then recovery; the other chain still answers', async () => {
     proxies.get(1)?.set({ kind: 'status', status: 500 });
     try {
       const { status, body } = await service.get(pathOf(addressOf('looper')), PARTNER);
@@ -172,7 +172,7 @@ describe('GET /v1/partner/positions/{address}', () => {
     expect((await service.get(pathOf(addressOf('looper')), PARTNER)).status).toBe(200);
   });
 
-  test('a registration tells which of two loops the vault owns', async () => {
+  test('a registration decides which of two loops belongs to the vault', async () => {
     const before = await read('ambiguous', 4663);
     const [vault] = before.equityPositions;
     const db = createDatabase({
@@ -239,7 +239,7 @@ describe('GET /v1/tvl', () => {
     await service.refresh('lending-state', 'prices', 'tvl');
   }
 
-  test('to the cent what the SDK makes of the chain, after a month of interest', async () => {
+  test('equals the SDK to the cent, after a month of interest', async () => {
     await pass(30 * DAY_SEC);
     const { status, body } = await service.get('/v1/tvl');
     expect(status).toBe(200);
@@ -257,7 +257,7 @@ describe('GET /v1/tvl', () => {
     expect(body.asOf).toBe(body.chains.map(({ asOf }: Json) => asOf).sort()[0]);
   });
 
-  test('a wallet that nobody knew is found by its proxy at the next refresh', async () => {
+  test('finds a new wallet by its proxy at the next refresh', async () => {
     const local = chain(1);
     const [, stranger] = (await import('../../../devnet/seed/accounts.ts')).accounts;
     if (!stranger) throw new Error('an account expected');
@@ -288,7 +288,7 @@ describe('GET /v1/tvl', () => {
     expect(body.chains[0]).toMatchObject(await recomputed(1, [...seeded, stranger.address]));
   });
 
-  test('while a chain does not answer its last value stays, and grows stale; the other goes on', async () => {
+  test('while a chain does not answer its last value becomes stale; the other continues', async () => {
     const { body: before } = await service.get('/v1/tvl');
     proxies.get(1)?.set({ kind: 'down' });
     service.clock.advance(901_000);
@@ -329,7 +329,7 @@ const NOTHING_REGISTERED = {
   closedAtMs: null,
 };
 
-describe('before anything is measured', () => {
+describe('before the first measurement', () => {
   let early: TestService;
   const cut = new Map<number, RpcProxy>();
   beforeAll(async () => {
@@ -350,7 +350,7 @@ describe('before anything is measured', () => {
     for (const proxy of cut.values()) await proxy.stop();
   });
 
-  test('error: 503 until a chain is computed; then that chain alone', async () => {
+  test('error: 503 until a chain is computed; then only that chain', async () => {
     const none = await early.get('/v1/tvl');
     expect([none.status, none.body.error.code]).toEqual([503, 'not_ready']);
     const positions = await early.get(pathOf(addressOf('looper')), PARTNER);

@@ -38,21 +38,21 @@ describe.skipIf(skipped !== null)(skipped ?? 'an address at two api processes', 
     return Number(/^spiral_limiter_insured_total (\d+)$/m.exec(text)?.[1]);
   };
 
-  test('default: together they grant one budget to the point, also to a caller who asks both at once', async () => {
+  test('default: together they grant exactly one budget, also for concurrent requests to both', async () => {
     const granted = await Promise.all(apis.map((api) => spend(api, '192.0.2.1')));
     const total = granted.reduce((sum, count) => sum + count, 0);
     expect(total).toBe(BUDGET);
     for (const api of apis) expect(await insured(api)).toBe(0);
   });
 
-  test('behavior: what was spent at one is spent at the other', async () => {
+  test('behavior: points spent at one are spent at the other', async () => {
     const [one, two] = apis as [ServiceProcess, ServiceProcess];
     for (let i = 0; i < 20; i++) await ask(one, '192.0.2.2');
     expect(await remaining(two, '192.0.2.2')).toBe(BUDGET - 21);
     expect(await remaining(two, '192.0.2.3')).toBe(BUDGET - 1);
   });
 
-  test('behavior: while Redis is away each counts alone, and nobody waits for it', async () => {
+  test('behavior: while Redis is away each counts alone without delay', async () => {
     await cluster.redis.stop?.();
     expect(await Promise.all(apis.map((api) => spend(api, '192.0.2.4')))).toEqual([BUDGET, BUDGET]);
     for (const api of apis) expect(await insured(api)).toBeGreaterThanOrEqual(BUDGET);

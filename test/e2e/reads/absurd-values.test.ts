@@ -177,7 +177,7 @@ describe('campaigns that change', () => {
     ['MORPHOBORROW', 1, 'sUSDe/PYUSD 91.5', 'looper', 0, 0.2],
     ['MORPHOCOLLATERAL', 4663, 'syrupUSDG/USDG 91.5', 'looper', 1, 0.05],
   ] as const)(
-    '%s on chain %i, %s, rolls: averages, past and what was earned stay',
+    '%s on chain %i, %s, rolls: averages, past and earnings stay',
     async (type, chainId, key, holder, side, apr) => {
       const which = { type, chainId, market: key };
       const { id } = marketByKey(service.world.chains.on(chainId).chain, key);
@@ -218,7 +218,7 @@ describe('campaigns that change', () => {
     },
   );
 
-  test('one of two that overlap ends: what both have paid stays, and what was earned of it', async () => {
+  test('one of two overlapping campaigns ends: payments of both and earnings stay', async () => {
     const which = { type: 'MORPHOBORROW', chainId: 1, market: 'sUSDe/PYUSD 91.5' } as const;
     const { id } = marketByKey(service.world.chains.on(1).chain, which.market);
     const days = 86_400_000;
@@ -265,7 +265,7 @@ describe('campaigns', () => {
     await service.refresh('lending-state:1', 'incentives:1', 'incentive-history:1');
   };
 
-  test('one of two that overlap ends, then the other: what they have paid stays', async () => {
+  test('one of two overlapping campaigns ends, then the other: their payments stay', async () => {
     await service.refresh('incentives:1', 'incentive-history:1');
     const before = await paid();
     expect([...before.values()].some((apr) => apr > 0)).toBe(true);

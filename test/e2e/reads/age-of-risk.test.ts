@@ -36,7 +36,7 @@ describe.each([
   ['looper', 1],
   ['looper', 4663],
 ] as const)('positions of %s on chain %i', (name, chainId) => {
-  test('are valued at the price of the block that they name, not at the last refresh', async () => {
+  test('are valued at the price of their block, not of the last refresh', async () => {
     const before = await openIn(name, chainId);
     const chain = service.world.chains.on(chainId);
     await chain.moveOracle(before.strategyId, '-4');
@@ -62,7 +62,7 @@ describe.each([
 });
 
 describe('oraclePriceAsOf', () => {
-  test('is the date of the oldest feed, null where there is none, and absent where nobody knows', async () => {
+  test('is the date of the oldest feed, null without a feed, and absent if unknown', async () => {
     const seen = new Set<string>();
     for (const [name, chainId] of [
       ['looper', 1],
@@ -92,7 +92,7 @@ describe('oraclePriceAsOf', () => {
     expect([...seen].sort()).toEqual(['feed', 'opaque', 'rate']);
   });
 
-  test('is absent while a feed tells a date that nobody can believe', async () => {
+  test('is absent while a feed returns an implausible date', async () => {
     const position = await openIn('looper', 4663);
     const chain = service.world.chains.on(4663);
     for (const absurd of [0n, 2n ** 255n, BigInt(Math.floor(Date.now() / 1_000)) + 10n * 365n * 86_400n]) {
@@ -104,7 +104,7 @@ describe('oraclePriceAsOf', () => {
   });
 });
 
-test('strategies and markets tell the age of the oracle price as positions do', async () => {
+test('strategies and markets show the age of the oracle price like positions', async () => {
   await service.refresh('lending-state:1', 'lending-state:4663');
   const seen = new Set<string>();
   for (const chainId of [1, 4663]) {
@@ -151,14 +151,14 @@ test('strategies and markets tell the age of the oracle price as positions do', 
   expect([...seen].sort()).toEqual(['feed', 'opaque', 'rate']);
 });
 
-test('a portfolio of the ops surface names the block of every position', async () => {
+test('a portfolio of the ops surface has the block of every position', async () => {
   const { address } = seededWallet('looper').account;
   const { body } = await service.get(`/v1/ops/portfolio/${address}?chainId=1`, OPS);
   const [position] = body.positions;
   expect(position?.readAt).toEqual(await newest(1));
 });
 
-test('an exit shows the vault at the prices of its own block, and pays what it shows', async () => {
+test('an exit values the vault at its own block, and pays as shown', async () => {
   const vaults = equityVerbs(service);
   const vault = vaults.vault('SPY');
   const { account } = seededWallet('shareholder');

@@ -78,7 +78,7 @@ describe('/v1/app/markets', () => {
     expect(typed.size).toBe(ids.length);
   });
 
-  test('revives to exactly the numbers of GraphQL', () => {
+  test('its tagged numbers equal those of GraphQL', () => {
     let numbers = 0;
     const compare = (revived: Json, exact: Json, path: string) => {
       if (revived instanceof BigNumber) {
@@ -115,7 +115,7 @@ describe('/v1/app/markets', () => {
     expect(numbers).toBeGreaterThan(1_000);
   });
 
-  test('behavior: no number is written as a JSON number, and none with an exponent', () => {
+  test('behavior: has no JSON numbers and no exponents', () => {
     const text = JSON.stringify(markets);
     const walk = (value: Json, path: string) => {
       if (typeof value === 'number') expect(path).toMatch(/\.(chainId|decimals|staleAfterSec|staleForSec)$/);
@@ -127,7 +127,7 @@ describe('/v1/app/markets', () => {
     for (const [, digits] of text.matchAll(/"\$(?:bn|bigint)":"([^"]*)"/g)) expect(digits).toMatch(/^-?\d+(\.\d+)?$/);
   });
 
-  test('behavior: a 27-digit price, a price of 1e-18 and 10^30 base units arrive whole', () => {
+  test('behavior: keeps a 27-digit price, a price of 1e-18 and 10^30 base units exactly', () => {
     const ofChain = service.world.chains.on(1).chain.markets;
     const find = (wanted: (market: Market) => boolean) => {
       const market = ofChain.find(wanted);
@@ -150,7 +150,7 @@ describe('/v1/app/markets', () => {
     );
   });
 
-  test('behavior: `visible` is what decides the strategies list, and the checks say why not', async () => {
+  test('behavior: `visible` decides the strategies list, and the checks have the reasons', async () => {
     const listed = new Set<string>();
     for (const chainId of [1, 4663]) {
       const { body } = await service.get(`/v1/strategies?chainId=${chainId}`);

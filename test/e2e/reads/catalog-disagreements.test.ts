@@ -145,7 +145,7 @@ describe('catalog and chain', () => {
     [4663, 'syrupUSDG/USDG 91.5'],
   ])('on chain %i', (chainId, name) => {
     it.each(PLANTED.map((planted) => [`${planted.kind} (${planted.effect})`, planted] as const))(
-      'error: %s is found by the warmer and told with both sides, source and age',
+      'error: the warmer finds %s and reports both sides, source and age',
       async (_name, { kind, effect, key, plant, says, ofMany }) => {
         const chain = service.world.chains.on(chainId);
         const market = marketOf(chainId, name);

@@ -25,7 +25,7 @@ afterAll(async () => {
 const LEFT_OUT = [{ chainId: 4663, waitingFor: ['lendingState', 'oracle'] }];
 const chainsIn = ({ markets }: Json) => [...new Set(markets.map(({ chainId }: Json) => chainId))];
 
-test('a chain that was never measured is left out of the markets and named, and alone it is 503', async () => {
+test('the markets leave out and name an unmeasured chain; alone it is 503', async () => {
   const all = await service.get('/v1/app/markets');
   expect(all.status).toBe(200);
   expect(chainsIn(all.body)).toEqual([1]);
@@ -37,7 +37,7 @@ test('a chain that was never measured is left out of the markets and named, and 
   expectEnvelope(await service.get('/v1/app/markets?chainId=2'), 400, 'bad_request');
 });
 
-test('the TVL names the chain that is in no sum', async () => {
+test('the TVL names the excluded chain', async () => {
   const { body } = await service.get('/v1/tvl');
   const leftOut = [{ chainId: 4663, waitingFor: ['tvl'] }];
   expect([body.chains.map(({ chainId }: Json) => chainId), body.leftOut]).toEqual([[1], leftOut]);
@@ -45,14 +45,14 @@ test('the TVL names the chain that is in no sum', async () => {
   expect(typed.body.data.tvl).toEqual({ leftOut });
 });
 
-test('so it is in the lists of GraphQL', async () => {
+test('the lists of GraphQL do the same', async () => {
   const { body } = await service.graphql(
     '{ markets(first: 1) { leftOut { chainId waitingFor } } strategies(first: 1) { leftOut { chainId waitingFor } } }',
   );
   expect(body.data).toEqual({ markets: { leftOut: LEFT_OUT }, strategies: { leftOut: LEFT_OUT } });
 });
 
-test('a list that goes without a strategy says so, until its facts were measured once', async () => {
+test('a list names a missing strategy until its facts are measured', async () => {
   const market = service.world.chains
     .on(1)
     .chain.markets.find(({ collateral }) => collateral.apySource === 'incentivemarket');
@@ -77,7 +77,7 @@ test('a list that goes without a strategy says so, until its facts were measured
 });
 
 test.each(['/v1/markets/borrow-apy-history', '/v1/collateral/apy-history'])(
-  '%s is answered for all chains and for one, with the reason for what is not known',
+  '%s answers for all chains and for one, with the reason for unknown values',
   async (path) => {
     const ids = (chainId: number) => service.world.chains.on(chainId).chain.markets.map(({ id }) => id as string);
     const [all, first, second] = [
@@ -94,7 +94,7 @@ test.each(['/v1/markets/borrow-apy-history', '/v1/collateral/apy-history'])(
   },
 );
 
-test('when the node is back the chain is there again', async () => {
+test('the chain returns with its node', async () => {
   proxy.set({ kind: 'pass' });
   await service.refresh('lending-state:4663');
   const { body } = await service.get('/v1/app/markets');

@@ -25,7 +25,7 @@ describe('the buffer of the deployed contract', () => {
   it.each([
     [1, 10],
     [4663, 1],
-  ])('default: limits, ladder and default leverage of every loop on chain %i stand on it', async (chainId, least) => {
+  ])('default: limits, ladder and default leverage of every loop on chain %i use it', async (chainId, least) => {
     const loops = (await strategies(chainId)).filter(({ equityVault }) => equityVault === undefined);
     expect(loops.length).toBeGreaterThan(least);
     for (const { ltvPct, leverageLadder, defaultLeverage, maxLeverage, gaps, deployment } of loops) {
@@ -47,7 +47,7 @@ describe('the buffer of the deployed contract', () => {
     [1, 'sUSDe/PYUSD 91.5'],
     [4663, 'syrupUSDG/USDG 91.5'],
   ])(
-    'behavior: on chain %i the app markets say the same, and simulations and builds open exactly there',
+    'behavior: on chain %i the app markets agree, and simulations and builds accept exactly that limit',
     async (chainId, key) => {
       const market = marketOf(chainId, key);
       const partner = partnerOn(service, chainId, account);

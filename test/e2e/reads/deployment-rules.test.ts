@@ -111,7 +111,7 @@ const CLOSINGS: readonly Closing[] = [
 describe.each(CHAINS)('on chain %i', (chainId) => {
   const { id } = MARKETS[chainId];
 
-  it.each(CLOSINGS)('error: $rule is told by its rule, unlisted, and not opened', async (closing) => {
+  it.each(CLOSINGS)('error: $rule is reported, unlisted, and not opened', async (closing) => {
     const { rule, close, values, reason } = closing;
     const before = checkOf(await strategyOf(id), rule);
     expect(before).toMatchObject({ passed: true, source: 'chain', note: null, threshold: null });
@@ -146,7 +146,7 @@ describe.each(CHAINS)('on chain %i', (chainId) => {
     }
   });
 
-  it('behavior: what the contract does not tell passes, with the default that is taken, and why', async () => {
+  it('behavior: an unreadable term passes with its default and the reason', async () => {
     await silence(chainId, [
       'paused()',
       'isSupportedMarket(bytes32)',
@@ -185,7 +185,7 @@ describe.each(CHAINS)('on chain %i', (chainId) => {
   it.each([
     ['200 %', 2n * 10n ** 18n],
     ['all there is', 2n ** 256n - 1n],
-  ])('behavior: a buffer and fees of %s are not believed', async (_name, value) => {
+  ])('behavior: rejects a buffer and fees of %s', async (_name, value) => {
     const word = numberToHex(value, { size: 32 });
     await answering(on(chainId), on(chainId).chain.contracts.flashLeverage, {
       'LIQUIDATION_BUFFER()': word,
@@ -204,7 +204,7 @@ describe.each(CHAINS)('on chain %i', (chainId) => {
     expect(checkOf(strategy, 'paused')).toMatchObject({ passed: true, value: null });
   });
 
-  it('behavior: a buffer above the liquidation LTV leaves nothing to open', async () => {
+  it('behavior: a buffer above the liquidation LTV prevents opening', async () => {
     await answering(on(chainId), on(chainId).chain.contracts.flashLeverage, {
       'LIQUIDATION_BUFFER()': numberToHex(99n * 10n ** 16n, { size: 32 }),
     });
@@ -216,7 +216,7 @@ describe.each(CHAINS)('on chain %i', (chainId) => {
 });
 
 describe('routers of the product', () => {
-  it('error: one that is not approved is gone around, or what it would do is refused', async () => {
+  it('error: an unapproved one is avoided, or its actions are refused', async () => {
     const { flashLeverageRouter } = on(1).chain.contracts;
     await own(1, 'setApprovedOperator', [flashLeverageRouter, false]);
     const direct = await service.post('/v1/partner/leverage/simulate', open(1), PARTNER);
@@ -243,7 +243,7 @@ describe('routers of the product', () => {
     expect(data.chain.deployment.swapRouters.every(({ allowed }: Json) => allowed)).toBe(true);
   });
 
-  it('error: a vault whose router is not approved takes no deposits', async () => {
+  it('error: a vault whose router is not approved refuses deposits', async () => {
     await own(4663, 'setApprovedOperator', [on(4663).chain.contracts.equityRouter, false]);
     expect(checkOf(await strategyOf(vault.id), 'operator_not_approved')).toMatchObject({
       passed: false,
@@ -253,7 +253,7 @@ describe('routers of the product', () => {
     expect(await refused('equity/simulate', deposit)).toEqual([400, 'operator_not_approved', 'operator_not_approved']);
   });
 
-  it('behavior: a venue whose router is not allowed is not asked while another one is', async () => {
+  it('behavior: does not ask a venue with a refused router while another one is allowed', async () => {
     const [router] = on(1).chain.swapRouters.AggregatorOne ?? [];
     await own(1, 'setSwapRouter', [router, false]);
     expect(checkOf(await strategyOf(MARKETS[1].id), 'venue_not_allowed').value).toBe('AggregatorTwo');
@@ -264,7 +264,7 @@ describe('routers of the product', () => {
   });
 });
 
-describe('positions on what the chain says otherwise', () => {
+describe('positions with catalog disagreements', () => {
   const close = { chainId: 1, userAddress: looper, id: 0, action: 'close' };
   const flashLeverage = () => on(1).chain.contracts.flashLeverage;
 
@@ -274,13 +274,13 @@ describe('positions on what the chain says otherwise', () => {
     expect(await refused('manage/build', close)).toEqual([400, 'catalog_mismatch', 'catalog_mismatch']);
   });
 
-  it('error: a contract without code is told as such, and not as a position that does not exist', async () => {
+  it('error: reports a contract without code as such, not as a missing position', async () => {
     await on(1).client.setCode({ address: flashLeverage(), bytecode: '0x' });
     await service.refresh('deployment:1');
     expect(await refused('manage/build', close)).toEqual([400, 'catalog_mismatch', 'catalog_mismatch']);
   });
 
-  it('behavior: what takes risk back goes on where the kind of market differs, what adds it does not', async () => {
+  it('behavior: with another kind of market, actions that lower risk continue, and those that add risk are refused', async () => {
     await answering(on(1), flashLeverage(), { 's_isCorrelated(bytes32)': numberToHex(0n, { size: 32 }) });
     await service.refresh('deployment:1');
     const { status, body } = await service.post('/v1/partner/manage/build', close, PARTNER);

@@ -137,7 +137,7 @@ test.each(CASES)('against %s and %s on chain %i: %s', async (whenLower, whenAbsu
   expect(after.tvl.total.divergentUsd).toBe(0);
 });
 
-test('nothing is opened on an oracle far from the price; what lowers the risk of a position goes on', async () => {
+test('refuses to open on an oracle far from the price; actions that lower risk continue', async () => {
   const local = chain(1);
   const market = marketByKey(local.chain, 'weETH/WETH 94.5');
   const user = seededWallet('looper').account.address;
@@ -171,7 +171,7 @@ test('nothing is opened on an oracle far from the price; what lowers the risk of
   expect((await open()).status).toBe(200);
 });
 
-test('a stablecoin off its peg by both sources is told at once, nothing is opened, and no sum in dollars follows it', async () => {
+test('a stablecoin off its peg by both sources shows at once, prevents opening, and does not change sums in dollars', async () => {
   const market = marketByKey(chain(1).chain, 'sUSDe/PYUSD 91.5');
   await service.refresh('lending-state:1', 'prices:1', 'tvl:1');
   const before = (await service.get('/v1/tvl')).body.chains[0];
@@ -208,7 +208,7 @@ const FIRST = [
   [4663, 'SPY/USDG 62.5 Longbow', 100n * 10n ** 12n, 'range'],
 ] as const;
 
-test('an impossible oracle of a collateral without a price is said at a first start, also in sums, and nothing is opened', async () => {
+test('an impossible oracle of a collateral without a price shows from the first start, also in sums, and prevents opening', async () => {
   const broken = FIRST.map(([chainId, key, factor, against]) => {
     return { chainId, market: marketByKey(chain(chainId).chain, key), factor, against };
   });

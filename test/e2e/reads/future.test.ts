@@ -27,7 +27,7 @@ const simulate = () =>
   );
 
 describe('a block a day ahead of our clock', () => {
-  test('is not published, refuses builds, survives no restart, and stands against no block of now', async () => {
+  test('is not published, refuses builds, does not survive a restart, and does not block present blocks', async () => {
     service.clock.advance(60_000);
     await service.refresh('lending-state:1', 'lending-state:4663');
     expect((await simulate()).status).toBe(200);
@@ -73,7 +73,7 @@ describe('a block a day ahead of our clock', () => {
 });
 
 describe('a clock that is set back by an hour', () => {
-  test('is not ready and refuses builds until something is measured by it', async () => {
+  test('is not ready and refuses builds until the next measurement', async () => {
     await service.refresh('lending-state');
     expect((await service.get('/ready')).status).toBe(200);
     service.clock.advance(-3_600_000);
@@ -91,7 +91,7 @@ describe('a row of the future in a chart', () => {
     ['stablewatch', 'stable-index'],
     ['royco', 'collateral-apy-incentivemarket'],
     ['morpho', 'borrow-history'],
-  ] as const)('%s: the history goes on without it', async (provider, warmer) => {
+  ] as const)('%s: the history continues without it', async (provider, warmer) => {
     await service.refresh(warmer);
     const before = await observe(service, ['/v1/strategies', HISTORY]);
     service.world.upstreams.faults.set(provider, { kind: 'future' });
@@ -105,8 +105,8 @@ describe('a row of the future in a chart', () => {
   });
 });
 
-describe('prices that their providers do not renew any more', () => {
-  test('age, however often they are asked, and are of now again with the first new one', async () => {
+describe('prices that their providers no longer update', () => {
+  test('age at every refresh, and are current again with the first new one', async () => {
     await service.refresh('lending-state:1', 'prices');
     const before = await service.get('/v1/prices');
     expect(before.body.stale).toBe(false);

@@ -35,7 +35,7 @@ function spelling(id: string, n: number): string {
 const LIST = 'query ($least: Decimal) { strategies(first: 5, filter: { minLiquidityUsd: $least }) { nodes { id } } }';
 
 describe('cached answers', () => {
-  test('default: their memory is told beside its limit', async () => {
+  test('default: metrics show their memory and its limit', async () => {
     await fetch(`${service.url}/v1/prices`);
     const withRow = await cached();
     expect(withRow).toBeGreaterThan(0);
@@ -44,7 +44,7 @@ describe('cached answers', () => {
     expect(await cached('spiral_cache_limit_bytes')).toBe(LIMIT);
   });
 
-  test('behavior: what is never asked for again takes an eighth of the memory, however much of it comes', async () => {
+  test('behavior: answers without a second request use at most an eighth of the memory', async () => {
     const [market] = createCatalog(curatedChains).chains.flatMap(({ markets }) => markets);
     const before = await cached();
     for (let n = 0; n < 400; n += 1) {
@@ -54,7 +54,7 @@ describe('cached answers', () => {
     expect((await cached()) - before).toBeLessThanOrEqual(LIMIT / 8);
   });
 
-  test('behavior: what is asked for again may take all of it, and no more', async () => {
+  test('behavior: repeated answers use at most all of it', async () => {
     const [market] = createCatalog(curatedChains).chains.flatMap(({ markets }) => markets);
     for (let n = 400; n < 800; n += 1) {
       const path = `${service.url}/v1/strategies/${spelling(market?.id ?? '', n)}`;

@@ -111,7 +111,7 @@ describe('paths of the contract', () => {
     check(answer.body);
   });
 
-  test.each(OK.map(([path]) => path))('HEAD %s says the same without a body', async (path) => {
+  test.each(OK.map(([path]) => path))('HEAD %s has the same headers without a body', async (path) => {
     const response = await fetch(`${service.url}${path}`, { method: 'HEAD' });
     expect(response.status).toBe(200);
     expect(await response.text()).toBe('');
@@ -181,7 +181,7 @@ describe('chainId', () => {
     const error = expectEnvelope(await service.get(path), 400, 'bad_request');
     expect(error.details.field).toMatch(/chainId|query/);
   });
-  test('an error names the value and the limit, and never echoes without bound', async () => {
+  test('an error names the value, shortened, and the limit', async () => {
     const answer = await service.get(`/v1/strategies?chainId=${'9'.repeat(5_000)}`);
     const error = expectEnvelope(answer, 400, 'bad_request');
     expect(error.message).toContain('4663');
@@ -205,7 +205,7 @@ describe('defaults', () => {
 });
 
 describe('correlation id', () => {
-  test('a well-formed one is kept, on success and in the envelope', async () => {
+  test('keeps a well-formed one, on success and in the envelope', async () => {
     const id = 'partner-7.request_42';
     const found = await service.get('/v1/prices', { 'x-correlation-id': id });
     expect(found.headers.get('x-correlation-id')).toBe(id);

@@ -43,14 +43,14 @@ const pass = async (seconds: number) => {
   await service.refresh('prices:1', 'prices:4663');
 };
 
-describe('a stock feed that rests over a weekend', () => {
+describe('a stock feed that pauses over a weekend', () => {
   const user = seededWallet('shareholder').account.address;
   const deposit = (path: string) => {
     const { id } = equityVerbs(service).vault('SPY');
     return post(path, { strategyId: id, amount: '1000', ...(path.includes('build') ? { userAddress: user } : {}) });
   };
 
-  test('refuses deposits as soon as it is past its budget, and not before; an exit goes on and says so', async () => {
+  test('refuses deposits exactly from the end of its budget; exits continue with a note', async () => {
     const { stockMarket } = equityVerbs(service).vault('SPY');
     expect(await deposit('equity/simulate')).toMatchObject({ status: 200 });
     await chain(4663).freezeFeed(stockMarket);
@@ -79,7 +79,7 @@ describe('a stock feed that rests over a weekend', () => {
     expect((await deposit('equity/simulate')).status).toBe(200);
   });
 
-  test('refuses opens that are paid with the stock: its USD price follows from that feed; adding and repaying go on', async () => {
+  test('refuses opens paid with the stock, whose USD price depends on that feed; adding and repaying continue', async () => {
     const { stockMarket, stock } = equityVerbs(service).vault('SPY');
     const loop = market(4663, 'syrupUSDG/USDG 91.5');
     const open = { chainId: 4663, strategyId: loop.id, payToken: stock.address, amount: '2', leverage: 2 };
@@ -120,7 +120,7 @@ describe('a stock feed that rests over a weekend', () => {
 });
 
 describe('a token whose USD price follows from an oracle that names no feeds', () => {
-  test('is taken, and that its age is not known is said', async () => {
+  test('is accepted with a note about its unknown age', async () => {
     const { address } = market(4663, 'wsNET/USDG 62.5 Longbow').collateral;
     const open = { chainId: 4663, strategyId: market(4663, 'syrupUSDG/USDG 91.5').id, payToken: address };
     const { status, body, text } = await post('leverage/simulate', { ...open, amount: '10', leverage: 2 });
@@ -140,7 +140,7 @@ describe('a loop whose feed is past its heartbeat', () => {
   const manage = (action: string, fields: object = {}): Promise<Json> =>
     post('manage/build', { chainId: 1, userAddress: user, id: 0, action, ...fields });
 
-  test('takes no new risk; what reduces it goes on, with the age told', async () => {
+  test('takes no new risk; actions that lower risk continue with the age', async () => {
     const found = market(1, 'sUSDe/PYUSD 91.5');
     await chain(1).freezeFeed(found);
     await pass(86_400 + 601);
@@ -180,7 +180,7 @@ describe('a loop whose feed is past its heartbeat', () => {
 });
 
 describe('an oracle that names no feeds', () => {
-  test('takes new risk while fresh USD prices agree within 1 %, and none when they do not', async () => {
+  test('takes new risk only while fresh USD prices agree within 1 %', async () => {
     const found = market(1, 'reUSD/USDC 91.5');
     const open = () =>
       post('leverage/simulate', {
@@ -206,7 +206,7 @@ describe('an oracle that names no feeds', () => {
 });
 
 describe('collateral of another market without a price of its own', () => {
-  test('is worth what its oracle and its loan token say, while both are fresh, wherever it is paid in', async () => {
+  test('is valued by its oracle and its loan token while both are fresh, for every payment', async () => {
     const { id } = market(1, 'sUSDe/PYUSD 91.5');
     await service.refresh('prices:1', 'prices:4663', 'lending-state:1');
     const paid = ['wsrUSD/USDC 94.5', ...['sDOLA', 'stUSDS'].map(keyOf)].map((key) => market(1, key).collateral);
@@ -239,7 +239,7 @@ describe('minAmountOut', () => {
       ...more,
     });
 
-  test('is not needed while a fresh USD price of the token bounds its swap', async () => {
+  test('is optional while a fresh USD price of the token limits its swap', async () => {
     await service.refresh('prices:4663');
     const prices = await service.get('/v1/prices?chainId=4663');
     expect(Object.keys(prices.body.prices)).toContain(zeroAddress);
@@ -249,7 +249,7 @@ describe('minAmountOut', () => {
     expect(body.note).not.toContain('No price of ETH is known');
   });
 
-  test('is required where nothing prices the pair, and says what is offered', async () => {
+  test('is required without a price of the pair, and the refusal names the offer', async () => {
     // Prices that are old price nothing.
     await advance(901);
     const { status, body } = await open();
@@ -261,7 +261,7 @@ describe('minAmountOut', () => {
     expect([above.status, above.body.error?.details?.field]).toEqual([400, 'body.minAmountOut']);
   });
 
-  test('is a floor of the minimum in the calldata', async () => {
+  test('limits the minimum in the calldata', async () => {
     const usual = await close();
     expect(usual.status).toBe(200);
     const least = new Decimal(usual.body.meta.minTokenOut);
@@ -276,7 +276,7 @@ describe('minAmountOut', () => {
     );
   });
 
-  test('of an exit is one of all sales together', async () => {
+  test('of an exit covers all sales together', async () => {
     const exit = (more: object = {}) =>
       post('equity/exit/build', {
         strategyId: equityVerbs(service).vault('NVDA').id,
@@ -298,7 +298,7 @@ describe('minAmountOut', () => {
     expect(minimumOf(raised.body.calls)).toBeGreaterThanOrEqual(floor);
   });
 
-  test('means nothing where nothing is swapped', async () => {
+  test('is refused without a swap', async () => {
     const found = market(4663, 'syrupUSDG/USDG 91.5');
     const answers = [
       await open({ payToken: found.collateral.address, amount: '100', minAmountOut: '1' }),

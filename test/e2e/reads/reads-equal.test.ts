@@ -56,14 +56,14 @@ describe('histories', () => {
   test.each([
     ['/v1/markets/borrow-apy-history', (id: string) => `/v1/markets/${id}/borrow-apy-history`],
     ['/v1/collateral/apy-history', (id: string) => `/v1/collateral/${id}/apy-history`],
-  ])('%s has for every market what that market has alone', async (path, one) => {
+  ])('%s equals the histories of single markets', async (path, one) => {
     const { body } = await service.get(path);
     const ids = CHAIN_IDS.flatMap((chainId) => service.world.chains.on(chainId).chain.markets.map(({ id }) => id));
     expect(Object.keys(body.histories).sort()).toEqual([...ids].sort());
     for (const id of ids) expect(body.histories[id]).toEqual((await service.get(one(id))).body.history);
   });
 
-  test('a collateral that earns nothing by itself has no history, and GraphQL says why', async () => {
+  test('a collateral without its own yield has no history, with a reason in GraphQL', async () => {
     const market = service.world.chains.on(1).chain.markets.find(({ collateral }) => collateral.symbol === 'WBTC');
     const { collateralApyHistory } = await ask(
       `{ collateralApyHistory(id: "${market?.id}") { points { atMs } gap { reason } } }`,
@@ -88,7 +88,7 @@ describe('histories', () => {
     expect(last).not.toEqual(weeks);
   });
 
-  test('every refresh of the chain records a sample, one an hour, which becomes the history', async () => {
+  test('every refresh records a sample, one an hour, which becomes the history', async () => {
     const raw = () => points('resolution: RAW');
     const before = await raw();
     await pass(60);
@@ -101,7 +101,7 @@ describe('histories', () => {
     expect(Number(after.at(-1)?.fraction)).toBeCloseTo(Number(market.market.borrowApyPct) / 100, 10);
   });
 
-  test('when the indexer drops the field, the history goes on from our samples and loses nothing', async () => {
+  test("without the indexer's field, the history continues from our samples without a loss", async () => {
     const before = await points('resolution: RAW');
     service.world.upstreams.faults.set('morpho', { kind: 'missingField', field: 'historicalState' });
     await pass(HOUR_SEC);
@@ -128,40 +128,37 @@ describe('prices', () => {
     asOf stale items { token { address symbol } usd source freshness { asOf ageSec staleForSec } gap { reason message } }
   } }`;
 
-  test.each(CHAIN_IDS)(
-    'chain %i: the same numbers, each with its source and age, each gap with its reason',
-    async (chainId) => {
-      await service.refresh(`prices:${chainId}`);
-      const { prices } = await ask(QUERY, { chainId });
-      const { body } = await service.get(`/v1/prices?chainId=${chainId}`);
-      const known = prices.items.filter(({ usd }: Json) => usd !== null);
-      expect(body).toEqual({
-        asOf: prices.asOf,
-        stale: false,
-        prices: Object.fromEntries(known.map(({ token, usd }: Json) => [token.address, Number(usd)])),
-      });
-      for (const { usd, source, freshness, gap } of prices.items) {
-        if (usd === null) {
-          expect(gap.reason).toMatch(/^(NOT_MEASURED|SOURCE_FAILED|IMPLAUSIBLE)$/);
-        } else {
-          expect(source).toMatch(/^(coingecko|defillama|oracle)$/);
-          expect(gap).toBeNull();
-          expect(freshness.ageSec).toBeLessThan(60);
-        }
+  test.each(CHAIN_IDS)('chain %i: the same numbers with source and age, and gaps with reasons', async (chainId) => {
+    await service.refresh(`prices:${chainId}`);
+    const { prices } = await ask(QUERY, { chainId });
+    const { body } = await service.get(`/v1/prices?chainId=${chainId}`);
+    const known = prices.items.filter(({ usd }: Json) => usd !== null);
+    expect(body).toEqual({
+      asOf: prices.asOf,
+      stale: false,
+      prices: Object.fromEntries(known.map(({ token, usd }: Json) => [token.address, Number(usd)])),
+    });
+    for (const { usd, source, freshness, gap } of prices.items) {
+      if (usd === null) {
+        expect(gap.reason).toMatch(/^(NOT_MEASURED|SOURCE_FAILED|IMPLAUSIBLE)$/);
+      } else {
+        expect(source).toMatch(/^(coingecko|defillama|oracle)$/);
+        expect(gap).toBeNull();
+        expect(freshness.ageSec).toBeLessThan(60);
       }
-      expect(prices.items.map(({ token }: Json) => token.address).sort()).toEqual(
-        service.world.chains
-          .on(chainId)
-          .chain.tokens.map(({ address }) => address)
-          .sort(),
-      );
-    },
-  );
+    }
+    expect(prices.items.map(({ token }: Json) => token.address).sort()).toEqual(
+      service.world.chains
+        .on(chainId)
+        .chain.tokens.map(({ address }) => address)
+        .sort(),
+    );
+  });
 
   test.each([
     [1, ['ETH', 'WETH', 'sUSDS', 'PT-apxUSD-5NOV2026', 'stUSDS', 'srRoyUSDC']],
     [4663, ['SPY', 'NVDA', 'TSLA', 'spUSDG', 'PONS']],
-  ] as const)('chain %i: what no provider prices has the price that strategies show', async (chainId, symbols) => {
+  ] as const)('chain %i: tokens without a provider price have the price of strategies', async (chainId, symbols) => {
     const { body } = await service.get(`/v1/prices?chainId=${chainId}`);
     const { markets } = (await service.get(`/v1/app/markets?chainId=${chainId}`)).body;
     const { tokens } = service.world.chains.on(chainId).chain;
@@ -175,7 +172,7 @@ describe('prices', () => {
     if (chainId === 1) expect(of('ETH')).toBe(of('WETH'));
   });
 
-  test('a currency that the provider has not is refused by name, and is no failure of the provider', async () => {
+  test('an unknown currency is refused by name and does not count as a failure of the provider', async () => {
     const { status, body } = await service.get('/v1/prices/chart?coinId=ethereum&currency=zzz');
     expect([status, body.error.code]).toEqual([400, 'bad_request']);
     expect(body.error.message).toContain('currency "zzz"');
@@ -183,7 +180,7 @@ describe('prices', () => {
     expect((await service.get('/v1/prices/chart?coinId=ethereum&currency=eur')).status).toBe(200);
   });
 
-  test('the fallback provider stands in, and says so', async () => {
+  test('uses and names the fallback provider', async () => {
     const before = await ask(QUERY, { chainId: 1 });
     service.world.upstreams.faults.set('coingecko', { kind: 'status', status: 500 });
     service.clock.advance(120_000);
@@ -200,7 +197,7 @@ describe('prices', () => {
   });
 });
 
-test('/health and freshness tell the same of every group, and nothing of upstreams', async () => {
+test('/health and freshness agree on every group, without texts of upstreams', async () => {
   const { freshness } = await ask(
     '{ freshness { chain { chainId } version ready groups { group apySource status ageSec budgetSec items itemsAtLastGood lastSuccess } } }',
   );
@@ -229,7 +226,7 @@ describe('a principal token past its maturity', () => {
   const market = () =>
     service.world.chains.on(1).chain.markets.find(({ collateral }) => collateral.symbol === 'PT-apxUSD-5NOV2026');
 
-  test('is found by its id, says that it is not listed and why, and earns nothing by contract', async () => {
+  test('is found by its id with the reason for not being listed, and has a yield of 0', async () => {
     const { status, body } = await service.get(`/v1/strategies/${market()?.id}`);
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -243,7 +240,7 @@ describe('a principal token past its maturity', () => {
     expect(list.strategies.some(({ id }: Json) => id === market()?.id)).toBe(false);
   });
 
-  test('has no history, is not stale for it, and makes that of all not stale', async () => {
+  test('has no history, is not stale, and does not make the list stale', async () => {
     const { body } = await service.get(`/v1/collateral/${market()?.id}/apy-history`);
     expect(body).toMatchObject({ asOf: null, stale: false, history: [], gap: { reason: 'NOT_APPLICABLE' } });
     const { body: all } = await service.get('/v1/collateral/apy-history');

@@ -10,7 +10,7 @@ afterAll(() => service?.stop());
 
 const ask = (path: string, init: RequestInit = {}) => fetch(`${service.url}${path}`, { redirect: 'manual', ...init });
 
-describe('paths that are nearly right', () => {
+describe('misspelt paths', () => {
   test.each([
     ['/', '/docs'],
     ['/docs/', '/docs'],
@@ -38,20 +38,20 @@ describe('paths that are nearly right', () => {
     '/v1/',
     '/v1/strategies/',
     '/V1/strategies',
-  ])('404 %s, with the places to look', async (path) => {
+  ])('404 %s with suggestions', async (path) => {
     const answer = await service.get(path);
     expectEnvelope(answer, 404, 'not_found');
     expect(answer.headers.get('location')).toBeNull();
     expect(answer.body.error.message).toContain('/docs');
   });
 
-  test('a slash behind a page is no place to send something to', async () => {
+  test('does not redirect POST for a trailing slash', async () => {
     expectEnvelope(await service.post('/docs/', {}), 404, 'not_found');
   });
 });
 
 test.each(['/docs', '/docs/start.js', '/docs/swagger-ui.css', '/openapi.json', '/ops', '/ops/main.js'])(
-  'HEAD %s says the same as GET without a body',
+  'HEAD %s has the headers of GET without a body',
   async (path) => {
     const [whole, head] = [await ask(path), await ask(path, { method: 'HEAD' })];
     expect([whole.status, head.status]).toEqual([200, 200]);

@@ -42,7 +42,7 @@ const LIST = '/v1/strategies';
 const idOf = (answer: Raw) => String(answer.headers['x-correlation-id']);
 
 describe('public rows', () => {
-  it('default: every public list gives the same bytes again, under a new id', async () => {
+  it('default: every public list returns the same bytes again with a new id', async () => {
     for (const path of [LIST, '/v1/app/markets', '/v1/stable-apy', '/v1/prices', '/v1/tvl']) {
       const first = await raw(path);
       const second = await raw(path);
@@ -54,7 +54,7 @@ describe('public rows', () => {
     }
   });
 
-  it('behavior: an id that is sent comes back from bytes as well', async () => {
+  it('behavior: a sent id is returned with cached bytes too', async () => {
     expect(idOf(await raw(LIST, { 'x-correlation-id': 'caller-chosen-1' }))).toBe('caller-chosen-1');
   });
 
@@ -68,7 +68,7 @@ describe('public rows', () => {
     for (const { headers } of [plain, br, gz]) expect(headers.vary).toContain('accept-encoding');
   });
 
-  it('behavior: HEAD says what GET would say, without a body; a known tag gets 304', async () => {
+  it('behavior: HEAD has the headers of GET without a body; a known tag gets 304', async () => {
     const full = await raw(LIST);
     const head = await raw(LIST, {}, 'HEAD');
     expect([head.status, head.body.length]).toEqual([200, 0]);
@@ -89,7 +89,7 @@ describe('public rows', () => {
     expect(JSON.parse(after.body.toString()).asOf).not.toBe(before.asOf);
   });
 
-  it('behavior: bytes age, and say so; what becomes stale is rendered anew, once a second', async () => {
+  it('behavior: cached bytes show their age; stale ones are rendered again once a second', async () => {
     const first = await raw(LIST);
     service.clock.advance(20_000);
     const later = await raw(LIST);
@@ -107,7 +107,7 @@ describe('public rows', () => {
     await service.refresh('lending-state:1');
   });
 
-  it('behavior: with a key the same bytes are sent, for nobody else to keep', async () => {
+  it('behavior: with a key the same bytes are sent as no-store', async () => {
     const open = await raw(LIST);
     const keyed = await raw(LIST, { ...PARTNER, 'if-none-match': String(open.headers.etag) });
     expect(keyed.status).toBe(200);
@@ -120,7 +120,7 @@ describe('public rows', () => {
     expect((await raw(LIST, { authorization: 'Bearer nonsense' })).status).toBe(401);
   });
 
-  it('error: refusals are made for each caller', async () => {
+  it('error: refusals are created for each caller', async () => {
     const unknown = `/v1/strategies/0x${'0'.repeat(64)}`;
     const [first, second] = [await raw(unknown), await raw(unknown)];
     expect([first.status, second.status]).toEqual([404, 404]);
@@ -147,7 +147,7 @@ describe('repeated operations', () => {
     expect(first.body.extensions?.cost).toBeDefined();
   });
 
-  it('behavior: other variables, another operation name or another text are other answers', async () => {
+  it('behavior: other variables, another operation name or another text give other answers', async () => {
     const two = await ask(QUERY, { first: 2 });
     const three = await ask(QUERY, { first: 3 });
     expect([two.body.data.strategies.nodes.length, three.body.data.strategies.nodes.length]).toEqual([2, 3]);
@@ -160,7 +160,7 @@ describe('repeated operations', () => {
     }
   });
 
-  it('behavior: a new version is shown at once, and a second is a second', async () => {
+  it('behavior: a new version shows at once, and ages change each second', async () => {
     const versions = '{ chains { version } strategies(first: 1) { nodes { freshness { borrow { ageSec } } } } }';
     const first = (await ask(versions)).body.data;
     await service.refresh('lending-state:1');
@@ -171,7 +171,7 @@ describe('repeated operations', () => {
     expect(await age()).toBe(young + 10);
   });
 
-  it('behavior: the media type that is asked for is the one that is answered', async () => {
+  it('behavior: answers with the requested media type', async () => {
     for (const accept of ['application/json', 'application/graphql-response+json', 'application/json']) {
       for (let round = 0; round < 3; round += 1) {
         const answer = await ask(QUERY, { first: 4 }, { accept });
@@ -180,7 +180,7 @@ describe('repeated operations', () => {
     }
   });
 
-  it('behavior: an answer told as a stream is one each time that it is asked for so', async () => {
+  it('behavior: an answer as a stream is one for each such request', async () => {
     for (let round = 0; round < 4; round += 1) {
       const response = await fetch(`${service.url}/graphql`, {
         method: 'POST',
@@ -202,7 +202,7 @@ describe('repeated operations', () => {
     expect(again.body.data).toEqual(byText.body.data);
   });
 
-  it('behavior: errors are made for each caller, from compiled operations as well', async () => {
+  it('behavior: errors are created for each caller, also from compiled operations', async () => {
     const query = 'query One($id: StrategyId!) { strategy(id: $id) { id maxLeverage } }';
     const known = (await ask('{ strategies(first: 1) { nodes { id } } }')).body.data.strategies.nodes[0].id;
     for (let round = 0; round < 5; round += 1) {
@@ -216,7 +216,7 @@ describe('repeated operations', () => {
     }
   });
 
-  it('behavior: compiled operations answer what interpreted ones answer', async () => {
+  it('behavior: compiled operations answer like interpreted ones', async () => {
     const asked = [
       [manifest.Strategies.document, { chainId: 1 }],
       [manifest.Strategies.document, { chainId: 4663 }],
@@ -236,7 +236,7 @@ describe('repeated operations', () => {
 });
 
 describe('limits', () => {
-  it('behavior: answers from bytes are charged like others, and refused like others', async () => {
+  it('behavior: cached answers are charged and refused like others', async () => {
     await service.restart({ RATE_LIMIT_ANONYMOUS: '40' });
     const left = (answer: Raw) => Number(/r=(\d+)/.exec(String(answer.headers.ratelimit))?.[1]);
     const first = await raw(LIST);

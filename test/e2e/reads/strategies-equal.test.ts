@@ -148,8 +148,8 @@ const has = (value: Json, path: string): boolean => {
   );
 };
 
-describe('while the optional sources were never heard of', () => {
-  test('GraphQL and REST say the same of every strategy', expectEqual);
+describe('before the first answer of the optional sources', () => {
+  test('GraphQL and REST agree on every strategy', expectEqual);
 
   test.each([
     'collateral.priceUsd',
@@ -164,11 +164,11 @@ describe('while the optional sources were never heard of', () => {
     'spiralHints',
     'links',
     'freshness.borrow.staleForSec',
-  ])('%s is absent: not measured is neither zero nor null', async (field) => {
+  ])('%s is absent: unmeasured is neither zero nor null', async (field) => {
     expect(has(await rest(), field)).toBe(false);
   });
 
-  test('what was measured is there all the same', async () => {
+  test('measured values are present', async () => {
     const strategy = await rest();
     expect(strategy.exitLiquidity).toEqual({ measured: false });
     expect(strategy.freshness.exitLiquidity).toMatchObject({ asOf: '1970-01-01T00:00:00.000Z' });
@@ -203,7 +203,7 @@ describe('while the optional sources were never heard of', () => {
     expect(reasons.get('collateral.maturity')).toBe('NOT_APPLICABLE');
   });
 
-  test('a perp has its profile, and no tier that nobody measured', async () => {
+  test('a perp has its profile, and no unmeasured tier', async () => {
     const hints = (await rest(marketOf(1, 'WBTC'))).spiralHints;
     expect(Object.keys(hints)).toEqual(['profile']);
   });
@@ -218,7 +218,7 @@ describe('once every source has answered', () => {
     await service.refresh('prices', 'exit-liquidity');
   });
 
-  test('GraphQL and REST say the same of every strategy', expectEqual);
+  test('GraphQL and REST agree on every strategy', expectEqual);
 
   const GIVEN: readonly (readonly [field: string, of: () => string])[] = [
     ['collateral.priceUsd', () => SUSDE_PYUSD],
@@ -284,7 +284,7 @@ describe('once every source has answered', () => {
     return found.id;
   }
 
-  test('a size without a route is null in its place, and the tier follows', async () => {
+  test('a size without a route is null, and the tier follows', async () => {
     const { upstreams } = service.world;
     const sized = upstreams.requests('kyberswap').filter(({ query }) => query.tokenIn?.toLowerCase() === susde());
     const largest = sized.map(({ query }) => BigInt(query.amountIn ?? 0)).reduce((a, b) => (a > b ? a : b));
@@ -300,7 +300,7 @@ describe('once every source has answered', () => {
   });
   const susde = () => service.world.chains.on(1).token('sUSDe').address.toLowerCase();
 
-  test('no route at any size is no swap route, and the market is not listed', async () => {
+  test('no route at any size means no swap route, and the market is not listed', async () => {
     const { upstreams } = service.world;
     upstreams.faults.set(
       'kyberswap',
@@ -320,7 +320,7 @@ describe('once every source has answered', () => {
     expect((await rest()).noSwapRoute).toBe(false);
   });
 
-  test('staleForSec appears with the first second past the budget and only there', async () => {
+  test('staleForSec appears from the first second past the budget', async () => {
     const chain = service.world.chains.on(1);
     const { timestamp } = await chain.client.getBlock();
     await chain.increaseTime(Math.floor(service.clock.now() / 1_000) - Number(timestamp));
@@ -334,7 +334,7 @@ describe('once every source has answered', () => {
     await expectEqual();
   });
 
-  test('a link to the app is there once an app is configured', async () => {
+  test('a link to the app requires a configured app', async () => {
     await service.restart({ APP_URL: 'https://app.example' });
     expect((await rest()).links.app).toContain(SUSDE_PYUSD);
     expect((await rest()).links.app).toMatch(/^https:\/\/app\.example\//);
