@@ -126,6 +126,8 @@ function environment(
 ): Record<string, string> {
   const { urls } = upstreams;
   return {
+    // A person who ends the local world does not wait for idle connections.
+    STOP_DRAIN_SEC: '0',
     RPC_URL_1: chains.on(1).rpcUrl,
     RPC_URL_4663: chains.on(4663).rpcUrl,
     CATALOG_OVERLAY: overlayFile,

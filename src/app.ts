@@ -53,7 +53,8 @@ export function createApp(deps: AppDeps): App {
     const cooled = bounded('warmers', warmth.stop(), DRAIN_MS, deps);
     await new Promise<void>((resolve) => (delayMs === 0 ? resolve() : deps.timers.setTimeout(resolve, delayMs)));
     changes.close();
-    await bounded('requests', listening?.close(drainMs) ?? Promise.resolve(), drainMs + CLOSE_MS, deps);
+    const idleMs = Math.min(env.STOP_DRAIN_SEC * 1_000, drainMs);
+    await bounded('requests', listening?.close(drainMs, idleMs) ?? Promise.resolve(), drainMs + CLOSE_MS, deps);
     await cooled;
     const closing = [keys.close(), surface.close(), db.destroy(), telemetry.stop()];
     await bounded('connections', Promise.all(closing), CLOSE_MS, deps);

@@ -248,6 +248,15 @@ export const envSchema = z.object({
     .describe(
       'Time after SIGTERM during which /ready is false and requests are still accepted, so that a load balancer stops sending them first, seconds.',
     ),
+  STOP_DRAIN_SEC: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(8)
+    .default(5)
+    .describe(
+      'How long a stop keeps idle connections open for one more request, which is answered with Connection: close, seconds. Together with STOP_DELAY_SEC at most 8 s.',
+    ),
 
   DEVNET_PORT_1: port.default(8545).describe('Local world only: port of chain 1.'),
   DEVNET_PORT_4663: port.default(8546).describe('Local world only: port of chain 4663.'),

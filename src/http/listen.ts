@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { addressIdentity } from '../limits/budgets.ts';
 import { errorResponse } from '../rest/envelope.ts';
@@ -36,8 +36,12 @@ export interface Listening {
   readonly connections: number;
   /** Effective request timeouts and the interval of their checks, ms. */
   readonly timeouts: { readonly headersMs: number; readonly requestMs: number; readonly checkMs: number };
-  /** Stop accepting, let running requests finish, close remaining connections after `graceMs`. */
-  close(graceMs: number): Promise<void>;
+  /**
+   * Stop accepting, let running requests finish, close remaining connections after `graceMs`. A connection that is kept alive
+   * stays open for `idleMs` (default 0): its next request is answered with `Connection: close`, so that its client never sends
+   * one into a closed connection.
+   */
+  close(graceMs: number, idleMs?: number): Promise<void>;
 }
 
 /** How long a reader may take nothing of its answer. */
@@ -74,13 +78,6 @@ export async function listen(
   });
   const counts = createConnectionCounts(connectionsPerAddress);
   const checkMs = Math.min(CHECK_MS, headersTimeout / CHECKS_PER_LIMIT);
-  let closing = false;
-  /** Close the connection after this answer, because a kept-alive connection would delay the stop. */
-  const leaveAfter = (res: ServerResponse) => {
-    res.shouldKeepAlive = false;
-    // The connection only becomes idle after this turn.
-    res.once('close', () => setImmediate(() => server.closeIdleConnections()));
-  };
   const server = createServer(
     {
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
@@ -93,11 +90,12 @@ export async function listen(
     (req, res) => {
       const connection = connections.get(req.socket);
       if (connection) connection.answer = res;
-      if (closing) leaveAfter(res);
+      drain.answering(res);
       if (connection?.isRefused) refuseConnection(res, connectionsPerAddress);
       else listener(req, res);
     },
   );
+  const drain = createDrain(server, connections);
   // Headers are limited by size. A limit on their number would drop the last ones, which a proxy has added.
   server.maxHeadersCount = 0;
   server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
@@ -142,10 +140,39 @@ export async function listen(
       return connections.size;
     },
     timeouts: { headersMs: server.headersTimeout, requestMs: server.requestTimeout, checkMs },
-    close: (graceMs) => {
-      closing = true;
+    close: (graceMs, idleMs = 0) => drain.close(graceMs, idleMs).finally(slow.close),
+  };
+}
+
+/** Close a server without cutting off a client that has just sent a request. */
+function createDrain(server: Server, connections: ReadonlyMap<Socket, Connection>) {
+  let isClosing = false;
+  let closesIdle = false;
+  /** Tell the client to close the connection after this answer; an answer with its headers sent leaves it idle. */
+  const leaveAfter = (res: ServerResponse) => {
+    res.shouldKeepAlive = false;
+    // The connection only becomes idle after this turn.
+    res.once('close', () => setImmediate(() => closesIdle && server.closeIdleConnections()));
+  };
+  const closeIdle = () => {
+    closesIdle = true;
+    server.closeIdleConnections();
+  };
+  return {
+    answering: (res: ServerResponse) => {
+      if (isClosing) leaveAfter(res);
+    },
+    close: async (graceMs: number, idleMs: number): Promise<void> => {
+      isClosing = true;
       for (const { answer } of connections.values()) if (answer && !answer.closed) leaveAfter(answer);
-      return close(server, graceMs).finally(slow.close);
+      // Of node:net, because the one of node:http closes idle connections at once.
+      const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+      if (idleMs === 0) closeIdle();
+      const idle = setTimeout(closeIdle, idleMs);
+      const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+      await closed;
+      clearTimeout(idle);
+      clearTimeout(cut);
     },
   };
 }
@@ -214,14 +241,6 @@ function writeRaw(socket: Duplex, status: number, reason: string, message: strin
   const { headers, body } = refusal(status, message, 'request');
   const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}`);
   socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
-}
-
-async function close(server: Server, graceMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const cut = setTimeout(() => server.closeAllConnections(), graceMs);
-  await closed;
-  clearTimeout(cut);
 }
 
 function describe(error: NodeJS.ErrnoException, host: string, port: number, setting: string): Error {

@@ -70,6 +70,41 @@ describe('SIGTERM', () => {
     agent.destroy();
   });
 
+  test('behavior: clients that keep connections busy get an answer to every request, without a delay of the stop', async () => {
+    const service = await cluster.spawn({ STOP_DRAIN_SEC: '5' });
+    await untilReady(service);
+    const agents = Array.from({ length: 16 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+    let answered = 0;
+    /** Ask until the service says that the connection ends; every fourth client pauses between its requests. */
+    const untilToldToLeave = async (agent: Agent, n: number): Promise<void> => {
+      for (;;) {
+        const { status, connection } = await get(agent, `${service.url}/v1/strategies?limit=${1 + (n % 3)}`);
+        expect(status).toBe(200);
+        answered += 1;
+        if (connection === 'close') return;
+        if (n % 4 === 0) await new Promise((resolve) => setTimeout(resolve, 100 + 50 * n));
+      }
+    };
+    const clients = agents.map(untilToldToLeave);
+    await eventually(
+      () => answered,
+      (count) => count > 64,
+    );
+    const ended = service.end('SIGTERM');
+    await Promise.all(clients);
+    expect(await ended).toBe(0);
+    for (const agent of agents) agent.destroy();
+  });
+
+  test('behavior: a connection that stays idle ends with the time of the drain', async () => {
+    const service = await cluster.spawn({ STOP_DRAIN_SEC: '1' });
+    const agent = new Agent({ keepAlive: true });
+    expect((await get(agent, `${service.url}/health`)).status).toBe(200);
+    expect(await service.end('SIGTERM')).toBe(0);
+    await expect(get(agent, `${service.url}/health`)).rejects.toThrow();
+    agent.destroy();
+  });
+
   test('behavior: during the delay /ready is false and requests are answered', async () => {
     const service = await cluster.spawn({ STOP_DELAY_SEC: '2' });
     await untilReady(service);
