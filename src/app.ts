@@ -36,7 +36,7 @@ export function createApp(deps: AppDeps): App {
   const { logger } = deps;
   const { env } = deps.config;
   const core = createCore(deps);
-  const { catalog, db, keys, telemetry, warmth, changes, services, nodes } = core;
+  const { catalog, db, keys, telemetry, snapshotWiring: warmth, changes, services, nodes } = core;
   const { metrics } = telemetry;
   const { snapshot } = warmth;
   const surface = createSurface(deps, core, () => stopped !== undefined);

@@ -35,7 +35,7 @@ export interface Core {
   readonly db: Database;
   readonly keys: KeyService;
   readonly telemetry: Telemetry;
-  readonly warmth: SnapshotWiring;
+  readonly snapshotWiring: SnapshotWiring;
   readonly changes: ReturnType<typeof createChanges>;
   readonly services: Services;
   readonly nodes: NodesOf;
@@ -190,7 +190,7 @@ export function createCore(deps: AppDeps): Core {
       }),
     ),
   };
-  return { catalog, db, keys, telemetry, warmth: snapshotWiring, changes, services, nodes };
+  return { catalog, db, keys, telemetry, snapshotWiring: snapshotWiring, changes, services, nodes };
 }
 
 /** @throws StartError naming the overlay's setting, CatalogError */

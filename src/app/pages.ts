@@ -22,7 +22,6 @@ export interface StatusDeps {
   readonly role: 'all' | 'api' | 'warmer';
   /** The jobs of the warmers, in a process with role warmer. */
   readonly jobs: WarmerRunner['jobs'];
-  /** Whether keys can be checked. */
   readonly keyChecks: () => KeyChecks;
   /** Where the facts are stored outside of this process. */
   readonly place: () => SnapshotPlace;

@@ -25,7 +25,6 @@ export interface PositionServicesDeps {
   /** The same nodes for builds, with a shorter timeout. */
   readonly buildNodes: ReadonlyMap<ChainId, ChainNodes>;
   readonly db: Database;
-  /** Store of totals over time. */
   readonly samples: PortfolioSampleRepository;
   readonly composed: (chainId: ChainId) => ComposedChain;
   readonly facts: (chainId: ChainId) => ChainFacts;

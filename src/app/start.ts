@@ -18,7 +18,7 @@ export interface OpenDatabaseDeps {
 }
 
 const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 2_000;
+const MAX_PAUSE_MS = 2_000;
 
 /**
  * Migrate the database. A Postgres that does not answer is retried for `waitMs`, because both may be starting. After that the
@@ -45,7 +45,7 @@ export async function openDatabase(url: string, { logger, timers, waitMs }: Open
       if (waitedMs === 0) logger.warn({ reason, waitMs }, 'waiting for the database');
       await new Promise<void>((resolve) => timers.setTimeout(resolve, pauseMs));
       waitedMs += pauseMs;
-      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+      pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
     }
   }
 }

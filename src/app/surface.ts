@@ -8,7 +8,7 @@ import { createEarlyRefusals } from '../http/early-refusals.ts';
 import { createHandler, GRAPHQL_PATH, type HttpHandler } from '../http/handler.ts';
 import { exampleTabs } from '../http/pages/example-tabs.ts';
 import { createFiles } from '../http/pages/files.ts';
-import { createNearMisses } from '../http/redirects.ts';
+import { createRedirects } from '../http/redirects.ts';
 import { createUnread } from '../http/unread-answers.ts';
 import { createFairQueue } from '../limits/fair-queue.ts';
 import { UNREAD_LIMITS } from '../limits/limits.ts';
@@ -29,9 +29,7 @@ export interface Surface {
   readonly handler: HttpHandler;
   /** Route name of a path for metrics, logs and spans, from a bounded set. */
   readonly routeName: (path: string) => string;
-  /** Bytes of unread answers. */
   readonly unreadBytes: number;
-  /** Close the shared budgets. */
   close(): Promise<void>;
 }
 
@@ -39,7 +37,7 @@ export interface Surface {
 export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean): Surface {
   const { config, logger, clock } = deps;
   const { env } = config;
-  const { catalog, keys, services, warmth } = core;
+  const { catalog, keys, services, snapshotWiring } = core;
   const { metrics } = core.telemetry;
 
   const contextOf: GraphQLServerDeps['createContext'] = (requestContext, { trusted, transport }) =>
@@ -103,14 +101,14 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     services,
     clock,
     role: env.ROLE,
-    jobs: warmth.runner.jobs,
+    jobs: snapshotWiring.runner.jobs,
     keyChecks: keys.checks,
     nodes: core.nodes,
-    place: warmth.snapshot.place,
+    place: snapshotWiring.snapshot.place,
     stopping,
     charge: gateway.chargeStatus,
   });
-  const nearMisses = createNearMisses({ pages: ['/docs', '/ops', '/openapi.json', '/health', '/ready', GRAPHQL_PATH] });
+  const redirects = createRedirects({ pages: ['/docs', '/ops', '/openapi.json', '/health', '/ready', GRAPHQL_PATH] });
   const routeNames = new Set([...status.paths, ...files.paths, GRAPHQL_PATH]);
   const routeName = (path: string) => (routeNames.has(path) ? path : (rest.routeOf(path) ?? 'unmatched'));
   const isPublic = env.ROLE !== 'warmer';
@@ -128,7 +126,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     pages: (request) =>
       status.answer(request) ??
       (isPublic
-        ? (files.answer(request) ?? nearMisses.answer(request) ?? rest.answer(request))
+        ? (files.answer(request) ?? redirects.answer(request) ?? rest.answer(request))
         : notServedHere(request.correlationId)),
     routeName,
     cors,

@@ -35,7 +35,6 @@ interface Page {
   readonly oracle: readonly (readonly [Address, Decoded<OraclePrice>])[];
 }
 
-/** Create the reader of one chain's markets. */
 export function createMarketReading(
   { contracts: { morphoBlue } }: { readonly contracts: Pick<Chain['contracts'], 'morphoBlue'> },
   readAt: BlockReader,

@@ -77,7 +77,6 @@ export interface PositionReaderDeps {
   readonly clock: Clock;
 }
 
-/** Create the reader of one chain's positions. */
 export function createPositionReader({ nodes, chain, clock }: PositionReaderDeps): PositionReader {
   const { chainId, contracts } = chain;
   const readAt = createReadAt({ chainId, multicall3: contracts.multicall3, clock });

@@ -76,9 +76,9 @@ export function createReadAt({ chainId, multicall3, clock }: ReadAtDeps): BlockR
     const data = await inTurns(chunks, (chunk) => encode([...frame, ...chunk]));
     signal?.throwIfAborted();
     const settled: PromiseSettledResult<Hex>[] = [];
-    for (const some of sendingsOf(data, batchSize)) {
-      const asked = some.map((text) => callAt(reading, { to: multicall3, data: text, ...gas }, { signal, finalized }));
-      settled.push(...(await Promise.allSettled(asked)));
+    for (const batch of sendingsOf(data, batchSize)) {
+      const calls = batch.map((text) => callAt(reading, { to: multicall3, data: text, ...gas }, { signal, finalized }));
+      settled.push(...(await Promise.allSettled(calls)));
     }
     const answers = await inTurns(settled, (answer, i) => answerOf(answer, chunks[i] ?? []));
     let timestamp: bigint | undefined;
@@ -104,18 +104,18 @@ export function createReadAt({ chainId, multicall3, clock }: ReadAtDeps): BlockR
     options: ReadAtOptions,
   ): Promise<Round> => {
     let round = first;
-    for (const together of ISOLATED_CALLS) {
+    for (const callsPerMulticall of ISOLATED_CALLS) {
       const again = round.rows.flatMap(({ isSuspect }, i) => (isSuspect ? [i] : []));
-      if (again.length === 0 || again.length > together * MAX_ISOLATED) break;
-      if (again.length <= together && together > 1) continue;
+      if (again.length === 0 || again.length > callsPerMulticall * MAX_ISOLATED) break;
+      if (again.length <= callsPerMulticall && callsPerMulticall > 1) continue;
       const calls = again.flatMap((i) => plan[i] ?? []);
-      const retried = await ask(reading, multicallsOf(calls, gasOf(reading), together), options);
+      const retried = await ask(reading, multicallsOf(calls, gasOf(reading), callsPerMulticall), options);
       // Without any answer the node is down, and no call is at fault.
       if (retried.timestamp === undefined) break;
       if (round.timestamp !== undefined && retried.timestamp !== round.timestamp)
         throw new BlockMissingError('implausible');
       const rows = [...round.rows];
-      for (const [i, row] of (together === 1 ? blameAlone(retried.rows) : retried.rows).entries()) {
+      for (const [i, row] of (callsPerMulticall === 1 ? revertFailedAlone(retried.rows) : retried.rows).entries()) {
         rows[again[i] ?? 0] = row;
       }
       round = { rows, timestamp: retried.timestamp, error: undefined };
@@ -156,13 +156,13 @@ function answerOf(settled: PromiseSettledResult<Hex>, chunk: readonly Call[]): A
     if (rows.length !== chunk.length) throw new ChainReadError('malformed');
     const [timestamp, chainId] = [uintOf(time), uintOf(id)];
     // A call that runs out of gas fails without data, and another one may have used the gas up.
-    const isShort = chunk.length > 1 && rows.some((row, i) => isSilent(row) && !chunk[i]?.mayBeAbsent);
+    const isShort = chunk.length > 1 && rows.some((row, i) => isWithoutData(row) && !chunk[i]?.mayBeAbsent);
     return {
       timestamp,
       chainId,
       rows: rows.map((row) => ({
         result: row.success ? { ok: true, data: row.returnData } : { ok: false, reason: 'reverted' },
-        isSuspect: isShort && isSilent(row),
+        isSuspect: isShort && isWithoutData(row),
       })),
     };
   } catch (error) {
@@ -183,7 +183,7 @@ function decode(data: Hex): readonly Returned[] {
   }
 }
 
-function isSilent({ success, returnData }: Returned): boolean {
+function isWithoutData({ success, returnData }: Returned): boolean {
   return !success && returnData === '0x';
 }
 
@@ -193,7 +193,7 @@ function uintOf(row: Returned | undefined): bigint {
 }
 
 /** A call that also fails alone while most others succeed is at fault itself and counts as reverted. */
-function blameAlone(rows: readonly Row[]): readonly Row[] {
+function revertFailedAlone(rows: readonly Row[]): readonly Row[] {
   const suspects = rows.filter(({ isSuspect }) => isSuspect).length;
   if (suspects * 2 >= rows.length) return rows;
   return rows.map((row) => (row.isSuspect ? { result: { ok: false, reason: 'reverted' }, isSuspect: false } : row));

@@ -59,7 +59,6 @@ export interface ChainReaderDeps {
   readonly clock: Clock;
 }
 
-/** Create the reader of one chain. */
 export function createChainReader({ nodes, chain, clock }: ChainReaderDeps): ChainReader {
   const { chainId, contracts } = chain;
   const readAt = createReadAt({ chainId, multicall3: contracts.multicall3, clock });

@@ -1,7 +1,7 @@
 import { envSchema } from './env.ts';
 import { nearestName } from './nearest-name.ts';
 
-/** A variable that looks like a setting of the service and is none. */
+/** A variable with a name that looks like a setting of the service. */
 export interface UnknownSetting {
   readonly name: string;
   /** The known setting with the most similar name; `null` when none is similar. */

@@ -262,7 +262,6 @@ export interface FreshnessBudgets {
   readonly opsPortfolios: number;
 }
 
-/** An empty group. */
 export function emptyGroup<T>(): GroupState<T> {
   return { items: new Map(), failures: new Map(), lastAttemptMs: null, lastSuccessMs: null };
 }

@@ -20,5 +20,4 @@ export interface ServerContext {
     | undefined;
 }
 
-/** Context of an execution. */
 export type ExecutionContext = ServerContext & AppContext;

@@ -76,7 +76,7 @@ export interface Queries {
   costOf(args: ExecutionArgs, tier: Tier): QueryCost;
 }
 
-interface Known {
+interface KnownDocument {
   readonly text: string;
   readonly document: DocumentNode;
   /** Points of a persisted operation; `undefined` for documents of callers. */
@@ -105,23 +105,23 @@ const LISTED_COST = 20;
 /** Persisted operations are trusted and have no limits. */
 const UNSCANNED: Scan = { tokens: 0, brackets: 0, selections: 0, fragments: 0, parseCost: 0, validationCost: 0 };
 const NO_SHAPE: Shape = { depth: 0, fields: 0, aliases: 0, directives: 0 };
-const KNOWN: ReadingCost = { parse: 0, whole: 0 };
+const NO_COST: ReadingCost = { parse: 0, whole: 0 };
 /** Fields of persisted operations cost a quarter of those in documents of callers. */
 const PERSISTED_FIELDS_PER_COST = 4;
 /** Maximum number of cached costs per document. */
 const CACHED_COSTS = 32;
 
 export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries {
-  const texts = new LRUCache<string, Known>({
+  const texts = new LRUCache<string, KnownDocument>({
     max: CACHED_DOCUMENTS,
     maxSize: CACHED_CHARS,
     sizeCalculation: (_known, text) => text.length + 1,
   });
   /** Persisted documents, which documents of callers do not evict. */
-  const persisted = new Map<string, Known>();
-  const documents = new WeakMap<DocumentNode, Known>();
-  const find = (text: string): Known | undefined => persisted.get(text) ?? texts.get(text);
-  const keep = (text: string, known: Known): void => {
+  const persisted = new Map<string, KnownDocument>();
+  const documents = new WeakMap<DocumentNode, KnownDocument>();
+  const find = (text: string): KnownDocument | undefined => persisted.get(text) ?? texts.get(text);
+  const remember = (text: string, known: KnownDocument): void => {
     documents.set(known.document, known);
     if (known.points !== undefined) persisted.set(text, known);
   };
@@ -132,7 +132,7 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
     checkShape({ ...found, ...NO_SHAPE, validation: Math.ceil(found.validationCost) }, limits[tier], tier);
     return found;
   };
-  const parsed = (text: string, tier: Tier, before: Scan | undefined): Known => {
+  const parsed = (text: string, tier: Tier, before: Scan | undefined): KnownDocument => {
     const points = persistedPoints(text);
     const scanned = points === undefined ? (before ?? scan(text, tier)) : UNSCANNED;
     const document = parse(text);
@@ -149,7 +149,7 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
     };
   };
 
-  const costIn = (known: Known | undefined, args: ExecutionArgs, limit: number): OperationCost | null => {
+  const costIn = (known: KnownDocument | undefined, args: ExecutionArgs, limit: number): OperationCost | null => {
     const variables = args.variableValues ?? {};
     const compute = () =>
       costOf({
@@ -173,7 +173,7 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
 
   return {
     readingCost(text, tier) {
-      if (find(text)?.valid || persistedPoints(text) !== undefined) return KNOWN;
+      if (find(text)?.valid || persistedPoints(text) !== undefined) return NO_COST;
       const found = scan(text, tier);
       return { parse: found.parseCost, whole: found.parseCost + found.validationCost, scan: found };
     },
@@ -185,8 +185,8 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
           limits[tier],
           tier,
         );
-      // Refused documents are not cached.
-      keep(text, known);
+      // Only documents within the limits get here, so refused ones are not remembered.
+      remember(text, known);
       return known.document;
     },
     isValid: (document) => documents.get(document)?.valid ?? false,
@@ -202,7 +202,7 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
       const known = documents.get(document);
       if (known === undefined) return;
       known.valid = true;
-      // Invalid documents are not cached, because each may be different.
+      // Only valid documents enter the cache, because every invalid one may be different.
       if (known.points === undefined) texts.set(known.text, known);
     },
     noteExecuted(document, fields) {
@@ -229,7 +229,7 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
 }
 
 /** Cost of executing a persisted operation: its price, or that of its last answer, whichever is higher. */
-function executionOf({ points = 0, executed }: Known): number {
+function executionOf({ points = 0, executed }: KnownDocument): number {
   return Math.max(points * COST_PER_POINT, executed);
 }
 

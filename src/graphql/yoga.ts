@@ -48,12 +48,11 @@ export interface PersistedOperation {
 
 export interface GraphQLServerDeps {
   readonly schema: GraphQLSchema;
-  /** Create the context of one operation; `trusted` = it is a persisted one; the rows of /v1 come by `rest`. */
+  /** Create the context of one operation; `trusted` = it is a persisted one, `transport` is `rest` for the rows of /v1. */
   readonly createContext: (
     requestContext: RequestContext,
     by: { readonly trusted: boolean; readonly transport: ServerContext['transport'] },
   ) => AppContext;
-  /** The persisted operations by name. */
   readonly persisted: ReadonlyMap<string, PersistedOperation>;
   /** Cached answers; absent: every operation is executed. */
   readonly answers?: AnswerCache | undefined;

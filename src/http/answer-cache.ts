@@ -31,7 +31,6 @@ export interface CachedResponse {
 
 /** Cached answers of REST and GraphQL by cache key. */
 export interface AnswerCache {
-  /** Find a valid answer. */
   find(key: string): CachedResponse | undefined;
   /** Cache an answer, if it is still valid. */
   store(key: string, answer: Answer, validity: CacheValidity): CachedResponse | undefined;

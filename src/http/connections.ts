@@ -1,9 +1,9 @@
 /** Result for a new connection: accepted; refused with an answer; closed without one. */
-export type Entrance = 'open' | 'refused' | 'cut';
+export type ConnectionVerdict = 'open' | 'refused' | 'cut';
 
 export interface ConnectionCounts {
   /** Count a connection of this address, unless it is closed at once. */
-  enter(identity: string): Entrance;
+  enter(identity: string): ConnectionVerdict;
   leave(identity: string): void;
 }
 

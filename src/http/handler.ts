@@ -12,7 +12,7 @@ import { loggedError } from '../shared/scrub.ts';
 import { readNodeBody } from './body.ts';
 import type { createEarlyRefusals } from './early-refusals.ts';
 import { type CorsPolicy, corsHeaders, preflightHeaders, SECURITY_HEADERS } from './headers.ts';
-import { type Unread, UnreadAnswersError } from './unread-answers.ts';
+import { type UnreadAnswers, UnreadAnswersError } from './unread-answers.ts';
 import { bytesOf, writeStream, writeWhole } from './write.ts';
 
 /** A request with its socket, for streams that last as long as the connection. */
@@ -44,7 +44,7 @@ export interface HandlerDeps {
   readonly routeName: (path: string) => string;
   readonly cors: CorsPolicy;
   readonly trustedProxies: number;
-  readonly unread: Unread;
+  readonly unread: UnreadAnswers;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly observe?: ((exchange: HttpExchange) => void) | undefined;
@@ -76,7 +76,7 @@ const INTERNAL = {
 export function createHandler(deps: HandlerDeps): HttpHandler {
   const { graphql, pages, cors, trustedProxies, unread, clock, logger } = deps;
 
-  const done = (method: string, route: string, status: number, startedMs: number, correlationId: string) => {
+  const recordExchange = (method: string, route: string, status: number, startedMs: number, correlationId: string) => {
     const exchange: HttpExchange = {
       method: KNOWN_METHODS.has(method) ? method : 'OTHER',
       route,
@@ -106,7 +106,7 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
     const method = req.method ?? 'GET';
     const record = guarded(info.correlationId, () => {
       const status = res.headersSent ? res.statusCode : CALLER_LEFT;
-      done(method, deps.routeName(path), status, startedMs, info.correlationId);
+      recordExchange(method, deps.routeName(path), status, startedMs, info.correlationId);
     });
     const refused = deps.early?.(req, info, path);
     if (refused) {

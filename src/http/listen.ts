@@ -32,7 +32,6 @@ export interface ListenOptions {
 export interface Listening {
   readonly port: number;
   readonly url: string;
-  /** Number of open connections. */
   readonly connections: number;
   /** Effective request timeouts and the interval of their checks, ms. */
   readonly timeouts: { readonly headersMs: number; readonly requestMs: number; readonly checkMs: number };

@@ -1,6 +1,6 @@
 import type { RestRequest, RestResponse } from '../rest/types.ts';
 
-export interface NearMisses {
+export interface Redirects {
   /** `undefined` = no redirect for this path. */
   answer(request: RestRequest): RestResponse | undefined;
 }
@@ -9,7 +9,7 @@ export interface NearMisses {
  * Create the redirects of paths that people type into a browser: the host alone leads to the documents, and a page with a
  * trailing slash to the page.
  */
-export function createNearMisses({ pages }: { readonly pages: readonly string[] }): NearMisses {
+export function createRedirects({ pages }: { readonly pages: readonly string[] }): Redirects {
   const known = new Set(pages);
   return {
     answer({ method, path, query }) {

@@ -23,14 +23,14 @@ export interface SlowReaders {
 }
 
 const SWEEPS_PER_LIMIT = 5;
-const LONGEST_SWEEP_MS = 1_000;
+const MAX_SWEEP_MS = 1_000;
 
 /**
  * Close the connections of callers that stop reading, because unread answers take memory. A slow reader that takes something
  * from time to time is left alone.
  */
 export function createSlowReaders({ connections, limitMs, onCut }: SlowReadersDeps): SlowReaders {
-  const everyMs = Math.min(limitMs / SWEEPS_PER_LIMIT, LONGEST_SWEEP_MS);
+  const everyMs = Math.min(limitMs / SWEEPS_PER_LIMIT, MAX_SWEEP_MS);
   const sweep = setInterval(() => {
     for (const [socket, state] of connections) {
       if (!state.answer || (socket.writableLength === 0 && !socket.writableNeedDrain)) {

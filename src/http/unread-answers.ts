@@ -17,19 +17,18 @@ export interface UnreadOptions {
 }
 
 /** Counts the bytes that were written and not taken yet, of the process and of each address. */
-export interface Unread {
+export interface UnreadAnswers {
   /** Whether an answer of this size must not be written to this address now. Small ones always may. */
   refuses(identity: string, bytes: number): boolean;
   /** Count the unsent bytes of an answer, until its connection has taken or dropped them. */
   note(res: ServerResponse, identity: string): void;
-  /** Unread bytes of the process now. */
   readonly bytes: number;
 }
 
 /** Smaller answers are always written, because a refusal would be as large. */
 const LARGE_BYTES = 16 * 1024;
 
-export function createUnread({ processBytes, addressBytes }: UnreadOptions): Unread {
+export function createUnread({ processBytes, addressBytes }: UnreadOptions): UnreadAnswers {
   const byAddress = new Map<string, number>();
   let total = 0;
   const add = (identity: string, bytes: number): void => {

@@ -9,7 +9,6 @@ const LINGER_BYTES = 16 * 2 ** 20;
 /** The maximum for a caller that exceeded its rate limit. */
 const LINGER_LIMITED_BYTES = 256 * 1024;
 
-/** Count the bytes of a body. */
 export function bytesOf(body: RestResponse['body']): number {
   if (typeof body === 'string') return Buffer.byteLength(body);
   return body instanceof Uint8Array ? body.length : body.reduce((sum, part) => sum + part.length, 0);

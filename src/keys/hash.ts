@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
 /** Compared with when there is no such key, so that the timing is the same. No key has this hash. */
-const NOBODY = Buffer.alloc(32);
+const NO_KEY_HASH = Buffer.alloc(32);
 
 /**
  * Hash a key for storage. One round is enough for a secret of 256 random bits.
@@ -15,6 +15,6 @@ export function hashKey(text: string, pepper: string | undefined): Buffer {
 
 /** Compare a hash with the stored one in constant time; `null` means no stored key and never matches. */
 export function matchesHash(hash: Buffer, stored: Buffer | null): boolean {
-  const other = stored?.length === hash.length ? stored : NOBODY;
-  return timingSafeEqual(hash, other) && other !== NOBODY;
+  const other = stored?.length === hash.length ? stored : NO_KEY_HASH;
+  return timingSafeEqual(hash, other) && other !== NO_KEY_HASH;
 }

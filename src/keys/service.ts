@@ -61,7 +61,6 @@ export interface KeyService extends KeyAdmin {
    * ended, with `UpstreamUnavailableError` when it cannot be checked any more. Returns the function that stops the watch.
    */
   watch(authorizationHeader: string, onEnd: (why: AppError) => void): () => void;
-  /** State of the key checks. */
   checks(): KeyChecks;
   /** Wait for pending writes. Call it before the database is closed. */
   close(): Promise<void>;
@@ -75,7 +74,6 @@ interface Presented {
 
 const REFUSED: Verdict = { key: null, grace: false };
 
-/** Create the service that checks keys. */
 export function createKeyService(deps: KeyServiceDeps): KeyService {
   const { clock, timers, onCheck } = deps;
   const repository = createKeyRepository(deps.db);

@@ -33,7 +33,6 @@ export interface KnownKey extends VerifiedKey {
 /** Whether keys can be checked, by the latest look-ups. */
 export interface KeyChecks {
   readonly ok: boolean;
-  /** Start of the outage, ms. */
   readonly sinceMs: number | null;
 }
 

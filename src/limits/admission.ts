@@ -35,11 +35,15 @@ export interface Admission {
   refund(requestContext: RequestContext, points: number): Promise<void>;
 }
 
-type Judged = { readonly caller: Caller } | { readonly caller: null; readonly charged: boolean };
+type KeyResult = { readonly caller: Caller } | { readonly caller: null; readonly charged: boolean };
 
 /** Create the admission that every GraphQL and REST request passes first. */
 export function createAdmission({ verify, watch, knows, budgets }: AdmissionDeps): Admission {
-  const judge = async (requestContext: RequestContext, authorization: string, surface: ApiSurface): Promise<Judged> => {
+  const judge = async (
+    requestContext: RequestContext,
+    authorization: string,
+    surface: ApiSurface,
+  ): Promise<KeyResult> => {
     // A request with an unknown key is charged to the address before the database is asked, so that guessing keys is limited.
     const isGuess = knows === undefined || !knows(authorization);
     const giveBack = isGuess ? await budgets.chargeAhead(requestContext, ADMISSION_POINTS) : noop;
@@ -81,7 +85,7 @@ export function createAdmission({ verify, watch, knows, budgets }: AdmissionDeps
 }
 
 /** The result for a request without a key. */
-const ANONYMOUS: Judged = { caller: { kind: 'anonymous' } };
+const ANONYMOUS: KeyResult = { caller: { kind: 'anonymous' } };
 
 const noop = (): void => {};
 

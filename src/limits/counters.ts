@@ -4,7 +4,6 @@ import type { Clock } from '../shared/clock.ts';
 export interface Count {
   /** Points used in the current window, including these. Negative points are refunds. */
   readonly used: number;
-  /** Milliseconds until the window ends. */
   readonly msLeft: number;
 }
 

@@ -13,7 +13,6 @@ export type WhenStoreFails = 'open' | 'closed';
  */
 export type Limiter = Pick<RateLimiterCompatibleAbstract, 'consume' | 'reward'>;
 
-/** The rate limiters of all tiers. */
 export interface Limiters {
   of(tier: Tier, whenStoreFails: WhenStoreFails): Limiter;
   /** Clear this process's list of exhausted identities, so that the shared store is asked again. */

@@ -1,6 +1,5 @@
 import type { Caller } from '../resolvers/common/context.ts';
 
-/** Tiers of callers. */
 export const TIERS = ['anonymous', 'partner', 'ops'] as const;
 export type Tier = (typeof TIERS)[number];
 
@@ -19,7 +18,6 @@ export interface TierLimits {
   readonly directives: number;
   /** Maximum number of fields, fragments expanded. */
   readonly fields: number;
-  /** Maximum number of lexical tokens. */
   readonly tokens: number;
   /** Maximum nesting of brackets of all kinds: selections, arguments, lists and objects. */
   readonly brackets: number;
@@ -68,7 +66,6 @@ export const ADMISSION_POINTS = 1;
  */
 export const UNREAD_LIMITS = { processBytes: 64 * 2 ** 20, addressBytes: 16 * 2 ** 20 } as const;
 
-/** Create the limits of all tiers. */
 export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
   return {
     anonymous: {

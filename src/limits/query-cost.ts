@@ -38,7 +38,6 @@ export interface OperationCost {
   readonly sized: number;
 }
 
-/** Count the fields of an answer. */
 export function countFields(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   let sum = 0;
@@ -57,7 +56,6 @@ export function countFields(value: unknown): number {
 
 /** Introspection nodes per unit of cost: they are read from memory, at a tenth of the cost of resolved fields. */
 const NODES_PER_COST = 4;
-/** Minimum cost of `__schema` and `__type`. */
 const INTROSPECTION_COST = 100;
 
 /**

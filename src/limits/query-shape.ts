@@ -8,7 +8,7 @@ export interface Shape {
   readonly directives: number;
 }
 
-const NOTHING: Shape = { depth: 0, fields: 0, aliases: 0, directives: 0 };
+const EMPTY_SHAPE: Shape = { depth: 0, fields: 0, aliases: 0, directives: 0 };
 
 /**
  * Measure a document in time linear to its text. Each fragment is measured once and multiplied where it is spread, so
@@ -24,21 +24,21 @@ export function measureShape(document: DocumentNode): Shape {
     const known = measured.get(name);
     if (known !== undefined) return known;
     const fragment = fragments.get(name);
-    if (fragment === undefined) return NOTHING;
-    measured.set(name, NOTHING);
-    const own = { ...NOTHING, directives: fragment.directives?.length ?? 0 };
+    if (fragment === undefined) return EMPTY_SHAPE;
+    measured.set(name, EMPTY_SHAPE);
+    const own = { ...EMPTY_SHAPE, directives: fragment.directives?.length ?? 0 };
     const shape = add(own, ofSelections(fragment.selectionSet));
     measured.set(name, shape);
     return shape;
   };
   const ofSelections = (set: SelectionSetNode): Shape => {
-    let sum = NOTHING;
+    let sum = EMPTY_SHAPE;
     for (const node of set.selections) {
-      const own = { ...NOTHING, directives: node.directives?.length ?? 0 };
+      const own = { ...EMPTY_SHAPE, directives: node.directives?.length ?? 0 };
       if (node.kind === Kind.FRAGMENT_SPREAD) sum = add(sum, add(own, ofFragment(node.name.value)));
       else if (node.kind === Kind.INLINE_FRAGMENT) sum = add(sum, add(own, ofSelections(node.selectionSet)));
       else {
-        const below = node.selectionSet ? ofSelections(node.selectionSet) : NOTHING;
+        const below = node.selectionSet ? ofSelections(node.selectionSet) : EMPTY_SHAPE;
         sum = add(sum, {
           depth: below.depth + 1,
           fields: below.fields + 1,
@@ -49,10 +49,10 @@ export function measureShape(document: DocumentNode): Shape {
     }
     return sum;
   };
-  let whole = NOTHING;
+  let whole = EMPTY_SHAPE;
   for (const node of document.definitions) {
     if (node.kind !== Kind.OPERATION_DEFINITION) continue;
-    const own = { ...NOTHING, directives: node.directives?.length ?? 0 };
+    const own = { ...EMPTY_SHAPE, directives: node.directives?.length ?? 0 };
     whole = add(whole, add(own, ofSelections(node.selectionSet)));
   }
   // Validation reads unused fragments before it refuses them.

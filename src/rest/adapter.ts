@@ -59,7 +59,7 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
    * Execute the operation of a row.
    * @throws AppError for invalid input
    */
-  const begin = async (request: RestRequest, match: Match, entry: E): Promise<Begun> => {
+  const begin = async (request: RestRequest, match: Match, entry: E): Promise<StartedRow> => {
     const { route, pathParams } = match;
     const input = await read(request, match, entry).catch(async (error: unknown) => {
       await entry.giveBack();
@@ -133,7 +133,7 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
 }
 
 /** The executed operation of a row, or the answer to its error. */
-type Begun =
+type StartedRow =
   | { readonly ok: false; readonly response: RestResponse }
   | {
       readonly ok: true;

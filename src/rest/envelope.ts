@@ -11,7 +11,6 @@ export interface ErrorContent {
   readonly allow?: readonly string[] | undefined;
 }
 
-/** Render the error envelope of the contract. */
 export function errorResponse(failure: ErrorContent, correlationId: string): RestResponse {
   const { code, message, allow } = failure;
   const details = failure.details ?? (allow === undefined ? undefined : { allow });

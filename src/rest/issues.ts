@@ -4,7 +4,6 @@ import { formatValue } from '../shared/ids.ts';
 /** One fault of an input. */
 export interface InputIssue {
   readonly field: string;
-  /** The expected value. */
   readonly message: string;
   readonly input: unknown;
   /** The allowed names, if this one is unknown. */
@@ -53,7 +52,7 @@ export function issuesOf(
   whereIs: (name: string | undefined) => string,
 ): readonly InputIssue[] {
   const fieldOf = (path: readonly PropertyKey[]) => [whereIs(path[0]?.toString()), ...path.map(String)].join('.');
-  const told = issues.slice(0, MAX_ISSUES).flatMap((issue): readonly InputIssue[] => {
+  const listed = issues.slice(0, MAX_ISSUES).flatMap((issue): readonly InputIssue[] => {
     if (issue.code !== 'unrecognized_keys') {
       return [{ field: fieldOf(issue.path), message: issue.message, input: issue.input }];
     }
@@ -65,5 +64,5 @@ export function issuesOf(
       oneOf: known,
     }));
   });
-  return told.slice(0, MAX_ISSUES);
+  return listed.slice(0, MAX_ISSUES);
 }

@@ -2,13 +2,13 @@ import type { Clock } from '../shared/clock.ts';
 import type { RoutePages } from './types.ts';
 
 /** Maximum duration of an answer in pages, ms: it keeps an old version of its data in memory. */
-const LONGEST_MS = 300_000;
+const MAX_DURATION_MS = 300_000;
 
 /** An answer in pages was read too slowly: the rest of it is not sent. */
 export class SlowStreamError extends Error {
   override readonly name = 'SlowStreamError';
   constructor() {
-    super(`a streamed answer was not read within ${LONGEST_MS / 1_000} s`);
+    super(`a streamed answer was not read within ${MAX_DURATION_MS / 1_000} s`);
   }
 }
 
@@ -29,7 +29,7 @@ export async function* jsonInPages(
   read: (variables: Readonly<Record<string, unknown>>) => Promise<BodyPage>,
   clock: Clock,
 ): AsyncGenerator<string, void, void> {
-  const untilMs = clock.now() + LONGEST_MS;
+  const untilMs = clock.now() + MAX_DURATION_MS;
   const itemsOf = ({ body }: BodyPage) => (body as Readonly<Record<string, readonly unknown[]>>)[list] ?? [];
   const items = itemsOf(first);
   let isEmpty = items.length === 0;

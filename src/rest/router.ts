@@ -26,7 +26,7 @@ export interface Router {
 }
 
 /** The rows of one path template; `matches` compares paths with as many segments. */
-interface Place {
+interface TemplateRows {
   readonly template: string;
   readonly segments: readonly string[];
   readonly routes: readonly AnyRoute[];
@@ -37,7 +37,7 @@ interface Place {
  * answered by GET rows.
  */
 export function createRouter(routes: readonly AnyRoute[]): Router {
-  const places: Place[] = [...new Set(routes.map(({ path }) => path))]
+  const places: TemplateRows[] = [...new Set(routes.map(({ path }) => path))]
     .map((template) => {
       const segments = template.split('/');
       return { template, segments, routes: routes.filter(({ path }) => path === template) };
@@ -75,7 +75,7 @@ function allowed(routes: readonly AnyRoute[]): string[] {
   return routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
 
-function parameterCount({ segments }: Place): number {
+function parameterCount({ segments }: TemplateRows): number {
   return segments.filter(isParameter).length;
 }
 

@@ -19,12 +19,10 @@ const UNLISTED_CHARTS_PER_MINUTE = 8;
 
 export interface ChartsDeps {
   readonly upstream: PriceChartPort;
-  /** Whether a coin is in the catalog. */
   readonly isOurs: (coinId: string) => boolean;
   readonly clock: Clock;
 }
 
-/** Create the relay of price charts. */
 export function createCharts({ upstream, isOurs, clock }: ChartsDeps): ChartsPort {
   const unlisted = createUnlistedAssetQuota({ provider: 'coingecko', perMinute: UNLISTED_CHARTS_PER_MINUTE, clock });
   const charts = createStaleIfError<PriceChart | 'unknown_currency' | null>({

@@ -196,7 +196,7 @@ async function readReport(deps: PortfoliosDeps, { chain, reader }: OnChain): Pro
     counts,
   };
   await remembering(deps, async () => {
-    const met: Met[] = [];
+    const met: CurrentDisagreement[] = [];
     const sample = beginSample(report);
     for await (const page of inPages(entries, WALLETS_PER_STEP)) {
       for (const entry of page) {
@@ -269,19 +269,19 @@ async function remembering({ logger }: PortfoliosDeps, work: () => Promise<void>
 }
 
 /** A disagreement of this reading. */
-interface Met {
+interface CurrentDisagreement {
   readonly key: string;
   readonly wallet: Address;
 }
 
-function metIn(entry: PortfolioEntry): readonly Met[] {
+function metIn(entry: PortfolioEntry): readonly CurrentDisagreement[] {
   return driftOf(entry).map((drift) => ({ key: driftKey(drift), wallet: drift.wallet }));
 }
 
 async function rememberNew(
   { sightings }: PortfoliosDeps,
   chainId: ChainId,
-  met: readonly Met[],
+  met: readonly CurrentDisagreement[],
   { known, nowMs }: Sightings,
 ): Promise<void> {
   await sightings.remember(
@@ -298,7 +298,7 @@ async function rememberNew(
 async function forgetGone(
   { sightings }: PortfoliosDeps,
   chainId: ChainId,
-  found: readonly Met[],
+  found: readonly CurrentDisagreement[],
   entries: readonly PortfolioEntry[],
   { known }: Sightings,
 ): Promise<void> {

@@ -11,7 +11,6 @@ export interface ReadinessDeps {
   readonly budgets: FreshnessBudgets;
   /** Excess over the freshness budget of a required group at which the chain is no longer ready, seconds. */
   readonly ceilingSec: number;
-  /** Start time of the process, ms. */
   readonly startedMs: number;
 }
 

@@ -53,7 +53,7 @@ const WAIT_MS = 2_000;
 const OUTAGE_WAIT_MS = 200;
 
 /** The rates of a market from `fromMs` to the time of the read, in a compact form, because they are kept for long. */
-interface Remembered {
+interface RememberedRates {
   readonly fromMs: number;
   readonly readAtMs: number;
   readonly times: Float64Array;
@@ -73,7 +73,7 @@ interface Read {
  */
 export function createRecordedRates(deps: RecordedRatesDeps): RecordedRates {
   const { samples, clock, timers, logger } = deps;
-  const known = new LRUCache<string, Remembered>({
+  const known = new LRUCache<string, RememberedRates>({
     maxSize: deps.maxBytes ?? MAX_BYTES,
     sizeCalculation: ({ times, rates }) => BYTES_PER_SERIES + times.length * BYTES_PER_TIME + rates.length,
   });
@@ -102,7 +102,7 @@ export function createRecordedRates(deps: RecordedRatesDeps): RecordedRates {
 
   /** The remembered rates of all markets; `undefined` = those of one market do not reach back to the start. */
   const recall = ({ chainId, marketIds, range: { fromMs, toMs } }: Read): Loaded<() => Series> | undefined => {
-    const found = new Map<MarketId, Remembered>();
+    const found = new Map<MarketId, RememberedRates>();
     for (const id of marketIds) {
       const remembered = known.get(keyOf(chainId, id));
       if (remembered === undefined || remembered.fromMs > fromMs) return undefined;
@@ -149,7 +149,7 @@ function keyOf(chainId: ChainId, id: MarketId): string {
   return `${chainId}:${id}`;
 }
 
-function ratesOf({ times, rates }: Remembered): RecordedRate[] {
+function ratesOf({ times, rates }: RememberedRates): RecordedRate[] {
   const texts = rates === '' ? [] : rates.split(' ');
   return texts.map((text, i) => ({ atMs: times[i] ?? 0, borrowApy: new Decimal(text) }));
 }

@@ -3,7 +3,6 @@ import { UpstreamUnavailableError } from '../shared/errors.ts';
 import { createBudget } from '../upstreams/budget.ts';
 
 export interface UnlistedAssetQuotaDeps {
-  /** Public name of the provider. */
   readonly provider: string;
   readonly perMinute: number;
   readonly clock: Clock;

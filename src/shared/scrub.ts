@@ -19,7 +19,6 @@ export interface LoggedError {
   readonly cause?: LoggedError | undefined;
 }
 
-/** Maximum number of nested causes in the log. */
 const MAX_CAUSES = 3;
 
 /** Describe an unexpected error for the log, without keys and addresses. */

@@ -44,7 +44,6 @@ export interface StaleIfErrorOptions<V, C> {
     | {
         readonly timers: Timers;
         readonly ms: number;
-        /** The wait timeout during an outage, ms. */
         readonly outageMs?: number | undefined;
         /** Whether a load that exceeds the timeout counts as an outage. */
         readonly isOutage?: boolean | undefined;

@@ -25,7 +25,6 @@ export const TRANSACTION_PATHS = [
   'withdrawCollateral',
   'borrow',
 ] as const;
-/** Actions on a position. */
 export const MANAGE_ACTIONS = [
   'close',
   'increase_leverage',
@@ -55,7 +54,6 @@ export const INELIGIBILITIES = [
 ] as const;
 /** Where liquidity can be too low: in one market, or in the lending protocol's balance of a token. */
 export const LIQUIDITY_PLACES = ['market', 'protocol'] as const;
-/** Warnings about displayed values. */
 export const WARNING_CODES = [
   'suspect_price',
   'suspect_apy',
@@ -73,7 +71,6 @@ export const WARNING_MEANINGS =
 /** Description of the references that oracles are compared with. */
 export const ORACLE_REFERENCE =
   'price: the price of the collateral. range: the collateral has no price independent of this oracle; the limit of the range of its kind of token. before: as range, but the value of the oracle before a jump within a day.';
-/** Purposes of a transaction's costs. */
 export const COST_KINDS = [
   'ENTRY_SWAP',
   'LEVERAGE_SWAP',

@@ -189,10 +189,10 @@ function untag(json: Json): unknown {
 }
 
 /** Characters. Exact quotients have some hundred digits; a longer text would cost the start seconds. */
-const LONGEST_DECIMAL = 10_000;
+const MAX_DECIMAL_CHARS = 10_000;
 
 function decimalOf(text: string): Decimal {
-  if (text.length > LONGEST_DECIMAL || !/^-?\d+(\.\d+)?$/.test(text))
+  if (text.length > MAX_DECIMAL_CHARS || !/^-?\d+(\.\d+)?$/.test(text))
     throw new CodecError('The persisted facts contain a decimal that is not a number.');
   return new Decimal(text);
 }

@@ -151,7 +151,6 @@ export function isFact(group: FactGroup, value: unknown): boolean {
   return factSchemas[group]?.safeParse(value).success ?? false;
 }
 
-/** Whether a decoded value is a failure. */
 export function isFailure(value: unknown): boolean {
   return failureSchema.safeParse(value).success;
 }

@@ -40,7 +40,6 @@ export function groupsOf(publications: Partial<Record<FactGroup, unknown>>): rea
   return FACT_GROUPS.filter((group) => publications[group] !== undefined);
 }
 
-/** Merge one refresh into one group. */
 export function mergeGroup<G extends FactGroup>(
   group: G,
   known: GroupState<FactGroups[G]>,
@@ -141,7 +140,7 @@ export function followGroup<G extends FactGroup>(
 export function retain(facts: ChainFacts, keep: KeepItem, among: readonly FactGroup[] = FACT_GROUPS): ChainFacts {
   const changed = among.filter((group) => {
     const { items, failures } = facts.groups[group];
-    return refusesAny(items, group, keep) || refusesAny(failures, group, keep);
+    return hasRejected(items, group, keep) || hasRejected(failures, group, keep);
   });
   if (changed.length === 0) return facts;
   const groups = Object.fromEntries(
@@ -150,15 +149,15 @@ export function retain(facts: ChainFacts, keep: KeepItem, among: readonly FactGr
   return withGroups(facts, groups, facts.version, facts.publishedMs);
 }
 
-function refusesAny(map: ReadonlyMap<string, unknown>, group: FactGroup, keep: KeepItem): boolean {
+function hasRejected(map: ReadonlyMap<string, unknown>, group: FactGroup, keep: KeepItem): boolean {
   for (const key of map.keys()) if (!keep(group, key)) return true;
   return false;
 }
 
 /** Drop the items and failures of one group whose key `keep` rejects. */
 export function retainGroup<T>(state: GroupState<T>, keep: (key: string) => boolean): GroupState<T> {
-  const kept = <V>(map: ReadonlyMap<string, V>): Map<string, V> => new Map([...map].filter(([key]) => keep(key)));
-  return { ...state, items: kept(state.items), failures: kept(state.failures) };
+  const retained = <V>(map: ReadonlyMap<string, V>): Map<string, V> => new Map([...map].filter(([key]) => keep(key)));
+  return { ...state, items: retained(state.items), failures: retained(state.failures) };
 }
 
 /** Make the next facts with some groups replaced. */

@@ -59,8 +59,8 @@ export function connectRedis({ url, logger, name, listens = false, times }: Redi
   let answeredMs = Number.NEGATIVE_INFINITY;
   const probe = (): void => {
     if (redis.status !== 'ready') return;
-    const asked: Promise<unknown> = listens ? redis.ping() : redis.exists(PROBED_KEY);
-    asked.then(
+    const reply: Promise<unknown> = listens ? redis.ping() : redis.exists(PROBED_KEY);
+    reply.then(
       () => {
         answeredMs = performance.now();
         redis.emit(ALIVE);

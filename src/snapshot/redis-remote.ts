@@ -72,7 +72,6 @@ for i = 1, #ARGV, 2 do
 end
 return answer`;
 
-/** Create the commands on a connection. */
 export function createRemoteFacts(deps: {
   readonly redis: Redis;
   readonly channel: string;

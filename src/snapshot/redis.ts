@@ -31,8 +31,8 @@ const RESTORE_WAIT_MS = 3_000;
 /** Missing data is restored by the next writer, and after this time by any process that has it. */
 const HEAL_EVERY_MS = 5_000;
 /** A measurement of Redis' clock that took longer is too imprecise. */
-const MAX_ASKING_MS = 1_000;
-/** After this many collisions on one group, its writers do not share a lease as they should. */
+const MAX_CLOCK_READ_MS = 1_000;
+/** Maximum collisions of a write. Leases leave one writer per group, so more collisions mean that the leases fail. */
 const MAX_COLLISIONS = 8;
 
 type Groups = Partial<Record<FactGroup, GroupState<unknown>>>;
@@ -62,7 +62,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
   /** Groups whose local state Redis has not accepted yet. */
   const unshared = new Set<string>();
   /** Groups that Redis lost, or has less of than this process. */
-  const owed = new Set<string>();
+  const missingInRedis = new Set<string>();
   const pulling = new Set<ChainId>();
   const reconciling = new Set<ChainId>();
   let clockSkewMs: number | null = null;
@@ -111,7 +111,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
       const key = id(chainId, group);
       if (found.revision === '') {
         revisions.delete(key);
-        if (state(chainId, group).lastAttemptMs !== null) owed.add(key);
+        if (state(chainId, group).lastAttemptMs !== null) missingInRedis.add(key);
         continue;
       }
       revisions.set(key, found.revision);
@@ -121,8 +121,8 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
       const join = unshared.has(key) || own[group] ? uniteGroups : followGroup;
       const joined = join<FactGroup>(group, ours as never, theirs as never, clock.now());
       changed[group] = joined;
-      if (knowsMore(joined, theirs)) owed.add(key);
-      else owed.delete(key);
+      if (knowsMore(joined, theirs)) missingInRedis.add(key);
+      else missingInRedis.delete(key);
     }
     return apply(chainId, changed, version, publishedMs);
   };
@@ -131,7 +131,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
    * Write states of one moment as one version. Concurrent writes of others are united with ours and written again; when
    * restoring, only if ours adds something.
    */
-  const push = async (chainId: ChainId, mine: Groups, givenBack = false): Promise<ChainFacts> => {
+  const push = async (chainId: ChainId, mine: Groups, isRestore = false): Promise<ChainFacts> => {
     const next: Groups = { ...mine };
     let groups = groupsOf(mine);
     const nowMs = clock.now();
@@ -148,7 +148,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
           for (const { group, revision } of writes) {
             revisions.set(id(chainId, group), revision);
             unshared.delete(id(chainId, group));
-            owed.delete(id(chainId, group));
+            missingInRedis.delete(id(chainId, group));
           }
           return await pull(chainId, next);
         }
@@ -161,10 +161,10 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
           const ours = next[group] as never;
           const united = uniteGroups<FactGroup>(group, theirs as never, ours, clock.now());
           next[group] = united;
-          if (!givenBack || knowsMore(united, theirs)) continue;
+          if (!isRestore || knowsMore(united, theirs)) continue;
           groups = groups.filter((other) => other !== group);
           unshared.delete(id(chainId, group));
-          owed.delete(id(chainId, group));
+          missingInRedis.delete(id(chainId, group));
         }
         if (groups.length === 0) return await pull(chainId, next);
       }
@@ -179,10 +179,10 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
   };
 
   /** Write the data that Redis lacks. */
-  const giveBack = async (chainId: ChainId): Promise<void> => {
+  const restoreToRedis = async (chainId: ChainId): Promise<void> => {
     const lacking = FACT_GROUPS.filter((group) => {
       const key = id(chainId, group);
-      return owed.has(key) || unshared.has(key);
+      return missingInRedis.has(key) || unshared.has(key);
     });
     if (lacking.length === 0) return;
     const states: Groups = Object.fromEntries(lacking.map((group) => [group, state(chainId, group)]));
@@ -196,7 +196,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
     return mutex(chainId, async () => {
       reconciling.delete(chainId);
       await pull(chainId);
-      await giveBack(chainId);
+      await restoreToRedis(chainId);
     }).catch(() => {});
   };
 
@@ -205,7 +205,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
     const askedMs = clock.now();
     const [seconds, microseconds] = await redis.time();
     const answeredMs = clock.now();
-    if (answeredMs - askedMs > MAX_ASKING_MS) return;
+    if (answeredMs - askedMs > MAX_CLOCK_READ_MS) return;
     const skewMs = Math.round((askedMs + answeredMs) / 2 - (Number(seconds) * 1_000 + Number(microseconds) / 1_000));
     const wasOff = clockSkewMs !== null && Math.abs(clockSkewMs) > MAX_AHEAD_MS;
     const isOff = Math.abs(skewMs) > MAX_AHEAD_MS;
@@ -214,7 +214,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
     if (wasOff && !isOff) logger.info({ skewMs }, 'clock agrees with the one of Redis again');
   };
 
-  const pullSoon = (chainId: ChainId): void => {
+  const schedulePull = (chainId: ChainId): void => {
     if (pulling.has(chainId) || closed) return;
     pulling.add(chainId);
     mutex(chainId, () => {
@@ -234,14 +234,14 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
   notices.on('ready', () => {
     notices
       .subscribe(channel)
-      .then(() => chainIds.forEach(pullSoon))
+      .then(() => chainIds.forEach(schedulePull))
       .catch(() => {
         if (!closed) notices.disconnect(true);
       });
   });
   notices.on('message', (_channel: string, message: string) => {
     const chainId = chainIds.find((candidate) => String(candidate) === message);
-    if (chainId !== undefined) pullSoon(chainId);
+    if (chainId !== undefined) schedulePull(chainId);
   });
 
   const publishAll: SnapshotWriter['publishAll'] = (chainId, publications) =>
@@ -249,7 +249,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
       const merged = mergeGroups(local.facts(chainId), publications, clock.now());
       await push(chainId, merged);
       // A write detects lost data. Without Redis there is nothing to restore.
-      if (unshared.size === 0 && owed.size > 0) await giveBack(chainId);
+      if (unshared.size === 0 && missingInRedis.size > 0) await restoreToRedis(chainId);
       return local.facts(chainId);
     });
 
@@ -260,7 +260,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
     publishAll,
     place: () => ({
       kind: 'redis',
-      ok: redis.isAlive() && notices.isAlive() && unshared.size === 0 && owed.size === 0,
+      ok: redis.isAlive() && notices.isAlive() && unshared.size === 0 && missingInRedis.size === 0,
       clockSkewMs: clockSkewMs ?? undefined,
     }),
     restore: async () => {

@@ -29,7 +29,6 @@ export interface FactsMetricsDeps {
   readonly persisted: () => boolean;
   /** Lead of our clock over the shared one, ms; `undefined` = there is no shared clock. */
   readonly clockSkewMs: () => number | undefined;
-  /** The nodes of a chain. */
   readonly nodes: (chainId: ChainId) => readonly NodeGauges[];
   /** Names of the jobs whose lease this process holds, and of those that it is on standby for. */
   readonly jobs: () => { readonly held: readonly string[]; readonly standby: readonly string[] };

@@ -31,7 +31,6 @@ export interface AdapterDeps {
 }
 
 export interface HttpDeps extends AdapterDeps {
-  /** Name in logs and metrics. */
   readonly provider: string;
   /** Name in errors and answers, as in the public interface. */
   readonly publicName: string;

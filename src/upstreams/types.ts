@@ -87,7 +87,6 @@ export interface RoutePort {
 }
 
 export interface SwapRequest extends RouteRequest {
-  /** Caller of the router. */
   readonly sender: Address;
   readonly recipient: Address;
   /** Ratio, e.g. 0.005. */

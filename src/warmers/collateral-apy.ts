@@ -126,10 +126,10 @@ export function keepHistory(
 /** Our own observations of each token, one sample per UTC day, as the history of sources that have none. */
 export function createOwnApys(deps: CollateralApyDeps, chainId: ChainId) {
   const { snapshot, clock, logger } = deps;
-  const say = bestEffort(logger, { chainId });
+  const tryTo = bestEffort(logger, { chainId });
   return {
     async read(): Promise<ReadonlyMap<string, RateHistory>> {
-      const days = await say(
+      const days = await tryTo(
         'samples of APYs read',
         () => deps.readApys(chainId, clock.now() - KEPT_DAYS * DAY_MS),
         [],
@@ -150,7 +150,7 @@ export function createOwnApys(deps: CollateralApyDeps, chainId: ChainId) {
         const fact = items.get(token);
         return fact ? [{ token, atMs: fact.asOfMs, apyPct: fact.value.apyPct }] : [];
       });
-      await say('samples of APYs kept', () => deps.recordApys(chainId, seen), undefined);
+      await tryTo('samples of APYs kept', () => deps.recordApys(chainId, seen), undefined);
     },
   };
 }

@@ -43,7 +43,7 @@ export function createIncentiveHistoryWarmer(
   const { snapshot, clock, logger } = deps;
   const { chainId, markets } = chain;
   const marketIds = markets.map(({ id }) => id);
-  const say = bestEffort(logger, { chainId });
+  const tryTo = bestEffort(logger, { chainId });
 
   return {
     name: `incentive-history:${chainId}`,
@@ -54,8 +54,8 @@ export function createIncentiveHistoryWarmer(
       const nowMs = clock.now();
       const facts = snapshot.facts(chainId);
       const [stored, ended] = await Promise.all([
-        say('campaigns read', () => deps.readCampaigns(chainId, nowMs - KEPT_DAYS * DAY_MS), new Map()),
-        say('ended campaigns listed', () => port.ended(chain, marketIds, { signal }), new Map()),
+        tryTo('campaigns read', () => deps.readCampaigns(chainId, nowMs - KEPT_DAYS * DAY_MS), new Map()),
+        tryTo('ended campaigns listed', () => port.ended(chain, marketIds, { signal }), new Map()),
       ]);
       const plans = marketIds.flatMap((id) => planOf(id, facts, stored.get(id) ?? [], ended.get(id), nowMs));
       const report = await refreshGroup(deps, {
@@ -85,7 +85,7 @@ export function createIncentiveHistoryWarmer(
       });
       const { items } = snapshot.facts(chainId).groups.incentiveHistory;
       const records = plans.map(({ marketId }) => [marketId, items.get(marketId)?.value.campaigns ?? []] as const);
-      await say('campaigns kept', () => deps.recordCampaigns(chainId, new Map(records)), undefined);
+      await tryTo('campaigns kept', () => deps.recordCampaigns(chainId, new Map(records)), undefined);
       return report;
     },
   };

@@ -49,7 +49,7 @@ export function createPricesWarmer(
 
 type References = (token: Token, received: ReceivedPrices) => PriceReferences;
 
-interface AskedPrices extends Batch<UsdPrice> {
+interface PriceAnswer extends Batch<UsdPrice> {
   /** Failure of the whole provider; per-token reasons then have no meaning. */
   readonly error?: unknown;
 }
@@ -94,7 +94,7 @@ async function askInTurn(
     });
   const choose = (token: Token): Choice | null => {
     const known = references(token, received);
-    const from = (source: PricePort, asked: AskedPrices): Choice[] => {
+    const from = (source: PricePort, asked: PriceAnswer): Choice[] => {
       const price = asked.values.get(token.address);
       if (price === undefined) return [];
       const seenMs = asked.measuredMs?.get(token.address);
@@ -125,7 +125,7 @@ async function askInTurn(
   return { values, failures, measuredMs, doubted, sourceOf: (address) => (chosen.get(address)?.source ?? first).name };
 }
 
-async function ask(port: PricePort, tokens: readonly Token[], signal: AbortSignal): Promise<AskedPrices> {
+async function ask(port: PricePort, tokens: readonly Token[], signal: AbortSignal): Promise<PriceAnswer> {
   try {
     return await port.usdPrices(tokens, { signal });
   } catch (error) {
@@ -136,8 +136,8 @@ async function ask(port: PricePort, tokens: readonly Token[], signal: AbortSigna
 }
 
 /** A token without an id at both providers is `not_configured`; otherwise the reason of the first provider that has an id. */
-function whyUnpriced(address: string, ...asked: readonly AskedPrices[]): FailureReason {
-  const reasonOfOne = ({ failures }: AskedPrices): FailureReason => failures.get(address) ?? 'missing';
+function whyUnpriced(address: string, ...asked: readonly PriceAnswer[]): FailureReason {
+  const reasonOfOne = ({ failures }: PriceAnswer): FailureReason => failures.get(address) ?? 'missing';
   const answered = asked.filter(({ error }) => error === undefined).map(reasonOfOne);
   if (answered.every((reason) => reason === 'not_configured')) return 'not_configured';
   return asked.map(reasonOfOne).find((reason) => reason !== 'not_configured') ?? 'missing';

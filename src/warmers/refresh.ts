@@ -46,7 +46,6 @@ export interface RefreshPlan<G extends FactGroup> {
   readonly chainId: ChainId;
   readonly group: G;
   readonly keys: readonly string[];
-  /** Public name of the source. */
   readonly source: string;
   readonly ask: () => Promise<RefreshAnswer<FactGroups[G]>>;
   readonly signal: AbortSignal;
@@ -148,7 +147,6 @@ export async function measureGroup<G extends FactGroup>(
   };
 }
 
-/** Count a run's outcome. */
 export function reportOf(items: number, failures: readonly Pick<Failure, 'reason' | 'suspect'>[]): RunReport {
   const retryable = failures.filter((failure) => failure.reason !== 'not_configured').length;
   // A value that has been confirmed often enough and is still not published is read at the usual cadence again.
@@ -156,7 +154,6 @@ export function reportOf(items: number, failures: readonly Pick<Failure, 'reason
   return { items, failures: failures.length, retryable, suspects: suspects || undefined };
 }
 
-/** Add up the reports of a run's parts. */
 export function sumReports(reports: readonly RunReport[]): RunReport {
   return reports.reduce(
     (sum, report) => ({

@@ -13,7 +13,6 @@ export function isRated(token: Token): token is RatedToken {
   return token.onchainRate !== undefined;
 }
 
-/** Plan one read per token. */
 export function planOnchainRates(tokens: readonly RatedToken[]): readonly Call[] {
   return tokens.map(({ address, onchainRate }) => ({
     to: address,

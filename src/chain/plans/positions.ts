@@ -48,7 +48,6 @@ export function holdingsOf(
   ]);
 }
 
-/** Plan the second round. */
 export function planHoldings(morphoBlue: Address, holdings: readonly Holding[]): readonly Call[] {
   return holdings.map(({ marketId, account }) => ({
     to: morphoBlue,

@@ -45,10 +45,10 @@ export interface NodeCapabilities {
 export const BATCH_SIZES: readonly number[] = [500, 100, 20, 5];
 const LOG_WINDOWS: readonly number[] = [10_000, 2_000, 100, 10];
 /** An unused account, at which the probe's code runs. */
-const NOWHERE: Address = '0x5b1A700000000000000000000000000000005B1B';
+const UNUSED_ACCOUNT: Address = '0x5b1A700000000000000000000000000000005B1B';
 /** GAS PUSH0 MSTORE PUSH1 32 PUSH0 RETURN: returns the remaining gas. */
 const GAS_CODE: Hex = '0x5a5f5260205ff3';
-const CODE_OVERRIDE = { [NOWHERE]: { code: NODE_PROBE_CODE } };
+const CODE_OVERRIDE = { [UNUSED_ACCOUNT]: { code: NODE_PROBE_CODE } };
 /** JSON-RPC codes: unknown method; invalid parameters. */
 const NOT_KNOWN: readonly number[] = [-32601, -32602, -32004];
 const NOT_THERE = /not (found|available|supported|exist|implemented|whitelisted)|unsupported|unknown method/i;
@@ -96,7 +96,7 @@ export async function probeNode(send: SendRpc): Promise<NodeCapabilities> {
  * there.
  */
 async function probeOverrides(send: SendRpc, expected: Hex | undefined): Promise<Support> {
-  const answer = await call(send, { from: NOWHERE, to: NOWHERE, data: '0x' }, 'latest', CODE_OVERRIDE);
+  const answer = await call(send, { from: UNUSED_ACCOUNT, to: UNUSED_ACCOUNT, data: '0x' }, 'latest', CODE_OVERRIDE);
   if (answer?.error === undefined && answer?.result === '0x') return 'missing';
   return judge(answer, expected, () => wordIn(answer?.result));
 }
@@ -106,7 +106,7 @@ async function probeOverrides(send: SendRpc, expected: Hex | undefined): Promise
  * the first's state.
  */
 async function probeSimulation(send: SendRpc, expected: Hex | undefined): Promise<Support> {
-  const run = { from: NOWHERE, to: NOWHERE, data: '0x' };
+  const run = { from: UNUSED_ACCOUNT, to: UNUSED_ACCOUNT, data: '0x' };
   const block = { stateOverrides: CODE_OVERRIDE, calls: [run, run] };
   const answer = await ask(send, { method: 'eth_simulateV1', params: [{ blockStateCalls: [block] }, 'latest'] });
   return judge(answer, expected, () => {
@@ -145,7 +145,7 @@ async function probeLogs(send: SendRpc, head: Head | undefined): Promise<number 
     // On a chain that is shorter than the window, only the existing blocks are tested.
     const blocks = head.number + 1n < BigInt(window) ? head.number + 1n : BigInt(window);
     const range = { fromBlock: numberToHex(head.number + 1n - blocks), toBlock: numberToHex(head.number) };
-    const answer = await ask(send, { method: 'eth_getLogs', params: [{ address: NOWHERE, ...range }] });
+    const answer = await ask(send, { method: 'eth_getLogs', params: [{ address: UNUSED_ACCOUNT, ...range }] });
     if (answer === undefined) return null;
     if (Array.isArray(answer.result)) return Number(blocks);
   }

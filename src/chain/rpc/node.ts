@@ -23,7 +23,6 @@ export interface NodeDeps {
   readonly probe?: ((send: SendRpc) => Promise<NodeCapabilities>) | undefined;
 }
 
-/** State of one node. */
 export interface NodeStatus {
   readonly place: number;
   /** `unknown` before its first answer; `failing` after a failed request; `other_chain` = it has another chain id. */
@@ -78,7 +77,7 @@ export function createNode(deps: NodeDeps): Node {
   const clients = new Map<string, ChainClient>();
   const sendProbe = createProbeSender({ chainId, rpcUrl: url }, { fetch, timeouts });
   /** Pending requests for the newest block, by timeout. */
-  const begun = new Map<number, Promise<NamedBlock>>();
+  const pendingHeads = new Map<number, Promise<NamedBlock>>();
   let head: NamedBlock | undefined;
   let latencyMs: number | undefined;
   let isBehind = false;
@@ -89,7 +88,7 @@ export function createNode(deps: NodeDeps): Node {
   let probeDueMs = 0;
   let trustAgainMs = 0;
 
-  const isOther = () => typeof known?.chainId === 'number' && known.chainId !== chainId;
+  const isOtherChain = () => typeof known?.chainId === 'number' && known.chainId !== chainId;
   const batchSize = () => known?.batchSize ?? UNKNOWN_BATCH;
   const clientOf = (timeoutMs: number): ChainClient => {
     const key = `${timeoutMs} ${batchSize()}`;
@@ -110,11 +109,11 @@ export function createNode(deps: NodeDeps): Node {
       if (!isEqual(known, found)) logger.info({ ...about, ...printable(found) }, 'node probed');
       known = found;
     }
-    if (isAnswered(found) && isFailing && !isOther()) {
+    if (isAnswered(found) && isFailing && !isOtherChain()) {
       logger.info(about, 'node answers again');
       isFailing = false;
     }
-    const againMs = probeAgainMs(found, isOther());
+    const againMs = probeAgainMs(found, isOtherChain());
     probeDueMs = againMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + againMs;
     return known;
   };
@@ -122,9 +121,10 @@ export function createNode(deps: NodeDeps): Node {
   return {
     place,
     probe,
-    isResting: () => isOther() || (lastFailure !== undefined && isFailing && clock.now() < lastFailure.atMs + REST_MS),
+    isResting: () =>
+      isOtherChain() || (lastFailure !== undefined && isFailing && clock.now() < lastFailure.atMs + REST_MS),
     ask(timeoutMs, options) {
-      const asking = begun.get(timeoutMs);
+      const asking = pendingHeads.get(timeoutMs);
       // Concurrent readings share a request; one with an abort signal needs its own.
       if (asking && !options?.signal) return asking;
       const startedMs = performance.now();
@@ -135,9 +135,9 @@ export function createNode(deps: NodeDeps): Node {
           return newest;
         })
         .finally(() => {
-          if (begun.get(timeoutMs) === answer) begun.delete(timeoutMs);
+          if (pendingHeads.get(timeoutMs) === answer) pendingHeads.delete(timeoutMs);
         });
-      if (!options?.signal) begun.set(timeoutMs, answer);
+      if (!options?.signal) pendingHeads.set(timeoutMs, answer);
       return answer;
     },
     refresh() {
@@ -146,7 +146,7 @@ export function createNode(deps: NodeDeps): Node {
     async readingOf(block, timeoutMs) {
       if (!known) await probe();
       const capabilities = known as NodeCapabilities;
-      if (isOther()) throw new ChainReadError('implausible');
+      if (isOtherChain()) throw new ChainReadError('implausible');
       return {
         client: clientOf(timeoutMs),
         block,
@@ -178,7 +178,7 @@ export function createNode(deps: NodeDeps): Node {
     },
     status: () => ({
       place,
-      status: isOther() ? 'other_chain' : isFailing ? 'failing' : isBehind ? 'behind' : head ? 'ok' : 'unknown',
+      status: isOtherChain() ? 'other_chain' : isFailing ? 'failing' : isBehind ? 'behind' : head ? 'ok' : 'unknown',
       head,
       latencyMs,
       capabilities: known,
@@ -196,9 +196,9 @@ function isAnswered({ chainId, batchSize, simulateV1, stateOverrides, blockHash 
  * Delay until the next probe without a failure: short for unanswered probes, longer for failures that may be temporary;
  * `undefined` = never.
  */
-function probeAgainMs(found: NodeCapabilities, isOther: boolean): number | undefined {
+function probeAgainMs(found: NodeCapabilities, isOtherChain: boolean): number | undefined {
   if (!isAnswered(found)) return REST_MS;
-  if (isOther) return PROBE_AGAIN_MS;
+  if (isOtherChain) return PROBE_AGAIN_MS;
   const isBroken = [found.simulateV1, found.stateOverrides, found.blockHash].includes('broken');
   return isBroken ? DISTRUST_MS : undefined;
 }

@@ -26,7 +26,6 @@ export interface Session {
   run<T>(work: (reading: Reading) => Promise<T>, options?: ReadOptions): Promise<T>;
 }
 
-/** The nodes of one chain. */
 export interface ChainNodes {
   readonly chainId: ChainId;
   /** Begin a session. No request is sent before its first work. */
@@ -86,8 +85,8 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
   }
 
   function createSession({ block, prefers }: SessionOptions, waitMs: number): Session {
-    let opened: Promise<Opened> | undefined;
-    const open = (without: readonly Node[], options?: ReadOptions): Promise<Opened> => {
+    let opened: Promise<OpenedReading> | undefined;
+    const open = (without: readonly Node[], options?: ReadOptions): Promise<OpenedReading> => {
       const opening = begin(
         nodes.filter((node) => !without.includes(node)),
         { block, prefers },
@@ -100,13 +99,13 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
       });
       return opening;
     };
-    const attempt = async <T>({ node, reading }: Opened, work: (reading: Reading) => Promise<T>): Promise<T> => {
+    const attempt = async <T>({ node, reading }: OpenedReading, work: (reading: Reading) => Promise<T>): Promise<T> => {
       try {
         const done = await work(reading);
         node.succeeded();
         return done;
       } catch (error) {
-        if (isNodes(error) && !(error instanceof BlockMissingError)) node.failed(error);
+        if (isNodeFault(error) && !(error instanceof BlockMissingError)) node.failed(error);
         throw error;
       }
     };
@@ -119,7 +118,7 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
         } catch (error) {
           const isAlone = nodes.length === 1;
           // A URL may be served by several nodes: for a missing block the same URL is retried.
-          if (!isNodes(error) || (isAlone && !(error instanceof BlockMissingError && !block))) throw error;
+          if (!isNodeFault(error) || (isAlone && !(error instanceof BlockMissingError && !block))) throw error;
           // Another work of this session may have changed the node already; the session uses one node.
           const moved = opened === opening ? undefined : opened;
           const second = await (moved ?? open(isAlone ? [] : [first.node], options));
@@ -146,15 +145,15 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
     wish: { readonly block: NamedBlock | undefined; readonly prefers: SessionOptions['prefers'] },
     waitMs: number,
     options?: ReadOptions,
-  ): Promise<Opened> {
+  ): Promise<OpenedReading> {
     for (const node of nodes) node.refresh();
     const candidates = candidatesOf(left, wish.prefers);
-    const others = (asked: readonly Node[], error: unknown): Promise<Opened> => {
+    const others = (asked: readonly Node[], error: unknown): Promise<OpenedReading> => {
       const rest = left.filter((node) => !asked.includes(node));
       if (rest.length === 0 || !(error instanceof ChainReadError)) throw error;
       return begin(rest, wish, waitMs, options);
     };
-    let choice: Choice;
+    let choice: NodeHead;
     try {
       choice = wish.block ? holderOf(wish.block, candidates) : await first(candidates, waitMs, options);
     } catch (error) {
@@ -172,7 +171,7 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
   }
 
   /** The node that returned a block, otherwise one that has reached it. */
-  function holderOf(block: NamedBlock, candidates: readonly Node[]): Choice {
+  function holderOf(block: NamedBlock, candidates: readonly Node[]): NodeHead {
     const far = (node: Node) => (node.status().head?.number ?? 0n) >= block.number;
     const node = candidates.find(({ place }) => place === block.toldBy) ?? candidates.find(far) ?? candidates[0];
     if (!node) throw new ChainReadError('unreachable');
@@ -180,9 +179,9 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
   }
 
   /** Ask all nodes at once. Resolves with the first one that is not behind; if all are, with the highest. */
-  function first(candidates: readonly Node[], waitMs: number, options?: ReadOptions): Promise<Choice> {
+  function first(candidates: readonly Node[], waitMs: number, options?: ReadOptions): Promise<NodeHead> {
     return new Promise((resolve, reject) => {
-      const answered: Choice[] = [];
+      const answered: NodeHead[] = [];
       let failure: unknown;
       let waiting = candidates.length;
       const finish = () => {
@@ -217,7 +216,7 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
   }
 
   /** Record which of the answering nodes are behind, and log when two of them are on different forks. */
-  function compare(answered: readonly Choice[]): void {
+  function compare(answered: readonly NodeHead[]): void {
     for (const { node, head } of answered) {
       node.compared(answered.some((other) => isFarBehind(head, other.head, clock)));
     }
@@ -232,12 +231,12 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
   }
 }
 
-interface Choice {
+interface NodeHead {
   readonly node: Node;
   readonly head: NamedBlock;
 }
 
-interface Opened {
+interface OpenedReading {
   readonly node: Node;
   readonly reading: Reading;
 }
@@ -253,6 +252,6 @@ function isFarBehind(head: NamedBlock, other: NamedBlock, clock: Clock): boolean
 }
 
 /** Whether an error is the node's fault, so that another node may succeed: every error except a revert. */
-function isNodes(error: unknown): error is ChainReadError {
+function isNodeFault(error: unknown): error is ChainReadError {
   return error instanceof ChainReadError && error.reason !== 'reverted';
 }

@@ -9,9 +9,9 @@ import { type CatalogReading, labelOf } from './read.ts';
 const AREA = 'catalog';
 const WAD = 10n ** 18n;
 /** Maximum fees in the published source, WAD. */
-const [MOST_YIELD_FEE, MOST_DEPOSIT_FEE] = [WAD / 10n, WAD / 100n];
+const [MAX_YIELD_FEE, MAX_DEPOSIT_FEE] = [WAD / 10n, WAD / 100n];
 /** Ten points: four times the largest known buffer. */
-const MOST_BUFFER = WAD / 10n;
+const MAX_BUFFER = WAD / 10n;
 
 /** Judge the values of the deployed contract: pause, buffer, fees, treasury, markets, allow-lists. */
 export function judgeDeployment(chain: Chain, reading: CatalogReading): readonly Line[] {
@@ -62,7 +62,7 @@ function pauseOf(make: Make, { isPaused }: ContractDeployment): Line {
 function bufferOf(make: Make, { liquidationBuffer: buffer }: ContractDeployment): Line {
   if (buffer === undefined) return make.warning('buffer', 'LIQUIDATION_BUFFER() does not answer', UNKNOWN_VIEW);
   const shown = `${percent(buffer)} points of buffer`;
-  return buffer > MOST_BUFFER
+  return buffer > MAX_BUFFER
     ? make.failure(
         'buffer',
         `${shown}, which is impossible`,
@@ -84,8 +84,8 @@ function feesOf(make: Make, { yieldFee, depositFee, treasury }: ContractDeployme
   };
   const isNobody = treasury === undefined || treasury === zeroAddress;
   return [
-    one('yield_fee', 's_yieldFee', yieldFee, MOST_YIELD_FEE),
-    one('deposit_fee', 's_depositFee', depositFee, MOST_DEPOSIT_FEE),
+    one('yield_fee', 's_yieldFee', yieldFee, MAX_YIELD_FEE),
+    one('deposit_fee', 's_depositFee', depositFee, MAX_DEPOSIT_FEE),
     isNobody
       ? make.warning(
           'treasury',

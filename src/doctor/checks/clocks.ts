@@ -3,7 +3,7 @@ import type { ClockSample } from '../core/clock-samples.ts';
 import { type Line, linesOf } from '../core/types.ts';
 
 /** A clock that is synchronised by NTP is much nearer than this. */
-const WORTH_A_LOOK_MS = 5_000;
+const MAX_DIFFERENCE_MS = 5_000;
 
 /** Judge our clock by the times of all sources. Where most of them differ from ours, our clock is wrong. */
 export function judgeClocks(samples: readonly ClockSample[]): readonly Line[] {
@@ -16,7 +16,7 @@ export function judgeClocks(samples: readonly ClockSample[]): readonly Line[] {
       ),
     ];
   }
-  const off = samples.filter(({ aheadMs, withinMs }) => Math.abs(aheadMs) - withinMs > WORTH_A_LOOK_MS);
+  const off = samples.filter(({ aheadMs, withinMs }) => Math.abs(aheadMs) - withinMs > MAX_DIFFERENCE_MS);
   const isOurs = off.length > 1 && off.length * 2 > samples.length && sameSide(off);
   const ours = linesOf('clocks', 'this machine');
   const lines: Line[] = [];

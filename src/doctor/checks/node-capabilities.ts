@@ -2,7 +2,7 @@ import type { NodeCapabilities } from '../../chain/rpc/capabilities.ts';
 import type { Line, LineMaker } from '../core/types.ts';
 
 /** Below this gas limit the multicalls of readings run out of gas. */
-const LEAST_CALL_GAS = 30_000_000n;
+const MIN_CALL_GAS = 30_000_000n;
 
 /** Judge a node by the capabilities that the service uses. */
 export function describeCapabilities(make: LineMaker, can: NodeCapabilities): readonly Line[] {
@@ -41,7 +41,7 @@ function batches(make: LineMaker, { batchSize }: NodeCapabilities): Line {
 function gas(make: LineMaker, { callGas }: NodeCapabilities): Line {
   if (callGas === null) return make.ok('call_gas', 'the gas of a call is unknown');
   const shown = `${callGas / 1_000_000n} million gas for a call`;
-  return callGas < LEAST_CALL_GAS
+  return callGas < MIN_CALL_GAS
     ? make.warning(
         'call_gas',
         `${shown}: readings of many markets may run out of gas`,

@@ -26,7 +26,7 @@ export function checkNodes(deps: DoctorDeps, chainId: ChainId, urls: readonly st
     subject: setting,
     limitMs: LIMIT_MS,
     run: async () => {
-      const seen = await Promise.all(urls.map((url, i) => look(deps, chainId, `${setting} #${i + 1}`, url)));
+      const seen = await Promise.all(urls.map((url, i) => inspect(deps, chainId, `${setting} #${i + 1}`, url)));
       return seen.flatMap((node) => describe(node, seen, chainId, deps));
     },
   };
@@ -38,7 +38,7 @@ interface Head {
   readonly atSec: number;
 }
 
-interface Seen {
+interface NodeReport {
   readonly subject: string;
   readonly tap: Tap;
   /** Absent when the node gave no usable answer. */
@@ -48,7 +48,7 @@ interface Seen {
   readonly can?: NodeCapabilities | undefined;
 }
 
-async function look(deps: DoctorDeps, chainId: ChainId, subject: string, url: string): Promise<Seen> {
+async function inspect(deps: DoctorDeps, chainId: ChainId, subject: string, url: string): Promise<NodeReport> {
   const { clock, env, clocks } = deps;
   const tap = createTap(deps);
   const timeoutMs = Math.min(env.RPC_TIMEOUT_MS, MAX_REQUEST_MS);
@@ -89,7 +89,12 @@ function isQuantity(value: unknown): value is `0x${string}` {
   return typeof value === 'string' && /^0x[0-9a-f]{1,13}$/i.test(value);
 }
 
-function describe(node: Seen, all: readonly Seen[], chainId: ChainId, { clock, env }: DoctorDeps): readonly Line[] {
+function describe(
+  node: NodeReport,
+  all: readonly NodeReport[],
+  chainId: ChainId,
+  { clock, env }: DoctorDeps,
+): readonly Line[] {
   const make = linesOf(AREA, node.subject);
   const quota = describeQuota(
     make,
@@ -152,7 +157,7 @@ function chainOf(make: LineMaker, told: number | null, expected: ChainId): Line 
   );
 }
 
-function heightOf(make: LineMaker, head: Head, all: readonly Seen[], nowMs: number): readonly Line[] {
+function heightOf(make: LineMaker, head: Head, all: readonly NodeReport[], nowMs: number): readonly Line[] {
   const heads = all.flatMap((other) => other.head ?? []);
   const highest = heads.reduce((best, other) => (other.number > best.number ? other : best), head);
   const behind = highest.number - head.number;

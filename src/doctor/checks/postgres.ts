@@ -49,10 +49,10 @@ export function checkPostgres({ env, clock, clocks }: DoctorDeps): Check {
   };
 }
 
-type Opened = { readonly client: pg.Client | undefined; readonly lines: readonly Line[] };
+type OpenedConnection = { readonly client: pg.Client | undefined; readonly lines: readonly Line[] };
 
 /** Connect as the service does. If a pooler refuses the parameters, connect without them, so that the other checks can run. */
-async function connect(url: string): Promise<Opened> {
+async function connect(url: string): Promise<OpenedConnection> {
   const timeouts = {
     statement_timeout: STATEMENT_TIMEOUT_MS,
     idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,

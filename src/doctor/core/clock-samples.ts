@@ -14,7 +14,6 @@ export interface ClockSamples {
   all(): readonly ClockSample[];
 }
 
-/** Create an empty collection. */
 export function createClockSamples(): ClockSamples {
   const samples: ClockSample[] = [];
   return { add: (sample) => samples.push(sample), all: () => samples };

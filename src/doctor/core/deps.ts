@@ -5,7 +5,6 @@ import type { Timers } from '../../shared/timers.ts';
 import type { ClockSamples } from './clock-samples.ts';
 import type { Observations } from './observations.ts';
 
-/** Dependencies of every check. */
 export interface DoctorDeps {
   readonly env: Env;
   readonly catalog: Catalog;

@@ -23,7 +23,6 @@ export interface Observations {
   oracles(chainId: ChainId): LendingReading | undefined;
 }
 
-/** Create an empty collection. */
 export function createObservations(): Observations {
   const all: Observation[] = [];
   const oracles = new Map<ChainId, LendingReading>();

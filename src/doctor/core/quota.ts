@@ -18,9 +18,9 @@ const LOW_SHARE = 0.1;
 export function quotaOf(exchanges: readonly RecordedExchange[]): Quota {
   const answers = exchanges.flatMap(({ answer }) => answer ?? []);
   const tell = (suffix: string, headers: Headers) => {
-    const told = PREFIXES.map((prefix) => headers.get(`${prefix}${suffix}`)).find((value) => value !== null);
+    const value = PREFIXES.map((prefix) => headers.get(`${prefix}${suffix}`)).find((value) => value !== null);
     // Some providers write `100, 100;w=60`: the first number counts.
-    const [, digits] = /^\s*(\d{1,15})/.exec(told ?? '') ?? [];
+    const [, digits] = /^\s*(\d{1,15})/.exec(value ?? '') ?? [];
     return digits === undefined ? [] : [Number(digits)];
   };
   const remaining = answers.flatMap(({ headers }) => tell('remaining', headers));
@@ -35,7 +35,6 @@ export function quotaOf(exchanges: readonly RecordedExchange[]): Quota {
   };
 }
 
-/** Describe the remaining quota. */
 export function describeQuota(make: LineMaker, quota: Quota, what: string): Line {
   const { remaining, limit, isSpent, retryAfter } = quota;
   if (isSpent) {

@@ -4,7 +4,6 @@ import { AREAS, type Line, STATUSES } from './types.ts';
 
 /** The format of `--json`. Fields keep name and meaning; new fields and lines may be added. */
 export const reportSchema = z.strictObject({
-  /** Version of the format. */
   version: z.literal(1),
   checkedAt: z.iso.datetime(),
   durationMs: z.int().nonnegative(),

@@ -1,5 +1,5 @@
 /** Maximum length of a cell, because its content may come from outside. */
-const LONGEST = 400;
+const MAX_LENGTH = 400;
 /** Control characters, direction and joining marks, line separators, and unpaired surrogates. */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/gu;
 
@@ -8,7 +8,7 @@ const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/gu;
  * short.
  */
 export function safeText(text: string): string {
-  const cut = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+  const cut = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
   return cut
     .replace(/[\r\n\t ]+/g, ' ')
     .replace(UNSAFE, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`)
@@ -20,12 +20,12 @@ export type Redact = (text: string) => string;
 
 const SHOWN = '[secret]';
 /** Shorter secrets would remove ordinary words. */
-const SHORTEST = 4;
+const MIN_SECRET_LENGTH = 4;
 
 /** Create the function that removes secrets from texts, in the encodings in which URLs and errors repeat them. */
 export function createRedact(secrets: readonly string[]): Redact {
   const forms = secrets
-    .filter((secret) => secret.length >= SHORTEST)
+    .filter((secret) => secret.length >= MIN_SECRET_LENGTH)
     .flatMap((secret) => [secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64')]);
   const found = [...new Set(forms)].sort((a, b) => b.length - a.length);
   return (text) => found.reduce((rest, secret) => rest.split(secret).join(SHOWN), text);

@@ -12,7 +12,6 @@ const TODO_UNIT =
 
 export interface CompareContext {
   readonly observations: Observations;
-  /** Whether a token is pegged to one dollar. */
   readonly isPegged: (token: Token) => boolean;
 }
 

@@ -22,11 +22,9 @@ const NEXT_STEP: Readonly<Record<FailureReason, string>> = {
   reverted: 'Compare the contract with the deployed one.',
   not_configured: 'The catalog has no id for it: add one, or remove the source.',
 };
-/** Reasons that are temporary. */
 const PASSING: readonly FailureReason[] = ['rate_limited', 'overloaded'];
 const NAMED = 4;
 
-/** Make the line of a failed request. */
 export function failed(make: LineMaker, reason: FailureReason, to = ''): Line {
   const found = `no usable answer${to} (${reason})`;
   return PASSING.includes(reason)
@@ -151,7 +149,7 @@ function formatAge(sec: number): string {
 }
 
 /** In percent a year: the median yield of dollars and staked coins is within this range, even if single ones are not. */
-const [LEAST_RATE, MOST_RATE] = [new Decimal('0.2'), new Decimal(100)];
+const [MIN_RATE, MAX_RATE] = [new Decimal('0.2'), new Decimal(100)];
 
 /**
  * Judge the unit of rates by their median: a fraction taken for percent is a hundredth of it, a percentage taken for a
@@ -160,9 +158,9 @@ const [LEAST_RATE, MOST_RATE] = [new Decimal('0.2'), new Decimal(100)];
 export function judgeRates(make: LineMaker, measures: readonly Measure[]): readonly Line[] {
   const rates = measures.flatMap((measure) => (measure.kind === 'rate' && !measure.pct.isZero() ? [measure.pct] : []));
   if (rates.length === 0) return [];
-  const middle = rates.sort((a, b) => a.comparedTo(b) ?? 0)[Math.floor(rates.length / 2)] ?? LEAST_RATE;
+  const middle = rates.sort((a, b) => a.comparedTo(b) ?? 0)[Math.floor(rates.length / 2)] ?? MIN_RATE;
   const shown = `rates are around ${middle.toPrecision(3)} % a year`;
-  return middle.abs().lt(LEAST_RATE) || middle.gt(MOST_RATE)
+  return middle.abs().lt(MIN_RATE) || middle.gt(MAX_RATE)
     ? [
         make.failure(
           'units',

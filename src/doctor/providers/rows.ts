@@ -1,12 +1,12 @@
 import { readTimeMs } from '../../upstreams/readings.ts';
 
 /** Maximum depth and number of rows to inspect, because answers may be of any size. */
-const [DEEPEST, MOST_ROWS] = [8, 20_000];
+const [MAX_DEPTH, MAX_ROWS] = [8, 20_000];
 
 /** The outermost arrays of an answer, whose elements are its rows. */
 export function listsIn(body: unknown, depth = 0): readonly (readonly unknown[])[] {
-  if (Array.isArray(body)) return [body.slice(0, MOST_ROWS)];
-  if (typeof body !== 'object' || body === null || depth >= DEEPEST) return [];
+  if (Array.isArray(body)) return [body.slice(0, MAX_ROWS)];
+  if (typeof body !== 'object' || body === null || depth >= MAX_DEPTH) return [];
   return Object.values(body).flatMap((value) => listsIn(value, depth + 1));
 }
 
@@ -39,9 +39,9 @@ function textOf(row: object): string | undefined {
 export function timesIn(body: unknown, fields: readonly string[], depth = 0): readonly number[] {
   if (Array.isArray(body)) {
     if (body.length > 1 && body.every((part) => typeof part === 'number')) return msOf(body[0]);
-    return body.slice(0, MOST_ROWS).flatMap((item) => timesIn(item, fields, depth + 1));
+    return body.slice(0, MAX_ROWS).flatMap((item) => timesIn(item, fields, depth + 1));
   }
-  if (typeof body !== 'object' || body === null || depth >= DEEPEST) return [];
+  if (typeof body !== 'object' || body === null || depth >= MAX_DEPTH) return [];
   return Object.entries(body).flatMap(([key, value]) =>
     fields.includes(key) && typeof value !== 'object' ? msOf(value) : timesIn(value, fields, depth + 1),
   );

@@ -16,9 +16,7 @@ export interface Disagreement {
   readonly key: string;
   /** Display name: a symbol, the symbols of a market, or the name of a contract. */
   readonly name: string;
-  /** Value in the catalog. */
   readonly catalog: string;
-  /** Value on the chain. */
   readonly chain: string;
   /** Time of the block at which the chain was read, ms. */
   readonly asOfMs: number;

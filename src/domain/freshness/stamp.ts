@@ -23,7 +23,6 @@ export function staleForSec(stamp: Stamp, nowMs: number): number | undefined {
   return overdueMs > 0 ? Math.ceil(overdueMs / 1_000) : undefined;
 }
 
-/** Check whether a value is past its budget. */
 export function isStale(stamp: Stamp, nowMs: number): boolean {
   return nowMs > staleFromMs(stamp);
 }

@@ -13,12 +13,12 @@ export interface Returned {
 }
 
 /** A swap that loses nothing. */
-const EVERYTHING: Returned = { numerator: 1n, denominator: 1n };
+const NO_LOSS: Returned = { numerator: 1n, denominator: 1n };
 
 /** The share of its value that a swap of `amount` loan base units into `collateralOut` base units returns, at most 1. */
 export function returnedShare(amount: bigint, collateralOut: bigint, price: bigint): Returned {
   const value = collateralValueInLoan(collateralOut, price);
-  return value >= amount ? EVERYTHING : { numerator: value, denominator: amount };
+  return value >= amount ? NO_LOSS : { numerator: value, denominator: amount };
 }
 
 /**
@@ -26,7 +26,7 @@ export function returnedShare(amount: bigint, collateralOut: bigint, price: bigi
  * swap returns the share `returned`: `t·V / (1 − t·q)`, rounded down.
  * @throws RangeError when the target is not in 0 ≤ LTV < 100.
  */
-export function openFlashLoan(collateralValue: bigint, targetLtvPct: Decimal, returned: Returned = EVERYTHING): bigint {
+export function openFlashLoan(collateralValue: bigint, targetLtvPct: Decimal, returned: Returned = NO_LOSS): bigint {
   return increaseFlashLoan({ collateralValue, debt: 0n, targetLtvPct, returned });
 }
 
@@ -42,7 +42,7 @@ export function increaseFlashLoan(input: {
   /** Share of its value that the swap of the loan returns; default 1. */
   readonly returned?: Returned | undefined;
 }): bigint {
-  const { collateralValue, debt, targetLtvPct, returned = EVERYTHING } = input;
+  const { collateralValue, debt, targetLtvPct, returned = NO_LOSS } = input;
   if (!targetLtvPct.gte(ZERO) || !targetLtvPct.lt(HUNDRED)) {
     throw new RangeError(`Target LTV ${targetLtvPct.toFixed()} % is not reachable; it must be in 0 ≤ LTV < 100.`);
   }

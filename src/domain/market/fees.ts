@@ -57,7 +57,6 @@ export function contractFeesOf({ groups }: ChainFacts, staleAfterSec: number): C
   };
 }
 
-/** Return the fees that apply to a market. */
 export function marketFeesOf(
   market: Pick<Market, 'id' | 'correlated'>,
   { groups }: ChainFacts,
@@ -78,7 +77,7 @@ export function marketFeesOf(
 }
 
 /** Formatted fees: percent as plain decimals. */
-export interface ShownFees {
+export interface FormattedFees {
   readonly yieldFeePct: string;
   readonly depositFeePct: string;
   readonly treasury?: Address | undefined;
@@ -86,7 +85,7 @@ export interface ShownFees {
 }
 
 /** Format the fees of a contract, or of a market. */
-export function formatFees({ yieldFee, depositFee, treasury, stamp }: ContractFees): ShownFees {
+export function formatFees({ yieldFee, depositFee, treasury, stamp }: ContractFees): FormattedFees {
   return {
     yieldFeePct: percentOf(yieldFee),
     depositFeePct: percentOf(depositFee),

@@ -24,7 +24,6 @@ export type PriceOrGap =
     }
   | { readonly gap: Gap; readonly price?: never };
 
-/** Facts that prices are looked up in. */
 export interface PriceContext {
   readonly chain: Chain;
   readonly facts: ChainFacts;
@@ -34,7 +33,6 @@ export interface PriceContext {
   readonly byCollateral: ReadonlyMap<Address, readonly Market[]>;
 }
 
-/** Gather the facts that prices are looked up in. */
 export function priceContext(chain: Chain, facts: ChainFacts): PriceContext {
   return { chain, facts, pegged: peggedTokens(chain), byCollateral: marketsByCollateral(chain) };
 }

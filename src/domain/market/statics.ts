@@ -15,9 +15,7 @@ export function limitsOf({ lltv }: Pick<Market, 'lltv'>, buffer?: bigint): LtvLi
 
 /** The limits of a market with the leverage that they allow. */
 export interface MarketLimits extends LtvLimits {
-  /** Rungs of the ladder. */
   readonly rungs: readonly Rung[];
-  /** The rung at the safe LTV. */
   readonly safeRung: Rung;
 }
 

@@ -30,7 +30,6 @@ export function apart(a: Decimal, b: Decimal): Decimal {
   return low.gt(0) ? high.minus(low).div(low) : new Decimal(Number.POSITIVE_INFINITY);
 }
 
-/** Check whether two sources agree on a value. */
 export function agree(a: Decimal, b: Decimal): boolean {
   return isWithin(a, b, AGREEMENT);
 }
@@ -43,7 +42,6 @@ function isWithin(a: Decimal, b: Decimal, part: Decimal): boolean {
 export interface PriceReferences {
   /** Whether the token is pegged to one dollar. */
   readonly pegged: boolean;
-  /** The last good price. */
   readonly lastGood?: Decimal | undefined;
   /** The token's value in USD by the oracle of a market. */
   readonly oracle?: Decimal | undefined;

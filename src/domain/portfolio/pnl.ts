@@ -137,7 +137,6 @@ export function addParts(a: Decimal | Gap, b: Decimal | Gap): Decimal | Gap {
   return 'field' in b ? b : a.plus(b);
 }
 
-/** Sum the P&L of several positions. */
 export function sumPnl(all: readonly Pnl[]): Pnl {
   const sum = (name: PnlPart): Decimal | Gap =>
     all.reduce<Decimal | Gap>((total, pnl) => {

@@ -96,7 +96,6 @@ export function queryDrift(
   return cut(found, { ...page, order: 'age', direction: 'asc' });
 }
 
-/** Make the predicate for a filter. */
 export function matcherOf(filter: ItemFilter): (row: ItemRow) => boolean {
   const { minValueUsd, minHeadroomPct, maxHeadroomPct, driftKinds } = filter;
   return (row) =>
@@ -116,7 +115,7 @@ function allows<T>(list: readonly T[] | undefined, value: T): boolean {
 }
 
 /** Position of an entry in an order. Keys are only compared; displayed values stay exact. */
-interface Place {
+interface SortPosition {
   readonly key: number | null;
   readonly chainId: ChainId;
   readonly id: string;
@@ -135,8 +134,12 @@ function keyOf(row: ItemRow, order: PortfolioOrder): number | null {
   }
 }
 
-function walletPlace({ chainId, wallet }: Portfolio, matching: readonly ItemRow[], order: PortfolioOrder): Place {
-  const place = (key: number | null): Place => ({ key, chainId, id: wallet });
+function walletPlace(
+  { chainId, wallet }: Portfolio,
+  matching: readonly ItemRow[],
+  order: PortfolioOrder,
+): SortPosition {
+  const place = (key: number | null): SortPosition => ({ key, chainId, id: wallet });
   if (order === 'age') return place(oldest(matching.map(({ openedAtMs }) => openedAtMs)));
   const counted = order === 'headroom' ? matching : wholeOf(matching);
   const keys = counted.flatMap((row) => keyOf(row, order) ?? []);
@@ -145,7 +148,7 @@ function walletPlace({ chainId, wallet }: Portfolio, matching: readonly ItemRow[
 }
 
 /** Unknown keys come last in both directions; ties are broken by chain and id. */
-function compare(a: Place, b: Place, direction: Direction): number {
+function compare(a: SortPosition, b: SortPosition, direction: Direction): number {
   if (a.key !== b.key) {
     if (a.key === null) return 1;
     if (b.key === null) return -1;
@@ -156,7 +159,7 @@ function compare(a: Place, b: Place, direction: Direction): number {
 }
 
 function cut<T>(
-  found: readonly { readonly node: T; readonly place: Place }[],
+  found: readonly { readonly node: T; readonly place: SortPosition }[],
   query: Pick<ListQuery, 'order' | 'direction' | 'first' | 'after'>,
 ): Listed<T> {
   const { order, direction, first, after } = query;
@@ -175,11 +178,11 @@ function cut<T>(
 }
 
 /** A cursor encodes the position of an entry instead of an offset, because entries may appear and vanish between two pages. */
-function encodePlace({ key, chainId, id }: Place, order: PortfolioOrder, direction: Direction): string {
+function encodePlace({ key, chainId, id }: SortPosition, order: PortfolioOrder, direction: Direction): string {
   return btoa(JSON.stringify([order, direction, key, chainId, id]));
 }
 
-function decodePlace(cursor: string, order: PortfolioOrder, direction: Direction): Place {
+function decodePlace(cursor: string, order: PortfolioOrder, direction: Direction): SortPosition {
   const row = parsed(cursor);
   if (Array.isArray(row) && row.length === 5 && row[0] === order && row[1] === direction) {
     const [, , key, chainId, id]: unknown[] = row;

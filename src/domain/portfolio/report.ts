@@ -9,7 +9,6 @@ export interface PortfolioCounts {
   readonly users: number;
   /** Open plain loops. */
   readonly open: number;
-  /** Open equity vaults. */
   readonly equity: number;
   /** Loops and vaults that have ended. */
   readonly closed: number;

@@ -125,7 +125,6 @@ export interface Portfolio {
   /** Ended items, newest first; the loops of a closed vault are grouped in the vault. */
   readonly closed: readonly PortfolioItem[];
   readonly unresolved: readonly UnresolvedRow[];
-  /** Sums over everything above. */
   readonly pnl: Pnl;
 }
 

@@ -28,7 +28,7 @@ export function closingOf(
 }
 
 /** Formatted values: whole loan tokens, and USD with 2 places where the loan token has a price. */
-export interface ShownClosing {
+export interface FormattedClosing {
   readonly yieldFee: string;
   readonly paysOut: string;
   readonly pnlBeforeFee: string;
@@ -39,12 +39,11 @@ export interface ShownClosing {
   readonly pnlAfterFeeUsd?: string | undefined;
 }
 
-/** Format the result of closing. */
 export function formatClosing(
   closing: Closing,
   { loan }: Pick<Market, 'loan'>,
   loanUsd: Decimal | undefined,
-): ShownClosing {
+): FormattedClosing {
   const { yieldFee, paysOut, pnlBeforeFee, pnlAfterFee } = closing;
   const whole = (assets: bigint) => formatUnitsPlain(assets, loan.decimals);
   const shown = {

@@ -3,7 +3,7 @@ import type { Gap, Stamp } from '../freshness/types.ts';
 import type { MarketsAtBlock } from '../market/at-block.ts';
 import type { Warning } from '../plausibility/types.ts';
 import type { ExitTier } from '../strategy/types.ts';
-import type { ShownClosing } from './closing.ts';
+import type { FormattedClosing } from './closing.ts';
 
 /** One leveraged position as the chain holds it, in base units. */
 export interface HeldPosition {
@@ -54,7 +54,6 @@ export interface ReadAt {
   readonly blockTimeMs: number;
 }
 
-/** Return the block of a reading. */
 export function readAtOf({ number, timestamp }: WalletHoldings['block']): ReadAt {
   return { blockNumber: number, blockTimeMs: Number(timestamp) * 1_000 };
 }
@@ -99,7 +98,6 @@ export interface Position {
   readonly liquidated: boolean;
   readonly collateralSymbol?: string | undefined;
   readonly loanSymbol?: string | undefined;
-  /** All collateral of the position. */
   readonly amountLeveragedCollateral?: string | undefined;
   /** Remaining collateral if the debt were paid with it at the oracle's price; negative under water. */
   readonly netCollateral?: string | undefined;
@@ -126,7 +124,7 @@ export interface Position {
   readonly manual?: ManualHolding | undefined;
   readonly exitLiquidity: PositionExit | null;
   /** Result of closing now, at today's yield fee; `null` = it has ended. */
-  readonly closeNow?: ShownClosing | null | undefined;
+  readonly closeNow?: FormattedClosing | null | undefined;
   /** Block at which holdings and debt were read. The price is of the same block unless `freshness` says otherwise. */
   readonly readAt: ReadAt;
   /** Time of the oldest update among the feeds behind the oracle's price, ms; `null` = it needs none; absent = not known. */

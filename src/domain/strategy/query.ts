@@ -39,7 +39,6 @@ export interface StrategyQuery {
   readonly filter?: StrategyFilter | undefined;
   readonly order: StrategyOrder;
   readonly direction: SortDirection;
-  /** Page size. */
   readonly first: number;
   /** Cursor of the last strategy of the previous page. */
   readonly after?: string | undefined;
@@ -59,7 +58,6 @@ interface Ranked {
   readonly position: PageCursor;
 }
 
-/** Compute the keys of strategies. */
 export function indexStrategies(strategies: readonly Strategy[]): readonly IndexedStrategy[] {
   return strategies.map(indexStrategy);
 }

@@ -4,7 +4,7 @@ import type { VISIBILITY_CHECKS } from '../../shared/vocabulary.ts';
 import type { DeploymentTerms } from '../deployment/terms.ts';
 import type { ExitSizeUsd } from '../facts.ts';
 import type { Gap, Stamp } from '../freshness/types.ts';
-import type { ShownFees } from '../market/fees.ts';
+import type { FormattedFees } from '../market/fees.ts';
 import type { Warning } from '../plausibility/types.ts';
 
 /**
@@ -184,7 +184,7 @@ export interface Strategy {
   /** Age of the inputs that the borrow and collateral groups leave out; an input that was never measured is absent. */
   readonly inputFreshness: { readonly prices?: Stamp | undefined; readonly incentives?: Stamp | undefined };
   /** Fees of the contract that holds positions; of an equity vault those of its yield leg. */
-  readonly fees: ShownFees;
+  readonly fees: FormattedFees;
   readonly links?:
     | {
         readonly app?: string | undefined;

@@ -11,7 +11,7 @@ export interface GatewayOptions {
   readonly formatError: (error: unknown, correlationId: string) => GraphQLError;
 }
 
-interface Shown {
+interface ShownResult {
   readonly errors?: readonly GraphQLError[] | undefined;
   readonly extensions?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -24,7 +24,7 @@ function known(serverContext: object): ServerContext {
 /** Pass on the parameters that the gateway has read, and add the budget and the caching headers to every answer. */
 export function useGateway({ formatError }: GatewayOptions): Plugin<ServerContext> {
   /** A refused key gets no other information, neither data nor budget, wherever it is refused. */
-  const settle = (result: Shown, { info }: ServerContext): Shown => {
+  const settle = (result: ShownResult, { info }: ServerContext): ShownResult => {
     const shown = presentable(result, info);
     if (shown.errors?.some(({ extensions }) => extensions.code === 'unauthorized')) {
       info.rateLimit = null;
@@ -33,7 +33,7 @@ export function useGateway({ formatError }: GatewayOptions): Plugin<ServerContex
     const { extensions } = budgetExtension(info, WINDOW_SEC);
     return extensions === undefined ? shown : { ...shown, extensions: { ...shown.extensions, ...extensions } };
   };
-  const presentable = <T extends Shown>(result: T, { correlationId }: RequestContext): T =>
+  const presentable = <T extends ShownResult>(result: T, { correlationId }: RequestContext): T =>
     result.errors === undefined
       ? result
       : { ...result, errors: result.errors.map((error) => formatError(error, correlationId)) };
@@ -59,8 +59,10 @@ export function useGateway({ formatError }: GatewayOptions): Plugin<ServerContex
     },
     async onResultProcess({ result, setResult, serverContext }) {
       await Promise.all(known(serverContext).info.refunds);
-      if (Array.isArray(result)) setResult(result.map((one) => settle(one as Shown, known(serverContext))) as never);
-      else if (!(Symbol.asyncIterator in result)) setResult(settle(result as Shown, known(serverContext)) as never);
+      if (Array.isArray(result))
+        setResult(result.map((one) => settle(one as ShownResult, known(serverContext))) as never);
+      else if (!(Symbol.asyncIterator in result))
+        setResult(settle(result as ShownResult, known(serverContext)) as never);
     },
     onResponse({ response, serverContext, setResponse, fetchAPI }) {
       const { info } = known(serverContext);

@@ -13,7 +13,6 @@ export interface FilesDeps extends Pick<StaticFilesDeps, 'charge'> {
 }
 
 export interface Files extends Pick<StaticFiles, 'paths' | 'answer'> {
-  /** The page of GraphiQL. */
   page(request: RestRequest): Promise<RestResponse>;
 }
 

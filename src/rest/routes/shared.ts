@@ -3,7 +3,6 @@ import type { ErrorCode } from '../../shared/errors.ts';
 export interface RouteOptions {
   /** Supported chain ids; the first one is the default. */
   readonly chainIds: readonly number[];
-  /** Chain ids with equity vaults. */
   readonly equityChainIds: readonly number[];
 }
 

@@ -104,7 +104,6 @@ export const freshnessValue = z
   })
   .meta({ id: 'Freshness', description: 'Age of a value and its budget.' });
 
-/** Fees of the contract that holds positions. */
 export const fees = z
   .object({
     yieldFeePct: pct(
@@ -138,7 +137,6 @@ export const deployment = z
   })
   .meta({ id: 'Deployment', description: 'Terms of the deployed contract behind limits and listing.' });
 
-/** Warnings about displayed values. */
 export const warnings = z.array(
   z.object({
     code: z.enum(WARNING_CODES).describe(WARNING_MEANINGS),

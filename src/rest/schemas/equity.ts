@@ -105,7 +105,6 @@ export const equitySimulation = z
   })
   .meta({ id: 'EquityDepositSimulation', description: 'Preview of a deposit into an equity vault.' });
 
-/** Costs of an exit. */
 export const exitCosting = z.object({
   costs: costList.optional(),
   totalSwapCostPctOfEquity: totalSwapCost,

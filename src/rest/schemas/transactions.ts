@@ -12,15 +12,15 @@ export const amountText = (description: string) =>
     .describe(description);
 
 /** Smaller values of leverage and slippage have no meaning, and their digits would fill lines. */
-const LEAST_NUMBER = 0.000000001;
-const MOST_NUMBER = 1_000_000_000;
+const MIN_NUMBER = 0.000000001;
+const MAX_NUMBER = 1_000_000_000;
 
 /** A JSON number, passed on with the decimal digits of the text. */
 export const plainNumber = (description: string) =>
   z
     .number()
-    .refine((value) => value === 0 || (Math.abs(value) >= LEAST_NUMBER && Math.abs(value) <= MOST_NUMBER), {
-      error: `expected a number between ${LEAST_NUMBER} and ${MOST_NUMBER}`,
+    .refine((value) => value === 0 || (Math.abs(value) >= MIN_NUMBER && Math.abs(value) <= MAX_NUMBER), {
+      error: `expected a number between ${MIN_NUMBER} and ${MAX_NUMBER}`,
     })
     .transform((value) => new Decimal(String(value)).toFixed())
     .meta({ type: 'number', description });

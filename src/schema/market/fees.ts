@@ -1,8 +1,8 @@
-import type { ShownFees } from '../../domain/market/fees.ts';
+import type { FormattedFees } from '../../domain/market/fees.ts';
 import { builder } from '../builder.ts';
 import { FreshnessRef } from '../common/stamp.ts';
 
-export const FeesRef = builder.objectRef<ShownFees>('ContractFees').implement({
+export const FeesRef = builder.objectRef<FormattedFees>('ContractFees').implement({
   description:
     'What the contract that holds positions takes, at its rates of today. A rate that it does not tell is the documented one, and `gaps` of the object around it says so.',
   fields: (t) => ({

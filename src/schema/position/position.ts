@@ -1,4 +1,4 @@
-import type { ShownClosing } from '../../domain/position/closing.ts';
+import type { FormattedClosing } from '../../domain/position/closing.ts';
 import { POSITION_STATUSES, type Position, type PositionExit } from '../../domain/position/types.ts';
 import { manualModeCalls, strategyOf } from '../../resolvers/position/positions.ts';
 import { builder } from '../builder.ts';
@@ -58,7 +58,7 @@ const PositionFreshnessRef = builder.objectRef<NonNullable<Position['freshness']
 
 const USD_OF = (field: string) => `\`${field}\` in USD with 2 places; \`null\` = see \`gaps\`.`;
 
-const CloseNowRef = builder.objectRef<ShownClosing>('PositionCloseNow').implement({
+const CloseNowRef = builder.objectRef<FormattedClosing>('PositionCloseNow').implement({
   description:
     "What closing the position now comes to at the oracle price, by today's yield fee: what the swap of the close loses is not in it, a build tells that. Whole loan tokens where not said otherwise.",
   fields: (t) => ({

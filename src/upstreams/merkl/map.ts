@@ -7,7 +7,7 @@ import type { Batch } from '../types.ts';
 import { type CampaignMetrics, campaignKeySchema, campaignSchema } from './schema.ts';
 
 /** The rows of all pages of one kind of campaign. */
-interface Sorted {
+interface CampaignRows {
   readonly byMarket: ReadonlyMap<string, readonly ParsedValue<IncentiveCampaign>[]>;
   /** Rows without a market. While there are any, no market is known to have no campaigns. */
   readonly unattributed: number;
@@ -36,7 +36,7 @@ export function mapCampaigns(
   return { ...batch, unattributed: borrow.unattributed + collateral.unattributed };
 }
 
-function sortByMarket(rows: readonly unknown[]): Sorted {
+function sortByMarket(rows: readonly unknown[]): CampaignRows {
   const byMarket = new Map<string, ParsedValue<IncentiveCampaign>[]>();
   const seen = new Set<string>();
   let unattributed = 0;
@@ -83,7 +83,7 @@ function campaignUrl(opportunityId: string, id: string): string {
   return `https://app.merkl.xyz/opportunities/${encodeURIComponent(opportunityId)}/campaigns/${encodeURIComponent(id)}`;
 }
 
-function running(sorted: Sorted, id: MarketId, nowMs: number): ParsedValue<readonly IncentiveCampaign[]> {
+function running(sorted: CampaignRows, id: MarketId, nowMs: number): ParsedValue<readonly IncentiveCampaign[]> {
   const campaigns: IncentiveCampaign[] = [];
   for (const reading of sorted.byMarket.get(id) ?? []) {
     if (!reading.ok) return reading;
@@ -99,7 +99,7 @@ export function mapEnded(
   rows: { readonly borrow: readonly unknown[]; readonly collateral: readonly unknown[] },
 ): ReadonlyMap<MarketId, MarketIncentives> {
   const [borrow, collateral] = [sortByMarket(rows.borrow), sortByMarket(rows.collateral)];
-  const readable = ({ byMarket }: Sorted, id: MarketId) =>
+  const readable = ({ byMarket }: CampaignRows, id: MarketId) =>
     (byMarket.get(id) ?? []).flatMap((reading) => (reading.ok ? [reading.value] : []));
   return new Map(marketIds.map((id) => [id, { borrow: readable(borrow, id), collateral: readable(collateral, id) }]));
 }

@@ -15,7 +15,6 @@ export interface LeaseHolder {
   hold(): Promise<Hold>;
   /** Whether this process holds the lease, by its last answer. */
   isOurs(): boolean;
-  /** Release the lease. */
   release(): Promise<void>;
 }
 

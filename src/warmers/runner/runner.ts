@@ -120,19 +120,19 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
     if (entry.timer !== null) timers.clearTimeout(entry.timer);
     entry.timer = timers.setTimeout(() => {
       entry.timer = null;
-      void turn(entry);
+      void runScheduled(entry);
     }, ms);
   };
 
   /** One scheduled turn: run while holding the lease, otherwise stand by and try again. */
-  const turn = async (entry: Entry): Promise<void> => {
+  const runScheduled = async (entry: Entry): Promise<void> => {
     const { ours, freeInMs } = await entry.holder.hold();
     if (stopping) return;
     if (ours) await run(entry, 'due');
     else schedule(entry, Math.min(lease.ttlMs * STANDBY_SHARE, (freeInMs ?? Number.POSITIVE_INFINITY) + AFTER_END_MS));
   };
 
-  const whyNot = (freeInMs: number | null): string => {
+  const refusalReason = (freeInMs: number | null): string => {
     if (stopping) return 'this process is stopping';
     if (lease.isClockOff()) return 'the clock of this process is more than two minutes from the one of Redis';
     return freeInMs === null ? 'the holder of its lease is unknown' : 'another process holds its lease';
@@ -142,7 +142,7 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
     start: async () => {
       for (const phase of [0, 1, 2]) {
         if (stopping) return;
-        await Promise.all(entries.filter((entry) => entry.warmer.phase === phase).map(turn));
+        await Promise.all(entries.filter((entry) => entry.warmer.phase === phase).map(runScheduled));
       }
     },
     refresh: async (name) => {
@@ -158,7 +158,7 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
         matching.map(async (entry) => {
           const { ours, freeInMs } = stopping ? NOT_OURS : await entry.holder.hold();
           if (!ours) {
-            const why = whyNot(freeInMs);
+            const why = refusalReason(freeInMs);
             throw new AppError('not_ready', `"${entry.warmer.name}" cannot run here: ${why}.`, { retryAfterSec: 2 });
           }
           return run(entry, 'all');
