@@ -36,9 +36,9 @@ export function createApp(deps: AppDeps): App {
   const { logger } = deps;
   const { env } = deps.config;
   const core = createCore(deps);
-  const { catalog, db, keys, telemetry, snapshotWiring: warmth, changes, services, nodes } = core;
+  const { catalog, db, keys, telemetry, snapshotWiring, changes, services, nodes } = core;
   const { metrics } = telemetry;
-  const { snapshot } = warmth;
+  const { snapshot } = snapshotWiring;
   const surface = createSurface(deps, core, () => stopped !== undefined);
   const { handler, routeName } = surface;
   metrics?.watchEdge({ connections: () => listening?.connections ?? 0, unreadBytes: () => surface.unreadBytes });
@@ -50,7 +50,7 @@ export function createApp(deps: AppDeps): App {
     const drainMs = DRAIN_MS - delayMs;
     hourly.stop();
     // Leases are released while requests still run, so that another warmer takes over at once.
-    const cooled = bounded('warmers', warmth.stop(), DRAIN_MS, deps);
+    const cooled = bounded('warmers', snapshotWiring.stop(), DRAIN_MS, deps);
     await new Promise<void>((resolve) => (delayMs === 0 ? resolve() : deps.timers.setTimeout(resolve, delayMs)));
     changes.close();
     const idleMs = Math.min(env.STOP_DRAIN_SEC * 1_000, drainMs);
@@ -67,9 +67,9 @@ export function createApp(deps: AppDeps): App {
     get metricsUrl() {
       return telemetry.url;
     },
-    warmers: warmth.runner,
+    warmers: snapshotWiring.runner,
     get warmed() {
-      return warmth.warmed;
+      return snapshotWiring.warmed;
     },
     async start() {
       const { timers, tracing } = deps;
@@ -88,7 +88,7 @@ export function createApp(deps: AppDeps): App {
           onRefusedConnection: metrics?.connectionRefused,
         });
         for (const all of nodes.values()) void all.probe();
-        warmth.start(env.ROLE !== 'api');
+        snapshotWiring.start(env.ROLE !== 'api');
         if (env.ROLE !== 'api') hourly.start();
       } catch (error) {
         await this.stop();

@@ -249,7 +249,7 @@ function useNoIntrospection(): Plugin {
 
 /** Convert an answer of Yoga: as a whole, unless it is a stream of events. */
 async function responseOf(response: Response): Promise<RestResponse | StreamResponse> {
-  // Header names are normalized to lower case.
+  // Plugins may set header names in any case.
   const headers = Object.fromEntries([...response.headers].map(([name, value]) => [name.toLowerCase(), value]));
   const { status, body } = response;
   const isStream = STREAMED.test(headers['content-type'] ?? '') && body !== null;

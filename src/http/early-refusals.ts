@@ -32,7 +32,7 @@ interface Prepared {
   readonly parts: readonly [before: string, after: string];
 }
 
-/** Rows charge valid keys, and GraphQL too. Other paths, with the same answer for everybody, are charged to the address. */
+/** REST rows and GraphQL charge valid keys. Other paths have the same answer for everybody, and are charged to the address. */
 const ROWS = '/v1/';
 /** Placeholder of the correlation id in a prepared text. */
 const ID = 'ID'.repeat(16);

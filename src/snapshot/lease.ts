@@ -61,7 +61,7 @@ export const LEASE_TTL_MS = 0.9 * LEASE_MS;
 const SKEW = `local t = redis.call('TIME')
 local skew = math.floor(ARGV[2] - t[1] * 1000 - t[2] / 1000)
 local off = skew > ${MAX_AHEAD_MS} or skew < -${MAX_AHEAD_MS}`;
-/** Returns the skew, and -1 = taken, -2 = the clock is off, otherwise the remaining time of the holder, which may be 0. */
+/** Returns the skew, and -1 = granted, -2 = the clock is off, otherwise the remaining time of another holder, which may be 0. */
 const ACQUIRE = `${SKEW}
 if off then return {skew, -2} end
 if redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3], 'NX') then return {skew, -1} end

@@ -29,7 +29,7 @@ export interface LeaseHolderDeps {
 }
 
 const OURS: Hold = { ours: true, freeInMs: null };
-/** Held by another process, or not known by which. */
+/** Not held by this process, without a known expiry. */
 export const NOT_OURS: Hold = { ours: false, freeInMs: null };
 
 /** Renewals per lease time. With three, a lease survives one lost renewal. */
