@@ -3,7 +3,7 @@ import type { RefusalFieldsFragment } from './generated/operations.ts';
 
 type Refusal = RefusalFieldsFragment;
 
-/** What the contract calls each refusal. */
+/** Error code of the contract for each refusal. */
 const CODES: Readonly<Record<Refusal['__typename'], ErrorCode>> = {
   StaleDataRefusal: 'stale_data',
   NoRouteRefusal: 'no_route',
@@ -22,7 +22,7 @@ export function refusalError(refusal: Refusal): AppError {
   const code = CODES[refusal.__typename];
   const { message, retryable, retryAfterSec } = refusal;
   return new AppError(code, message, {
-    // A reverted simulation is either: fresh quotes may cure it.
+    // A reverted simulation is retryable when a fresh quote may resolve it.
     status: code === 'simulation_reverted' && retryable ? 503 : ERROR_CODES[code].status,
     retryable,
     details: detailsOf(refusal),

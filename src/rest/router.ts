@@ -25,7 +25,7 @@ export interface Router {
   templateOf(path: string): string | undefined;
 }
 
-/** The rows of one path template; `matches` compares paths with as many segments. */
+/** The rows of one path template. `matches` expects a path with the same number of segments. */
 interface TemplateRows {
   readonly template: string;
   readonly segments: readonly string[];
@@ -43,7 +43,7 @@ export function createRouter(routes: readonly AnyRoute[]): Router {
       return { template, segments, routes: routes.filter(({ path }) => path === template) };
     })
     .sort((a, b) => parameterCount(a) - parameterCount(b));
-  const byLength = new Map<number, Place[]>();
+  const byLength = new Map<number, TemplateRows[]>();
   for (const place of places) {
     const { length } = place.segments;
     byLength.set(length, [...(byLength.get(length) ?? []), place]);

@@ -3,14 +3,14 @@ import { BadRequestError } from '../../shared/errors.ts';
 import type { GivenTarget } from '../../shared/input/manage-fields.ts';
 import type { EstimateFieldsFragment, PlanFieldsFragment } from '../generated/operations.ts';
 
-/** Bounds of a build as the contract names them. */
+/** Bounds of a build by their names in the contract. */
 export interface BoundsBody {
   readonly slippage?: string | undefined;
   readonly maxSwapLossPct?: string | undefined;
   readonly minAmountOut?: string | undefined;
 }
 
-/** Name the bounds of a build as the schema does. */
+/** Map the bounds of a build to the names of the schema. */
 export function boundsVariables({ slippage, maxSwapLossPct, minAmountOut }: BoundsBody) {
   return {
     ...(slippage === undefined ? {} : { maxSlippageBps: new Decimal(slippage).shiftedBy(4).toFixed() }),
@@ -19,12 +19,15 @@ export function boundsVariables({ slippage, maxSwapLossPct, minAmountOut }: Boun
   };
 }
 
-/** Name a target as the schema does; one of the two is given. */
+/** Map a target to the input of the schema; one of the two is given. */
 export function targetVariables({ leverage, desiredLtv }: GivenTarget): { leverage: string } | { ltvPct: string } {
   return leverage === undefined ? { ltvPct: String(desiredLtv) } : { leverage: String(leverage) };
 }
 
-/** Run a check of a body, whose errors name the field alone. @throws what it throws, with the field's place */
+/**
+ * Run a check of a body, whose errors name the field alone, and add the location of the field.
+ * @throws the error of the check
+ */
 export function inBody(check: () => void): void {
   try {
     check();
@@ -34,7 +37,7 @@ export function inBody(check: () => void): void {
   }
 }
 
-/** The slippage as the ratio of the contract. */
+/** The slippage as a ratio, as in the contract. */
 export function slippageRatio({ effectiveSlippageBps }: EstimateFieldsFragment): number {
   return Number(new Decimal(effectiveSlippageBps).shiftedBy(-4).toFixed());
 }
@@ -44,21 +47,21 @@ export function bodyCall({ to, data, value }: PlanFieldsFragment['calls'][number
   return { to, data, ...(value === '0' ? {} : { value }) };
 }
 
-/** Costs as the contract names them. */
+/** Costs by their names in the contract. */
 export function contractCosts(costs: EstimateFieldsFragment['costs']) {
   return costs.map(({ kind, tokenAddress: token, symbol, amount, valueUsd: usd, shareOfEquityPct: pctOfEquity }) => {
     return { kind, token, symbol, amount, usd, pctOfEquity };
   });
 }
 
-/** The worst case as the contract names it. */
+/** The worst case by its names in the contract. */
 export function contractWorstCase(worstCase: EstimateFieldsFragment['worstCase']) {
   if (worstCase === null) return null;
   const { equity, paidOut, ltvPct: ltv, yieldLtvPct: yieldLtv } = worstCase;
   return { equity, paidOut, ltv, yieldLtv };
 }
 
-/** What a wallet receives, as the contract names it. */
+/** Received amounts by their names in the contract. */
 export function contractReceived(received: PlanFieldsFragment['received']) {
   return received?.map(({ tokenAddress: token, symbol, amount }) => ({ token, symbol, amount })) ?? null;
 }

@@ -176,7 +176,7 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
   ];
 }
 
-/** Name a deposit as the schema does. */
+/** Map a deposit to the input of the schema. */
 function depositVariables({ slippage: ratio, maxSwapLossPct, ...deposit }: DepositBody) {
   return { ...deposit, ...boundsVariables({ slippage: ratio, maxSwapLossPct }) };
 }
@@ -188,7 +188,7 @@ interface DepositBody extends Omit<BoundsBody, 'minAmountOut'> {
   readonly chainId?: number | undefined;
 }
 
-/** Name an exit as the schema does. */
+/** Map an exit to the input of the schema. */
 function exitVariables({ slippage: ratio, maxSwapLossPct, minAmountOut, yieldPositionIds, ...exit }: ExitBody) {
   return {
     ...exit,

@@ -215,13 +215,16 @@ function projectPlan(plan: LeveragePlanFieldsFragment): unknown {
   return dropAbsent(transactionBundle, body, isNoneOf(plan));
 }
 
-/** Whether an empty field is there as `null`: of those that may be, only the age of the oracle's price can be not known. */
+/**
+ * Whether an empty field is `null` instead of absent. Among the nullable fields only the age of the oracle's price can be
+ * unknown.
+ */
 function isNoneOf({ gaps }: EstimateFieldsFragment): (path: string) => boolean {
   const isNone = noneIn(gaps);
   return (path) => !path.endsWith('oraclePriceAsOf') || isNone('oraclePriceAsOf');
 }
 
-/** The position of a preview or plan as the contract has it, with what the schema tells beside it. */
+/** Project the position of a preview or plan to the contract. */
 function positionPreviewOf(estimate: EstimateFieldsFragment, position: PositionPreviewFieldsFragment): unknown {
   const { requestedLtvPct: requestedLtv, ltvPct: effectiveLtv, collateralAmount, leverageApyPct, ...rest } = position;
   const { totalSwapCostOfEquityPct: totalSwapCostPctOfEquity, readAt, oraclePriceAsOf } = estimate;
@@ -246,7 +249,10 @@ interface OpenBody extends BoundsBody, GivenTarget {
   readonly chainId: number;
 }
 
-/** Name what a request asks for as the schema does. @throws BadRequestError naming the field of the body */
+/**
+ * Map a body to the input of the schema.
+ * @throws BadRequestError naming the field of the body
+ */
 function openVariables(body: OpenBody): LeverageSimulateQueryVariables['input'] {
   const { strategyId, chainId, payToken, amount } = body;
   inBody(() => requireOneTarget(body));
@@ -260,7 +266,7 @@ interface ManageBody extends BoundsBody, Omit<GivenFields, 'minAmountOut'> {
   readonly allowUnsimulated?: boolean | undefined;
 }
 
-/** @throws BadRequestError naming the field of the body that the action does not take, or lacks */
+/** @throws BadRequestError naming a field of the body that the action does not take, or lacks */
 function manageVariables(body: ManageBody): ManageBuildMutationVariables['input'] {
   inBody(() => checkManageFields(body));
   const { chainId, id: positionIndex, allowUnsimulated } = body;

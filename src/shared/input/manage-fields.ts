@@ -10,7 +10,7 @@ interface FieldRule {
   readonly hint: string;
 }
 
-/** Which optional fields an action takes. A field without a meaning is refused: it would be a wish that is not fulfilled. */
+/** The optional fields of each action. A field that an action ignores is refused, because the caller expects an effect. */
 const RULES: Readonly<Record<ManageAction, FieldRule>> = {
   close: {
     required: [],
@@ -36,10 +36,10 @@ const RULES: Readonly<Record<ManageAction, FieldRule>> = {
   borrow: { required: ['amount'], optional: [], hint: 'borrow takes amount, of the loan token.' },
 };
 
-/** May swap, and so lose: takes what that may come to. */
+/** Actions with a swap, which take the bounds of its loss. */
 const SWAPPING: readonly ManageAction[] = ['close', 'increase_leverage', 'add_collateral', 'repay'];
 
-/** What is given to an action; whatever is not `undefined` counts as given. */
+/** Fields of an action; each that is not `undefined` counts as given. */
 export interface GivenFields extends GivenTarget {
   readonly id: number;
   readonly action: ManageAction;
@@ -54,7 +54,10 @@ export interface GivenTarget {
   readonly desiredLtv?: unknown;
 }
 
-/** Check that a target is given in one way. @throws BadRequestError for both or neither */
+/**
+ * Check that exactly one form of the target is given.
+ * @throws BadRequestError for both or neither
+ */
 export function requireOneTarget({ leverage, desiredLtv }: GivenTarget): void {
   if ((leverage === undefined) !== (desiredLtv === undefined)) return;
   throw new BadRequestError('Send exactly one of leverage (e.g. 5) and desiredLtv (percent, e.g. "80").', {
@@ -63,7 +66,10 @@ export function requireOneTarget({ leverage, desiredLtv }: GivenTarget): void {
   });
 }
 
-/** Check that an action has the fields it needs and no others. @throws BadRequestError naming the field */
+/**
+ * Check that an action has the fields it needs and no others.
+ * @throws BadRequestError naming the field
+ */
 export function checkManageFields(input: GivenFields): void {
   if (!Number.isInteger(input.id) || input.id < 0) {
     throw new BadRequestError('id must be a position index: 0, 1, 2, … as the positions endpoint lists them.', {
