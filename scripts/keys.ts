@@ -50,7 +50,7 @@ async function open() {
   };
 }
 
-/** The local world's database: of the service that runs, else started for this one command. */
+/** The local world's database: of the running service, otherwise started for this command. */
 async function localDatabase(env: Env): Promise<{ url: string; stop: () => Promise<void> | void }> {
   if (env.NODE_ENV === 'production') throw new ConfigError('Set DATABASE_URL to the Postgres database of the service.');
   const { DataDirInUseError, postgresDataDir, recordedDatabaseUrl, SERVICE_DATABASE, startPostgres } = await import(

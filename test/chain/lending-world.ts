@@ -26,13 +26,13 @@ const PRICE_SELECTOR = toFunctionSelector(getAbiItem({ abi: oracleAbi, name: 'pr
 
 export interface LendingWorld {
   readonly node: ScriptedNode;
-  /** Return data by address, address and selector, or market; what is not here is answered as a sound contract would. */
+  /** Return data by address, address and selector, or market; other calls get the answer of a valid contract. */
   readonly script: Map<string, Answer>;
-  /** Create many markets that exist nowhere else, each with an oracle of its own. */
+  /** Create many invented markets, each with its own oracle. */
   markets(count: number): readonly Market[];
 }
 
-/** A chain that exists only as answers: the lending protocol, two rate models and any number of oracles. */
+/** A scripted chain: the lending protocol, two rate models and any number of oracles. */
 export async function startLendingWorld(): Promise<LendingWorld> {
   const script = new Map<string, Answer>();
 
@@ -47,11 +47,11 @@ export async function startLendingWorld(): Promise<LendingWorld> {
     if (to === IRM || to === OTHER_IRM) {
       const { functionName, args } = decodeFunctionData({ abi: irmAbi, data });
       if (functionName === 'rateAtTarget') return encodeFunctionResult({ abi: irmAbi, functionName, result: 77n });
-      // The rate must be asked for with the state that was just read.
+      // The rate call must carry the state that was just read.
       return encodeFunctionResult({ abi: irmAbi, functionName, result: args[1].totalBorrowAssets });
     }
     if (to.startsWith('0x0000000000000000000000')) {
-      // Of its own kind, unless the script says otherwise: it names no feeds.
+      // By default an oracle of its own kind, without feeds.
       if (data !== PRICE_SELECTOR) return 'silence';
       return encodeFunctionResult({ abi: oracleAbi, functionName: 'price', result: PRICE });
     }

@@ -37,18 +37,18 @@ export interface PositionWorld {
   /** Calls to `s_user` since the last reset. */
   ownersAsked: number;
   genesisHash: Hex;
-  /** How many of the contracts are final. */
+  /** Number of final contracts. */
   finalCount: number;
   /** Wallets that let the equity router act for them, and proxies in manual mode. */
   readonly authorized: Set<Address>;
   readonly manual: Set<Address>;
-  /** Whether nothing answers about either. */
+  /** Whether both views do not answer. */
   silent: boolean;
   /** Open a position: the next proxy of FlashLeverage is its wallet's. */
   open(wallet: Address, position?: Partial<ScriptedPosition>): void;
-  /** What a wallet itself holds on a market. */
+  /** A wallet's own position on a market. */
   hold(wallet: Address, marketId: MarketId, amounts: { collateral: bigint; borrowShares: bigint }): void;
-  /** The proxy made with a nonce belongs to somebody else from now on. */
+  /** Give the proxy of a nonce another owner. */
   reorganize(nonce: number, wallet: Address): void;
   /** Replace a wallet's answer. */
   poison(wallet: Address, answer: Answer): void;
@@ -58,7 +58,7 @@ export function walletOf(n: number): Address {
   return getAddress(pad(numberToHex(0xabc0000 + n), { size: 20 }));
 }
 
-/** A chain that exists only as answers: FlashLeverage with any positions, and Morpho as far as they need it. */
+/** A scripted chain: FlashLeverage with any positions, and the necessary part of Morpho. */
 export async function startPositionWorld(chainId: ChainId = 1): Promise<PositionWorld> {
   const chain = catalog.chain(chainId);
   if (!chain) throw new Error(`no chain ${chainId}`);
@@ -89,7 +89,7 @@ export async function startPositionWorld(chainId: ChainId = 1): Promise<Position
     }
     if (to === morphoBlue) {
       const { functionName, args } = decodeFunctionData({ abi: morphoBlueAbi, data });
-      // The markets themselves cannot be read here: wallets are then valued with what is known of them already.
+      // The markets are not readable here: wallets are valued with known values.
       if (functionName === 'market') return 'revert';
       if (functionName === 'isAuthorized') {
         if (world.silent) return 'revert';

@@ -13,33 +13,33 @@ import type { NamedBlock } from '../../src/chain/reading.ts';
 import type { Address } from '../../src/shared/ids.ts';
 
 /**
- * What becomes of one inner call of a multicall: return data, a revert with a reason, or without one. `burn` = it uses up the
+ * Result of one inner call of a multicall: return data, a revert with a reason, or without one. `burn` = it uses up the
  * gas, so that every later call of its multicall fails without a reason.
  */
 export type Answer = Hex | 'revert' | 'silence' | 'burn';
-/** Throwing makes the node loud. */
+/** A throw fails the test. */
 export type Contracts = (to: Address, data: Hex) => Answer;
 
 export interface ScriptedNode {
   readonly url: string;
   /** HTTP requests received. */
   requests: number;
-  /** How many calls each multicall had, its frame included. */
+  /** Number of calls of each multicall, its frame included. */
   readonly multicalls: number[];
-  /** Blocks at which calls were asked. */
+  /** Blocks of the calls. */
   readonly blocks: Set<string>;
-  /** What was asked that the script does not know. A test that leaves something here has failed. */
+  /** Unexpected requests. A test with an entry here has failed. */
   readonly unknown: string[];
   blockNumber: bigint;
   timestamp: bigint;
   chainId: number;
   /** Instead of answering: this status, or never. */
   broken: { readonly status: number; readonly headers?: Record<string, string> } | 'hang' | 'garbage' | null;
-  /** Multicalls that the node refuses with an error of its own, as one that runs out of gas. */
+  /** Multicalls that the node refuses with its own error, e.g. out of gas. */
   refuses: (data: Hex) => boolean;
-  /** What becomes of the answer to a multicall on its way. */
+  /** Alteration of the answer to a multicall. */
   alters: (answer: Hex, asked: Hex) => Hex;
-  /** Further methods that the node knows, and their results. */
+  /** Further methods of the node and their results. */
   readonly methods: Map<string, (params: readonly unknown[]) => unknown>;
   close(): Promise<void>;
 }
@@ -50,7 +50,7 @@ interface RpcRequest {
   readonly params?: readonly unknown[];
 }
 
-/** The newest block, as far as readings look at it. */
+/** The newest block, with the fields used by readings. */
 export function headOf({ blockNumber, timestamp }: Pick<ScriptedNode, 'blockNumber' | 'timestamp'>) {
   return {
     number: numberToHex(blockNumber),
@@ -59,7 +59,7 @@ export function headOf({ blockNumber, timestamp }: Pick<ScriptedNode, 'blockNumb
   };
 }
 
-/** That block, as a reading names it. */
+/** That block in the form of a reading. */
 export function blockOf({
   blockNumber: number,
   timestamp,

@@ -18,7 +18,7 @@ import { Decimal } from '../../src/shared/decimal.ts';
 import type { RatePoint } from '../../src/shared/rate-history.ts';
 
 /** 2026-06-01T12:00:00Z: before the principal tokens of the catalog mature. */
-/** What every oracle's price is made of. */
+/** Parts of every oracle's price. */
 export const FEED: OracleFeed = { address: '0x00000000000000000000000000000000000000f1', updatedAt: 1_760_000_000n };
 
 export const NOW_MS = Date.UTC(2026, 5, 1, 12);
@@ -67,7 +67,7 @@ export const BUDGETS: FreshnessBudgets = {
   opsPortfolios: 60,
 };
 
-/** What the local worlds' contract says of itself. */
+/** Terms of the local worlds' contract. */
 export const CONTRACT: ContractDeployment = {
   hasCode: true,
   liquidationBuffer: 25n * 10n ** 14n,
@@ -98,7 +98,7 @@ export function daily(days: number, pct: (daysAgo: number) => string): RatePoint
   });
 }
 
-/** Facts in which everything is measured, for every market of a chain. */
+/** Complete facts for every market of a chain. */
 export function completeFacts(chain: Chain, version = 1): ChainFacts {
   const facts = emptyChainFacts(chain.chainId);
   const groups = facts.groups as unknown as { [G in FactGroup]: { items: Map<string, Fact<FactGroups[G]>> } };
@@ -159,7 +159,7 @@ export function completeFacts(chain: Chain, version = 1): ChainFacts {
   return { ...facts, version, publishedMs: NOW_MS - 30_000 };
 }
 
-/** The same facts with one item replaced, or taken away with the failure that explains it. */
+/** The same facts with one item replaced, or removed with a failure. */
 export function withItem<G extends FactGroup>(
   facts: ChainFacts,
   group: G,

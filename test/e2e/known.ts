@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { errorEnvelopeOf } from '../../src/rest/schemas/errors.ts';
 import { type Answer, type Json, OPS, type TestService } from '../support/service.ts';
 
-/** Rows of the catalog that the tests lean on. */
+/** Rows of the catalog used by tests. */
 export const SUSDE_PYUSD = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5';
 export const SUSDE = '0x9D39A5DE30e57443BfF2A8307A4256c8797A3497';
 export const UNKNOWN_ID = `0x${'0'.repeat(63)}1`;

@@ -1,6 +1,6 @@
 import { type Json, OPS, type TestService } from '../support/service.ts';
 
-/** What stands in an answer, leaf by leaf: items of lists are found by their id, whatever place they have. */
+/** The leaves of an answer; items of lists are identified by their id. */
 export type Leaves = ReadonlyMap<string, unknown>;
 
 export interface GroupRow {
@@ -18,7 +18,7 @@ export interface Observation {
   readonly leaves: Leaves;
   readonly texts: readonly string[];
   readonly statuses: readonly number[];
-  /** By chain and group, and by APY source where there is one: `1 collateralApy stableindex`. */
+  /** By chain and group, and by APY source if there is one: `1 collateralApy stableindex`. */
   readonly groups: ReadonlyMap<string, GroupRow>;
 }
 
@@ -26,7 +26,7 @@ const FRESHNESS = `{ freshness { chain { chainId } groups {
   group apySource status ageSec asOf items itemsAtLastGood failing { key reason lastGood }
 } } }`;
 
-/** Read how fresh every group of every chain is. */
+/** Read the freshness of every group of every chain. */
 export async function observeGroups(service: TestService): Promise<ReadonlyMap<string, GroupRow>> {
   const { body } = await service.graphql(FRESHNESS, {}, OPS);
   if (body.errors) throw new Error(JSON.stringify(body.errors));
@@ -62,7 +62,7 @@ export async function observe(service: TestService, paths: readonly string[]): P
   };
 }
 
-/** Ages and the time of publishing say when somebody looked, not what is known. */
+/** Ages and the time of publishing depend on the time of the read. */
 const ABOUT_NOW = /\.(staleForSec|ageSec|stale|maturityDaysLeft)$|^[^.]*\.asOf$/;
 
 function flatten(value: Json, path: string, into: Map<string, unknown>): void {
@@ -83,7 +83,7 @@ function keyOf(item: Json): string | undefined {
   return key === undefined ? undefined : String(key);
 }
 
-/** Say where two readings differ, at most some lines. */
+/** List the differences of two readings, up to a limit. */
 export function differences(a: Leaves, b: Leaves): string[] {
   const paths = new Set([...a.keys(), ...b.keys()]);
   return [...paths].flatMap((path) =>

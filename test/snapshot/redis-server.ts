@@ -6,18 +6,18 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { freePort } from '../support/free-port.ts';
 
-/** A Redis of the tests' own, which can be stopped and started again at the same address. */
+/** A Redis for tests, which can be stopped and restarted at the same address. */
 export interface TestRedis {
   readonly url: string;
-  /** Forget everything, as a Redis without persistence does when it restarts. */
+  /** Remove all data, like a restart without persistence. */
   flush(): Promise<void>;
-  /** Absent on a Redis that is not ours to stop. */
+  /** Absent for an external Redis. */
   readonly stop?: () => Promise<void>;
   readonly start?: () => Promise<void>;
   close(): Promise<void>;
 }
 
-/** Why there is no Redis to test with, or `null` when there is one. */
+/** Reason for a missing Redis, or `null`. */
 export function whyNoRedis(): string | null {
   if (process.env.TEST_REDIS_URL) return null;
   try {
@@ -35,7 +35,7 @@ export async function startRedis(): Promise<TestRedis> {
   return launch([]);
 }
 
-/** Start a Redis in cluster mode whose slots nobody serves: to whatever names a key it answers CLUSTERDOWN. */
+/** Start a Redis in cluster mode without served slots: it answers CLUSTERDOWN to every command with a key. */
 export async function startBrokenCluster(): Promise<TestRedis> {
   const folder = await mkdtemp(join(tmpdir(), 'redis-cluster-'));
   const broken = await launch(['--dir', folder, '--cluster-enabled', 'yes']);

@@ -1,16 +1,16 @@
 import { type Address, concatHex, type Hex, numberToHex, pad, size, toFunctionSelector } from 'viem';
 import type { LocalChain } from '../../devnet/chain/index.ts';
 
-/** Where the code of contracts that were covered goes on. */
+/** Address at which the original code of a covered contract continues. */
 const FIRST_COVERED = 0xc0de_0000_0000n;
 
 let covered = 0n;
 
-/** What a view answers, whoever asks with whatever arguments: words as they are returned. */
+/** Answer of a view for any caller and arguments: the returned words. */
 export type Answers = Readonly<Record<string, Hex>>;
 
 /**
- * Let a contract answer some views as it is told, byte for byte, and everything else as before: its own code goes on behind it,
+ * Let a contract return given bytes for some views and behave as before otherwise: its own code runs behind it,
  * on the same storage.
  * @param answers by signature, e.g. `decimals()`
  */
@@ -26,7 +26,7 @@ const op = {
   selector: '0x60003560e01c',
   /** DUP1 PUSH4 selector EQ PUSH2 at JUMPI */
   jump: (selector: Hex, at: number): Hex => concatHex(['0x8063', selector, '0x1461', word16(at), '0x57']),
-  /** Copies the call to the code behind and returns, or reverts with, what that says. */
+  /** Passes the call to the original code and returns or reverts with its result. */
   forward: (behind: Hex, okAt: number): Hex =>
     concatHex([
       '0x3660006000376000600036600073',

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
-/** Where tests keep the bundle of the service that they start as processes: a twentieth of the time that loading sources takes. */
+/** Folder of the bundle for service processes of tests: it loads in a twentieth of the time of the sources. */
 const FOLDER = join('node_modules', '.cache', 'spiral-gateway', 'service');
 
 export const BUNDLED_MAIN = join(FOLDER, 'main.js');

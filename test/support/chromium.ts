@@ -4,7 +4,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 const EXECUTABLES = [process.env.CHROMIUM_BIN, '/usr/bin/chromium', '/usr/bin/chromium-browser'];
 const executablePath = EXECUTABLES.find((path) => path !== undefined && existsSync(path));
 
-/** Why no page can be rendered, or `null` when one can. */
+/** Reason for a missing browser, or `null`. */
 export const whyNoChromium =
   executablePath === undefined ? 'skipped: neither CHROMIUM_BIN is set nor is there a /usr/bin/chromium' : null;
 
@@ -25,13 +25,13 @@ export function startChromium(): Promise<Browser> {
 
 export interface OpenedPage {
   readonly page: Page;
-  /** Requests that were to leave the given origin; they are cut off and remembered. */
+  /** Requests to other origins; they are blocked and recorded. */
   readonly leaving: readonly string[];
-  /** Errors of scripts, and of the content security policy. */
+  /** Errors of scripts and of the content security policy. */
   readonly errors: readonly string[];
 }
 
-/** Open a page that may talk to its own origin only. */
+/** Open a page that may send requests only to its own origin. */
 export async function openPage(browser: Browser, origin: string): Promise<OpenedPage> {
   const page = await browser.newPage({ viewport: { width: 1280, height: 1400 } });
   const leaving: string[] = [];

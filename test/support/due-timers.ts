@@ -1,10 +1,10 @@
 import type { Timers } from '../../src/shared/timers.ts';
 
-/** Timers that fire by themselves, and at once when a clock that was moved ahead says that they are due. */
+/** Timers that fire by themselves, and at once when they are due after a move of the clock. */
 export interface DueTimers extends Timers {
-  /** Fire what is due by the clock. */
+  /** Fire the timers that are due by the clock. */
   runDue(): void;
-  /** In how many ms each of them is due. */
+  /** Time until each of them is due, ms. */
   pendingMs(): readonly number[];
 }
 

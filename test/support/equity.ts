@@ -15,10 +15,10 @@ import { type Answer, type Json, PARTNER, type TestService } from './service.ts'
 import { WORLD_START_MS } from './test-clock.ts';
 
 export const CHAIN_ID = 4663;
-/** Given, not estimated: a call that reverts must be sent all the same. */
+/** Fixed, not estimated: reverting calls have to be sent too. */
 const CALL_GAS = 3_000_000n;
 
-/** One call as both surfaces hand it out. */
+/** One call as returned by both surfaces. */
 export interface SentCall {
   readonly to: Address;
   readonly data: Hex;
@@ -69,7 +69,7 @@ export function equityChain(): Chain {
 }
 
 /**
- * How upstream tries wait here: the service's clock moves on instead. There are more quotes in these tests than a provider's
+ * Retries of upstreams wait by moving the service's clock. These tests need more quotes than a provider's
  * budget has in the seconds that they take.
  */
 export function passing(service: () => TestService | undefined): (ms: number) => Promise<void> {
@@ -137,14 +137,14 @@ export function equityVerbs(service: TestService, chain: Chain = equityChain()) 
         args: [user],
       }),
     fund: (user: Address, which: EquityVault, amount: bigint) => local.mint(which.depositToken, user, amount),
-    /** Grant the router by hand, as a broken-off batch would have left it. */
+    /** Grant the router directly, like an incomplete batch. */
     authorize: (user: Address, granted: boolean) =>
       local.send({
         from: user,
         to: morphoBlue,
         data: encodeFunctionData({ abi: morphoBlueAbi, functionName: 'setAuthorization', args: [router, granted] }),
       }),
-    /** Sign and send one call after the other with the wallet's own key, each mined before the next: which succeeded. */
+    /** Sign and send one call after the other with the wallet's own key, each mined before the next: returns which succeeded. */
     sendInOrder: async (account: LocalAccount, calls: readonly SentCall[]): Promise<readonly boolean[]> => {
       const wallet = createWalletClient({ account, transport: http(local.rpcUrl) });
       const succeeded: boolean[] = [];
@@ -154,7 +154,7 @@ export function equityVerbs(service: TestService, chain: Chain = equityChain()) 
       }
       return succeeded;
     },
-    /** All calls in one transaction: for that moment the wallet itself runs a batch executor, as EIP-7702 has it. */
+    /** All calls in one transaction: the wallet temporarily runs a batch executor, as in EIP-7702. */
     sendAtomically: async (user: Address, calls: readonly SentCall[]): Promise<void> => {
       const { BatchExecutor } = await compileContracts();
       if (!BatchExecutor) throw new Error('contracts/product/testing/BatchExecutor.sol was not compiled');

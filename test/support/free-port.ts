@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Find a port of loopback that nobody listens on, for programs that want to be told theirs. */
+/** Find a free loopback port for programs that need a port number. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -2,11 +2,11 @@ import type { LogFields, Logger } from '../../src/shared/logger.ts';
 
 export interface LogCapture {
   readonly logger: Logger;
-  /** Every line since the last time, as text with everything in it that a person or a log shipper could read. */
+  /** Every line since the last call, as the text that a person or a log shipper would read. */
   take(): string[];
 }
 
-/** Keep every line of every level. */
+/** Records every line of every level. */
 export function captureLogs(): LogCapture {
   let lines: string[] = [];
   const at = (bound: LogFields): Logger => {

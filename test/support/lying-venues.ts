@@ -7,18 +7,18 @@ import type { World } from '../../devnet/index.ts';
 import { labelAddress } from '../../devnet/seed/accounts.ts';
 import type { Json } from './service.ts';
 
-/** Who gains from the lies. */
+/** Receiver of the diverted amounts. */
 export const STRANGER: Address = labelAddress('stranger of a lying venue');
 
-/** How a venue lies. Shares are millionths of the output. */
+/** Falsification by a venue. Shares are millionths of the output. */
 export type Lie =
-  /** Quotes less than it could give, and keeps the difference. */
+  /** Quotes below its fill and keeps the difference. */
   | { readonly kind: 'low'; readonly ppm: bigint }
-  /** Quotes more than it will give, and fills honestly. */
+  /** Quotes above its fill, and fills honestly. */
   | { readonly kind: 'high'; readonly ppm: bigint }
-  /** Quotes honestly, and takes a fee of the input for a stranger. */
+  /** Quotes honestly, and diverts a fee of the input to a third party. */
   | { readonly kind: 'feeToStranger'; readonly bps: bigint }
-  /** Quotes honestly, and pays the output to a stranger. */
+  /** Quotes honestly, and pays the output to a third party. */
   | { readonly kind: 'outputElsewhere' }
   /** Quotes honestly, and keeps a part of the fill. */
   | { readonly kind: 'skim'; readonly ppm: bigint }
@@ -26,12 +26,12 @@ export type Lie =
   | { readonly kind: 'dead' }
   /** Quotes and simulates honestly, and keeps a part of the fill on the chain. */
   | { readonly kind: 'cheatOnChain'; readonly ppm: bigint }
-  /** Quotes what this says of an input, gives that or all that it has, and keeps the rest. */
+  /** Quotes this amount for an input, fills at most that, and keeps the rest. */
   | { readonly kind: 'exactly'; readonly of: (swap: VenueSwap) => bigint };
 
 export type LyingProvider = 'kyberswap' | 'openocean' | 'pendle';
 
-/** A swap that is lied about, by its tokens and, where two swaps of a path have the same, by who is paid. */
+/** A falsified swap, by its tokens and, for two swaps with the same tokens, by its receiver. */
 export interface Pair {
   readonly tokenIn: Address;
   readonly tokenOut: Address;
@@ -43,15 +43,15 @@ export interface VenueSwap extends Required<Pair> {
   readonly amountIn: bigint;
 }
 
-/** The swap providers of a world behind a proxy that lies on demand. What it quotes really executes on the local chain. */
+/** The swap providers of a world behind a proxy that falsifies quotes on demand. The falsified quotes execute on the local chain. */
 export interface LyingVenues {
   /** Settings that put the service behind the proxy. */
   readonly env: Readonly<Record<string, string>>;
-  /** Let a provider lie, about every swap or about one, always or so many times; replaces what it did for that swap. */
+  /** Let a provider falsify every swap or one swap, always or a number of times; replaces its behaviour for that swap. */
   lie(provider: LyingProvider, lie: Lie, pair?: Pair, times?: number): void;
-  /** Every provider is honest again, about every swap or about one. */
+  /** Make every provider honest again, for every swap or one. */
   clear(pair?: Pair): void;
-  /** Remember what providers honestly say, as long as the chains stay as they are; `false` = ask again, and forget. */
+  /** Cache the honest answers of providers while the chains stay unchanged; `false` = drop the cache and ask again. */
   remember(whether: boolean): void;
   stop(): Promise<void>;
 }
@@ -60,7 +60,7 @@ interface Rule {
   readonly provider: LyingProvider;
   readonly lie: Lie;
   readonly pair?: Pair;
-  /** How many more times. */
+  /** Remaining number of times. */
   left: number;
 }
 
@@ -73,7 +73,7 @@ const venueAbi = [
   ]),
 ];
 
-/** Start the proxy before a world's providers, and let the swap venues of its chains fill as they are told. */
+/** Start the proxy in front of a world's providers, and let the swap venues of its chains fill as instructed. */
 export async function startLyingVenues(world: World): Promise<LyingVenues> {
   await teachVenues(world);
   let rules: Rule[] = [];
@@ -103,7 +103,7 @@ export async function startLyingVenues(world: World): Promise<LyingVenues> {
     const told = ok && provider && own.length > 0 ? falsified(JSON.parse(text), own) : { body: text, status };
     response.writeHead(told.status, { 'content-type': 'application/json' }).end(told.body);
   };
-  // Whoever hung up, or a world that has stopped, ends the connection and nothing else.
+  // A closed client, or a stopped world, ends only the connection.
   const server = createServer((request, response) => {
     answer(request, response).catch(() => request.socket.destroy());
   });
@@ -136,7 +136,7 @@ export async function startLyingVenues(world: World): Promise<LyingVenues> {
 
 const keyOf = (pair: Pair | undefined) => [pair?.tokenIn, pair?.tokenOut, pair?.recipient].join();
 
-/** Put the code that can lie at the venues' addresses; what they hold and how they price stays. */
+/** Put the falsifying code at the venues' addresses; their balances and prices stay. */
 async function teachVenues(world: World): Promise<void> {
   const { LyingVenue } = await compileContracts();
   if (!LyingVenue) throw new Error('contracts/product/testing/LyingVenue.sol was not compiled');
@@ -173,7 +173,7 @@ interface FoundQuote {
   write(amountOut: bigint, data: Hex): void;
 }
 
-/** Where the three providers keep output and calldata; `undefined` = this answer is no executable quote. */
+/** Fields of the three providers for output and calldata; `undefined` = not an executable quote. */
 function quoteIn(answer: Json): FoundQuote | undefined {
   const route = answer?.routes?.[0];
   if (route?.tx) {

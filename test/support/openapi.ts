@@ -10,13 +10,13 @@ export interface DocumentedOperation {
 
 export interface Conformance {
   readonly operations: readonly DocumentedOperation[];
-  /** What of an answer the document does not allow; `null` = nothing. */
+  /** Violation of the document by an answer; `null` = none. */
   violation(operation: DocumentedOperation, answer: Answer): string | null;
 }
 
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
-/** Hold answers against an OpenAPI document. */
+/** Check answers against an OpenAPI document. */
 export function conformanceTo(document: Json): Conformance {
   const ajv = new Ajv2020({ strict: false, allErrors: false });
   ajv.addFormat('date-time', DATE_TIME);
@@ -60,7 +60,7 @@ export function conformanceTo(document: Json): Conformance {
   };
 }
 
-/** What an operation's examples send, put together from all places by their names. */
+/** Requests of an operation's examples, assembled from all parameters by name. */
 export function examplesOf({ method, path, operation }: DocumentedOperation): {
   readonly name: string;
   readonly url: string;

@@ -19,14 +19,14 @@ function split({ userAddress, slippage, maxSwapLossPct, ...rest }: Json): { abou
   return { about: { ...(userAddress === undefined ? {} : { wallet: userAddress }), input }, rest };
 }
 
-/** What opens a position, from the body that the row of /v1 takes. */
+/** Input that opens a position, from the body of the /v1 row. */
 export function openVariables(body: Json): BuildVariables {
   const { about, rest } = split(body);
   const { leverage, desiredLtv, ...input } = rest;
   return { ...about, input: { ...input, ...about.input, target: targetOf({ leverage, desiredLtv }) } };
 }
 
-/** What manages a position, from the body that the row of /v1 takes. */
+/** Input that manages a position, from the body of the /v1 row. */
 export function manageVariables(body: Json): BuildVariables {
   const { about, rest } = split(body);
   const { chainId = 1, id, action, amount, payToken, full, leverage, desiredLtv, ...input } = rest;
@@ -43,7 +43,7 @@ export function manageVariables(body: Json): BuildVariables {
   return { ...about, input: { ...input, ...about.input, position, action: actions[action] } };
 }
 
-/** What enters or leaves a vault, from the body that the row of /v1 takes. */
+/** Input of a vault deposit or exit, from the body of the /v1 row. */
 export function vaultVariables(body: Json): BuildVariables {
   const { about, rest } = split(body);
   const { yieldPositionIds, ...input } = rest;

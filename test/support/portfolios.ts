@@ -16,10 +16,10 @@ const CHAIN_ID = 1;
 
 /** More pages of a stream than calls of a field that an ops key has per minute. */
 export const MANY = 10_000;
-/** So long that many of them do not fit the buffers of a connection. */
+/** Long enough that many of them exceed the buffers of a connection. */
 const LONG_MESSAGE = 'This wallet could not be read. '.repeat(60);
 
-/** Addresses in their order. */
+/** Addresses in ascending order. */
 export function ownersOf(count: number): readonly Address[] {
   return Array.from({ length: count }, (_, n) => getAddress(pad(numberToHex(n * 7_919 + 1), { size: 20 })));
 }
@@ -57,7 +57,7 @@ export function portfoliosOf(wallets: number): OpsPort {
   });
 }
 
-/** A report of many wallets that could not be read, which are rendered in no time. `onRender` is told of each one. */
+/** A report of many unreadable wallets, which render fast. Calls `onRender` for each one. */
 export function reportWith(wallets: number, onRender: (n: number) => void = () => {}): Pick<OpsPort, 'report'> {
   const entries = ownersOf(wallets).map(
     (wallet, n): PortfolioEntry => ({

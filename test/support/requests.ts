@@ -8,7 +8,7 @@ export interface GeneratedRequest {
   readonly init: RequestInit;
 }
 
-/** Fixed, so that a failure can be run again. */
+/** Fixed, so that a failure is reproducible. */
 const SEED = 20_260_601;
 
 const junk = fc.oneof(
@@ -36,7 +36,7 @@ const junk = fc.oneof(
   fc.integer().map(String),
   fc.stringMatching(/^0x[0-9a-f]{40}$/),
 );
-/** Lists and objects in each other: as deep as allowed, a little deeper, and beyond any stack. */
+/** Nested lists and objects: at the limit, slightly deeper, and beyond any stack. */
 const nested = fc
   .tuple(fc.constantFrom(2, 20, 31, 33, 40, 400, 5_000), fc.boolean())
   .map(([depth, list]) => (list ? ['['.repeat(depth), ']'.repeat(depth)] : ['{"a":'.repeat(depth), '}'.repeat(depth)]));
@@ -50,7 +50,7 @@ const junkValue = fc.oneof(
   fc.dictionary(fc.string(), junk, { maxKeys: 2 }),
 );
 
-/** Make requests for an operation, from what the document says of it: right ones, and wrong ones of every kind. */
+/** Generate valid requests and all kinds of invalid ones for an operation of the document. */
 export function requestsFor(operation: DocumentedOperation, count: number): GeneratedRequest[] {
   const isKeyed = operation.operation.security?.length > 0;
   const headers = isKeyed
@@ -86,7 +86,7 @@ function urls({ path, operation }: DocumentedOperation): fc.Arbitrary<string> {
     ];
     const right = allowed.length === 0 ? junk : fc.constantFrom(...allowed);
     const value = fc.oneof({ weight: 3, arbitrary: right }, { weight: 1, arbitrary: junk });
-    // A path without its parameter is another path.
+    // A path without its parameter would be another path.
     if (parameter.in === 'path')
       return value.map((text) => ({ parameter, values: [text === '' || /^[./]+$/.test(text) ? 'x' : text] }));
     const values = fc.oneof(
@@ -127,7 +127,7 @@ function bodies(operation: DocumentedOperation): fc.Arbitrary<Sent> {
   const json = { 'content-type': 'application/json' };
   const asJson = (value: unknown): Sent => ({ body: JSON.stringify(value), headers: json });
   return fc.oneof(
-    // Few are sent as they should be: each of those is simulated on a chain.
+    // Only few are valid, because each valid one is simulated on a chain.
     { weight: 2, arbitrary: example.map(asJson) },
     {
       weight: 40,
@@ -146,7 +146,7 @@ function bodies(operation: DocumentedOperation): fc.Arbitrary<Sent> {
     {
       weight: 10,
       arbitrary: fc.tuple(example, names, nestedText).map(([body, name, text]) => ({
-        // Put in as text: what writes JSON is as recursive as what reads it.
+        // Inserted as text: the JSON serialiser is as recursive as the parser.
         body: JSON.stringify({ ...body, [name]: 'NESTED' }).replace('"NESTED"', text),
         headers: json,
       })),

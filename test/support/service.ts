@@ -15,7 +15,7 @@ import { createTestClock, type TestClock } from './test-clock.ts';
 export const PARTNER = { authorization: 'Bearer local-partner' };
 export const OPS = { authorization: 'Bearer local-ops' };
 
-/** Parsed JSON of an answer: tests reach into it and assert what they find. */
+/** Parsed JSON of an answer, for assertions. */
 // biome-ignore lint/suspicious/noExplicitAny: an answer's shape is what the tests are about.
 export type Json = any;
 
@@ -29,44 +29,44 @@ export interface Answer<T = Json> {
 type Settings = Readonly<Record<string, string>>;
 
 export interface ServiceOptions {
-  /** What differs from the usual deployment of the product's contract. */
+  /** Differences from the usual deployment of the product's contract. */
   readonly deployment?: Partial<DeploymentSettings>;
-  /** Settings beside those of the world. */
+  /** Settings in addition to those of the world. */
   readonly env?: Settings;
-  /** Make the world misbehave before the service starts. */
+  /** Plant faults before the service starts. */
   readonly before?: (world: World) => Promise<void> | void;
-  /** Settings in place of the world's, e.g. the URL of a proxy before a chain. */
+  /** Settings that replace those of the world, e.g. the URL of a proxy before a chain. */
   readonly arrange?: (world: World) => Promise<Settings> | Settings;
   /** Wait for the first round of warmers. Default true. */
   readonly warm?: boolean;
   readonly logger?: Logger;
-  /** How tries of upstreams wait; default: really. */
+  /** Wait between retries of upstreams; default: real time. */
   readonly sleep?: Sleep;
-  /** By which the timeouts of requests to upstreams run; default: really. */
+  /** Timers for timeouts of requests to upstreams; default: real ones. */
   readonly timeouts?: Timers;
   /**
    * Default: none fires, so that only `refresh` runs warmers after the first round, and the clock is held from then on: two
    * answers differ by what a test did between them. With timers of its own the clock runs.
    */
   readonly timers?: Timers;
-  /** Where keys, registrations and samples are; default: a database of its own in the run's Postgres. Dropped at the end. */
+  /** Database of keys, registrations and samples; default: a new one in the run's Postgres, dropped at the end. */
   readonly database?: TestDatabase;
 }
 
 /** Timers that never fire. */
 const noTimers: Timers = { setTimeout: () => null, clearTimeout: () => {} };
 
-/** Wait not at all: time passes by the clock alone. */
+/** No waiting: time passes only by the clock. */
 export const noSleep: Sleep = async (_ms, signal) => {
   signal?.throwIfAborted();
 };
 
-/** A started local world with the service on it, spoken to over HTTP. */
+/** A started local world with the service, used over HTTP. */
 export interface TestService {
   readonly world: World;
   /** Of the service and of its providers. Blocks stand at the same start; `increaseTime` of a chain makes later ones. */
   readonly clock: TestClock;
-  /** The service as it runs now; `restart` makes another. */
+  /** The running service; `restart` replaces it. */
   readonly app: App;
   readonly url: string;
   get<T = Json>(path: string, headers?: Record<string, string>): Promise<Answer<T>>;
@@ -84,7 +84,7 @@ export interface TestService {
   stop(): Promise<void>;
 }
 
-/** Start a world of its own and the service on it. Ports are free ones, data is removed at the end. */
+/** Start a separate world with the service. Uses free ports and removes its data at the end. */
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
   const folder = await mkdtemp(join(tmpdir(), 'spiral-gateway-world-'));
   const database = options.database ?? (await createTestDatabase());
@@ -102,7 +102,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const arranged = (await options.arrange?.(world)) ?? {};
 
   const launch = async (env: Readonly<Record<string, string>>): Promise<App> => {
-    // Everything comes from one address here: what is limited is asked for where limits are tested.
+    // All requests come from one address, so limits are off except in tests of limits.
     const unlimited = { RATE_LIMIT_ANONYMOUS: '0', RATE_LIMIT_PARTNER: '0', RATE_LIMIT_OPS: '0' };
     const settings = { NODE_ENV: 'test', PORT: '0', SNAPSHOT_FILE: join(folder, 'snapshot.json'), ...unlimited };
     const app = createApp({

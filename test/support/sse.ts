@@ -1,11 +1,11 @@
 import type { Json } from './service.ts';
 
-/** An open subscription: its events as they come. */
+/** An open subscription and its events. */
 export interface EventStream {
   readonly status: number;
   /** The next event's `data`; `null` once the stream is complete. */
   next(): Promise<Json | null>;
-  /** How many heartbeats came so far. */
+  /** Number of received heartbeats. */
   heartbeats(): number;
   close(): Promise<void>;
 }

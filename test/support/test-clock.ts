@@ -3,20 +3,20 @@ import type { Clock } from '../../src/shared/clock.ts';
 const DAY_MS = 86_400_000;
 
 /**
- * Where the clocks of local worlds start, ms: ten past noon (UTC) of the day on which the tests were started. No hour and no
- * day ends before a test lets it, and whatever is made of the date alone is the same wherever it is made.
+ * Start of the clocks of local worlds, ms: ten past noon (UTC) of the day of the test run. No hour and no
+ * day ends unless a test advances the clock, and values derived from the date are equal everywhere.
  */
 export const WORLD_START_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS + 43_800_000;
 
 /**
- * A clock that runs with the real one and can be moved ahead: time passes without waiting for it. Held, it stands still:
- * what is asked for twice is asked at one moment, however long the machine takes between the two.
+ * A clock that runs with the real one and can be moved ahead without waiting. When held, it stands still:
+ * two requests happen at the same time, however long the machine takes between them.
  */
 export interface TestClock extends Clock {
   advance(ms: number): void;
-  /** Stand still from now on: time passes by `advance` alone. Processes beside the service run on. */
+  /** Hold the clock: time passes only by `advance`. Other processes continue. */
   hold(): void;
-  /** Run on with the real clock, from the time that it stands at. */
+  /** Continue with the real clock from the held time. */
   release(): void;
 }
 

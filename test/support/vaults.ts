@@ -9,13 +9,13 @@ import { type Json, startService, type TestService } from './service.ts';
 
 export const START_MS = 120_000;
 
-/** An account that the seeding leaves alone. */
+/** An account that the seeding does not use. */
 export const account = accounts[7] as (typeof accounts)[number];
 export const user = account.address;
 
 export type Send = (calls: readonly SentCall[]) => Promise<void>;
 
-/** A running service whose chain is set back after every test, and what is done with vaults on it. */
+/** A running service whose chain is reverted after every test, with actions on vaults. */
 export interface Vaults {
   readonly service: TestService;
   readonly verbs: EquityVerbs;
@@ -25,7 +25,7 @@ export interface Vaults {
   build(path: 'deposit' | 'exit', body: object): Promise<Json>;
   /** Fund the user, build a deposit and send it; its build. */
   deposit(vault: EquityVault, amount: string, send?: Send, extra?: object): Promise<Json>;
-  /** A wallet's position in a vault, as the positions endpoint has it. */
+  /** A wallet's position in a vault, from the positions endpoint. */
   positionIn(vault: EquityVault, of?: Address): Promise<Json>;
 }
 

@@ -14,30 +14,30 @@ import { manageVariables, openVariables, vaultVariables } from './partner-inputs
 import { type Json, PARTNER, type TestService } from './service.ts';
 import { account, user } from './vaults.ts';
 
-/** One swap of a path: how a venue tells it apart, and what an input is worth at prices that no venue influences. */
+/** One swap of a path: its identification by a venue, and the value of an input at prices that no venue influences. */
 export interface FlowSwap extends Pair {
   reference(amountIn: bigint): bigint;
 }
 
-/** A path with swaps: how it is asked for, and how what was built is signed, sent and held against its worst case. */
+/** A path with swaps: its request, and how its build is signed, sent and compared with its worst case. */
 export interface Flow {
   readonly name: string;
   readonly chainId: number;
   readonly swaps: readonly FlowSwap[];
   /** @param extra further fields of the request */
   ask(extra?: object): Promise<Json>;
-  /** Send it from a chain that is set back afterwards; `false` = it reverted and took nothing. */
+  /** Send it on a chain that is reverted afterwards; `false` = it reverted without a loss. */
   execute(answer: Json): Promise<boolean>;
 }
 
 export interface VenueFlows {
-  /** Every path that swaps, of chain 1 (two venues) and chain 4663 (one). */
+  /** Every path with swaps, of chain 1 (two venues) and chain 4663 (one). */
   readonly ethereum: readonly Flow[];
-  /** On chain 1, at the one venue of principal tokens. */
+  /** On chain 1, at the only venue of principal tokens. */
   readonly principal: readonly Flow[];
   readonly robinhood: readonly Flow[];
   readonly markets: readonly Market[];
-  /** Read the prices anew that references are made of. */
+  /** Refresh the prices behind the references. */
   readReferences(): Promise<void>;
 }
 
@@ -54,12 +54,12 @@ const SHAPES = {
   equityExitPlan: ['EquityExitInput', 'EquityExitPlan', 'calls { to data value } worstCase { equity }', vaultVariables],
 } as const;
 
-/** Given, not estimated: what reverts has to be sent all the same. */
+/** Fixed, not estimated: reverting calls have to be sent too. */
 const GAS = numberToHex(6_000_000n);
 /** LTVs are shown with two places. */
 const SHOWN_POINTS = 0.0052;
 
-/** Open what is managed, fund and approve what is paid, and name every path. The chains stay as they are from then on. */
+/** Open the managed positions, fund and approve the payments, and list every path. The chains stay unchanged afterwards. */
 export async function createVenueFlows(service: TestService, venues: LyingVenues): Promise<VenueFlows> {
   const vaults: EquityVerbs = equityVerbs(service);
   const spy = vaults.vault('SPY');
@@ -138,7 +138,7 @@ export async function createVenueFlows(service: TestService, venues: LyingVenues
     return error ? { __typename: 'Error', code: error.extensions.code, message: error.message } : body.data.plan;
   }
 
-  /** Send calls one after the other: whether the last one went through. */
+  /** Send calls one after the other; returns whether the last one succeeded. */
   async function send(chainId: number, from: Address, calls: readonly SentCall[]): Promise<boolean> {
     const { client } = local(chainId);
     let succeeded = true;
@@ -158,7 +158,7 @@ export async function createVenueFlows(service: TestService, venues: LyingVenues
     return send(4663, OWNER, [{ to: wallet, data }]);
   }
 
-  /** Run on a chain that is set back to what it was. */
+  /** Run on a chain that is reverted afterwards. */
   async function apart<T>(chainId: number, run: () => Promise<T>): Promise<T> {
     const snapshot = await local(chainId).snapshot();
     try {
@@ -314,10 +314,10 @@ export async function createVenueFlows(service: TestService, venues: LyingVenues
 /** Whether something was built. */
 export const isBuilt = ({ __typename }: Json): boolean => /Plan$/.test(__typename);
 
-/** Calldata of all that would be signed, lower case. */
+/** Calldata of all calls to sign, lower case. */
 export const dataOf = (answer: Json): string =>
   [...(answer.tx ? [answer.tx] : answer.calls)].map(({ data }: Json) => String(data).toLowerCase()).join();
 
-/** A venue's router, as it stands in calldata. */
+/** A venue's router in the form of calldata. */
 export const routerIn = (source: 'AggregatorOne' | 'AggregatorTwo'): string =>
   (localCatalog.chain(1)?.swapRouters[source]?.[0] ?? zeroAddress).slice(2).toLowerCase();

@@ -1,17 +1,17 @@
 import type { Timers } from '../../src/shared/timers.ts';
 
-/** How long requests to upstreams are waited for, by what a test knows of them and not by how busy the machine is. */
+/** Timeouts of requests to upstreams, independent of the load of the machine. */
 export interface WaitTimeouts {
   readonly timeouts: Timers;
-  /** Give up soon when a provider, or a node, with this fault never answers. */
+  /** Time out soon for a provider or node with this fault, which never answers. */
   endFor(kind: string): void;
-  /** Wait for whatever answers, as at the start. */
+  /** Wait for every answer, as at the start. */
   restore(): void;
 }
 
 const NEVER_ANSWERS: ReadonlySet<string> = new Set(['hang', 'slowDrip']);
 const LONG_MS = 60_000;
-/** So many turns of the event loop without an answer of anybody are silence: a busy machine makes turns longer, not fewer. */
+/** This many turns of the event loop without an answer count as silence: load makes turns longer, not fewer. */
 const SILENT_TURNS = 30;
 const TURN_MS = 10;
 
@@ -22,12 +22,12 @@ interface Wait {
 
 export function createWaitTimeouts(): WaitTimeouts {
   let isShort = false;
-  /** Requests that were answered. */
+  /** Answered requests. */
   let answers = 0;
   const until = (callback: () => void, wait: Wait, seen: number, left: number): void => {
     wait.timer = setTimeout(() => {
       if (wait.ended) return;
-      // Another was answered in the meantime: they are not all silent.
+      // Another request was answered meanwhile, so not all are silent.
       if (answers !== seen) return until(callback, wait, answers, SILENT_TURNS);
       if (left > 0) return until(callback, wait, seen, left - 1);
       wait.ended = true;

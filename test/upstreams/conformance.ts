@@ -16,15 +16,15 @@ import {
 } from './support/server.ts';
 import { API_KEY, NOW_MS, plain, type TestDeps, testDeps } from './support/world.ts';
 
-/** What an adapter should make of a strange answer. `same`: keys whose values must be exactly the good answer's. */
+/** Expected result for an unusual answer. `same`: keys whose values must equal those of the good answer. */
 export type Expectation =
   | { readonly same: readonly string[]; readonly failures?: Readonly<Record<string, FailureReason>> }
   /** The whole batch, nothing failed. */
   | { readonly values: Readonly<Record<string, unknown>> }
-  /** The one value of a port that has no batch. */
+  /** The single value of a port without batches. */
   | { readonly value: unknown }
   | { readonly throws: FailureReason }
-  /** An error of the provider, or values each of which passes. */
+  /** An error of the provider, or valid values. */
   | { readonly each: (value: unknown, good: unknown) => void };
 
 export interface Variant {
@@ -32,46 +32,46 @@ export interface Variant {
   readonly expect: Expectation;
 }
 
-/** One port of one provider: how to make and ask it, and its answers. A new adapter is one of these plus fixtures. */
+/** One port of one provider: its creation, its call, and its answers. A new adapter is one of these plus fixtures. */
 export interface AdapterCase extends CommonCase {
   readonly variants: Readonly<
     Record<'missingField' | 'empty' | 'partial' | 'duplicate' | 'nan' | 'negative' | 'absurd', Variant>
   >;
 }
 
-/** What both fixtures and recordings are. */
+/** Common to fixtures and recordings. */
 export interface CommonCase {
   readonly name: string;
   /** Name in errors. */
   readonly publicName: string;
   /** Whether the provider gets a key. */
   readonly keyed: boolean;
-  /** Make the adapter and return how its port is asked. */
+  /** Create the adapter and return the call of its port. */
   readonly create: (
     deps: AdapterDeps,
   ) => (signal?: AbortSignal) => Promise<Batch<unknown> | { readonly value: unknown }>;
   readonly routes: Routes;
-  /** Where status 503 says "overloaded": how often the same request is sent. Elsewhere it is a failure of the server. */
+  /** Number of attempts if status 503 means "overloaded". Otherwise it is a failure of the server. */
   readonly overloadTries?: number;
   /** The answer to every request is 404. */
   readonly absent: Expectation;
-  /** What in its answers says when something was observed; `null` = nothing does. */
+  /** Fields with the time of observation; `null` = none. */
   readonly dated: Dated | null;
   readonly variants: Readonly<Record<string, Variant>>;
-  /** What the good answer comes to; default: the snapshot. */
+  /** Expected result of the good answer; default: the snapshot. */
   readonly isGood?: (answer: unknown) => void;
-  /** When the answers were given, ms; default: the time of the test world. */
+  /** Time of the answers, ms; default: the time of the test world. */
   readonly nowMs?: number;
 }
 
 export interface Dated {
   /** The fields that hold those times; rows of numbers begin with theirs. */
   readonly fields: readonly string[];
-  /** What is made of a row two years ahead, or of one time that is so; default: it is dropped, and all the rest used. */
+  /** Result for a row or a time two years ahead; default: it is dropped, and the rest is used. */
   readonly future?: Expectation;
 }
 
-/** A port that answers with one thing instead of a batch. */
+/** A port that returns a single value instead of a batch. */
 export const one = async (value: Promise<unknown>): Promise<{ readonly value: unknown }> => ({ value: await value });
 
 const FAULTS: readonly {
@@ -158,7 +158,7 @@ export function describeAdapter(spec: CommonCase): void {
         retryAfterSec,
       });
       expect(error).not.toHaveProperty('cause');
-      // On a busy machine a provoked timeout may be over before the request has arrived.
+      // Under load a provoked timeout may end before the request has arrived.
       if (reason === 'timeout') expect(mostPerUrl(provider)).toBeLessThanOrEqual(tries);
       else expect(mostPerUrl(provider)).toBe(tries);
       expect(deps.calls.every((call) => call.outcome === reason)).toBe(true);

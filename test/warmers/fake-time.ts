@@ -6,16 +6,16 @@ export interface FakeTime {
   readonly timers: Timers;
   /** When the pending timers fire, ms from now, soonest first. */
   pending(): readonly number[];
-  /** Let time pass: timers fire in order, and what they started goes on until it waits for something outside. */
+  /** Advance the time: timers fire in order, and their work runs until it waits for an external event. */
   advance(ms: number): Promise<void>;
 }
 
-/** Let everything that is ready to run do so. */
+/** Run all ready tasks. */
 export async function settle(): Promise<void> {
   for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A clock and timers that stand still until told. */
+/** A clock and timers that move only on request. */
 export function fakeTime(startMs = 1_000_000): FakeTime {
   let nowMs = startMs;
   let next = 0;

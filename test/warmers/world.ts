@@ -40,7 +40,7 @@ export const token = (symbol: string): Token => {
 export const DAY_MS = 86_400_000;
 export const NOW_MS = 20_000 * DAY_MS + 3_600_000;
 
-/** Answers by port: sound by default, replaced by a test. What a test does not expect to be asked throws. */
+/** Answers by port: valid by default, replaceable by a test. An unexpected call throws. */
 export type Ports = { -readonly [P in keyof WarmerUpstreams]: WarmerUpstreams[P] };
 
 export interface World {
@@ -55,10 +55,10 @@ export interface World {
   readonly campaigns: Map<ChainId, Campaigns>;
   readonly apys: Map<string, DailyApyRate>;
   positions: ReadonlyMap<ChainId, readonly TvlPosition[]> | Error;
-  /** How far behind the clock the block of the positions is. */
+  /** Age of the block of the positions. */
   positionsLagMs: number;
   readonly warmers: readonly Warmer[];
-  /** Run one warmer as the runner would. */
+  /** Run one warmer like the runner. */
   run(name: string, mode?: RunMode, signal?: AbortSignal): Promise<RunReport>;
   facts(chainId?: ChainId): ChainFacts;
 }
@@ -85,7 +85,7 @@ export function lendingState(blockNumber: bigint, blockTimestamp: bigint): Lendi
   };
 }
 
-/** What a sound chain answers at a block. Every oracle says one loan token for a collateral token. */
+/** Answers of a valid chain at a block. Every oracle values a collateral token at one loan token. */
 export function readingAt(chain: Chain, number: bigint, timestampMs: number): LendingReading {
   const timestamp = BigInt(Math.floor(timestampMs / 1_000));
   const prices = chain.markets.map(({ oracle, loan, collateral }) => {
@@ -100,7 +100,7 @@ export function readingAt(chain: Chain, number: bigint, timestampMs: number): Le
   };
 }
 
-/** All warmers over ports that answer soundly, at a clock that stands still. */
+/** All warmers over valid ports and a stopped clock. */
 export function world(): World {
   const time = fakeTime(NOW_MS);
   const logger = rememberingLogger();
@@ -244,18 +244,18 @@ export function world(): World {
   return state;
 }
 
-/** What a sale at one dollar per whole token brings, in the chain's stable. */
+/** Proceeds of a sale at one dollar per whole token, in the chain's stablecoin. */
 export function atPar(chain: Chain, token: string, amountIn: bigint): bigint {
   const decimals = chain.tokens.find(({ address }) => address === token)?.decimals ?? 18;
   return (amountIn * 10n ** BigInt(chain.stable.decimals)) / 10n ** BigInt(decimals);
 }
 
-/** How many USD a request sells, when every token is worth one. */
+/** USD that a request sells, if every token is worth one. */
 export function sizeOf({ chain, tokenIn, amountIn }: RouteRequest): string {
   return (atPar(chain, tokenIn, amountIn) / 10n ** BigInt(chain.stable.decimals)).toString();
 }
 
-/** The groups of which anything differs. */
+/** The groups with a difference. */
 export function changedGroups(before: ChainFacts, after: ChainFacts): readonly FactGroup[] {
   return FACT_GROUPS.filter((group) => before.groups[group] !== after.groups[group]);
 }

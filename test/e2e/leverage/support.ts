@@ -37,17 +37,17 @@ export function tokenOf(chainId: number, symbol: string): Token {
   return found;
 }
 
-/** What a position is on chain now. */
+/** State of a position on chain. */
 export interface OnChain {
   readonly open: boolean;
   readonly collateral: bigint;
   readonly debt: bigint;
   readonly ltvPct: Decimal;
-  /** Deposit basis as the contract keeps it, loan base units. */
+  /** Deposit basis of the contract, loan base units. */
   readonly basis: bigint;
 }
 
-/** A partner with a wallet: asks the service, signs with its own key, looks at the chain itself. */
+/** A partner with a wallet: calls the service, signs with its own key, reads the chain itself. */
 export interface Partner {
   readonly client: PublicClient;
   build(path: string, body: Json): Promise<Json>;
@@ -78,7 +78,7 @@ export function partnerOn(service: TestService, chainId: number, account: LocalA
       const receipts: TransactionReceipt[] = [];
       for (const { to, data, value } of [...bundle.approvals, bundle.tx]) {
         const call = { to, data, value: BigInt(value ?? 0) };
-        // It is called first, so that a revert is told with its reason. Estimating would run it some ten times.
+        // The call runs first, so that a revert has its reason. An estimate would run it some ten times.
         await client.call({ account, ...call, gas: TRANSACTION_GAS });
         const hash: Hex = await wallet.sendTransaction({ chain: null, ...call, gas: TRANSACTION_GAS });
         const receipt = await minedReceipt(client, hash);
@@ -147,7 +147,7 @@ export function units(amount: string, token: Token): bigint {
   return toUnits(new Decimal(amount), token.decimals);
 }
 
-/** Within one basis point of what was previewed. */
+/** Within one basis point of the preview. */
 export function expectPreviewed(actual: OnChain, preview: Json, market: Market): void {
   const near = (value: Decimal, expected: Decimal, what: string) => {
     const off = value.minus(expected).abs();
@@ -166,7 +166,7 @@ export function expectPreviewed(actual: OnChain, preview: Json, market: Market):
   );
 }
 
-/** Borrow what a market can lend until only `left` is there. */
+/** Borrow from a market until only `left` remains. */
 export async function drain(service: TestService, market: Market, left: string): Promise<void> {
   const local = service.world.chains.on(market.chainId);
   const [supplied, , borrowed] = await local.client.readContract({

@@ -16,13 +16,13 @@ export { eventually, type ServiceProcess, spawnService } from './spawn-service.t
 export interface Cluster {
   readonly world: World;
   readonly redis: TestRedis;
-  /** Where services without Redis keep their facts. */
+  /** Folder for the facts of services without Redis. */
   readonly snapshotFile: string;
   /** Start a service in this process. */
   launch(env?: Env, logger?: Logger): Promise<App>;
-  /** Start a service as a process of its own, through `src/main.ts`. */
+  /** Start a service as a separate process, through `src/main.ts`. */
   spawn(env?: Env): Promise<ServiceProcess>;
-  /** Stops everything that was launched or spawned, too. */
+  /** Also stops all launched and spawned services. */
   stop(): Promise<void>;
 }
 

@@ -1,17 +1,17 @@
 import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What stands before the api processes: sends each request to one that is ready, once, and never a second time. */
+/** A load balancer before the api processes: sends each request once, to a ready process. */
 export interface LoadBalancer {
   readonly url: string;
-  /** The processes that may be asked, from now on. */
+  /** Set the available processes. */
   use(urls: readonly string[]): void;
-  /** How many of them are ready, as far as is known. */
+  /** Known number of ready processes. */
   ready(): number;
   stop(): Promise<void>;
 }
 
-/** As often as a careful deployment would ask; it has to be shorter than STOP_DELAY_SEC. */
+/** Interval of a careful deployment; it has to be shorter than STOP_DELAY_SEC. */
 const CHECK_MS = 100;
 
 export async function startLoadBalancer(): Promise<LoadBalancer> {

@@ -7,13 +7,13 @@ export interface Running {
   readonly child: ChildProcess;
   readonly stdout: () => string;
   readonly stderr: () => string;
-  /** Resolves when the text stands in stdout. @throws Error with everything it said when it ends before. */
+  /** Resolves when stdout contains the text. @throws Error with its output when it ends before */
   said(text: string): Promise<void>;
   /** Exit code; `null` when a signal ended it. */
   readonly ended: Promise<number | null>;
 }
 
-/** Run a program of the project in an environment that has nothing but what is given. End it yourself. */
+/** Run a program of the project with only the given environment. The caller ends it. */
 export function run(command: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(command, args, { env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -49,11 +49,11 @@ export function run(command: string, args: readonly string[], env: Readonly<Reco
 export interface ProcessRef {
   readonly pid: number;
   readonly command: string;
-  /** Ticks since boot: with it a pid names one process for ever. */
+  /** Ticks since boot: together with the pid it identifies one process. */
   readonly startedAt: string;
 }
 
-/** Everything that a process has started, and what those have. */
+/** All descendants of a process. */
 export async function descendants(pid: number): Promise<ProcessRef[]> {
   const rows = (await Promise.all((await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(statOf))).flat();
   const below = (parent: number): ProcessRef[] =>
@@ -61,7 +61,7 @@ export async function descendants(pid: number): Promise<ProcessRef[]> {
   return below(pid);
 }
 
-/** Which of them still run after a while; the kernel needs a moment to reap. */
+/** The processes that still run after a while; the kernel needs a moment to reap. */
 export async function survivors(processes: readonly ProcessRef[], withinMs = 3_000): Promise<ProcessRef[]> {
   for (let waited = 0; ; waited += 50) {
     const found = await Promise.all(

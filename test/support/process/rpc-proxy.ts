@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { type Altered, relay } from './rpc-relay.ts';
 
-/** What stands between the service and a node: nothing, silence, a cut line, an outage, or a node that lags, forks or lacks something. */
+/** Behaviour between the service and a node: none, silence, a closed connection, an outage, or a node that lags, forks or lacks a capability. */
 export type ProxyMode =
   | { readonly kind: 'pass' }
   | { readonly kind: 'hang' }
@@ -14,9 +14,9 @@ export type ProxyMode =
 export interface RpcProxy {
   readonly url: string;
   set(mode: ProxyMode): void;
-  /** HTTP requests since the last time that it was asked. */
+  /** HTTP requests since the last call. */
   taken(): number;
-  /** JSON-RPC calls since the last time that it was asked: a batch counts as many. */
+  /** JSON-RPC calls since the last call; a batch counts each of its calls. */
   calls(): number;
   stop(): Promise<void>;
 }
@@ -54,7 +54,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       }
     }
   };
-  // A node that is gone, or a client that hung up, ends the connection and nothing else.
+  // A stopped node, or a closed client, ends only the connection.
   const server = createServer((request, response) => {
     answer(request, response).catch(() => request.socket.destroy());
   });

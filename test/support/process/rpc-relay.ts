@@ -1,24 +1,24 @@
 import { numberToHex } from 'viem';
 
-/** What a node lacks. */
+/** Missing capabilities of a node. */
 export interface Lacks {
-  /** It does not know `eth_simulateV1`, knows it and crashes, or runs it without PUSH0. */
+  /** `eth_simulateV1` is unknown, crashes, or runs without PUSH0. */
   readonly simulate?: 'missing' | 'crashes' | 'no_push0';
-  /** It refuses code and state overrides in `eth_call`, or takes no notice of them. */
+  /** `eth_call` refuses or ignores code and state overrides. */
   readonly overrides?: 'refused' | 'ignored';
-  /** Requests that it takes in a batch at most; 1 = it refuses batches. */
+  /** Maximum requests in a batch; 1 = refuses batches. */
   readonly batch?: number;
-  /** It does not know blocks by their hash. */
+  /** Blocks by hash are unknown. */
   readonly blockHash?: 'refused';
 }
 
-/** How a node's answers are altered on their way. */
+/** Alteration of a node's answers. */
 export type Altered =
   | { readonly kind: 'pass' }
   | ({ readonly kind: 'lacks' } & Lacks)
-  /** It has no block above that number. */
+  /** Highest block of the node. */
   | { readonly kind: 'lag'; readonly blockNumber: bigint }
-  /** Its blocks have other hashes, and it does not know those of the chain. */
+  /** Its blocks have other hashes, and the hashes of the chain are unknown. */
   | { readonly kind: 'fork' };
 
 interface Call {
@@ -32,7 +32,7 @@ interface Row {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-/** Ask a node, and give its answer as an altered node would. */
+/** Ask a node and return its altered answer. */
 export async function relay(target: string, body: string, mode: Altered): Promise<string> {
   const asked = JSON.parse(body) as Call | readonly Call[];
   const calls = Array.isArray(asked) ? (asked as readonly Call[]) : [asked as Call];
@@ -100,11 +100,11 @@ async function numberOf(target: string, blockHash: string): Promise<bigint | und
   return result === null ? undefined : BigInt(result.number);
 }
 
-/** Hashes of the fork are the chain's, read backwards. */
+/** Hashes of the fork are the reversed hashes of the chain. */
 const fake = (hash: string): string => `0xf0${[...hash.slice(4)].reverse().join('')}`;
 const isFake = (hash: string): boolean => hash.startsWith('0xf0');
 
-/** What the node itself is asked. */
+/** The request to the real node. */
 function sentAs(call: Call, mode: Altered): Call {
   const { method, params = [] } = call;
   if (mode.kind === 'lacks' && mode.overrides === 'ignored' && method === 'eth_call')
@@ -113,7 +113,7 @@ function sentAs(call: Call, mode: Altered): Call {
     return { ...call, params: params.map((param) => (param === 'latest' ? numberToHex(mode.blockNumber) : param)) };
   }
   if (mode.kind === 'fork' && typeof blockNamed(params) === 'object') {
-    // Its state is that of the chain at its newest block.
+    // It has the state of the chain at its newest block.
     return { ...call, params: params.map((param) => (isNamed(param) ? 'latest' : param)) };
   }
   return call;

@@ -11,11 +11,11 @@ export interface ServiceProcess {
   readonly child: ChildProcess;
   /** Lines of the log so far. */
   readonly log: readonly string[];
-  /** Send a signal and wait for the end. Gives the exit code, or the signal that ended it. */
+  /** Send a signal and wait for the end. Returns the exit code, or the signal that ended it. */
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>;
 }
 
-/** Run the bundled service (`buildBundle` made it) and wait until it listens. @throws Error with its last words when it ends before */
+/** Run the bundled service (see `buildBundle`) and wait until it listens. @throws Error with its output when it ends before */
 export async function spawnService(env: Env): Promise<ServiceProcess> {
   const child = spawn(process.execPath, ['--enable-source-maps', BUNDLED_MAIN], {
     env: { PATH: process.env.PATH ?? '', LOG_LEVEL: 'info', ...env },
@@ -44,7 +44,7 @@ export async function spawnService(env: Env): Promise<ServiceProcess> {
   };
 }
 
-/** Ask again until an answer satisfies: for what another process does in its own time. The test's own limit ends it. */
+/** Repeat a request until an answer matches, for work of another process. The timeout of the test ends it. */
 export async function eventually<T>(ask: () => Promise<T> | T, holds: (value: T) => boolean): Promise<T> {
   for (;;) {
     const value = await ask();

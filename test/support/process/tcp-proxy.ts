@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createConnection, createServer, type Socket } from 'node:net';
 
-/** What stands before a TCP server: nothing, a hole that swallows everything while connections stay open, or delay. */
+/** Behaviour before a TCP server: none, dropping all data on open connections, or delay. */
 export type TcpMode =
   | { readonly kind: 'pass' }
   | { readonly kind: 'swallow' }
@@ -10,12 +10,12 @@ export type TcpMode =
 export interface TcpProxy {
   readonly port: number;
   set(mode: TcpMode): void;
-  /** Cut what is open; who connects from now on is led to another server, or without a port to the first one again. */
+  /** Close open connections; new ones go to another server, or without a port to the first one again. */
   lead(port?: number): void;
   stop(): Promise<void>;
 }
 
-/** Start a TCP proxy on loopback. What it swallowed is gone: connections of that time stay dead. */
+/** Start a TCP proxy on loopback. Dropped data is lost: connections of that time stay dead. */
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   let mode: TcpMode = { kind: 'pass' };
   let leadsTo = targetPort;

@@ -9,11 +9,11 @@ export interface SeenRequest {
   readonly body: unknown;
 }
 
-/** `METHOD /path` → the JSON to answer, or what makes it from the request. Anything not listed is a test error. */
+/** `METHOD /path` → the JSON to answer, or a function of the request. An unlisted request is a test error. */
 export type Routes = Readonly<Record<string, unknown>>;
 export type Reply = (request: SeenRequest) => unknown;
 
-/** Text that only a provider's error body contains: it must never be seen outside. */
+/** Text that only a provider's error body contains: it must never leak. */
 export const BODY_MARK = 'confidential-body-text';
 
 export type Fault =
@@ -28,10 +28,10 @@ export type Fault =
 export interface FakeProvider {
   readonly url: string;
   readonly requests: readonly SeenRequest[];
-  /** Requests that no route covers; has to stay empty. */
+  /** Requests without a route; has to stay empty. */
   readonly unexpected: readonly string[];
   respond(routes: Routes): void;
-  /** Break the answers, all or those that `only` picks; `null` heals. */
+  /** Break all answers, or those selected by `only`; `null` repairs. */
   fault(fault: Fault | null, only?: (request: SeenRequest, index: number) => boolean): void;
   /** The next request, when it arrives. */
   arrival(): Promise<SeenRequest>;
@@ -63,7 +63,7 @@ export async function startFakeProvider(): Promise<FakeProvider> {
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     }
   };
-  // Whoever hung up, or a world that has stopped, ends the connection and nothing else.
+  // A closed client, or a stopped world, ends only the connection.
   const server = createServer((request, response) => {
     answer(request, response).catch(() => request.socket.destroy());
   });

@@ -25,12 +25,12 @@ export function must<T>(value: T | undefined | null): T {
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
-/** An answer in the provider's real shape. */
+/** An answer in the real shape of the provider. */
 export function fixture(name: string): Json {
   return JSON.parse(readFileSync(new URL(`../fixtures/${name}.json`, import.meta.url), 'utf8')) as Json;
 }
 
-/** The same JSON with another value at `path`; `undefined` takes it out. Throws when the path leads nowhere. */
+/** The same JSON with another value at `path`; `undefined` removes it. Throws for an unknown path. */
 export function change(json: Json, path: readonly (string | number)[], value: Json | undefined): Json {
   const [key, ...rest] = path;
   if (key === undefined) return value ?? null;
@@ -49,7 +49,7 @@ export function change(json: Json, path: readonly (string | number)[], value: Js
   );
 }
 
-/** What stands at `path`. */
+/** The value at `path`. */
 export function at(json: Json, path: readonly (string | number)[]): Json {
   return path.reduce<Json>((node, key) => must((node as { readonly [key: string]: Json })[key]), json);
 }
@@ -61,7 +61,7 @@ export interface TestDeps extends AdapterDeps {
   readonly lines: { level: string; msg: string; fields: LogFields }[];
 }
 
-/** Everything injected: a clock that only tests and `sleep` move, no jitter, logs and metrics kept. */
+/** Injected dependencies: a clock moved only by tests and `sleep`, no jitter, recorded logs and metrics. */
 export function testDeps(baseUrl: string, config: Partial<ProviderConfig> = {}, startMs = NOW_MS): TestDeps {
   let nowMs = startMs;
   const slept: number[] = [];
@@ -103,7 +103,7 @@ export function testDeps(baseUrl: string, config: Partial<ProviderConfig> = {}, 
   };
 }
 
-/** Exact values as text, so that a whole answer can be compared and read. */
+/** Exact values as text, for comparison of whole answers. */
 export function plain(value: unknown): unknown {
   if (Decimal.isBigNumber(value)) return value.toFixed();
   if (typeof value === 'bigint') return `${value}n`;
