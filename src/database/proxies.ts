@@ -57,7 +57,7 @@ async function read(db: Database, { chainId, factory, genesisHash }: ProxyScope)
   return proxies;
 }
 
-/** Checksummed in some milliseconds. */
+/** Rows per step: their checksums take some milliseconds. */
 const ROWS_PER_STEP = 500;
 
 async function upsert(db: Database, scope: ProxyScope, proxies: readonly ResolvedProxy[]): Promise<void> {

@@ -36,9 +36,9 @@ export interface Listening {
   /** Effective request timeouts and the interval of their checks, ms. */
   readonly timeouts: { readonly headersMs: number; readonly requestMs: number; readonly checkMs: number };
   /**
-   * Stop accepting, let running requests finish, close remaining connections after `graceMs`. A connection that is kept alive
-   * stays open for `idleMs` (default 0): its next request is answered with `Connection: close`, so that its client never sends
-   * one into a closed connection.
+   * Stop accepting, let running requests finish, close remaining connections after `graceMs`. A kept-alive connection stays
+   * open for `idleMs` (default 0), and its next request is answered with `Connection: close`, so that its client does not send
+   * a request into a closed connection.
    */
   close(graceMs: number, idleMs?: number): Promise<void>;
 }
@@ -147,7 +147,9 @@ export async function listen(
 function createDrain(server: Server, connections: ReadonlyMap<Socket, Connection>) {
   let isClosing = false;
   let closesIdle = false;
-  /** Tell the client to close the connection after this answer; an answer with its headers sent leaves it idle. */
+  /**
+   * Ask the client to close the connection after this answer. If the headers are sent already, the connection becomes idle.
+   */
   const leaveAfter = (res: ServerResponse) => {
     res.shouldKeepAlive = false;
     // The connection only becomes idle after this turn.
@@ -164,7 +166,7 @@ function createDrain(server: Server, connections: ReadonlyMap<Socket, Connection
     close: async (graceMs: number, idleMs: number): Promise<void> => {
       isClosing = true;
       for (const { answer } of connections.values()) if (answer && !answer.closed) leaveAfter(answer);
-      // Of node:net, because the one of node:http closes idle connections at once.
+      // `close` of node:net, because that of node:http closes idle connections at once.
       const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
       if (idleMs === 0) closeIdle();
       const idle = setTimeout(closeIdle, idleMs);

@@ -45,7 +45,7 @@ export function countFields(value: unknown): number {
     for (const item of value) sum += countFields(item);
     return sum;
   }
-  // Leaves are most of an answer: no call and no list of values for each.
+  // Most values of an answer are leaves, so they get no call and no array of values.
   for (const name in value) {
     sum += 1;
     const inner = (value as Readonly<Record<string, unknown>>)[name];

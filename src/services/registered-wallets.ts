@@ -8,7 +8,7 @@ export interface RegisteredWallet {
   readonly rows: readonly Registration[];
 }
 
-/** Parsed in some milliseconds. */
+/** Rows per page: parsing takes some milliseconds. */
 const ROWS_PER_PAGE = 500;
 
 /**

@@ -82,7 +82,7 @@ export function createWalletDirectory({ catalog, readers, proxies, logger }: Wal
   };
 }
 
-/** `byAddress` for thousands: each address is lowered once, not once per comparison. */
+/** Sort thousands of addresses as `byAddress` does, with one lower-casing per address instead of one per comparison. */
 function sortedByAddress(wallets: readonly Address[]): Address[] {
   const keyed = wallets.map((wallet) => ({ wallet, key: wallet.toLowerCase() }));
   keyed.sort((a, b) => (a.key < b.key ? -1 : 1));

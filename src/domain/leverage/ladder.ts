@@ -10,7 +10,7 @@ export interface Rung {
   readonly leverage: string;
   readonly times: Decimal;
   readonly ltvPct: string;
-  /** The rung of a ladder whose leverage is its place: 1, 2, … */
+  /** Whether the leverage is the rung's index in the ladder: 1, 2, … */
   readonly isWhole?: boolean | undefined;
 }
 
@@ -38,8 +38,8 @@ function rung(leverage: string, ltvPct: Decimal): Rung {
 }
 
 /**
- * Complete rungs with the leverage APY of these rates (percent): `C * L − B * (L − 1)`, which is `B + (C − B) * L`. From one
- * whole rung to the next it grows by `C − B`: adding is cheaper than multiplying.
+ * Complete rungs with the leverage APY of these rates (percent): `C * L − B * (L − 1)`, which is `B + (C − B) * L`. It grows
+ * by `C − B` from one whole rung to the next, and adding is cheaper than multiplying.
  */
 export function ladderEntries(
   rungs: readonly Rung[],

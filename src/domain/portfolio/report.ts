@@ -39,7 +39,7 @@ export function countsOf(entries: readonly PortfolioEntry[]): PortfolioCounts {
   return counts;
 }
 
-/** Add what a wallet holds. */
+/** Add the counts of one wallet. */
 export function addCounts(counts: { -readonly [K in keyof PortfolioCounts]: number }, entry: PortfolioEntry): void {
   counts.users += 1;
   if (isFailed(entry)) {
