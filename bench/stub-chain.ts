@@ -11,7 +11,8 @@ import { multicall3Abi } from '../src/abi/multicall3.ts';
 import type { Chain } from '../src/catalog/types.ts';
 import type { NamedBlock, Reading } from '../src/chain/reading.ts';
 import type { NodeCapabilities } from '../src/chain/rpc/capabilities.ts';
-import type { ChainNodes, Session } from '../src/chain/rpc/nodes.ts';
+import type { ChainNodes } from '../src/chain/rpc/nodes.ts';
+import type { Session } from '../src/chain/rpc/session.ts';
 import type { ChainFacts } from '../src/domain/facts.ts';
 import type { SwapQuotePort } from '../src/upstreams/types.ts';
 

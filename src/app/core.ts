@@ -14,8 +14,10 @@ import { createReadiness } from '../services/readiness.ts';
 import { createRecordedRates } from '../services/recorded-rates.ts';
 import { createTvl } from '../services/tvl.ts';
 import { Decimal } from '../shared/decimal.ts';
+import type { ChainId } from '../shared/ids.ts';
 import { createPartnerServices, createVenueStatistics } from '../transactions/index.ts';
-import { createUpstreams } from '../upstreams/index.ts';
+import { createUpstreams, type Upstreams } from '../upstreams/index.ts';
+import type { GasPriceOf } from '../upstreams/openocean/client.ts';
 import type { AppDeps } from './deps.ts';
 import { createNodesByChain, type NodesOf } from './nodes.ts';
 import { createPositionServices } from './positions.ts';
@@ -62,37 +64,12 @@ export function createCore(deps: AppDeps): Core {
   });
   const { metrics } = telemetry;
 
-  const db = createDatabase(
-    { url: env.DATABASE_URL ?? '', poolSize: env.DATABASE_POOL_SIZE, statementTimeoutMs: STATEMENT_TIMEOUT_MS },
-    { logger, onQuery: metrics?.query },
-  );
-  const samples = createSampleRepository(db, clock);
-  const recordedRates = createRecordedRateRepository(db, clock);
-  const portfolioSamples = createPortfolioSampleRepository(db, clock);
-  const keys = createKeyService({
-    db,
-    clock,
-    timers: deps.timers,
-    logger,
-    sampleKeys: config.sampleKeys,
-    graceMs: env.KEY_GRACE_SEC * 1_000,
-    onCheck: metrics?.keyCheck,
-    pepper: env.KEY_PEPPER,
-  });
+  const stores = createStores(deps, telemetry);
+  const { db, keys, samples, portfolioSamples } = stores;
   const nodes = createNodesByChain(deps, telemetry);
   const buildWaitMs = Math.min(env.RPC_TIMEOUT_MS, BUILD_RPC_TIMEOUT_MS);
   const buildNodes = new Map([...nodes].map(([chainId, all]) => [chainId, all.within(buildWaitMs)]));
-  const upstreams = createUpstreams({
-    config: providersOf(config),
-    fetch: telemetry.fetch,
-    clock,
-    logger,
-    random: deps.random,
-    gasPriceOf: createGasPrices(buildNodes),
-    onCall: metrics?.upstreamCall,
-    sleep: deps.sleep,
-    timeouts: deps.timeouts,
-  });
+  const upstreams = createAdapters(deps, telemetry, createGasPrices(buildNodes));
   const venueStatistics = createVenueStatistics(metrics?.swapQuote);
   const positions = createPositionServices({
     catalog,
@@ -113,8 +90,8 @@ export function createCore(deps: AppDeps): Core {
     nodes,
     upstreams,
     samples,
-    recordedRates,
-    prune: async () => (await samples.prune()) + (await recordedRates.prune()) + (await portfolioSamples.prune()),
+    recordedRates: stores.recordedRates,
+    prune: stores.prune,
     cadences: cadencesOf(config),
     readPositions: positions.readPositions,
     onRun: metrics?.warmerRun,
@@ -129,42 +106,8 @@ export function createCore(deps: AppDeps): Core {
     maxOpen: env.MAX_SUBSCRIPTIONS,
     onChange: metrics?.subscription,
   });
-  const ourCoins = new Set(catalog.chains.flatMap(({ tokens }) => tokens.map(({ coingeckoId }) => coingeckoId)));
   const services: Services = {
-    catalog,
-    budgets,
-    composed: createComposition({
-      catalog,
-      snapshot,
-      clock,
-      onLookup: metrics === undefined ? undefined : (hit) => metrics.cacheLookup('composition', hit),
-      params: {
-        budgets,
-        listing: {
-          minDaysToMaturity: env.LISTING_MIN_DAYS_TO_MATURITY,
-          minLiquidityUsd: new Decimal(env.LISTING_MIN_LIQUIDITY_USD),
-        },
-        appUrl: env.APP_URL,
-      },
-    }),
-    facts: (chainId) => snapshot.facts(chainId),
-    histories: createHistories({
-      catalog,
-      snapshot,
-      recorded: createRecordedRates({
-        samples,
-        clock,
-        timers: deps.timers,
-        logger,
-        onRemembered: metrics?.rememberedHistory,
-      }),
-      budgets,
-    }),
-    charts: createCharts({ upstream: upstreams.charts, isOurs: (coinId) => ourCoins.has(coinId), clock }),
-    ohlcv: createCandles({ upstream: upstreams.ohlcv, chain: (chainId) => catalog.chain(chainId), clock }),
-    health: createReadiness({ catalog, snapshot, budgets, ceilingSec: env.READY_CEILING_SEC, startedMs: clock.now() }),
-    changes,
-    tvl: createTvl({ catalog, snapshot }),
+    ...createReadServices({ deps, catalog, budgets, telemetry, snapshot, samples, upstreams, changes }),
     positions: positions.positions,
     ops: positions.ops,
     swapVenues: venueStatistics,
@@ -191,6 +134,109 @@ export function createCore(deps: AppDeps): Core {
     ),
   };
   return { catalog, db, keys, telemetry, snapshotWiring: snapshotWiring, changes, services, nodes };
+}
+
+/** Create the database with its repositories, and the service of keys. */
+function createStores({ config, clock, logger, timers }: AppDeps, { metrics }: Telemetry) {
+  const { env } = config;
+  const db = createDatabase(
+    { url: env.DATABASE_URL ?? '', poolSize: env.DATABASE_POOL_SIZE, statementTimeoutMs: STATEMENT_TIMEOUT_MS },
+    { logger, onQuery: metrics?.query },
+  );
+  const samples = createSampleRepository(db, clock);
+  const recordedRates = createRecordedRateRepository(db, clock);
+  const portfolioSamples = createPortfolioSampleRepository(db, clock);
+  const keys = createKeyService({
+    db,
+    clock,
+    timers,
+    logger,
+    sampleKeys: config.sampleKeys,
+    graceMs: env.KEY_GRACE_SEC * 1_000,
+    onCheck: metrics?.keyCheck,
+    pepper: env.KEY_PEPPER,
+  });
+  const prune = async () => (await samples.prune()) + (await recordedRates.prune()) + (await portfolioSamples.prune());
+  return { db, keys, samples, recordedRates, portfolioSamples, prune };
+}
+
+/** Create the adapters of all providers. */
+function createAdapters(deps: AppDeps, telemetry: Telemetry, gasPriceOf: GasPriceOf): Upstreams {
+  return createUpstreams({
+    config: providersOf(deps.config),
+    fetch: telemetry.fetch,
+    clock: deps.clock,
+    logger: deps.logger,
+    random: deps.random,
+    gasPriceOf,
+    onCall: telemetry.metrics?.upstreamCall,
+    sleep: deps.sleep,
+    timeouts: deps.timeouts,
+  });
+}
+
+interface ReadServicesInput {
+  readonly deps: AppDeps;
+  readonly catalog: Catalog;
+  readonly budgets: ReturnType<typeof budgetsOf>;
+  readonly telemetry: Telemetry;
+  readonly snapshot: SnapshotWiring['snapshot'];
+  readonly samples: ReturnType<typeof createSampleRepository>;
+  readonly upstreams: Upstreams;
+  readonly changes: ReturnType<typeof createChanges>;
+}
+
+/** Create the services that read the snapshot, recorded rates and relayed charts. */
+function createReadServices({
+  deps,
+  catalog,
+  budgets,
+  telemetry,
+  snapshot,
+  samples,
+  upstreams,
+  changes,
+}: ReadServicesInput) {
+  const { clock, logger } = deps;
+  const { env } = deps.config;
+  const { metrics } = telemetry;
+  const ourCoins = new Set(catalog.chains.flatMap(({ tokens }) => tokens.map(({ coingeckoId }) => coingeckoId)));
+  return {
+    catalog,
+    budgets,
+    composed: createComposition({
+      catalog,
+      snapshot,
+      clock,
+      onLookup: metrics === undefined ? undefined : (hit) => metrics.cacheLookup('composition', hit),
+      params: {
+        budgets,
+        listing: {
+          minDaysToMaturity: env.LISTING_MIN_DAYS_TO_MATURITY,
+          minLiquidityUsd: new Decimal(env.LISTING_MIN_LIQUIDITY_USD),
+        },
+        appUrl: env.APP_URL,
+      },
+    }),
+    facts: (chainId: ChainId) => snapshot.facts(chainId),
+    histories: createHistories({
+      catalog,
+      snapshot,
+      recorded: createRecordedRates({
+        samples,
+        clock,
+        timers: deps.timers,
+        logger,
+        onRemembered: metrics?.rememberedHistory,
+      }),
+      budgets,
+    }),
+    charts: createCharts({ upstream: upstreams.charts, isOurs: (coinId) => ourCoins.has(coinId), clock }),
+    ohlcv: createCandles({ upstream: upstreams.ohlcv, chain: (chainId) => catalog.chain(chainId), clock }),
+    health: createReadiness({ catalog, snapshot, budgets, ceilingSec: env.READY_CEILING_SEC, startedMs: clock.now() }),
+    changes,
+    tvl: createTvl({ catalog, snapshot }),
+  };
 }
 
 /** @throws StartError naming the overlay's setting, CatalogError */

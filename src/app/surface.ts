@@ -37,17 +37,8 @@ export interface Surface {
 export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean): Surface {
   const { config, logger, clock } = deps;
   const { env } = config;
-  const { catalog, keys, services, snapshotWiring } = core;
+  const { catalog, keys, services } = core;
   const { metrics } = core.telemetry;
-
-  const contextOf: GraphQLServerDeps['createContext'] = (requestContext, { trusted, transport }) =>
-    createContext(services, {
-      nowMs: clock.now(),
-      caller: requestContext.caller,
-      correlationId: requestContext.correlationId,
-      maxPageSize: trusted ? Number.POSITIVE_INFINITY : MAX_PAGE_SIZE,
-      contract: transport === 'rest' ? 'v1' : 'graphql',
-    });
 
   const fairQueue = createFairQueue({ now: () => performance.now(), later: setImmediate });
   const onError = metrics === undefined ? {} : { onError: metrics.refused };
@@ -73,7 +64,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   });
   const graphql = createGraphQLServer({
     schema,
-    createContext: contextOf,
+    createContext: contextOf(services, clock),
     persisted: persistedOperations(manifest, routes),
     answers,
     onLookup: (hit) => metrics?.cacheLookup('graphql', hit),
@@ -96,18 +87,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
       graphql.executePersisted({ operation, variables, requestContext: entry.requestContext }),
     cachedRows: createCachedRows({ cache: answers, clock, onLookup: (hit) => metrics?.cacheLookup('rest', hit) }),
   });
-  const status = createStatusPages({
-    catalog,
-    services,
-    clock,
-    role: env.ROLE,
-    jobs: snapshotWiring.runner.jobs,
-    keyChecks: keys.checks,
-    nodes: core.nodes,
-    place: snapshotWiring.snapshot.place,
-    stopping,
-    charge: gateway.chargeStatus,
-  });
+  const status = statusPages(deps, core, stopping, gateway.chargeStatus);
   const redirects = createRedirects({ pages: ['/docs', '/ops', '/openapi.json', '/health', '/ready', GRAPHQL_PATH] });
   const routeNames = new Set([...status.paths, ...files.paths, GRAPHQL_PATH]);
   const routeName = (path: string) => (routeNames.has(path) ? path : (rest.routeOf(path) ?? 'unmatched'));
@@ -149,4 +129,36 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     },
     close: () => gateway.close(),
   };
+}
+
+/** Create the contexts of operations. */
+function contextOf(services: Core['services'], clock: AppDeps['clock']): GraphQLServerDeps['createContext'] {
+  return (requestContext, { trusted, transport }) =>
+    createContext(services, {
+      nowMs: clock.now(),
+      caller: requestContext.caller,
+      correlationId: requestContext.correlationId,
+      maxPageSize: trusted ? Number.POSITIVE_INFINITY : MAX_PAGE_SIZE,
+      contract: transport === 'rest' ? 'v1' : 'graphql',
+    });
+}
+
+function statusPages(
+  { config, clock }: AppDeps,
+  { catalog, services, keys, nodes, snapshotWiring }: Core,
+  stopping: () => boolean,
+  charge: Parameters<typeof createStatusPages>[0]['charge'],
+) {
+  return createStatusPages({
+    catalog,
+    services,
+    clock,
+    role: config.env.ROLE,
+    jobs: snapshotWiring.runner.jobs,
+    keyChecks: keys.checks,
+    nodes,
+    place: snapshotWiring.snapshot.place,
+    stopping,
+    charge,
+  });
 }

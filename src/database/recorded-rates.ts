@@ -1,3 +1,4 @@
+import type { Selectable } from 'kysely';
 import { CAMPAIGN_SIDES, type CampaignRecord } from '../domain/facts.ts';
 import type { Clock } from '../shared/clock.ts';
 import { Decimal } from '../shared/decimal.ts';
@@ -6,6 +7,7 @@ import type { Database } from './client.ts';
 import { latestObserved, replaces } from './observed.ts';
 import { readSteps, writeSteps } from './rate-steps.ts';
 import { SAMPLES_KEPT_DAYS } from './samples.ts';
+import type { IncentiveCampaignsTable } from './schema.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -40,18 +42,7 @@ export interface RecordedRateRepository {
 export function createRecordedRateRepository(db: Database, clock: Clock): RecordedRateRepository {
   return {
     async recordCampaigns(chainId, campaigns) {
-      const rows = [...campaigns].flatMap(([marketId, records]) =>
-        records.map((record) => ({
-          chain_id: chainId,
-          market_id: marketId,
-          side: record.side,
-          campaign_id: record.id,
-          symbol: record.symbol,
-          starts_at: new Date(record.startsAtMs),
-          ends_at: new Date(record.endsAtMs),
-          steps: writeSteps(record.steps),
-        })),
-      );
+      const rows = campaignRows(chainId, campaigns);
       if (rows.length === 0) return;
       await db
         .insertInto('incentive_campaigns')
@@ -75,23 +66,7 @@ export function createRecordedRateRepository(db: Database, clock: Clock): Record
         .orderBy('starts_at')
         .orderBy('campaign_id')
         .execute();
-      const byMarket = new Map<MarketId, CampaignRecord[]>();
-      for (const row of rows) {
-        const side = CAMPAIGN_SIDES.find((known) => known === row.side);
-        const steps = readSteps(row.steps);
-        if (!side || !steps) continue;
-        const known = byMarket.get(row.market_id as MarketId) ?? [];
-        byMarket.set(row.market_id as MarketId, known);
-        known.push({
-          id: row.campaign_id,
-          side,
-          symbol: row.symbol,
-          startsAtMs: row.starts_at.getTime(),
-          endsAtMs: row.ends_at.getTime(),
-          steps,
-        });
-      }
-      return byMarket;
+      return campaignsOf(rows);
     },
     async recordApys(chainId, samples) {
       if (samples.length === 0) return;
@@ -140,4 +115,40 @@ export function createRecordedRateRepository(db: Database, clock: Clock): Record
       return Number(campaigns.numDeletedRows) + Number(apys.numDeletedRows);
     },
   };
+}
+
+function campaignRows(chainId: ChainId, campaigns: ReadonlyMap<MarketId, readonly CampaignRecord[]>) {
+  return [...campaigns].flatMap(([marketId, records]) =>
+    records.map((record) => ({
+      chain_id: chainId,
+      market_id: marketId,
+      side: record.side,
+      campaign_id: record.id,
+      symbol: record.symbol,
+      starts_at: new Date(record.startsAtMs),
+      ends_at: new Date(record.endsAtMs),
+      steps: writeSteps(record.steps),
+    })),
+  );
+}
+
+/** Group rows by market. Rows that this version cannot read are left out. */
+function campaignsOf(rows: readonly Selectable<IncentiveCampaignsTable>[]): Map<MarketId, CampaignRecord[]> {
+  const byMarket = new Map<MarketId, CampaignRecord[]>();
+  for (const row of rows) {
+    const side = CAMPAIGN_SIDES.find((known) => known === row.side);
+    const steps = readSteps(row.steps);
+    if (!side || !steps) continue;
+    const known = byMarket.get(row.market_id as MarketId) ?? [];
+    byMarket.set(row.market_id as MarketId, known);
+    known.push({
+      id: row.campaign_id,
+      side,
+      symbol: row.symbol,
+      startsAtMs: row.starts_at.getTime(),
+      endsAtMs: row.ends_at.getTime(),
+      steps,
+    });
+  }
+  return byMarket;
 }

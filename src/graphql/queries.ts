@@ -149,28 +149,6 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
     };
   };
 
-  const costIn = (known: KnownDocument | undefined, args: ExecutionArgs, limit: number): OperationCost | null => {
-    const variables = args.variableValues ?? {};
-    const compute = () =>
-      costOf({
-        schema: args.schema,
-        document: args.document,
-        operationName: args.operationName,
-        variables,
-        context: args.contextValue as object,
-        limit,
-      });
-    const key = known === undefined ? undefined : costKey(known.costly, variables, args.operationName);
-    if (known === undefined || key === undefined) return compute();
-    const before = known.costs.get(key);
-    if (before !== undefined) return before;
-    const cost = compute();
-    if (known.costs.size >= CACHED_COSTS) known.costs.clear();
-    // A cost above the limit may be incomplete, and another tier may have a higher limit.
-    if (cost !== null && cost.cost <= limit) known.costs.set(key, cost);
-    return cost;
-  };
-
   return {
     readingCost(text, tier) {
       if (find(text)?.valid || persistedPoints(text) !== undefined) return NO_COST;
@@ -218,7 +196,7 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
         return { points: Math.ceil(execution / COST_PER_POINT), execution };
       }
       const limit = limits[tier].cost;
-      const found = costIn(known, args, limit);
+      const found = cachedCost(known, args, limit);
       if (found === null) return { points: ADMISSION_POINTS };
       const { cost, sized } = found;
       if (cost > limit) throw new QueryTooComplexError({ measure: 'cost', limit, actual: cost, tier });
@@ -226,6 +204,29 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
       return { cost, limit, points, execution: cost, sized };
     },
   };
+}
+
+/** Cost of an operation, computed once per document and values of its variables. */
+function cachedCost(known: KnownDocument | undefined, args: ExecutionArgs, limit: number): OperationCost | null {
+  const variables = args.variableValues ?? {};
+  const compute = () =>
+    costOf({
+      schema: args.schema,
+      document: args.document,
+      operationName: args.operationName,
+      variables,
+      context: args.contextValue as object,
+      limit,
+    });
+  const key = known === undefined ? undefined : costKey(known.costly, variables, args.operationName);
+  if (known === undefined || key === undefined) return compute();
+  const before = known.costs.get(key);
+  if (before !== undefined) return before;
+  const cost = compute();
+  if (known.costs.size >= CACHED_COSTS) known.costs.clear();
+  // A cost above the limit may be incomplete, and another tier may have a higher limit.
+  if (cost !== null && cost.cost <= limit) known.costs.set(key, cost);
+  return cost;
 }
 
 /** Cost of executing a persisted operation: its price, or that of its last answer, whichever is higher. */

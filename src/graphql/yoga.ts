@@ -1,13 +1,5 @@
 import { Readable } from 'node:stream';
-import {
-  type ExecutionResult,
-  execute as executeDocument,
-  GraphQLError,
-  type GraphQLSchema,
-  NoSchemaIntrospectionCustomRule,
-  parse,
-  validate,
-} from 'graphql';
+import { GraphQLError, type GraphQLSchema, NoSchemaIntrospectionCustomRule } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { AnswerCache } from '../http/answer-cache.ts';
 import { toGraphQLError } from '../http/errors.ts';
@@ -20,13 +12,12 @@ import { ADMISSION_POINTS, type Limits } from '../limits/limits.ts';
 import { openRequestContext, type RequestContext } from '../limits/request-context.ts';
 import type { AppContext } from '../resolvers/common/context.ts';
 import type { RestRequest, RestResponse, StreamResponse } from '../rest/types.ts';
-import type { CacheValidity } from '../shared/cache-validity.ts';
 import { UnauthorizedError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import { createCachedAnswers } from './cached-answers.ts';
 import type { Compiler } from './compiler.ts';
 import type { ServerContext } from './context.ts';
-import { createEnumValues } from './enum-values.ts';
+import { createPersistedExecution } from './execute-persisted.ts';
 import { createIntrospection } from './introspection.ts';
 import { useAnswerCache } from './plugins/use-answer-cache.ts';
 import { useEngine } from './plugins/use-engine.ts';
@@ -71,51 +62,21 @@ export interface GraphQLServerDeps {
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-export interface ExecutedOperation {
-  readonly result: ExecutionResult;
-  /** Cache validity of the result; absent: it is not cached. */
-  readonly validity?: CacheValidity | undefined;
-  /**
-   * Execute the operation with other variables in the same context, for the next page of an admitted request. The plugins do
-   * not run again.
-   */
-  again(variables: Readonly<Record<string, unknown>>): Promise<ExecutionResult>;
-}
-
 export interface GraphQLServer extends GraphQLEndpoint {
   /**
    * Run a persisted operation, parsed and validated once, through the same plugins and context. Enums in its variables and its
    * data have their internal values.
    */
-  executePersisted(call: {
-    readonly operation: string;
-    readonly variables: Readonly<Record<string, unknown>>;
-    readonly requestContext: RequestContext;
-  }): Promise<ExecutedOperation>;
+  readonly executePersisted: ReturnType<typeof createPersistedExecution>;
 }
 
 /** Create the Yoga server behind the gateway, and the function that executes persisted operations in the same pipeline. */
 export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
-  const { schema, persisted, admission, limits, logger, fairQueue } = deps;
-  const presentable = new WeakSet<GraphQLError>();
-  /** Convert an error, count it and log it, once per error object. */
-  const formatError = (error: unknown, correlationId: string) => {
-    if (error instanceof GraphQLError && presentable.has(error)) return error;
-    deps.onError?.(error);
-    const formatted = toGraphQLError(error, correlationId, logger, { hideNames: !deps.introspection });
-    presentable.add(formatted);
-    return formatted;
-  };
+  const { schema, persisted, admission, limits, fairQueue } = deps;
+  const formatError = createErrorFormat(deps);
   const operations = [...persisted.values()];
   const textsByHash = new Map(operations.map(({ sha256, document }) => [sha256, document]));
   const pointsByText = new Map(operations.map(({ document, points }) => [document, points]));
-  const documents = new Map(
-    [...persisted].map(([name, { document: text }]) => {
-      const document = prepare(schema, text);
-      return [name, { document, enums: createEnumValues(schema, document) }];
-    }),
-  );
-
   const queries = createQueries({ limits, persistedPoints: (text) => pointsByText.get(text) });
 
   const yoga: YogaServerInstance<ServerContext, AppContext> = createYoga<ServerContext, AppContext>({
@@ -190,53 +151,20 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
       const context = { params, info: requestContext, transport: 'graphql' } as const;
       return responseOf(await yoga.handleNodeRequestAndResponse(req, res, context));
     },
-    async executePersisted({ operation, variables, requestContext }) {
-      await fairQueue.enter(clientIdentity(requestContext));
-      const text = persisted.get(operation)?.document;
-      const prepared = documents.get(operation);
-      if (!prepared) throw new Error(`no persisted operation is named ${operation}`);
-      const { document, enums } = prepared;
-      const formatted = (errors: readonly unknown[]) =>
-        errors.map((error) => formatError(error, requestContext.correlationId));
-      try {
-        const { contextFactory, execute } = yoga.getEnveloped({
-          info: requestContext,
-          transport: 'rest',
-          params: { query: text },
-          request: null,
-        });
-        const contextValue = await contextFactory();
-        const args = { schema, document, variableValues: enums.named(variables), contextValue };
-        const presented = (result: ExecutionResult): ExecutionResult =>
-          result.errors === undefined
-            ? { ...result, data: enums.valued(result.data) as NonNullable<ExecutionResult['data']> }
-            : { ...result, errors: formatted(result.errors) };
-        const result = (await execute(args)) as ExecutionResult;
-        return {
-          result: presented(result),
-          validity: result.errors === undefined ? contextValue.cacheHints.validity() : undefined,
-          async again(next) {
-            await fairQueue.enter(clientIdentity(requestContext));
-            return presented(await executeDocument({ ...args, variableValues: enums.named(next) }));
-          },
-        };
-      } catch (error) {
-        const result = { errors: formatted([error]) };
-        return { result, again: async () => result };
-      }
-    },
+    executePersisted: createPersistedExecution({ schema, persisted, yoga, fairQueue, formatError }),
   };
 }
 
-/**
- * Parse and validate a persisted operation.
- * @throws Error naming the fault
- */
-function prepare(schema: GraphQLSchema, text: string) {
-  const document = parse(text);
-  const [error] = validate(schema, document);
-  if (error) throw new Error(`Persisted operation does not fit the schema: ${error.message}`);
-  return document;
+/** Convert an error, count it and log it, once per error object. */
+function createErrorFormat({ onError, logger, introspection }: GraphQLServerDeps) {
+  const presentable = new WeakSet<GraphQLError>();
+  return (error: unknown, correlationId: string): GraphQLError => {
+    if (error instanceof GraphQLError && presentable.has(error)) return error;
+    onError?.(error);
+    const formatted = toGraphQLError(error, correlationId, logger, { hideNames: !introspection });
+    presentable.add(formatted);
+    return formatted;
+  };
 }
 
 function useNoIntrospection(): Plugin {

@@ -76,26 +76,7 @@ const INTERNAL = {
 export function createHandler(deps: HandlerDeps): HttpHandler {
   const { graphql, pages, cors, trustedProxies, unread, clock, logger } = deps;
 
-  const recordExchange = (method: string, route: string, status: number, startedMs: number, correlationId: string) => {
-    const exchange: HttpExchange = {
-      method: KNOWN_METHODS.has(method) ? method : 'OTHER',
-      route,
-      status,
-      durationMs: clock.now() - startedMs,
-      correlationId,
-    };
-    deps.observe?.(exchange);
-    // A probe polls this path, so its 503 is not logged as a failure.
-    logger[status >= 500 && route !== READY_PATH ? 'warn' : 'debug']({ ...exchange }, 'request');
-  };
-  /** After the answer a failure is logged only. */
-  const guarded = (correlationId: string, work: () => void) => (): void => {
-    try {
-      work();
-    } catch (error) {
-      logger.error({ err: loggedError(error), correlationId }, 'request was answered and not recorded');
-    }
-  };
+  const record = createExchangeLog(deps);
 
   const answer = async (req: IncomingMessage, res: ServerResponse, state: State): Promise<void> => {
     const startedMs = clock.now();
@@ -104,17 +85,14 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
     const info = requestInfoOf(req.headers, req.socket.remoteAddress, trustedProxies);
     state.correlationId = info.correlationId;
     const method = req.method ?? 'GET';
-    const record = guarded(info.correlationId, () => {
-      const status = res.headersSent ? res.statusCode : CALLER_LEFT;
-      recordExchange(method, deps.routeName(path), status, startedMs, info.correlationId);
-    });
+    const finish = () => record({ method, path, startedMs, correlationId: info.correlationId }, res);
     const refused = deps.early?.(req, info, path);
     if (refused) {
       writeWhole(req, res, refused, ...commonOf(req, state));
-      record();
+      finish();
       return;
     }
-    res.once('close', record);
+    res.once('close', finish);
     if (method === 'OPTIONS') {
       const headers = preflightHeaders(cors, req.headers.origin);
       writeWhole(req, res, { status: 204, headers, body: '' }, SECURITY_HEADERS, idHeader(state));
@@ -180,6 +158,30 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
         if (!attempt(() => fail(error, req, res, state))) res.destroy();
       });
     },
+  };
+}
+
+/** Log each answered request and report it. After the answer a failure is logged only. */
+function createExchangeLog({ routeName, observe, clock, logger }: HandlerDeps) {
+  return (
+    { method, path, startedMs, correlationId }: State & { readonly method: string; readonly startedMs: number },
+    res: ServerResponse,
+  ): void => {
+    try {
+      const exchange: HttpExchange = {
+        method: KNOWN_METHODS.has(method) ? method : 'OTHER',
+        route: routeName(path),
+        status: res.headersSent ? res.statusCode : CALLER_LEFT,
+        durationMs: clock.now() - startedMs,
+        correlationId,
+      };
+      observe?.(exchange);
+      // A probe polls this path, so its 503 is not logged as a failure.
+      const level = exchange.status >= 500 && exchange.route !== READY_PATH ? 'warn' : 'debug';
+      logger[level]({ ...exchange }, 'request');
+    } catch (error) {
+      logger.error({ err: loggedError(error), correlationId }, 'request was answered and not recorded');
+    }
   };
 }
 

@@ -73,12 +73,7 @@ export type Client = { readonly authorization: string } | { readonly clientIp: s
 
 /** Create the budgets of clients. Addresses are always counted, by this process when the shared store fails. */
 export function createBudgets({ limits, limiters, clock, logger }: BudgetDeps): Budgets {
-  const exhausted = new LRUCache<
-    string,
-    { readonly policy: Tier; readonly endsAtMs: number; readonly untilMs: number }
-  >({
-    max: MAX_EXHAUSTED,
-  });
+  const { consume, giveBack, exhausted } = createCounts({ limits, limiters, clock });
   let storeWorks = true;
   const noteStore = (works: boolean) => {
     if (works !== storeWorks) {
@@ -88,43 +83,6 @@ export function createBudgets({ limits, limiters, clock, logger }: BudgetDeps): 
     storeWorks = works;
   };
 
-  const statusOf = (policy: Tier, remaining: number, msLeft: number): RateLimitStatus => {
-    const { points: limit } = limits[policy];
-    const resetSec = Math.max(1, Math.ceil(msLeft / 1000));
-    return { policy, limit, remaining: Math.min(limit, remaining), resetSec };
-  };
-
-  /**
-   * @returns the status after the charge, and whether the charge fits
-   * @throws errors of the store
-   */
-  const consume = async (limiter: Limiter, tier: Tier, identity: string, points: number, client: Client) => {
-    const [result, fits] = await limiter.consume(identity, points).then(
-      (left) => [left, true] as const,
-      (refused: unknown) => {
-        if (refused instanceof RateLimiterRes) return [refused, false] as const;
-        throw refused;
-      },
-    );
-    const { remainingPoints } = result;
-    const msBeforeNext = Math.min(WINDOW_MS, result.msBeforeNext);
-    // The library blocks by the system clock. If that was set back, the block would be too long.
-    if (!fits && result.msBeforeNext > WINDOW_MS) limiters.unblock(tier);
-    if (!fits || remainingPoints === 0) {
-      const nowMs = clock.now();
-      const endsAtMs = nowMs + msBeforeNext;
-      exhausted.set(noteOf(client), { policy: tier, endsAtMs, untilMs: Math.min(endsAtMs, nowMs + EXHAUSTED_MS) });
-    }
-    return { status: statusOf(tier, fits ? remainingPoints : 0, msBeforeNext), fits };
-  };
-  const giveBack = async (limiter: Limiter, tier: Tier, identity: string, points: number, client: Client) => {
-    const result = await limiter.reward(identity, points);
-    // A refund after the end of its window must not add to the next one.
-    if (result.consumedPoints < 0) await limiter.consume(identity, Math.min(points, -result.consumedPoints));
-    const remaining = Math.max(0, limits[tier].points - result.consumedPoints);
-    if (remaining > 0 && exhausted.delete(noteOf(client))) limiters.unblock(tier);
-    return statusOf(tier, remaining, result.msBeforeNext);
-  };
   const chargeIp = (clientIp: string, points: number) => {
     const charged = Math.min(points, limits.anonymous.points);
     const limiter = limiters.of('anonymous', 'open');
@@ -184,8 +142,58 @@ export function createBudgets({ limits, limiters, clock, logger }: BudgetDeps): 
         // The next charge reports a failing store, and the count ends with the window.
       }
     },
-    exhausted(client) {
-      const note = exhausted.get(noteOf(client));
+    exhausted,
+  };
+}
+
+/** Count points in the limiters, and remember for a moment the clients without any left. */
+function createCounts({ limits, limiters, clock }: Omit<BudgetDeps, 'logger'>) {
+  const notes = new LRUCache<string, { readonly policy: Tier; readonly endsAtMs: number; readonly untilMs: number }>({
+    max: MAX_EXHAUSTED,
+  });
+  const statusOf = (policy: Tier, remaining: number, msLeft: number): RateLimitStatus => {
+    const { points: limit } = limits[policy];
+    const resetSec = Math.max(1, Math.ceil(msLeft / 1000));
+    return { policy, limit, remaining: Math.min(limit, remaining), resetSec };
+  };
+
+  /**
+   * @returns the status after the charge, and whether the charge fits
+   * @throws errors of the store
+   */
+  const consume = async (limiter: Limiter, tier: Tier, identity: string, points: number, client: Client) => {
+    const [result, fits] = await limiter.consume(identity, points).then(
+      (left) => [left, true] as const,
+      (refused: unknown) => {
+        if (refused instanceof RateLimiterRes) return [refused, false] as const;
+        throw refused;
+      },
+    );
+    const { remainingPoints } = result;
+    const msBeforeNext = Math.min(WINDOW_MS, result.msBeforeNext);
+    // The library blocks by the system clock. If that was set back, the block would be too long.
+    if (!fits && result.msBeforeNext > WINDOW_MS) limiters.unblock(tier);
+    if (!fits || remainingPoints === 0) {
+      const nowMs = clock.now();
+      const endsAtMs = nowMs + msBeforeNext;
+      notes.set(noteOf(client), { policy: tier, endsAtMs, untilMs: Math.min(endsAtMs, nowMs + EXHAUSTED_MS) });
+    }
+    return { status: statusOf(tier, fits ? remainingPoints : 0, msBeforeNext), fits };
+  };
+  const giveBack = async (limiter: Limiter, tier: Tier, identity: string, points: number, client: Client) => {
+    const result = await limiter.reward(identity, points);
+    // A refund after the end of its window must not add to the next one.
+    if (result.consumedPoints < 0) await limiter.consume(identity, Math.min(points, -result.consumedPoints));
+    const remaining = Math.max(0, limits[tier].points - result.consumedPoints);
+    if (remaining > 0 && notes.delete(noteOf(client))) limiters.unblock(tier);
+    return statusOf(tier, remaining, result.msBeforeNext);
+  };
+
+  return {
+    consume,
+    giveBack,
+    exhausted(client: Client): RateLimitStatus | undefined {
+      const note = notes.get(noteOf(client));
       const nowMs = clock.now();
       if (note === undefined || nowMs >= note.untilMs || nowMs < note.untilMs - EXHAUSTED_MS) return undefined;
       return statusOf(note.policy, 0, note.endsAtMs - nowMs);

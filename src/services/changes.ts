@@ -58,62 +58,6 @@ export function createChanges({ snapshot, clock, timers, maxOpen, onChange }: Ch
     }, TICK_MS);
   };
 
-  const createFeed = (
-    field: string,
-    chainIds: readonly ChainId[],
-    { ticking = false, groups, keyId }: FeedOptions,
-  ): Feed => {
-    const dirty = new Set<ChainId>(chainIds);
-    let wake: (() => void) | null = null;
-    let gatherUntilMs = 0;
-    let ended = false;
-    const woken = (): Promise<void> =>
-      new Promise((resolve) => {
-        wake = () => {
-          wake = null;
-          resolve();
-        };
-      });
-    const feed: Feed = {
-      ticking,
-      groups,
-      keyId,
-      mark(changed) {
-        const own =
-          ticking && changed.length === 0 ? chainIds : changed.filter((chainId) => chainIds.includes(chainId));
-        for (const chainId of own) dirty.add(chainId);
-        if (own.length > 0) wake?.();
-      },
-      async next() {
-        while (!ended) {
-          const waitMs = gatherUntilMs - clock.now();
-          if (dirty.size === 0) {
-            await woken();
-          } else if (waitMs > 0 && waitMs <= GATHER_MS) {
-            const gathered = woken();
-            const timer = timers.setTimeout(() => wake?.(), waitMs);
-            await gathered;
-            timers.clearTimeout(timer);
-          } else {
-            gatherUntilMs = clock.now() + GATHER_MS;
-            const value: ChangeEvent = { nowMs: clock.now(), chainIds: [...dirty] };
-            dirty.clear();
-            return { done: false, value };
-          }
-        }
-        return { done: true, value: undefined };
-      },
-      return() {
-        if (ended) return;
-        ended = true;
-        feeds.delete(feed);
-        wake?.();
-        onChange?.({ field, change: 'closed' });
-      },
-    };
-    return feed;
-  };
-
   return {
     open(field, chainIds, options = {}) {
       const limit = limitOf(options.keyId);
@@ -126,7 +70,11 @@ export function createChanges({ snapshot, clock, timers, maxOpen, onChange }: Ch
           retryAfterSec: RETRY_AFTER_SEC,
         });
       }
-      const feed = createFeed(field, chainIds, options);
+      const onEnd = (ended: Feed) => {
+        feeds.delete(ended);
+        onChange?.({ field, change: 'closed' });
+      };
+      const feed = createFeed({ clock, timers, onEnd }, chainIds, options);
       feeds.add(feed);
       onChange?.({ field, change: 'opened' });
       if (feed.ticking) tickLater();
@@ -149,4 +97,59 @@ export function createChanges({ snapshot, clock, timers, maxOpen, onChange }: Ch
       for (const feed of [...feeds]) feed.return();
     },
   };
+}
+
+/** Create a feed of the changes of some chains. Every chain counts as changed at first. */
+function createFeed(
+  { clock, timers, onEnd }: Pick<ChangesDeps, 'clock' | 'timers'> & { readonly onEnd: (feed: Feed) => void },
+  chainIds: readonly ChainId[],
+  { ticking = false, groups, keyId }: FeedOptions,
+): Feed {
+  const dirty = new Set<ChainId>(chainIds);
+  let wake: (() => void) | null = null;
+  let gatherUntilMs = 0;
+  let ended = false;
+  const woken = (): Promise<void> =>
+    new Promise((resolve) => {
+      wake = () => {
+        wake = null;
+        resolve();
+      };
+    });
+  const feed: Feed = {
+    ticking,
+    groups,
+    keyId,
+    mark(changed) {
+      const own = ticking && changed.length === 0 ? chainIds : changed.filter((chainId) => chainIds.includes(chainId));
+      for (const chainId of own) dirty.add(chainId);
+      if (own.length > 0) wake?.();
+    },
+    async next() {
+      while (!ended) {
+        const waitMs = gatherUntilMs - clock.now();
+        if (dirty.size === 0) {
+          await woken();
+        } else if (waitMs > 0 && waitMs <= GATHER_MS) {
+          const gathered = woken();
+          const timer = timers.setTimeout(() => wake?.(), waitMs);
+          await gathered;
+          timers.clearTimeout(timer);
+        } else {
+          gatherUntilMs = clock.now() + GATHER_MS;
+          const value: ChangeEvent = { nowMs: clock.now(), chainIds: [...dirty] };
+          dirty.clear();
+          return { done: false, value };
+        }
+      }
+      return { done: true, value: undefined };
+    },
+    return() {
+      if (ended) return;
+      ended = true;
+      wake?.();
+      onEnd(feed);
+    },
+  };
+  return feed;
 }

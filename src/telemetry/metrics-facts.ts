@@ -40,7 +40,17 @@ export interface FactsMetricsDeps {
  * it serves.
  */
 export function registerFactsMetrics(register: Registry, deps: FactsMetricsDeps): void {
-  const { catalog, budgets, facts, now } = deps;
+  const gauges = createGauges(register, deps);
+  registerNodes(gauges);
+  registerGroups(gauges, deps);
+  registerMarkets(gauges, deps);
+  registerProcess(gauges, deps);
+}
+
+type Gauges = ReturnType<typeof createGauges>;
+
+/** Create the functions that register a gauge: one value, or one per group, chain or node. */
+function createGauges(register: Registry, { catalog, budgets, facts, now, nodes }: FactsMetricsDeps) {
   const gauge = (name: string, help: string, labelNames: readonly string[], collect: (gauge: Gauge<string>) => void) =>
     new Gauge({
       name,
@@ -83,7 +93,7 @@ export function registerFactsMetrics(register: Registry, deps: FactsMetricsDeps)
   ) =>
     gauge(name, help, ['chain_id', 'node', ...(label === undefined ? [] : [label])], (target) => {
       for (const chainId of catalog.chainIds) {
-        for (const node of deps.nodes(chainId)) {
+        for (const node of nodes(chainId)) {
           for (const [key, value] of Object.entries(read(node))) {
             const labels = { chain_id: String(chainId), node: String(node.place) };
             target.set(label === undefined ? labels : { ...labels, [label]: key }, value);
@@ -91,7 +101,18 @@ export function registerFactsMetrics(register: Registry, deps: FactsMetricsDeps)
         }
       }
     });
+  const perTvl = (name: string, help: string, read: (tvl: ChainTvl) => Decimal | undefined) =>
+    gauge(name, help, ['chain_id'], (target) => {
+      for (const chainId of catalog.chainIds) {
+        const tvl = facts(chainId).groups.tvl.items.get(TVL_KEY)?.value;
+        const usd = tvl && read(tvl);
+        if (usd) target.set({ chain_id: String(chainId) }, usd.toNumber());
+      }
+    });
+  return { gauge, perGroup, perChain, perNode, perTvl };
+}
 
+function registerNodes({ perNode }: Gauges): void {
   perNode(
     'spiral_node_up',
     '1 while a chain node answers and is not behind the others.',
@@ -114,6 +135,9 @@ export function registerFactsMetrics(register: Registry, deps: FactsMetricsDeps)
         : {},
     'capability',
   );
+}
+
+function registerGroups({ perGroup, perChain }: Gauges, { facts }: FactsMetricsDeps): void {
   perGroup(
     'spiral_facts_age_seconds',
     'Age of the oldest item of a group; absent without items.',
@@ -129,6 +153,11 @@ export function registerFactsMetrics(register: Registry, deps: FactsMetricsDeps)
   perGroup('spiral_facts_items_never_measured', 'Requested items that were never measured.', ({ neverMeasured }) =>
     Object.values(neverMeasured).reduce((sum, count) => sum + count, 0),
   );
+  perChain('spiral_facts_version', 'Version of the facts in this process.', (chainId) => facts(chainId).version);
+}
+
+function registerMarkets({ gauge, perTvl }: Gauges, deps: FactsMetricsDeps): void {
+  const { catalog, facts } = deps;
   gauge(
     'spiral_catalog_disagreements',
     'Differences between the catalog and the chain, by their effect.',
@@ -155,7 +184,6 @@ export function registerFactsMetrics(register: Registry, deps: FactsMetricsDeps)
       }
     },
   );
-  perChain('spiral_facts_version', 'Version of the facts in this process.', (chainId) => facts(chainId).version);
   gauge('spiral_markets_with_warning', 'Markets with a warning about a value.', ['chain_id', 'code'], (target) => {
     for (const chainId of catalog.chainIds) {
       const markets = deps.warnings(chainId);
@@ -165,20 +193,15 @@ export function registerFactsMetrics(register: Registry, deps: FactsMetricsDeps)
       }
     }
   });
-  const perTvl = (name: string, help: string, read: (tvl: ChainTvl) => Decimal | undefined) =>
-    gauge(name, help, ['chain_id'], (target) => {
-      for (const chainId of catalog.chainIds) {
-        const tvl = facts(chainId).groups.tvl.items.get(TVL_KEY)?.value;
-        const usd = tvl && read(tvl);
-        if (usd) target.set({ chain_id: String(chainId) }, usd.toNumber());
-      }
-    });
   perTvl('spiral_tvl_gross_usd', 'Looped collateral in USD; absent until computed.', (tvl) => tvl.grossTvlUsd);
   perTvl(
     'spiral_tvl_divergent_usd',
     'Looped collateral that is valued by an oracle far from its reference, in USD.',
     (tvl) => tvl.divergentUsd,
   );
+}
+
+function registerProcess({ gauge, perChain }: Gauges, deps: FactsMetricsDeps): void {
   perChain('spiral_ready', '1 while the chain is ready, else 0.', (chainId) => Number(deps.ready(chainId)));
   gauge('spiral_warmer_leases_held', '1 while this process runs a job, 0 while it stands by.', ['warmer'], (target) => {
     const { held, standby } = deps.jobs();

@@ -71,14 +71,42 @@ const NANOSECONDS = 1e9;
 /** Create the metrics of one process in a separate registry. */
 export function createMetrics(deps: MetricsDeps): Metrics {
   const register = new Registry();
-  const registers = [register];
   collectDefaultMetrics({ register });
   registerFactsMetrics(register, deps);
-  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
-    new Counter<L>({ name, help, labelNames, registers });
-  const histogram = <L extends string>(name: string, help: string, labelNames: readonly L[], buckets: number[]) =>
-    new Histogram<L>({ name, help, labelNames, buckets, registers });
+  const registered = registeredIn(register);
+  const delay = eventLoopDelay(register);
+  return {
+    ...answerMetrics(registered),
+    ...sourceMetrics(registered),
+    ...cacheMetrics(registered),
+    ...limitMetrics(registered),
+    ...transactionMetrics(registered),
+    ...subscriptionMetrics(registered),
+    render: () => register.metrics(),
+    contentType: register.contentType,
+    names: () => register.getMetricsAsArray().map((metric) => (metric as unknown as { name: string }).name),
+    close: () => {
+      delay.disable();
+      register.clear();
+    },
+  };
+}
 
+type Registered = ReturnType<typeof registeredIn>;
+
+function registeredIn(register: Registry) {
+  const registers = [register];
+  return {
+    registers,
+    counter: <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+      new Counter<L>({ name, help, labelNames, registers }),
+    histogram: <L extends string>(name: string, help: string, labelNames: readonly L[], buckets: number[]) =>
+      new Histogram<L>({ name, help, labelNames, buckets, registers }),
+  };
+}
+
+/** Answers and connections. */
+function answerMetrics({ counter, histogram, registers }: Registered) {
   const requests = counter('spiral_http_requests_total', 'Answered requests.', ['route', 'method', 'status']);
   const requestSeconds = histogram(
     'spiral_http_request_duration_seconds',
@@ -86,6 +114,43 @@ export function createMetrics(deps: MetricsDeps): Metrics {
     ['route'],
     REQUEST_BUCKETS,
   );
+  const cuts = counter('spiral_slow_readers_cut_total', 'Answers cut off because their reader stopped reading.', []);
+  const broken = counter(
+    'spiral_http_broken_answers_total',
+    'Answers that ended with an error after their headers were sent: the connection was closed.',
+    ['route'],
+  );
+  const refusedConnections = counter(
+    'spiral_connections_refused_total',
+    'Connections refused above the limit of their address.',
+    [],
+  );
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  return {
+    request: ({ route, method, status, durationMs }) => {
+      requests.inc({ route, method, status: String(status) });
+      requestSeconds.observe({ route }, durationMs / 1_000);
+    },
+    slowReader: () => cuts.inc(),
+    brokenAnswer: (route) => broken.inc({ route }),
+    connectionRefused: () => refusedConnections.inc(),
+    watchEdge({ connections, unreadBytes }) {
+      gauge('spiral_connections_open', 'Open connections of callers.', connections);
+      gauge('spiral_unread_bytes', 'Bytes of unread answers.', unreadBytes);
+    },
+  } satisfies Partial<Metrics>;
+}
+
+/** Requests to providers, chain nodes and the database, and the runs of warmers. */
+function sourceMetrics({ counter, histogram }: Registered) {
   const calls = counter('spiral_upstream_calls_total', 'Requests to providers, retries included, by outcome.', [
     'provider',
     'outcome',
@@ -107,11 +172,6 @@ export function createMetrics(deps: MetricsDeps): Metrics {
     ['chain_id', 'node'],
     CALL_BUCKETS,
   );
-  const simulations = counter(
-    'spiral_simulations_total',
-    'Simulated builds by method; none = no node could simulate.',
-    ['chain_id', 'way'],
-  );
   const chosen = counter('spiral_node_readings_total', 'Readings by the chain node that was chosen.', [
     'chain_id',
     'node',
@@ -130,7 +190,42 @@ export function createMetrics(deps: MetricsDeps): Metrics {
     [],
     QUERY_BUCKETS,
   );
+  const publishes = counter(
+    'spiral_snapshot_changes_total',
+    'Versions that changed a group, published by this or another process.',
+    ['chain_id', 'group'],
+  );
+  return {
+    upstreamCall: ({ provider, outcome, ms }) => {
+      calls.inc({ provider, outcome });
+      callSeconds.observe({ provider }, ms / 1_000);
+    },
+    rpcCall: ({ chainId, node, outcome, ms }) => {
+      const labels = { chain_id: String(chainId), node: String(node) };
+      rpcs.inc({ ...labels, outcome });
+      rpcSeconds.observe(labels, ms / 1_000);
+    },
+    nodeChosen: (chainId, node) => chosen.inc({ chain_id: String(chainId), node: String(node) }),
+    warmerRun: ({ name, ok, ms }) => {
+      runs.inc({ warmer: name, outcome: ok ? 'ok' : 'failed' });
+      runSeconds.observe({ warmer: name }, ms / 1_000);
+    },
+    query: ({ durationMs, failed }) => {
+      queries.inc({ outcome: failed ? 'failed' : 'ok' });
+      querySeconds.observe(durationMs / 1_000);
+    },
+    publish: (chainId, group) => publishes.inc({ chain_id: String(chainId), group }),
+  } satisfies Partial<Metrics>;
+}
+
+/** Caches and what is served from memory. */
+function cacheMetrics({ counter, registers }: Registered) {
   const lookups = counter('spiral_cache_lookups_total', 'Look-ups in caches.', ['cache', 'result']);
+  const remembered = counter(
+    'spiral_histories_from_memory_total',
+    'Reads of recorded rates that were served from memory while the database did not answer.',
+    [],
+  );
   const fills = new Map<string, CacheFill>();
   const fillGauge = (name: string, help: string, read: (fill: CacheFill) => number) =>
     new Gauge({
@@ -144,18 +239,41 @@ export function createMetrics(deps: MetricsDeps): Metrics {
     });
   fillGauge('spiral_cache_bytes', 'Memory of cached answers.', ({ bytes }) => bytes);
   fillGauge('spiral_cache_limit_bytes', 'Maximum memory of cached answers.', ({ maxBytes }) => maxBytes);
+  return {
+    cacheLookup: (cache, hit) => lookups.inc({ cache, result: hit ? 'hit' : 'miss' }),
+    cacheFill: (cache, fill) => {
+      fills.set(cache, fill);
+    },
+    rememberedHistory: () => remembered.inc(),
+  } satisfies Partial<Metrics>;
+}
+
+/** Limits and keys. */
+function limitMetrics({ counter }: Registered) {
   const refusals = counter('spiral_limiter_refusals_total', 'Requests refused by a limit.', ['limiter']);
   const insured = counter(
     'spiral_limiter_insured_total',
     'Charges that this process counted while Redis did not answer.',
     [],
   );
-  const remembered = counter(
-    'spiral_histories_from_memory_total',
-    'Reads of recorded rates that were served from memory while the database did not answer.',
-    [],
-  );
   const keyChecks = counter('spiral_key_checks_total', 'Checks of keys by outcome.', ['outcome']);
+  return {
+    refused: (error) => {
+      const limiter = limiterOf(error instanceof GraphQLError ? appErrorBehind(error) : error);
+      if (limiter !== null) refusals.inc({ limiter });
+    },
+    insuredCharge: () => insured.inc(),
+    keyCheck: (outcome) => keyChecks.inc({ outcome }),
+  } satisfies Partial<Metrics>;
+}
+
+/** Transaction builds. */
+function transactionMetrics({ counter }: Registered) {
+  const simulations = counter(
+    'spiral_simulations_total',
+    'Simulated builds by method; none = no node could simulate.',
+    ['chain_id', 'way'],
+  );
   const builds = counter('spiral_transaction_builds_total', 'Transaction builds, by verb and error code.', [
     'verb',
     'outcome',
@@ -165,46 +283,38 @@ export function createMetrics(deps: MetricsDeps): Metrics {
     'Requests to swap venues by outcome (quoted, no_route, or the reason of a refusal), and quotes that were chosen or failed in simulation.',
     ['chain_id', 'venue', 'outcome'],
   );
-  const publishes = counter(
-    'spiral_snapshot_changes_total',
-    'Versions that changed a group, published by this or another process.',
-    ['chain_id', 'group'],
-  );
+  return {
+    simulation: (chainId, way) => simulations.inc({ chain_id: String(chainId), way }),
+    build: (verb, outcome) => builds.inc({ verb, outcome }),
+    swapQuote: ({ chainId, venue, outcome }) => quotes.inc({ chain_id: String(chainId), venue, outcome }),
+  } satisfies Partial<Metrics>;
+}
+
+/** Open subscriptions. */
+function subscriptionMetrics({ registers }: Registered) {
   const open = new Gauge({
     name: 'spiral_subscriptions_open',
     help: 'Open subscriptions.',
     labelNames: ['field'] as const,
     registers,
   });
-  const cuts = counter('spiral_slow_readers_cut_total', 'Answers cut off because their reader stopped reading.', []);
+  return {
+    subscription: ({ field, change }) => {
+      if (change === 'opened') open.inc({ field });
+      else open.dec({ field });
+    },
+  } satisfies Partial<Metrics>;
+}
 
-  const broken = counter(
-    'spiral_http_broken_answers_total',
-    'Answers that ended with an error after their headers were sent: the connection was closed.',
-    ['route'],
-  );
-  const refusedConnections = counter(
-    'spiral_connections_refused_total',
-    'Connections refused above the limit of their address.',
-    [],
-  );
-  const gauge = (name: string, help: string, read: () => number) =>
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read());
-      },
-    });
-
+/** Measure the delay of the event loop. */
+function eventLoopDelay(register: Registry) {
   const delay = monitorEventLoopDelay({ resolution: EVENT_LOOP_RESOLUTION_MS });
   delay.enable();
   new Gauge({
     name: 'spiral_event_loop_delay_seconds',
     help: 'Delay of the event loop since the previous scrape.',
     labelNames: ['quantile'] as const,
-    registers,
+    registers: [register],
     collect() {
       // Every sample includes the sampling interval, which is subtracted.
       const late = (nanoseconds: number) =>
@@ -215,64 +325,7 @@ export function createMetrics(deps: MetricsDeps): Metrics {
       delay.reset();
     },
   });
-
-  return {
-    request: ({ route, method, status, durationMs }) => {
-      requests.inc({ route, method, status: String(status) });
-      requestSeconds.observe({ route }, durationMs / 1_000);
-    },
-    upstreamCall: ({ provider, outcome, ms }) => {
-      calls.inc({ provider, outcome });
-      callSeconds.observe({ provider }, ms / 1_000);
-    },
-    rpcCall: ({ chainId, node, outcome, ms }) => {
-      const labels = { chain_id: String(chainId), node: String(node) };
-      rpcs.inc({ ...labels, outcome });
-      rpcSeconds.observe(labels, ms / 1_000);
-    },
-    simulation: (chainId, way) => simulations.inc({ chain_id: String(chainId), way }),
-    nodeChosen: (chainId, node) => chosen.inc({ chain_id: String(chainId), node: String(node) }),
-    warmerRun: ({ name, ok, ms }) => {
-      runs.inc({ warmer: name, outcome: ok ? 'ok' : 'failed' });
-      runSeconds.observe({ warmer: name }, ms / 1_000);
-    },
-    query: ({ durationMs, failed }) => {
-      queries.inc({ outcome: failed ? 'failed' : 'ok' });
-      querySeconds.observe(durationMs / 1_000);
-    },
-    cacheLookup: (cache, hit) => lookups.inc({ cache, result: hit ? 'hit' : 'miss' }),
-    cacheFill: (cache, fill) => {
-      fills.set(cache, fill);
-    },
-    refused: (error) => {
-      const limiter = limiterOf(error instanceof GraphQLError ? appErrorBehind(error) : error);
-      if (limiter !== null) refusals.inc({ limiter });
-    },
-    insuredCharge: () => insured.inc(),
-    rememberedHistory: () => remembered.inc(),
-    keyCheck: (outcome) => keyChecks.inc({ outcome }),
-    build: (verb, outcome) => builds.inc({ verb, outcome }),
-    swapQuote: ({ chainId, venue, outcome }) => quotes.inc({ chain_id: String(chainId), venue, outcome }),
-    subscription: ({ field, change }) => {
-      if (change === 'opened') open.inc({ field });
-      else open.dec({ field });
-    },
-    slowReader: () => cuts.inc(),
-    brokenAnswer: (route) => broken.inc({ route }),
-    connectionRefused: () => refusedConnections.inc(),
-    watchEdge({ connections, unreadBytes }) {
-      gauge('spiral_connections_open', 'Open connections of callers.', connections);
-      gauge('spiral_unread_bytes', 'Bytes of unread answers.', unreadBytes);
-    },
-    publish: (chainId, group) => publishes.inc({ chain_id: String(chainId), group }),
-    render: () => register.metrics(),
-    contentType: register.contentType,
-    names: () => register.getMetricsAsArray().map((metric) => (metric as unknown as { name: string }).name),
-    close: () => {
-      delay.disable();
-      register.clear();
-    },
-  };
+  return delay;
 }
 
 /** The limit that an error refuses by; `null` = it is not the refusal of a limit. */

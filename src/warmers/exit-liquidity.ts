@@ -67,34 +67,6 @@ export function createExitLiquidityWarmer(
     return !fact || failures.has(token.address) || clock.now() - fact.asOfMs > everySec * 1_000 * FRESH_SHARE;
   };
 
-  const sweepToken = async (token: Token, signal: AbortSignal): Promise<Swept> => {
-    const facts = snapshot.facts(chainId);
-    const priceOf = deps.usdPriceOf ?? usdPriceOf;
-    const usd = priceOf(chain, facts, token, clock.now());
-    const stableUsd = priceOf(chain, facts, chain.stable, clock.now());
-    if (usd === null) return { reason: 'missing', source: PRICE_SOURCE };
-    const slippagePct: Partial<Record<ExitSizeUsd, Decimal | null>> = {};
-    for (const size of EXIT_SIZES_USD) {
-      const amountIn = toUnits(new Decimal(size).div(usd), token.decimals);
-      try {
-        const request = { chain, tokenIn: token.address, tokenOut: chain.stable.address, amountIn };
-        const route = await port.route(request, { signal });
-        const inUsd = fromUnits(amountIn, token.decimals).times(usd);
-        const outUsd =
-          route &&
-          (stableUsd ? fromUnits(route.amountOut, chain.stable.decimals).times(stableUsd) : route.amountOutUsd);
-        if (outUsd === undefined) return { reason: 'missing' };
-        const lossPct = outUsd === null ? null : HUNDRED.times(inUsd.minus(outUsd)).div(inUsd);
-        if (lossPct?.lt(-MAX_GAIN_PCT)) return { reason: 'implausible', impossiblePct: lossPct };
-        slippagePct[size] = lossPct && lossPct;
-      } catch (error) {
-        signal.throwIfAborted();
-        return { reason: reasonOf(error), error };
-      }
-    }
-    return { sweep: { slippagePct: slippagePct as ExitSweep['slippagePct'] } };
-  };
-
   const suspectOf = (token: Token): Suspect | undefined =>
     snapshot.facts(chainId).groups.exitLiquidity.failures.get(token.address)?.suspect;
 
@@ -127,7 +99,7 @@ export function createExitLiquidityWarmer(
       const worker = async (): Promise<void> => {
         for (let token = queue.shift(); token && refused === undefined; token = queue.shift()) {
           const asOfMs = clock.now();
-          const swept = await sweepToken(token, signal);
+          const swept = await sweepToken(deps, chain, port, token, signal);
           const suspect = 'sweep' in swept ? doubtSweep(token, swept.sweep) : undefined;
           if (suspect && suspect.readings < CONFIRMING_READINGS) {
             failures.set(token.address, { reason: 'implausible', source: SOURCE, suspect });
@@ -155,6 +127,39 @@ export function createExitLiquidityWarmer(
       return reportOf(items.size, [...failures.values()]);
     },
   };
+}
+
+/** Quote the sale of a token at every size. */
+async function sweepToken(
+  { snapshot, clock, usdPriceOf: priceOf = usdPriceOf }: ExitLiquidityDeps,
+  chain: Chain,
+  port: RoutePort,
+  token: Token,
+  signal: AbortSignal,
+): Promise<Swept> {
+  const facts = snapshot.facts(chain.chainId);
+  const usd = priceOf(chain, facts, token, clock.now());
+  const stableUsd = priceOf(chain, facts, chain.stable, clock.now());
+  if (usd === null) return { reason: 'missing', source: PRICE_SOURCE };
+  const slippagePct: Partial<Record<ExitSizeUsd, Decimal | null>> = {};
+  for (const size of EXIT_SIZES_USD) {
+    const amountIn = toUnits(new Decimal(size).div(usd), token.decimals);
+    try {
+      const request = { chain, tokenIn: token.address, tokenOut: chain.stable.address, amountIn };
+      const route = await port.route(request, { signal });
+      const inUsd = fromUnits(amountIn, token.decimals).times(usd);
+      const outUsd =
+        route && (stableUsd ? fromUnits(route.amountOut, chain.stable.decimals).times(stableUsd) : route.amountOutUsd);
+      if (outUsd === undefined) return { reason: 'missing' };
+      const lossPct = outUsd === null ? null : HUNDRED.times(inUsd.minus(outUsd)).div(inUsd);
+      if (lossPct?.lt(-MAX_GAIN_PCT)) return { reason: 'implausible', impossiblePct: lossPct };
+      slippagePct[size] = lossPct && lossPct;
+    } catch (error) {
+      signal.throwIfAborted();
+      return { reason: reasonOf(error), error };
+    }
+  }
+  return { sweep: { slippagePct: slippagePct as ExitSweep['slippagePct'] } };
 }
 
 /** The collaterals that are quoted: each once, without the stablecoin itself and tokens without a known venue. */

@@ -10,28 +10,9 @@ const MAX_FILES_IN_FOLDER = 20;
 
 /** Files with functions that are still to be split. */
 const LONG_FUNCTIONS = [
-  'src/app/core.ts',
-  'src/app/surface.ts',
-  'src/chain/rpc/node.ts',
-  'src/chain/rpc/nodes.ts',
-  'src/database/recorded-rates.ts',
-  'src/graphql/queries.ts',
-  'src/graphql/yoga.ts',
-  'src/http/handler.ts',
-  'src/limits/budgets.ts',
-  'src/rest/routes/equity.ts',
-  'src/rest/routes/leverage.ts',
   'src/schema/market/market.ts',
   'src/schema/position/position.ts',
   'src/schema/strategy/strategy.ts',
-  'src/services/changes.ts',
-  'src/snapshot/redis.ts',
-  'src/telemetry/metrics-facts.ts',
-  'src/telemetry/metrics.ts',
-  'src/transactions/equity/deposit.ts',
-  'src/transactions/equity/exit.ts',
-  'src/warmers/exit-liquidity.ts',
-  'src/warmers/runner/runner.ts',
 ];
 /** Files that are still to be split. */
 const LONG_FILES = ['src/schema/ops/ops.ts'];

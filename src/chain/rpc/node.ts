@@ -72,12 +72,9 @@ const UNKNOWN_BATCH = 20;
 
 /** Create one node. No request is sent before its first use. */
 export function createNode(deps: NodeDeps): Node {
-  const { chainId, url, place, clock, logger, fetch, timeouts, retryCount, probe: find = probeNode } = deps;
+  const { chainId, url, place, clock, logger, fetch, timeouts, probe: find = probeNode } = deps;
   const about = { chainId, node: place, host: new URL(url).host };
-  const clients = new Map<string, ChainClient>();
   const sendProbe = createProbeSender({ chainId, rpcUrl: url }, { fetch, timeouts });
-  /** Pending requests for the newest block, by timeout. */
-  const pendingHeads = new Map<number, Promise<NamedBlock>>();
   let head: NamedBlock | undefined;
   let latencyMs: number | undefined;
   let isBehind = false;
@@ -90,15 +87,7 @@ export function createNode(deps: NodeDeps): Node {
 
   const isOtherChain = () => typeof known?.chainId === 'number' && known.chainId !== chainId;
   const batchSize = () => known?.batchSize ?? UNKNOWN_BATCH;
-  const clientOf = (timeoutMs: number): ChainClient => {
-    const key = `${timeoutMs} ${batchSize()}`;
-    const made = clients.get(key);
-    if (made) return made;
-    const limits = { timeoutMs, retryCount, batchSize: batchSize() };
-    const client = createChainClient({ chainId, rpcUrl: url, ...limits }, { fetch, timeouts });
-    clients.set(key, client);
-    return client;
-  };
+  const clientOf = createClients(deps);
 
   const probe = async (): Promise<NodeCapabilities> => {
     probing ??= find(sendProbe).finally(() => {
@@ -118,28 +107,20 @@ export function createNode(deps: NodeDeps): Node {
     return known;
   };
 
+  const ask = sharedByTimeout(async (timeoutMs, options) => {
+    const startedMs = performance.now();
+    const newest = await newestBlock(clientOf(timeoutMs, batchSize()), place, options);
+    head = newest;
+    latencyMs = Math.round(performance.now() - startedMs);
+    return newest;
+  });
+
   return {
     place,
     probe,
     isResting: () =>
       isOtherChain() || (lastFailure !== undefined && isFailing && clock.now() < lastFailure.atMs + REST_MS),
-    ask(timeoutMs, options) {
-      const asking = pendingHeads.get(timeoutMs);
-      // Concurrent readings share a request; one with an abort signal needs its own.
-      if (asking && !options?.signal) return asking;
-      const startedMs = performance.now();
-      const answer: Promise<NamedBlock> = newestBlock(clientOf(timeoutMs), place, options)
-        .then((newest) => {
-          head = newest;
-          latencyMs = Math.round(performance.now() - startedMs);
-          return newest;
-        })
-        .finally(() => {
-          if (pendingHeads.get(timeoutMs) === answer) pendingHeads.delete(timeoutMs);
-        });
-      if (!options?.signal) pendingHeads.set(timeoutMs, answer);
-      return answer;
-    },
+    ask,
     refresh() {
       if (known && !probing && clock.now() >= probeDueMs) void probe();
     },
@@ -148,7 +129,7 @@ export function createNode(deps: NodeDeps): Node {
       const capabilities = known as NodeCapabilities;
       if (isOtherChain()) throw new ChainReadError('implausible');
       return {
-        client: clientOf(timeoutMs),
+        client: clientOf(timeoutMs, batchSize()),
         block,
         at: nameOf(block, capabilities),
         limits: { callGas: capabilities.callGas, batchSize: batchSize() },
@@ -184,6 +165,32 @@ export function createNode(deps: NodeDeps): Node {
       capabilities: known,
       lastFailure,
     }),
+  };
+}
+
+/** Create the clients of a node, one for each timeout and batch size. */
+function createClients({ chainId, url, fetch, timeouts, retryCount }: NodeDeps) {
+  const clients = new Map<string, ChainClient>();
+  return (timeoutMs: number, batchSize: number): ChainClient => {
+    const key = `${timeoutMs} ${batchSize}`;
+    const made = clients.get(key);
+    if (made) return made;
+    const client = createChainClient({ chainId, rpcUrl: url, timeoutMs, retryCount, batchSize }, { fetch, timeouts });
+    clients.set(key, client);
+    return client;
+  };
+}
+
+/** Let concurrent requests with the same timeout share one; a request with an abort signal is its own. */
+function sharedByTimeout<T>(send: (timeoutMs: number, options?: ReadOptions) => Promise<T>) {
+  const pending = new Map<number, Promise<T>>();
+  return (timeoutMs: number, options?: ReadOptions): Promise<T> => {
+    if (options?.signal) return send(timeoutMs, options);
+    const known = pending.get(timeoutMs);
+    if (known) return known;
+    const answer = send(timeoutMs, options).finally(() => pending.delete(timeoutMs));
+    pending.set(timeoutMs, answer);
+    return answer;
   };
 }
 

@@ -119,61 +119,65 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
       errors: [...BUILD_ERRORS, ...SIMULATION_ERRORS],
       examples: [{ summary: 'At the target LTV', body: { strategyId: SPY_VAULT, amount: '5000', userAddress: USER } }],
     }),
-    defineRoute({
-      method: 'POST',
-      path: '/v1/partner/equity/exit/build',
-      surface: 'Partner',
-      summary: 'Build the batch that fully unwinds an equity vault',
-      description:
-        'Unsigned calls in order: close each yield loop, grant, take the stock leg apart, revoke. It closes the loops of yieldPositionIds, by default the loops of the vault, and no other loop. If the match is ambiguous, the request is refused with the candidates.',
-      operation: 'EquityExitBuild',
-      params: z.object({}),
-      body: z.strictObject({
-        strategyId: vaultId,
-        userAddress: addressText('The signing wallet, which owns the vault.'),
-        yieldPositionIds: z
-          .array(z.int().min(0).max(1_000_000))
-          .max(MAX_LOOPS)
-          .optional()
-          .describe('Yield loops to close with the stock leg; required when yieldLoopMatch is "ambiguous".'),
-        slippage,
-        maxSwapLossPct: plainNumber(
-          'Maximum loss of all sales together, percent of the equity. Replaces the limit of 1 % of each sale; up to 50.',
-        ).optional(),
-        minAmountOut: amountText(
-          'Minimum proceeds of all sales together, whole deposit tokens; debts are repaid from them.',
-        ).optional(),
-        allowUnsimulated: z
-          .boolean()
-          .optional()
-          .describe(
-            'Whether the batch is built without simulation if no node of the chain can simulate; its instructions then say NOT_SIMULATED.',
-          ),
-        chainId,
-      }),
-      variables: ({ body: { userAddress, ...body } }) => ({ wallet: userAddress, input: exitVariables(body) }),
-      project: ({ equityExitPlan: answer }: EquityExitBuildMutation) => {
-        const batch = answered(answer);
-        if (isRefusal(batch)) throw refusalError(batch);
-        const { totalSwapCostOfEquityPct: totalSwapCostPctOfEquity, received, readAt, oraclePriceAsOf } = batch;
-        const costing = {
-          costs: contractCosts(batch.costs),
-          totalSwapCostPctOfEquity,
-          worstCase: contractWorstCase(batch.worstCase),
-        };
-        return projectBatch(batch, {
-          ...(dropAbsent(exitCosting, costing, () => false) as typeof costing),
-          ...(received ? { received: contractReceived(received) } : {}),
-          ...(readAt ? { readAt } : {}),
-          ...(oraclePriceAsOf !== null || noneIn(batch.gaps)('oraclePriceAsOf') ? { oraclePriceAsOf } : {}),
-          position: projectEquityPosition(batch.position),
-        });
-      },
-      response: equityBatch,
-      errors: [...BUILD_ERRORS, ...SIMULATION_ERRORS],
-      examples: [{ summary: 'The whole vault', body: { strategyId: SPY_VAULT, userAddress: OWNER } }],
-    }),
+    exitRoute(chainId),
   ];
+}
+
+function exitRoute(chainId: ReturnType<typeof equityChainId>): AnyRoute {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/partner/equity/exit/build',
+    surface: 'Partner',
+    summary: 'Build the batch that fully unwinds an equity vault',
+    description:
+      'Unsigned calls in order: close each yield loop, grant, take the stock leg apart, revoke. It closes the loops of yieldPositionIds, by default the loops of the vault, and no other loop. If the match is ambiguous, the request is refused with the candidates.',
+    operation: 'EquityExitBuild',
+    params: z.object({}),
+    body: z.strictObject({
+      strategyId: vaultId,
+      userAddress: addressText('The signing wallet, which owns the vault.'),
+      yieldPositionIds: z
+        .array(z.int().min(0).max(1_000_000))
+        .max(MAX_LOOPS)
+        .optional()
+        .describe('Yield loops to close with the stock leg; required when yieldLoopMatch is "ambiguous".'),
+      slippage,
+      maxSwapLossPct: plainNumber(
+        'Maximum loss of all sales together, percent of the equity. Replaces the limit of 1 % of each sale; up to 50.',
+      ).optional(),
+      minAmountOut: amountText(
+        'Minimum proceeds of all sales together, whole deposit tokens; debts are repaid from them.',
+      ).optional(),
+      allowUnsimulated: z
+        .boolean()
+        .optional()
+        .describe(
+          'Whether the batch is built without simulation if no node of the chain can simulate; its instructions then say NOT_SIMULATED.',
+        ),
+      chainId,
+    }),
+    variables: ({ body: { userAddress, ...body } }) => ({ wallet: userAddress, input: exitVariables(body) }),
+    project: ({ equityExitPlan: answer }: EquityExitBuildMutation) => {
+      const batch = answered(answer);
+      if (isRefusal(batch)) throw refusalError(batch);
+      const { totalSwapCostOfEquityPct: totalSwapCostPctOfEquity, received, readAt, oraclePriceAsOf } = batch;
+      const costing = {
+        costs: contractCosts(batch.costs),
+        totalSwapCostPctOfEquity,
+        worstCase: contractWorstCase(batch.worstCase),
+      };
+      return projectBatch(batch, {
+        ...(dropAbsent(exitCosting, costing, () => false) as typeof costing),
+        received: received ? contractReceived(received) : undefined,
+        readAt: readAt ?? undefined,
+        ...(oraclePriceAsOf !== null || noneIn(batch.gaps)('oraclePriceAsOf') ? { oraclePriceAsOf } : {}),
+        position: projectEquityPosition(batch.position),
+      });
+    },
+    response: equityBatch,
+    errors: [...BUILD_ERRORS, ...SIMULATION_ERRORS],
+    examples: [{ summary: 'The whole vault', body: { strategyId: SPY_VAULT, userAddress: OWNER } }],
+  });
 }
 
 /** Map a deposit to the input of the schema. */

@@ -137,50 +137,54 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
         },
       ],
     }),
-    defineRoute({
-      method: 'POST',
-      path: '/v1/partner/manage/build',
-      surface: 'Partner',
-      summary: 'Build the transaction that manages or closes a position',
-      description:
-        'Fields per action. close: none, or amount (of the collateral) to sell a part. increase_leverage: leverage or desiredLtv. add_collateral: amount and payToken. remove_collateral: amount (of the collateral). repay: payToken and amount, or full: true. borrow: amount (of the loan token). Other fields are refused.',
-      operation: 'ManageBuild',
-      params: z.object({}),
-      body: z.strictObject({
-        userAddress: addressText('The signing wallet, which owns the position.'),
-        id: z.int().min(0).max(1_000_000).describe('Index of the position on chain, from the positions endpoint.'),
-        action: z.enum(MANAGE_ACTIONS).describe('The action.'),
-        amount: amountText('Amount in whole tokens of the token of the action.').optional(),
-        payToken: addressText('Token of the payment; ETH is the zero address.').optional(),
-        full: z.boolean().optional().describe('repay only: repay the entire remaining debt.'),
-        desiredLtv: amountText('Target LTV in percent; this or leverage.').optional(),
-        leverage: plainNumber('Target leverage; this or desiredLtv.').optional(),
-        slippage: plainNumber('Ratio; 0.005 when left out, capped at 0.01.').optional(),
-        maxSwapLossPct: plainNumber(
-          'Maximum cost of all swaps and fees together, percent of the equity (of the payment if a token is swapped to add or to repay). Replaces the usual limits; up to 10, and up to 50 with close and repay.',
-        ).optional(),
-        minAmountOut: amountText(
-          "Minimum output of the action's swap, whole tokens; for a close all proceeds, from which the debt is repaid. Required if the service has no price for the pair.",
-        ).optional(),
-        allowUnsimulated: z
-          .boolean()
-          .optional()
-          .describe(
-            'Whether it is built without simulation if no node of the chain can simulate; its instructions then say NOT_SIMULATED. Applies to close, repay and add_collateral; actions that add risk are refused.',
-          ),
-        chainId: chainIdField(options.chainIds, options.chainIds[0] ?? 1),
-      }),
-      variables: ({ body: { userAddress, ...body } }) => ({ wallet: userAddress, input: manageVariables(body) }),
-      project: ({ manageLeveragePlan: answer }: ManageBuildMutation) => {
-        const plan = answered(answer);
-        if (isRefusal(plan)) throw refusalError(plan);
-        return projectPlan(plan);
-      },
-      response: transactionBundle,
-      errors: [...BUILD_ERRORS, ...SIMULATION_ERRORS],
-      examples: [{ summary: 'Close', body: { userAddress: OWNER, id: 0, action: 'close' } }],
-    }),
+    manageRoute(options),
   ];
+}
+
+function manageRoute({ chainIds }: RouteOptions): AnyRoute {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/partner/manage/build',
+    surface: 'Partner',
+    summary: 'Build the transaction that manages or closes a position',
+    description:
+      'Fields per action. close: none, or amount (of the collateral) to sell a part. increase_leverage: leverage or desiredLtv. add_collateral: amount and payToken. remove_collateral: amount (of the collateral). repay: payToken and amount, or full: true. borrow: amount (of the loan token). Other fields are refused.',
+    operation: 'ManageBuild',
+    params: z.object({}),
+    body: z.strictObject({
+      userAddress: addressText('The signing wallet, which owns the position.'),
+      id: z.int().min(0).max(1_000_000).describe('Index of the position on chain, from the positions endpoint.'),
+      action: z.enum(MANAGE_ACTIONS).describe('The action.'),
+      amount: amountText('Amount in whole tokens of the token of the action.').optional(),
+      payToken: addressText('Token of the payment; ETH is the zero address.').optional(),
+      full: z.boolean().optional().describe('repay only: repay the entire remaining debt.'),
+      desiredLtv: amountText('Target LTV in percent; this or leverage.').optional(),
+      leverage: plainNumber('Target leverage; this or desiredLtv.').optional(),
+      slippage: plainNumber('Ratio; 0.005 when left out, capped at 0.01.').optional(),
+      maxSwapLossPct: plainNumber(
+        'Maximum cost of all swaps and fees together, percent of the equity (of the payment if a token is swapped to add or to repay). Replaces the usual limits; up to 10, and up to 50 with close and repay.',
+      ).optional(),
+      minAmountOut: amountText(
+        "Minimum output of the action's swap, whole tokens; for a close all proceeds, from which the debt is repaid. Required if the service has no price for the pair.",
+      ).optional(),
+      allowUnsimulated: z
+        .boolean()
+        .optional()
+        .describe(
+          'Whether it is built without simulation if no node of the chain can simulate; its instructions then say NOT_SIMULATED. Applies to close, repay and add_collateral; actions that add risk are refused.',
+        ),
+      chainId: chainIdField(chainIds, chainIds[0] ?? 1),
+    }),
+    variables: ({ body: { userAddress, ...body } }) => ({ wallet: userAddress, input: manageVariables(body) }),
+    project: ({ manageLeveragePlan: answer }: ManageBuildMutation) => {
+      const plan = answered(answer);
+      if (isRefusal(plan)) throw refusalError(plan);
+      return projectPlan(plan);
+    },
+    response: transactionBundle,
+    errors: [...BUILD_ERRORS, ...SIMULATION_ERRORS],
+    examples: [{ summary: 'Close', body: { userAddress: OWNER, id: 0, action: 'close' } }],
+  });
 }
 
 /** Shape a plan as the frozen bundle: no value where there is none, no preview where no position is left. */

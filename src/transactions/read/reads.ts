@@ -9,7 +9,7 @@ import {
 import type { BlockReader, ReadAtOptions } from '../../chain/read-at.ts';
 import type { Reading } from '../../chain/reading.ts';
 import { ChainReadError } from '../../chain/rpc/errors.ts';
-import type { Session } from '../../chain/rpc/nodes.ts';
+import type { Session } from '../../chain/rpc/session.ts';
 import type { BlockRef, Call } from '../../chain/types.ts';
 import type { Address, Hex } from '../../shared/ids.ts';
 

@@ -2,7 +2,7 @@ import { type Hex, numberToHex, pad } from 'viem';
 import type { Reading } from '../../chain/reading.ts';
 import type { NodeCapabilities } from '../../chain/rpc/capabilities.ts';
 import { ChainReadError } from '../../chain/rpc/errors.ts';
-import type { Session } from '../../chain/rpc/nodes.ts';
+import type { Session } from '../../chain/rpc/session.ts';
 import type { Address } from '../../shared/ids.ts';
 import { SimulationRevertedError } from '../errors.ts';
 import type { Read } from '../read/reads.ts';

@@ -87,7 +87,7 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
     entry.abort = null;
     const aborted = abort.signal.aborted;
     const ok = outcome.report !== undefined && outcome.report.retryable === 0;
-    if (!aborted) logChange(entry, outcome, ok);
+    if (!aborted) recordOutcome(logger, entry, outcome, ok);
     const standbyMs = lease.ttlMs * STANDBY_SHARE;
     if (!stopping)
       schedule(entry, aborted ? standbyMs : delayAfter(warmer.everySec, entry.failedInRow, outcome, random));
@@ -95,18 +95,6 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
     const event: RunEvent = { name: warmer.name, ok, items, failures, ms: clock.now() - startedMs };
     if (!aborted) deps.onRun?.(event);
     return event;
-  };
-
-  /** Log changes of state only, once each. */
-  const logChange = (entry: Entry, outcome: RunOutcome, ok: boolean): void => {
-    const { name } = entry.warmer;
-    if (ok && entry.failedInRow > 0) logger.info({ warmer: name }, 'warmer recovered');
-    if (!ok && entry.failedInRow === 0) {
-      const { error, report } = outcome;
-      const why = error instanceof AppError ? { details: error.details } : error === undefined ? {} : { error };
-      logger.warn({ warmer: name, ...why, ...report }, 'warmer failing');
-    }
-    entry.failedInRow = ok ? 0 : entry.failedInRow + 1;
   };
 
   const run = (entry: Entry, mode: RunMode): Promise<RunEvent> => {
@@ -132,12 +120,6 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
     else schedule(entry, Math.min(lease.ttlMs * STANDBY_SHARE, (freeInMs ?? Number.POSITIVE_INFINITY) + AFTER_END_MS));
   };
 
-  const refusalReason = (freeInMs: number | null): string => {
-    if (stopping) return 'this process is stopping';
-    if (lease.isClockOff()) return 'the clock of this process is more than two minutes from the one of Redis';
-    return freeInMs === null ? 'the holder of its lease is unknown' : 'another process holds its lease';
-  };
-
   return {
     start: async () => {
       for (const phase of [0, 1, 2]) {
@@ -146,19 +128,12 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
       }
     },
     refresh: async (name) => {
-      const matching = entries.filter(({ warmer }) => warmer.name === name || warmer.name.startsWith(`${name}:`));
-      if (matching.length === 0) {
-        const names = entries.map((entry) => entry.warmer.name).join(', ');
-        throw new NotFoundError(`No warmer has the name "${name}". Name one of: ${names}.`, {
-          resource: 'warmer',
-          id: name,
-        });
-      }
+      const matching = entriesNamed(name, entries);
       return Promise.all(
         matching.map(async (entry) => {
           const { ours, freeInMs } = stopping ? NOT_OURS : await entry.holder.hold();
           if (!ours) {
-            const why = refusalReason(freeInMs);
+            const why = refusalReason(lease, stopping, freeInMs);
             throw new AppError('not_ready', `"${entry.warmer.name}" cannot run here: ${why}.`, { retryAfterSec: 2 });
           }
           return run(entry, 'all');
@@ -182,4 +157,35 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
       );
     },
   };
+}
+
+/** Count failures in a row, and log changes of state only, once each. */
+function recordOutcome(logger: Logger, entry: Entry, outcome: RunOutcome, ok: boolean): void {
+  const { name } = entry.warmer;
+  if (ok && entry.failedInRow > 0) logger.info({ warmer: name }, 'warmer recovered');
+  if (!ok && entry.failedInRow === 0) {
+    const { error, report } = outcome;
+    const why = error instanceof AppError ? { details: error.details } : error === undefined ? {} : { error };
+    logger.warn({ warmer: name, ...why, ...report }, 'warmer failing');
+  }
+  entry.failedInRow = ok ? 0 : entry.failedInRow + 1;
+}
+
+/** Why a process without the lease of a job does not run it. */
+function refusalReason(lease: LeasePort, stopping: boolean, freeInMs: number | null): string {
+  if (stopping) return 'this process is stopping';
+  if (lease.isClockOff()) return 'the clock of this process is more than two minutes from the one of Redis';
+  return freeInMs === null ? 'the holder of its lease is unknown' : 'another process holds its lease';
+}
+
+function entriesNamed(name: string, entries: readonly Entry[]): readonly Entry[] {
+  const named = entries.filter(({ warmer }) => warmer.name === name || warmer.name.startsWith(`${name}:`));
+  if (named.length === 0) {
+    const names = entries.map((entry) => entry.warmer.name).join(', ');
+    throw new NotFoundError(`No warmer has the name "${name}". Name one of: ${names}.`, {
+      resource: 'warmer',
+      id: name,
+    });
+  }
+  return named;
 }

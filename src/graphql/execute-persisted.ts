@@ -1,0 +1,99 @@
+import {
+  type ExecutionResult,
+  execute as executeDocument,
+  type GraphQLError,
+  type GraphQLSchema,
+  parse,
+  validate,
+} from 'graphql';
+import type { YogaServerInstance } from 'graphql-yoga';
+import { clientIdentity } from '../limits/budgets.ts';
+import type { FairQueue } from '../limits/fair-queue.ts';
+import type { RequestContext } from '../limits/request-context.ts';
+import type { AppContext } from '../resolvers/common/context.ts';
+import type { CacheValidity } from '../shared/cache-validity.ts';
+import type { ServerContext } from './context.ts';
+import { createEnumValues } from './enum-values.ts';
+
+export interface ExecutedOperation {
+  readonly result: ExecutionResult;
+  /** Cache validity of the result; absent: it is not cached. */
+  readonly validity?: CacheValidity | undefined;
+  /**
+   * Execute the operation with other variables in the same context, for the next page of an admitted request. The plugins do
+   * not run again.
+   */
+  again(variables: Readonly<Record<string, unknown>>): Promise<ExecutionResult>;
+}
+
+export interface PersistedCall {
+  /** Name of the operation. */
+  readonly operation: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly requestContext: RequestContext;
+}
+
+export interface PersistedExecutionDeps {
+  readonly schema: GraphQLSchema;
+  /** The persisted operations by name. */
+  readonly persisted: ReadonlyMap<string, { readonly document: string }>;
+  readonly yoga: YogaServerInstance<ServerContext, AppContext>;
+  readonly fairQueue: FairQueue;
+  readonly formatError: (error: unknown, correlationId: string) => GraphQLError;
+}
+
+/** Create the execution of persisted operations, each parsed and validated once. */
+export function createPersistedExecution({ schema, persisted, yoga, fairQueue, formatError }: PersistedExecutionDeps) {
+  const documents = new Map(
+    [...persisted].map(([name, { document: text }]) => {
+      const document = prepare(schema, text);
+      return [name, { document, enums: createEnumValues(schema, document) }];
+    }),
+  );
+  return async ({ operation, variables, requestContext }: PersistedCall): Promise<ExecutedOperation> => {
+    await fairQueue.enter(clientIdentity(requestContext));
+    const text = persisted.get(operation)?.document;
+    const prepared = documents.get(operation);
+    if (!prepared) throw new Error(`no persisted operation is named ${operation}`);
+    const { document, enums } = prepared;
+    const formatted = (errors: readonly unknown[]) =>
+      errors.map((error) => formatError(error, requestContext.correlationId));
+    try {
+      const { contextFactory, execute } = yoga.getEnveloped({
+        info: requestContext,
+        transport: 'rest',
+        params: { query: text },
+        request: null,
+      });
+      const contextValue = await contextFactory();
+      const args = { schema, document, variableValues: enums.named(variables), contextValue };
+      const presented = (result: ExecutionResult): ExecutionResult =>
+        result.errors === undefined
+          ? { ...result, data: enums.valued(result.data) as NonNullable<ExecutionResult['data']> }
+          : { ...result, errors: formatted(result.errors) };
+      const result = (await execute(args)) as ExecutionResult;
+      return {
+        result: presented(result),
+        validity: result.errors === undefined ? contextValue.cacheHints.validity() : undefined,
+        async again(next) {
+          await fairQueue.enter(clientIdentity(requestContext));
+          return presented(await executeDocument({ ...args, variableValues: enums.named(next) }));
+        },
+      };
+    } catch (error) {
+      const result = { errors: formatted([error]) };
+      return { result, again: async () => result };
+    }
+  };
+}
+
+/**
+ * Parse and validate a persisted operation.
+ * @throws Error naming the fault
+ */
+function prepare(schema: GraphQLSchema, text: string) {
+  const document = parse(text);
+  const [error] = validate(schema, document);
+  if (error) throw new Error(`Persisted operation does not fit the schema: ${error.message}`);
+  return document;
+}
