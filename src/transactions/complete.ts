@@ -20,7 +20,7 @@ import type {
 } from './types.ts';
 
 /**
- * Calls that were decided on, how their simulation is read, and what follows from it. `O` is the outcome of the simulation,
+ * Planned calls, the way their simulation is read, and the result of both. `O` is the outcome of the simulation,
  * `R` the part of the result that depends on it.
  */
 export interface Draft<O extends { readonly fills: readonly Fill[] }, R extends { readonly notes: readonly string[] }> {
@@ -56,12 +56,12 @@ export interface Draft<O extends { readonly fills: readonly Fill[] }, R extends 
   readonly bounds: { readonly maxSwapLossPct?: Decimal | undefined; readonly minAmountOut?: Decimal | undefined };
 }
 
-/** What the wallet pays with. Base units. */
+/** The token that the wallet pays with. Base units. */
 export interface Payment {
   readonly token: PayToken;
   readonly amount: bigint;
   readonly balance: bigint;
-  /** What the contract of the first call may take now. */
+  /** Allowance of the contract of the first call. */
   readonly allowance: bigint;
 }
 
@@ -84,7 +84,7 @@ export interface Completed {
 const MAX_LIFE_MS = 60_000;
 
 /**
- * Simulate calls, compare the outcome with the plan, and say what there is to know and to do before signing.
+ * Simulate calls, compare the outcome with the plan, and list the issues and steps before signing.
  * @throws SimulationRevertedError, SimulationMismatchError, NotSimulatedError, ChainReadError; as `explain` and `conclude`
  */
 export async function complete<
@@ -115,7 +115,7 @@ export async function complete<
   };
 }
 
-/** What the wallet gains of several tokens; a token that it pays with is left out. */
+/** The amounts that the wallet gains; a token that it pays with is left out. */
 export function positiveAmounts(amounts: readonly TokenAmount[]): readonly TokenAmount[] {
   return amounts.filter(({ amount }) => amount > 0n);
 }

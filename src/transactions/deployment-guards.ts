@@ -7,8 +7,8 @@ import type { Address } from '../shared/ids.ts';
 import { type Ineligibility, NotEligibleError } from './errors.ts';
 
 /**
- * Refuse what stands on something of the catalog that the chain says otherwise.
- * @param addsRisk whether what is built adds risk: a market of another kind can still be left
+ * Refuse a build on a part of the catalog that differs on the chain.
+ * @param addsRisk whether the action adds risk: a market of another kind can still be left
  * @throws NotEligibleError
  */
 export function requireAgreement(
@@ -22,7 +22,7 @@ export function requireAgreement(
   refuseOn(standing.find(({ effect }) => effect === 'no_builds' || (addsRisk && effect === 'no_new_risk')));
 }
 
-/** Refuse to count in a token, or to call a contract, of the catalog that the chain says otherwise of. @throws NotEligibleError */
+/** Refuse a token or contract of the catalog that differs on the chain. @throws NotEligibleError */
 export function requireSound(chain: Chain, facts: ChainFacts, address: Address): void {
   const { disagreements } = agreementOf(chain, facts);
   refuseOn(disagreements.find(({ key, effect }) => key === address && effect === 'no_builds'));
@@ -32,7 +32,7 @@ function refuseOn(found: Disagreement | undefined): void {
   if (!found) return;
   const { kind, name, key, catalog, chain } = found;
   throw new NotEligibleError(
-    `${name} (${key}) is not on chain what it is here (${kind}: ${shortened(catalog)} here, ${shortened(chain)} there). Nothing is built on it until that is cleared up: choose another strategy, or try again later.`,
+    `${name} (${key}) differs on the chain from the catalog (${kind}: ${shortened(catalog)} in the catalog, ${shortened(chain)} on the chain). Nothing is built on it until that is resolved: choose another strategy, or try again later.`,
     { reason: 'catalog_mismatch', rule: 'catalog_mismatch', pointer: '/health' },
   );
 }
@@ -44,8 +44,8 @@ function shortened(text: string): string {
 }
 
 /**
- * Refuse a path through one of our routers that may not act for users: everything sent there would revert.
- * @param instead what can be done without it
+ * Refuse a path through a router of the product that may not act for users: its transactions would revert.
+ * @param instead the way that works without it
  * @throws NotEligibleError
  */
 export function requireOperator(chain: Chain, facts: ChainFacts, operator: Address, instead: string): void {
@@ -62,7 +62,7 @@ export function hasOperator(chain: Chain, facts: ChainFacts): boolean {
 }
 
 /**
- * Refuse what has to act through the contract of a position that is in manual mode: it would revert.
+ * Refuse an action through the contract of a position that is in manual mode: it would revert.
  * @throws NotEligibleError
  */
 export function requireManaged(
@@ -73,12 +73,12 @@ export function requireManaged(
 ): void {
   if (manualMode !== true) return;
   throw new NotEligibleError(
-    `Position ${id} is in manual mode: only its wallet acts through the contract that holds it, FlashLeverage can not. Send its manualModeCalls, which repay its debt and take the collateral out.`,
+    `Position ${id} is in manual mode: only its wallet can act through the contract that holds it, FlashLeverage cannot. Send its manualModeCalls: they repay its debt and take the collateral out.`,
     { reason: 'manual_mode', pointer: `/v1/partner/positions/${user}?chainId=${chainId}` },
   );
 }
 
-/** Rules about the deployment that the chain is not asked about again when something is built. */
+/** Rules about the deployment that a build does not read from the chain again. */
 const RULES = {
   venue_not_allowed:
     'the contract that holds positions allows no router of the venues at which its collateral is traded',
@@ -86,8 +86,8 @@ const RULES = {
 } as const satisfies Partial<Record<VisibilityCheckName & Ineligibility, string>>;
 
 /**
- * Refuse to add risk to what the deployed contract would not take, by the listing rules that say so.
- * @param next what to do instead
+ * Refuse to add risk where a listing rule says that the deployed contract would revert.
+ * @param next the next step
  * @throws NotEligibleError
  */
 export function requireDeployed(strategy: Pick<Strategy, 'visibility'> | undefined, next: string): void {

@@ -18,10 +18,10 @@ import type { TokenDirectory } from './read/tokens.ts';
 import { createBalanceSlots } from './simulate/balance-slot.ts';
 import { canSimulate, createSimulator, type SimulationWay, type Simulator } from './simulate/simulate.ts';
 
-/** Tells which equity vault a loop belongs to; `null` = none. Loops of a vault are not managed alone. */
+/** Finds the equity vault of a loop; `null` = none. Loops of a vault are not managed alone. */
 export type VaultOf = (chainId: ChainId, user: Address, positionId: number) => Promise<string | null>;
 
-/** What all builders of one service share. */
+/** Parts that all builders of one service share. */
 export interface BuilderDeps {
   readonly chains: readonly Chain[];
   readonly clock: Clock;
@@ -31,7 +31,7 @@ export interface BuilderDeps {
   readonly quoter: Quoter;
   readonly venueStatistics: VenueStatistics;
   readonly tokens: TokenDirectory;
-  /** Begin a session on a chain: what is read and simulated in it is of one node and block. */
+  /** Begin a session on a chain: all its reads and simulations are of one node and block. */
   node(chainId: ChainId): ChainNode;
   /** Receives the referral fee of swaps into a position; absent = none is taken. */
   readonly feeReceiver: Address | undefined;
@@ -46,10 +46,10 @@ export interface ChainNode {
   readonly simulator: Simulator;
 }
 
-/** Told how a build was tried out; `none` = no node could. */
+/** Receives the way in which a build was simulated; `none` = no node could. */
 export type OnSimulated = (chainId: ChainId, way: SimulationWay | 'none') => void;
 
-/** Create what begins sessions; what is remembered of tokens outlives them. */
+/** Create the sessions on the chains' nodes; balance slots of tokens outlive a session. */
 export function createNodes(
   chains: readonly Chain[],
   nodes: ReadonlyMap<ChainId, ChainNodes>,
@@ -88,8 +88,8 @@ export function composedMarket(deps: BuilderDeps, market: Market): ComposedMarke
 }
 
 /**
- * Yield and cost of a position on the market that owes `debtBefore` loan base units now and into which a reallocation moves
- * `moved`; `undefined` while a source of its rates has never answered.
+ * Yield and cost of a position on the market with a debt of `debtBefore` loan base units now, after a reallocation of `moved`
+ * into the market; `undefined` while a source of its rates has never answered.
  */
 export function ratesOf(
   composed: ComposedMarket | undefined,
@@ -109,8 +109,8 @@ export function ratesOf(
 }
 
 /**
- * USD prices of a chain as strategies show them, as far as they are fresh and believed: of a token without a measured one
- * that is collateral of a market of the catalog, what the market's oracle and the price of its loan token say.
+ * USD prices of a chain as strategies show them, where they are fresh and plausible. A token without a measured price that is
+ * collateral of a market of the catalog has the price of the market's oracle times the price of its loan token.
  */
 export function tokenUsdPrices(deps: BuilderDeps, chain: Chain): (token: Address) => Decimal | undefined {
   const priceOf = freshPrices(deps, chain);
@@ -118,8 +118,8 @@ export function tokenUsdPrices(deps: BuilderDeps, chain: Chain): (token: Address
 }
 
 /**
- * The market whose oracle says what a token is worth, where `tokenUsdPrices` has no measured price of it: that price is as old as
- * the feeds behind the oracle.
+ * The market whose oracle prices a token, where `tokenUsdPrices` has no measured price of it: that price is as old as the feeds
+ * behind the oracle.
  */
 export function pricedBy(deps: BuilderDeps, chain: Chain): (token: Address) => Market | undefined {
   const priceOf = freshPrices(deps, chain);

@@ -18,7 +18,7 @@ export interface StaleDataDetails {
   readonly asOf: string;
   readonly staleAfterSec: number;
   readonly staleForSec: number;
-  /** The oracle, where its price is what is too old or of unknown age. */
+  /** The oracle, where its price is too old or of unknown age. */
   readonly reference?: string | undefined;
   /** The feed behind it that is past its heartbeat. */
   readonly feed?: Address | undefined;
@@ -39,7 +39,7 @@ export class StaleDataError extends AppError<StaleDataDetails> {
   }
 }
 
-/** What one venue said: `no_route`, or a reason word. */
+/** The answer of one venue: `no_route`, or a reason code. */
 export interface VenueAnswer {
   readonly source: SwapSource;
   readonly reason: string;
@@ -56,17 +56,17 @@ export interface NoRouteDetails {
 /** No venue has a believable route for the pair at this size. */
 export class NoRouteError extends AppError<NoRouteDetails> {
   constructor(details: NoRouteDetails, message?: string) {
-    const asked = details.venues.map(({ source, reason }) => `${source}: ${reason}`).join(', ');
+    const answers = details.venues.map(({ source, reason }) => `${source}: ${reason}`).join(', ');
     super(
       'no_route',
       message ??
-        `No venue swaps ${details.amountIn} base units of ${details.tokenIn} into ${details.tokenOut} now (${asked || 'none serves the pair'}). Try another amount or another token, or try again later.`,
+        `No venue swaps ${details.amountIn} base units of ${details.tokenIn} into ${details.tokenOut} now (${answers || 'none serves the pair'}). Try another amount or another token, or try again later.`,
       { details },
     );
   }
 }
 
-/** A venue's quotes for one loan get worse each time it is asked: no loan ends at the LTV that was asked for. */
+/** A venue's quotes for one loan get worse with every request: no loan ends at the requested LTV. */
 export class UnsteadyQuotesError extends NoRouteError {
   constructor(quote: {
     readonly tokenIn: Address;
@@ -74,7 +74,7 @@ export class UnsteadyQuotesError extends NoRouteError {
     /** Of the last quote, base units of `tokenIn`. */
     readonly amountIn: string;
     readonly source: SwapSource;
-    /** What the position would end at, and what was asked for. */
+    /** The LTV at the last quote, and the requested one. */
     readonly ltvPct: Decimal;
     readonly targetLtvPct: Decimal;
   }) {
@@ -82,15 +82,15 @@ export class UnsteadyQuotesError extends NoRouteError {
     const ends = ltvPct.isFinite() ? `at an LTV of ${ltvPct.toFixed(4, Decimal.ROUND_UP)} %` : 'without a value';
     super(
       { ...swap, venues: [{ source, reason: 'implausible' }] },
-      `The quotes of ${source} gave less of their value each time a smaller loan was asked for, so that the position would end ${ends}, above the ${targetLtvPct.toFixed()} % that was asked for. Nothing is built on them: try again later, or ask for less leverage or another amount.`,
+      `The quotes of ${source} returned a smaller share for each smaller loan, so that the position would end ${ends}, above the requested ${targetLtvPct.toFixed()} %. Nothing is built on them: try again later, or ask for less leverage or another amount.`,
     );
   }
 }
 
-/** What one market lends, or what the lending protocol holds of the loan token. */
+/** The liquidity of one market, or the loan tokens that the lending protocol holds. */
 export type LiquidityPlace = (typeof LIQUIDITY_PLACES)[number];
 
-/** The largest input that liquidity allows now, at everything else that was asked for. */
+/** The largest input that liquidity allows now, with the rest of the request unchanged. */
 export interface LargestInput {
   /** Of `amount`, in its own token: whole tokens. */
   readonly maxAmount?: string | undefined;
@@ -104,13 +104,13 @@ export interface InsufficientLiquidityDetails extends LargestInput {
   readonly needed: string;
   readonly available: string;
   readonly symbol: string;
-  /** What falls short: what the market lends, or what the protocol holds while a flash loan is out. */
+  /** Where it falls short: in the market, or in the protocol while a flash loan is out. */
   readonly place: LiquidityPlace;
   /** Which market, where it is a market. */
   readonly marketId?: MarketId | undefined;
 }
 
-/** The market cannot lend what the action borrows, or the protocol does not hold what is out at the same time. */
+/** The market cannot lend what the action borrows, or the protocol holds less than is out at the same time. */
 export class InsufficientLiquidityError extends AppError<InsufficientLiquidityDetails> {
   constructor(details: InsufficientLiquidityDetails) {
     super('insufficient_liquidity', `${shortfallOf(details)} ${nextStepOf(details)}`, { details });
@@ -139,7 +139,7 @@ export interface LimitExceededDetails {
   readonly limit: Readonly<Record<string, string>>;
 }
 
-/** What was asked for lies above a limit of the market. It is refused and never lowered. */
+/** A request above a limit of the market. It is refused and never lowered. */
 export class LimitExceededError extends AppError<LimitExceededDetails> {
   constructor(message: string, details: LimitExceededDetails) {
     super('bad_request', message, { details });
@@ -154,7 +154,7 @@ export interface SimulationRevertedDetails {
   readonly callIndex: number;
   /** Why, in one sentence; absent where nothing is known about the reason. */
   readonly cause?: string | undefined;
-  /** What to do about it; absent with `cause`. */
+  /** The next step; absent with `cause`. */
   readonly nextStep?: string | undefined;
 }
 
@@ -197,18 +197,18 @@ export class SimulationMismatchError extends AppError<SimulationMismatchDetails>
   }
 }
 
-/** No node of the chain can try transactions out, and what was asked for is not handed out untried. */
+/** No node of the chain can simulate, and the requested transaction is not built without a simulation. */
 export class NotSimulatedError extends AppError<{ readonly provider: string; readonly reason: string }> {
   /** Whether it is built when the request allows it untried. */
   readonly takesRiskBack: boolean;
 
   constructor(chainId: ChainId, takesRiskBack: boolean) {
-    const why = `No node of chain ${chainId} can try transactions out now: neither eth_simulateV1 nor code overrides work there.`;
+    const why = `No node of chain ${chainId} can simulate transactions now: neither eth_simulateV1 nor code overrides work there.`;
     super(
       'upstream_unavailable',
       takesRiskBack
-        ? `${why} Try again later, or send allowUnsimulated: true to be handed the transaction without that.`
-        : `${why} Nothing that adds risk is built without that: try again later. What takes risk back (close, repay, add_collateral, the exit of a vault) is built with allowUnsimulated: true.`,
+        ? `${why} Try again later, or send allowUnsimulated: true to get the transaction without a simulation.`
+        : `${why} Nothing that adds risk is built without a simulation: try again later. Actions that take risk back (close, repay, add_collateral, the exit of a vault) are built with allowUnsimulated: true.`,
       { details: { provider: 'chain', reason: 'not_simulated' }, retryAfterSec: 60 },
     );
     this.takesRiskBack = takesRiskBack;
@@ -225,13 +225,13 @@ export interface PositionProxyDetails {
   readonly positionId: number;
 }
 
-/** The address is the contract that holds a position. It has no key: what is built for it could never be signed. */
+/** The address is the contract that holds a position. It has no key and can sign nothing. */
 export class PositionProxyError extends AppError<PositionProxyDetails> {
   constructor(details: PositionProxyDetails) {
     const { field, value, owner, positionId } = details;
     super(
       'bad_request',
-      `${field} ${value} is the contract that holds position ${positionId} of ${owner}: it cannot sign. Send ${owner}, and ${positionId} as the id where one is asked for.`,
+      `${field} ${value} is the contract that holds position ${positionId} of ${owner}: it cannot sign. Send ${owner}, and ${positionId} as the id where one is required.`,
       { details },
     );
   }
@@ -240,13 +240,13 @@ export class PositionProxyError extends AppError<PositionProxyDetails> {
 export { INELIGIBILITIES };
 export type Ineligibility = (typeof INELIGIBILITIES)[number];
 
-/** What leads where an action does not. */
+/** Another action that leads to the requested state. */
 export interface Alternative {
   readonly action: 'repay' | 'add_collateral' | 'close';
-  /** What to send as its amount, whole tokens. */
+  /** Its amount, whole tokens. */
   readonly amount: string;
   readonly symbol: string;
-  /** Whether what it pays out has to be repaid afterwards. */
+  /** Whether its proceeds have to be repaid afterwards. */
   readonly thenRepay?: boolean | undefined;
 }
 
@@ -254,7 +254,7 @@ export interface NotEligibleDetails {
   readonly reason: Ineligibility;
   /** The listing rule that decided, where it is one. */
   readonly rule?: VisibilityCheckName | undefined;
-  /** Each of them alone leads to what was asked for; absent when nothing does. */
+  /** Each of them alone leads to the requested state; absent when none does. */
   readonly alternatives?: readonly Alternative[] | undefined;
   /** Where to go instead, e.g. a path of this service; absent when there is nowhere. */
   readonly pointer?: string | undefined;

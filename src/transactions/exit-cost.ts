@@ -7,10 +7,10 @@ import { DEFAULT_SLIPPAGE } from './input.ts';
 import { expectedOutput } from './quote/loss.ts';
 import { requestQuote } from './quote/request.ts';
 
-/** What selling all collateral of a position would lose now. */
+/** Loss of selling all collateral of a position now. */
 export type ExitCost =
   | { readonly ok: true; readonly lostLoan: bigint; readonly amountOut: bigint; readonly source: SwapSource }
-  /** Stable code of what stands against it, e.g. `no_route`. */
+  /** Stable code of the reason, e.g. `no_route`. */
   | { readonly ok: false; readonly reason: string };
 
 /** Quote the sale of `collateral` base units, without any fee of ours. Never throws an expected error. */

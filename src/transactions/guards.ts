@@ -25,7 +25,7 @@ export function requireChainOf(chains: readonly Chain[], chainId: ChainId): Chai
   });
 }
 
-/** Refuse to build for what can never sign: nobody, a contract of the product or a token. @throws BadRequestError */
+/** Refuse to build for an address that can never sign: zero, a contract of the product or a token. @throws BadRequestError */
 export function requireSigner(chain: Chain, user: Address): void {
   const isOurs =
     Object.values(chain.contracts).includes(user) ||
@@ -75,7 +75,7 @@ export function requireFresh(market: Market, facts: ChainFacts, budgets: Freshne
   }
 }
 
-/** Checks of the listing that liquidity is not one of: what the market can lend is decided on the chain's own numbers. */
+/** Checks of the listing that forbid an open. Liquidity is none of them: the chain's own numbers decide on it. */
 const LISTING_REASONS: Readonly<Record<string, Ineligibility>> = {
   swap_route: 'no_swap_route',
   maturity: 'near_maturity',
@@ -90,7 +90,7 @@ export function requireUnmatured({ collateral }: Market, nowMs: number): void {
   });
 }
 
-/** Warnings about prices with which nothing is opened, and what is told of them. */
+/** Warnings about prices with which nothing is opened, and the reason of the refusal. */
 const UNSOUND: Readonly<Partial<Record<WarningCode, Ineligibility>>> = {
   off_peg: 'off_peg',
   oracle_divergence: 'oracle_divergence',

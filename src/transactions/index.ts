@@ -57,11 +57,11 @@ export interface PartnerDeps extends Pick<BuilderDeps, 'facts' | 'composed' | 'b
   readonly feeReceiver?: BuilderDeps['feeReceiver'] | undefined;
   readonly appUrl?: BuilderDeps['appUrl'] | undefined;
   readonly vaultOf?: VaultOf | undefined;
-  /** Reads what a wallet holds: exits of equity vaults go by it. */
+  /** Reads the positions of a wallet, for exits of equity vaults. */
   readonly readWallet: ReadWallet;
 }
 
-/** Join what all builders share: one quoter, sessions on the chains' nodes, remembered tokens. */
+/** Join the parts that all builders share: one quoter, sessions on the chains' nodes, remembered tokens. */
 export function createBuilderDeps(deps: PartnerDeps): BuilderDeps {
   const { chains } = deps.catalog;
   return {

@@ -7,7 +7,7 @@ import { LimitExceededError } from './errors.ts';
 import type { EffectiveSlippage, PayToken } from './types.ts';
 
 export const DEFAULT_SLIPPAGE: Decimal = new Decimal('0.005');
-/** More is lowered to it: whoever allows more is filled at it. */
+/** A higher slippage is lowered to it: venues would use it up. */
 export const MAX_SLIPPAGE: Decimal = new Decimal('0.01');
 
 /** The most that `maxSwapLossPct` may allow, percent of the equity: where risk is added, and where it is taken back. */
@@ -17,33 +17,33 @@ export const LARGEST_LOSS_PCT: { readonly adding: Decimal; readonly leaving: Dec
 };
 
 /** Take the slippage ratio: the default when left out, capped at 1 %. @throws BadRequestError at or below zero */
-export function effectiveSlippage(asked: Decimal | undefined): EffectiveSlippage {
-  if (asked === undefined) return { value: DEFAULT_SLIPPAGE };
-  if (!asked.gt(ZERO)) {
+export function effectiveSlippage(requested: Decimal | undefined): EffectiveSlippage {
+  if (requested === undefined) return { value: DEFAULT_SLIPPAGE };
+  if (!requested.gt(ZERO)) {
     throw new BadRequestError('slippage must be above 0. Send a ratio such as 0.005 for 0.5 %.', {
       field: 'slippage',
-      value: asked.toFixed(),
+      value: requested.toFixed(),
       limit: { above: '0', max: MAX_SLIPPAGE.toFixed() },
     });
   }
-  return asked.gt(MAX_SLIPPAGE) ? { value: MAX_SLIPPAGE, cappedFrom: asked } : { value: asked };
+  return requested.gt(MAX_SLIPPAGE) ? { value: MAX_SLIPPAGE, cappedFrom: requested } : { value: requested };
 }
 
 /**
  * Take the loss that a request allows, percent of the equity; `undefined` = the usual bounds.
  * @throws BadRequestError below zero; LimitExceededError above the largest
  */
-export function allowedLoss(asked: Decimal | undefined, largest: Decimal): Decimal | undefined {
-  if (asked === undefined) return undefined;
-  const [field, value, max] = ['maxSwapLossPct', asked.toFixed(), largest.toFixed()];
-  if (asked.isNegative()) {
+export function allowedLoss(requested: Decimal | undefined, largest: Decimal): Decimal | undefined {
+  if (requested === undefined) return undefined;
+  const [field, value, max] = ['maxSwapLossPct', requested.toFixed(), largest.toFixed()];
+  if (requested.isNegative()) {
     throw new BadRequestError(`${field} must be 0 or more, percent of the equity, at most ${max}.`, {
       field,
       value,
       limit: { min: '0', max },
     });
   }
-  if (asked.lte(largest)) return asked;
+  if (requested.lte(largest)) return requested;
   throw new LimitExceededError(
     `${field} ${value} is more than can be allowed here: at most ${max}, percent of the equity.`,
     {
@@ -84,37 +84,37 @@ export function baseUnits(amount: Decimal, token: Pick<PayToken, 'symbol' | 'dec
   return units;
 }
 
-/** Where a position shall go. Exactly one of the two is given. */
+/** Target of a position: exactly one of the two is given. */
 export interface TargetInput {
   readonly leverage?: Decimal | undefined;
   readonly desiredLtvPct?: Decimal | undefined;
 }
 
 /**
- * Turn the asked leverage or LTV into the target LTV in percent. One above the safe limit is refused, never lowered.
+ * Turn the requested leverage or LTV into the target LTV in percent. One above the safe limit is refused, never lowered.
  * @throws BadRequestError for both, neither, or nothing to lever; LimitExceededError above the safe limit
  */
 export function targetLtvPct(input: TargetInput, limits: LtvLimits): Decimal {
   const { leverage, desiredLtvPct } = input;
   requireOneTarget({ leverage, desiredLtv: desiredLtvPct });
   const field = leverage === undefined ? 'desiredLtv' : 'leverage';
-  const asked = leverage ?? desiredLtvPct ?? ZERO;
-  if (leverage === undefined ? !asked.gt(ZERO) : !asked.gt(1)) {
+  const requested = leverage ?? desiredLtvPct ?? ZERO;
+  if (leverage === undefined ? !requested.gt(ZERO) : !requested.gt(1)) {
     const above = leverage === undefined ? '0' : '1';
     throw new BadRequestError(`${field} must be above ${above}: there is nothing to lever otherwise.`, {
       field,
-      value: asked.toFixed(),
+      value: requested.toFixed(),
       limit: { above },
     });
   }
-  const target = leverage === undefined ? asked : ltvPctFromLeverage(leverage);
+  const target = leverage === undefined ? requested : ltvPctFromLeverage(leverage);
   if (target.lte(limits.safeLtvPct) || isShownSafeLeverage(leverage, limits)) {
     return Decimal.min(target, limits.safeLtvPct);
   }
   const maxLeverage = safeLeverage(limits);
   throw new LimitExceededError(
-    `${field} ${asked.toFixed()} is above the safe limit of this market: at most ${maxLeverage}x, that is an LTV of ${formatPct(limits.safeLtvPct)} %.`,
-    { field, value: asked.toFixed(), limit: { maxLeverage, maxLtvPct: formatPct(limits.safeLtvPct) } },
+    `${field} ${requested.toFixed()} is above the safe limit of this market: at most ${maxLeverage}x, that is an LTV of ${formatPct(limits.safeLtvPct)} %.`,
+    { field, value: requested.toFixed(), limit: { maxLeverage, maxLtvPct: formatPct(limits.safeLtvPct) } },
   );
 }
 
@@ -133,7 +133,7 @@ export function safeLeverage(limits: LtvLimits): string {
   return leverageFromLtvPct(limits.safeLtvPct).toFixed(1, Decimal.ROUND_HALF_UP);
 }
 
-/** The default leverage is shown rounded half-up: whoever asks for what is shown gets the safe LTV itself. */
+/** The default leverage is shown rounded half-up: a request for the shown value gets the safe LTV itself. */
 function isShownSafeLeverage(leverage: Decimal | undefined, limits: LtvLimits): boolean {
   return leverage?.lte(safeLeverage(limits)) ?? false;
 }

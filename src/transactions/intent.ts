@@ -7,16 +7,16 @@ import { morphoBlueAbi } from '../abi/morpho-blue.ts';
 import type { Address } from '../shared/ids.ts';
 import type { BuiltCall } from './types.ts';
 
-/** What calldata says, read back from the bytes themselves. */
+/** Calldata in words, decoded from the bytes. */
 export interface Intent {
   readonly method: string;
   /** Flattened: `leverageParams.swapData.extRouter`, `reallocateParams.0.vault`. */
   readonly arguments: readonly { readonly name: string; readonly value: string }[];
-  /** Who gets an allowance; approvals only. */
+  /** The contract that gets an allowance; approvals only. */
   readonly spender?: Address | undefined;
   /** Least output of the last swap, base units. */
   readonly minimumOut?: bigint | undefined;
-  /** Who owns what comes of it. */
+  /** The owner of the resulting position or tokens. */
   readonly recipient: Address;
 }
 

@@ -6,8 +6,8 @@ import { InsufficientLiquidityError, type LargestInput, type LiquidityPlace } fr
 import type { LiveMarket } from './read/market-state.ts';
 
 /**
- * A movement of the market's loan token while a call runs, in the order of execution. A flash loan is out until the end of
- * its call, so what is borrowed meanwhile has to be there beside it.
+ * A movement of the market's loan token while a call runs, in the order of execution. A flash loan is out until the end of its
+ * call, so the protocol has to hold a borrow beside it.
  */
 export interface Flow {
   readonly kind: 'flash_loan' | 'borrow' | 'repay';
@@ -16,25 +16,25 @@ export interface Flow {
   readonly amount: bigint;
 }
 
-/** What can be taken out now, loan base units. */
+/** Available liquidity, loan base units. */
 export interface MarketLiquidity {
   readonly market: Market;
-  /** What the market lends, with what a reallocation brings. */
+  /** Liquidity of the market, a reallocation included. */
   readonly lendable: bigint;
-  /** What the protocol holds of the loan token, over all its markets. */
+  /** Loan tokens that the protocol holds over all its markets. */
   readonly idle: bigint;
 }
 
 /** One condition of the lending protocol: so much has to be there when a call asks for it. Loan base units. */
 export interface LiquidityNeed {
-  /** The market lends what is borrowed; the protocol holds what is out at the same time. */
+  /** The market for a borrow; the protocol for all amounts that are out at the same time. */
   readonly place: LiquidityPlace;
   readonly market: Market;
   readonly needed: bigint;
   readonly available: bigint;
 }
 
-/** What opening and increasing do: the loan is swapped and supplied, and borrowed while the flash loan is still out. */
+/** Flows of opening and increasing: the loan is swapped and supplied, and borrowed while the flash loan is still out. */
 export function borrowingFlows(market: Market, amount: bigint): readonly Flow[] {
   return [
     { kind: 'flash_loan', market, amount },
@@ -42,10 +42,10 @@ export function borrowingFlows(market: Market, amount: bigint): readonly Flow[] 
   ];
 }
 
-/** How long a bundle may be sent after it was built: the interest of it counts in what repaying a debt needs. */
+/** How long a plan may be sent after it was built: a repayment counts the interest of that time. */
 export const SENT_WITHIN_SEC = 60n;
 
-/** What closing does: the flash loan repays the debt, so only that much is out. */
+/** Flows of closing: the flash loan repays the debt, so only that much is out. */
 export function closingFlows(market: Market, debt: bigint): readonly Flow[] {
   return [
     { kind: 'flash_loan', market, amount: debt },
@@ -53,7 +53,7 @@ export function closingFlows(market: Market, debt: bigint): readonly Flow[] {
   ];
 }
 
-/** Take a market as it is read; `moved` is what a reallocation brings into it first. */
+/** Liquidity of a market as read, and `moved` into it by a reallocation. */
 export function liquidityOf(
   market: Market,
   { liquidity, idle }: Pick<LiveMarket, 'liquidity' | 'idle'>,
@@ -62,7 +62,7 @@ export function liquidityOf(
   return { market, lendable: liquidity + moved, idle };
 }
 
-/** List what every call needs of every market and of the protocol, call by call: what one call repays is there for the next. */
+/** List the needs of each call from markets and protocol: a repayment of one call is available to the next. */
 export function liquidityNeeds(
   calls: readonly (readonly Flow[])[],
   liquidity: readonly MarketLiquidity[],
@@ -111,7 +111,7 @@ function protocolNeeds(flows: readonly Flow[], idle: ReadonlyMap<string, bigint>
   }));
 }
 
-/** The one comparison of liquidity: exactly as much as is needed is enough. */
+/** The one comparison of liquidity: exactly the needed amount is enough. */
 export function isCovered({ needed, available }: Pick<LiquidityNeed, 'needed' | 'available'>): boolean {
   return needed <= available;
 }
@@ -129,17 +129,17 @@ export function largestCovered(amount: bigint, needs: readonly LiquidityNeed[]):
   }, amount);
 }
 
-/** Share of a largest amount that is left out, as a divisor: swaps fill a little differently when it is asked for. */
+/** Margin of a largest amount, as a divisor: its swaps fill a little differently. */
 const FILL_MARGIN_DIVISOR = 1_000n;
 
-/** The same for an amount that is swapped on its way, so that what is borrowed on it is known as of a quote only. */
+/** The same for an amount that is swapped first, so that the borrow on it depends on a quote. */
 export function largestSwapped(amount: bigint, needs: readonly LiquidityNeed[]): bigint {
   const largest = largestCovered(amount, needs);
   return largest - MathLib.mulDivUp(largest, 1n, FILL_MARGIN_DIVISOR);
 }
 
 /**
- * Insist that every need is covered. What is told is the need that is covered least, with the largest input that would do.
+ * Require that every need is covered. A refusal names the need that is covered least, and the largest input that is covered.
  * @throws InsufficientLiquidityError
  */
 export function requireCovered(

@@ -13,16 +13,16 @@ export function slippageNote({ value, cappedFrom, tightenedFrom }: EffectiveSlip
   return [`Slippage ${cappedFrom.toFixed()} was lowered to the cap ${(tightenedFrom ?? value).toFixed()}.`];
 }
 
-/** Say what a swap is expected to give, and at least. */
+/** Describe a swap with its expected and its least output. */
 export function swapNote(swap: PlannedSwap): string {
   const { quote, tokenIn, tokenOut, expectedOut } = swap;
   return `${quote.source} swaps ${formatAmount(quote.amountIn, tokenIn)} into about ${formatAmount(expectedOut, tokenOut)}, at least ${formatUnitsPlain(worstOutput(swap), tokenOut.decimals)}.`;
 }
 
-/** Say that a borrow incentive is counted as it is paid now; nothing where none is. */
+/** Name a borrow incentive that is counted as it is paid now; nothing where none is. */
 export function incentiveNote(isPaid: boolean): readonly string[] {
   if (!isPaid) return [];
-  return ['A borrow incentive is counted as it is paid now: how far the new debt dilutes it is not known.'];
+  return ['A borrow incentive is counted as it is paid now: its dilution by the new debt is unknown.'];
 }
 
 /** Whether a borrow incentive is in the APY of a preview. */
@@ -30,7 +30,7 @@ export function countsIncentive(preview: PositionPreview | undefined): boolean {
   return preview?.expectedLeverageApyPct !== undefined && (preview.rates?.incentiveAprPct.gt(0) ?? false);
 }
 
-/** Say what the wallet had more after a simulation. */
+/** Describe the wallet's gain in a simulation. */
 export function receivedNote({ token, amount }: TokenAmount): string {
   return `In simulation ${formatAmount(amount, token)} is paid out.`;
 }
@@ -73,7 +73,7 @@ function signingSentence({ user, approvals }: InstructionsInput): string {
 function batchSentences({ user, calls }: InstructionsInput): readonly string[] {
   return [
     `From ${user}: send all ${calls} calls as one atomic batch (EIP-5792 wallet_sendCalls with atomicRequired).`,
-    'A wallet that cannot batch sends them one by one in order, waits for each, and always sends the last one, even when one before it failed: it revokes what the router was granted.',
+    'A wallet that cannot batch sends them one by one in order, waits for each, and always sends the last one, even when one before it failed: it revokes the authorization of the router.',
   ];
 }
 

@@ -66,7 +66,7 @@ export interface PlanDraft extends Pick<Draft<never, never>, Shared> {
   readonly leastPaidOut?: bigint | undefined;
   readonly notes: readonly string[];
   readonly terms?: OpenTerms | undefined;
-  /** Take from the outcome what the plan could not know. */
+  /** Replace planned numbers that only the outcome shows. */
   readonly conclude?:
     | ((
         outcome: Outcome,
@@ -78,14 +78,14 @@ export interface PlanDraft extends Pick<Draft<never, never>, Shared> {
 export interface Plan extends PlanDraft, Omit<Completed, 'expiresAtMs'> {
   /** Absent when nothing is swapped: nothing else in it expires. */
   readonly expiresAtMs?: number | undefined;
-  /** What the wallet has more afterwards; empty = nothing, absent = it could not be simulated. */
+  /** The wallet's gains; empty = none, absent = it could not be simulated. */
   readonly received?: readonly TokenAmount[] | undefined;
 }
 
 /** Actions that leave a position with less risk than before. */
 const TAKING_RISK_BACK: readonly PlanAction[] = ['close', 'repay', 'add_collateral'];
 
-/** Compare what a simulation ended with with its draft; `undefined` = nothing is missing. `capped` as in `swapShortfall`. */
+/** Compare the outcome of a simulation with its draft; `undefined` = nothing is missing. `capped` as in `swapShortfall`. */
 export function shortfallOf(draft: PlanDraft, outcome: Outcome, capped: boolean): Shortfall | undefined {
   const { market, live, preview, before, swaps, slippage } = draft;
   const { fills, position } = outcome;

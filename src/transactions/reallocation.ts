@@ -12,7 +12,7 @@ export interface ReallocationPlan {
 /** Share of the flash loan that is moved beyond the gap, so that a borrow before ours does not take the last unit. */
 const MARGIN_DIVISOR = 100n;
 
-/** What all sources together could bring now, each market's liquidity and each vault's inflow counted once. */
+/** Liquidity that all sources together could move now, each market's liquidity and each vault's inflow counted once. */
 export function reallocatable(sources: readonly AllocatorSource[]): bigint {
   return draw(sources, 2n ** 255n).moved;
 }

@@ -41,24 +41,24 @@ export interface PayToken {
   readonly symbol: string;
   readonly decimals: number;
   readonly isNative: boolean;
-  /** Whether an allowance must go through zero. Assumed of tokens that nobody curated. */
+  /** Whether an allowance must go through zero. Assumed of tokens outside the catalog. */
   readonly resetsApproval: boolean;
 }
 
-/** What is swapped for what. */
+/** The input and the output of a swap. */
 export interface SwapPair {
   readonly tokenIn: Address;
   readonly tokenOut: Address;
 }
 
-/** A swap as it was chosen: the quote, what it is measured against, and what of it is guaranteed. */
+/** A chosen swap: the quote, its reference, and its guaranteed output. */
 export interface PlannedSwap {
   readonly tokenIn: Pick<PayToken, 'address' | 'symbol' | 'decimals'>;
   readonly tokenOut: Pick<PayToken, 'address' | 'symbol' | 'decimals'>;
   readonly quote: SwapQuote;
-  /** What the input is worth at prices that no venue influences, base units of `tokenOut`; absent when nothing prices the pair. */
+  /** Value of the input at prices that no venue influences, base units of `tokenOut`; absent when nothing prices the pair. */
   readonly reference?: bigint | undefined;
-  /** What is counted on and shown: the quote, at most the reference. Base units. */
+  /** The output that is expected and shown: the quote, at most the reference. Base units. */
   readonly expectedOut: bigint;
   /** Percent of the reference that is lost at `expectedOut`, never negative; absent without a reference. */
   readonly lossPct?: Decimal | undefined;
@@ -100,9 +100,9 @@ export interface Shortfall {
   readonly swap?: SwapPair | undefined;
 }
 
-/** What a position will be after the expected fill. */
+/** A position after the expected fill. */
 export interface PositionPreview {
-  /** Percent; absent when no target was asked for. */
+  /** Percent; absent without a requested target. */
   readonly requestedLtvPct?: Decimal | undefined;
   readonly effectiveLtvPct: Decimal;
   /** LTV when every swap gives its minimum only. */
@@ -119,7 +119,7 @@ export interface PositionPreview {
   /** Percent of the swap's value at the oracle's price that the swap loses (negative = gains); absent without a swap. */
   readonly priceImpactPct?: Decimal | undefined;
   readonly swapSource?: SwapSource | undefined;
-  /** What `expectedLeverageApyPct` is made of. */
+  /** The rates behind `expectedLeverageApyPct`. */
   readonly rates?: MarketRates | undefined;
 }
 
@@ -146,7 +146,7 @@ export interface Issue {
   /** Whole tokens. */
   readonly required?: string | undefined;
   readonly available?: string | undefined;
-  /** Slippage that was asked for (after its cap) and that holds, ratios. */
+  /** Requested slippage (after its cap) and effective slippage, ratios. */
   readonly asked?: string | undefined;
   readonly effective?: string | undefined;
 }
@@ -162,13 +162,13 @@ export interface OpenTerms {
   readonly entrySwap?: PlannedSwap | undefined;
   /** The least collateral that the position opens with, before the flash loan's. */
   readonly amountCollateral: bigint;
-  /** What the contract is expected to take of the collateral first, base units, and its share in WAD. */
+  /** Expected deposit fee of the contract, collateral base units, and its rate in WAD. */
   readonly depositFee: bigint;
   readonly depositFeeRate: bigint;
   readonly amountFlashLoan: bigint;
   readonly leverageSwap: PlannedSwap;
   readonly reallocations: readonly Reallocation[];
-  /** What holds in the calldata. */
+  /** The slippage in the calldata. */
   readonly slippage: EffectiveSlippage;
   readonly preview: PositionPreview;
 }

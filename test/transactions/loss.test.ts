@@ -175,7 +175,7 @@ describe('sizeLoan', () => {
           } catch (error) {
             if (!(error instanceof UnsteadyQuotesError)) throw error;
             refused += 1;
-            expect(error.message).toContain(`above the ${targetLtvPct.toFixed()} % that was asked for`);
+            expect(error.message).toContain(`above the requested ${targetLtvPct.toFixed()} %`);
           }
           expect(quotes).toBeLessThanOrEqual(3);
         },

@@ -3,7 +3,7 @@ import type { Gap, GapReason } from '../../domain/freshness/types.ts';
 import { priceAgeGap } from '../../domain/market/price-age.ts';
 import { type Decimal, formatPct, toFixedHalfUp } from '../../shared/decimal.ts';
 import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
-import type { DepositPreview, ShownCost } from '../../transactions/equity/index.ts';
+import type { DepositPreview, FormattedCost } from '../../transactions/equity/index.ts';
 import type { Cost, Issue, PlanAction, PricedAt, TokenAmount } from '../../transactions/index.ts';
 import type { ShownCall } from '../common/calls.ts';
 
@@ -25,7 +25,7 @@ export interface Estimate {
   readonly action: ShownAction;
   /** Ratio: what holds in the calldata. */
   readonly slippage: Decimal;
-  readonly costs: readonly ShownCost[];
+  readonly costs: readonly FormattedCost[];
   /** Percent with 2 places. */
   readonly totalSwapCostPctOfEquity: string | null;
   readonly worstCase: ShownWorstCase | null;
@@ -83,7 +83,7 @@ function worstCaseAbsences({ paidOut, ltvPct, yieldLtvPct }: ShownWorstCase): Ab
 }
 
 /** Show costs with their amounts as text. */
-export function shownCosts(costs: readonly Cost[]): readonly ShownCost[] {
+export function shownCosts(costs: readonly Cost[]): readonly FormattedCost[] {
   return costs.map(({ kind, token, symbol, amount, usd, pctOfEquity }) => ({
     kind,
     token,

@@ -1,6 +1,6 @@
 import type { Estimate, ShownAction, ShownWorstCase } from '../../resolvers/transaction/estimate.ts';
 import { formatPct } from '../../shared/decimal.ts';
-import type { ShownCost } from '../../transactions/equity/index.ts';
+import type { FormattedCost } from '../../transactions/equity/index.ts';
 import type { BeforeAfter, CostKind, Liquidation } from '../../transactions/index.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
@@ -37,7 +37,7 @@ const CostKindRef = builder.enumType('CostKind', {
   }),
 });
 
-const CostRef = builder.objectRef<ShownCost>('Cost').implement({
+const CostRef = builder.objectRef<FormattedCost>('Cost').implement({
   description:
     'One cost, paid at once. `gaps` of the preview or plan tell of a field that is `null`, e.g. `costs.0.valueUsd`.',
   fields: (t) => ({

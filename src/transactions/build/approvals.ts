@@ -6,7 +6,7 @@ import { contractCall } from './call.ts';
 export interface ApprovalInput {
   readonly token: PayToken;
   readonly spender: Address;
-  /** What the spender will take, base units: the allowance becomes exactly this. */
+  /** The amount that the spender will take, base units: the allowance becomes exactly this. */
   readonly amount: bigint;
   /** Allowance that the spender has now. */
   readonly allowance: bigint;

@@ -7,9 +7,9 @@ import type { Reallocation, SwapData } from '../types.ts';
 import { contractCall } from './call.ts';
 import type { LeverageParams } from './flash-leverage.ts';
 
-/* Calls of the router of FlashLeverage: it swaps what is paid, and moves liquidity, before FlashLeverage runs. */
+/* Calls of the router of FlashLeverage: it swaps the payment, and moves liquidity, before FlashLeverage runs. */
 
-/** What the caller pays with; the zero address is the native token, and its amount the transaction's value. */
+/** The payment of the caller; the zero address is the native token, and its amount the transaction's value. */
 interface PaidSwap {
   readonly tokenIn: Address;
   readonly amountIn: bigint;

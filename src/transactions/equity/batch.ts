@@ -16,7 +16,7 @@ export type EquityCall =
       typeof buildSetAuthorization | typeof buildEquityEntry | typeof buildDeleverage | typeof buildEquityExit
     >;
 
-/** What of the wallet decides about the calls before the router's. */
+/** Grants of the wallet that decide about the calls before the router's. */
 export interface WalletGrants {
   /** Deposit tokens that the router may take now, base units. */
   readonly allowance: bigint;

@@ -44,7 +44,7 @@ export interface BuiltExit extends BuiltBatch, ExitCosts {
   readonly position: EquityPosition;
   /** Where the debts and the stock's price that the sales are judged by were read. */
   readonly priced: PricedAt;
-  /** What the wallet has more afterwards; empty = nothing, absent = it could not be simulated. */
+  /** The wallet's gains; empty = none, absent = it could not be simulated. */
   readonly received?: readonly TokenAmount[] | undefined;
 }
 
@@ -102,7 +102,7 @@ async function depositOnce(
   });
 }
 
-/** What every batch says of itself and of its simulation. */
+/** The part of a draft that every batch has. */
 function batchOf(plan: BatchPlan) {
   return {
     what: 'batch' as const,
@@ -187,7 +187,7 @@ async function exitOnce(
   });
 }
 
-/** The costs as the simulation ended: what of a loop's sale neither repaid its debt nor reached the wallet is the fee. */
+/** The costs of the simulated fills: the fee is the part of a loop's sale that neither repaid its debt nor reached the wallet. */
 function costsAsFilled(legs: ExitLegs, places: readonly SwapPlace[], outcome: BatchOutcome): ExitCosts {
   const { fills, repaid, received } = outcome;
   const loops = legs.loops.map((loop, i) => ({ ...loop, swap: fills[i] ? filledSwap(fills[i]) : loop.swap }));

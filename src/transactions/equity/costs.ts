@@ -8,7 +8,7 @@ import { worstOutput } from '../quote/planned.ts';
 import type { VaultPrices } from './sizing.ts';
 import type { DepositCosts, DepositTerms } from './types.ts';
 
-/** Say what a deposit costs at once, what is left of it in the worst fill, and where its stock leg is liquidated. */
+/** Compute the costs of a deposit, its value after the worst fill, and the liquidation of its stock leg. */
 export function depositCosts(
   terms: Omit<DepositTerms, 'preview' | 'router'> & { readonly prices: VaultPrices },
   loanUsd: Decimal | undefined,

@@ -8,12 +8,12 @@ export interface AmbiguousYieldLoopsDetails {
   readonly candidates: readonly number[];
 }
 
-/** Which loops belong to the vault cannot be told, so the wallet must say which ones to close. */
+/** The loops of the vault are ambiguous: the wallet must name those to close. */
 export class AmbiguousYieldLoopsError extends AppError<AmbiguousYieldLoopsDetails> {
   constructor(details: AmbiguousYieldLoopsDetails) {
     super(
       'bad_request',
-      `Which yield loops belong to this vault cannot be told from the chain. Send ${details.field} with those of ${details.candidates.join(', ')} that shall be closed; nothing else is.`,
+      `The chain does not show which yield loops belong to this vault. Send ${details.field} with those of ${details.candidates.join(', ')} to close; no other loop is closed.`,
       { details },
     );
   }

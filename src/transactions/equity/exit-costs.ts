@@ -7,10 +7,10 @@ import { worstOutput } from '../quote/planned.ts';
 import type { PlannedSwap } from '../types.ts';
 import type { SoldLeg, SoldLoop } from './exit-sales.ts';
 
-/** What an exit costs at once, and what it pays out at least. */
+/** Costs of an exit, and its least payout. */
 export interface ExitCosts {
   readonly costs: readonly Cost[];
-  /** All that its sales lose, percent of what the vault is worth; absent where that is nothing. */
+  /** Loss of its sales, percent of the vault's equity; absent without equity. */
   readonly totalSwapCostPctOfEquity?: Decimal | undefined;
   /** Whole deposit tokens, when every sale gives its minimum only and the fees of the contract are paid; no LTV is left. */
   readonly worstCase: { readonly equity: Decimal; readonly paidOut: Decimal; readonly ltvPct: null };
@@ -21,14 +21,14 @@ export interface ExitLegs {
   /** Loops in the order in which they are closed. Base units of the deposit token. */
   readonly loops: readonly SoldLoop[];
   readonly stock: SoldLeg;
-  /** What both legs are worth at their oracles' prices, less their debts. */
+  /** Value of both legs at their oracles' prices, less their debts. */
   readonly equity: bigint;
   /** Rate in WAD; 0 on an uncorrelated market. */
   readonly yieldFee: bigint;
   usdOf(token: Address): Decimal | undefined;
 }
 
-/** Say what an exit costs. `kept` is what the contract kept in a simulation, base units; without one its rule tells. */
+/** Compute the costs of an exit. `kept` is the contract's fee in a simulation, base units; without one its published rule is used. */
 export function exitCosts({ vault, loops, stock, equity, yieldFee, usdOf }: ExitLegs, kept?: bigint): ExitCosts {
   const { depositToken, yieldMarket } = vault;
   const feesOf = (output: (swap: PlannedSwap) => bigint, owed: (leg: SoldLeg) => bigint) =>

@@ -28,11 +28,11 @@ export interface ExitRequest {
   /** Which loops to close; `undefined` = left out. */
   readonly yieldPositionIds?: readonly number[] | undefined;
   readonly slippage?: Decimal | undefined;
-  /** What all sales may lose together, percent of the equity. */
+  /** The most that all sales may lose together, percent of the equity. */
   readonly maxSwapLossPct?: Decimal | undefined;
   /** The least that all sales together may give, whole deposit tokens; debts are repaid out of it. */
   readonly minAmountOut?: Decimal | undefined;
-  /** Whether the batch may be built untried where no node can try it out. */
+  /** Whether the batch may be built where no node can simulate it. */
   readonly allowUnsimulated?: boolean | undefined;
 }
 
@@ -147,8 +147,8 @@ function selectedLegs(deps: BuilderDeps, found: FoundVault, request: ExitRequest
 }
 
 /**
- * Insist that the protocol holds every debt when its call repays it. Debts grow until the batch is sent, and so does what a
- * call repays: the needs of both ends of that time are covered. @throws InsufficientLiquidityError
+ * Require that the protocol holds every debt when its call repays it. Debts grow until the batch is sent, and repayments with
+ * them: the needs at both ends of that time are covered. @throws InsufficientLiquidityError
  */
 function requireExitLiquidity(
   { stockMarket, yieldMarket }: EquityVault,
@@ -182,7 +182,7 @@ function requireOpenPosition(
   );
 }
 
-/** What the wallet holds, without the loops that are known to be another vault's. */
+/** The wallet's positions, without the loops of other vaults. */
 function loopsOutsideOtherVaults(
   { holdings, composed }: VaultWallet,
   position: EquityPosition,

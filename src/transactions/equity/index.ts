@@ -15,7 +15,7 @@ import { findVault } from './vault.ts';
 export type { BuiltBatch, BuiltDeposit, BuiltExit } from './build.ts';
 export { type AmbiguousYieldLoopsDetails, AmbiguousYieldLoopsError } from './errors.ts';
 export type { VaultWallet } from './exit.ts';
-export type { CombinedStock, DepositPreview, DepositTerms, ExitTerms, ShownCost } from './types.ts';
+export type { CombinedStock, DepositPreview, DepositTerms, ExitTerms, FormattedCost } from './types.ts';
 export { equityChainIds } from './vault.ts';
 
 /** Which vault, and on which chain when it is named. */
@@ -50,7 +50,7 @@ export async function buildVaultDeposit(deps: BuilderDeps, input: DepositInput, 
   return buildDeposit(deps, found, { ...input, user });
 }
 
-/** Reads what one wallet holds now. @throws ChainReadError, UpstreamUnavailableError */
+/** Reads the positions of one wallet now. @throws ChainReadError, UpstreamUnavailableError */
 export type ReadWallet = (chainId: ChainId, user: Address) => Promise<VaultWallet>;
 
 /** Build the batch that fully unwinds a vault of the user who signs it. @throws as `findVault` and `buildExit` */

@@ -4,11 +4,11 @@ import { slippageIssues } from '../quote/slippage.ts';
 import type { EffectiveSlippage } from '../types.ts';
 import type { DepositPreview } from './types.ts';
 
-/** Say what a previewed deposit assumes (`notes`: beside its own numbers), and that a slippage was capped. */
+/** Name the assumptions of a previewed deposit (`notes`: beside its own numbers), and a capped slippage. */
 export function previewNote(preview: DepositPreview, slippage: EffectiveSlippage, notes: readonly string[]): string {
   const { stock } = preview;
   return [
-    'Numbers hold when every swap gives what it is quoted at; nothing was signed or sent.',
+    'Numbers assume that every swap fills at its quote; nothing was signed or sent.',
     `The borrow is sized on the least stock that the swap may give (${stock.minReceived} ${stock.symbol}), so the LTV never ends above ${stock.requestedLtvPct} %.`,
     ...(preview.netApyBeforePct === preview.netApyPct
       ? []

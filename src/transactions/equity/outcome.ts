@@ -13,7 +13,7 @@ import type { EquityCall } from './batch.ts';
 import type { DepositTerms, ExitTerms } from './types.ts';
 import type { FoundVault } from './vault.ts';
 
-/** What the calls of a batch have left behind. Base units. */
+/** Outcome of a simulated batch. Base units. */
 export interface BatchOutcome {
   /** In the order in which the swaps run. */
   readonly fills: readonly Fill[];
@@ -36,7 +36,7 @@ export interface BatchPlan {
   readonly swaps: readonly SwapPlace[];
   /** Whether a loop is opened. */
   readonly opens: boolean;
-  /** What holds the loops that are closed, in order. */
+  /** Contracts of the loops that are closed, in order. */
   readonly proxies?: readonly Address[] | undefined;
 }
 
@@ -71,7 +71,7 @@ export function exitPlaces(
   ];
 }
 
-/** Say what is read and watched while a batch is simulated, and what the answers mean. */
+/** Plan the observations of a simulated batch, and their outcome. */
 export function observeBatch(plan: BatchPlan): ObservedOutcome<BatchOutcome> {
   const { found, user, calls, swaps: places, opens, proxies = [] } = plan;
   const { chain, vault } = found;
@@ -124,7 +124,7 @@ function loopOf(live: LiveMarket, { collateral, borrowShares }: OpenedPosition):
   return { collateral, debt: debtOf(live, borrowShares) };
 }
 
-/** What a deposit was planned by. */
+/** State before a deposit. */
 interface StockLegRead {
   /** The wallet's stock leg before it; absent without one. */
   readonly stockBefore: PositionState | undefined;
@@ -133,7 +133,7 @@ interface StockLegRead {
   readonly prices: { readonly stock: bigint; readonly yield: bigint };
 }
 
-/** Compare what a deposit ended with with its terms; `undefined` = nothing is missing. `capped` as in `swapShortfall`. */
+/** Compare the outcome of a deposit with its terms; `undefined` = nothing is missing. `capped` as in `swapShortfall`. */
 export function depositShortfall(
   { vault, swaps, stockBorrow, amountFlashLoan, depositFee, slippage }: DepositTerms,
   { stockBefore, stockMarket, prices }: StockLegRead,

@@ -29,7 +29,7 @@ export interface PreviewInput extends Omit<DepositTerms, 'preview' | 'router'> {
   readonly prices: VaultPrices;
   readonly stock: ComposedMarket;
   readonly yieldMarket: ComposedMarket;
-  /** What the wallet's stock leg is before it, base units; absent without a wallet. */
+  /** The wallet's stock leg before it, base units; absent without a wallet. */
   readonly held?: PositionState | undefined;
   /** Borrow APY of both markets now and once this deposit has borrowed, percent. */
   readonly borrowApyPct: { readonly stock: BeforeAfter; readonly yield: BeforeAfter };
@@ -38,8 +38,8 @@ export interface PreviewInput extends Omit<DepositTerms, 'preview' | 'router'> {
 }
 
 /**
- * Preview a deposit: the position as it will be shown once every swap has given what it is quoted at. Every APY
- * is the one at the rates that both markets have once it has borrowed.
+ * Preview a deposit: the position as it is shown once every swap has filled at its quote. Every APY is the one at the rates of
+ * both markets after the deposit's own borrow.
  */
 export function previewDeposit(input: PreviewInput): DepositPreview {
   const { vault, amountIn, swaps, prices, stock, yieldMarket, fees, slippage } = input;
@@ -122,7 +122,7 @@ function priceAsOf({ oraclePriceAsOfMs }: PricedAt): Pick<PricedAt, 'oraclePrice
   return oraclePriceAsOfMs === undefined ? {} : { oraclePriceAsOfMs };
 }
 
-/** The stock leg that stands before, and what the deposit adds to it once its swap has given what it is quoted at. */
+/** The wallet's stock leg with the deposit at its expected fill. */
 function combinedStock(
   { vault, swaps, stockBorrow, prices }: PreviewInput,
   held: PositionState,
@@ -146,7 +146,7 @@ export function priceDropPct(ltvPct: Decimal, liquidationLtvPct: Decimal): Decim
   return HUNDRED.minus(ltvPct.div(liquidationLtvPct).times(HUNDRED));
 }
 
-/** What the loop is opened with: the collateral that was bought, without the deposit fee. */
+/** The collateral of the loop that was bought, without the deposit fee. */
 function zapped({ swaps: { zap }, depositFee }: PreviewInput): bigint {
   return zap.expectedOut - depositFeeOf(zap.expectedOut, depositFee);
 }
@@ -157,7 +157,7 @@ function yieldLtvPct(input: PreviewInput): Decimal {
   return ltvOf({ collateral, debt: amountFlashLoan }, prices.yield);
 }
 
-/** What both swaps of the yield leg lose together. */
+/** Loss of both swaps of the yield leg. */
 function legImpactPct({ swaps, prices, stockBorrow, amountFlashLoan }: PreviewInput): Decimal {
   const out = swaps.zap.expectedOut + swaps.leverage.expectedOut;
   return buyImpactPct(stockBorrow + amountFlashLoan, out, prices.yield);

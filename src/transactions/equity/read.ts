@@ -8,7 +8,7 @@ import { planWallet, type WalletState } from '../read/wallet.ts';
 import type { PayToken } from '../types.ts';
 import type { FoundVault } from './vault.ts';
 
-/** Both markets of a vault, and what the contract says of the yield market. */
+/** Both markets of a vault, and the state of the contract for the yield market. */
 export interface LiveVault {
   readonly stock: LiveMarket;
   readonly yieldMarket: LiveMarket;

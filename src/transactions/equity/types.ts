@@ -9,7 +9,7 @@ import type { PlannedSwap } from '../types.ts';
 /** Which part of a vault a number is about. */
 export type Leg = 'stock' | 'yield';
 
-/** Referral fees of the swaps into a vault; zero where nobody receives one. */
+/** Referral fees of the swaps into a vault; zero without a receiver. */
 export interface DepositFees {
   readonly stockLegBps: number;
   readonly yieldLegBps: number;
@@ -19,7 +19,7 @@ export interface DepositFees {
 export interface DepositSwaps {
   /** Deposit token → stock. */
   readonly stock: PlannedSwap;
-  /** What was borrowed on the stock → collateral of the yield market. */
+  /** The stock leg's borrow → collateral of the yield market. */
   readonly zap: PlannedSwap;
   /** The yield leg's flash loan → collateral of the yield market. */
   readonly leverage: PlannedSwap;
@@ -30,7 +30,7 @@ export interface DepositTerms {
   readonly vault: EquityVault;
   readonly router: Address;
   readonly amountIn: bigint;
-  /** What the wallet asked for, percent; held on the least stock that the swap may give. */
+  /** The requested LTV, percent; reached with the least stock that the swap may give. */
   readonly stockLtvPct: Decimal;
   readonly stockBorrow: bigint;
   readonly amountFlashLoan: bigint;
@@ -52,7 +52,7 @@ export interface CombinedStock {
 }
 
 /** One cost of a deposit, ready to show. */
-export interface ShownCost {
+export interface FormattedCost {
   readonly kind: CostKind;
   readonly token: Address;
   readonly symbol: string;
@@ -61,10 +61,10 @@ export interface ShownCost {
   readonly pctOfEquity?: string | undefined;
 }
 
-/** What a deposit costs at once and what is left in the worst fill; amounts in whole deposit tokens. */
+/** Costs of a deposit, and its value after the worst fill; amounts in whole deposit tokens. */
 export interface DepositCosts {
-  readonly costs: readonly ShownCost[];
-  /** All that the three swaps lose, percent of what is deposited. */
+  readonly costs: readonly FormattedCost[];
+  /** Loss of the three swaps, percent of the deposit. */
   readonly totalSwapCostPctOfEquity?: string | undefined;
   /** When every swap gives its minimum only: net value of both legs, LTV of the stock leg and of the yield leg. */
   readonly worstCase: { readonly equity: string; readonly ltv: string; readonly yieldLtv: string };
@@ -73,8 +73,8 @@ export interface DepositCosts {
 }
 
 /**
- * What a deposit will be once its swaps have given what they are quoted at. Strings are ready to show: percentages have 2
- * places, amounts are whole tokens. `undefined` = not known, because the loan token's USD price is not.
+ * A deposit once its swaps have filled at their quotes. Strings are ready to show: percentages have 2 places, amounts are whole
+ * tokens. `undefined` = unknown, because the loan token's USD price is unknown.
  */
 export interface DepositPreview extends DepositCosts, PricedAt {
   readonly chainId: ChainId;
@@ -88,7 +88,7 @@ export interface DepositPreview extends DepositCosts, PricedAt {
     /** At the quote. */
     readonly expectedReceived: string;
     readonly minReceived: string;
-    /** As asked: held on `minReceived`. */
+    /** As requested: reached with `minReceived`. */
     readonly requestedLtvPct: string;
     /** At the quote; never above `requestedLtvPct`. */
     readonly ltvPct: string;
@@ -96,7 +96,7 @@ export interface DepositPreview extends DepositCosts, PricedAt {
     readonly liquidationLtvPct: string;
     readonly liquidationPriceUsd?: string | undefined;
     readonly priceDropToLiquidationPct: string;
-    /** With what the wallet holds in the vault already; absent without a wallet. */
+    /** With the wallet's stock leg before the deposit; absent without a wallet. */
     readonly combined?: CombinedStock | undefined;
     readonly borrowUsdg: string;
     /** At the rate that the market has once this deposit has borrowed; `…BeforePct` is the rate of now. */
@@ -110,7 +110,7 @@ export interface DepositPreview extends DepositCosts, PricedAt {
   readonly yieldLeg: {
     readonly strategyId: StrategyId;
     readonly collateralSymbol: string;
-    /** What the loop is opened with, before the flash loan's share. */
+    /** Collateral of the loop, before the flash loan's share. */
     readonly collateralIn: string;
     readonly minCollateralIn: string;
     /** 1 place. */

@@ -15,8 +15,8 @@ import { keptOf, quoteSale, requireSaleWithin, saleDraft } from './sale.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
 /**
- * Sell a part of the collateral. What share of the debt it repays is the contract's rule: the simulation tells what is left.
- * @throws LimitExceededError when what would be left is too little to be a position
+ * Sell a part of the collateral. Its share of the debt is the contract's own rule: only the simulation shows the rest.
+ * @throws LimitExceededError when the rest would be too little for a position
  */
 export async function closePart(context: ManageContext, amount: bigint): Promise<VerbDraft> {
   const { market, position, live, rates, input } = context;
@@ -30,11 +30,11 @@ export async function closePart(context: ManageContext, amount: bigint): Promise
     ...saleDraft(context, amount, swap),
     slippage: heldSlippage(context.slippage, [{ before, after: swap }]),
     notes: [
-      `It sells ${formatAmount(amount, market.collateral)}, losing ${formatPercent(impact)} against the oracle's price. How much of the debt a part repays is the contract's own rule: it is not known before it is done.`,
+      `It sells ${formatAmount(amount, market.collateral)}, losing ${formatPercent(impact)} against the oracle's price. How much of the debt a part repays is the contract's own rule: only a simulation shows it.`,
       ...(context.deployment.yieldFee === 0n
         ? []
         : [
-            `Nor is the yield fee of a part: it is at most ${formatUnitsPlain(context.deployment.yieldFee, 16)} % of what is left of the proceeds.`,
+            `So is the yield fee of a part: it is at most ${formatUnitsPlain(context.deployment.yieldFee, 16)} % of the proceeds that the debt leaves.`,
           ]),
     ],
     explain: (error) => explained(context, amount, error),
@@ -61,7 +61,7 @@ export async function closePart(context: ManageContext, amount: bigint): Promise
         amountFlashLoan: position.debt > debt ? position.debt - debt : 0n,
         debtChange: debt - position.debt,
         notes: [
-          `How much of the debt a part repays is the contract's own rule: the preview is what the simulation ended with. It sold ${formatAmount(amount, market.collateral)}, losing ${formatPercent(impact)} against the oracle's price, and repaid ${formatAmount(position.debt - debt, market.loan)}.`,
+          `How much of the debt a part repays is the contract's own rule: the preview is the outcome of the simulation. It sold ${formatAmount(amount, market.collateral)}, losing ${formatPercent(impact)} against the oracle's price, and repaid ${formatAmount(position.debt - debt, market.loan)}.`,
           receivedNote({ token: market.loan, amount: received.loan }),
         ],
       };
@@ -69,7 +69,7 @@ export async function closePart(context: ManageContext, amount: bigint): Promise
   };
 }
 
-/** What the simulation of a part does not say itself: that the protocol holds too little, or that what is left is too little. */
+/** Find the cause of a revert: the protocol holds too little, or the rest would be too little for a position. */
 function explained(
   context: ManageContext,
   amount: bigint,
@@ -93,7 +93,7 @@ function explained(
   return amount > most ? tooLittleLeft(context, amount, most) : undefined;
 }
 
-/** Insist that the protocol holds what a part repays until the bundle lapses as well. @throws InsufficientLiquidityError */
+/** Require that the protocol holds the repayment of a part until the plan expires. @throws InsufficientLiquidityError */
 function requireHeldUntilSent(context: ManageContext, repaid: bigint): void {
   const { market, live, position, interest } = context;
   if (position.debt === 0n) return;
@@ -107,7 +107,7 @@ function isUnderWater({ position, live }: ManageContext): boolean {
   return position.debt > 0n && collateralValueInLoan(position.collateral, live.price) <= position.debt;
 }
 
-/** Refuse a part of a position that is at its liquidation LTV, or above it: what is left could not be held. */
+/** Refuse a part of a position at its liquidation LTV or above it: the rest could not be held. */
 function noPart(context: ManageContext): LimitExceededError {
   const { market, position, live, input } = context;
   const ltv = ltvPctOf(position, live.price);
@@ -116,21 +116,21 @@ function noPart(context: ManageContext): LimitExceededError {
     ? 'Repay some debt or add collateral first'
     : 'Leave amount out to close the whole position, or repay some debt or add collateral first';
   return new LimitExceededError(
-    `The position stands at an LTV of ${ltv ? formatPercent(ltv) : 'more than 100 %'}, and its liquidation LTV is ${limit} %: what the sale of a part leaves could not be held. ${way}.`,
+    `The position stands at an LTV of ${ltv ? formatPercent(ltv) : 'more than 100 %'}, and its liquidation LTV is ${limit} %: the rest after the sale of a part could not be held. ${way}.`,
     { field: 'amount', value: input.amount?.toFixed() ?? '', limit: { liquidationLtvPct: limit } },
   );
 }
 
 function tooLittleLeft({ market, position, input }: ManageContext, amount: bigint, most: bigint): LimitExceededError {
   const { collateral } = market;
-  const shown = (units: bigint) => formatUnitsPlain(units, collateral.decimals);
+  const format = (units: bigint) => formatUnitsPlain(units, collateral.decimals);
   const left = formatAmount(position.collateral - amount, collateral);
   return new LimitExceededError(
-    `Selling ${shown(amount)} of the ${formatAmount(position.collateral, collateral)} would leave ${left}, too little to carry its share of the debt. Leave amount out to close the whole position, or send at most ${shown(most)}.`,
+    `Selling ${format(amount)} of the ${formatAmount(position.collateral, collateral)} would leave ${left}, too little to carry its share of the debt. Leave amount out to close the whole position, or send at most ${format(most)}.`,
     {
       field: 'amount',
       value: input.amount?.toFixed() ?? '',
-      limit: { collateral: shown(position.collateral), maxAmount: shown(most) },
+      limit: { collateral: format(position.collateral), maxAmount: format(most) },
     },
   );
 }

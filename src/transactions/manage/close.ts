@@ -17,7 +17,7 @@ import { isSaleWithin, keptOf, quoteSale, requireSaleWithin, saleDraft } from '.
 import type { ManageContext, VerbDraft } from './types.ts';
 
 /**
- * Sell all collateral, or the amount that was asked for, and send what the debt leaves of the proceeds to the user.
+ * Sell all collateral, or the requested amount, repay debt with the proceeds and send the rest to the user.
  * @throws InsufficientLiquidityError when the protocol does not hold the whole debt; LimitExceededError
  */
 export async function closePosition(context: ManageContext): Promise<VerbDraft> {
@@ -83,7 +83,7 @@ async function closeWhole(context: ManageContext): Promise<VerbDraft> {
 const PART_SHARE: Decimal = new Decimal('0.8');
 const PART_DIGITS = 3;
 
-/** Name a part of the collateral whose sale would pass beside what the refusal of the whole says. */
+/** Add a part of the collateral whose sale would pass to the refusal of the whole sale. */
 async function withPart(
   context: ManageContext,
   refused: LimitExceededError,

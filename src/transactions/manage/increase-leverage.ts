@@ -101,7 +101,7 @@ export async function increaseLeverage(context: ManageContext): Promise<VerbDraf
   };
 }
 
-/** The highest target that is covered: what can be borrowed now, swapped without a loss, on top of the position. */
+/** The highest target that liquidity covers: the largest borrow, swapped without a loss, on top of the position. */
 function largestTarget(
   { position, live }: Pick<ManageContext, 'position' | 'live'>,
   amountFlashLoan: bigint,
@@ -115,7 +115,7 @@ function largestTarget(
   const maxLeverage = leverageFromLtvPct(exact).decimalPlaces(2, Decimal.ROUND_DOWN);
   const isHigher = (targetLtvPct: Decimal) =>
     increaseFlashLoan({ collateralValue: held, debt: position.debt, targetLtvPct }) > 0n;
-  // A target that the position has reached already, as the target is told, would be refused.
+  // A rounded target that the position has reached already would be refused.
   if (!isHigher(maxLtvPct) || !isHigher(ltvPctFromLeverage(maxLeverage))) return {};
   return { maxLeverage: maxLeverage.toFixed(2), maxLtvPct: maxLtvPct.toFixed(2) };
 }

@@ -37,13 +37,13 @@ const VERBS: Readonly<Record<ManageAction, Verb>> = {
   borrow: borrowMore,
 };
 
-/** Pays with a token of the user's choice, and asks nothing of the contract that holds the position. */
+/** Actions that are paid with a token of the user's choice, and do not act through the contract that holds the position. */
 const PAID: readonly ManageAction[] = ['add_collateral', 'repay'];
-/** Takes risk back: losing a part of the equity may be better than staying. */
+/** Actions that take risk back: losing a part of the equity may be better than staying. */
 const LEAVING: readonly ManageAction[] = ['close', 'repay'];
-/** Borrows more, or leaves less behind what is borrowed. */
+/** Actions that borrow more, or leave less collateral for the debt. */
 const ADDING_RISK: readonly ManageAction[] = ['increase_leverage', 'borrow', 'remove_collateral'];
-/** What the message of a refused vault loop points at. */
+/** Path for leaving a vault, for the refusal of its loops. */
 const EXIT_PATH = '/v1/partner/equity/exit/build';
 
 /**
@@ -154,7 +154,7 @@ async function manageOnce(
   });
 }
 
-/** @throws NotEligibleError for a token that is not what the catalog says, or one that only a router could swap which may not act */
+/** @throws NotEligibleError for a token that differs from the catalog, or one that needs a router without approval */
 function requirePayable(chain: Chain, facts: ChainFacts, payToken: PayToken, direct: Token): void {
   requireSound(chain, facts, payToken.address);
   if (payToken.address === direct.address) return;

@@ -9,9 +9,9 @@ import type { PositionState } from '../types.ts';
 const HUNDRED_PCT: Decimal = new Decimal(100);
 
 /**
- * List what brings a position down to a target LTV, with amounts at the oracle's price, rounded up: repaying, adding
- * collateral, or selling a part of the collateral and repaying with what that pays out. Empty when it is not above it.
- * @param depositFee share in WAD that the contract takes of what is repaid or added
+ * List the actions that bring a position down to a target LTV, with amounts at the oracle's price, rounded up: repaying, adding
+ * collateral, or selling a part of the collateral and repaying with the proceeds. Empty when it is not above the target.
+ * @param depositFee share in WAD that the contract takes of a repayment or an added collateral
  */
 export function waysDown(
   market: Market,
@@ -25,14 +25,14 @@ export function waysDown(
   const excess = new Decimal(debt.toString()).minus(target.times(value));
   if (!excess.gt(0)) return [];
   const loan = (amount: Decimal) => ({
-    amount: shown(beforeDepositFee(units(amount), depositFee), market.loan),
+    amount: formatUnits(beforeDepositFee(units(amount), depositFee), market.loan),
     symbol: market.loan.symbol,
   });
   const asCollateral = (amount: Decimal, fee = 0n) => ({
-    amount: shown(beforeDepositFee(loanInCollateral(units(amount), price) + 1n, fee), market.collateral),
+    amount: formatUnits(beforeDepositFee(loanInCollateral(units(amount), price) + 1n, fee), market.collateral),
     symbol: market.collateral.displaySymbol,
   });
-  // As if all of what the sale pays out carried the fee when it is repaid: the contract repays a part of it without one.
+  // As if all proceeds of the sale carried the fee when they are repaid: the contract repays a part of them without one.
   const repaid = new Decimal(1).minus(new Decimal(depositFee.toString()).shiftedBy(-18)).minus(target);
   const sold = repaid.gt(0) ? excess.div(repaid) : value;
   return [
@@ -45,7 +45,7 @@ export function waysDown(
   ];
 }
 
-/** Refuse an increase to where the position is already, or to below it, and say what leads there. */
+/** Refuse an increase to the LTV of the position or below it, and name the actions that lead there. */
 export function nothingToIncrease(
   market: Market,
   position: PositionState,
@@ -57,7 +57,7 @@ export function nothingToIncrease(
   const alternatives = waysDown(market, position, price, targetLtvPct, depositFee);
   const ways = alternatives.map(
     ({ action, amount, symbol, thenRepay }) =>
-      `${action} with amount ${amount} (${symbol})${thenRepay ? ' and then repay with what it pays out' : ''}`,
+      `${action} with amount ${amount} (${symbol})${thenRepay ? ' and then repay with its proceeds' : ''}`,
   );
   return new NotEligibleError(
     `The position stands at an LTV of ${now ? toFixedHalfUp(now, 2) : 'over 100'} % already: there is nothing to increase. Send a higher target${
@@ -71,6 +71,6 @@ function units(amount: Decimal): bigint {
   return BigInt(amount.integerValue(Decimal.ROUND_CEIL).toFixed(0));
 }
 
-function shown(amount: bigint, { decimals }: { readonly decimals: number }): string {
+function formatUnits(amount: bigint, { decimals }: { readonly decimals: number }): string {
   return formatUnitsPlain(amount, decimals);
 }

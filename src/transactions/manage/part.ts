@@ -6,7 +6,7 @@ import type { ManageContext } from './types.ts';
 
 type Held = Pick<ManageContext, 'market' | 'position' | 'live'>;
 
-/** Loan base units by which shares of a debt may be rounded up, at the position and in what is repaid. */
+/** Loan base units by which shares of a debt may be rounded up, in the position and in the repayment. */
 const ROUNDING = 2n;
 
 /** The debt that a part of the collateral repays where it is the same share of both, and until the bundle lapses; rounded up. */
@@ -16,8 +16,8 @@ export function shareOfDebt({ position, live }: Held, amount: bigint): bigint {
 }
 
 /**
- * The most collateral that can be sold while some is left: what is left must carry its share of the debt after rounding. 0 =
- * the position is at its liquidation LTV, where no part can be held.
+ * The most collateral that can be sold while some is left: the rest must carry its share of the debt after rounding. 0 = the
+ * position is at its liquidation LTV, where no part can be held.
  */
 export function mostOfPart({ market, position, live }: Held): bigint {
   const { collateral, debt } = position;

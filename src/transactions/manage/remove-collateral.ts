@@ -12,7 +12,7 @@ import { debtOf } from '../read/market-state.ts';
 import { payTokenOf } from '../read/tokens.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
-/** Interest of this long is allowed for in the largest safe amount, so that whoever asks for it next still gets it. */
+/** The largest safe amount of a refusal leaves room for this much interest, so that the next request can use it. */
 export const SAFE_AHEAD_SEC = 600n;
 
 /** Send collateral to the user, as long as the position stays at or below the safe LTV. @throws LimitExceededError */

@@ -20,7 +20,7 @@ import type { ManageContext, VerbDraft } from './types.ts';
 
 /** A full repayment brings the interest of this long after it was built: approvals take their time. The rest comes back. */
 const FULL_AHEAD_SEC = 1_800n;
-/** What a full repayment swaps beyond the debt at reference prices, for fee and impact; the rest comes back. */
+/** A full repayment swaps this much more than the debt at reference prices, for fee and impact; the rest comes back. */
 const FULL_MARGIN: Decimal = new Decimal('0.01');
 
 /** Repay debt: with the loan token or, swapped, with any other; all of it by shares, so that no dust is left. */
@@ -151,7 +151,7 @@ function amountFor({ deps, chain, market, slippage }: ManageContext, token: PayT
   const usdOut = usdOf(market.loan.address);
   if (!usdIn || !usdOut) {
     throw new BadRequestError(
-      `No price of ${token.symbol} is known here. Send amount as well; what is left over comes back.`,
+      `The service has no price of ${token.symbol}. Send amount as well; the rest comes back.`,
       {
         field: 'amount',
       },
@@ -163,7 +163,7 @@ function amountFor({ deps, chain, market, slippage }: ManageContext, token: PayT
 }
 
 /**
- * Scale what is paid so that the least output covers the debt, with the margin: a larger swap gives less for each unit.
+ * Scale the payment so that the least output covers the debt, with the margin: a larger swap gives less for each unit.
  * `undefined` where rounding leaves nothing to scale.
  */
 function amountCovering(swap: PlannedSwap, debt: bigint): bigint | undefined {

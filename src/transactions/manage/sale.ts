@@ -40,7 +40,7 @@ export function saleDraft(
   };
 }
 
-/** Insist that a sale loses no more than is accepted. @throws LimitExceededError */
+/** Refuse a sale that loses more than its bounds. @throws LimitExceededError */
 export function requireSaleWithin(
   { position, live, maxSwapLossPct, largestPct }: ManageContext,
   swap: PlannedSwap,
@@ -56,7 +56,7 @@ export function requireSaleWithin(
   });
 }
 
-/** Tell the same without throwing. */
+/** The same without throwing. */
 export function isSaleWithin(context: ManageContext, swap: PlannedSwap): boolean {
   try {
     requireSaleWithin(context, swap, { field: 'amount', value: '' });
@@ -67,7 +67,7 @@ export function isSaleWithin(context: ManageContext, swap: PlannedSwap): boolean
   }
 }
 
-/** What the contract kept of a sale, which of a part is its own rule as well. Loan base units. */
+/** The contract's fee on a simulated sale, loan base units. */
 export function keptOf({ fills, repaid, received }: Pick<Outcome, 'fills' | 'repaid' | 'received'>): bigint {
   const kept = fills.reduce((sum, fill) => sum + fill.received, 0n) - repaid - received.loan;
   return kept > 0n ? kept : 0n;

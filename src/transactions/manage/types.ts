@@ -23,11 +23,11 @@ export interface ManageInput {
   readonly leverage?: Decimal | undefined;
   readonly desiredLtvPct?: Decimal | undefined;
   readonly slippage?: Decimal | undefined;
-  /** What all swaps and fees may cost together, percent of the equity. */
+  /** The most that all swaps and fees may cost together, percent of the equity. */
   readonly maxSwapLossPct?: Decimal | undefined;
   /** The least that the swap of the action may give, whole tokens of its output. */
   readonly minAmountOut?: Decimal | undefined;
-  /** Whether it may be built untried where no node can try it out; of what takes risk back only. */
+  /** Whether it may be built where no node can simulate it; only for actions that take risk back. */
   readonly allowUnsimulated?: boolean | undefined;
 }
 
@@ -37,18 +37,18 @@ export interface ManageContext extends ManagedState, SwapBounds {
   readonly input: ManageInput;
   readonly market: Market;
   readonly limits: LtvLimits;
-  /** What the debt grows by until the bundle lapses, loan base units. */
+  /** Interest of the debt until the plan expires, loan base units. */
   readonly interest: bigint;
   /** The most that it may allow for this action. */
   readonly largestPct: Decimal;
   readonly rates: MarketRates | undefined;
   /** Only where the action is paid for. */
   readonly payToken: PayToken | undefined;
-  /** The price-impact part of a preview: the venue, and what the swap loses against the reference where something prices the pair. */
+  /** The price-impact part of a preview: the venue, and the loss of the swap against its reference where something prices the pair. */
   impactOf(swap: PlannedSwap): Pick<PositionPreviewInput, 'swap'>;
 }
 
-/** What a verb adds to the draft. */
+/** The part of the draft that a verb decides. */
 export type VerbDraft = Pick<PlanDraft, 'path' | 'approvals' | 'tx' | 'swaps'> &
   Partial<
     Pick<

@@ -59,7 +59,7 @@ async function openOnce(deps: BuilderDeps, input: OpenInput, user: Address): Pro
   });
 }
 
-/** What costs beside the swaps, and which facts of the contract are defaults. */
+/** Name the costs beside the swaps, and the defaults in place of facts of the contract. */
 export function feeNotes({ terms, request, deployment }: PreparedOpen): readonly string[] {
   const { collateral } = request.market;
   return [
@@ -73,7 +73,7 @@ export function feeNotes({ terms, request, deployment }: PreparedOpen): readonly
   ];
 }
 
-/** Said because it travels in the transaction's value. */
+/** Name the fee of a reallocation: it travels in the transaction's value. */
 function reallocationNotes(terms: OpenTerms, request: OpenRequest): readonly string[] {
   if (terms.reallocations.length === 0) return [];
   const wei = reallocationFee(terms.reallocations);

@@ -34,7 +34,7 @@ export interface OpenInput {
   readonly desiredLtvPct?: Decimal | undefined;
   /** Ratio. */
   readonly slippage?: Decimal | undefined;
-  /** What all swaps and fees may cost together, percent of the equity. */
+  /** The most that all swaps and fees may cost together, percent of the equity. */
   readonly maxSwapLossPct?: Decimal | undefined;
   /** The least collateral that the swap of the pay token may give, whole tokens. */
   readonly minAmountOut?: Decimal | undefined;
@@ -43,11 +43,11 @@ export interface OpenInput {
 export interface PreparedOpen {
   readonly request: OpenRequest;
   readonly terms: OpenTerms;
-  /** What holds in the calldata. */
+  /** The slippage in the calldata. */
   readonly slippage: EffectiveSlippage;
   readonly live: LiveMarket;
   readonly deployment: Deployment;
-  /** What a reallocation moves into the market, loan base units. */
+  /** Liquidity that a reallocation moves into the market, loan base units. */
   readonly moved: bigint;
   readonly wallet?: WalletState | undefined;
   readonly issues: readonly Issue[];
@@ -104,7 +104,7 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
   const request: OpenRequest = {
     ...checked,
     limits: deployment.limits,
-    // Once more, against the limit that the contract itself says.
+    // Once more, against the contract's own limit.
     targetLtvPct: targetLtvPct(input, deployment.limits),
     depositFee: deployment.depositFee,
   };

@@ -4,7 +4,7 @@ import type { Address } from '../../shared/ids.ts';
 import { reallocationFee } from '../build/flash-leverage-router.ts';
 import type { Issue, Reallocation } from '../types.ts';
 
-/** What the vaults ask for moving liquidity, in loan base units; `undefined` where the native or the loan token has no price. */
+/** Fees of the vaults for moving liquidity, loan base units; `undefined` where the native or the loan token has no price. */
 export function reallocationFeeInLoan(
   reallocations: readonly Reallocation[],
   { native }: Chain,
@@ -18,11 +18,11 @@ export function reallocationFeeInLoan(
   return toUnits(fromUnits(wei, native.decimals).times(nativeUsd).div(loanUsd), loan.decimals);
 }
 
-/** Say that a fee in native tokens could not be counted against what an opening may cost. */
+/** Report a fee in native tokens that the bounds of an opening do not count. */
 export function unpricedFee({ native }: Chain): Issue {
   return {
     kind: 'PRICE_UNVERIFIED',
     token: native.address,
-    message: `The fee for moving liquidity into the market is paid in ${native.symbol}, which has no price now: it is not counted in what the opening may cost, compare it yourself.`,
+    message: `The fee for moving liquidity into the market is paid in ${native.symbol}, which has no price now: the bounds of the costs do not count it, compare it yourself.`,
   };
 }

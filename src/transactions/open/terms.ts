@@ -47,14 +47,14 @@ const LEAST_LOAN = 100n;
 export interface OpenSize {
   /** The least collateral that is paid in. */
   readonly amountCollateral: bigint;
-  /** What of it is left after the deposit fee: the least that the position opens with. */
+  /** The same after the deposit fee: the least that the position opens with. */
   readonly netCollateral: bigint;
   readonly amountFlashLoan: bigint;
 }
 
 /**
  * Size the flash loan on the least collateral that the entry swap may give, and on what its own swap returns of its value.
- * @throws BadRequestError for an amount so small that as good as nothing is borrowed
+ * @throws BadRequestError for an amount so small that next to nothing is borrowed
  */
 export function sizeOpen(
   request: OpenRequest,
@@ -85,10 +85,10 @@ export function mostLoan(request: OpenRequest, entry: PlannedSwap | undefined, p
 }
 
 /**
- * Decide whether the market lends the flash loan itself (strictly more than it is there) or needs a reallocation first, and
- * whether the protocol holds enough of the loan token. `mostLoan` is what the amount could be sized to at best: a smaller
- * amount is swapped at better prices, and the largest amount that is told has to do then as well.
- * @throws InsufficientLiquidityError with needed, available and the largest amount that would do
+ * Decide whether the market lends the flash loan itself (with something left over) or needs a reallocation first, and whether
+ * the protocol holds enough of the loan token. `mostLoan` is the largest loan that the amount could lead to: a smaller amount
+ * is swapped at better prices, and the largest amount of a refusal has to be covered then as well.
+ * @throws InsufficientLiquidityError with needed, available and the largest amount that is covered
  */
 export function planLiquidity(
   { market, chain, amountIn, payToken }: Pick<OpenRequest, 'market' | 'chain' | 'amountIn' | 'payToken'>,
@@ -108,7 +108,7 @@ export function planLiquidity(
   return plan ?? { reallocations: [], moved: 0n };
 }
 
-/** Bring everything together: path, minimums and preview. @throws LimitExceededError when the fill would end above the limit */
+/** Join path, minimums and preview. @throws LimitExceededError when the fill would end above the limit */
 export function openTerms(input: {
   readonly request: OpenRequest;
   readonly price: bigint;
@@ -117,7 +117,7 @@ export function openTerms(input: {
   /** The swap of the flash loan, as quoted. */
   readonly loanSwap: PlannedSwap;
   readonly reallocations: readonly Reallocation[];
-  /** What they cost, loan base units; absent where nothing prices it. */
+  /** Their fee, loan base units; absent where nothing prices it. */
   readonly reallocationFee?: bigint | undefined;
   readonly rates: MarketRates | undefined;
 }): OpenTerms {

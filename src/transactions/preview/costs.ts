@@ -36,7 +36,7 @@ export interface Cost {
 /** Everything that an action costs at once, before it is priced. */
 export interface CostBasis {
   readonly items: readonly CostItem[];
-  /** What the costs are measured by, whole loan tokens: what is paid in, else what the position is worth. */
+  /** The measure of the costs, whole loan tokens: the payment, else the value of the position less its debt. */
   readonly equity: Decimal;
   /** All that the swaps lose, their referral fees included, percent of the equity; absent where nothing prices one. */
   readonly totalSwapCostPctOfEquity?: Decimal | undefined;
@@ -58,7 +58,7 @@ export interface CostInput {
   readonly fees?: readonly CostItem[] | undefined;
 }
 
-/** List the costs by kind: what each swap loses against its reference, the referral fee in it, and further fees. */
+/** List the costs by kind: the loss of each swap against its reference, the referral fee in it, and further fees. */
 export function costBasis({ swaps, loan, equity, fees = [] }: CostInput): CostBasis {
   const measure = fromUnits(equity, loan.decimals);
   const lost = swaps.map((swap) => swapLoss(swap, loan));
@@ -94,13 +94,13 @@ export function pricedCosts(
   });
 }
 
-/** What the vaults ask for moving liquidity into the market, in native tokens. */
+/** Fees of the vaults for moving liquidity into the market, in native tokens. */
 export function reallocationFees(reallocations: readonly Reallocation[], native: CostToken): readonly CostItem[] {
   const wei = reallocationFee(reallocations);
   return wei === 0n ? [] : [{ kind: 'REALLOCATION_FEE', token: native, amount: fromUnits(wei, native.decimals) }];
 }
 
-/** What the contract takes, base units: of the collateral where its oracle price is given, else of the loan token. */
+/** A fee of the contract, base units: of the collateral where its oracle price is given, else of the loan token. */
 export function contractFees(
   kind: 'DEPOSIT_FEE' | 'YIELD_FEE',
   fee: bigint,
@@ -126,7 +126,7 @@ export function judgedSwaps(
   }));
 }
 
-/** What a position is worth at an oracle price, loan base units; negative under water. */
+/** Value of a position less its debt at an oracle price, loan base units; negative under water. */
 export function equityValueOf({ collateral, debt }: PositionState, price: bigint): bigint {
   return collateralValueInLoan(collateral, price) - debt;
 }
@@ -144,7 +144,7 @@ const LOAN_SWAPPED: readonly Path[] = [
   'increaseLeverage',
 ];
 
-/** What a swap loses in whole loan tokens; `undefined` where nothing prices the pair. */
+/** Loss of a swap in whole loan tokens; `undefined` where nothing prices the pair. */
 function swapLoss({ swap, outPrice }: CostedSwap, loan: CostToken): Decimal | undefined {
   const { reference, expectedOut } = swap;
   if (reference === undefined) return undefined;

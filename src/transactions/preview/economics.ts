@@ -34,12 +34,12 @@ export function totalUsd(costs: readonly Cost[]): Decimal | undefined {
   return sum;
 }
 
-/** When the yield of the equity has earned the costs. Never is an answer; what nobody knows is none. */
+/** When the yield of the equity has earned the costs. `NEVER` is a known answer, `UNKNOWN` is not. */
 export type BreakEven =
   | { readonly state: 'DAYS'; readonly days: Decimal }
   | { readonly state: 'NEVER' | 'UNKNOWN'; readonly days?: undefined };
 
-/** Tell after how many days the yield of the equity has earned the costs; `undefined` inputs are not known. */
+/** Count the days until the yield of the equity has earned the costs; `undefined` inputs are unknown. */
 export function breakEvenOf(
   costUsd: Decimal | undefined,
   equityUsd: Decimal | undefined,

@@ -16,7 +16,7 @@ export interface PositionPreviewInput {
   readonly after: PositionState;
   /** After the worst fill that the contracts accept; the same where nothing is swapped. */
   readonly worst?: PositionState | undefined;
-  /** Deposit basis after it, loan base units, where it follows from what is known. */
+  /** Deposit basis after it, loan base units; absent where only a simulation shows it. */
   readonly basis?: bigint | undefined;
   readonly requestedLtvPct?: Decimal | undefined;
   readonly rates?: MarketRates | undefined;
@@ -25,7 +25,7 @@ export interface PositionPreviewInput {
     | undefined;
 }
 
-/** Say what a position will be. @throws RangeError when it would have debt and no collateral value */
+/** Preview a position. @throws RangeError when it would have debt and no collateral value */
 export function previewPosition(input: PositionPreviewInput): PositionPreview {
   const { price, after, worst = after, basis, requestedLtvPct, rates, swap } = input;
   const effectiveLtvPct = ltvPctOf(after, price);
@@ -47,7 +47,7 @@ export function previewPosition(input: PositionPreviewInput): PositionPreview {
   };
 }
 
-/** Let the worst case count the interest of what stands, loan base units, until the bundle lapses. */
+/** Add the interest until the plan expires, loan base units, to the worst case. */
 export function withInterest(preview: PositionPreview, interest: bigint, price: bigint): PositionPreview {
   if (preview.worst.debt === 0n) return preview;
   const worst = { ...preview.worst, debt: preview.worst.debt + interest };

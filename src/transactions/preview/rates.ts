@@ -9,7 +9,7 @@ export interface BeforeAfter {
 }
 
 /**
- * Tell the market's borrow APY in percent before and after our own doing, with the protocol's SDK: a borrow raises the
+ * Compute the market's borrow APY in percent before and after the action, with the protocol's SDK: a borrow raises the
  * utilization; a repayment (a negative `debtChange`) and liquidity that is moved in lower it.
  */
 export function borrowApyChange(live: LiveMarket, debtChange: bigint, moved = 0n): BeforeAfter {
@@ -28,7 +28,7 @@ export function borrowApyChange(live: LiveMarket, debtChange: bigint, moved = 0n
 export interface MarketRates {
   /** With the collateral's incentive. */
   readonly collateralApyPct: Decimal;
-  /** What the borrow incentive pays now. How far more debt dilutes it is not known, so it is kept. */
+  /** The borrow incentive as it is paid now: its dilution by more debt is unknown. */
   readonly incentiveAprPct: Decimal;
   /** Borrow APY of the market now, and once the position owes `debt` loan base units. */
   borrowApyPct(debt: bigint): BeforeAfter;

@@ -4,11 +4,11 @@ import { LimitExceededError } from '../errors.ts';
 import type { PlannedSwap } from '../types.ts';
 import { MAX_SWAP_LOSS_PCT } from './loss.ts';
 
-/** The most that all swaps and fees of an opening or increase may cost where nothing else was asked for, percent of the equity. */
+/** The most that all swaps and fees of an opening or increase may cost by default, percent of the equity. */
 export const MAX_TOTAL_LOSS_PCT: Decimal = new Decimal(2);
 const SHOWN_PLACES = 2;
 
-/** One swap of a bundle, with what its output is worth. */
+/** One swap of a plan, with the price of its output. */
 export interface JudgedSwap {
   readonly swap: PlannedSwap;
   /** Oracle price of the output, loan base units per base unit, scaled by 1e36; absent where the output is the loan token. */
@@ -19,11 +19,11 @@ export interface LossInput {
   readonly swaps: readonly JudgedSwap[];
   /** Other costs of the bundle, loan base units. */
   readonly fees?: bigint | undefined;
-  /** What the costs are measured by, loan base units. */
+  /** The measure of the costs, loan base units. */
   readonly equity: bigint;
   /** Whether all costs together are bounded as well: where risk is added. */
   readonly boundsTotal: boolean;
-  /** What the request allows in place of both bounds, percent of the equity. */
+  /** The bound of the request in place of both, percent of the equity. */
   readonly maxSwapLossPct?: Decimal | undefined;
   /** The most that it may allow. */
   readonly largestPct: Decimal;
@@ -31,7 +31,7 @@ export interface LossInput {
   readonly requested: { readonly field: string; readonly value: string };
 }
 
-/** What a swap loses against its reference, loan base units, rounded down; 0 where nothing prices the pair. */
+/** Loss of a swap against its reference, loan base units, rounded down; 0 where nothing prices the pair. */
 export function lossInLoan({ swap, outPrice }: JudgedSwap): bigint {
   const { reference, expectedOut } = swap;
   if (reference === undefined || reference <= expectedOut) return 0n;
@@ -39,7 +39,7 @@ export function lossInLoan({ swap, outPrice }: JudgedSwap): bigint {
   return outPrice === undefined ? lost : collateralValueInLoan(lost, outPrice);
 }
 
-/** Cost as a percentage of the equity, rounded up to what is shown; `undefined` without equity. */
+/** Cost as a percentage of the equity, rounded up to 2 places; `undefined` without equity. */
 export function lossOfEquityPct(lost: bigint, equity: bigint): Decimal | undefined {
   if (equity <= 0n) return undefined;
   const pct = new Decimal(lost.toString()).times(HUNDRED).div(equity.toString());
@@ -47,7 +47,7 @@ export function lossOfEquityPct(lost: bigint, equity: bigint): Decimal | undefin
 }
 
 /**
- * Refuse a bundle whose swaps cost too much: one that loses more than 1 % of what it swaps, or, where risk is added, costs of
+ * Refuse a plan whose swaps cost too much: a swap that loses more than 1 % of its value, or, where risk is added, costs of
  * more than 2 % of the equity together. `maxSwapLossPct` replaces both.
  * @throws LimitExceededError naming the `maxSwapLossPct` that would pass
  */

@@ -10,9 +10,9 @@ import { withMinimum } from './planned.ts';
 const FIELD = 'minAmountOut';
 
 /**
- * Let a swap give at least what the caller asks for, whole tokens of its output. Where nothing prices the pair that is the
- * only bound of what a venue may take, and it must be there.
- * @throws BadRequestError when nothing else bounds the swap; LimitExceededError above what the venue offers
+ * Raise the minimum of a swap to the caller's own, whole tokens of its output. Where nothing prices the pair it is the only
+ * bound of the swap, and required.
+ * @throws BadRequestError when nothing else bounds the swap; LimitExceededError above the venue's offer
  */
 export function withFloor(swap: PlannedSwap, minAmountOut: Decimal | undefined): PlannedSwap {
   const { tokenIn, tokenOut, quote } = swap;
@@ -20,7 +20,7 @@ export function withFloor(swap: PlannedSwap, minAmountOut: Decimal | undefined):
     if (swap.reference !== undefined) return swap;
     const offered = formatUnitsPlain(quote.amountOut, tokenOut.decimals);
     throw new BadRequestError(
-      `${FIELD} is missing. No price of ${tokenIn.symbol} in ${tokenOut.symbol} is known here that a quote could be held against, so only you can say what is enough: send the least ${tokenOut.symbol} that this swap may give. ${quote.source} offers ${offered} now, which nothing confirms.`,
+      `${FIELD} is missing. The service has no price of ${tokenIn.symbol} in ${tokenOut.symbol} to check a quote with: send the least ${tokenOut.symbol} that this swap may give. ${quote.source} offers ${offered} now, unconfirmed.`,
       { field: FIELD, limit: { required: true, offered, symbol: tokenOut.symbol } },
     );
   }
@@ -28,8 +28,9 @@ export function withFloor(swap: PlannedSwap, minAmountOut: Decimal | undefined):
 }
 
 /**
- * Let several sales into one token give at least so much together, whole tokens: each its share of what is expected of all.
- * @throws LimitExceededError above what the venues offer
+ * Raise the minimums of several sales into one token to the caller's own for all together, whole tokens, each in proportion to
+ * its quote.
+ * @throws LimitExceededError above the venues' offers
  */
 export function withSharedFloor(
   swaps: readonly PlannedSwap[],
@@ -43,7 +44,7 @@ export function withSharedFloor(
   return swaps.map((swap) => raise(swap, MathLib.mulDivUp(floor, swap.quote.amountOut, offered)));
 }
 
-/** Say that a minimum means nothing where nothing is swapped. */
+/** Refuse a minimum where nothing is swapped. */
 export function nothingSwapped(symbol: string): BadRequestError {
   return new BadRequestError(`${FIELD} has no meaning here: paid with ${symbol}, nothing is swapped. Leave it out.`, {
     field: FIELD,
@@ -58,7 +59,7 @@ function raise(swap: PlannedSwap, floor: bigint): PlannedSwap {
 function tooMuch(floor: bigint, offered: bigint, { tokenOut }: PlannedSwap): LimitExceededError {
   const most = formatUnitsPlain(offered, tokenOut.decimals);
   return new LimitExceededError(
-    `${FIELD} ${formatAmount(floor, tokenOut)} is above what the venues offer now: ${most}. Send at most that, or try again later.`,
+    `${FIELD} ${formatAmount(floor, tokenOut)} is above the venues' offers now: ${most}. Send at most that, or try again later.`,
     { field: FIELD, value: formatUnitsPlain(floor, tokenOut.decimals), limit: { maxAmountOut: most } },
   );
 }

@@ -1,10 +1,10 @@
 import { Decimal, HUNDRED, ZERO } from '../../shared/decimal.ts';
 import { leastOutput } from '../input.ts';
 
-/** The most that one swap may lose against its reference where nothing else was asked for, percent of its value. */
+/** The most that one swap may lose against its reference by default, percent of its value. */
 export const MAX_SWAP_LOSS_PCT: Decimal = new Decimal(1);
 
-/** What of a quoted output is counted on: no more than the reference. Base units. */
+/** The expected part of a quoted output: no more than the reference. Base units. */
 export function expectedOutput(quoted: bigint, reference: bigint | undefined): bigint {
   return reference !== undefined && quoted > reference ? reference : quoted;
 }
@@ -16,7 +16,7 @@ export function lossPct(valueIn: bigint, valueOut: bigint): Decimal {
 }
 
 export interface MinimumInput {
-  /** What the venue quotes, base units. */
+  /** Output of the quote, base units. */
   readonly quoted: bigint;
   readonly reference: bigint | undefined;
   /** Ratio. */
@@ -28,8 +28,8 @@ export interface MinimumInput {
 }
 
 /**
- * The least output that is accepted, base units: quote × (1 − slippage), and never below reference × (1 − allowed loss −
- * slippage), whatever the quote says.
+ * The least accepted output, base units: quote × (1 − slippage), and never below reference × (1 − allowed loss − slippage),
+ * however low the quote is.
  */
 export function minimumOutput({ quoted, reference, slippage, allowedLossPct, capped }: MinimumInput): bigint {
   const least = leastOutput(capped ? expectedOutput(quoted, reference) : quoted, slippage);

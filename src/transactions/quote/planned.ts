@@ -13,13 +13,13 @@ export interface ChosenQuote {
   readonly reference: bigint | undefined;
   /** Ratio. */
   readonly slippage: Decimal;
-  /** What the request allows all swaps to lose, percent of the equity: the bundle's bound, which holds each swap, then. */
+  /** The loss of all swaps together that the request allows, percent of the equity: it then bounds each swap as well. */
   readonly maxSwapLossPct?: Decimal | undefined;
   /** Whether the minimum of a quote above its reference is made of the reference. */
   readonly capped: boolean;
 }
 
-/** Judge a chosen quote against its reference: what is expected of it, what it loses, and its minimum. */
+/** Compare a chosen quote with its reference: expected output, loss and minimum. */
 export function planSwap(chosen: ChosenQuote): PlannedSwap {
   const { tokenIn, tokenOut, quote, reference, slippage, capped } = chosen;
   const allowedLossPct = chosen.maxSwapLossPct ? HUNDRED : MAX_SWAP_LOSS_PCT;
@@ -41,7 +41,7 @@ export function withMinimum(swap: PlannedSwap, minOut: bigint): PlannedSwap {
   return minOut > swap.minOut ? { ...swap, minOut } : swap;
 }
 
-/** What a swap gives in the worst case that is shown: its minimum, and never more than what is expected of it. Base units. */
+/** Output of a swap in the worst case: its minimum, and never more than the expected output. Base units. */
 export function worstOutput({ minOut, expectedOut }: PlannedSwap): bigint {
   return MathLib.min(minOut, expectedOut);
 }

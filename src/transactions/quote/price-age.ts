@@ -11,117 +11,122 @@ import type { Issue, PayToken } from '../types.ts';
 /** A price of unknown age may differ so much from a second source, percent. */
 const MAX_DEVIATION_PCT = 1;
 
-interface Judged {
+/** A price that a build is checked against, with its age. */
+interface JudgedPrice {
+  readonly token: Pick<PayToken, 'address' | 'symbol'>;
+  /** Subject of the sentences about it. */
+  readonly name: string;
+  /** The oracle that it comes from. */
+  readonly reference: string;
   readonly age: PriceAge;
   readonly isOld: boolean;
-  /** How far fresh USD prices of the two tokens are from the oracle, percent; absent when one has none. */
-  readonly deviationPct?: Decimal | undefined;
   readonly nowMs: number;
 }
 
 /**
- * Refuse to add risk on an oracle's price that is old, or whose age nobody knows and that fresh USD prices contradict. What
- * is neither, and could not be compared, is said.
+ * Refuse to add risk on an oracle's price that is old, or that is of unknown age and contradicted by fresh USD prices. One of
+ * unknown age without a second source is an issue.
  * @throws StaleDataError naming the oracle and its age
  */
 export function requirePriceAge(deps: BuilderDeps, chain: Chain, market: Market, live: LiveMarket): readonly Issue[] {
-  const judged = judge(deps, chain, market, live);
-  const { age, isOld, deviationPct, nowMs } = judged;
-  const reference = nameOf(market);
-  if (age.state === 'known' && isOld) throw oldPrice(age, reference, nowMs);
-  if (age.state !== 'unknown') return [];
-  if (deviationPct?.gt(MAX_DEVIATION_PCT)) {
-    const asOf = new Date(live.readAt.blockTimeMs).toISOString();
-    const shown = toFixedHalfUp(deviationPct, 2);
-    const details = { group: 'oracle', asOf, staleAfterSec: deps.budgets.oracle, staleForSec: 0, reference };
-    throw new StaleDataError(
-      { ...details, deviationPct: shown },
-      `Nothing new is borrowed on a price of unknown age that others contradict: the ${reference} names no feeds that could be dated, and it is ${shown} % away from the USD prices of its tokens (at most ${MAX_DEVIATION_PCT} %). Try again when they agree; closing, repaying and adding collateral go on.`,
-    );
-  }
-  if (deviationPct) return [];
-  return [
-    {
-      kind: 'REFERENCE_UNDATED',
-      token: market.collateral.address,
-      message: `How old the price of the ${reference} is cannot be told, and no second source prices ${market.collateral.symbol}: compare it yourself.`,
-    },
-  ];
+  const judged = judgeOracle(deps, chain, market, live);
+  requireYoung(judged);
+  if (judged.age.state !== 'unknown') return [];
+  const deviationPct = deviationOf(deps, chain, market, live);
+  if (!deviationPct) return [undatedIssue(judged)];
+  if (deviationPct.lte(MAX_DEVIATION_PCT)) return [];
+  const asOf = new Date(live.readAt.blockTimeMs).toISOString();
+  const shown = toFixedHalfUp(deviationPct, 2);
+  const { reference } = judged;
+  const details = { group: 'oracle', asOf, staleAfterSec: deps.budgets.oracle, staleForSec: 0, reference };
+  throw new StaleDataError(
+    { ...details, deviationPct: shown },
+    `Nothing new is borrowed on a price of unknown age that others contradict: the ${reference} names no feeds with dates, and it is ${shown} % away from the USD prices of its tokens (at most ${MAX_DEVIATION_PCT} %). Try again when they agree; closing, repaying and adding collateral go on.`,
+  );
 }
 
-/** What has to be said of an oracle's price where risk is taken back: it goes on with the last one, whatever its age. */
+/** List doubts about an oracle's price where risk is taken back: the build goes on with the last price, whatever its age. */
 export function priceAgeIssues(deps: BuilderDeps, chain: Chain, market: Market, live: LiveMarket): readonly Issue[] {
-  const { age, isOld, deviationPct } = judge(deps, chain, market, live);
-  const reference = nameOf(market);
-  const token = market.collateral.address;
-  if (age.state === 'known' && isOld) {
-    const asOf = new Date(age.stamp.asOfMs).toISOString();
-    const message = `The price of the ${reference} is old: the feed behind it was last updated at ${asOf}. The sale is judged by it all the same; send minAmountOut to set your own floor.`;
-    return [{ kind: 'REFERENCE_OLD', token, message }];
-  }
-  if (age.state !== 'unknown' || !deviationPct?.gt(MAX_DEVIATION_PCT)) return [];
-  const message = `How old the price of the ${reference} is cannot be told, and it is ${toFixedHalfUp(deviationPct, 2)} % away from the USD prices of its tokens. The sale is judged by it all the same; send minAmountOut to set your own floor.`;
-  return [{ kind: 'REFERENCE_UNDATED', token, message }];
+  const judged = judgeOracle(deps, chain, market, live);
+  if (judged.age.state !== 'unknown') return oldIssues(judged);
+  const deviationPct = deviationOf(deps, chain, market, live);
+  if (!deviationPct?.gt(MAX_DEVIATION_PCT)) return [];
+  const message = `${judged.name} has an unknown age, and it is ${toFixedHalfUp(deviationPct, 2)} % away from the USD prices of its tokens. ${STILL_CHECKED}`;
+  return [{ kind: 'REFERENCE_UNDATED', token: judged.token.address, message }];
 }
 
 /**
  * Refuse to add risk with a token whose price follows from the oracle of another market (none of its own was measured) while
- * that is old. Nothing else prices it: an unknown age is said.
+ * that is old. Nothing else prices it: an unknown age is an issue.
  * @throws StaleDataError naming the oracle and its age
  */
 export function requirePaidPriceAge(deps: BuilderDeps, chain: Chain, token: PayToken): readonly Issue[] {
-  const { age, isOld, reference, nowMs } = judgePaid(deps, chain, token);
-  if (age?.state === 'known' && isOld) throw oldPrice(age, reference, nowMs);
-  return age?.state === 'unknown' ? [undatedPrice(token, reference)] : [];
+  const judged = judgePaid(deps, chain, token);
+  if (!judged) return [];
+  requireYoung(judged);
+  return judged.age.state === 'unknown' ? [undatedIssue(judged)] : [];
 }
 
-/** What has to be said of the price of a token that takes risk back, where it follows from the oracle of another market. */
+/** List doubts about the price of a token that takes risk back, where it follows from the oracle of another market. */
 export function paidPriceAgeIssues(deps: BuilderDeps, chain: Chain, token: PayToken): readonly Issue[] {
-  const { age, isOld, reference } = judgePaid(deps, chain, token);
-  if (age?.state === 'unknown') return [undatedPrice(token, reference)];
-  if (age?.state !== 'known' || !isOld) return [];
+  const judged = judgePaid(deps, chain, token);
+  if (!judged) return [];
+  return judged.age.state === 'unknown' ? [undatedIssue(judged)] : oldIssues(judged);
+}
+
+function judgeOracle(deps: BuilderDeps, chain: Chain, market: Market, { feeds, readAt }: LiveMarket): JudgedPrice {
+  const reference = nameOf(market);
+  const nowMs = Math.max(deps.clock.now(), readAt.blockTimeMs);
+  const age = ageOf(deps, chain, feeds);
+  const name = `The price of the ${reference}`;
+  return { token: market.collateral, name, reference, age, isOld: isOldPrice(age, nowMs), nowMs };
+}
+
+/** `undefined` = the token has a measured price of its own, or none. */
+function judgePaid(deps: BuilderDeps, chain: Chain, token: PayToken): JudgedPrice | undefined {
+  const market = pricedBy(deps, chain)(token.address);
+  if (!market) return undefined;
+  const reference = nameOf(market);
+  const nowMs = deps.clock.now();
+  const age = ageOf(deps, chain, feedsOf(deps, market));
+  const name = `The price of ${token.symbol}, which follows from the ${reference},`;
+  return { token, name, reference, age, isOld: isOldPrice(age, nowMs), nowMs };
+}
+
+/** How far fresh USD prices of both tokens are from the oracle, percent; `undefined` when one has none. */
+function deviationOf(deps: BuilderDeps, chain: Chain, market: Market, { price }: LiveMarket): Decimal | undefined {
+  const usdOf = measuredUsdPrices(deps, chain);
+  const [collateralUsd, loanUsd] = [usdOf(market.collateral.address), usdOf(market.loan.address)];
+  if (!collateralUsd || !loanUsd) return undefined;
+  const oracle = wholePrice(price, market);
+  return collateralUsd.div(loanUsd).minus(oracle).abs().times(HUNDRED).div(oracle);
+}
+
+function requireYoung({ age, isOld, reference, nowMs }: JudgedPrice): void {
+  if (age.state !== 'known' || !isOld) return;
+  const { asOf, staleAfterSec, staleForSec = 0 } = renderStamp(age.stamp, nowMs);
+  throw new StaleDataError(
+    { group: 'oracle', asOf, staleAfterSec, staleForSec, reference, feed: age.feed },
+    `Nothing new is borrowed on an old price: the feed ${age.feed} behind the ${reference} was last updated at ${asOf} and may be ${staleAfterSec} s old. Wait until it is updated again (feeds of stocks pause while their market is closed); closing, repaying and adding collateral go on.`,
+  );
+}
+
+const STILL_CHECKED = 'The swap is still checked against it; send minAmountOut to set your own floor.';
+
+function oldIssues({ age, isOld, name, token }: JudgedPrice): readonly Issue[] {
+  if (age.state !== 'known' || !isOld) return [];
   const asOf = new Date(age.stamp.asOfMs).toISOString();
-  const message = `What ${token.symbol} is worth follows from the ${reference}, whose price is old: the feed behind it was last updated at ${asOf}. The swap is judged by it all the same; send minAmountOut to set your own floor.`;
+  const message = `${name} is old: the feed behind it was last updated at ${asOf}. ${STILL_CHECKED}`;
   return [{ kind: 'REFERENCE_OLD', token: token.address, message }];
 }
 
-function judgePaid(deps: BuilderDeps, chain: Chain, { address }: PayToken) {
-  const market = pricedBy(deps, chain)(address);
-  const nowMs = deps.clock.now();
-  if (!market) return { nowMs, reference: '', isOld: false };
-  const age = ageOf(deps, chain, feedsOf(deps, market));
-  return { age, isOld: isOldPrice(age, nowMs), reference: nameOf(market), nowMs };
-}
-
-function undatedPrice({ address, symbol }: PayToken, reference: string): Issue {
-  return {
-    kind: 'REFERENCE_UNDATED',
-    token: address,
-    message: `What ${symbol} is worth follows from the ${reference}, whose age cannot be told, and no second source prices it: compare the expected output yourself.`,
-  };
-}
-
-function oldPrice(age: Extract<PriceAge, { state: 'known' }>, reference: string, nowMs: number): StaleDataError {
-  const { asOf, staleAfterSec, staleForSec = 0 } = renderStamp(age.stamp, nowMs);
-  return new StaleDataError(
-    { group: 'oracle', asOf, staleAfterSec, staleForSec, reference, feed: age.feed },
-    `Nothing new is borrowed on an old price: the feed ${age.feed} behind the ${reference} was last updated at ${asOf} and may be ${staleAfterSec} s old. Wait until it is updated again (feeds of stocks rest while their market is closed); closing, repaying and adding collateral go on.`,
-  );
+function undatedIssue({ name, token }: JudgedPrice): Issue {
+  const message = `${name} has an unknown age, and no second source prices ${token.symbol}: compare the expected output yourself.`;
+  return { kind: 'REFERENCE_UNDATED', token: token.address, message };
 }
 
 function ageOf(deps: BuilderDeps, { heartbeatsSec }: Chain, feeds: LiveMarket['feeds']): PriceAge {
   return priceAge(feeds, { heartbeatsSec, budgetSec: deps.budgets.oracleFeed });
-}
-
-function judge(deps: BuilderDeps, chain: Chain, market: Market, { feeds, price, readAt }: LiveMarket): Judged {
-  const nowMs = Math.max(deps.clock.now(), readAt.blockTimeMs);
-  const age = ageOf(deps, chain, feeds);
-  const usdOf = measuredUsdPrices(deps, chain);
-  const [collateralUsd, loanUsd] = [usdOf(market.collateral.address), usdOf(market.loan.address)];
-  const oracle = wholePrice(price, market);
-  const deviationPct =
-    collateralUsd && loanUsd && collateralUsd.div(loanUsd).minus(oracle).abs().times(HUNDRED).div(oracle);
-  return { age, isOld: isOldPrice(age, nowMs), nowMs, deviationPct };
 }
 
 function nameOf({ oracle, collateral, loan }: Market): string {

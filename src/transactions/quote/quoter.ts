@@ -7,7 +7,7 @@ import { NoRouteError, type VenueAnswer } from '../errors.ts';
 import { rankQuotes } from './select.ts';
 import type { VenueStatistics } from './statistics.ts';
 
-/** Whoever builds waits for it: a venue that has not answered by then is out. */
+/** A build waits so long for a venue. */
 const DEADLINE_MS = 5_000;
 /** Once one venue has answered, the others get this much longer. */
 const GRACE_MS = 1_500;
@@ -15,7 +15,7 @@ const GRACE_MS = 1_500;
 export interface QuoterDeps {
   readonly venues: readonly SwapQuotePort[];
   readonly timers: Timers;
-  /** Counts what venues do. */
+  /** Counts requests and answers of venues. */
   readonly statistics: VenueStatistics;
   /** Whether the deployed contract lets swaps go through a router; `undefined` = not known. Default: it is not known. */
   readonly isRouterAllowed?: ((chain: Chain, router: Address) => boolean | undefined) | undefined;
@@ -28,7 +28,7 @@ export interface Quoter {
   quote(swap: SwapRequest): Promise<SwapQuote>;
   /**
    * Ask every venue that serves the pair, side by side, and order their quotes, the best output first.
-   * @param avoided sources that are not asked
+   * @param avoided sources that get no request
    * @throws NoRouteError when a venue answered and none has a route
    * @throws UpstreamUnavailableError when no venue answered at all
    */
@@ -38,12 +38,12 @@ export interface Quoter {
 /** Create the one way to a swap quote. */
 export function createQuoter({ venues, timers, statistics, isRouterAllowed = () => undefined }: QuoterDeps): Quoter {
   const isUsable = (chain: Chain, router: Address) => isRouterAllowed(chain, router) !== false;
-  /** Where none is left all are asked: what was told may be over, and the simulation decides. */
+  /** Where no allowed venue is left all are asked: the measurement may be out of date, and the simulation decides. */
   const allowedOf = (serving: readonly SwapQuotePort[], chain: Chain) => {
     const allowed = serving.filter(
       ({ source }) => chain.swapRouters[source]?.some((at) => isUsable(chain, at)) ?? true,
     );
-    return allowed.length > 0 ? { asked: allowed, isHeld: true } : { asked: serving, isHeld: false };
+    return allowed.length > 0 ? { usable: allowed, isChecked: true } : { usable: serving, isChecked: false };
   };
   const quoter: Quoter = {
     capped: true,
@@ -54,10 +54,10 @@ export function createQuoter({ venues, timers, statistics, isRouterAllowed = () 
     },
     async rank(request, avoided = []) {
       const { chain } = request;
-      const { asked, isHeld } = allowedOf(venuesFor(venues, request), chain);
-      const remaining = asked.filter(({ source }) => !avoided.includes(source));
+      const { usable, isChecked } = allowedOf(venuesFor(venues, request), chain);
+      const remaining = usable.filter(({ source }) => !avoided.includes(source));
       const answers = (await askAll(remaining, request, timers)).map((answer) =>
-        checked(answer, request, (router) => !isHeld || isUsable(chain, router)),
+        checked(answer, request, (router) => !isChecked || isUsable(chain, router)),
       );
       for (const { source, quote, reason } of answers) {
         const event = quote ? 'quoted' : reason === undefined ? 'no_route' : 'refused';
@@ -66,13 +66,16 @@ export function createQuoter({ venues, timers, statistics, isRouterAllowed = () 
       const quotes = answers.flatMap(({ quote }) => quote ?? []);
       const [best, ...others] = rankQuotes(quotes);
       if (best) return [best, ...others];
-      const said = answers.map(({ source, reason }): VenueAnswer => ({ source, reason: reason ?? 'no_route' }));
+      const reasons = answers.map(({ source, reason }): VenueAnswer => ({ source, reason: reason ?? 'no_route' }));
       const [failed] = answers;
       if (failed && answers.every(({ reason, answered }) => reason !== undefined && !answered)) {
-        throw new UpstreamUnavailableError(said.map(({ source }) => source).join(' and '), failed.reason ?? 'timeout');
+        throw new UpstreamUnavailableError(
+          reasons.map(({ source }) => source).join(' and '),
+          failed.reason ?? 'timeout',
+        );
       }
       const { tokenIn, tokenOut, amountIn } = request;
-      throw new NoRouteError({ tokenIn, tokenOut, amountIn: amountIn.toString(), venues: said });
+      throw new NoRouteError({ tokenIn, tokenOut, amountIn: amountIn.toString(), venues: reasons });
     },
   };
   return quoter;

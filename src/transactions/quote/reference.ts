@@ -6,10 +6,10 @@ import type { Address } from '../../shared/ids.ts';
 import { loanInCollateral } from '../preview/ltv.ts';
 import type { Issue, PayToken } from '../types.ts';
 
-/** What a reference rests on: the market's oracle alone, or USD prices as well. */
+/** Source of a reference: the market's oracle alone, or USD prices as well. */
 export type ReferenceBasis = 'ORACLE' | 'USD';
 
-/** What a swap's input is worth in its output at prices that no venue influences. */
+/** Value of a swap's input in its output at prices that no venue influences. */
 export interface Reference {
   /** Base units of the output token, rounded down. */
   readonly amountOut: bigint;
@@ -29,8 +29,8 @@ export interface ReferenceInput {
 }
 
 /**
- * Say what a swap would give at prices that no venue influences: between the collateral and the loan token of the market at
- * its oracle, otherwise at USD prices, where the market's collateral is worth what its oracle and the loan token's price say.
+ * Value a swap at prices that no venue influences: between the collateral and the loan token of the market at its oracle,
+ * otherwise at USD prices, where the collateral has the price of its oracle times the price of the loan token.
  * `undefined` = nothing prices the pair.
  */
 export function referenceFor(input: ReferenceInput): Reference | undefined {
@@ -61,6 +61,6 @@ export function unverifiedPrice({ address, symbol }: PayToken): Issue {
   return {
     kind: 'PRICE_UNVERIFIED',
     token: address,
-    message: `No price of ${symbol} is known here, so its swap quote could not be checked against one: compare the expected output yourself.`,
+    message: `The service has no price of ${symbol} to check its swap quote with: compare the expected output yourself.`,
   };
 }

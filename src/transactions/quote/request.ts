@@ -6,7 +6,7 @@ import type { BuilderDeps } from '../deps.ts';
 import type { EffectiveSlippage, PlannedSwap } from '../types.ts';
 import { planSwap } from './planned.ts';
 
-/** How the swaps of a build are quoted, and what they may lose. */
+/** Slippage and allowed loss of the swaps of a build. */
 export interface SwapBounds {
   readonly chain: Chain;
   readonly slippage: EffectiveSlippage;

@@ -4,20 +4,20 @@ import type { EffectiveSlippage, Issue, PlannedSwap } from '../types.ts';
 const PLACES = 6;
 
 /**
- * Say which slippage the calldata holds once minimums were raised: that of the tightest swap, a ratio rounded down.
- * @param planned the swaps at the slippage that was asked for, beside what became of each
+ * Compute the effective slippage once minimums were raised: that of the tightest swap, a ratio rounded down.
+ * @param planned each swap at the requested slippage, and with its raised minimum
  */
 export function heldSlippage(
-  asked: EffectiveSlippage,
+  requested: EffectiveSlippage,
   planned: readonly { readonly before: PlannedSwap; readonly after: PlannedSwap }[],
 ): EffectiveSlippage {
   const raised = planned.filter(({ before, after }) => after.minOut > before.minOut).map(({ after }) => slackOf(after));
   const tightest = raised.reduce<Decimal | undefined>((least, next) => (least?.lte(next) ? least : next), undefined);
-  if (!tightest?.lt(asked.value)) return asked;
-  return { ...asked, value: tightest, tightenedFrom: asked.tightenedFrom ?? asked.value };
+  if (!tightest?.lt(requested.value)) return requested;
+  return { ...requested, value: tightest, tightenedFrom: requested.tightenedFrom ?? requested.value };
 }
 
-/** Name a slippage of which less holds than was asked for, as a typed issue; nothing otherwise. */
+/** Report an effective slippage below the requested one as a typed issue; nothing otherwise. */
 export function slippageIssues({ value, tightenedFrom }: EffectiveSlippage): readonly Issue[] {
   if (!tightenedFrom) return [];
   const [asked, effective] = [tightenedFrom.toFixed(), value.toFixed()];

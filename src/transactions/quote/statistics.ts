@@ -3,10 +3,10 @@ import type { SwapQuote } from '../../upstreams/types.ts';
 
 type Venue = SwapQuote['source'];
 
-/** What came of one question to a venue, or of its quote afterwards. */
+/** The result of one request to a venue, or of its quote afterwards. */
 export type VenueEvent = 'quoted' | 'no_route' | 'refused' | 'chosen' | 'failed_in_simulation';
 
-/** What a venue did for this process since it started. Every question ends as a quote, no route or a refusal. */
+/** Requests to a venue since the process started. Every request ends as a quote, no route or a refusal. */
 export interface VenueCounts {
   readonly chainId: ChainId;
   readonly venue: Venue;
@@ -24,11 +24,11 @@ export interface VenueCounts {
 export interface VenueStatistics {
   /** @param reason of a refusal, e.g. `timeout` */
   note(chainId: ChainId, venue: Venue, event: VenueEvent, reason?: string): void;
-  /** One row per chain and venue that was ever asked. */
+  /** One row per chain and venue with a request. */
   counts(): readonly VenueCounts[];
 }
 
-/** Create the counts of one process. `onEvent` is told of every event, for metrics. */
+/** Create the counts of one process. `onEvent` receives every event, for metrics. */
 export function createVenueStatistics(
   onEvent?: (event: { chainId: ChainId; venue: Venue; outcome: string }) => void,
 ): VenueStatistics {

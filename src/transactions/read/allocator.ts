@@ -6,17 +6,17 @@ import type { SharedLiquidity } from '../../domain/facts.ts';
 import type { Address, MarketId } from '../../shared/ids.ts';
 import { type ReadPlan, readOf } from './reads.ts';
 
-/** What one vault could move out of one market into the market at hand now, loan base units. */
+/** Liquidity that one vault could move out of one market into the target market now, loan base units. */
 export interface AllocatorSource {
   readonly vault: Address;
   readonly feeWei: bigint;
-  /** The most that the vault lets flow into the market at hand, over all its sources. */
+  /** The most that the vault lets flow into the target market, over all its sources. */
   readonly maxIn: bigint;
   readonly marketId: MarketId;
   readonly market: MarketParams;
   /** The market's own liquidity, which all vaults share. */
   readonly liquidity: bigint;
-  /** The least of flow cap and what the vault supplies there. */
+  /** The lesser of the flow cap and the vault's supply there. */
   readonly movable: bigint;
 }
 

@@ -6,17 +6,17 @@ import { limitsOf } from '../../domain/market/statics.ts';
 import { NotEligibleError } from '../errors.ts';
 import { type ReadPlan, readOf } from './reads.ts';
 
-/** What the deployed contract says of itself and of one market; fees are shares in WAD of what they are taken from there. */
+/** State of the deployed contract and of one market in it; fees are shares in WAD. */
 export interface Deployment {
   readonly limits: LtvLimits;
-  /** Of what is paid in; 0 on a correlated market. */
+  /** Of a deposit; 0 on a correlated market. */
   readonly depositFee: bigint;
   /** Of the yield; 0 on an uncorrelated market. */
   readonly yieldFee: bigint;
   readonly isCorrelated: boolean;
-  /** Whether it lets nothing happen now; absent = the deployment does not tell. */
+  /** Whether it is paused; absent = the deployment does not answer. */
   readonly isPaused?: boolean | undefined;
-  /** Whether it opens positions in the market; absent = the deployment does not tell. */
+  /** Whether it opens positions in the market; absent = the deployment does not answer. */
   readonly isSupported?: boolean | undefined;
   /** Views that did not answer: their documented defaults are used. */
   readonly unknown: readonly string[];
@@ -36,7 +36,7 @@ const WAD = 10n ** 18n;
 const STATE_VIEWS: readonly string[] = ['paused', 'isSupportedMarket'];
 const VIEWS = [...STATE_VIEWS, 'LIQUIDATION_BUFFER', 's_yieldFee', 's_depositFee', 's_isCorrelated'];
 
-/** Plan what the contract's deployment says about itself and a market. */
+/** Plan the state of the contract and of a market in it. */
 export function planDeployment({ contracts }: Chain, market: Market): ReadPlan<Deployment> {
   const { flashLeverage } = contracts;
   return {
@@ -52,7 +52,7 @@ export function planDeployment({ contracts }: Chain, market: Market): ReadPlan<D
   };
 }
 
-/** Fold the answers of `planDeployment`. A view that is missing, or says more than all, is unknown and takes nothing else down. */
+/** Fold the answers of `planDeployment`. A view that is missing, or above 100 %, is unknown and does not affect the others. */
 export function foldDeployment(market: Market, answers: DeploymentAnswers): Deployment {
   const believed = answers.map((answer) => (typeof answer === 'bigint' && answer >= WAD ? undefined : answer));
   const [isPaused, isSupported, buffer, yieldFee, depositFee, correlated] = believed as unknown as DeploymentAnswers;
@@ -68,7 +68,7 @@ export function foldDeployment(market: Market, answers: DeploymentAnswers): Depl
   };
 }
 
-/** Say which views of the contract did not answer, so that nobody takes a default for a measurement. */
+/** Name the views of the contract that did not answer: their defaults are no measurements. */
 export function deploymentNotes({ unknown }: Pick<Deployment, 'unknown'>): readonly string[] {
   const state = unknown.filter((view) => STATE_VIEWS.includes(view));
   const terms = unknown.filter((view) => !STATE_VIEWS.includes(view));
@@ -76,17 +76,17 @@ export function deploymentNotes({ unknown }: Pick<Deployment, 'unknown'>): reado
     ...(state.length === 0
       ? []
       : [
-          `The contract did not answer ${state.join(', ')}: it is taken as open, and only a simulation shows that it is.`,
+          `The contract did not answer ${state.join(', ')}: it counts as open, and only a simulation can confirm that.`,
         ]),
     ...(terms.length === 0
       ? []
       : [
-          `The contract did not answer ${terms.join(', ')}: documented defaults stand in for it (0.25 points of buffer, 5 % of the yield, 1 % of a deposit, the catalog's kind of market).`,
+          `The contract did not answer ${terms.join(', ')}: documented defaults are used (0.25 points of buffer, 5 % of the yield, 1 % of a deposit, the catalog's kind of market).`,
         ]),
   ];
 }
 
-/** Refuse everything while the contract is paused. What it does not tell stands against nothing: the simulation decides. @throws NotEligibleError */
+/** Refuse everything while the contract is paused. Without an answer the simulation decides. @throws NotEligibleError */
 export function requireUnpaused({ isPaused }: Pick<Deployment, 'isPaused'>): void {
   if (isPaused !== true) return;
   throw new NotEligibleError(
@@ -104,7 +104,7 @@ export function requireOpenMarket(market: Market, deployment: Deployment, exit?:
   requireUnpaused(deployment);
   if (deployment.isSupported !== false) return;
   throw new NotEligibleError(
-    `The market ${market.id} is closed to new positions. What is open there can still be left${exit === undefined ? '' : ` through ${exit}`}.`,
+    `The market ${market.id} is closed to new positions. Open positions can still be left${exit === undefined ? '' : ` through ${exit}`}.`,
     { reason: 'market_closed', rule: 'unsupported', pointer: exit },
   );
 }

@@ -55,25 +55,25 @@ export interface LiveMarket {
   readonly sdk: SdkMarket;
   /** Loan base units per collateral base unit, scaled by 1e36. */
   readonly price: bigint;
-  /** What can be borrowed at once, loan base units. */
+  /** The amount that can be borrowed at once, loan base units. */
   readonly liquidity: bigint;
-  /** What the protocol holds of the loan token over all its markets, loan base units: flash loans are taken out of it. */
+  /** Loan tokens that the protocol holds over all its markets, base units: flash loans are taken out of it. */
   readonly idle: bigint;
   /** The feeds behind the oracle with their dates at the block; empty = it needs none; absent = it does not name them. */
   readonly feeds?: readonly OracleFeed[] | undefined;
-  /** The block of all of it; without a number where the node did not tell it. */
+  /** The block of all of it; without a number where the node reports none. */
   readonly readAt: { readonly blockTimeMs: number; readonly blockNumber?: ReadAt['blockNumber'] | undefined };
 }
 
-/** What is shown of the prices and debts that something rests on. */
+/** Block and age of the prices and debts behind a result. */
 export interface PricedAt {
-  /** The block at which they were read; absent where the node did not tell its number. */
+  /** The block of the reading; absent where the node reports no number. */
   readonly readAt?: ReadAt | undefined;
   /** When the oracle's price was made, ms; `null` = it needs no feed, absent = not known. */
   readonly oraclePriceAsOfMs?: number | null | undefined;
 }
 
-/** Tell at which block a market was read, and how old its oracle's price is. */
+/** The block at which a market was read, and the age of its oracle's price. */
 export function pricedAt({ readAt: { blockTimeMs, blockNumber }, feeds }: LiveMarket): PricedAt {
   const oraclePriceAsOfMs = priceAsOfMs(feeds);
   return {
@@ -117,7 +117,7 @@ export function debtOf(live: LiveMarket, borrowShares: bigint, aheadSec = 0n): b
   return live.sdk.accrueInterest(live.sdk.lastUpdate + aheadSec).toBorrowAssets(borrowShares, 'Up');
 }
 
-/** What a debt grows by from one state of its market to a later one, loan base units; 0 where that is not later. */
+/** Interest of a debt from one state of its market to a later one, loan base units; 0 where that is not later. */
 export function interestOf(debt: bigint, from: LiveMarket, to: LiveMarket): bigint {
   const grown = to.sdk.toBorrowAssets(from.sdk.toBorrowShares(debt, 'Down'), 'Up');
   return MathLib.zeroFloorSub(grown, debt);

@@ -12,7 +12,7 @@ import { type LatestReader, planOne, readOf, readPlans, required } from './reads
 import { planOwner, requireWallet } from './signer.ts';
 import { planWallet, type WalletState } from './wallet.ts';
 
-/** What never changes about a position once its block is final: where it stands. */
+/** The market and the contract of a position: they never change once its block is final. */
 export interface PositionBinding {
   readonly market: Market;
   readonly proxy: Address;
@@ -21,7 +21,7 @@ export interface PositionBinding {
 export interface LivePosition extends PositionState {
   readonly id: number;
   readonly borrowShares: bigint;
-  /** Deposit basis, loan base units: what was put in less what was taken out, as the contract counts. */
+  /** Deposit basis, loan base units: deposits less withdrawals, as the contract counts them. */
   readonly basis: bigint;
 }
 
@@ -30,7 +30,7 @@ export interface ManagedState {
   readonly live: LiveMarket;
   readonly deployment: Deployment;
   readonly wallet: WalletState;
-  /** Whether FlashLeverage can only add to it and repay it any more; absent = its contract does not tell. */
+  /** Whether FlashLeverage can only add to it and repay it; absent = its contract does not answer. */
   readonly manualMode?: boolean | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface PositionDirectory {
    * @throws PositionProxyError when the user is itself a proxy; BadRequestError when there is no such position
    */
   bind(reader: LatestReader, chain: Chain, user: Address, id: number): Promise<PositionBinding>;
-  /** Forget where a position stands: the chain says otherwise now. */
+  /** Forget the binding of a position that the chain contradicts. */
   forget(chain: Chain, user: Address, id: number): void;
 }
 

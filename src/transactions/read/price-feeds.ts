@@ -6,8 +6,8 @@ import type { OracleFeed } from '../../domain/facts.ts';
 import { believedUpdate } from '../../domain/market/price-age.ts';
 import type { Read } from './reads.ts';
 
-/** What feeds told of themselves: unix seconds as they are, believed or not. */
-export type FeedDates = readonly { readonly feed: OracleFeed; readonly told: bigint | undefined }[];
+/** Dates as the feeds report them, unix seconds, plausible or not. */
+export type FeedDates = readonly { readonly feed: OracleFeed; readonly reported: bigint | undefined }[];
 
 const LATEST = encodeFunctionData({ abi: aggregatorAbi, functionName: 'latestRoundData' });
 
@@ -27,16 +27,16 @@ export function planBuildFeedDates(
       const rows = decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data });
       return feeds?.map((feed, i) => {
         const row = rows[i];
-        return { feed, told: row?.success ? updatedAtIn(row.returnData) : undefined };
+        return { feed, reported: row?.success ? updatedAtIn(row.returnData) : undefined };
       });
     },
   };
 }
 
-/** Take the dates that can be believed at a block. */
+/** Keep the dates that are plausible at a block. */
 export function datedFeeds(dates: FeedDates | undefined, blockTimestamp: bigint): readonly OracleFeed[] | undefined {
-  return dates?.map(({ feed: { address }, told }) => {
-    const updatedAt = told === undefined ? undefined : believedUpdate(told, blockTimestamp);
+  return dates?.map(({ feed: { address }, reported }) => {
+    const updatedAt = reported === undefined ? undefined : believedUpdate(reported, blockTimestamp);
     return updatedAt === undefined ? { address } : { address, updatedAt };
   });
 }

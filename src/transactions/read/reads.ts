@@ -13,7 +13,7 @@ import type { Session } from '../../chain/rpc/session.ts';
 import type { BlockRef, Call } from '../../chain/types.ts';
 import type { Address, Hex } from '../../shared/ids.ts';
 
-/** One contract read as data: what to ask, and how to understand the answer. */
+/** One contract read as data: the call and the decoder of its answer. */
 export interface Read<T> extends Call {
   readonly decode: (data: Hex) => T;
 }
@@ -43,7 +43,7 @@ export interface ReadPlan<T> {
 export type SeenBlock = Pick<BlockRef, 'timestamp'> & Partial<BlockRef>;
 
 type Plans = Readonly<Record<string, ReadPlan<unknown>>>;
-/** Each plan is folded when its value is asked for, so that the caller decides the order of refusals. */
+/** Each plan is folded on demand, so that the caller decides the order of refusals. */
 type Folded<P extends Plans> = { readonly [K in keyof P]: () => ReturnType<P[K]['fold']> };
 
 /** A plan of nothing. */
@@ -71,7 +71,7 @@ export function foldPlans<P extends Plans>(plans: P, answers: readonly unknown[]
   return Object.fromEntries(folded) as Folded<P>;
 }
 
-/** A read whose call reverted, or whose answer is not what was asked, is `undefined`. */
+/** A read whose call reverted, or whose answer cannot be decoded, is `undefined`. */
 type Answers<P extends readonly Read<unknown>[]> = {
   readonly [K in keyof P]: P[K] extends Read<infer T> ? T | undefined : never;
 };
@@ -82,8 +82,8 @@ export interface LatestReader {
     plan: P,
   ): Promise<{ readonly block: BlockRef; readonly answers: Answers<P> }>;
   /**
-   * Read the same at the block of the session and at the newest final one, in one request. What both say can be remembered: no
-   * reorganization takes it back. `final` is absent where the node does not tell which block is final, or has no state of it.
+   * Read the same at the block of the session and at the newest final one, in one request. Equal answers can be remembered: no
+   * reorganization changes them. `final` is absent where the node reports no final block, or has no state of it.
    * @throws ChainReadError when nothing can be read at the session's block
    */
   readSettled<const P extends readonly Read<unknown>[]>(
@@ -117,7 +117,7 @@ export function createLatestReader(session: Session, readAt: BlockReader): Lates
   };
 }
 
-/** Insist on an answer without which nothing can be built. @throws ChainReadError */
+/** Require an answer without which nothing can be built. @throws ChainReadError */
 export function required<T>(answer: T | undefined): T {
   if (answer === undefined) throw new ChainReadError('reverted');
   return answer;

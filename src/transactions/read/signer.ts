@@ -8,7 +8,7 @@ import { PositionProxyError } from '../errors.ts';
 import { notASigner } from '../guards.ts';
 import { type LatestReader, type Read, readOf } from './reads.ts';
 
-/** Whose position a proxy holds. */
+/** Owner of the position that a proxy holds. */
 export interface ProxyOwner {
   readonly owner: Address;
   /** Index of the position among the owner's. */
@@ -17,7 +17,7 @@ export interface ProxyOwner {
 
 const S_USER = encodeFunctionData({ abi: userProxyAbi, functionName: 's_user' });
 const ADDRESS_WORD = /^0x0{24}([0-9a-fA-F]{40})$/;
-/** FlashLeverage's first contract is the implementation behind the proxies: it holds nothing and is nobody's. */
+/** FlashLeverage's first contract is the implementation behind the proxies: it holds nothing and has no owner. */
 const IMPLEMENTATION_NONCE = 1;
 
 /**
@@ -49,8 +49,8 @@ export async function requireWallet(
 ): Promise<void> {
   if (!named) return;
   const { flashLeverage } = chain.contracts;
-  const isNobodys = named === zeroAddress || named === flashLeverage;
-  if (isNobodys && user === proxyAddress(flashLeverage, IMPLEMENTATION_NONCE)) {
+  const hasNoOwner = named === zeroAddress || named === flashLeverage;
+  if (hasNoOwner && user === proxyAddress(flashLeverage, IMPLEMENTATION_NONCE)) {
     throw notASigner(user, 'a contract that cannot sign');
   }
   const found = await confirmOwner(reader, chain, user, named);
@@ -64,8 +64,8 @@ export async function refuseProxy(reader: LatestReader, chain: Chain, user: Addr
 }
 
 /**
- * Tell whose positions addresses hold; `null` = an address is no proxy. Two calls for all of them: the owners that they name,
- * and the positions of those owners. An address that cannot be read has its error in the answer.
+ * Find the owners of the positions that addresses hold; `null` = an address is no proxy. Two calls for all of them: the owners
+ * that they name, and the positions of those owners. An address that cannot be read has its error in the answer.
  * @throws ChainReadError
  */
 export async function readProxyOwners(
@@ -93,8 +93,8 @@ function isOwner(named: Address | Error | null | undefined): named is Address {
 }
 
 /**
- * Read everything in one call, and what has no answer again alone: a contract before it in the call may have burned the gas.
- * What cannot be read alone has its error in the answer.
+ * Read everything in one call, and each read without an answer again alone: a contract before it in the call may have burned the
+ * gas. A read that fails alone has its error in the answer.
  */
 async function readEach<T>(
   reader: LatestReader,
@@ -113,7 +113,7 @@ async function readEach<T>(
   );
 }
 
-/** What a contract says of itself is no proof: the positions of the owner that it names are. */
+/** Confirm the owner that a contract names by the positions of that owner: a foreign contract may name anybody. */
 async function confirmOwner(
   reader: LatestReader,
   chain: Chain,

@@ -6,7 +6,7 @@ import type { Address } from '../../shared/ids.ts';
 import type { PayToken } from '../types.ts';
 import { type LatestReader, readOf } from './reads.ts';
 
-/** More would overflow what amounts are made of; every real token has at most 24. */
+/** More would overflow amounts; every real token has at most 24. */
 const MAX_DECIMALS = 36;
 /** Tokens that somebody once paid with: once their block is final, decimals and symbol never change. */
 const MAX_KNOWN = 1_000;
@@ -43,8 +43,8 @@ export function createTokenDirectory(): TokenDirectory {
         );
       }
       // Symbols of unknown tokens are anybody's text: only short plain ones are repeated.
-      const shown = symbol !== undefined && /^[\w.+-]{1,16}$/.test(symbol) ? symbol : `${address.slice(0, 8)}…`;
-      const token: PayToken = { address, symbol: shown, decimals, isNative: false, resetsApproval: true };
+      const label = symbol !== undefined && /^[\w.+-]{1,16}$/.test(symbol) ? symbol : `${address.slice(0, 8)}…`;
+      const token: PayToken = { address, symbol: label, decimals, isNative: false, resetsApproval: true };
       if (final?.[0] === decimals && final[1] === symbol) {
         if (known.size >= MAX_KNOWN) known.clear();
         known.set(key, token);

@@ -5,7 +5,7 @@ import type { Address } from '../../shared/ids.ts';
 import type { PayToken } from '../types.ts';
 import { type ReadPlan, readOf, required } from './reads.ts';
 
-/** What a wallet has of the pay token, and what it lets the contracts take. Base units; native balance in wei. */
+/** Balances and allowances of a wallet. Base units; native balance in wei. */
 export interface WalletState {
   readonly native: bigint;
   readonly balance: bigint;

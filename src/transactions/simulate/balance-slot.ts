@@ -66,13 +66,13 @@ export async function findBalanceSlot(
   return index >= 0n && index < BigInt(CANDIDATES.length) ? CANDIDATES[Number(index)] : undefined;
 }
 
-/** What is known of where tokens of one chain keep balances. */
+/** Balance slots of the tokens of one chain. */
 export interface BalanceSlots {
   /** Find the token's slot; remembered. A node that does not answer finds none. */
   find(reading: Reading, token: Address): Promise<BalanceSlot | undefined>;
 }
 
-/** An account that nobody holds: its slots are free of anything real. */
+/** An account without a key: its slots hold nothing real. */
 const PROBE: Address = '0x5b1a700000000000000000000000000000005b1a';
 const MAX_REMEMBERED = 1_000;
 

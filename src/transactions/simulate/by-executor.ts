@@ -6,7 +6,7 @@ import { ChainReadError, toChainReadError } from '../../chain/rpc/errors.ts';
 import type { Address } from '../../shared/ids.ts';
 import type { Overrides, Step, StepsRun } from './steps.ts';
 
-/** What a transaction costs before its first opcode, and per byte of its calldata. */
+/** Gas of a transaction before its first opcode, and per byte of its calldata. */
 const TRANSACTION_GAS = 21_000n;
 const [ZERO_BYTE_GAS, BYTE_GAS] = [4n, 16n];
 

@@ -24,8 +24,8 @@ export interface Fill {
 }
 
 /**
- * Measure what each swap gave: everything of its output token that came to its executor from outside. Tokens that the
- * wallet, the protocol and the product's own contracts pass on to each other are no output of a venue.
+ * Measure the fill of each swap: the amount of its output token that its executor received from outside. Transfers between the
+ * wallet, the protocol and the product's own contracts are no output of a venue.
  */
 export function fillsOf(
   chain: Chain,
@@ -48,7 +48,7 @@ export function fillsOf(
   });
 }
 
-/** The swap as it was filled: what is told of it is what was seen, not what was quoted. */
+/** The swap with its simulated fill in place of its quote. */
 export function filledSwap({ swap, received }: Fill): PlannedSwap {
   const { reference } = swap;
   const lost = reference === undefined ? {} : { lossPct: Decimal.max(0, lossPct(reference, received)) };

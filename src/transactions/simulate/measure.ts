@@ -14,14 +14,14 @@ import type { Movements, PositionSlots, Watched } from './movements.ts';
 import type { StepObservation } from './steps.ts';
 
 /*
- * Where a node tells no events, what calls have moved is told by what is there before and after them. Everything that came from
- * outside in a token is what the wallet, the protocol, the product's contracts and its treasury have more of it together.
+ * Where a node reports no events, movements follow from balances before and after the calls. The amount of a token that came from
+ * outside is the gain of the wallet, the protocol, the product's contracts and its treasury together.
  */
 
 /** Of a position's five words, the proxy is the third from the end. */
 const PROXY_WORD = 3;
 
-/** Plan what movements follow from; `positions` is the read of the wallet's positions at the end. */
+/** Plan the reads that movements follow from; `positions` is the read of the wallet's positions at the end. */
 export function planMeasures(watched: Watched, positions: Read<unknown>, calls: number): readonly StepObservation[] {
   const { chain, repays, opens } = watched;
   const treasury = treasuryOf(watched);
@@ -112,7 +112,7 @@ interface Group {
   readonly members: readonly number[];
 }
 
-/** Swaps whose outputs can only be told together: of one token, in one call. */
+/** Swaps whose outputs can only be measured together: of one token, in one call. */
 function groupsOf(places: readonly SwapPlace[]): readonly Group[] {
   const groups = new Map<string, Group>();
   for (const [i, { swap, callIndex }] of places.entries()) {
@@ -125,8 +125,8 @@ function groupsOf(places: readonly SwapPlace[]): readonly Group[] {
 }
 
 /**
- * What the swap of a deposit gave, where a second one gave the same token: the deposit as the contract counts it, in loan tokens
- * at the oracle's price, and the fee on it. Rounded to a loan unit; what was planned stands where it comes to the same.
+ * The fill of the swap of a deposit, where a second swap gave the same token: the deposit as the contract counts it, in loan
+ * tokens at the oracle's price, and the fee on it. Rounded to a loan unit; the planned output stands where it leads to the same.
  */
 function entryOf(basis: bigint, price: bigint, { swap }: SwapPlace, fee: bigint): bigint {
   const planned = swap.expectedOut - fee;
@@ -134,7 +134,7 @@ function entryOf(basis: bigint, price: bigint, { swap }: SwapPlace, fee: bigint)
   return MathLib.mulDivUp(basis, ORACLE_PRICE_SCALE, price) + fee;
 }
 
-/** Who holds tokens on the way; proxies keep none. */
+/** Accounts that hold tokens during the calls; proxies keep none. */
 function insidersOf({ chain: { contracts }, user }: Watched): readonly Address[] {
   const { morphoBlue, flashLeverage, flashLeverageRouter, equityRouter } = contracts;
   return [user, morphoBlue, flashLeverage, flashLeverageRouter, ...(equityRouter ? [equityRouter] : [])];

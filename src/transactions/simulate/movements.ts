@@ -7,7 +7,7 @@ import { type Read, readOf, required } from '../read/reads.ts';
 import { type Fill, fillsOf, type SwapPlace } from './fills.ts';
 import type { SimulatedLog } from './steps.ts';
 
-/** What calls are watched for. */
+/** Movements to measure in a simulation. */
 export interface Watched {
   readonly chain: Chain;
   readonly user: Address;
@@ -19,7 +19,7 @@ export interface Watched {
   readonly repays: readonly { readonly market: Market; readonly proxy: Address; readonly callIndex: number }[];
 }
 
-/** What calls have moved. */
+/** Measured movements of calls. */
 export interface Movements {
   /** In the order of the places. */
   readonly fills: readonly Fill[];
@@ -38,7 +38,7 @@ export interface OpenedPosition {
   readonly basis: bigint;
 }
 
-/** A wallet's positions, as far as they say where each is held and what was put in. */
+/** A wallet's positions with contract and deposit basis of each. */
 export type PositionSlots = readonly { readonly userProxy: Address; readonly amountDepositedInLoanToken: bigint }[];
 
 /** Plan to read the wallet's positions, of which the last one is new. */
@@ -46,7 +46,7 @@ export function planPositions({ chain, user }: Watched): Read<unknown> {
   return readOf(chain.contracts.flashLeverage, flashLeverageAbi, 'getUserLeveragePositions', [user]);
 }
 
-/** Tell movements by the events of the calls. */
+/** Measure movements by the events of the calls. */
 export function movementsByLogs(
   watched: Watched,
   logs: readonly (readonly SimulatedLog[])[],
@@ -85,7 +85,7 @@ function openedPosition(
   return { id, collateral, borrowShares, basis: required(positions?.at(-1)).amountDepositedInLoanToken };
 }
 
-/** What of a position's debt was repaid in these logs, loan base units. */
+/** Repaid debt of a position in these logs, loan base units. */
 function repaidIn(chain: Chain, market: Market, proxy: Address, logs: readonly SimulatedLog[]): bigint {
   const events = parseEventLogs({
     abi: morphoBlueAbi,

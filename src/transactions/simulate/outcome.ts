@@ -10,7 +10,7 @@ import type { Fill } from './fills.ts';
 import type { Watched } from './movements.ts';
 import type { Observation, Simulated } from './simulate.ts';
 
-/** What is observed of a simulation, and the outcome of that. */
+/** The observations of a simulation, and their outcome. */
 export interface ObservedOutcome<O> {
   readonly observations: readonly Observation[];
   readonly watched: Watched;
@@ -18,17 +18,17 @@ export interface ObservedOutcome<O> {
   fold(simulation: Simulated): O;
 }
 
-/** What the calls of one plan have left behind. */
+/** Outcome of a simulated transaction. */
 export interface Outcome {
   /** In the order of the plan's swaps. */
   readonly fills: readonly Fill[];
   /** Base units; nothing of both = the position is gone. */
   readonly position: PositionState & { readonly id: number };
-  /** Deposit basis as the contract tells it, loan base units. */
+  /** Deposit basis as the contract reports it, loan base units. */
   readonly basis: bigint;
-  /** What the wallet has more than before, base units; negative = less. */
+  /** Change of the wallet's balances, base units. */
   readonly received: { readonly loan: bigint; readonly collateral: bigint };
-  /** What of the debt of the position at hand was repaid, loan base units; 0 on an open. */
+  /** Repaid debt of the managed position, loan base units; 0 on an open. */
   readonly repaid: bigint;
   /** The market after the calls, at the simulated block. */
   readonly live: LiveMarket;
@@ -42,7 +42,7 @@ export interface OutcomePlan {
   readonly swaps: readonly PlannedSwap[];
   /** How many calls there are; the transaction is the last one. */
   readonly calls: number;
-  /** The position at hand; absent on an open, which makes one. */
+  /** The managed position; absent on an open. */
   readonly held?: { readonly id: number; readonly proxy: Address } | undefined;
 }
 
@@ -54,7 +54,7 @@ const ROUTED: readonly Path[] = [
   'swapAndRepay',
 ];
 
-/** Say what is read and watched while a plan is simulated, and what the answers mean. */
+/** Plan the observations of a simulated transaction, and their outcome. */
 export function observeOutcome(plan: OutcomePlan): ObservedOutcome<Outcome> {
   const { chain, market, user, calls, held } = plan;
   const { morphoBlue, flashLeverage } = chain.contracts;
@@ -105,7 +105,7 @@ function planBalances({ market, user }: OutcomePlan): ReadPlan<Record<'loan' | '
   };
 }
 
-/** What the calls of a plan are watched for. */
+/** The movements of interest of a transaction. */
 function watchedOf({ chain, market, user, path, swaps, calls, held }: OutcomePlan): Watched {
   const { flashLeverage, flashLeverageRouter } = chain.contracts;
   const callIndex = calls - 1;

@@ -1,8 +1,8 @@
-/** What is known about one way to revert. */
+/** Cause and next step of one revert. */
 export interface RevertReason {
-  /** Name of the error, or the plain string as the contract says it; one ending in `…` stands for all that begin so. */
+  /** Name of the error, or its plain string; one ending in `…` matches all that begin so. */
   readonly reason: string;
-  /** Who says it. */
+  /** The contract that reverts. */
   readonly from: string;
   readonly cause: string;
   /** Whether building again, with fresh quotes, may help. */
@@ -10,7 +10,7 @@ export interface RevertReason {
   readonly nextStep: string;
 }
 
-/** What to do, where many reverts share it. */
+/** Next steps that many reverts share. */
 export const NEXT_STEPS = {
   again: 'Build again for a fresh quote.',
   later: 'Try again later.',

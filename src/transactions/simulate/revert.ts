@@ -12,7 +12,7 @@ export interface DecodedRevert {
   /** Name of the error; `Error` for a plain string, which is the argument `message`; `unknown` when nothing decodes it. */
   readonly reason: string;
   readonly args: readonly { readonly name: string; readonly value: string }[];
-  /** Why, and what to do; absent where nothing is known about it. */
+  /** Cause and next step; absent where the reason is unknown. */
   readonly cause?: string | undefined;
   readonly nextStep?: string | undefined;
   /** Whether building again with a fresh quote may help. */
@@ -20,14 +20,14 @@ export interface DecodedRevert {
 }
 
 const knownErrors: Abi = [...flashLeverageAbi, ...flashLeverageRouterAbi, ...publicAllocatorAbi, ...foreignErrorsAbi];
-/** Every revert that can be told in words. `docs/errors.md` has the same table; a test holds both. */
+/** Every revert with a known cause. `docs/errors.md` has the same table; a test compares both. */
 export const REVERT_REASONS: readonly RevertReason[] = [...PRODUCT_REVERTS, ...FOREIGN_REVERTS];
 const PREFIX_END = '…';
 const exact = new Map(REVERT_REASONS.map((known) => [known.reason, known]));
 const prefixes = REVERT_REASONS.filter(({ reason }) => reason.endsWith(PREFIX_END));
 const MAX_TEXT = 120;
 
-/** Decode revert data with every error that our calls can meet, and say what is known about it. An unknown one keeps its selector. */
+/** Decode revert data with every error that our calls can meet, with cause and next step. An unknown one keeps its selector. */
 export function decodeRevert(data: Hex): DecodedRevert {
   try {
     const { errorName, args, abiItem } = decodeErrorResult({ abi: knownErrors, data });
@@ -46,8 +46,8 @@ export function decodeRevert(data: Hex): DecodedRevert {
   }
 }
 
-function reasonOf(said: string): RevertReason | undefined {
-  return exact.get(said) ?? prefixes.find(({ reason }) => said.startsWith(reason.slice(0, -PREFIX_END.length)));
+function reasonOf(text: string): RevertReason | undefined {
+  return exact.get(text) ?? prefixes.find(({ reason }) => text.startsWith(reason.slice(0, -PREFIX_END.length)));
 }
 
 /** Texts of foreign contracts are cut and stripped to plain characters. */

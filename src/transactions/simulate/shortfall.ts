@@ -3,7 +3,7 @@ import { Decimal, formatUnitsPlain, toFixedHalfUp } from '../../shared/decimal.t
 import type { PositionState, Shortfall } from '../types.ts';
 import type { Fill } from './fills.ts';
 
-/** What prices do between a quote and the simulation a moment later. */
+/** Price movement between a quote and the simulation a moment later. */
 const LEAST_TOLERANCE: Decimal = new Decimal('0.001');
 /** Share of the slippage that may be gone before anything was sent. */
 const SLIPPAGE_SHARE: Decimal = new Decimal('0.2');
@@ -17,9 +17,9 @@ export function toleranceOf(slippage: Decimal): Decimal {
 }
 
 /**
- * Find the first swap that gave less than it was quoted at, beyond the tolerance. More is never a fault.
- * @param capped whether a quote above its reference counts as the reference; otherwise whoever promises more has to give it,
- * and keeps nothing of what the market pays above the reference
+ * Find the first swap that gave less than its quote, beyond the tolerance. More is never a fault.
+ * @param capped whether a quote above its reference counts as the reference; otherwise a venue has to fill its own quote, and
+ * keeps nothing of a market price above the reference
  */
 export function swapShortfall(fills: readonly Fill[], slippage: Decimal, capped: boolean): Shortfall | undefined {
   const tolerance = toleranceOf(slippage);
@@ -44,12 +44,12 @@ export interface PositionComparison {
   /** Loan base units per collateral base unit, scaled by 1e36. */
   readonly price: bigint;
   readonly loan: { readonly symbol: string; readonly decimals: number };
-  /** What all swaps together were quoted to give, loan base units. */
+  /** Quoted output of all swaps together, loan base units. */
   readonly swapped: bigint;
   readonly slippage: Decimal;
 }
 
-/** Compare a position's value less its debt with the plan: it may be less by what the swaps may give less, and by no more. */
+/** Compare a position's value less its debt with the plan: only the tolerance of its swaps may be missing. */
 export function positionShortfall(comparison: PositionComparison): Shortfall | undefined {
   const { planned, simulated, price, loan, swapped, slippage } = comparison;
   const netOf = ({ collateral, debt }: PositionState) => collateralValueInLoan(collateral, price) - debt;

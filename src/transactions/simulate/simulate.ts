@@ -28,16 +28,16 @@ export interface SimulationInput {
   readonly user: Address;
   /** In the order in which they are signed. */
   readonly calls: readonly BuiltCall[];
-  /** What the wallet pays with, and what it has; absent when nothing is paid. */
+  /** The wallet's payment and balance; absent when nothing is paid. */
   readonly pays?: { readonly token: PayToken; readonly amount: bigint; readonly balance: bigint } | undefined;
   readonly nativeBalance: bigint;
-  /** What is read on the way. */
+  /** Reads between the calls. */
   readonly observations?: readonly StepObservation[] | undefined;
-  /** What the calls move, and is to be told; absent = nothing is asked. */
+  /** Movements to measure; absent = none. */
   readonly watched?: Watched | undefined;
 }
 
-/** How calls can be tried out: by the node's own simulation, or by code at the wallet's address. */
+/** Ways to simulate calls: by the node's own simulation, or by code at the wallet's address. */
 export type SimulationWay = 'simulate_v1' | 'executor';
 
 /** Calls as a node executed them. */
@@ -48,7 +48,7 @@ export interface Simulated {
   readonly gasUsed: bigint;
   /** Of the simulated block, unix seconds. */
   readonly timestamp: bigint;
-  /** What the calls moved, of what they were watched for. */
+  /** The measured movements. */
   readonly movements: Movements;
   /** In the order of the observations; `undefined` where a read reverted or could not be decoded. */
   readonly answers: readonly unknown[];

@@ -11,7 +11,7 @@ export interface StepObservation {
   readonly tail?: { readonly of: Read<unknown>; readonly word: number } | undefined;
 }
 
-/** An event as the node tells it. */
+/** An event as the node reports it. */
 export interface SimulatedLog {
   readonly address: Address;
   readonly topics: [] | [Hex, ...Hex[]];
@@ -29,14 +29,14 @@ export interface Step {
 
 export interface StepResult {
   readonly ok: boolean;
-  /** What it returned, or reverted with. */
+  /** Data that it returned, or reverted with. */
   readonly data: Hex;
   readonly gasUsed: bigint;
-  /** Absent where the way of simulating tells no events. */
+  /** Absent where the way of simulating reports no events. */
   readonly logs?: readonly SimulatedLog[] | undefined;
 }
 
-/** What steps came to; what follows a call that reverted is not there. */
+/** Results of the steps, up to a call that reverted. */
 export interface StepsRun {
   readonly results: readonly StepResult[];
   /** Of the block that they ran in, unix seconds. */
@@ -65,7 +65,7 @@ export function interleave(calls: readonly BuiltCall[], observations: readonly S
   return [...readsAfter(0), ...calls.flatMap(({ to, data, value }, i) => [{ to, data, value }, ...readsAfter(i + 1)])];
 }
 
-/** Bytes of a node, if that is what they are. */
+/** Hex data of a node; `undefined` where it is none. */
 export function hexOf(value: unknown): Hex | undefined {
   return typeof value === 'string' && /^0x[0-9a-fA-F]+$/.test(value) ? (value as Hex) : undefined;
 }

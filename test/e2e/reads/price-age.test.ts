@@ -102,7 +102,7 @@ describe('a stock feed that pauses over a weekend', () => {
     for (const action of ['repay', 'add_collateral']) {
       const { status, body, text } = await manage(action);
       expect([action, status], text).toEqual([action, 200]);
-      expect(body.meta.instructions).toContain(`What SPY is worth follows from the oracle ${stockMarket.oracle}`);
+      expect(body.meta.instructions).toContain(`The price of SPY, which follows from the oracle ${stockMarket.oracle}`);
       expect(body.meta.instructions).toContain('is old: the feed behind it was last updated at');
     }
     // A date of the future is no date: how old the price is cannot be told then, and nothing else prices the stock.
@@ -110,12 +110,12 @@ describe('a stock feed that pauses over a weekend', () => {
     await pass(0);
     const undated = await post('leverage/simulate', open);
     expect(undated.status, undated.text).toBe(200);
-    expect(undated.body.note).toContain('whose age cannot be told, and no second source prices it');
-    expect((await manage('repay')).body.meta.instructions).toContain('whose age cannot be told');
+    expect(undated.body.note).toContain('has an unknown age, and no second source prices');
+    expect((await manage('repay')).body.meta.instructions).toContain('has an unknown age');
     await chain(4663).unfreezeFeed(stockMarket);
     await pass(0);
     const dated = await post('leverage/simulate', open);
-    expect([dated.status, dated.body.note.includes('cannot be told')]).toEqual([200, false]);
+    expect([dated.status, dated.body.note.includes('unknown age')]).toEqual([200, false]);
   });
 });
 
@@ -125,8 +125,8 @@ describe('a token whose USD price follows from an oracle that names no feeds', (
     const open = { chainId: 4663, strategyId: market(4663, 'syrupUSDG/USDG 91.5').id, payToken: address };
     const { status, body, text } = await post('leverage/simulate', { ...open, amount: '10', leverage: 2 });
     expect(status, text).toBe(200);
-    expect(body.note).toContain('What wsNET is worth follows from the oracle');
-    expect(body.note).toContain('whose age cannot be told, and no second source prices it');
+    expect(body.note).toContain('The price of wsNET, which follows from the oracle');
+    expect(body.note).toContain('has an unknown age, and no second source prices');
   });
 });
 
