@@ -33,8 +33,8 @@ describe('foldDeployment', () => {
     const terms = ['LIQUIDATION_BUFFER', 's_yieldFee', 's_depositFee', 's_isCorrelated'];
     expect(deployment.unknown).toEqual(['paused', ...terms]);
     expect(deploymentNotes(deployment)).toEqual([
-      expect.stringContaining('did not answer paused: it is taken as open'),
-      expect.stringContaining(`did not answer ${terms.join(', ')}: documented defaults stand in`),
+      expect.stringContaining('did not answer paused: it counts as open'),
+      expect.stringContaining(`did not answer ${terms.join(', ')}: documented defaults are used`),
     ]);
   });
 });

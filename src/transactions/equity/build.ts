@@ -4,7 +4,6 @@ import type { Address } from '../../shared/ids.ts';
 import { type Completed, complete, positiveAmounts } from '../complete.ts';
 import type { BuilderDeps } from '../deps.ts';
 import { receivedNote } from '../messages.ts';
-import { withVenues } from '../quote/attempts.ts';
 import { slippageIssues } from '../quote/slippage.ts';
 import type { PricedAt } from '../read/market-state.ts';
 import { required } from '../read/reads.ts';
@@ -53,15 +52,7 @@ export interface BuiltExit extends BuiltBatch, ExitCosts {
  * with the issue beside it.
  * @throws everything that `planDeposit` throws, and SimulationRevertedError, SimulationMismatchError
  */
-export function buildDeposit(
-  deps: BuilderDeps,
-  found: FoundVault,
-  request: DepositRequest & { readonly user: Address },
-): Promise<BuiltDeposit> {
-  return withVenues(deps, (attempt) => depositOnce(attempt, found, request));
-}
-
-async function depositOnce(
+export async function buildDeposit(
   deps: BuilderDeps,
   found: FoundVault,
   request: DepositRequest & { readonly user: Address },
@@ -131,16 +122,7 @@ function termsAsFilled(
  * Build the batch that closes the chosen loops of a vault and takes its stock leg apart.
  * @throws everything that `planExit` throws, and SimulationRevertedError, SimulationMismatchError
  */
-export function buildExit(
-  deps: BuilderDeps,
-  found: FoundVault,
-  request: ExitRequest,
-  wallet: VaultWallet,
-): Promise<BuiltExit> {
-  return withVenues(deps, (attempt) => exitOnce(attempt, found, request, wallet));
-}
-
-async function exitOnce(
+export async function buildExit(
   deps: BuilderDeps,
   found: FoundVault,
   request: ExitRequest,

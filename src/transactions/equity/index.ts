@@ -47,7 +47,7 @@ export async function previewVaultDeposit(deps: BuilderDeps, input: DepositInput
 export async function buildVaultDeposit(deps: BuilderDeps, input: DepositInput, user: Address): Promise<BuiltDeposit> {
   const found = findVault(deps.chains, input);
   requireSigner(found.chain, user);
-  return buildDeposit(deps, found, { ...input, user });
+  return withVenues(deps, (attempt) => buildDeposit(attempt, found, { ...input, user }));
 }
 
 /** Reads the positions of one wallet now. @throws ChainReadError, UpstreamUnavailableError */
@@ -66,5 +66,5 @@ export async function buildVaultExit(
     deps.readWallet(chain.chainId, user),
     refuseProxy(deps.node(chain.chainId).reader, chain, user),
   ]);
-  return buildExit(deps, found, input, wallet);
+  return withVenues(deps, (attempt) => buildExit(attempt, found, input, wallet));
 }

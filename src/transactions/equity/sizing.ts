@@ -43,21 +43,21 @@ export function stockCapPct(vault: EquityVault): Decimal {
  * target above it counts as the cap, as the strategies list shows it.
  * @throws BadRequestError at or below zero; LimitExceededError above the cap
  */
-export function resolveStockLtvPct(vault: EquityVault, asked: Decimal | undefined, field = 'stockLtvPct'): Decimal {
+export function resolveStockLtvPct(vault: EquityVault, requested: Decimal | undefined, field = 'stockLtvPct'): Decimal {
   const cap = stockCapPct(vault);
-  if (asked === undefined) return Decimal.min(vault.targetLtvPct, cap);
-  const value = formatValue(asked.toFixed());
-  if (!asked.gt(ZERO)) {
+  if (requested === undefined) return Decimal.min(vault.targetLtvPct, cap);
+  const value = formatValue(requested.toFixed());
+  if (!requested.gt(ZERO)) {
     throw new BadRequestError(
       `${field} must be above 0: nothing is borrowed for the yield leg otherwise. Leave it out for ${formatPct(Decimal.min(vault.targetLtvPct, cap))} %.`,
       { field, value, limit: { above: '0', max: formatPct(cap) } },
     );
   }
-  if (asked.gt(cap)) {
+  if (requested.gt(cap)) {
     throw new LimitExceededError(
       `${field} ${value} is above the cap of this vault: at most ${formatPct(cap)} %, that is 88 % of the liquidation LTV. Send ${formatPct(cap)} or less.`,
       { field, value, limit: { maxStockLtvPct: formatPct(cap) } },
     );
   }
-  return asked;
+  return requested;
 }

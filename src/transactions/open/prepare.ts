@@ -60,38 +60,11 @@ export interface PreparedOpen {
  * UpstreamUnavailableError
  */
 export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Address): Promise<PreparedOpen> {
-  const chain = requireChainOf(deps.chains, input.chainId);
-  const market = requireLoop(chain, input.strategyId);
-  const facts = deps.facts(chain.chainId);
-  const limits = limitsOf(market, bufferOf(facts));
-  const slippage = effectiveSlippage(input.slippage);
-  const maxSwapLossPct = allowedLoss(input.maxSwapLossPct, LARGEST_LOSS_PCT.adding);
-  const target = targetLtvPct(input, limits);
   const nowMs = deps.clock.now();
-  requireAgreement(chain, facts, [market], { addsRisk: true });
-  requireEligible(market, deps.composed(chain.chainId), nowMs);
-  requireFresh(market, facts, deps.budgets, nowMs);
+  const checked = await checkedOpen(deps, input, nowMs);
+  const { chain, market, payToken } = checked;
+  const facts = deps.facts(chain.chainId);
   const { reader, simulator } = deps.node(chain.chainId);
-  const payToken = await deps.tokens.find(reader, chain, input.payToken);
-  requireSound(chain, facts, payToken.address);
-  if (payToken.address !== market.collateral.address) {
-    const { flashLeverageRouter } = chain.contracts;
-    requireOperator(chain, facts, flashLeverageRouter, `Pay with ${market.collateral.symbol}, or try again later.`);
-  }
-  if (input.minAmountOut && payToken.address === market.collateral.address) throw nothingSwapped(payToken.symbol);
-  const checked = {
-    chain,
-    market,
-    limits,
-    payToken,
-    amountIn: baseUnits(input.amount, payToken),
-    targetLtvPct: target,
-    slippage,
-    maxSwapLossPct,
-    minAmountOut: input.minAmountOut,
-    requested: requestedOf(input),
-    feeBps: referralFeeBps(deps, market),
-  };
   // A reallocation goes through the router.
   const shared = hasOperator(chain, facts) ? facts.groups.sharedLiquidity.items.get(market.id)?.value : undefined;
   const [state, entryQuote] = await Promise.all([
@@ -154,14 +127,42 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
   };
 }
 
-type Prepared = Omit<OpenRequest, 'depositFee'>;
+type CheckedOpen = Omit<OpenRequest, 'depositFee'>;
 
-function entrySwap({ chain, payToken, market, amountIn, feeBps }: Prepared): WantedSwap<PayToken | Token> {
+/** Check everything about a request that needs no newest state of the chain. @throws as `prepareOpen` */
+async function checkedOpen(deps: BuilderDeps, input: OpenInput, nowMs: number): Promise<CheckedOpen> {
+  const chain = requireChainOf(deps.chains, input.chainId);
+  const market = requireLoop(chain, input.strategyId);
+  const facts = deps.facts(chain.chainId);
+  const limits = limitsOf(market, bufferOf(facts));
+  const slippage = effectiveSlippage(input.slippage);
+  const maxSwapLossPct = allowedLoss(input.maxSwapLossPct, LARGEST_LOSS_PCT.adding);
+  const target = targetLtvPct(input, limits);
+  requireAgreement(chain, facts, [market], { addsRisk: true });
+  requireEligible(market, deps.composed(chain.chainId), nowMs);
+  requireFresh(market, facts, deps.budgets, nowMs);
+  const payToken = await deps.tokens.find(deps.node(chain.chainId).reader, chain, input.payToken);
+  requireSound(chain, facts, payToken.address);
+  if (payToken.address !== market.collateral.address) {
+    const { flashLeverageRouter } = chain.contracts;
+    requireOperator(chain, facts, flashLeverageRouter, `Pay with ${market.collateral.symbol}, or try again later.`);
+  } else if (input.minAmountOut) throw nothingSwapped(payToken.symbol);
+  return {
+    ...{ chain, market, limits, payToken, slippage, maxSwapLossPct },
+    amountIn: baseUnits(input.amount, payToken),
+    targetLtvPct: target,
+    minAmountOut: input.minAmountOut,
+    requested: requestedOf(input),
+    feeBps: referralFeeBps(deps, market),
+  };
+}
+
+function entrySwap({ chain, payToken, market, amountIn, feeBps }: CheckedOpen): WantedSwap<PayToken | Token> {
   const executor = chain.contracts.flashLeverageRouter;
   return { tokenIn: payToken, tokenOut: market.collateral, amountIn, executor, feeBps };
 }
 
-function loanSwap({ chain, market, feeBps }: Prepared, amountIn: bigint): WantedSwap {
+function loanSwap({ chain, market, feeBps }: CheckedOpen, amountIn: bigint): WantedSwap {
   return {
     tokenIn: market.loan,
     tokenOut: market.collateral,
@@ -173,7 +174,7 @@ function loanSwap({ chain, market, feeBps }: Prepared, amountIn: bigint): Wanted
 
 /** Read the market, the contract, the sources of liquidity and, where a user signs, the wallet at one block. */
 async function readOpenState(
-  { chain, market, payToken }: Prepared,
+  { chain, market, payToken }: CheckedOpen,
   shared: SharedLiquidity | undefined,
   reader: LatestReader,
   user: Address | undefined,

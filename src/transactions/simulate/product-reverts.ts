@@ -62,7 +62,7 @@ export const PRODUCT_REVERTS: readonly RevertReason[] = [
   ),
   leverageCurable(
     'FlashLeverage__SwapRouterCallFailed',
-    'The swap reverted at its venue. The contract does not pass on why; mostly its price has moved below its minimum.',
+    'The swap reverted at its venue. The contract does not pass on the reason; mostly its price has moved below its minimum.',
     NEXT_STEPS.again,
   ),
   leverage(
@@ -129,7 +129,7 @@ export const PRODUCT_REVERTS: readonly RevertReason[] = [
   proxy('UserProxy: Already Initialized', 'The contract of the position has an owner already.', NEXT_STEPS.report),
   proxy(
     'UserProxy: Call Failed',
-    'Morpho refused what the position was to do, and the proxy does not pass on why: too little liquidity, an LTV above the liquidation LTV, or more than the position holds.',
+    'Morpho refused the action of the position, and the proxy does not pass on the reason: too little liquidity, an LTV above the liquidation LTV, or more than the position holds.',
     'Ask for less, or try again when the market has liquidity.',
   ),
   proxy(
@@ -138,14 +138,9 @@ export const PRODUCT_REVERTS: readonly RevertReason[] = [
     'Send the manualModeCalls of the position, from the owning wallet.',
   ),
   proxy(
-    'UserProxy: Not in manual Mode',
-    'The position is managed by FlashLeverage, not by calls to its proxy.',
-    'Build the action here.',
-  ),
-  proxy(
-    'UserProxy: Not in Manual Mode',
+    ['UserProxy: Not in manual Mode', 'UserProxy: Not in Manual Mode'],
     'The position is managed by FlashLeverage, not by calls to its proxy.',
     'Build the action here.',
   ),
   proxy('UserProxy: Unauthorised', 'The caller does not own the position.', 'Send from the wallet that owns it.'),
-];
+].flat();

@@ -18,7 +18,8 @@ export const NEXT_STEPS = {
   ownerOnly: 'This is a call of the contract owner. Build actions here instead.',
 } as const;
 
-/** Make the reasons of one contract, all of them curable or none. */
+/** Make the reasons of one contract, all of them curable or none; several reasons may share cause and next step. */
 export const reasonsOf =
   (from: string, curable: boolean) =>
-  (reason: string, cause: string, nextStep: string): RevertReason => ({ reason, from, cause, curable, nextStep });
+  (reasons: string | readonly string[], cause: string, nextStep: string): readonly RevertReason[] =>
+    [reasons].flat().map((reason) => ({ reason, from, cause, curable, nextStep }));

@@ -110,9 +110,9 @@ describe('a deployment that lacks views', () => {
       await without(body.chainId, [...STATE, ...TERMS]);
       const answer = await service.post(`/v1/partner/${path}`, body, PARTNER);
       expect(answer.status, answer.text).toBe(200);
-      expect(said(answer.body)).toContain(`The contract did not answer ${STATE.join(', ')}: it is taken as open`);
+      expect(said(answer.body)).toContain(`The contract did not answer ${STATE.join(', ')}: it counts as open`);
       expect(said(answer.body)).toContain(
-        `The contract did not answer ${TERMS.join(', ')}: documented defaults stand in`,
+        `The contract did not answer ${TERMS.join(', ')}: documented defaults are used`,
       );
     },
   );
@@ -140,7 +140,7 @@ describe('a deployment that lacks views', () => {
 
 describe('the borrow incentive of a market', () => {
   it('behavior: previews and bundles mention its unknown dilution', async () => {
-    const sentence = 'A borrow incentive is counted as it is paid now: how far the new debt dilutes it is not known.';
+    const sentence = 'A borrow incentive is counted as it is paid now: its dilution by the new debt is unknown.';
     const textOf = async (path: string, body: Json) => {
       const answer = await service.post(`/v1/partner/${path}`, body, PARTNER);
       expect(answer.status, answer.text).toBe(200);

@@ -66,7 +66,7 @@ describe('close with an amount', () => {
     expect(new Decimal(paid).div(received.amount).toNumber()).toBeCloseTo(1, 4);
     const repaid = formatUnitsPlain(before.debt - after.debt, market.loan.decimals);
     expect(new Decimal(bundle.meta.amountFlashLoan).div(repaid).toNumber()).toBeCloseTo(1, 4);
-    expect(bundle.meta.instructions).toContain('the preview is what the simulation ended with');
+    expect(bundle.meta.instructions).toContain('the preview is the outcome of the simulation');
   });
 
   it('behavior: the whole amount closes the position', async () => {

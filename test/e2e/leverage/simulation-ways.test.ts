@@ -264,7 +264,7 @@ describe('on nodes without simulation', () => {
     const body = { chainId: 1, userAddress: user, id: ids.get(1), action: 'close', amount: '100', slippage: 0.01 };
     const { meta } = await partner(1).build(MANAGE, { ...body, allowUnsimulated: true });
     expect(meta.costs.map(({ kind }: Json) => kind)).not.toContain('YIELD_FEE');
-    expect(meta.instructions).toContain('Nor is the yield fee of a part: it is at most 5 % of what is left');
+    expect(meta.instructions).toContain('So is the yield fee of a part: it is at most 5 % of the proceeds');
   });
 
   it('behavior: GraphQL has the flag and the typed issue, and the gas is unknown', async () => {

@@ -11,6 +11,7 @@ import { buildManagePlan, type ManageInput } from '../../../src/transactions/man
 import { buildOpenPlan } from '../../../src/transactions/open/index.ts';
 import type { Plan } from '../../../src/transactions/plan.ts';
 import { ltvPctOf } from '../../../src/transactions/preview/ltv.ts';
+import { withVenues } from '../../../src/transactions/quote/attempts.ts';
 import { createQuoter } from '../../../src/transactions/quote/quoter.ts';
 import { referenceFor } from '../../../src/transactions/quote/reference.ts';
 import { createVenueStatistics } from '../../../src/transactions/quote/statistics.ts';
@@ -210,7 +211,7 @@ function vaultKinds(vault: EquityVault): readonly Kind[] {
       ],
       async run(deps, { priceOf }) {
         const request = { user: USER, amount: new Decimal(3_000), stockLtvPct: new Decimal(20) };
-        const { terms, calls } = await buildDeposit(deps, found, request);
+        const { terms, calls } = await withVenues(deps, (attempt) => buildDeposit(attempt, found, request));
         const { worstCase } = terms.preview;
         return {
           swaps: [terms.swaps.stock, terms.swaps.zap, terms.swaps.leverage],
@@ -253,7 +254,7 @@ function vaultKinds(vault: EquityVault): readonly Kind[] {
             equityPositions: [{ strategyId: vault.id, yieldLoopMatch: 'tagged', yieldLoops: [{ id: 0 }] }],
           },
         } as unknown as VaultWallet;
-        const { terms, calls, worstCase } = await buildExit(deps, found, {}, wallet);
+        const { terms, calls, worstCase } = await withVenues(deps, (attempt) => buildExit(attempt, found, {}, wallet));
         const loops = terms.loops.map(({ swap }) => swap);
         const least = unitsOf(worstCase.equity);
         return {
