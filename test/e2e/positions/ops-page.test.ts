@@ -116,7 +116,7 @@ describe.skipIf(whyNoChromium !== null)(`ops page${whyNoChromium === null ? '' :
     await opened.page.reload();
     await settled(opened);
     await opened.page.click('#leave');
-    expect(await opened.page.isVisible('#door')).toBe(true);
+    expect(await opened.page.isVisible('#sign-in')).toBe(true);
     expect(await opened.page.evaluate('sessionStorage.length')).toBe(0);
     await opened.page.close();
   });
