@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
 import { budgetsOf } from '../src/app/settings.ts';
 import { createCatalog, curatedChains } from '../src/catalog/index.ts';
 import { createConfig } from '../src/config/config.ts';
@@ -26,7 +27,10 @@ export async function contextFrom({ snapshotFile, overlayFile }: PeerInput): Pro
   const config = createConfig({ DATABASE_URL: 'postgres://127.0.0.1/none' });
   const catalog = createCatalog(curatedChains, JSON.parse(readFileSync(overlayFile, 'utf8')));
   const keep = () => () => true;
-  const snapshot = createFileSnapshot({ path: snapshotFile, clock, timers: systemTimers, logger: silentLogger, keep });
+  // A process has a snapshot file of its own.
+  const path = `${snapshotFile}.${process.pid}`;
+  await copyFile(snapshotFile, path);
+  const snapshot = createFileSnapshot({ path, clock, timers: systemTimers, logger: silentLogger, keep });
   await snapshot.restore();
   const budgets = budgetsOf(config);
   const listing = {

@@ -31,6 +31,8 @@ interface RpcCall {
 }
 
 const SELECTORS = {
+  aggregate3: '0x82ad56cb',
+  latestRoundData: '0xfeaf968c',
   market: '0x5c60e39a',
   rateAtTarget: '0x01977b57',
   price: '0xa035b1fe',
@@ -53,6 +55,7 @@ const CAPABLE: NodeCapabilities = {
   logRange: 10_000,
 };
 const RICH = 10n ** 30n;
+const FEED_ANSWER = 10n ** 8n;
 const PRICE_SCALE = 10n ** 36n;
 
 const words = (...values: bigint[]): Hex =>
@@ -69,6 +72,13 @@ export function createStubChain(chain: Chain, facts: ChainFacts, nowMs: number):
   const { lendingState, oracle } = facts.groups;
   const answerOf = (to: string, data: Hex): Hex => {
     const selector = data.slice(0, 10);
+    if (selector === SELECTORS.aggregate3) {
+      const { args } = decodeFunctionData({ abi: multicall3Abi, data });
+      const rows = (args?.[0] ?? []) as readonly { target: string; callData: Hex }[];
+      // A multicall may contain another one.
+      const result = rows.map(({ target, callData }) => ({ success: true, returnData: answerOf(target, callData) }));
+      return encodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', result });
+    }
     const market = chain.markets.find(({ id }) => data.slice(10, 74) === id.slice(2).toLowerCase());
     const state = market && lendingState.items.get(market.id)?.value;
     if (selector === SELECTORS.market && state) {
@@ -83,7 +93,9 @@ export function createStubChain(chain: Chain, facts: ChainFacts, nowMs: number):
     }
     if (selector === SELECTORS.balanceOf || selector === SELECTORS.getEthBalance) return words(RICH);
     if (selector === SELECTORS.allowance) return words(0n);
-    if (selector === SELECTORS.getCurrentBlockTimestamp) return words(BigInt(Math.floor(nowMs / 1_000)));
+    const nowSec = BigInt(Math.floor(nowMs / 1_000));
+    if (selector === SELECTORS.getCurrentBlockTimestamp) return words(nowSec);
+    if (selector === SELECTORS.latestRoundData) return words(1n, FEED_ANSWER, nowSec, nowSec, 1n);
     if (selector === SELECTORS.getChainId) return words(BigInt(chain.chainId));
     // Wallets have no code.
     if (selector === SELECTORS.sUser) return '0x';
@@ -98,11 +110,7 @@ export function createStubChain(chain: Chain, facts: ChainFacts, nowMs: number):
     }
     if (method !== 'eth_call') throw new Error(`the stub chain does not know ${method}`);
     const [{ to, data }] = params as [{ to: string; data: Hex }];
-    if (to !== chain.contracts.multicall3) return answerOf(to, data);
-    const { args } = decodeFunctionData({ abi: multicall3Abi, data });
-    const rows = (args?.[0] ?? []) as readonly { target: string; callData: Hex }[];
-    const result = rows.map(({ target, callData }) => ({ success: true, returnData: answerOf(target, callData) }));
-    return encodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', result });
+    return answerOf(to, data);
   };
 
   let waiting = 0;

@@ -10,7 +10,7 @@ import {
   type FactGroups,
   type FreshnessBudgets,
 } from '../src/domain/facts.ts';
-import { Decimal } from '../src/shared/decimal.ts';
+import { compacted, Decimal } from '../src/shared/decimal.ts';
 import type { Address, MarketId } from '../src/shared/ids.ts';
 import type { Publications } from '../src/snapshot/types.ts';
 
@@ -106,7 +106,7 @@ export function syntheticFacts(chain: Chain): ChainFacts {
     groups.incentives.items.set(id, fact({ borrow: [], collateral: [] }));
     groups.incentiveHistory.items.set(id, fact({ campaigns: [] }));
     groups.sharedLiquidity.items.set(id, fact({ sources: [] }));
-    const history = days.map((atMs, i) => ({ atMs, ratePct: new Decimal(`3.${(i + n) % 10}17`) }));
+    const history = days.map((atMs, i) => ({ atMs, ratePct: compacted(new Decimal(`3.${(i + n) % 10}17`)) }));
     groups.borrowHistory.items.set(id, fact({ points: history }));
     groups.price.items.set(loan.address, fact({ usd: new Decimal('0.9998') }));
     groups.collateralApy.items.set(collateral.address, fact({ apyPct: new Decimal('6.123456'), history }));

@@ -1,4 +1,4 @@
-import { Decimal } from '../shared/decimal.ts';
+import { compacted, Decimal } from '../shared/decimal.ts';
 import type { RateHistory } from '../shared/rate-history.ts';
 
 const NUMBER = String.raw`-?\d+(?:\.\d+)?`;
@@ -15,6 +15,6 @@ export function readSteps(text: unknown): RateHistory | undefined {
   if (text === '') return [];
   return text.split(',').map((point) => {
     const colon = point.indexOf(':');
-    return { atMs: Number(point.slice(0, colon)), ratePct: new Decimal(point.slice(colon + 1)) };
+    return { atMs: Number(point.slice(0, colon)), ratePct: compacted(new Decimal(point.slice(colon + 1))) };
   });
 }

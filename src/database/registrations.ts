@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 import { getAddress } from 'viem';
-import { Decimal } from '../shared/decimal.ts';
+import { compacted, Decimal } from '../shared/decimal.ts';
 import type { Address, ChainId, MarketId, StrategyId } from '../shared/ids.ts';
 import type { Database } from './client.ts';
 import type { PositionRegistrationsTable } from './schema.ts';
@@ -144,10 +144,10 @@ function toRegistration(
     marketId: row.market_id as MarketId,
     positionIndex: row.position_index,
     isOpen: row.is_open,
-    depositedUsd: new Decimal(row.deposited_usd),
-    addedUsd: new Decimal(row.added_usd),
-    removedUsd: new Decimal(row.removed_usd),
-    returnedUsd: new Decimal(row.returned_usd),
+    depositedUsd: compacted(new Decimal(row.deposited_usd)),
+    addedUsd: compacted(new Decimal(row.added_usd)),
+    removedUsd: compacted(new Decimal(row.removed_usd)),
+    returnedUsd: compacted(new Decimal(row.returned_usd)),
     collateralApyPctAtOpen: decimalOrNull(row.collateral_apy_pct_at_open),
     borrowApyPctAtOpen: decimalOrNull(row.borrow_apy_pct_at_open),
     leverageApyPctAtOpen: decimalOrNull(row.leverage_apy_pct_at_open),
@@ -162,7 +162,7 @@ function toRegistration(
 }
 
 function decimalOrNull(value: string | null): Decimal | null {
-  return value === null ? null : new Decimal(value);
+  return value === null ? null : compacted(new Decimal(value));
 }
 
 /** A checksum costs a hash, so it is computed once per wallet instead of once per row. */

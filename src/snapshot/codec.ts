@@ -1,5 +1,5 @@
 import type { Fact, FactGroup, FactGroups, Failure, GroupState } from '../domain/facts.ts';
-import { Decimal } from '../shared/decimal.ts';
+import { compacted, Decimal } from '../shared/decimal.ts';
 import { inPages } from '../shared/pages.ts';
 import { isFact, isFailure } from './fact-schemas.ts';
 
@@ -194,7 +194,7 @@ const MAX_DECIMAL_CHARS = 10_000;
 function decimalOf(text: string): Decimal {
   if (text.length > MAX_DECIMAL_CHARS || !/^-?\d+(\.\d+)?$/.test(text))
     throw new CodecError('The persisted facts contain a decimal that is not a number.');
-  return new Decimal(text);
+  return compacted(new Decimal(text));
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

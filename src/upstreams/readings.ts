@@ -1,6 +1,6 @@
 import { getAddress } from 'viem';
 import type { FailureReason } from '../domain/facts.ts';
-import { Decimal } from '../shared/decimal.ts';
+import { compacted, Decimal } from '../shared/decimal.ts';
 import { ADDRESS_PATTERN, type Address } from '../shared/ids.ts';
 import { observedAt } from '../shared/observed.ts';
 
@@ -55,7 +55,7 @@ export function readDecimal(raw: unknown, within: NumericRange, decimalShift = 0
   if (typeof raw !== 'number' && typeof raw !== 'string') return failed('malformed');
   const text = String(raw);
   if (!NUMBER_TEXT.test(text)) return failed(/^[+-]?(nan|inf(inity)?)$/i.test(text) ? 'implausible' : 'malformed');
-  const value = new Decimal(text).shiftedBy(decimalShift);
+  const value = compacted(new Decimal(text).shiftedBy(decimalShift));
   const aboveMin = within.minIncluded ? value.gte(within.min) : value.gt(within.min);
   return aboveMin && value.lte(within.max) ? { ok: true, value } : failed('implausible');
 }
