@@ -13,8 +13,8 @@ export const PORTFOLIOS = `{
       totalCount
       pageInfo { hasNextPage endCursor }
       nodes {
-        address asOf header { openCount totalDepositedUsd } pnl { totalUsd netValueUsd }
-        positions { position { strategyId status netValueUsd ltvPct ltvHeadroomPct } drift { kind severity } }
+        wallet readAt { blockTime } header { openCount totalDepositedUsd } pnl { totalUsd netValueUsd }
+        items(statuses: [OPEN], first: 10) { nodes { ... on PortfolioLoop { position { strategyId status netValueUsd ltvPct ltvHeadroomPct } drift { kind severity } } } }
       }
     }
   }

@@ -24,7 +24,7 @@ const LOOK_MS = 250;
 const TOLERANCE_SEC = 2;
 const GROUPS = ['lendingState', 'price'] as const;
 const QUERY = JSON.stringify({
-  query: '{ freshness(chainIds: [1]) { groups { group asOf ageSec } } }',
+  query: '{ freshness(chainIds: [1]) { groups { group freshness { asOf ageSec } } } }',
 });
 
 /**
@@ -45,11 +45,16 @@ export function startWatch(services: () => readonly ServiceProcess[]): Watch {
     });
     const nowMs = Date.now();
     const body = (await response.json()) as {
-      data?: { freshness: { groups: { group: string; asOf: string | null; ageSec: number | null }[] }[] };
+      data?: {
+        freshness: { groups: { group: string; freshness: { asOf: string | null; ageSec: number | null } }[] }[];
+      };
     };
     const ages = known.get(service) ?? new Map<string, Seen>();
     known.set(service, ages);
-    for (const { group, asOf, ageSec } of body.data?.freshness[0]?.groups ?? []) {
+    for (const {
+      group,
+      freshness: { asOf, ageSec },
+    } of body.data?.freshness[0]?.groups ?? []) {
       if (!GROUPS.some((name) => name === group) || asOf === null || ageSec === null) continue;
       const age = { asOfMs: Date.parse(asOf), ageSec };
       const before = ages.get(group);

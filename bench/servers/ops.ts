@@ -110,7 +110,13 @@ serve<OpsInput>(async ({ wallets, databaseUrl }) => {
   global.gc?.();
   const reportBytes = process.memoryUsage().heapUsed - idleBytes;
   const { report } = await ops.report(CHAIN_ID);
-  const query = () => queryPortfolios([report], { filter: {}, order: 'headroom', direction: 'asc', first: 50 });
+  const query = () =>
+    queryPortfolios([report], {
+      filter: {},
+      order: 'headroom',
+      direction: 'asc',
+      window: { size: 50, fromEnd: false },
+    });
   const [firstQueryMs, queryMs] = [await timed(query), await timed(query)];
   const sumMs = await timed(() => ops.aggregate([report], {}));
   const front = await startFront({ env: UNLIMITED, services: { ops } });

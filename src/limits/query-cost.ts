@@ -14,7 +14,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { ERROR_CODES } from '../shared/errors.ts';
-import { decodeGlobalId } from '../shared/global-id.ts';
+import { decodeGlobalId } from '../shared/ids.ts';
 import { needsKey, nodeScopeOf } from './field-scopes.ts';
 import { countIntrospection } from './introspection-cost.ts';
 import { COST_PER_POINT, ON_DEMAND_POINTS, SURFACE_POINTS } from './limits.ts';

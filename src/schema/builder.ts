@@ -5,7 +5,7 @@ import RelayPlugin from '@pothos/plugin-relay';
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
 import ValidationPlugin from '@pothos/plugin-validation';
 import type { AppContext } from '../resolvers/common/context.ts';
-import type { LeftOutChain, MissingFacts } from '../resolvers/market/chains.ts';
+import type { LeftOutChain, MissingChain, MissingFacts } from '../resolvers/market/chains.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import { UnauthorizedError } from '../shared/errors.ts';
 import type { Address, ChainId, Hex, MarketId, StrategyId } from '../shared/ids.ts';
@@ -27,8 +27,10 @@ export interface SchemaShape {
   /** What every connection carries beside its page. */
   Connection: {
     totalCount: number;
-    asOfMs: number | null;
+    /** Absent: not told. */
+    asOfMs?: number | null;
     leftOut?: readonly LeftOutChain[];
+    missingChains?: readonly MissingChain[];
     missing?: readonly MissingFacts[];
   };
   Scalars: {
@@ -90,7 +92,7 @@ export const builder = new SchemaBuilder<SchemaShape>({
       complexity: { field: 1, multiplier: 1 },
       description: 'The entries of this page, without cursors.',
     },
-    pageInfoTypeOptions: { description: 'Where a page stands in the whole list.' },
+    pageInfoTypeOptions: { description: 'Place of a page in the whole list.' },
     hasNextPageFieldOptions: { description: 'Whether entries follow this page.' },
     hasPreviousPageFieldOptions: { description: 'Whether entries precede this page.' },
     startCursorFieldOptions: { description: 'Cursor of the first entry; `null` when the page is empty.' },
@@ -100,7 +102,7 @@ export const builder = new SchemaBuilder<SchemaShape>({
         'Opaque place of the entry in this order; valid as `after` and `before` while the order stays the same.',
     },
     nodeFieldOptions: { nullable: false, description: 'The entry itself.' },
-    pageInfoFieldOptions: { description: 'Where this page stands in the whole list.' },
+    pageInfoFieldOptions: { description: 'Place of this page in the whole list.' },
   },
   validation: { validationError },
 });

@@ -125,7 +125,7 @@ function aggregate(filter: ItemFilter): PortfolioAggregates {
 }
 
 describe('queries', () => {
-  const all = { filter: {}, order: 'value', direction: 'desc', first: 100 } as const;
+  const all = { filter: {}, order: 'value', direction: 'desc', window: { size: 100, fromEnd: false } } as const;
 
   test('default: orders wallets by value; counts unreadable ones without listing them', () => {
     const listed = queryPortfolios([many], all);
@@ -135,7 +135,7 @@ describe('queries', () => {
   });
 
   test('behavior: pages neither repeat nor skip, also when entries disappear', () => {
-    const first = queryItems([many], { ...all, first: 4 });
+    const first = queryItems([many], { ...all, window: { size: 4, fromEnd: false } });
     const after = first.edges.at(-1)?.cursor as string;
     const without = reportOf(many.entries.filter(({ wallet }) => wallet !== addressOf(9)));
     for (const report of [many, without]) {
@@ -145,7 +145,8 @@ describe('queries', () => {
   });
 
   test('behavior: drift is filtered by kind, severity and wallet', () => {
-    const found = (filter: Parameters<typeof queryDrift>[1]) => queryDrift([many], filter, { first: 10 }).totalCount;
+    const found = (filter: Parameters<typeof queryDrift>[1]) =>
+      queryDrift([many], filter, { window: { size: 10, fromEnd: false } }).totalCount;
     expect(found({})).toBe(3);
     expect(found({ kinds: ['no_db_row'], severities: ['high'] })).toBe(3);
     expect(found({ kinds: ['db_open_chain_closed'] })).toBe(0);

@@ -23,7 +23,7 @@ export interface Observation {
 }
 
 const FRESHNESS = `{ freshness { chain { chainId } groups {
-  group apySource status ageSec asOf items itemsAtLastGood failing { key reason lastGood }
+  group apySource freshness { status ageSec asOf } itemCount lastGoodCount failing { key reason lastGoodAt }
 } } }`;
 
 /** Read the freshness of every group of every chain. */
@@ -32,10 +32,21 @@ export async function observeGroups(service: TestService): Promise<ReadonlyMap<s
   if (body.errors) throw new Error(JSON.stringify(body.errors));
   return new Map(
     body.data.freshness.flatMap(({ chain, groups }: Json) =>
-      groups.map((row: GroupRow) => [
-        [chain.chainId, row.group, ...(row.apySource === null ? [] : [row.apySource])].join(' '),
-        row,
-      ]),
+      groups.map(({ group, apySource, freshness, itemCount, lastGoodCount, failing }: Json) => {
+        const row: GroupRow = {
+          group: group.toLowerCase().replaceAll(/_(\w)/g, (_all: string, letter: string) => letter.toUpperCase()),
+          apySource: apySource?.toLowerCase().replaceAll('_', '') ?? null,
+          ...freshness,
+          items: itemCount,
+          itemsAtLastGood: lastGoodCount,
+          failing: failing.map(({ key, reason, lastGoodAt }: Json) => ({
+            key,
+            reason: reason.toLowerCase(),
+            lastGood: lastGoodAt,
+          })),
+        };
+        return [[chain.chainId, row.group, ...(row.apySource === null ? [] : [row.apySource])].join(' '), row];
+      }),
     ),
   );
 }

@@ -82,7 +82,10 @@ function literal(type: GraphQLInputType, value: unknown): string {
 
 /** A field with a value for every argument that it requires. */
 export function callOf(field: GraphQLField<unknown, unknown>): string {
-  const required = field.args.filter((arg) => isNonNullType(arg.type) && arg.defaultValue === undefined);
+  // Pages of one: whole ones inside each other cost more than anybody may ask for.
+  const required = field.args.filter(
+    (arg) => arg.name === 'first' || (isNonNullType(arg.type) && arg.defaultValue === undefined),
+  );
   if (required.length === 0) return field.name;
   return `${field.name}(${required.map((arg) => `${arg.name}:${literal(arg.type, sampleOf(arg.type))}`).join(' ')})`;
 }

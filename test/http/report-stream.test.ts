@@ -136,8 +136,8 @@ describe('GET /v1/ops/portfolios', () => {
   });
 });
 
-describe('ops { report { users } }', () => {
-  const QUERY = `query ($first: Int!, $after: String) { ops { report(chainId: 1) { users(first: $first, after: $after) {
+describe('ops { report { documents } }', () => {
+  const QUERY = `query ($first: Int!, $after: String) { ops { report(chainId: 1) { documents(first: $first, after: $after) {
     totalCount nodes edges { cursor } pageInfo { hasNextPage hasPreviousPage endCursor } } } } }`;
 
   test('behavior: the pages together equal the list; the cursor is valid in another report', async () => {
@@ -146,7 +146,7 @@ describe('ops { report { users } }', () => {
     let after: string | null = null;
     for (const expected of [20, 20, 5]) {
       const { body } = await graphql(QUERY, { variables: { first: 20, after }, headers: OPS_KEY });
-      const { users } = body.data.ops.report;
+      const { documents: users } = body.data.ops.report;
       expect([users.nodes.length, users.totalCount]).toEqual([expected, 45]);
       expect(users.pageInfo.hasPreviousPage).toBe(nodes.length > 0);
       nodes.push(...users.nodes);

@@ -8,7 +8,7 @@ import { readStableApy } from '../../src/resolvers/market/stable-apy.ts';
 import { readSwapVenues } from '../../src/resolvers/market/swap-venues.ts';
 import { listPrices } from '../../src/resolvers/market/tokens.ts';
 import { readTvl } from '../../src/resolvers/market/tvl.ts';
-import { readReports } from '../../src/resolvers/ops/ops.ts';
+import { readReportList } from '../../src/resolvers/ops/ops.ts';
 import { readWallet } from '../../src/resolvers/position/positions.ts';
 import { listStrategies } from '../../src/resolvers/strategy/strategies.ts';
 import type { CacheValidity } from '../../src/shared/cache-validity.ts';
@@ -128,7 +128,7 @@ describe('cache hints', () => {
     ['candles', (ctx) => readCandles({ chainId: 1, token: address, timeframe: 'hour', aggregate: 1, limit: 10 }, ctx)],
     ['a wallet', (ctx) => readWallet({ address, chainId: 1 }, ctx)],
     ['counts of swap venues', (ctx) => readSwapVenues({}, ctx)],
-    ['an ops report', (ctx) => readReports({}, ctx)],
+    ['an ops report', (ctx) => readReportList({}, ctx)],
   ])('behavior: %s is not cacheable', async (_name, read) => {
     const { ctx } = world();
     await read(ctx);

@@ -98,7 +98,7 @@ describe('wallets, positions', () => {
   it('behavior: all wallets of a document are one read per chain', async () => {
     const { ctx, reads } = world();
     const query = `query($a: [Address!]!, $one: Address!) {
-      wallets(addresses: $a, chainId: 1) { address positions(status: [open]) { id strategy { id } } }
+      wallets(addresses: $a, chainId: 1) { address positions(status: [OPEN]) { id strategy { id } } }
       again: wallets(addresses: $a, chainId: 1) { blockNumber asOf }
       wallet(address: $one, chainId: 1) { equityPositions { strategyId } }
       elsewhere: wallet(address: $one, chainId: 4663) { address }
@@ -136,7 +136,7 @@ describe('wallets, positions', () => {
 
   it('behavior: a field that does not apply is null with its reason', async () => {
     const { data } = await run(
-      'query($a: Address!) { wallet(address: $a, chainId: 1) { positions(status: [closed]) { ltvPct gaps { field reason } } } }',
+      'query($a: Address!) { wallet(address: $a, chainId: 1) { positions(status: [CLOSED]) { ltvPct gaps { field reason } } } }',
       world().ctx,
       { a: walletOf(1) },
     );

@@ -3,7 +3,7 @@ import { graphql, isObjectType } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { nodeScopeOf } from '../../src/limits/field-scopes.ts';
 import { buildSchema } from '../../src/schema/index.ts';
-import { decodeGlobalId, encodeGlobalId } from '../../src/shared/global-id.ts';
+import { decodeGlobalId, encodeGlobalId } from '../../src/shared/ids.ts';
 import { completeContext } from '../resolvers/world.ts';
 
 const schema = buildSchema();

@@ -1,6 +1,7 @@
 import type { Decimal } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import { type Address, type ChainId, formatValue, type MarketId, type StrategyId } from '../../shared/ids.ts';
+import { cutPage, type PageWindow } from '../../shared/page-window.ts';
 import type { Drift, DriftKind, DriftSeverity } from '../drift/types.ts';
 import type { PositionStatus } from '../position/types.ts';
 import { driftOf } from './items.ts';
@@ -30,8 +31,9 @@ export interface ListQuery {
   readonly filter: ItemFilter;
   readonly order: PortfolioOrder;
   readonly direction: Direction;
-  readonly first: number;
+  readonly window: PageWindow;
   readonly after?: string | undefined;
+  readonly before?: string | undefined;
 }
 
 export interface Listed<T> {
@@ -82,7 +84,7 @@ export interface DriftFilter {
 export function queryDrift(
   reports: readonly PortfolioReport[],
   filter: DriftFilter,
-  page: { readonly first: number; readonly after?: string | undefined },
+  page: Pick<ListQuery, 'window' | 'after' | 'before'>,
 ): Listed<Drift> {
   const { kinds, severities, wallets, marketIds } = filter;
   const found = reports
@@ -160,20 +162,22 @@ function compare(a: SortPosition, b: SortPosition, direction: Direction): number
 
 function cut<T>(
   found: readonly { readonly node: T; readonly place: SortPosition }[],
-  query: Pick<ListQuery, 'order' | 'direction' | 'first' | 'after'>,
+  query: Pick<ListQuery, 'order' | 'direction' | 'window' | 'after' | 'before'>,
 ): Listed<T> {
-  const { order, direction, first, after } = query;
+  const { order, direction } = query;
   const sorted = found.toSorted((a, b) => compare(a.place, b.place, direction));
-  const place = after === undefined ? null : decodePlace(after, order, direction);
-  const rest = place ? sorted.filter((entry) => compare(entry.place, place, direction) > 0) : sorted;
+  const after = query.after === undefined ? undefined : decodePlace(query.after, order, direction, 'after');
+  const before = query.before === undefined ? undefined : decodePlace(query.before, order, direction, 'before');
+  const { items, ...cut } = cutPage(
+    sorted,
+    query.window,
+    after && (({ place }) => compare(place, after, direction) > 0),
+    before && (({ place }) => compare(place, before, direction) < 0),
+  );
   return {
-    edges: rest.slice(0, first).map((entry) => ({
-      cursor: encodePlace(entry.place, order, direction),
-      node: entry.node,
-    })),
+    ...cut,
+    edges: items.map(({ place, node }) => ({ cursor: encodePlace(place, order, direction), node })),
     totalCount: sorted.length,
-    hasNextPage: rest.length > first,
-    hasPreviousPage: rest.length < sorted.length,
   };
 }
 
@@ -182,7 +186,12 @@ function encodePlace({ key, chainId, id }: SortPosition, order: PortfolioOrder, 
   return btoa(JSON.stringify([order, direction, key, chainId, id]));
 }
 
-function decodePlace(cursor: string, order: PortfolioOrder, direction: Direction): SortPosition {
+function decodePlace(
+  cursor: string,
+  order: PortfolioOrder,
+  direction: Direction,
+  field: 'after' | 'before',
+): SortPosition {
   const row = parsed(cursor);
   if (Array.isArray(row) && row.length === 5 && row[0] === order && row[1] === direction) {
     const [, , key, chainId, id]: unknown[] = row;
@@ -191,8 +200,8 @@ function decodePlace(cursor: string, order: PortfolioOrder, direction: Direction
     }
   }
   throw new BadRequestError(
-    `"${formatValue(cursor)}" is not a cursor of this list. Send an endCursor of the same orderBy, or none to start over.`,
-    { field: 'after', value: formatValue(cursor) },
+    `"${formatValue(cursor)}" is not a cursor of this list. Send a cursor of the same orderBy, or none to start over.`,
+    { field, value: formatValue(cursor) },
   );
 }
 

@@ -1,16 +1,13 @@
 import { BadRequestError } from '../../shared/errors.ts';
 import { formatValue } from '../../shared/ids.ts';
+import { cutPage, cutRange, DEFAULT_PAGE_SIZE, type PageArgs, pageWindow } from '../../shared/page-window.ts';
+
+export { DEFAULT_PAGE_SIZE, type PageArgs } from '../../shared/page-window.ts';
 
 /** A whole chain's catalog fits several times; more than that is asked page by page. */
 export const MAX_PAGE_SIZE = 500;
-export const DEFAULT_PAGE_SIZE = 50;
 /** Most objects that are found by their global ids in one field. */
 export const MAX_NODES = 100;
-
-export interface PageArgs {
-  readonly first: number;
-  readonly after?: string | null | undefined;
-}
 
 export interface Page<T> {
   readonly edges: { cursor: string; node: T }[];
@@ -24,17 +21,8 @@ export interface Page<T> {
 }
 
 /** Tell how many entries a page may hold: the multiplier of its cost. Never throws: bounds are checked on execution. */
-export function askedPageSize({ first }: { readonly first: number }): number {
-  return Math.min(MAX_PAGE_SIZE, Math.max(1, first));
-}
-
-/** Check a page size. @throws BadRequestError */
-export function pageSize(first: number, max: number): number {
-  if (Number.isInteger(first) && first >= 1 && first <= max) return first;
-  throw new BadRequestError(
-    `first is ${first}. Send 1 to ${max} and ask for the next page with "after: <endCursor>".`,
-    { field: 'first', value: formatValue(first), limit: { min: 1, max } },
-  );
+export function askedPageSize({ first, last }: PageArgs): number {
+  return Math.min(MAX_PAGE_SIZE, Math.max(1, first ?? last ?? DEFAULT_PAGE_SIZE));
 }
 
 /** Make a page from what was cut out of the whole list. */
@@ -65,29 +53,60 @@ export function pageByRank<T>(
   args: PageArgs,
   max: number,
 ): Page<T> {
-  const size = pageSize(args.first, max);
-  const after = args.after == null ? -1 : decodeRank(args.after);
-  const rest = entries.filter((entry) => rankOf(entry) > after);
-  const edges = rest.slice(0, size).map((node) => ({ cursor: encodeRank(rankOf(node)), node }));
-  return toPage(edges, {
-    totalCount: entries.length,
-    hasNextPage: rest.length > size,
-    hasPreviousPage: rest.length < entries.length,
-  });
+  const window = pageWindow(args, max);
+  const after = args.after == null ? -1 : decodeRank(args.after, 'after');
+  const before = args.before == null ? Number.POSITIVE_INFINITY : decodeRank(args.before, 'before');
+  const cut = cutPage(
+    entries,
+    window,
+    (entry) => rankOf(entry) > after,
+    (entry) => rankOf(entry) < before,
+  );
+  const edges = cut.items.map((node) => ({ cursor: encodeRank(rankOf(node)), node }));
+  return toPage(edges, { ...cut, totalCount: entries.length });
+}
+
+/**
+ * Cut one page out of a list of which every entry has a key of its own. The cursor is that key.
+ * @throws BadRequestError for a broken bound or something that is no cursor of this list
+ */
+export function pageByKey<T>(entries: readonly T[], keyOf: (entry: T) => string, args: PageArgs, max: number): Page<T> {
+  const window = pageWindow(args, max);
+  const after = args.after == null ? -1 : indexOfKey(entries, keyOf, args.after, 'after');
+  const before = args.before == null ? entries.length : indexOfKey(entries, keyOf, args.before, 'before');
+  const { items, ...cut } = cutRange(entries, window, after + 1, before);
+  const edges = items.map((node) => ({ cursor: btoa(keyOf(node)), node }));
+  return toPage(edges, { ...cut, totalCount: entries.length });
+}
+
+function indexOfKey<T>(
+  entries: readonly T[],
+  keyOf: (entry: T) => string,
+  cursor: string,
+  field: 'after' | 'before',
+): number {
+  const key = Buffer.from(cursor.slice(0, MAX_CURSOR), 'base64').toString();
+  const index = entries.findIndex((entry) => keyOf(entry) === key);
+  if (index !== -1) return index;
+  throw notACursor(cursor, field);
+}
+
+/** Longer than any cursor that is given out. */
+const MAX_CURSOR = 256;
+
+function notACursor(cursor: string, field: 'after' | 'before'): BadRequestError {
+  return new BadRequestError(
+    `"${formatValue(cursor)}" is not a cursor of this list. Send a cursor of an entry of it, or none.`,
+    { field, value: formatValue(cursor) },
+  );
 }
 
 function encodeRank(rank: number): string {
   return btoa(`rank:${rank}`);
 }
 
-function decodeRank(cursor: string): number {
+function decodeRank(cursor: string, field: 'after' | 'before'): number {
   const match = cursor.length > 64 ? null : /^rank:(\d{1,9})$/.exec(Buffer.from(cursor, 'base64').toString());
   if (match?.[1] !== undefined) return Number(match[1]);
-  throw new BadRequestError(
-    `"${formatValue(cursor)}" is not a cursor of this list. Send an endCursor of it, or none.`,
-    {
-      field: 'after',
-      value: formatValue(cursor),
-    },
-  );
+  throw notACursor(cursor, field);
 }

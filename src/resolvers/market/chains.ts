@@ -1,4 +1,5 @@
 import type { Chain } from '../../catalog/types.ts';
+import { FACT_GROUPS, type FactGroup } from '../../domain/facts.ts';
 import type { ComposedChain } from '../../domain/market/types.ts';
 import { BadRequestError, NotReadyError } from '../../shared/errors.ts';
 import type { ChainId, MarketId } from '../../shared/ids.ts';
@@ -58,6 +59,16 @@ export interface LeftOutChain {
   readonly waitingFor: readonly string[];
 }
 
+/** An asked chain that an answer goes without. */
+export interface MissingChain {
+  readonly chainId: ChainId;
+  readonly reason: 'not_ready' | 'upstream_unavailable';
+  readonly message: string;
+  readonly retryAfterSec: number | null;
+  /** Groups of facts that have to be measured first. */
+  readonly waitingFor: readonly FactGroup[];
+}
+
 /** What a list of a chain goes without. */
 export interface MissingFacts {
   readonly chainId: ChainId;
@@ -109,4 +120,15 @@ export function readComposedOf(
   }
   if (composed.length === 0 && refusal !== undefined) throw refusal;
   return { composed, leftOut };
+}
+
+/** Tell of a chain that is not ready in an answer that goes on without it. */
+export function notReadyChain(chainId: ChainId, { message, retryAfterSec, details }: NotReadyError): MissingChain {
+  const waitingFor = factGroups(details?.waitingFor ?? []);
+  return { chainId, reason: 'not_ready', message, retryAfterSec: retryAfterSec ?? null, waitingFor };
+}
+
+/** Pick the groups of facts out of names, each once. */
+function factGroups(names: readonly string[]): readonly FactGroup[] {
+  return [...new Set(names)].filter((name): name is FactGroup => FACT_GROUPS.includes(name as FactGroup));
 }

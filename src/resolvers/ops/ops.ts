@@ -1,6 +1,7 @@
 import type { Drift, DriftKind, DriftSeverity } from '../../domain/drift/types.ts';
 import type { PortfolioAggregates } from '../../domain/portfolio/aggregates.ts';
 import { pageOfEntries } from '../../domain/portfolio/entries.ts';
+import { driftOf } from '../../domain/portfolio/items.ts';
 import {
   type Direction,
   type DriftFilter,
@@ -16,13 +17,14 @@ import type { PortfolioReport, PortfolioSample } from '../../domain/portfolio/re
 import type { Portfolio, PortfolioItem } from '../../domain/portfolio/types.ts';
 import type { PositionStatus } from '../../domain/position/types.ts';
 import type { Decimal } from '../../shared/decimal.ts';
-import { BadRequestError } from '../../shared/errors.ts';
+import { BadRequestError, NotFoundError, NotReadyError, UpstreamUnavailableError } from '../../shared/errors.ts';
 import type { Address, ChainId, MarketId, StrategyId } from '../../shared/ids.ts';
+import { pageWindow } from '../../shared/page-window.ts';
 import { inPages } from '../../shared/pages.ts';
 import { ageOf, momentOf } from '../common/age.ts';
 import type { AppContext } from '../common/context.ts';
-import { MAX_PAGE_SIZE, type Page, type PageArgs, pageSize, toPage } from '../common/page.ts';
-import { readComposed, requireChain, selectChains } from '../market/chains.ts';
+import { MAX_PAGE_SIZE, type Page, type PageArgs, toPage } from '../common/page.ts';
+import { type MissingChain, notReadyChain, readComposed, requireChain, selectChains } from '../market/chains.ts';
 import type { ServedReport } from './ops-services.ts';
 
 type Maybe<T> = T | null | undefined;
@@ -56,11 +58,24 @@ export interface ListArgs extends PageArgs {
 export interface OpsPage<T> extends Page<T> {
   /** Of the oldest report. */
   readonly asOfMs: number | null;
+  /** Asked chains without a report. */
+  readonly missingChains?: readonly MissingChain[];
+}
+
+/** Reports of the asked chains that have one, and the others. */
+export interface ReportList {
+  readonly reports: readonly ShownReport[];
+  readonly missingChains: readonly MissingChain[];
+}
+
+export interface ShownAggregates extends PortfolioAggregates {
+  readonly missingChains: readonly MissingChain[];
 }
 
 /** A report as it is shown. */
 export interface ShownReport extends ServedReport {
-  readonly ageSec: number;
+  /** Its budget. */
+  readonly staleAfterSec: number;
   /** Older than its budget. */
   readonly stale: boolean;
   /** The latest recompute failed. */
@@ -69,23 +84,44 @@ export interface ShownReport extends ServedReport {
 
 export const DEFAULT_PORTFOLIO_ORDER = { field: 'value', direction: 'desc' } as const;
 
-/** Read the reports of chains. @throws BadRequestError, NotReadyError, ChainReadError, UpstreamUnavailableError */
-export async function readReports(
+/**
+ * Read the reports of chains. A chain that has none is told, rather than take the others down.
+ * @throws BadRequestError; NotReadyError, ChainReadError, UpstreamUnavailableError when no asked chain has one
+ */
+export async function readReportList(
   { chainIds }: { readonly chainIds?: Maybe<readonly ChainId[]> },
   ctx: AppContext,
-): Promise<ShownReport[]> {
+): Promise<ReportList> {
   const chains = selectChains(ctx, chainIds);
-  return Promise.all(chains.map(({ chainId }) => readReport({ chainId }, ctx)));
+  const read = await Promise.allSettled(chains.map(({ chainId }) => readReport({ chainId }, ctx)));
+  const reports: ShownReport[] = [];
+  const missingChains: MissingChain[] = [];
+  for (const [i, one] of read.entries()) {
+    const chainId = chains[i]?.chainId;
+    if (one.status === 'fulfilled') reports.push(one.value);
+    else if (chainId !== undefined) missingChains.push(missingChain(chainId, one.reason));
+  }
+  const [first] = read;
+  if (reports.length === 0 && first?.status === 'rejected') throw first.reason;
+  return { reports, missingChains };
 }
 
-/** Read the report of a chain with its age. @throws as `readReports` */
+/** @throws what is no failure of the chain or of the database */
+function missingChain(chainId: ChainId, reason: unknown): MissingChain {
+  if (reason instanceof NotReadyError) return notReadyChain(chainId, reason);
+  if (!(reason instanceof UpstreamUnavailableError)) throw reason;
+  const { message, retryAfterSec = null } = reason;
+  return { chainId, reason: 'upstream_unavailable', message, retryAfterSec, waitingFor: [] };
+}
+
+/** Read the report of a chain with its age. @throws as `readReportList` */
 export async function readReport({ chainId }: { readonly chainId: ChainId }, ctx: AppContext): Promise<ShownReport> {
   requireChain(ctx, chainId);
   readComposed(ctx, chainId);
   const served = await ctx.loaders.report.load(chainId);
   const stamp = { asOfMs: served.report.computedAtMs, staleAfterSec: ctx.services.budgets.opsPortfolios };
-  const { ageSec, stale } = ageOf(stamp, momentOf(ctx));
-  return { ...served, ageSec, stale, degraded: served.failure !== null };
+  const { stale } = ageOf(stamp, momentOf(ctx));
+  return { ...served, staleAfterSec: stamp.staleAfterSec, stale, degraded: served.failure !== null };
 }
 
 /** Rendered in some milliseconds: other requests run between. */
@@ -94,11 +130,10 @@ const WALLETS_PER_STEP = 20;
 /** Render a page of the wallets of a report as the v1 contract shows them. @throws BadRequestError */
 export async function listDocuments(
   served: ServedReport,
-  { first, after }: PageArgs,
+  args: PageArgs,
   ctx: AppContext,
 ): Promise<OpsPage<PortfolioDocument>> {
-  const size = pageSize(first, Math.min(ctx.maxPageSize, MAX_PAGE_SIZE));
-  const listed = pageOfEntries(served.report, { first: size, after });
+  const listed = pageOfEntries(served.report, pageOfArgs(args, Math.min(ctx.maxPageSize, MAX_PAGE_SIZE)));
   const edges: { cursor: string; node: PortfolioDocument }[] = [];
   for await (const step of inPages(listed.edges, WALLETS_PER_STEP)) {
     edges.push(...step.map(({ cursor, node }) => ({ cursor, node: renderEntry(node) })));
@@ -116,36 +151,55 @@ export async function readPortfolio(
   return ctx.loaders.portfolio.load({ chainId, wallet: address });
 }
 
-/** List wallets by what they hold. @throws as `readReports` */
+/** Read a disagreement now. @throws as `readPortfolio`, and NotFoundError when register and chain agree */
+export async function readDrift(
+  { chainId, wallet, positionIndex }: Pick<Drift, 'chainId' | 'wallet' | 'positionIndex'>,
+  ctx: AppContext,
+): Promise<Drift> {
+  const portfolio = await readPortfolio({ address: wallet, chainId }, ctx);
+  const found = driftOf(portfolio).find((drift) => drift.positionIndex === positionIndex);
+  if (found) return found;
+  const id = `${chainId} ${wallet} ${positionIndex}`;
+  throw new NotFoundError(
+    `Register and chain agree about position ${positionIndex} of ${wallet} on chain ${chainId}.`,
+    {
+      resource: 'drift',
+      id,
+    },
+  );
+}
+
+/** List wallets by what they hold. @throws as `readReportList` */
 export async function listPortfolios(args: ListArgs, ctx: AppContext): Promise<OpsPage<Portfolio>> {
-  const reports = await readReports({ chainIds: args.filter?.chainIds }, ctx);
-  return pageOf(reports, queryPortfolios(reportsOf(reports), listQuery(args, ctx)), (portfolio) => portfolio);
+  const list = await readReportList({ chainIds: args.filter?.chainIds }, ctx);
+  return pageOf(list, queryPortfolios(reportsOf(list), listQuery(args, ctx)), (portfolio) => portfolio);
 }
 
-/** List loops and vaults, whoever holds them. @throws as `readReports` */
+/** List loops and vaults, whoever holds them. @throws as `readReportList` */
 export async function listItems(args: ListArgs, ctx: AppContext): Promise<OpsPage<PortfolioItem>> {
-  const reports = await readReports({ chainIds: args.filter?.chainIds }, ctx);
-  return pageOf(reports, queryItems(reportsOf(reports), listQuery(args, ctx)), ({ item }) => item);
+  const list = await readReportList({ chainIds: args.filter?.chainIds }, ctx);
+  return pageOf(list, queryItems(reportsOf(list), listQuery(args, ctx)), ({ item }) => item);
 }
 
-/** List disagreements between register and chain. @throws as `readReports` */
+/** List disagreements between register and chain. @throws as `readReportList` */
 export async function listDrift(
   args: PageArgs & { readonly filter?: Maybe<DriftFilterInput> },
   ctx: AppContext,
 ): Promise<OpsPage<Drift>> {
-  const reports = await readReports({ chainIds: args.filter?.chainIds }, ctx);
+  const list = await readReportList({ chainIds: args.filter?.chainIds }, ctx);
   const { chainIds: _chains, ...filter } = args.filter ?? {};
-  const page = { first: pageSize(args.first, ctx.maxPageSize), ...(args.after == null ? {} : { after: args.after }) };
-  return pageOf(reports, queryDrift(reportsOf(reports), given(filter) as DriftFilter, page), (drift) => drift);
+  const found = queryDrift(reportsOf(list), given(filter) as DriftFilter, pageOfArgs(args, ctx.maxPageSize));
+  return pageOf(list, found, (drift) => drift);
 }
 
-/** Sum what matches. @throws as `readReports` */
+/** Sum what matches. @throws as `readReportList` */
 export async function readAggregates(
   { filter }: { readonly filter?: Maybe<PortfolioFilterInput> },
   ctx: AppContext,
-): Promise<PortfolioAggregates> {
-  const reports = await readReports({ chainIds: filter?.chainIds }, ctx);
-  return ctx.live().ops.aggregate(reportsOf(reports), toFilter(filter ?? {}));
+): Promise<ShownAggregates> {
+  const list = await readReportList({ chainIds: filter?.chainIds }, ctx);
+  const aggregates = await ctx.live().ops.aggregate(reportsOf(list), toFilter(filter ?? {}));
+  return { ...aggregates, missingChains: list.missingChains };
 }
 
 export const MAX_HISTORY_DAYS = 400;
@@ -177,8 +231,8 @@ export function symbolsOf(
   return isVault ? market.collateral.displaySymbol : `${market.collateral.displaySymbol}/${market.loan.symbol}`;
 }
 
-function reportsOf(served: readonly ServedReport[]): readonly PortfolioReport[] {
-  return served.map(({ report }) => report);
+function reportsOf({ reports }: ReportList): readonly PortfolioReport[] {
+  return reports.map(({ report }) => report);
 }
 
 function listQuery(args: ListArgs, ctx: AppContext) {
@@ -187,8 +241,17 @@ function listQuery(args: ListArgs, ctx: AppContext) {
     filter: toFilter(args.filter ?? {}),
     order,
     direction,
-    first: pageSize(args.first, ctx.maxPageSize),
-    ...(args.after == null ? {} : { after: args.after }),
+    ...pageOfArgs(args, ctx.maxPageSize),
+  };
+}
+
+/** Read which page is asked for. @throws BadRequestError */
+function pageOfArgs(args: PageArgs, max: number) {
+  const { after, before } = args;
+  return {
+    window: pageWindow(args, max),
+    after: after ?? undefined,
+    before: before ?? undefined,
   };
 }
 
@@ -206,8 +269,12 @@ function given(input: object): object {
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value != null));
 }
 
-function pageOf<N, T>(reports: readonly ServedReport[], listed: Listed<N>, nodeOf: (node: N) => T): OpsPage<T> {
+function pageOf<N, T>(list: ReportList, listed: Listed<N>, nodeOf: (node: N) => T): OpsPage<T> {
   const edges = listed.edges.map(({ cursor, node }) => ({ cursor, node: nodeOf(node) }));
-  const times = reports.map(({ report }) => report.computedAtMs);
-  return { ...toPage(edges, listed), asOfMs: times.length === 0 ? null : Math.min(...times) };
+  const asOfMs = oldestOf(reportsOf(list).map(({ computedAtMs }) => computedAtMs));
+  return { ...toPage(edges, listed), asOfMs, missingChains: list.missingChains };
+}
+
+function oldestOf(times: readonly number[]): number | null {
+  return times.length === 0 ? null : Math.min(...times);
 }

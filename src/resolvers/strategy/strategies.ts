@@ -5,8 +5,9 @@ import type { EquityTerms, Strategy } from '../../domain/strategy/types.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import { NotFoundError } from '../../shared/errors.ts';
 import { type ChainId, EQUITY_PREFIX, type MarketId, type StrategyId } from '../../shared/ids.ts';
+import { pageWindow } from '../../shared/page-window.ts';
 import type { AppContext } from '../common/context.ts';
-import { type PageArgs, pageSize, toPage } from '../common/page.ts';
+import { type PageArgs, toPage } from '../common/page.ts';
 import { missingOf, readComposed, readComposedOf, requireChain, selectChains } from '../market/chains.ts';
 import { type ComposedPage, notComposed, oldestOf } from '../market/markets.ts';
 
@@ -41,7 +42,7 @@ export function listStrategies(args: StrategiesArgs, ctx: AppContext): ComposedP
       filter: toFilter(args.filter ?? {}),
       order,
       direction,
-      first: pageSize(args.first, ctx.maxPageSize),
+      first: pageWindow(args, ctx.maxPageSize).size,
       ...(args.after == null ? {} : { after: args.after }),
     },
   );

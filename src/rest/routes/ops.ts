@@ -4,7 +4,7 @@ import type { OpsPortfolioQuery, OpsPortfoliosQuery, OpsPortfoliosQueryVariables
 import { addressParam, chainIdParam } from '../schemas/common.ts';
 import { opsPortfolios, portfolioEntry } from '../schemas/portfolio.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
-import { PARTNER_ERRORS, type RouteOptions } from './shared.ts';
+import { answered, PARTNER_ERRORS, type RouteOptions } from './shared.ts';
 
 const OPS_ERRORS = [...PARTNER_ERRORS, 'not_ready', 'upstream_unavailable'] as const satisfies readonly ErrorCode[];
 
@@ -28,12 +28,13 @@ export function opsRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       operation: 'OpsPortfolios',
       params,
       variables: ({ params: { chainId } }) => pageVariables(chainId, null),
-      project: ({ ops }: OpsPortfoliosQuery) => ({ ...ops.report, users: ops.report.users.nodes }),
+      project: ({ ops }: OpsPortfoliosQuery) => projectReport(reportIn(ops)),
       pages: {
         list: 'users',
-        next: ({ ops: { report } }) => {
-          const { hasNextPage, endCursor } = report.users.pageInfo;
-          return hasNextPage ? pageVariables(report.chainId, endCursor) : null;
+        next: ({ ops }) => {
+          const { chainId, documents } = reportIn(ops);
+          const { hasNextPage, endCursor } = documents.pageInfo;
+          return hasNextPage ? pageVariables(chainId, endCursor) : null;
         },
       },
       response: opsPortfolios,
@@ -50,7 +51,7 @@ export function opsRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       operation: 'OpsPortfolio',
       params: z.object({ address: addressParam, chainId: chainIdParam({ chainIds, defaultChainId }) }),
       variables: ({ params }) => params,
-      project: ({ ops }: OpsPortfolioQuery) => ops.portfolio.document,
+      project: ({ ops }: OpsPortfolioQuery) => answered(answered(ops).portfolio).document,
       response: portfolioEntry,
       errors: OPS_ERRORS,
       examples: [
@@ -63,6 +64,24 @@ export function opsRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       ],
     }),
   ];
+}
+
+type Report = NonNullable<NonNullable<OpsPortfoliosQuery['ops']>['report']>;
+
+function reportIn(ops: OpsPortfoliosQuery['ops']): Report {
+  return answered(answered(ops).report);
+}
+
+function projectReport({ chainId, readAt, freshness, failure, counts, documents }: Report): unknown {
+  return {
+    chainId,
+    asOf: readAt.blockTime,
+    stale: freshness.status === 'stale',
+    degraded: failure !== null,
+    computedAt: freshness.asOf,
+    counts,
+    users: documents.nodes,
+  };
 }
 
 function pageVariables(chainId: number, after: string | null): OpsPortfoliosQueryVariables {

@@ -55,6 +55,15 @@ export function assumedIn(
   }));
 }
 
+/**
+ * Take what an operation answered without an error: its root fields are nullable only so that an error beside one leaves the
+ * others as they are.
+ */
+export function answered<T>(data: T | null): T {
+  if (data === null) throw new Error('an operation answered neither data nor an error');
+  return data;
+}
+
 export const PUBLIC_ERRORS = ['bad_request', 'rate_limited', 'internal'] as const satisfies readonly ErrorCode[];
 /** Error codes of a build whose calls were executed in simulation. */
 export const SIMULATION_ERRORS = ['simulation_reverted', 'simulation_mismatch'] as const satisfies readonly ErrorCode[];

@@ -11,32 +11,32 @@ import { gapsOf } from './gaps.ts';
 import { defineNode } from './node.ts';
 
 const ContractsRef = builder.objectRef<ChainContracts>('ChainContracts').implement({
-  description: 'The contracts of one chain that the product reads and addresses.',
+  description: 'Contracts of one chain that the product reads and addresses.',
   fields: (t) => ({
-    morphoBlue: t.expose('morphoBlue', { type: 'Address', description: 'The lending protocol: Morpho Blue.' }),
+    morphoBlue: t.expose('morphoBlue', { type: 'Address', description: 'Lending protocol: Morpho Blue.' }),
     adaptiveCurveIrm: t.expose('adaptiveCurveIrm', {
       type: 'Address',
-      description: 'The interest-rate model of its markets.',
+      description: 'Interest-rate model of the markets of Morpho Blue.',
     }),
-    multicall3: t.expose('multicall3', { type: 'Address', description: 'The contract that batches reads.' }),
+    multicall3: t.expose('multicall3', { type: 'Address', description: 'Contract that batches reads.' }),
     flashLeverage: t.expose('flashLeverage', {
       type: 'Address',
-      description: 'Opens and manages leveraged positions.',
+      description: 'Contract that opens and manages leveraged positions.',
     }),
     flashLeverageRouter: t.expose('flashLeverageRouter', {
       type: 'Address',
-      description: 'The same with a swap or a reallocation of liquidity before.',
+      description: 'Contract that opens leveraged positions after a swap or a reallocation of liquidity.',
     }),
     publicAllocator: t.expose('publicAllocator', {
       type: 'Address',
       nullable: true,
       description:
-        'Moves vault liquidity between markets; `null` where the protocol has none and reallocation is unavailable.',
+        'Contract that moves vault liquidity between markets; `null` where the protocol has none and reallocation is unavailable.',
     }),
     equityRouter: t.expose('equityRouter', {
       type: 'Address',
       nullable: true,
-      description: 'Entry and exit of equity vaults; `null` where they are not offered.',
+      description: 'Contract for entry and exit of equity vaults; `null` where they are not offered.',
     }),
   }),
 });
@@ -53,17 +53,17 @@ ChainRef.implement({
   fields: (t) => ({
     chainId: t.expose('chainId', { type: 'ChainId', description: 'EVM chain id.' }),
     name: t.exposeString('name', { description: 'Name as people know it.' }),
-    contracts: t.expose('contracts', { type: ContractsRef, description: 'Contract addresses.' }),
-    stable: t.expose('stable', { type: TokenRef, description: 'The stablecoin in which exits are quoted.' }),
-    native: t.expose('native', { type: TokenRef, description: 'The native token, at the zero address.' }),
+    contracts: t.expose('contracts', { type: ContractsRef, description: 'Addresses of the contracts.' }),
+    stable: t.expose('stable', { type: TokenRef, description: 'Stablecoin in which exits are quoted.' }),
+    native: t.expose('native', { type: TokenRef, description: 'Native token, at the zero address.' }),
     tokens: t.expose('tokens', {
       type: [TokenRef],
       complexity: { field: 1, multiplier: 50 },
-      description: 'All curated tokens, in catalog order.',
+      description: 'All curated tokens, at most 100, in catalog order.',
     }),
     deployment: t.field({
       type: ChainDeploymentRef,
-      description: 'What the contract that holds positions says of itself.',
+      description: 'Terms of the contract that holds positions, as it tells them itself.',
       resolve: (chain, _args, ctx) => readDeployment(chain, ctx),
     }),
     version: t.int({
@@ -73,13 +73,13 @@ ChainRef.implement({
     fees: t.field({
       type: FeesRef,
       description:
-        'What the contract that holds positions takes: the yield fee on correlated markets, the deposit fee on all others.',
+        'Fees of the contract that holds positions: the yield fee on correlated markets, the deposit fee on all others.',
       resolve: (chain, _args, ctx) => formatFees(ctx.loaders.composed(chain.chainId).fees),
     }),
     gaps: t.field(
       gapsOf(
         (chain: Chain, ctx) => ctx.loaders.composed(chain.chainId).fees.gaps,
-        'Every field of `fees` that is `null` or carries a documented rate',
+        'Fields of `fees` that are `null` or carry a documented rate',
       ),
     ),
     ready: t.boolean({
@@ -92,14 +92,15 @@ ChainRef.implement({
 builder.queryFields((t) => ({
   chains: t.field({
     type: [ChainRef],
+    nullable: true,
     complexity: { field: 1, multiplier: 2 },
-    description: 'All served chains.',
+    description: 'All served chains, at most 10, in the order of the catalog.',
     resolve: (_root, _args, ctx) => listChains(ctx),
   }),
   chain: t.field({
     type: ChainRef,
     nullable: true,
-    description: 'One served chain; an id that is not served is refused with the list of those that are.',
+    description: 'One served chain; an id that is not served is refused with the list of the served ones.',
     args: { chainId: t.arg({ type: 'ChainId', required: true, description: 'EVM chain id.' }) },
     resolve: (_root, { chainId }, ctx) => requireChain(ctx, chainId),
   }),

@@ -2,8 +2,9 @@ import type { Disagreement } from '../../domain/deployment/disagreements.ts';
 import type { ContractTerms, DeploymentTerms } from '../../domain/deployment/terms.ts';
 import { Decimal } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
-import { DISAGREEMENT_EFFECTS, DISAGREEMENT_KINDS } from '../../shared/vocabulary.ts';
+import type { DISAGREEMENT_EFFECTS, DISAGREEMENT_KINDS } from '../../shared/vocabulary.ts';
 import { builder } from '../builder.ts';
+import { enumValues } from './enum-values.ts';
 import { gapsOf } from './gaps.ts';
 import { FreshnessRef } from './stamp.ts';
 
@@ -11,38 +12,38 @@ const PCT_OF_WAD = -16;
 const pctOf = (share: bigint | undefined): Decimal | null =>
   share === undefined ? null : new Decimal(share.toString()).shiftedBy(PCT_OF_WAD);
 
-const TERM_GAPS = 'Every term that the contract does not tell, and what is taken in its place';
+const TERM_GAPS = 'Every term that the contract does not tell, with the value that is taken in its place';
 
 export const MarketDeploymentRef = builder.objectRef<DeploymentTerms>('MarketDeployment').implement({
   description:
-    'What the deployed contract says that holds for positions on one market. A term that it does not tell is `null`; `gaps` say why, and what is taken in its place.',
+    'Terms of the deployed contract for positions on one market. A term that the contract does not tell is `null`; `gaps` say why, and which value is taken in its place.',
   fields: (t) => ({
     paused: t.exposeBoolean('isPaused', {
       nullable: true,
-      description: 'Whether it lets nothing happen, leaving included.',
+      description: 'Whether the contract is paused: nothing can be done, leaving included.',
     }),
     supported: t.exposeBoolean('isSupported', {
       nullable: true,
-      description: 'Whether it opens positions on the market.',
+      description: 'Whether the contract opens positions on the market.',
     }),
     correlated: t.exposeBoolean('isCorrelated', {
       nullable: true,
-      description: 'What kind of market it takes it for: its fees go by that.',
+      description: 'Whether the contract takes the market for a correlated one, on which its fees depend.',
     }),
     liquidationBufferPct: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Points of LTV between liquidation and the highest LTV that it accepts.',
+      description: 'Points of LTV, in percent, between liquidation and the highest LTV that the contract accepts.',
       resolve: ({ liquidationBuffer }) => pctOf(liquidationBuffer),
     }),
     source: t.exposeString('source', {
       nullable: true,
-      description: 'Who told all of this; `null` while nothing was measured.',
+      description: 'Name of the source of the terms; `null` while nothing was measured.',
     }),
     freshness: t.expose('stamp', {
       type: FreshnessRef,
       nullable: true,
-      description: 'How old the older part of it is; `null` while nothing was measured.',
+      description: 'Age of the oldest of the terms; `null` while nothing was measured.',
     }),
     gaps: t.field(gapsOf(({ gaps }: DeploymentTerms) => gaps, TERM_GAPS)),
   }),
@@ -59,12 +60,12 @@ export interface AllowedPart {
 const AllowedPartRef = builder.objectRef<AllowedPart>('AllowedContract').implement({
   description: 'A contract of the catalog, and whether the deployed contract works with it.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'The venue that it is a router of, or what it is.' }),
-    address: t.expose('address', { type: 'Address', description: 'Its address.' }),
+    name: t.exposeString('name', { description: 'Venue of a router, or the name of an own router of the product.' }),
+    address: t.expose('address', { type: 'Address', description: 'Address of the contract.' }),
     allowed: t.exposeBoolean('isAllowed', {
       nullable: true,
       description:
-        'Whether it is allowed there and has code, so that it is used; `null` = not known, and taken as allowed.',
+        'Whether the contract is allowed and has code, so that it is used; `null` = not known, and taken as allowed.',
     }),
   }),
 });
@@ -77,37 +78,40 @@ export interface ChainDeployment extends ContractTerms {
 
 export const ChainDeploymentRef = builder.objectRef<ChainDeployment>('ChainDeployment').implement({
   description:
-    'What the contract that holds positions says of itself. What it does not tell is `null`; `gaps` say why, and what is taken in its place.',
+    'Terms of the contract that holds positions, as it tells them itself. A term that it does not tell is `null`; `gaps` say why, and which value is taken in its place.',
   fields: (t) => ({
-    hasCode: t.exposeBoolean('hasCode', { nullable: true, description: 'Whether there is a contract at its address.' }),
+    hasCode: t.exposeBoolean('hasCode', {
+      nullable: true,
+      description: 'Whether a contract is deployed at the address of the catalog.',
+    }),
     paused: t.exposeBoolean('isPaused', {
       nullable: true,
-      description: 'Whether it lets nothing happen, leaving included.',
+      description: 'Whether the contract is paused: nothing can be done, leaving included.',
     }),
     liquidationBufferPct: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Points of LTV between liquidation and the highest LTV that it accepts.',
+      description: 'Points of LTV, in percent, between liquidation and the highest LTV that the contract accepts.',
       resolve: ({ liquidationBuffer }) => pctOf(liquidationBuffer),
     }),
     swapRouters: t.expose('swapRouters', {
       type: [AllowedPartRef],
       complexity: { field: 1, multiplier: 4 },
-      description: 'Routers of the venues of the catalog: whether swaps may go through them.',
+      description: 'Routers of the venues of the catalog, at most 10, and whether swaps may go through them.',
     }),
     operators: t.expose('actingRouters', {
       type: [AllowedPartRef],
       complexity: { field: 1, multiplier: 2 },
-      description: 'The own routers of the product: whether they may act for users.',
+      description: 'Own routers of the product, at most 2, and whether they may act for users.',
     }),
     source: t.exposeString('source', {
       nullable: true,
-      description: 'Who told all of this; `null` while nothing was measured.',
+      description: 'Name of the source of the terms; `null` while nothing was measured.',
     }),
     freshness: t.expose('stamp', {
       type: FreshnessRef,
       nullable: true,
-      description: 'How old it is; `null` while nothing was measured.',
+      description: 'Age of the terms; `null` while nothing was measured.',
     }),
     gaps: t.field(gapsOf(({ gaps }: ChainDeployment) => gaps, TERM_GAPS)),
   }),
@@ -116,47 +120,43 @@ export const ChainDeploymentRef = builder.objectRef<ChainDeployment>('ChainDeplo
 const KIND_DESCRIPTIONS: Record<(typeof DISAGREEMENT_KINDS)[number], string> = {
   decimals: 'A token has another number of decimals.',
   symbol: 'A token has another symbol.',
-  not_created: 'There is no market of that id.',
+  not_created: 'No market of the id exists on chain.',
   parameters: 'Other parameters stand behind the id of a market.',
   oracle: 'Another oracle stands behind the id of a market.',
   correlated: 'The contract takes a market for one of the other kind.',
-  no_code: 'There is no contract at an address.',
+  no_code: 'No contract is deployed at an address.',
   contract: 'A contract of the product works with another one than the catalog names.',
 };
 
 const KindRef = builder.enumType('DisagreementKind', {
-  description: 'What the catalog and a chain may disagree on.',
-  values: Object.fromEntries(
-    DISAGREEMENT_KINDS.map((kind) => [kind, { value: kind, description: KIND_DESCRIPTIONS[kind] }]),
-  ) as { [K in (typeof DISAGREEMENT_KINDS)[number]]: { value: K; description: string } },
+  description: 'Subject of a disagreement between the catalog and a chain.',
+  values: enumValues(KIND_DESCRIPTIONS),
 });
 
 const EFFECT_DESCRIPTIONS: Record<(typeof DISAGREEMENT_EFFECTS)[number], string> = {
-  no_builds: 'What stands on it is not listed, and nothing is built for it.',
-  no_new_risk: 'What stands on it is not listed, and nothing that adds risk is built for it.',
-  warning: 'It is told, and what cannot be used is gone around.',
+  no_builds: 'Strategies that depend on it are not listed, and nothing is built for them.',
+  no_new_risk: 'Strategies that depend on it are not listed, and nothing that adds risk is built for them.',
+  warning: 'Nothing is blocked: the disagreement is shown, and parts that cannot be used are not used.',
 };
 
 const EffectRef = builder.enumType('DisagreementEffect', {
-  description: 'What is decided while the catalog and a chain disagree.',
-  values: Object.fromEntries(
-    DISAGREEMENT_EFFECTS.map((effect) => [effect, { value: effect, description: EFFECT_DESCRIPTIONS[effect] }]),
-  ) as { [E in (typeof DISAGREEMENT_EFFECTS)[number]]: { value: E; description: string } },
+  description: 'Consequence of a disagreement between the catalog and a chain, for as long as it lasts.',
+  values: enumValues(EFFECT_DESCRIPTIONS),
 });
 
 export const DisagreementRef = builder.objectRef<Disagreement>('CatalogDisagreement').implement({
-  description: 'Something that the catalog says and the chain says otherwise.',
+  description: 'A fact of the catalog that the chain contradicts.',
   fields: (t) => ({
-    kind: t.expose('kind', { type: KindRef, description: 'What it is about.' }),
-    effect: t.expose('effect', { type: EffectRef, description: 'What is decided while it stands.' }),
+    kind: t.expose('kind', { type: KindRef, description: 'Subject of the disagreement.' }),
+    effect: t.expose('effect', { type: EffectRef, description: 'Consequence of the disagreement.' }),
     key: t.exposeString('key', { description: 'Market id, or the address of a token or contract.' }),
-    name: t.exposeString('name', { description: 'Its symbols, or the name of the contract.' }),
-    catalog: t.exposeString('catalog', { description: 'What the catalog says.' }),
-    onChain: t.exposeString('chain', { description: 'What the chain says.' }),
-    source: t.exposeString('source', { description: 'Who told it.' }),
+    name: t.exposeString('name', { description: 'Symbols of the token or market, or the name of the contract.' }),
+    catalogValue: t.exposeString('catalog', { description: 'Value in the catalog.' }),
+    chainValue: t.exposeString('chain', { description: 'Value on chain.' }),
+    source: t.exposeString('source', { description: 'Name of the source of the value on chain.' }),
     asOf: t.field({
       type: 'DateTime',
-      description: 'When the chain said so: the time of the block.',
+      description: 'Time of the block at which the value was read on chain.',
       resolve: ({ asOfMs }) => asOfMs,
     }),
   }),

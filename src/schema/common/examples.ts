@@ -123,14 +123,12 @@ query Freshness {
     groups {
       group
       apySource
-      status
-      ageSec
-      budgetSec
-      items
-      itemsAtLastGood
-      failing { symbol reason source since lastGood }
+      freshness { status ageSec staleAfterSec }
+      itemCount
+      lastGoodCount
+      failing { symbol reason source since lastGoodAt }
     }
-    excluded { id symbol waitingFor { group reason } }
+    excluded { key symbol missingFacts { group explanation } }
   }
 }`,
   },

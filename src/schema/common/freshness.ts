@@ -1,4 +1,4 @@
-import { FACT_GROUPS, FAILURE_REASONS, type FailureReason } from '../../domain/facts.ts';
+import { FACT_GROUPS, type FactGroup, type FailureReason } from '../../domain/facts.ts';
 import type { ExcludedMarket } from '../../domain/market/types.ts';
 import {
   type ChainFreshness,
@@ -10,10 +10,11 @@ import { readDisagreements } from '../../resolvers/market/deployment.ts';
 import { builder } from '../builder.ts';
 import { ChainRef } from './chain.ts';
 import { DisagreementRef } from './deployment.ts';
-import { FreshnessStatusRef } from './stamp.ts';
+import { enumValues } from './enum-values.ts';
+import { FreshnessRef } from './stamp.ts';
 import { ApySourceRef } from './token.ts';
 
-const GROUP_DESCRIPTIONS: Record<(typeof FACT_GROUPS)[number], string> = {
+const GROUP_DESCRIPTIONS: Record<FactGroup, string> = {
   lendingState: 'State of the lending markets, by market.',
   oracle: 'Oracle values, by oracle.',
   collateralApy: 'APY of collateral tokens, by token.',
@@ -21,41 +22,37 @@ const GROUP_DESCRIPTIONS: Record<(typeof FACT_GROUPS)[number], string> = {
   incentiveHistory: 'APR of incentives over time, by market.',
   price: 'USD prices, by token.',
   exitLiquidity: 'Exit quotes, by token.',
-  sharedLiquidity: 'What the public allocator could bring, by market.',
+  sharedLiquidity: 'Liquidity that the public allocator could move, by market.',
   borrowHistory: 'Borrow APY over time, by market.',
   stableIndex: 'Pools of the stablecoin yield index, by pool.',
   tvl: 'Protocol TVL, one item.',
-  deployment: 'What the deployed contract says of itself, one item.',
-  marketSupport: 'What the deployed contract and the lending protocol say of a market, by market.',
-  tokenContract: 'What token contracts say of themselves, by token.',
+  deployment: 'Terms of the deployed contract, one item.',
+  marketSupport: 'Terms of the deployed contract and parameters of the lending protocol, by market.',
+  tokenContract: 'Symbol and decimals told by token contracts, by token.',
 };
 
 export const FactGroupRef = builder.enumType('FactGroup', {
   description: 'A group of facts that is refreshed together and has one budget.',
-  values: Object.fromEntries(
-    FACT_GROUPS.map((group) => [group, { value: group, description: GROUP_DESCRIPTIONS[group] }]),
-  ) as { [G in (typeof FACT_GROUPS)[number]]: { value: G; description: string } },
+  values: enumValues(GROUP_DESCRIPTIONS),
 });
 
 const REASON_DESCRIPTIONS: Record<FailureReason, string> = {
   unreachable: 'The source could not be reached.',
-  timeout: 'It did not answer in time.',
-  rate_limited: 'It refused for too many requests.',
-  overloaded: 'It said that it has too much to do; the same request may pass a moment later.',
-  rejected: 'It refused the request.',
-  server_error: 'It failed.',
-  malformed: 'Its answer could not be read.',
-  missing: 'Its answer did not contain the item.',
+  timeout: 'The source did not answer in time.',
+  rate_limited: 'The source refused for too many requests.',
+  overloaded: 'The source is overloaded; an equal request may pass a moment later.',
+  rejected: 'The source refused the request.',
+  server_error: 'The source failed.',
+  malformed: 'The answer of the source could not be read.',
+  missing: 'The answer of the source did not contain the item.',
   implausible: 'The value was not believed.',
   reverted: 'The read reverted on chain.',
   not_configured: 'No source is configured for the item.',
 };
 
-const FailureReasonRef = builder.enumType('FailureReason', {
-  description: 'Why the latest refresh of an item gave nothing.',
-  values: Object.fromEntries(
-    FAILURE_REASONS.map((reason) => [reason, { value: reason, description: REASON_DESCRIPTIONS[reason] }]),
-  ) as { [R in FailureReason]: { value: R; description: string } },
+export const FailureReasonRef = builder.enumType('FailureReason', {
+  description: 'Reason for a refresh without a result.',
+  values: enumValues(REASON_DESCRIPTIONS),
 });
 
 const FailingItemRef = builder.objectRef<FailingItem>('FailingItem').implement({
@@ -66,117 +63,138 @@ const FailingItemRef = builder.objectRef<FailingItem>('FailingItem').implement({
     }),
     symbol: t.exposeString('symbol', {
       nullable: true,
-      description: 'Token or market behind the key; `null` when it is neither.',
+      description: 'Symbol of the token or market behind the key; `null` when it is neither.',
     }),
-    reason: t.field({ type: FailureReasonRef, description: 'Why.', resolve: ({ failure }) => failure.reason }),
+    reason: t.field({
+      type: FailureReasonRef,
+      description: 'Reason of the failure.',
+      resolve: ({ failure }) => failure.reason,
+    }),
     source: t.string({
       description: 'Public name of the source that failed.',
       resolve: ({ failure }) => failure.source,
     }),
     since: t.field({
       type: 'DateTime',
-      description: 'When the failing began.',
+      description: 'Time at which the failing began.',
       resolve: ({ failure }) => failure.sinceMs,
     }),
-    lastGood: t.field({
+    lastGoodAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When the value that is still served was measured; `null` = there is none.',
+      description: 'Time of the measurement of the value that is still served; `null` = there is none.',
       resolve: ({ lastGoodMs }) => lastGoodMs,
     }),
   }),
 });
 
-const GroupRef = builder.objectRef<GroupFreshness>('GroupFreshness').implement({
-  description: 'How old one group of facts is.',
+const GroupRef = builder.objectRef<GroupFreshness>('FactGroupHealth').implement({
+  description: 'State of one group of facts of a chain.',
   fields: (t) => ({
-    group: t.expose('group', { type: FactGroupRef, description: 'The group.' }),
+    group: t.expose('group', { type: FactGroupRef, description: 'Group of facts.' }),
     apySource: t.expose('source', {
       type: ApySourceRef,
       nullable: true,
       description:
-        'Of `collateralApy`: the source that this row is about; each has its own budget. `null` in other groups.',
+        'Source of the APYs of a row of the group `COLLATERAL_APY`, where each source has its own budget; `null` in other groups.',
     }),
-    status: t.expose('status', { type: FreshnessStatusRef, description: 'Its state.' }),
-    budgetSec: t.exposeInt('budgetSec', { description: 'Freshness budget in seconds.' }),
-    asOf: t.field({
+    freshness: t.field({
+      type: FreshnessRef,
+      description: 'Age of the oldest item of the group, and the budget of the group.',
+      resolve: ({ asOfMs, budgetSec, status }) => ({ asOfMs, staleAfterSec: budgetSec, status }),
+    }),
+    lastAttemptAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When the oldest item was measured; `null` without items.',
-      resolve: ({ asOfMs }) => asOfMs,
-    }),
-    ageSec: t.exposeInt('ageSec', { nullable: true, description: 'Whole seconds since then; `null` without items.' }),
-    lastAttempt: t.field({
-      type: 'DateTime',
-      nullable: true,
-      description: 'When the latest refresh ended; `null` before the first.',
+      description: 'Time at which the latest refresh ended; `null` before the first.',
       resolve: ({ lastAttemptMs }) => lastAttemptMs,
     }),
-    lastSuccess: t.field({
+    lastSuccessAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'Latest refresh in which no item failed; `null` before the first.',
+      description: 'Time of the latest refresh in which no item failed; `null` before the first.',
       resolve: ({ lastSuccessMs }) => lastSuccessMs,
     }),
-    items: t.exposeInt('items', { description: 'Items with a value.' }),
-    itemsAtLastGood: t.exposeInt('itemsAtLastGood', {
-      description: 'Items that are served although their latest refresh failed.',
+    itemCount: t.exposeInt('items', { description: 'Number of items with a value.' }),
+    lastGoodCount: t.exposeInt('itemsAtLastGood', {
+      description: 'Number of items that are served although their latest refresh failed.',
     }),
-    failing: t.expose('failing', { type: [FailingItemRef], description: 'Every item whose latest refresh failed.' }),
+    failing: t.expose('failing', {
+      type: [FailingItemRef],
+      description: 'Items whose latest refresh failed, at most one per token, market or oracle of the chain.',
+    }),
   }),
 });
 
+/** Pick the groups of facts out of names. */
+function factGroups(names: readonly string[]): FactGroup[] {
+  return names.filter((name): name is FactGroup => FACT_GROUPS.includes(name as FactGroup));
+}
+
 const WaitingRef = builder.objectRef<ExcludedMarket['waitingFor'][number]>('WaitingFor').implement({
-  description: 'What is missing before something can be composed.',
+  description: 'A group of facts that has to be measured before a market can be composed.',
   fields: (t) => ({
-    group: t.exposeString('group', { description: 'The group of facts.' }),
-    reason: t.exposeString('reason', { description: 'Why it has none.' }),
+    group: t.field({
+      type: FactGroupRef,
+      nullable: true,
+      description: 'Group of facts; `null` while the facts are there and only their composition is running.',
+      resolve: ({ group }) => factGroups([group])[0] ?? null,
+    }),
+    explanation: t.exposeString('reason', { description: 'Reason for the lack of a value, in a few words.' }),
   }),
 });
 
 const ExcludedRef = builder.objectRef<ExcludedMarket>('ExcludedMarket').implement({
   description: 'A market or equity vault of the catalog that cannot be composed yet.',
   fields: (t) => ({
-    id: t.exposeString('marketId', { description: 'Market id, or id of the vault.' }),
+    key: t.exposeString('marketId', { description: 'Market id, or strategy id of an equity vault.' }),
     symbol: t.exposeString('symbol', { description: 'Symbols of its tokens.' }),
-    waitingFor: t.expose('waitingFor', {
+    missingFacts: t.expose('waitingFor', {
       type: [WaitingRef],
       complexity: { field: 1, multiplier: 2 },
-      description: 'What it waits for.',
+      description: 'Facts that have to be measured first, at most one entry per group.',
     }),
   }),
 });
 
-export const ChainFreshnessRef = builder.objectRef<ChainFreshness>('ChainFreshness').implement({
-  description: 'How old the facts of one chain are.',
+export const ChainFreshnessRef = builder.objectRef<ChainFreshness>('ChainHealth').implement({
+  description: 'State of the facts of one chain.',
   fields: (t) => ({
-    chain: t.expose('chain', { type: ChainRef, description: 'The chain.' }),
+    chain: t.expose('chain', { type: ChainRef, description: 'Chain of the facts.' }),
     primed: t.exposeBoolean('primed', {
       description: 'Whether market state and oracle values were measured at least once.',
     }),
-    ready: t.exposeBoolean('ready', { description: 'Whether they are not far past their budgets either.' }),
-    waitingFor: t.exposeStringList('waitingFor', { description: 'Groups that readiness waits for; empty when ready.' }),
+    ready: t.exposeBoolean('ready', {
+      description: 'Whether market state and oracle values are measured and not far past their budgets.',
+    }),
+    waitingFor: t.field({
+      type: [FactGroupRef],
+      description: 'Groups that readiness waits for, each at most one time; empty when ready.',
+      resolve: ({ waitingFor }) => factGroups(waitingFor),
+    }),
     version: t.exposeInt('version', { description: 'Version of the facts.' }),
     publishedAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When this version was published; `null` before the first.',
+      description: 'Time at which this version was published; `null` before the first.',
       resolve: ({ publishedMs }) => publishedMs,
     }),
     groups: t.expose('groups', {
       type: [GroupRef],
       complexity: { field: 1, multiplier: 15 },
-      description: 'Every group.',
+      description: 'Every group, at most one entry per group and APY source.',
     }),
     disagreements: t.field({
       type: [DisagreementRef],
       complexity: { field: 1, multiplier: 2 },
-      description: 'What the catalog says and the chain says otherwise; empty when they agree.',
+      description:
+        'Facts of the catalog that the chain contradicts, at most one per token, market or contract and kind.',
       resolve: ({ chain }, _args, ctx) => readDisagreements(chain, ctx),
     }),
     excluded: t.expose('excluded', {
       type: [ExcludedRef],
-      description: 'What could not be composed, and what it waits for.',
+      description:
+        'Markets and vaults that could not be composed, at most one entry per market or vault of the catalog.',
     }),
   }),
 });
@@ -184,8 +202,10 @@ export const ChainFreshnessRef = builder.objectRef<ChainFreshness>('ChainFreshne
 builder.queryField('freshness', (t) =>
   t.field({
     type: [ChainFreshnessRef],
+    nullable: true,
     complexity: { field: 1, multiplier: 2 },
-    description: 'How old the facts are, per chain and group, and which items are served at their last good value.',
+    description:
+      'State of the facts per chain and group, with the items that are served at their last good value; one entry per chain.',
     args: { chainIds: t.arg({ type: ['ChainId'], description: 'Only of these chains; all when left out.' }) },
     resolve: (_root, args, ctx) => readFreshness(args, ctx),
   }),

@@ -34,7 +34,7 @@ export function selectGaps(gaps: readonly Gap[], { fields, reasons }: GapArgs): 
  */
 export function gapsOf<T>(
   read: (object: T, ctx: AppContext) => readonly Gap[],
-  of = 'Every field of the object that is `null`, or that carries the conservative value that its description names',
+  of = 'Fields of the object that are `null`, or that carry the conservative value that their description names',
 ) {
   return {
     type: [GapRef] as [typeof GapRef],

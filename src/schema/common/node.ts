@@ -1,10 +1,12 @@
 import type { AppContext } from '../../resolvers/common/context.ts';
 import { MAX_NODES } from '../../resolvers/common/page.ts';
 import { BadRequestError, UnauthorizedError } from '../../shared/errors.ts';
-import { decodeGlobalId, encodeGlobalId, invalidGlobalId } from '../../shared/global-id.ts';
 import {
   type Address,
   type ChainId,
+  decodeGlobalId,
+  encodeGlobalId,
+  invalidGlobalId,
   type MarketId,
   parseAddress,
   parseMarketId,

@@ -1,5 +1,50 @@
-import type { LeftOutChain, MissingFacts } from '../../resolvers/market/chains.ts';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../resolvers/common/page.ts';
+import type { LeftOutChain, MissingChain, MissingFacts } from '../../resolvers/market/chains.ts';
 import { builder } from '../builder.ts';
+import { FactGroupRef } from './freshness.ts';
+
+type ArgOf = Parameters<Parameters<typeof builder.queryField>[1]>[0]['arg'];
+
+/** Arguments of a connection, which pages in both directions. */
+export function pageArgs(arg: ArgOf) {
+  return {
+    first: arg.int({
+      description: `Most entries, from the beginning or after the cursor \`after\`: 1 to ${MAX_PAGE_SIZE}; ${DEFAULT_PAGE_SIZE} when neither \`first\` nor \`last\` is given.`,
+    }),
+    after: arg.string({ description: 'Cursor of this list: only entries that follow it.' }),
+    last: arg.int({
+      description: `Most entries, from the end or before the cursor \`before\`: 1 to ${MAX_PAGE_SIZE}. Not together with \`first\`.`,
+    }),
+    before: arg.string({ description: 'Cursor of this list: only entries that precede it.' }),
+  };
+}
+
+const MissingChainReasonRef = builder.enumType('MissingChainReason', {
+  description: 'Reason for an asked chain that is not in an answer.',
+  values: {
+    NOT_READY: { value: 'not_ready', description: 'Facts that the answer needs were never measured on the chain.' },
+    UPSTREAM_UNAVAILABLE: { value: 'upstream_unavailable', description: 'No node of the chain gave a usable answer.' },
+  } as const,
+});
+
+export const MissingChainRef = builder.objectRef<MissingChain>('MissingChain').implement({
+  description: 'An asked chain that an answer goes without.',
+  fields: (t) => ({
+    chainId: t.expose('chainId', { type: 'ChainId', description: 'Id of the missing chain.' }),
+    reason: t.expose('reason', { type: MissingChainReasonRef, description: 'Kind of the failure.' }),
+    message: t.exposeString('message', { description: 'One plain sentence for people, with the next step.' }),
+    retryAfterSec: t.exposeInt('retryAfterSec', {
+      nullable: true,
+      description: 'Seconds after which asking again makes sense; `null` = not told.',
+    }),
+    waitingFor: t.field({
+      type: [FactGroupRef],
+      description:
+        'Groups of facts that have to be measured first, each at most one time; empty for reasons other than `NOT_READY`.',
+      resolve: ({ waitingFor }) => [...waitingFor],
+    }),
+  }),
+});
 
 export const LeftOutChainRef = builder.objectRef<LeftOutChain>('LeftOutChain').implement({
   description: 'A chain that a list goes without, because nothing of it was measured yet.',
@@ -34,8 +79,16 @@ builder.globalConnectionFields((t) => ({
   asOf: t.field({
     type: 'DateTime',
     nullable: true,
-    description: 'When the oldest of the asked chains was last refreshed; `null` when none was asked.',
-    resolve: ({ asOfMs }) => asOfMs,
+    description:
+      'Time of the latest refresh of the asked chain that was refreshed longest ago; `null` = no chain asked, or not told.',
+    resolve: ({ asOfMs }) => asOfMs ?? null,
+  }),
+  missingChains: t.field({
+    type: [MissingChainRef],
+    complexity: { field: 1, multiplier: 1 },
+    description:
+      'Asked chains that are not in the list; at most one entry per served chain. When every asked chain is missing, the field is `null` with an error.',
+    resolve: ({ missingChains }) => missingChains ?? [],
   }),
   leftOut: t.field({
     type: [LeftOutChainRef],
@@ -45,7 +98,7 @@ builder.globalConnectionFields((t) => ({
   }),
   missing: t.field({
     type: [MissingFactsRef],
-    description: 'What the list goes without, chain by chain: empty as soon as everything was measured once.',
+    description: 'Facts that the listed chains go without; empty once everything was measured.',
     resolve: ({ missing }) => missing ?? [],
   }),
 }));

@@ -34,7 +34,7 @@ export interface ShownStamp {
 
 export const FreshnessRef = builder.objectRef<ShownStamp>('Freshness').implement({
   description:
-    'When a value was measured and how long it counts as fresh. A failing source never changes `asOf`: the age grows.',
+    'Age of a value, and the budget within which it counts as fresh. A failing source never changes `asOf`: the age grows.',
   fields: (t) => ({
     status: t.field({
       type: FreshnessStatusRef,
@@ -45,7 +45,7 @@ export const FreshnessRef = builder.objectRef<ShownStamp>('Freshness').implement
       type: 'DateTime',
       nullable: true,
       description:
-        'When the value was measured; of on-chain values the time of the block, of several values that of the oldest. `null` with the status `NEVER`.',
+        'Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` with the status `NEVER`.',
       resolve: ({ asOfMs }) => asOfMs,
     }),
     staleAfterSec: t.exposeInt('staleAfterSec', { description: 'Freshness budget in seconds.' }),
@@ -106,14 +106,14 @@ export const PREVIEW_PRICE_AGE = 'Whether `oraclePriceAsOf` is known.';
 
 export const GapReasonRef = builder.enumType('GapReason', {
   description:
-    'Why a field carries no measured value. `NOT_APPLICABLE` and `NONE` are knowledge; the others mean: unknown, not zero.',
+    'Reason for a field without a measured value. `NOT_APPLICABLE` and `NONE` are knowledge; all others mean: unknown, not zero.',
   values: {
     NOT_APPLICABLE: {
       description: 'The field has no meaning for this object, e.g. the maturity of a token without one.',
     },
     NONE: { description: 'Measured: there is none, e.g. no running incentive.' },
-    NOT_MEASURED: { description: 'Nothing measures it yet, or its source is not configured.' },
-    SOURCE_FAILED: { description: 'Its source was asked and failed, and there is no last good value.' },
+    NOT_MEASURED: { description: 'Nothing measures the field yet, or its source is not configured.' },
+    SOURCE_FAILED: { description: 'The source of the field was asked and failed, and there is no last good value.' },
     IMPLAUSIBLE: { description: 'A value was received and not believed.' },
     TOO_SHORT: { description: 'The history is shorter than the window.' },
   } as const,
@@ -130,7 +130,7 @@ export const GapRef = builder.objectRef<Gap>('Gap').implement({
     since: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When the failing began or the absence was established; `null` when no attempt was made.',
+      description: 'Time at which the failing began or the absence was established; `null` when no attempt was made.',
       resolve: (gap) => gap.sinceMs ?? null,
     }),
   }),

@@ -1,25 +1,31 @@
 import type { ChainEvidence, Drift, RegisterEvidence } from '../../domain/drift/types.ts';
+import { readDrift } from '../../resolvers/ops/ops.ts';
 import { builder } from '../builder.ts';
+import { defineNode } from '../common/node.ts';
+import { ReadAtRef } from '../common/stamp.ts';
 import { PositionStatusRef } from '../position/position.ts';
 import { DriftKindRef, DriftSeverityRef } from './ops-inputs.ts';
 
 const ChainEvidenceRef = builder.objectRef<ChainEvidence>('DriftChainEvidence').implement({
-  description: 'What the chain says of a position.',
+  description: 'State of a position on chain.',
   fields: (t) => ({
-    status: t.expose('status', { type: PositionStatusRef, description: 'Its life on chain.' }),
-    blockNumber: t.expose('blockNumber', { type: 'BigInteger', description: 'Block at which it was read.' }),
-    blockTime: t.field({
-      type: 'DateTime',
-      description: 'Time of that block.',
-      resolve: ({ blockTimeMs }) => blockTimeMs,
+    status: t.expose('status', { type: PositionStatusRef, description: 'Status on chain.' }),
+    readAt: t.field({
+      type: ReadAtRef,
+      description: 'Block at which the position was read.',
+      resolve: (evidence) => evidence,
     }),
-    proxy: t.expose('proxy', { type: 'Address', description: 'Contract that holds it.' }),
-    collateral: t.expose('collateral', {
+    proxy: t.expose('proxy', { type: 'Address', description: 'Contract that holds the position.' }),
+    collateralAmount: t.expose('collateral', {
       type: 'Decimal',
       nullable: true,
-      description: 'Collateral, whole tokens; `null` = its token is not known.',
+      description: 'Collateral, whole tokens; `null` = the token is not known.',
     }),
-    debt: t.expose('debt', { type: 'Decimal', nullable: true, description: 'Debt, whole tokens; `null` = not known.' }),
+    debtAmount: t.expose('debt', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Debt, whole tokens of the loan token; `null` = not known.',
+    }),
     netValueUsd: t.expose('netValueUsd', {
       type: 'Decimal',
       nullable: true,
@@ -29,14 +35,14 @@ const ChainEvidenceRef = builder.objectRef<ChainEvidence>('DriftChainEvidence').
 });
 
 const RegisterEvidenceRef = builder.objectRef<RegisterEvidence>('DriftRegisterEvidence').implement({
-  description: 'What the register says of a position.',
+  description: 'State of a position in the register.',
   fields: (t) => ({
-    isOpen: t.exposeBoolean('isOpen', { description: 'Whether it is registered as open.' }),
-    depositedUsd: t.expose('depositedUsd', { type: 'Decimal', description: 'All that was put in, USD.' }),
-    returnedUsd: t.expose('returnedUsd', { type: 'Decimal', description: 'All that was taken out, USD.' }),
+    isOpen: t.exposeBoolean('isOpen', { description: 'Whether the position is registered as open.' }),
+    depositedUsd: t.expose('depositedUsd', { type: 'Decimal', description: 'Sum of all deposits, USD.' }),
+    returnedUsd: t.expose('returnedUsd', { type: 'Decimal', description: 'Sum of all withdrawals, USD.' }),
     createdAt: t.field({
       type: 'DateTime',
-      description: 'When it was registered; a time that lies ahead is shown as now.',
+      description: 'Time of the registration; a time that lies ahead is shown as now.',
       resolve: ({ createdAtMs }) => createdAtMs,
     }),
     updatedAt: t.field({
@@ -48,39 +54,51 @@ const RegisterEvidenceRef = builder.objectRef<RegisterEvidence>('DriftRegisterEv
       type: 'DateTime',
       nullable: true,
       description:
-        'When it was registered as closed; `null` = it was not, the app did not say when, or said a time that lies ahead.',
+        'Time of the closing in the register; `null` = not closed, no time given, or a time that lies ahead.',
       resolve: ({ closedAtMs }) => closedAtMs,
     }),
   }),
 });
 
-export const DriftRef = builder.objectRef<Drift>('Drift').implement({
-  description:
-    'A position about which the register and the chain disagree, with both sides. The service never heals it.',
+export const DriftRef = builder.objectRef<Drift>('Drift');
+defineNode(DriftRef, {
+  key: ['chainId', 'address', 'index'],
+  keyOf: ({ chainId, wallet, positionIndex }) => [chainId, wallet, positionIndex],
+  load: ([chainId, wallet, positionIndex], ctx) => readDrift({ chainId, wallet, positionIndex }, ctx),
+  scope: 'ops',
+});
+
+DriftRef.implement({
+  description: 'A position about which register and chain disagree, with both sides. The service never repairs either.',
   fields: (t) => ({
-    kind: t.expose('kind', { type: DriftKindRef, description: 'How they disagree.' }),
-    severity: t.expose('severity', { type: DriftSeverityRef, description: 'How much it matters.' }),
-    chainId: t.expose('chainId', { type: 'ChainId', description: 'The chain.' }),
+    kind: t.expose('kind', { type: DriftKindRef, description: 'Kind of the disagreement.' }),
+    severity: t.expose('severity', { type: DriftSeverityRef, description: 'Weight of the disagreement.' }),
+    chainId: t.expose('chainId', { type: 'ChainId', description: 'Id of the chain.' }),
     wallet: t.expose('wallet', { type: 'Address', description: 'Owner of the position.' }),
     positionIndex: t.exposeInt('positionIndex', { description: 'Index in the array of the wallet on chain.' }),
     positionId: t.exposeString('positionId', { description: '`{chainId}-{marketId}-{index}`.' }),
-    marketId: t.expose('marketId', { type: 'MarketId', description: 'Its market.' }),
+    marketId: t.expose('marketId', { type: 'MarketId', description: 'Market of the position.' }),
     vaultId: t.expose('vaultId', {
       type: 'StrategyId',
       nullable: true,
-      description: 'Equity vault that it belongs to; `null` = none.',
+      description: 'Equity vault that the position belongs to; `null` = none.',
     }),
     message: t.exposeString('message', { description: 'One plain sentence for people.' }),
-    firstSeen: t.field({
+    firstSeenAt: t.field({
       type: 'DateTime',
-      description: 'When the service first met it; it starts anew after it was gone.',
+      description: 'Time at which the service first saw the disagreement; starts anew after the disagreement was gone.',
       resolve: ({ firstSeenMs }) => firstSeenMs,
     }),
-    chain: t.expose('chain', { type: ChainEvidenceRef, description: 'The evidence on chain.' }),
-    register: t.expose('register', {
+    onChain: t.expose('chain', { type: ChainEvidenceRef, description: 'Evidence on chain.' }),
+    inRegister: t.expose('register', {
       type: RegisterEvidenceRef,
       nullable: true,
-      description: 'The evidence in the register; `null` = there is no row.',
+      description: 'Evidence in the register; `null` = the register has no row.',
     }),
   }),
 });
+
+export const DriftConnectionRef = builder.connectionObject(
+  { type: DriftRef, name: 'DriftConnection', description: 'A page of disagreements.' },
+  { name: 'DriftEdge', description: 'A disagreement and its place in the list.' },
+);

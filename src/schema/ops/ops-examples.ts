@@ -8,7 +8,7 @@ export const OPS_EXAMPLE_QUERIES: readonly ExampleQuery[] = [
 query OpsCloseToLiquidation {
   ops {
     items(
-      filter: { statuses: [open], maxLtvHeadroomPct: "5", minValueUsd: "100" }
+      filter: { statuses: [OPEN], maxLtvHeadroomPct: "5", minValueUsd: "100" }
       orderBy: { field: LTV_HEADROOM, direction: ASC }
       first: 20
     ) {
@@ -43,9 +43,9 @@ query OpsDriftEvidence {
         wallet
         positionId
         message
-        firstSeen
-        chain { status blockNumber netValueUsd }
-        register { isOpen depositedUsd updatedAt closedAt }
+        firstSeenAt
+        onChain { status readAt { blockNumber } netValueUsd }
+        inRegister { isOpen depositedUsd updatedAt closedAt }
       }
     }
   }
@@ -62,11 +62,11 @@ query OpsLargestWallets($after: String) {
       asOf
       pageInfo { hasNextPage endCursor }
       nodes {
-        address
+        wallet
         chainId
         header { totalDepositedUsd openCount }
         pnl { depositedUsd netValueUsd baseResultUsd incentivesUsd totalUsd returnOnEquityPct gaps { field message } }
-        unresolved { reason registration { marketId positionIndex } }
+        unresolvedRows(first: 20) { nodes { reason registration { marketId positionIndex } } }
       }
     }
   }
@@ -78,14 +78,17 @@ query OpsLargestWallets($after: String) {
     query: `# Needs an ops key. Every sum says how many entries it does not speak of.
 query OpsAggregates {
   ops {
-    reports { chainId computedAt stale degraded failure { provider reason since } failed { address reason } }
+    reports {
+      items { chainId freshness { status asOf ageSec } failure { provider reason since } failedWallets { wallet reason } }
+      missingChains { chainId reason message }
+    }
     aggregates {
-      wallets
-      failedWallets
-      all { count netValueUsd { usd unknown } totalUsd { usd unknown } }
-      byStatus { status count netValueUsd { usd } }
-      byMarket { chainId symbols isVault count netValueUsd { usd unknown } totalUsd { usd unknown } }
-      byDriftKind { kind count high medium low }
+      walletCount
+      failedWalletCount
+      totals { count netValue { sumUsd unknownCount } total { sumUsd unknownCount } }
+      byStatus { status totals { count netValue { sumUsd } } }
+      byMarket { chainId symbols isVault totals { count netValue { sumUsd unknownCount } total { sumUsd unknownCount } } }
+      byDriftKind { kind count highCount mediumCount lowCount }
       byUnresolvedReason { reason count }
     }
   }

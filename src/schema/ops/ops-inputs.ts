@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { DRIFT_KINDS, DRIFT_SEVERITIES, type DriftKind, type DriftSeverity } from '../../domain/drift/types.ts';
+import type { DriftKind, DriftSeverity } from '../../domain/drift/types.ts';
 import { PORTFOLIO_ORDERS, type PortfolioOrder } from '../../domain/portfolio/query.ts';
-import { UNRESOLVED_REASONS, type UnresolvedReason } from '../../domain/portfolio/types.ts';
+import type { UnresolvedReason } from '../../domain/portfolio/types.ts';
 import { builder } from '../builder.ts';
+import { enumValues } from '../common/enum-values.ts';
 import { PositionStatusRef } from '../position/position.ts';
 import { DirectionRef } from '../strategy/strategy-inputs.ts';
 
@@ -20,10 +21,8 @@ const KINDS: Record<DriftKind, string> = {
 };
 
 export const DriftKindRef = builder.enumType('DriftKind', {
-  description: 'How register and chain disagree. Lower case as in the v1 contract.',
-  values: Object.fromEntries(DRIFT_KINDS.map((kind) => [kind, { value: kind, description: KINDS[kind] }])) as {
-    [K in DriftKind]: { value: K; description: string };
-  },
+  description: 'Kind of a disagreement between register and chain.',
+  values: enumValues(KINDS),
 });
 
 const SEVERITIES: Record<DriftSeverity, string> = {
@@ -33,28 +32,24 @@ const SEVERITIES: Record<DriftSeverity, string> = {
 };
 
 export const DriftSeverityRef = builder.enumType('DriftSeverity', {
-  description: 'How much a disagreement matters.',
-  values: Object.fromEntries(
-    DRIFT_SEVERITIES.map((severity) => [severity, { value: severity, description: SEVERITIES[severity] }]),
-  ) as { [S in DriftSeverity]: { value: S; description: string } },
+  description: 'Weight of a disagreement between register and chain.',
+  values: enumValues(SEVERITIES),
 });
 
 const REASONS: Record<UnresolvedReason, string> = {
-  market_not_configured: 'Its market is in no catalog.',
+  market_not_configured: 'The market of the row is in no catalog.',
   no_chain_position: 'The wallet has no position of this index on this chain.',
-  chain_mismatch: 'Its market is configured on another chain, or is not that of the position of this index.',
+  chain_mismatch: 'The market of the row is on another chain, or the position of the index is on another market.',
 };
 
 export const UnresolvedReasonRef = builder.enumType('UnresolvedReason', {
-  description: 'Why a row of the register has nothing behind it on chain. Lower case as in the v1 contract.',
-  values: Object.fromEntries(
-    UNRESOLVED_REASONS.map((reason) => [reason, { value: reason, description: REASONS[reason] }]),
-  ) as { [R in UnresolvedReason]: { value: R; description: string } },
+  description: 'Reason for a row of the register without a position on chain.',
+  values: enumValues(REASONS),
 });
 
 export const PortfolioFilterRef = builder.inputType('PortfolioFilter', {
   description:
-    'Conditions on loops and vaults; all that are given must hold of one and the same. A value that is not known meets no limit. A wallet is listed when something of it matches.',
+    'Conditions on loops and vaults; all given ones must hold of one loop or vault. An unknown value meets no limit. A wallet is listed when one of its loops or vaults matches.',
   fields: (t) => ({
     chainIds: t.field({
       type: ['ChainId'],
@@ -93,22 +88,22 @@ const ORDERS: Record<PortfolioOrder, readonly [name: string, description: string
 };
 
 const PortfolioOrderFieldRef = builder.enumType('PortfolioOrderField', {
-  description: 'What portfolios are ordered by.',
+  description: 'Value that portfolios are ordered by.',
   values: Object.fromEntries(
     PORTFOLIO_ORDERS.map((order) => [ORDERS[order][0], { value: order, description: ORDERS[order][1] }]),
   ) as Record<string, { value: PortfolioOrder; description: string }>,
 });
 
 export const PortfolioOrderRef = builder.inputType('PortfolioOrder', {
-  description: 'Order of a list of portfolios; what is not known comes last, ties are broken by address.',
+  description: 'Order of a list of portfolios; unknown values come last, ties are broken by address.',
   fields: (t) => ({
-    field: t.field({ type: PortfolioOrderFieldRef, required: true, description: 'What to order by.' }),
+    field: t.field({ type: PortfolioOrderFieldRef, required: true, description: 'Value to order by.' }),
     direction: t.field({ type: DirectionRef, required: true, defaultValue: 'desc', description: 'Direction.' }),
   }),
 });
 
 export const DriftFilterRef = builder.inputType('DriftFilter', {
-  description: 'Conditions on disagreements; all that are given must hold.',
+  description: 'Conditions on disagreements; all given ones must hold.',
   fields: (t) => ({
     chainIds: t.field({
       type: ['ChainId'],

@@ -1,55 +1,63 @@
-import { driftOf } from '../../domain/portfolio/items.ts';
+import { driftOf, itemsOf } from '../../domain/portfolio/items.ts';
 import { renderEntry } from '../../domain/portfolio/render.ts';
 import { oldest } from '../../domain/portfolio/rows.ts';
 import type {
   Pnl,
   Portfolio,
   PortfolioHeader,
+  PortfolioItem,
   PortfolioLoop,
   PortfolioVault,
   RegisteredPosition,
   UnresolvedRow,
 } from '../../domain/portfolio/types.ts';
+import type { PositionStatus } from '../../domain/position/types.ts';
+import { askedPageSize, pageByKey } from '../../resolvers/common/page.ts';
+import { readPortfolio } from '../../resolvers/ops/ops.ts';
 import { builder } from '../builder.ts';
-import { GapRef } from '../common/stamp.ts';
+import { gapsOf } from '../common/gaps.ts';
+import { defineNode } from '../common/node.ts';
+import { pageArgs } from '../common/page.ts';
+import { ReadAtRef } from '../common/stamp.ts';
 import { EquityPositionRef } from '../equity/equity-position.ts';
-import { DriftRef } from '../ops/drift.ts';
+import { DriftConnectionRef, DriftRef } from '../ops/drift.ts';
 import { UnresolvedReasonRef } from '../ops/ops-inputs.ts';
 import { PositionRef, PositionStatusRef } from './position.ts';
 
 export const PnlRef = builder.objectRef<Pnl>('Pnl').implement({
   description:
-    'What something has brought, exact USD without rounding. Amounts of plain positions are those of the chain, in loan tokens, at the price of the loan token now; those of vaults are the registered ones.',
+    'Profit and loss in exact USD, without rounding. Amounts of plain positions come from the chain, in loan tokens, at the current price of the loan token; amounts of vaults come from the register.',
   fields: (t) => ({
-    depositedUsd: t.expose('depositedUsd', { type: 'Decimal', nullable: true, description: 'All that was put in.' }),
-    returnedUsd: t.expose('returnedUsd', { type: 'Decimal', nullable: true, description: 'All that was taken out.' }),
+    depositedUsd: t.expose('depositedUsd', { type: 'Decimal', nullable: true, description: 'Sum of all deposits.' }),
+    returnedUsd: t.expose('returnedUsd', { type: 'Decimal', nullable: true, description: 'Sum of all withdrawals.' }),
     netValueUsd: t.expose('netValueUsd', {
       type: 'Decimal',
       nullable: true,
-      description: 'What is left in it now; 0 once it has ended, and while it owes more than its collateral is worth.',
+      description:
+        'Current collateral less debt; 0 after the end, and while the debt is more than the collateral is worth.',
     }),
     badDebtUsd: t.expose('badDebtUsd', {
       type: 'Decimal',
       nullable: true,
       description:
-        'What its loans owe beyond their collateral, which nobody has to pay; `null` with the net value, for its reason.',
+        'Debt beyond the value of the collateral, which nobody has to pay; `null` with the net value, for its reason.',
     }),
     divergentUsd: t.expose('divergentUsd', {
       type: 'Decimal',
       nullable: true,
       description:
-        'The part of the net value that stands on an oracle far from what it can be compared with: see `warnings` of the position. `null` with the net value, for its reason.',
+        'Part of the net value that depends on an oracle far from its reference: see `warnings` of the position. `null` with the net value, for its reason.',
     }),
     baseResultUsd: t.expose('baseResultUsd', {
       type: 'Decimal',
       nullable: true,
       description:
-        'Net value + returned - deposited; `null` also where a part was sold before: what of the deposit went with it is not kept on chain.',
+        'Net value + returned - deposited; `null` also where a part was sold before: the share of the deposit in it is not kept on chain.',
     }),
     incentivesUsd: t.expose('incentivesUsd', {
       type: 'Decimal',
       nullable: true,
-      description: 'Accrued by the incentives of its market over its registered life; not part of the net value.',
+      description: 'Incentives of the market accrued over the registered life; not part of the net value.',
     }),
     totalUsd: t.expose('totalUsd', {
       type: 'Decimal',
@@ -60,7 +68,7 @@ export const PnlRef = builder.objectRef<Pnl>('Pnl').implement({
       type: 'Decimal',
       nullable: true,
       description:
-        'What closing everything that is open would pay as yield fee today; by the documented rate where the contract does not tell its own, see `gaps` of the position.',
+        'Yield fee of closing everything open today; by the documented rate where the contract does not tell its own, see `gaps` of the position.',
     }),
     baseResultAfterFeeUsd: t.expose('baseResultAfterFeeUsd', {
       type: 'Decimal',
@@ -77,37 +85,36 @@ export const PnlRef = builder.objectRef<Pnl>('Pnl').implement({
       nullable: true,
       description: 'Total over deposited, percent; `null` = see `gaps`.',
     }),
-    gaps: t.expose('gaps', {
-      type: [GapRef],
-      complexity: { field: 1, multiplier: 3 },
-      description: 'Every field that is `null`, and why.',
-    }),
+    gaps: t.field(gapsOf(({ gaps }: Pnl) => gaps, 'Fields that are `null`')),
   }),
 });
 
 export const RegistrationRef = builder.objectRef<RegisteredPosition>('PositionRegistration').implement({
-  description: 'A position as the app registered it. `null` = the app did not say.',
+  description: 'A position as the app registered it. `null` = the app did not give the value.',
   fields: (t) => ({
-    wallet: t.expose('wallet', { type: 'Address', description: 'The wallet.' }),
-    chainId: t.expose('chainId', { type: 'ChainId', description: 'The chain.' }),
-    marketId: t.expose('marketId', { type: 'MarketId', description: 'The market.' }),
+    wallet: t.expose('wallet', { type: 'Address', description: 'Owner.' }),
+    chainId: t.expose('chainId', { type: 'ChainId', description: 'Id of the chain.' }),
+    marketId: t.expose('marketId', { type: 'MarketId', description: 'Market of the position.' }),
     positionIndex: t.exposeInt('positionIndex', { description: 'Index in the array of the wallet on chain.' }),
-    isOpen: t.exposeBoolean('isOpen', { description: 'Whether it is registered as open.' }),
-    depositedUsd: t.expose('depositedUsd', { type: 'Decimal', description: 'Put in when it was opened, USD.' }),
-    addedUsd: t.expose('addedUsd', { type: 'Decimal', description: 'Put in later, USD.' }),
-    removedUsd: t.expose('removedUsd', { type: 'Decimal', description: 'Taken out while it was open, USD.' }),
-    returnedUsd: t.expose('returnedUsd', { type: 'Decimal', description: 'Taken out when it was closed, USD.' }),
-    collateralApyPctAtOpen: t.expose('collateralApyPctAtOpen', {
+    isOpen: t.exposeBoolean('isOpen', { description: 'Whether the position is registered as open.' }),
+    depositedUsd: t.expose('depositedUsd', { type: 'Decimal', description: 'Deposit at the opening, USD.' }),
+    addedUsd: t.expose('addedUsd', { type: 'Decimal', description: 'Later deposits, USD.' }),
+    removedUsd: t.expose('removedUsd', {
+      type: 'Decimal',
+      description: 'Withdrawals while the position was open, USD.',
+    }),
+    returnedUsd: t.expose('returnedUsd', { type: 'Decimal', description: 'Withdrawal at the closing, USD.' }),
+    openCollateralApyPct: t.expose('collateralApyPctAtOpen', {
       type: 'Decimal',
       nullable: true,
       description: 'APY of the collateral at the opening, percent.',
     }),
-    borrowApyPctAtOpen: t.expose('borrowApyPctAtOpen', {
+    openBorrowApyPct: t.expose('borrowApyPctAtOpen', {
       type: 'Decimal',
       nullable: true,
       description: 'Borrow APY at the opening, percent.',
     }),
-    leverageApyPctAtOpen: t.expose('leverageApyPctAtOpen', {
+    openLeverageApyPct: t.expose('leverageApyPctAtOpen', {
       type: 'Decimal',
       nullable: true,
       description: 'Leveraged APY at the opening, percent.',
@@ -122,11 +129,11 @@ export const RegistrationRef = builder.objectRef<RegisteredPosition>('PositionRe
     equityVaultId: t.expose('equityVaultId', {
       type: 'StrategyId',
       nullable: true,
-      description: 'Equity vault that it is the yield loop of; `null` = a plain position.',
+      description: 'Equity vault whose yield loop the position is; `null` = a plain position.',
     }),
     createdAt: t.field({
       type: 'DateTime',
-      description: 'When it was registered; a time that lies ahead is shown as now.',
+      description: 'Time of the registration; a time that lies ahead is shown as now.',
       resolve: ({ createdAtMs }) => createdAtMs,
     }),
     updatedAt: t.field({
@@ -137,67 +144,75 @@ export const RegistrationRef = builder.objectRef<RegisteredPosition>('PositionRe
     closedAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When it was registered as closed; `null` = it was not, or at a time that lies ahead.',
+      description: 'Time of the closing in the register; `null` = not closed, or a time that lies ahead.',
       resolve: ({ closedAtMs }) => closedAtMs,
     }),
   }),
 });
 
 export const PortfolioLoopRef = builder.objectRef<PortfolioLoop>('PortfolioLoop').implement({
-  description: 'A loop of a wallet with what the register knows of it.',
+  description: 'A loop of a wallet together with its row of the register.',
   fields: (t) => ({
-    position: t.expose('position', { type: PositionRef, description: 'The position on chain.' }),
+    position: t.expose('position', { type: PositionRef, description: 'Position on chain.' }),
     registration: t.expose('row', {
       type: RegistrationRef,
       nullable: true,
-      description: 'Its row; `null` = there is none, see `drift`.',
+      description: 'Row of the register; `null` = there is none, see `drift`.',
     }),
     openedAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When it was registered; `null` = it is not, or the register claims a time that lies ahead.',
+      description: 'Time of the registration; `null` = not registered, or the register has a time that lies ahead.',
       resolve: ({ row }) => row?.openedAtMs ?? null,
     }),
-    pnl: t.expose('pnl', { type: PnlRef, description: 'What it has brought.' }),
+    pnl: t.expose('pnl', { type: PnlRef, description: 'Profit and loss of the loop.' }),
     drift: t.expose('drift', {
       type: DriftRef,
       nullable: true,
-      description: 'Where register and chain disagree; `null` = they agree.',
+      description: 'Disagreement between register and chain; `null` = they agree.',
     }),
   }),
 });
 
+const LoopConnectionRef = builder.connectionObject(
+  { type: PortfolioLoopRef, name: 'PortfolioLoopConnection', description: 'A page of loops of a vault.' },
+  { name: 'PortfolioLoopEdge', description: 'A loop and its place in the list.' },
+);
+
 export const PortfolioVaultRef = builder.objectRef<PortfolioVault>('PortfolioVault').implement({
-  description: 'An equity vault of a wallet, open or ended, with the loops that are its own.',
+  description: 'Holdings of a wallet in an equity vault, open or ended, with the loops of the vault.',
   fields: (t) => ({
-    chainId: t.expose('chainId', { type: 'ChainId', description: 'The chain.' }),
-    wallet: t.expose('wallet', { type: 'Address', description: 'Its owner.' }),
-    vaultId: t.expose('vaultId', { type: 'StrategyId', description: 'The vault.' }),
+    chainId: t.expose('chainId', { type: 'ChainId', description: 'Id of the chain.' }),
+    wallet: t.expose('wallet', { type: 'Address', description: 'Owner.' }),
+    vaultId: t.expose('vaultId', { type: 'StrategyId', description: 'Equity vault.' }),
     status: t.expose('status', {
       type: PositionStatusRef,
       description: 'Open, closed, or liquidated (one of its loops was).',
     }),
     stockSymbol: t.exposeString('stockSymbol', {
       nullable: true,
-      description: 'Its stock; `null` = the vault is not in the catalog.',
+      description: 'Symbol of the stock; `null` = the vault is not in the catalog.',
     }),
     equityPosition: t.expose('equity', {
       type: EquityPositionRef,
       nullable: true,
-      description: 'Its stock leg and loops as they are held; `null` once it has ended.',
+      description: 'Stock leg and loops as held now; `null` after the end.',
     }),
-    loops: t.expose('loops', {
-      type: [PortfolioLoopRef],
-      complexity: { field: 1, multiplier: 2 },
-      description: 'Its loops, newest first.',
+    loops: t.field({
+      type: LoopConnectionRef,
+      complexity: (args) => ({ field: 1, multiplier: askedPageSize(args) }),
+      description: 'Loops of the vault, newest first.',
+      args: pageArgs(t.arg),
+      resolve: ({ loops }, args, ctx) => pageByKey(loops, keyOfItem, args, ctx.maxPageSize),
     }),
     openedAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When the first of its loops was registered; `null` = none is, or not at a time that has come.',
+      description:
+        'Time of the registration of the oldest loop; `null` = none is registered, or at a time that lies ahead.',
       resolve: ({ loops }) => oldest(loops.map(({ row }) => row?.openedAtMs ?? null)),
     }),
-    pnl: t.expose('pnl', { type: PnlRef, description: 'What it has brought, both legs together.' }),
+    pnl: t.expose('pnl', { type: PnlRef, description: 'Profit and loss of both legs together.' }),
   }),
 });
 
@@ -207,76 +222,108 @@ export const PortfolioItemRef = builder.unionType('PortfolioItem', {
   resolveType: ({ kind }) => (kind === 'loop' ? PortfolioLoopRef : PortfolioVaultRef),
 });
 
+export const PortfolioItemConnectionRef = builder.connectionObject(
+  { type: PortfolioItemRef, name: 'PortfolioItemConnection', description: 'A page of loops and vaults.' },
+  { name: 'PortfolioItemEdge', description: 'A loop or vault and its place in the list.' },
+);
+
+/** Name an entry of a portfolio among its others, for cursors. */
+function keyOfItem(item: PortfolioItem): string {
+  return item.kind === 'loop' ? `loop ${item.position.id}` : `vault ${item.vaultId}`;
+}
+
+function keyOfRow({ row }: UnresolvedRow): string {
+  return `${row.marketId} ${row.positionIndex}`;
+}
+
+function statusOf(item: PortfolioItem): PositionStatus {
+  return item.kind === 'loop' ? item.position.status : item.status;
+}
+
 const UnresolvedRowRef = builder.objectRef<UnresolvedRow>('UnresolvedRow').implement({
-  description: 'A row of the register with nothing behind it on chain.',
+  description: 'A row of the register without a position on chain.',
   fields: (t) => ({
-    reason: t.expose('reason', { type: UnresolvedReasonRef, description: 'Why.' }),
+    reason: t.expose('reason', { type: UnresolvedReasonRef, description: 'Reason for the lack of a position.' }),
     message: t.exposeString('message', { description: 'One plain sentence for people.' }),
-    registration: t.expose('row', { type: RegistrationRef, description: 'The row.' }),
+    registration: t.expose('row', { type: RegistrationRef, description: 'Row of the register.' }),
   }),
 });
 
+const UnresolvedConnectionRef = builder.connectionObject(
+  { type: UnresolvedRowRef, name: 'UnresolvedRowConnection', description: 'A page of rows without a position.' },
+  { name: 'UnresolvedRowEdge', description: 'A row and its place in the list.' },
+);
+
 const PortfolioHeaderRef = builder.objectRef<PortfolioHeader>('PortfolioHeader').implement({
-  description: 'A wallet at a glance.',
+  description: 'Deposits and number of open positions of a wallet.',
   fields: (t) => ({
     totalDepositedUsd: t.expose('totalDepositedUsd', {
       type: 'Decimal',
       nullable: true,
       description: 'Deposits of everything open, exact USD; `null` while one of them is not known.',
     }),
-    openCount: t.exposeInt('openCount', { description: 'Open loops and vaults.' }),
+    openCount: t.exposeInt('openCount', { description: 'Number of open loops and vaults.' }),
   }),
 });
 
-export const PortfolioRef = builder.objectRef<Portfolio>('Portfolio').implement({
-  description: 'Everything of a wallet on one chain: what the chain holds and what the register says, each thing once.',
+export const PortfolioRef = builder.objectRef<Portfolio>('Portfolio');
+defineNode(PortfolioRef, {
+  key: ['chainId', 'address'],
+  keyOf: ({ chainId, wallet }) => [chainId, wallet],
+  load: ([chainId, address], ctx) => readPortfolio({ chainId, address }, ctx),
+  scope: 'ops',
+});
+
+PortfolioRef.implement({
+  description: 'Everything of a wallet on one chain, from chain and register, each thing once.',
   fields: (t) => ({
-    address: t.expose('wallet', { type: 'Address', description: 'The wallet.' }),
-    chainId: t.expose('chainId', { type: 'ChainId', description: 'The chain.' }),
-    blockNumber: t.field({
-      type: 'BigInteger',
-      description: 'Block at which it was read.',
-      resolve: ({ block }) => block.number,
+    wallet: t.expose('wallet', { type: 'Address', description: 'Owner.' }),
+    chainId: t.expose('chainId', { type: 'ChainId', description: 'Id of the chain.' }),
+    readAt: t.field({
+      type: ReadAtRef,
+      description: 'Block at which everything was read.',
+      resolve: ({ block }) => ({ blockNumber: block.number, blockTimeMs: Number(block.timestamp) * 1_000 }),
     }),
-    asOf: t.field({
-      type: 'DateTime',
-      description: 'Time of that block.',
-      resolve: ({ block }) => Number(block.timestamp) * 1_000,
-    }),
-    header: t.expose('header', { type: PortfolioHeaderRef, description: 'The wallet at a glance.' }),
+    header: t.expose('header', { type: PortfolioHeaderRef, description: 'Deposits and number of open positions.' }),
     pnl: t.expose('pnl', {
       type: PnlRef,
-      description: 'Sums over everything of the wallet, ended positions included.',
+      description: 'Profit and loss over everything of the wallet, ended positions included.',
     }),
-    positions: t.expose('positions', {
-      type: [PortfolioLoopRef],
-      complexity: { field: 1, multiplier: 3 },
-      description: 'Open plain loops, newest first.',
+    items: t.field({
+      type: PortfolioItemConnectionRef,
+      complexity: (args) => ({ field: 1, multiplier: askedPageSize(args) }),
+      description:
+        'Loops and vaults: open loops, open vaults, then the ended ones, each newest first. The loops of a vault are in the vault.',
+      args: {
+        statuses: t.arg({
+          type: [PositionStatusRef],
+          description: 'Only with one of these statuses; all when left out.',
+        }),
+        ...pageArgs(t.arg),
+      },
+      resolve: (portfolio, { statuses, ...args }, ctx) => {
+        const wanted = itemsOf(portfolio).filter((item) => statuses == null || statuses.includes(statusOf(item)));
+        return pageByKey(wanted, keyOfItem, args, ctx.maxPageSize);
+      },
     }),
-    equityPositions: t.expose('equityPositions', {
-      type: [PortfolioVaultRef],
-      complexity: { field: 1, multiplier: 2 },
-      description: 'Open equity vaults.',
+    unresolvedRows: t.field({
+      type: UnresolvedConnectionRef,
+      complexity: (args) => ({ field: 1, multiplier: askedPageSize(args) }),
+      description: 'Rows of the register without a position on chain.',
+      args: pageArgs(t.arg),
+      resolve: ({ unresolved }, args, ctx) => pageByKey(unresolved, keyOfRow, args, ctx.maxPageSize),
     }),
-    closed: t.expose('closed', {
-      type: [PortfolioItemRef],
-      complexity: { field: 1, multiplier: 3 },
-      description: 'What was closed or liquidated, newest first; a closed vault stands as the vault.',
-    }),
-    unresolved: t.expose('unresolved', {
-      type: [UnresolvedRowRef],
-      complexity: { field: 1, multiplier: 2 },
-      description: 'Rows of the register with nothing behind them on chain.',
-    }),
-    drift: t.field({
-      type: [DriftRef],
-      complexity: { field: 1, multiplier: 2 },
-      description: 'Where register and chain disagree, loops of vaults included.',
-      resolve: (portfolio) => [...driftOf(portfolio)],
+    disagreements: t.field({
+      type: DriftConnectionRef,
+      complexity: (args) => ({ field: 1, multiplier: askedPageSize(args) }),
+      description: 'Disagreements between register and chain, loops of vaults included.',
+      args: pageArgs(t.arg),
+      resolve: (portfolio, args, ctx) =>
+        pageByKey(driftOf(portfolio), ({ positionIndex }) => String(positionIndex), args, ctx.maxPageSize),
     }),
     document: t.field({
       type: 'JSONObject',
-      description: "The wallet's portfolio as one JSON value, exactly as the v1 contract shows it.",
+      description: 'Portfolio as one JSON value, exactly as the v1 contract shows it.',
       resolve: (portfolio) => renderEntry(portfolio),
     }),
   }),

@@ -1,24 +1,23 @@
 import type { FormattedClosing } from '../../domain/position/closing.ts';
-import { POSITION_STATUSES, type Position, type PositionExit } from '../../domain/position/types.ts';
+import type { Position, PositionExit, PositionStatus } from '../../domain/position/types.ts';
 import { manualModeCalls, strategyOf } from '../../resolvers/position/positions.ts';
 import { builder } from '../builder.ts';
+import { enumValues } from '../common/enum-values.ts';
 import { FreshnessRef, GapRef, ORACLE_PRICE_AS_OF, ReadAtRef } from '../common/stamp.ts';
 import { WarningRef } from '../common/warning.ts';
 import { StrategyRef } from '../refs.ts';
 import { ExitTierRef } from '../strategy/strategy-parts.ts';
 import { UnsignedCallRef } from '../transaction/call.ts';
 
-const STATUS_DESCRIPTIONS: Record<(typeof POSITION_STATUSES)[number], string> = {
-  open: 'It holds collateral.',
-  closed: 'Its owner closed it.',
-  liquidated: 'It was liquidated: the contract still calls it open, and it holds nothing.',
+const STATUS_DESCRIPTIONS: Record<PositionStatus, string> = {
+  open: 'The position holds collateral.',
+  closed: 'The owner closed the position.',
+  liquidated: 'The position was liquidated: the contract still calls it open, and it holds nothing.',
 };
 
 export const PositionStatusRef = builder.enumType('PositionStatus', {
-  description: 'Life of a position. Lower case as in the v1 contract.',
-  values: Object.fromEntries(
-    POSITION_STATUSES.map((status) => [status, { value: status, description: STATUS_DESCRIPTIONS[status] }]),
-  ) as { [S in (typeof POSITION_STATUSES)[number]]: { value: S; description: string } },
+  description: 'State of a position in its life.',
+  values: enumValues(STATUS_DESCRIPTIONS),
 });
 
 const PositionExitRef = builder.objectRef<PositionExit>('PositionExitLiquidity').implement({

@@ -95,7 +95,7 @@ describe('before the first measurement', () => {
   test('GraphQL has the same code not_ready, and freshness has never', async () => {
     const { body } = await service.graphql('{ strategies { totalCount } }');
     expect(body.errors?.[0].extensions).toMatchObject({ code: 'not_ready', status: 503, retryable: true });
-    const freshness = await service.graphql('{ freshness { ready groups { status items } } }');
+    const freshness = await service.graphql('{ freshness { ready groups { freshness { status } itemCount } } }');
     expect(freshness.body.data.freshness.map(({ ready }: Json) => ready)).toEqual([false, false]);
   });
 

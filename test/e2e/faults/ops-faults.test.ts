@@ -59,8 +59,12 @@ describe.each(FAULTS)('%s down', (provider, fail, heal) => {
     expect(live.body.error.details.provider).toBe(provider);
     expect(live.text).not.toMatch(/127\.0\.0\.1|postgres:|select /);
 
-    const { body } = await service.graphql('{ ops { report(chainId: 1) { degraded failure { provider } } } }', {}, OPS);
-    expect(body.data.ops.report).toEqual({ degraded: true, failure: { provider } });
+    const { body } = await service.graphql(
+      '{ ops { report(chainId: 1) { freshness { status } failure { provider } } } }',
+      {},
+      OPS,
+    );
+    expect(body.data.ops.report).toEqual({ freshness: { status: 'STALE' }, failure: { provider } });
 
     await heal();
     service.clock.advance(MINUTE_MS);

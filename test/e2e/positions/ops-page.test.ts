@@ -55,12 +55,12 @@ describe.skipIf(whyNoChromium !== null)(`ops page${whyNoChromium === null ? '' :
     await settled(opened);
     const { page } = opened;
     const { body } = await service.graphql(
-      '{ ops { aggregates { wallets all { count } byDriftKind { count } } drift { nodes { wallet positionIndex } } } }',
+      '{ ops { aggregates { walletCount totals { count } byDriftKind { count } } drift { nodes { wallet positionIndex } } } }',
       {},
       { authorization: `Bearer ${OPS_KEY}` },
     );
     const { aggregates, drift } = body.data.ops;
-    expect((await texts(opened, '#totals .tile')).join('\n')).toContain(`Wallets\n${aggregates.wallets}`);
+    expect((await texts(opened, '#totals .tile')).join('\n')).toContain(`Wallets\n${aggregates.walletCount}`);
     expect(await page.locator('#drift > li').count()).toBe(drift.nodes.length);
     expect((await texts(opened, '#drift > li .sides')).every((text) => /Chain[\s\S]*Register/.test(text))).toBe(true);
     const headrooms = (await texts(opened, '#items tbody tr td:nth-child(2)'))
@@ -85,7 +85,7 @@ describe.skipIf(whyNoChromium !== null)(`ops page${whyNoChromium === null ? '' :
     await expect.poll(() => page.locator('#items tbody tr').count()).toBeLessThan(before);
     expect(new Set(await texts(opened, '#items tbody tr td:nth-child(9)'))).toEqual(new Set(['Robinhood Chain']));
     expect(await page.locator('#drift > li').count()).toBe(3);
-    await page.selectOption('select[name=drift]', 'no_db_row');
+    await page.selectOption('select[name=drift]', 'NO_DB_ROW');
     await expect.poll(() => page.locator('#items tbody tr').count()).toBe(1);
     expect(await texts(opened, '#drift h3')).toEqual(['Not registered']);
     await page.fill('input[name=minValue]', '1000000000');

@@ -146,8 +146,8 @@ describe('GET /v1/ops/portfolio/{address}', () => {
 describe('ops { … }', () => {
   test('behavior: GraphQL has the same drift and unresolved rows as REST', async () => {
     const ops = await ask(
-      `{ ops { drift(first: 500) { totalCount nodes { chainId wallet positionIndex kind severity firstSeen register { isOpen } chain { status } } }
-         portfolios(first: 500) { nodes { chainId address unresolved { reason registration { positionIndex } } } } } }`,
+      `{ ops { drift(first: 500) { totalCount nodes { chainId wallet positionIndex kind severity firstSeenAt inRegister { isOpen } onChain { status } } }
+         portfolios(first: 100) { nodes { chainId wallet unresolvedRows(first: 20) { nodes { reason registration { positionIndex } } } } } } }`,
     );
     const rest = (await Promise.all(CHAINS.map(reportOf))).flatMap(({ chainId, users }) =>
       users.flatMap((user: Json) => [
@@ -162,24 +162,29 @@ describe('ops { … }', () => {
         d.chainId,
         d.wallet,
         d.positionIndex,
-        d.kind,
-        d.severity,
-        d.firstSeen,
-        d.chain.status,
+        d.kind.toLowerCase(),
+        d.severity.toLowerCase(),
+        d.firstSeenAt,
+        d.onChain.status.toLowerCase(),
       ]),
       ...ops.portfolios.nodes.flatMap((p: Json) =>
-        p.unresolved.map((row: Json) => [p.chainId, p.address, row.registration.positionIndex, row.reason]),
+        p.unresolvedRows.nodes.map((row: Json) => [
+          p.chainId,
+          p.wallet,
+          row.registration.positionIndex,
+          row.reason.toLowerCase(),
+        ]),
       ),
     ];
     expect(graphql.toSorted(byText)).toEqual(rest.toSorted(byText));
     expect(ops.drift.totalCount).toBe(seededDrift.length);
-    expect(ops.drift.nodes.every((d: Json) => (d.register === null) === (d.kind === 'no_db_row'))).toBe(true);
+    expect(ops.drift.nodes.every((d: Json) => (d.inRegister === null) === (d.kind === 'NO_DB_ROW'))).toBe(true);
   });
 
   test('behavior: the pages together equal the list, in every order', async () => {
     for (const field of ['VALUE_USD', 'PNL_USD', 'LTV_HEADROOM', 'OPENED_AT']) {
       const query = `query ($first: Int!, $after: String) { ops { portfolios(orderBy: { field: ${field}, direction: ASC }, first: $first, after: $after) {
-        totalCount pageInfo { hasNextPage endCursor } nodes { address chainId } } } }`;
+        totalCount pageInfo { hasNextPage endCursor } nodes { wallet chainId } } } }`;
       const whole = (await ask(query, { first: 500 })).portfolios;
       const paged: Json[] = [];
       let after: string | null = null;
@@ -209,21 +214,21 @@ describe('ops { … }', () => {
       const found = await items({ chainIds: [chainId] });
       expect(found.every((item: Json) => (item.position ?? item).chainId === chainId)).toBe(true);
     }
-    expect((await items({ statuses: ['liquidated'] })).length).toBe(2);
+    expect((await items({ statuses: ['LIQUIDATED'] })).length).toBe(2);
     const { strategyId: marketId } = loops[0].position;
     expect(await items({ marketIds: [marketId] })).toEqual(
       loops.filter(({ position }: Json) => position.strategyId === marketId),
     );
-    const drifting = await items({ driftKinds: ['no_db_row'] });
-    expect(drifting.map(({ drift }: Json) => drift.kind)).toEqual(['no_db_row', 'no_db_row']);
-    const { vaultId } = all.find((item: Json) => item.vaultId && item.status === 'open');
+    const drifting = await items({ driftKinds: ['NO_DB_ROW'] });
+    expect(drifting.map(({ drift }: Json) => drift.kind)).toEqual(['NO_DB_ROW', 'NO_DB_ROW']);
+    const { vaultId } = all.find((item: Json) => item.vaultId && item.status === 'OPEN');
     const inVault = await items({ vaultIds: [vaultId] });
     expect(inVault.some((item: Json) => item.vaultId === vaultId)).toBe(true);
     expect(inVault.some(({ position }: Json) => position !== undefined)).toBe(true);
     const large = await items({ minValueUsd: '50000' });
     expect(large.length).toBeGreaterThan(1);
     expect(large.every(({ position }: Json) => Number(position.netValueUsd) >= 50_000)).toBe(true);
-    const near = await items({ maxLtvHeadroomPct: '2', statuses: ['open'] });
+    const near = await items({ maxLtvHeadroomPct: '2', statuses: ['OPEN'] });
     expect(
       near.map(({ position }: Json) => Number(position.ltvHeadroomPct)).every((points: number) => points <= 2),
     ).toBe(true);
@@ -234,7 +239,7 @@ describe('ops { … }', () => {
     const query = '{ ops { portfolios(after: "abc") { totalCount } } }';
     const refused = await service.graphql(query, {}, OPS);
     expect(refused.body.errors?.[0].extensions.code).toBe('bad_request');
-    const partner = await service.graphql('{ ops { aggregates { wallets } } }', {}, PARTNER);
+    const partner = await service.graphql('{ ops { aggregates { walletCount } } }', {}, PARTNER);
     expect(partner.body.errors?.[0].extensions.code).toBe('unauthorized');
     expect(partner.body.data?.ops ?? null).toBeNull();
   });

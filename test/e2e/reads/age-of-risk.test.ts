@@ -48,7 +48,7 @@ describe.each([
     expect(after.freshness.borrow.asOf).toBe(after.readAt.blockTime);
     const { address } = seededWallet(name).account;
     const { body } = await service.graphql(
-      `query($a: Address!, $c: ChainId!) { wallet(address: $a, chainId: $c) { positions(status: open) { id ltvPct oraclePriceAsOf readAt { blockNumber blockTime } } } }`,
+      `query($a: Address!, $c: ChainId!) { wallet(address: $a, chainId: $c) { positions(status: OPEN) { id ltvPct oraclePriceAsOf readAt { blockNumber blockTime } } } }`,
       { a: address, c: chainId },
       PARTNER,
     );

@@ -78,15 +78,17 @@ describe('the buffer of the deployed contract', () => {
   );
 
   it('behavior: the facts have a source, an age and a budget', async () => {
-    const query = '{ freshness(chainIds: [1]) { groups { group status items budgetSec failing { key } } } }';
+    const query =
+      '{ freshness(chainIds: [1]) { groups { group freshness { status staleAfterSec } itemCount failing { key } } } }';
     const { data } = (await service.graphql(query)).body;
     const rows = data.freshness[0].groups.filter(({ group }: Json) =>
-      /deployment|marketSupport|tokenContract/.test(group),
+      /DEPLOYMENT|MARKET_SUPPORT|TOKEN_CONTRACT/.test(group),
     );
+    const freshness = { status: 'FRESH', staleAfterSec: 900 };
     expect(rows).toEqual([
-      { group: 'deployment', status: 'FRESH', items: 1, budgetSec: 900, failing: [] },
-      { group: 'marketSupport', status: 'FRESH', items: expect.any(Number), budgetSec: 900, failing: [] },
-      { group: 'tokenContract', status: 'FRESH', items: expect.any(Number), budgetSec: 900, failing: [] },
+      { group: 'DEPLOYMENT', freshness, itemCount: 1, failing: [] },
+      { group: 'MARKET_SUPPORT', freshness, itemCount: expect.any(Number), failing: [] },
+      { group: 'TOKEN_CONTRACT', freshness, itemCount: expect.any(Number), failing: [] },
     ]);
   });
 });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => service?.stop());
 
 const chain = (chainId: number) => service.world.chains.on(chainId);
-const AGGREGATES = `{ ops { aggregates { all { netValueUsd { usd } divergentUsd { usd unknown } } } } }`;
+const AGGREGATES = `{ ops { aggregates { totals { netValue { sumUsd } divergent { sumUsd unknownCount } } } } }`;
 
 /** Let a minute pass, and measure the chain. */
 async function pass(chainId: number): Promise<void> {
@@ -59,7 +59,7 @@ async function read(chainId: number, id: string, wallet: string) {
       portfolio: [own(portfolio.body.positions), ...vaults(portfolio.body.equityPositions)].find(Boolean).warnings,
     },
     pnl: portfolio.body.pnl,
-    all: aggregates.body.data.ops.aggregates.all,
+    all: aggregates.body.data.ops.aggregates.totals,
   };
 }
 const asStock = (strategy: Json) => ({ ...strategy, id: strategy.equityVault?.stockMarketId });
@@ -85,7 +85,7 @@ test.each(CASES)('against %s and %s on chain %i: %s', async (whenLower, whenAbsu
   const before = await read(chainId, market.id, wallet);
   for (const warnings of Object.values(before.codes)) expect(codesOf(warnings)).toEqual([]);
   expect(before.chain).toMatchObject({ oracleDivergences: [], divergentUsd: 0 });
-  expect([before.tvl.total.divergentUsd, before.pnl.divergentUsd, before.all.divergentUsd.usd]).toEqual([0, '0', '0']);
+  expect([before.tvl.total.divergentUsd, before.pnl.divergentUsd, before.all.divergent.sumUsd]).toEqual([0, '0', '0']);
 
   const price = await local.oraclePrice(market);
   for (const factor of [55n, 100n * 10n ** 12n]) {

@@ -49,15 +49,19 @@ export function age(seconds) {
   return `${Math.round(seconds / 86_400)} d`;
 }
 
-/** A name of the schema as words: `db_open_chain_closed` → `db open, chain closed`. */
+/** A name of the schema as words: `LENDING_STATE` becomes `lending state`. */
+export function words(name) {
+  return name.toLowerCase().replaceAll('_', ' ');
+}
+
 export const DRIFT_WORDS = {
-  no_db_row: 'Not registered',
-  db_open_chain_closed: 'Registered open, ended on chain',
-  db_closed_chain_open: 'Registered closed, open on chain',
+  NO_DB_ROW: 'Not registered',
+  DB_OPEN_CHAIN_CLOSED: 'Registered open, ended on chain',
+  DB_CLOSED_CHAIN_OPEN: 'Registered closed, open on chain',
 };
 
 export const REASON_WORDS = {
-  market_not_configured: 'market not in the catalog',
-  no_chain_position: 'no such position on chain',
-  chain_mismatch: 'market of another chain or position',
+  MARKET_NOT_CONFIGURED: 'market not in the catalog',
+  NO_CHAIN_POSITION: 'no such position on chain',
+  CHAIN_MISMATCH: 'market of another chain or position',
 };

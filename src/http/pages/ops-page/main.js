@@ -51,7 +51,7 @@ async function load() {
   clearTimeout(timer);
   document.body.setAttribute('aria-busy', 'true');
   const { chainIds, items, drift } = chosen();
-  const open = { ...items, statuses: items.statuses ?? ['open'] };
+  const open = { ...items, statuses: items.statuses ?? ['OPEN'] };
   try {
     const [overview, list, near, disagreements] = await Promise.all([
       ask(OVERVIEW, { filter: items, chainIds }),

@@ -4,16 +4,20 @@ export const KNOCK = `query OpsKnock { ops { __typename } chains { chainId name 
 export const OVERVIEW = `query OpsOverview($filter: PortfolioFilter, $chainIds: [ChainId!]) {
   ops {
     reports(chainIds: $chainIds) {
-      chainId computedAt ageSec stale degraded
-      failure { provider reason since }
-      failed { address reason message }
+      items {
+        chainId
+        freshness { status asOf ageSec }
+        failure { provider reason since }
+        failedWallets { wallet reason message }
+      }
+      missingChains { chainId message }
     }
     aggregates(filter: $filter) {
-      wallets failedWallets
-      all { count ...Sums }
-      byStatus { status count netValueUsd { usd unknown } }
-      byMarket { chainId marketId symbols isVault count ...Sums }
-      byDriftKind { kind count high medium low }
+      walletCount failedWalletCount
+      totals { ...Sums }
+      byStatus { status totals { count } }
+      byMarket { chainId marketId symbols isVault totals { ...Sums } }
+      byDriftKind { kind count highCount }
       byUnresolvedReason { reason count }
     }
     history(chainIds: $chainIds, days: 90) { chainId at totalUsd incentivesUsd }
@@ -21,15 +25,16 @@ export const OVERVIEW = `query OpsOverview($filter: PortfolioFilter, $chainIds: 
   freshness(chainIds: $chainIds) {
     chain { chainId name }
     ready
-    groups { group apySource status ageSec budgetSec items itemsAtLastGood }
+    groups { group apySource freshness { status ageSec staleAfterSec } itemCount lastGoodCount }
   }
 }
-fragment Sums on GroupTotals {
-  depositedUsd { usd unknown }
-  netValueUsd { usd unknown }
-  incentivesUsd { usd unknown }
-  totalUsd { usd unknown }
-  totalAfterFeeUsd { usd unknown }
+fragment Sums on PortfolioTotals {
+  count
+  deposited { sumUsd unknownCount }
+  netValue { sumUsd unknownCount }
+  incentives { sumUsd unknownCount }
+  total { sumUsd unknownCount }
+  totalAfterFee { sumUsd unknownCount }
 }`;
 
 export const ITEMS = `query OpsItems($filter: PortfolioFilter, $after: String, $first: Int!) {
@@ -48,7 +53,7 @@ export const ITEMS = `query OpsItems($filter: PortfolioFilter, $after: String, $
         ... on PortfolioVault {
           openedAt chainId wallet status stockSymbol
           equityPosition { stock { ltvPct ltvHeadroomPct } }
-          loops { drift { kind severity } pnl { netValueUsd } }
+          loops(first: 5) { nodes { drift { kind severity } pnl { netValueUsd } } }
           pnl { ...Result }
         }
       }
@@ -62,9 +67,9 @@ export const DRIFT = `query OpsDrift($filter: DriftFilter) {
     drift(filter: $filter, first: 200) {
       totalCount
       nodes {
-        kind severity chainId wallet positionIndex marketId message firstSeen
-        chain { status blockNumber collateral debt netValueUsd }
-        register { isOpen depositedUsd returnedUsd updatedAt closedAt }
+        kind severity chainId wallet positionIndex marketId message firstSeenAt
+        onChain { status readAt { blockNumber } collateralAmount debtAmount netValueUsd }
+        inRegister { isOpen depositedUsd returnedUsd updatedAt closedAt }
       }
     }
   }

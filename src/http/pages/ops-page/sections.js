@@ -1,5 +1,17 @@
 import { at, el, fillTable } from './dom.js';
-import { age, amount, DRIFT_WORDS, percent, points, REASON_WORDS, shortAddress, UNKNOWN, usd, when } from './format.js';
+import {
+  age,
+  amount,
+  DRIFT_WORDS,
+  percent,
+  points,
+  REASON_WORDS,
+  shortAddress,
+  UNKNOWN,
+  usd,
+  when,
+  words,
+} from './format.js';
 
 let chainNames = new Map();
 
@@ -22,10 +34,10 @@ function badge(text, tone) {
 
 /** Totals over all wallets. */
 export function showTotals({ aggregates, reports }) {
-  const { all } = aggregates;
+  const { totals } = aggregates;
   const drift = aggregates.byDriftKind.reduce((sum, { count }) => sum + count, 0);
-  const high = aggregates.byDriftKind.reduce((sum, row) => sum + row.high, 0);
-  const open = aggregates.byStatus.find(({ status }) => status === 'open')?.count ?? 0;
+  const high = aggregates.byDriftKind.reduce((sum, row) => sum + row.highCount, 0);
+  const open = aggregates.byStatus.find(({ status }) => status === 'OPEN')?.totals.count ?? 0;
   const tile = (name, value, { note, tone } = {}) =>
     el(
       'div',
@@ -34,22 +46,22 @@ export function showTotals({ aggregates, reports }) {
       el('dd', { class: tone }, value),
       el('dd', { class: 'note' }, note ?? ''),
     );
-  const unknown = ({ unknown: count }) => (count === 0 ? '' : `${count} unknown excluded`);
+  const unknown = ({ unknownCount: count }) => (count === 0 ? '' : `${count} unknown excluded`);
   at('totals').replaceChildren(
-    tile('Net value', usd(all.netValueUsd.usd), { note: unknown(all.netValueUsd) }),
-    tile('P&L', usd(all.totalUsd.usd, { signed: true }), {
-      note: unknown(all.totalUsd),
-      tone: toneOf(all.totalUsd.usd),
+    tile('Net value', usd(totals.netValue.sumUsd), { note: unknown(totals.netValue) }),
+    tile('P&L', usd(totals.total.sumUsd, { signed: true }), {
+      note: unknown(totals.total),
+      tone: toneOf(totals.total.sumUsd),
     }),
-    tile('P&L after fee', usd(all.totalAfterFeeUsd.usd, { signed: true }), {
-      note: unknown(all.totalAfterFeeUsd),
-      tone: toneOf(all.totalAfterFeeUsd.usd),
+    tile('P&L after fee', usd(totals.totalAfterFee.sumUsd, { signed: true }), {
+      note: unknown(totals.totalAfterFee),
+      tone: toneOf(totals.totalAfterFee.sumUsd),
     }),
-    tile('Incentives', usd(all.incentivesUsd.usd, { signed: true }), { note: unknown(all.incentivesUsd) }),
-    tile('Open', String(open), { note: `of ${all.count} positions` }),
-    tile('Wallets', String(aggregates.wallets), {
-      note: aggregates.failedWallets === 0 ? '' : `${aggregates.failedWallets} could not be read`,
-      tone: aggregates.failedWallets === 0 ? null : 'down',
+    tile('Incentives', usd(totals.incentives.sumUsd, { signed: true }), { note: unknown(totals.incentives) }),
+    tile('Open', String(open), { note: `of ${totals.count} positions` }),
+    tile('Wallets', String(aggregates.walletCount), {
+      note: aggregates.failedWalletCount === 0 ? '' : `${aggregates.failedWalletCount} could not be read`,
+      tone: aggregates.failedWalletCount === 0 ? null : 'down',
     }),
     tile('Drift', String(drift), {
       note: high === 0 ? '' : `${high} of high severity`,
@@ -59,24 +71,26 @@ export function showTotals({ aggregates, reports }) {
   showMoment(reports);
 }
 
-function showMoment(reports) {
-  const oldest = reports.reduce(
-    (first, report) => (report.computedAt < first ? report.computedAt : first),
-    reports[0]?.computedAt,
-  );
+function showMoment({ items: reports, missingChains }) {
+  const times = reports.map(({ freshness }) => freshness.asOf).toSorted();
+  const oldest = times[0];
   at('moment').textContent = oldest === undefined ? '' : `As of ${when(oldest)}`;
   const lines = reports.flatMap((report) => {
     const name = chainName(report.chainId);
     if (report.failure) {
       const { provider, reason, since } = report.failure;
       return [
-        `${name}: the latest reading failed (${provider}, ${reason}, since ${when(since)}). These are the last good numbers, ${age(report.ageSec)} old.`,
+        `${name}: the latest reading failed (${provider}, ${words(reason)}, since ${when(since)}). These are the last good numbers, ${age(report.freshness.ageSec)} old.`,
       ];
     }
-    if (report.stale) return [`${name}: these numbers are ${age(report.ageSec)} old; newer ones are being computed.`];
-    return report.failed.map((wallet) => `${name}: ${shortAddress(wallet.address)} is excluded. ${wallet.message}`);
+    if (report.freshness.status === 'STALE')
+      return [`${name}: these numbers are ${age(report.freshness.ageSec)} old; newer ones are being computed.`];
+    return report.failedWallets.map(
+      (failed) => `${name}: ${shortAddress(failed.wallet)} is excluded. ${failed.message}`,
+    );
   });
-  tell(lines.join(' '));
+  const missing = missingChains.map(({ chainId, message }) => `${chainName(chainId)} is missing: ${message}`);
+  tell([...missing, ...lines].join(' '));
 }
 
 /** Show or hide the notice at the top. */
@@ -95,8 +109,8 @@ export function rowOf(node) {
       name: `${node.stockSymbol ?? 'unknown stock'} vault`,
       ltvPct: stock?.ltvPct,
       headroom: stock?.ltvHeadroomPct,
-      inside: node.loops,
-      drift: node.loops.find(({ drift }) => drift)?.drift ?? null,
+      inside: node.loops.nodes,
+      drift: node.loops.nodes.find(({ drift }) => drift)?.drift ?? null,
     };
   }
   const { position } = node;
@@ -111,8 +125,8 @@ export function rowOf(node) {
   };
 }
 
-const STATUS_TONES = { open: 'good', closed: 'plain', liquidated: 'bad' };
-const SEVERITY_TONES = { high: 'bad', medium: 'warn', low: 'plain' };
+const STATUS_TONES = { OPEN: 'good', CLOSED: 'plain', LIQUIDATED: 'bad' };
+const SEVERITY_TONES = { HIGH: 'bad', MEDIUM: 'warn', LOW: 'plain' };
 
 function headroomCell(row) {
   if (row.headroom === null || row.headroom === undefined) return UNKNOWN;
@@ -141,7 +155,7 @@ export function showItems(rows, totalCount) {
     { name: 'Net value', numeric: true, show: (row) => usd(row.pnl.netValueUsd) },
     { name: 'P&L', numeric: true, show: (row) => signed(row.pnl.totalUsd) },
     { name: 'Return', numeric: true, show: (row) => percent(row.pnl.returnOnEquityPct) },
-    { name: 'Status', show: (row) => badge(row.status, STATUS_TONES[row.status]) },
+    { name: 'Status', show: (row) => badge(words(row.status), STATUS_TONES[row.status]) },
     { name: 'Wallet', show: (row) => address(row.wallet) },
     { name: 'Chain', show: (row) => chainName(row.chainId) },
     {
@@ -170,11 +184,11 @@ export function showDrift({ totalCount, nodes }, byUnresolvedReason) {
   const entries = nodes.map((drift) =>
     el(
       'li',
-      { class: `drift-entry ${drift.severity}` },
+      { class: `drift-entry ${words(drift.severity)}` },
       el(
         'div',
         { class: 'drift-head' },
-        badge(drift.severity, SEVERITY_TONES[drift.severity]),
+        badge(words(drift.severity), SEVERITY_TONES[drift.severity]),
         el('h3', {}, DRIFT_WORDS[drift.kind]),
         el(
           'span',
@@ -182,26 +196,26 @@ export function showDrift({ totalCount, nodes }, byUnresolvedReason) {
           address(drift.wallet),
           ` · ${chainName(drift.chainId)} · #${drift.positionIndex}`,
         ),
-        el('span', { class: 'drift-since' }, `since ${when(drift.firstSeen)}`),
+        el('span', { class: 'drift-since' }, `since ${when(drift.firstSeenAt)}`),
       ),
       el('p', {}, drift.message),
       el(
         'div',
         { class: 'sides' },
         side('Chain', [
-          ['Status', drift.chain.status],
-          ['Net value', usd(drift.chain.netValueUsd)],
-          ['Collateral', amount(drift.chain.collateral)],
-          ['Debt', amount(drift.chain.debt)],
-          ['Block', drift.chain.blockNumber],
+          ['Status', words(drift.onChain.status)],
+          ['Net value', usd(drift.onChain.netValueUsd)],
+          ['Collateral', amount(drift.onChain.collateralAmount)],
+          ['Debt', amount(drift.onChain.debtAmount)],
+          ['Block', drift.onChain.readAt.blockNumber],
         ]),
-        drift.register
+        drift.inRegister
           ? side('Register', [
-              ['Status', drift.register.isOpen ? 'open' : 'closed'],
-              ['Deposited', usd(drift.register.depositedUsd)],
-              ['Returned', usd(drift.register.returnedUsd)],
-              ['Updated', when(drift.register.updatedAt)],
-              ['Closed', when(drift.register.closedAt)],
+              ['Status', drift.inRegister.isOpen ? 'open' : 'closed'],
+              ['Deposited', usd(drift.inRegister.depositedUsd)],
+              ['Returned', usd(drift.inRegister.returnedUsd)],
+              ['Updated', when(drift.inRegister.updatedAt)],
+              ['Closed', when(drift.inRegister.closedAt)],
             ])
           : side('Register', [['Row', 'none']]),
       ),
@@ -219,8 +233,8 @@ export function showDrift({ totalCount, nodes }, byUnresolvedReason) {
 /** Sums per market. */
 export function showMarkets(byMarket) {
   const known = (total, count, options) => {
-    if (total.unknown === count) return UNKNOWN;
-    return `${usd(total.usd, options)}${total.unknown === 0 ? '' : ` (${total.unknown} unknown excluded)`}`;
+    if (total.unknownCount === count) return UNKNOWN;
+    return `${usd(total.sumUsd, options)}${total.unknownCount === 0 ? '' : ` (${total.unknownCount} unknown excluded)`}`;
   };
   const columns = [
     {
@@ -228,20 +242,21 @@ export function showMarkets(byMarket) {
       show: (row) => (row.isVault ? `${row.symbols} vault` : (row.symbols ?? shortAddress(row.marketId))),
     },
     { name: 'Chain', show: (row) => chainName(row.chainId) },
-    { name: 'Positions', numeric: true, show: (row) => String(row.count) },
-    { name: 'Deposited', numeric: true, show: (row) => known(row.depositedUsd, row.count) },
-    { name: 'Net value', numeric: true, show: (row) => known(row.netValueUsd, row.count) },
-    { name: 'Incentives', numeric: true, show: (row) => known(row.incentivesUsd, row.count) },
+    { name: 'Positions', numeric: true, show: ({ totals }) => String(totals.count) },
+    { name: 'Deposited', numeric: true, show: ({ totals }) => known(totals.deposited, totals.count) },
+    { name: 'Net value', numeric: true, show: ({ totals }) => known(totals.netValue, totals.count) },
+    { name: 'Incentives', numeric: true, show: ({ totals }) => known(totals.incentives, totals.count) },
     {
       name: 'P&L',
       numeric: true,
-      show: (row) => el('span', { class: toneOf(row.totalUsd.usd) }, known(row.totalUsd, row.count, { signed: true })),
+      show: ({ totals: { total, count } }) =>
+        el('span', { class: toneOf(total.sumUsd) }, known(total, count, { signed: true })),
     },
   ];
   fillTable(at('markets'), 'Sums by market', columns, byMarket, 'Nothing matches these filters.');
 }
 
-const FRESH_TONES = { fresh: 'good', failing: 'warn', stale: 'bad', never: 'plain' };
+const FRESH_TONES = { FRESH: 'good', FAILING: 'warn', STALE: 'bad', NEVER: 'plain' };
 
 /** Age of every group of facts, chain by chain. */
 export function showFreshness(freshness) {
@@ -249,18 +264,21 @@ export function showFreshness(freshness) {
     ...freshness.map(({ chain, ready, groups }) => {
       const table = el('table', {});
       const columns = [
-        { name: 'Group', show: (row) => (row.apySource ? `${row.group} · ${row.apySource}` : row.group) },
+        {
+          name: 'Group',
+          show: (row) => (row.apySource ? `${words(row.group)} · ${words(row.apySource)}` : words(row.group)),
+        },
         {
           name: 'State',
-          show: (row) => badge(row.status.toLowerCase(), FRESH_TONES[row.status.toLowerCase()] ?? 'plain'),
+          show: ({ freshness: { status } }) => badge(words(status), FRESH_TONES[status] ?? 'plain'),
         },
-        { name: 'Age', numeric: true, show: (row) => age(row.ageSec) },
-        { name: 'Budget', numeric: true, show: (row) => age(row.budgetSec) },
+        { name: 'Age', numeric: true, show: (row) => age(row.freshness.ageSec) },
+        { name: 'Budget', numeric: true, show: (row) => age(row.freshness.staleAfterSec) },
         {
           name: 'Items',
           numeric: true,
           show: (row) =>
-            row.itemsAtLastGood === 0 ? String(row.items) : `${row.items} (${row.itemsAtLastGood} last good)`,
+            row.lastGoodCount === 0 ? String(row.itemCount) : `${row.itemCount} (${row.lastGoodCount} last good)`,
         },
       ];
       fillTable(table, `Freshness of ${chain.name}`, columns, groups, 'Nothing is measured yet.');

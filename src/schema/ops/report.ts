@@ -1,0 +1,126 @@
+import { FAILURE_REASONS, type FailureReason } from '../../domain/facts.ts';
+import { isFailed } from '../../domain/portfolio/items.ts';
+import type { PortfolioCounts } from '../../domain/portfolio/report.ts';
+import type { FailedPortfolio } from '../../domain/portfolio/types.ts';
+import { askedPageSize } from '../../resolvers/common/page.ts';
+import { listDocuments, type ReportList, type ShownReport } from '../../resolvers/ops/ops.ts';
+import { builder } from '../builder.ts';
+import { FailureReasonRef } from '../common/freshness.ts';
+import { MissingChainRef, pageArgs } from '../common/page.ts';
+import { FreshnessRef, ReadAtRef } from '../common/stamp.ts';
+
+const CountsRef = builder.objectRef<PortfolioCounts>('PortfolioCounts').implement({
+  description: 'Numbers of the entries of a report.',
+  fields: (t) => ({
+    walletCount: t.exposeInt('users', { description: 'Number of wallets, unreadable ones included.' }),
+    openLoopCount: t.exposeInt('open', { description: 'Number of open plain loops.' }),
+    openVaultCount: t.exposeInt('equity', { description: 'Number of open equity vaults.' }),
+    endedCount: t.exposeInt('closed', { description: 'Number of loops and vaults that have ended.' }),
+    unresolvedCount: t.exposeInt('unresolved', { description: 'Number of rows without a position on chain.' }),
+    driftCount: t.exposeInt('drift', { description: 'Number of disagreements between register and chain.' }),
+    failedCount: t.exposeInt('failed', { description: 'Number of wallets that could not be read.' }),
+  }),
+});
+
+const FailedPortfolioRef = builder.objectRef<FailedPortfolio>('FailedPortfolio').implement({
+  description: 'A wallet that could not be read: nothing of it is in any list or sum.',
+  fields: (t) => ({
+    wallet: t.expose('wallet', { type: 'Address', description: 'Address of the wallet.' }),
+    chainId: t.expose('chainId', { type: 'ChainId', description: 'Id of the chain.' }),
+    reason: t.field({
+      type: FailureReasonRef,
+      description: 'Reason of the failure.',
+      resolve: ({ failure }) => reasonOf(failure.reason),
+    }),
+    message: t.string({ description: 'One plain sentence for people.', resolve: ({ failure }) => failure.message }),
+  }),
+});
+
+const RecomputeFailureRef = builder.objectRef<NonNullable<ShownReport['failure']>>('RecomputeFailure').implement({
+  description: 'Failure of the latest computation of a report.',
+  fields: (t) => ({
+    provider: t.exposeString('provider', { description: 'Source without a usable answer: `chain` or `database`.' }),
+    reason: t.field({
+      type: FailureReasonRef,
+      description: 'Reason of the failure.',
+      resolve: ({ reason }) => reasonOf(reason),
+    }),
+    since: t.field({
+      type: 'DateTime',
+      description: 'Time at which the failing began.',
+      resolve: ({ sinceMs }) => sinceMs,
+    }),
+  }),
+});
+
+/** Whatever else a source may say is a failure of the source. */
+function reasonOf(reason: string): FailureReason {
+  return FAILURE_REASONS.find((known) => known === reason) ?? 'server_error';
+}
+
+const DocumentConnectionRef = builder.connectionObject(
+  { type: 'JSONObject', name: 'PortfolioDocumentConnection', description: 'A page of wallets as JSON values.' },
+  { name: 'PortfolioDocumentEdge', description: 'A wallet as one JSON value, and its place in the list.' },
+);
+
+export const ReportRef = builder.objectRef<ShownReport>('PortfolioReport').implement({
+  description: 'Every wallet of a chain, read at one block and kept for 60 seconds.',
+  fields: (t) => ({
+    chainId: t.field({ type: 'ChainId', description: 'Id of the chain.', resolve: ({ report }) => report.chainId }),
+    readAt: t.field({
+      type: ReadAtRef,
+      description: 'Block at which everything was read.',
+      resolve: ({ report }) => ({ blockNumber: report.blockNumber, blockTimeMs: report.asOfMs }),
+    }),
+    freshness: t.field({
+      type: FreshnessRef,
+      description: 'Age of the report since its computation; `FAILING` while a newer one cannot be computed.',
+      resolve: ({ report, stale, degraded, staleAfterSec }) => ({
+        asOfMs: report.computedAtMs,
+        staleAfterSec,
+        ...(degraded && !stale ? { status: 'failing' as const } : {}),
+      }),
+    }),
+    failure: t.expose('failure', {
+      type: RecomputeFailureRef,
+      nullable: true,
+      description:
+        'Failure of the latest computation: this is the last good report; `null` = the latest computation succeeded.',
+    }),
+    counts: t.field({
+      type: CountsRef,
+      description: 'Numbers of the entries.',
+      resolve: ({ report }) => report.counts,
+    }),
+    failedWallets: t.field({
+      type: [FailedPortfolioRef],
+      complexity: { field: 1, multiplier: 1 },
+      description: 'Wallets that could not be read, at most one entry per wallet.',
+      resolve: ({ report }) => report.entries.filter(isFailed),
+    }),
+    documents: t.field({
+      type: DocumentConnectionRef,
+      complexity: (args) => ({ field: 1, multiplier: 10 * askedPageSize(args) }),
+      description:
+        'Wallets in the order of their addresses, each as one JSON value as the v1 contract shows it, unreadable wallets included.',
+      args: pageArgs(t.arg),
+      resolve: (served, args, ctx) => listDocuments(served, args, ctx),
+    }),
+  }),
+});
+
+export const ReportListRef = builder.objectRef<ReportList>('PortfolioReports').implement({
+  description: 'Reports of several chains.',
+  fields: (t) => ({
+    items: t.expose('reports', {
+      type: [ReportRef],
+      complexity: { field: 1, multiplier: 2 },
+      description: 'Reports, at most one per chain, in the order of the catalog.',
+    }),
+    missingChains: t.expose('missingChains', {
+      type: [MissingChainRef],
+      complexity: { field: 1, multiplier: 1 },
+      description: 'Asked chains without a report; at most one entry per served chain.',
+    }),
+  }),
+});

@@ -1,0 +1,144 @@
+import { InMemoryCache } from '@apollo/client';
+import { Client, fetchExchange } from '@urql/core';
+import { cacheExchange } from '@urql/exchange-graphcache';
+import { type DocumentNode, getOperationAST, introspectionFromSchema, OperationTypeNode, print } from 'graphql';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { EXAMPLE_QUERIES } from '../../../src/schema/common/examples.ts';
+import { buildSchema } from '../../../src/schema/index.ts';
+import { OPS_EXAMPLE_QUERIES } from '../../../src/schema/ops/ops-examples.ts';
+import { PARTNER_EXAMPLE_QUERIES } from '../../../src/schema/transaction/partner-examples.ts';
+import { cacheConfigOf, withKeys } from '../../support/cache-config.ts';
+import { type Json, OPS, startService, type TestService } from '../../support/service.ts';
+
+/** The caches that clients use find every object of every example again, and never take one for another. */
+
+const schema = buildSchema();
+const { possibleTypes, nodes, values } = cacheConfigOf(schema);
+const examples = [...EXAMPLE_QUERIES, ...PARTNER_EXAMPLE_QUERIES, ...OPS_EXAMPLE_QUERIES];
+
+interface Answered {
+  readonly title: string;
+  readonly document: DocumentNode;
+  readonly variables: Record<string, unknown>;
+  readonly isQuery: boolean;
+  readonly data: Json;
+}
+
+let service: TestService;
+const answers: Answered[] = [];
+const warnings: unknown[][] = [];
+
+beforeAll(async () => {
+  service = await startService();
+  for (const { title, query, variables = {} } of examples) {
+    const document = withKeys(schema, query);
+    const { body } = await service.graphql(print(document), { ...variables }, OPS);
+    expect([title, body.errors]).toEqual([title, undefined]);
+    const isQuery = getOperationAST(document)?.operation === OperationTypeNode.QUERY;
+    answers.push({ title, document, variables: { ...variables }, isQuery, data: body.data });
+  }
+});
+afterAll(() => service.stop());
+beforeEach(() => {
+  warnings.length = 0;
+  vi.spyOn(console, 'warn').mockImplementation((...said) => void warnings.push(said));
+  vi.spyOn(console, 'error').mockImplementation((...said) => void warnings.push(said));
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  expect(warnings).toEqual([]);
+});
+
+/** Every object of an answer, with its type. */
+function* objectsIn(value: Json): Generator<Json> {
+  if (Array.isArray(value)) for (const item of value) yield* objectsIn(item);
+  else if (value !== null && typeof value === 'object') {
+    if (typeof value.__typename === 'string') yield value;
+    for (const inner of Object.values(value)) yield* objectsIn(inner);
+  }
+}
+
+test('default: every object with an identity has an id, and no id is that of another object', () => {
+  const seen = new Map<string, string>();
+  const met = new Set<string>();
+  for (const { data } of answers) {
+    for (const object of objectsIn(data)) {
+      met.add(object.__typename);
+      expect([object.__typename, typeof object.id]).toEqual([
+        object.__typename,
+        nodes.includes(object.__typename) ? 'string' : 'undefined',
+      ]);
+      if (object.id === undefined) continue;
+      expect(seen.get(object.id) ?? object.__typename).toBe(object.__typename);
+      seen.set(object.id, object.__typename);
+    }
+  }
+  expect(nodes.filter((name) => !met.has(name))).toEqual([]);
+});
+
+/** Apollo's cache with nothing but what follows from the schema: values have no key, and selections on them are merged. */
+const apolloCache = () =>
+  new InMemoryCache({
+    possibleTypes,
+    typePolicies: Object.fromEntries(values.map((name) => [name, { keyFields: false as const, merge: true }])),
+  });
+
+describe('Apollo', () => {
+  test('default: what an answer brings is what its query reads again', () => {
+    for (const { title, document: query, variables, isQuery, data } of answers) {
+      if (!isQuery) continue;
+      const cache = apolloCache();
+      cache.writeQuery({ query, variables, data });
+      expect([title, cache.readQuery({ query, variables })]).toEqual([title, data]);
+    }
+  });
+
+  test('behavior: all answers in one cache agree on every object', () => {
+    const fields = new Map<string, string>();
+    const clashes: string[] = [];
+    for (const { title, document: query, variables, isQuery, data } of answers) {
+      if (!isQuery) continue;
+      const cache = apolloCache();
+      cache.writeQuery({ query, variables, data });
+      for (const [key, stored] of Object.entries(cache.extract())) {
+        if (key === 'ROOT_QUERY') continue;
+        for (const [field, value] of Object.entries(stored as object)) {
+          if (typeof value === 'object' && value !== null) continue;
+          const known = fields.get(`${key}.${field}`);
+          if (known !== undefined && known !== String(value)) clashes.push(`${title}: ${key}.${field}`);
+          fields.set(`${key}.${field}`, String(value));
+        }
+      }
+    }
+    expect(clashes).toEqual([]);
+  });
+});
+
+describe('graphcache of urql', () => {
+  test('default: what all answers bring is what every query reads again', async () => {
+    const client = new Client({
+      url: `${service.url}/graphql`,
+      fetchOptions: { headers: OPS },
+      preferGetMethod: false,
+      exchanges: [
+        cacheExchange({
+          schema: introspectionFromSchema(schema) as never,
+          keys: Object.fromEntries(values.map((name) => [name, () => null])),
+        }),
+        fetchExchange,
+      ],
+    });
+    const brought: Json[] = [];
+    for (const { title, document, variables, isQuery } of answers) {
+      const sent = isQuery ? client.query(document, variables) : client.mutation(document, variables);
+      const result = await sent.toPromise();
+      expect([title, result.error]).toEqual([title, undefined]);
+      brought.push(result.data);
+    }
+    for (const [i, { title, document, variables, isQuery }] of answers.entries()) {
+      if (!isQuery) continue;
+      const again = await client.query(document, variables, { requestPolicy: 'cache-only' }).toPromise();
+      expect([title, again.data]).toEqual([title, brought[i]]);
+    }
+  });
+});
