@@ -1,3 +1,5 @@
+import type { EquityVault, Market } from '../../catalog/types.ts';
+import type { EquityPosition } from '../../domain/equity/position.ts';
 import type { Gap } from '../../domain/freshness/types.ts';
 import { strategiesById } from '../../domain/market/lookup.ts';
 import type { Position, PositionStatus } from '../../domain/position/types.ts';
@@ -122,6 +124,41 @@ const UNKNOWN_AUTHORIZATIONS: Gap = {
   reason: 'NOT_MEASURED',
   message: 'The lending protocol did not tell whether a router of the product may act for the wallet.',
 };
+
+/** Find a position by what identifies it, a vault's loops included; `null` = the wallet has none of that index. @throws as `readWallet` */
+export async function findPosition(
+  { chainId, wallet, index }: { readonly chainId: ChainId; readonly wallet: Address; readonly index: number },
+  ctx: AppContext,
+): Promise<Position | null> {
+  const { positions, equityPositions } = await readWallet({ address: wallet, chainId }, ctx);
+  const all = [...positions, ...equityPositions.flatMap(({ yieldLoops }) => yieldLoops)];
+  return all.find(({ id }) => id === index) ?? null;
+}
+
+/** Find an open vault of a wallet; `null` = it has none. @throws as `readWallet` */
+export async function findEquityPosition(
+  { chainId, wallet, strategyId }: Pick<EquityPosition, 'chainId' | 'wallet' | 'strategyId'>,
+  ctx: AppContext,
+): Promise<EquityPosition | null> {
+  const { equityPositions } = await readWallet({ address: wallet, chainId }, ctx);
+  return equityPositions.find((position) => position.strategyId === strategyId) ?? null;
+}
+
+/** The tokens of a position; `null` = its market is not in the catalog. */
+export function tokensOf(
+  { chainId, marketId }: Pick<Position, 'chainId' | 'marketId'>,
+  ctx: AppContext,
+): Pick<Market, 'collateral' | 'loan'> | null {
+  return ctx.services.catalog.market(chainId, marketId) ?? null;
+}
+
+/** The tokens of a vault; `null` = it is not in the catalog. */
+export function vaultTokensOf(
+  { chainId, strategyId }: Pick<EquityPosition, 'chainId' | 'strategyId'>,
+  ctx: AppContext,
+): Pick<EquityVault, 'stock' | 'depositToken'> | null {
+  return requireChain(ctx, chainId).equityVaults.find(({ id }) => id === strategyId) ?? null;
+}
 
 /** Find the strategy of a position; `null` while it is not composed. */
 export function strategyOf(

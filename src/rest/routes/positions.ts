@@ -9,16 +9,28 @@ import { noneIn, PARTNER_ERRORS, type RouteOptions } from './shared.ts';
 
 type WalletData = NonNullable<WalletPositionsQuery['wallet']>;
 
+/** What the contract calls fields that may be `null`, and the schema otherwise. */
+const NAMES: Readonly<Record<string, string>> = {
+  currentLeverage: 'leverage',
+  currentLeverageApyPct: 'leverageApyPct',
+  currentNetApyPct: 'netApyPct',
+};
+
+function isNoneIn(gaps: Parameters<typeof noneIn>[0]): (path: string) => boolean {
+  const isNone = noneIn(gaps);
+  return (path) => isNone(NAMES[path] ?? path);
+}
+
 /** Project a position to the contract: an unknown field is left out, a field that does not apply is null. */
 function projectPosition(position: WalletData['positions'][number]): unknown {
   const { manualModeCalls, ...shown } = position;
   const body = { ...shown, manualModeCalls: manualModeCalls?.map(bodyCall) ?? null };
-  return dropAbsent(positionSchema, body, noneIn(position.gaps));
+  return dropAbsent(positionSchema, body, isNoneIn(position.gaps));
 }
 
 /** Shape a vault in the same way, its loops by their own gaps. */
 export function projectEquityPosition({ yieldLoops, ...position }: WalletData['equityPositions'][number]): object {
-  const body = dropAbsent(equityPositionSchema, { ...position, yieldLoops: [] }, noneIn(position.gaps));
+  const body = dropAbsent(equityPositionSchema, { ...position, yieldLoops: [] }, isNoneIn(position.gaps));
   return { ...(body as object), yieldLoops: yieldLoops.map(projectPosition) };
 }
 

@@ -1,148 +1,141 @@
-import { LOOP_MATCHES } from '../../domain/equity/loops.ts';
+import type { YieldLoopMatch } from '../../domain/equity/loops.ts';
 import type { EquityPosition, StockPosition } from '../../domain/equity/position.ts';
-import { strategyOf } from '../../resolvers/position/positions.ts';
+import { findEquityPosition, strategyOf, vaultTokensOf } from '../../resolvers/position/positions.ts';
 import { builder } from '../builder.ts';
-import { FreshnessRef, GapRef, ORACLE_PRICE_AS_OF, ReadAtRef } from '../common/stamp.ts';
+import { enumValues } from '../common/enum-values.ts';
+import { gapsOf } from '../common/gaps.ts';
+import { defineNode } from '../common/node.ts';
+import { ORACLE_PRICE_AS_OF, ReadAtRef } from '../common/stamp.ts';
 import { WarningRef } from '../common/warning.ts';
-import { PositionRef } from '../position/position.ts';
-import { StrategyRef } from '../refs.ts';
-
-const MATCH_DESCRIPTIONS: Record<(typeof LOOP_MATCHES)[number], string> = {
-  tagged: 'The app registered the loops for this vault.',
-  basis: 'One combination of loops explains the debt of the stock leg.',
-  ambiguous: 'Several combinations do, or another vault would need the same loop: see `ambiguousYieldLoopIds`.',
-  none: 'No loop of the wallet explains it.',
-};
+import { PositionFreshnessRef, PositionRef, renamedGaps } from '../position/position.ts';
+import { StrategyRef, TokenRef } from '../refs.ts';
 
 const LoopMatchRef = builder.enumType('YieldLoopMatch', {
-  description: 'How the yield loops of a vault are known. Lower case as in the v1 contract.',
-  values: Object.fromEntries(
-    LOOP_MATCHES.map((match) => [match, { value: match, description: MATCH_DESCRIPTIONS[match] }]),
-  ) as { [M in (typeof LOOP_MATCHES)[number]]: { value: M; description: string } },
-});
-
-const StockRef = builder.objectRef<StockPosition>('StockPosition').implement({
-  description: 'The stock leg of a vault: what the wallet itself holds and owes on the stock market.',
-  fields: (t) => ({
-    symbol: t.exposeString('symbol', { description: 'The stock token.' }),
-    collateral: t.expose('collateral', { type: 'Decimal', description: 'Stock posted, whole tokens.' }),
-    collateralUsd: t.expose('collateralUsd', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'Its value, USD with 2 places; `null` = see `gaps`.',
-    }),
-    priceUsd: t.expose('priceUsd', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'Oracle price in USD, which liquidation goes by; `null` = see `gaps`.',
-    }),
-    debtUsdg: t.expose('debtUsdg', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'Debt with interest, whole deposit tokens; `null` = see `gaps`.',
-    }),
-    ltvPct: t.expose('ltvPct', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'Debt over collateral value, percent with 2 places; `null` = see `gaps`.',
-    }),
-    liquidationLtvPct: t.expose('liquidationLtvPct', {
-      type: 'Decimal',
-      description: 'LTV at which it can be liquidated, percent.',
-    }),
-    ltvHeadroomPct: t.expose('ltvHeadroomPct', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'Points of LTV left before liquidation; `null` = see `gaps`.',
-    }),
-    liquidationPriceUsd: t.expose('liquidationPriceUsd', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'Stock price at which it can be liquidated, USD; `null` = see `gaps`.',
-    }),
-    priceDropToLiquidationPct: t.expose('priceDropToLiquidationPct', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'Fall of the stock price until then, percent with 2 places; `null` = see `gaps`.',
-    }),
-    borrowApyPct: t.expose('borrowApyPct', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'APY of its debt, percent with 2 places; `null` = see `gaps`.',
-    }),
+  description: 'The way in which the yield loops of a vault are known.',
+  values: enumValues<YieldLoopMatch>({
+    tagged: 'The app registered the loops for this vault.',
+    basis: 'One combination of loops explains the debt of the stock leg.',
+    ambiguous:
+      'Several combinations of loops explain the debt, or another vault would need the same loop: see `ambiguousPositionIndexes`.',
+    none: 'No loop of the wallet explains the debt.',
   }),
 });
 
-const EquityFreshnessRef = builder
-  .objectRef<NonNullable<EquityPosition['freshness']>>('EquityPositionFreshness')
-  .implement({
-    description: 'Age of the values of the stock market. What the wallet holds is read live.',
-    fields: (t) => ({
-      borrow: t.expose('borrow', { type: FreshnessRef, description: 'Borrow rate and interest.' }),
-      oracle: t.expose('oracle', { type: FreshnessRef, description: 'Oracle value.' }),
-    }),
-  });
+const usd = (description: string) => ({ type: 'Decimal' as const, nullable: true as const, description });
 
-export const EquityPositionRef = builder.objectRef<EquityPosition>('EquityPosition').implement({
-  description: 'An open equity vault of a wallet: its stock leg, and the yield loops that are known to belong to it.',
+const StockRef = builder.objectRef<StockPosition>('StockPosition').implement({
+  description:
+    'The stock leg of a vault: holdings and debt of the wallet itself on the stock market. `gaps` of the vault tell of a field that is `null`, e.g. `stock.priceUsd`.',
+  fields: (t) => ({
+    symbol: t.exposeString('symbol', { description: 'Symbol of the stock token.' }),
+    collateralAmount: t.expose('collateral', { type: 'Decimal', description: 'Stock posted, whole tokens.' }),
+    collateralUsd: t.expose('collateralUsd', usd('Value of the stock, USD with 2 places.')),
+    priceUsd: t.expose('priceUsd', usd('Oracle price in USD, which decides on liquidation.')),
+    debtAmount: t.expose('debtUsdg', usd('Debt with interest, whole deposit tokens.')),
+    ltvPct: t.expose('ltvPct', usd('Debt over collateral value, percent with 2 places.')),
+    liquidationLtvPct: t.expose('liquidationLtvPct', {
+      type: 'Decimal',
+      description: 'LTV at which the stock leg can be liquidated, percent.',
+    }),
+    ltvHeadroomPct: t.expose('ltvHeadroomPct', usd('Percentage points of LTV left before liquidation.')),
+    liquidationPriceUsd: t.expose(
+      'liquidationPriceUsd',
+      usd('Stock price at which the stock leg can be liquidated, USD.'),
+    ),
+    priceDropToLiquidationPct: t.expose(
+      'priceDropToLiquidationPct',
+      usd('Fall of the stock price until liquidation, percent with 2 places.'),
+    ),
+    borrowApyPct: t.expose('borrowApyPct', usd('APY of the debt, percent with 2 places.')),
+  }),
+});
+
+export const EquityPositionRef = builder.objectRef<EquityPosition>('EquityPosition');
+defineNode(EquityPositionRef, {
+  key: ['chainId', 'address', 'strategyId'],
+  keyOf: ({ chainId, wallet, strategyId }) => [chainId, wallet, strategyId],
+  load: ([chainId, wallet, strategyId], ctx) => findEquityPosition({ chainId, wallet, strategyId }, ctx),
+  scope: 'partner',
+});
+
+/** What the fields are called that the domain and /v1 call otherwise. */
+const NAMES: Readonly<Record<string, string>> = {
+  'stock.debtUsdg': 'stock.debtAmount',
+  ambiguousYieldLoopIds: 'ambiguousPositionIndexes',
+  currentNetApyPct: 'netApyPct',
+};
+
+EquityPositionRef.implement({
+  description:
+    'An open equity vault of a wallet, read live: its stock leg, and the yield loops that are known to belong to it.',
   fields: (t) => ({
     strategyId: t.expose('strategyId', { type: 'StrategyId', description: 'Id of the vault.' }),
     strategy: t.field({
       type: StrategyRef,
       nullable: true,
-      description: 'That strategy; `null` while it is not measured.',
+      description: 'The vault as a strategy; `null` while it is not measured.',
       resolve: (position, _args, ctx) => strategyOf(position, ctx),
     }),
-    chainId: t.expose('chainId', { type: 'ChainId', description: 'The chain it lives on.' }),
-    wallet: t.expose('wallet', { type: 'Address', description: 'Its owner.' }),
+    chainId: t.expose('chainId', { type: 'ChainId', description: 'The chain.' }),
+    wallet: t.expose('wallet', { type: 'Address', description: 'The owner.' }),
     curator: t.exposeString('curator', { description: 'Partner that curates the stock market.' }),
+    stockToken: t.field({
+      type: TokenRef,
+      nullable: true,
+      description: 'The stock; `null` when the vault is not in the catalog.',
+      resolve: (position, _args, ctx) => vaultTokensOf(position, ctx)?.stock ?? null,
+    }),
+    depositToken: t.field({
+      type: TokenRef,
+      nullable: true,
+      description: 'The token that the vault takes and pays out; `null` when the vault is not in the catalog.',
+      resolve: (position, _args, ctx) => vaultTokensOf(position, ctx)?.depositToken ?? null,
+    }),
     stock: t.expose('stock', { type: StockRef, description: 'The stock leg.' }),
     yieldLoops: t.expose('yieldLoops', {
       type: [PositionRef],
       complexity: { field: 1, multiplier: 2 },
-      description: 'Its loops, newest first; they do not stand among the plain positions.',
+      description:
+        'Loops of the vault, newest first, at most one entry per loop of the wallet; none of them is among the plain positions.',
     }),
-    yieldLoopMatch: t.expose('yieldLoopMatch', { type: LoopMatchRef, description: 'How its loops are known.' }),
-    ambiguousYieldLoopIds: t.exposeIntList('ambiguousYieldLoopIds', {
-      nullable: true,
-      description: 'Ids of the plain positions that may be its loops; `null` unless the match is ambiguous.',
+    yieldLoopMatch: t.expose('yieldLoopMatch', {
+      type: LoopMatchRef,
+      description: 'The way in which the loops are known.',
     }),
-    netValueUsd: t.expose('netValueUsd', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'Stock leg plus loops, collateral less debt, USD with 2 places; `null` = see `gaps`.',
-    }),
-    currentNetApyPct: t.expose('currentNetApyPct', {
-      type: 'Decimal',
+    ambiguousPositionIndexes: t.exposeIntList('ambiguousYieldLoopIds', {
       nullable: true,
       description:
-        'LTV x (APY of the loops - borrow APY of the stock leg), percent with 2 places; `null` = see `gaps`.',
+        'Indexes of the plain positions that may be loops of the vault, at most one per loop of the wallet; `null` unless the match is ambiguous.',
     }),
+    netValueUsd: t.expose(
+      'netValueUsd',
+      usd('Stock leg plus loops, collateral less debt, USD with 2 places.'),
+    ),
+    netApyPct: t.expose(
+      'currentNetApyPct',
+      usd('LTV x (APY of the loops - borrow APY of the stock leg), percent with 2 places.'),
+    ),
     freshness: t.expose('freshness', {
-      type: EquityFreshnessRef,
+      type: PositionFreshnessRef,
       nullable: true,
       description: 'Age of the values of the stock market; `null` while there are none.',
     }),
     readAt: t.expose('readAt', {
       type: ReadAtRef,
       description:
-        'Block at which it was read: what the wallet holds, its debt, and the prices that value it unless `freshness` names an older one.',
+        'Block of the reading: of holdings and debt, and of the prices that value them unless `freshness` names an older one.',
     }),
     oraclePriceAsOf: t.field({
       type: 'DateTime',
       nullable: true,
-      description: `${ORACLE_PRICE_AS_OF}, of the stock; \`null\` = it needs none, or this is not known: see \`gaps\`.`,
+      description: `${ORACLE_PRICE_AS_OF}, of the stock.`,
       resolve: ({ oraclePriceAsOfMs }) => oraclePriceAsOfMs ?? null,
     }),
     warnings: t.expose('warnings', {
       type: [WarningRef],
       complexity: { field: 1, multiplier: 1 },
-      description: 'What to know of the values that the stock leg is valued with; empty when there is nothing.',
+      description: 'Warnings about the values that the stock leg is valued with, at most a few per value.',
     }),
-    gaps: t.expose('gaps', {
-      type: [GapRef],
-      complexity: { field: 1, multiplier: 3 },
-      description: 'Every field that is `null`, and why; paths of the stock leg begin with `stock.`.',
-    }),
+    gaps: t.field(gapsOf<EquityPosition>(({ gaps }) => renamedGaps(gaps, NAMES))),
   }),
 });

@@ -15,7 +15,7 @@ query OpsCloseToLiquidation {
       totalCount
       nodes {
         ... on PortfolioLoop {
-          position { wallet chainId id collateralSymbol loanSymbol ltvPct ltvHeadroomPct netValueUsd }
+          position { id wallet chainId positionIndex collateralSymbol loanSymbol ltvPct ltvHeadroomPct netValueUsd }
           pnl { totalUsd returnOnEquityPct }
         }
         ... on PortfolioVault {

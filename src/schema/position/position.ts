@@ -1,81 +1,85 @@
-import type { FormattedClosing } from '../../domain/position/closing.ts';
+import type { Gap } from '../../domain/freshness/types.ts';
+import type { ShownClosing } from '../../domain/position/closing.ts';
 import type { Position, PositionExit, PositionStatus } from '../../domain/position/types.ts';
-import { manualModeCalls, strategyOf } from '../../resolvers/position/positions.ts';
+import { findPosition, manualModeCalls, strategyOf, tokensOf } from '../../resolvers/position/positions.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
-import { FreshnessRef, GapRef, ORACLE_PRICE_AS_OF, ReadAtRef } from '../common/stamp.ts';
+import { gapsOf } from '../common/gaps.ts';
+import { defineNode } from '../common/node.ts';
+import { FreshnessRef, ORACLE_PRICE_AS_OF, ReadAtRef } from '../common/stamp.ts';
 import { WarningRef } from '../common/warning.ts';
-import { StrategyRef } from '../refs.ts';
 import { ExitTierRef } from '../strategy/strategy-parts.ts';
+import { StrategyRef, TokenRef } from '../refs.ts';
 import { UnsignedCallRef } from '../transaction/call.ts';
 
-const STATUS_DESCRIPTIONS: Record<PositionStatus, string> = {
-  open: 'The position holds collateral.',
-  closed: 'The owner closed the position.',
-  liquidated: 'The position was liquidated: the contract still calls it open, and it holds nothing.',
-};
-
 export const PositionStatusRef = builder.enumType('PositionStatus', {
-  description: 'State of a position in its life.',
-  values: enumValues(STATUS_DESCRIPTIONS),
+  description: 'Life of a position.',
+  values: enumValues<PositionStatus>({
+    open: 'The position holds collateral.',
+    closed: 'The owner closed the position.',
+    liquidated: 'The position was liquidated: the contract still calls it open, and it holds nothing.',
+  }),
 });
 
 const PositionExitRef = builder.objectRef<PositionExit>('PositionExitLiquidity').implement({
-  description: 'What closing the position would meet: the measured exit sizes of its collateral against its own size.',
+  description:
+    'Liquidity for closing a position: the measured exit sizes of its collateral against its own size. `gaps` of the position tell of a field that is `null`, e.g. `exitLiquidity.tier`.',
   fields: (t) => ({
-    tier: t.expose('tier', {
-      type: ExitTierRef,
-      nullable: true,
-      description: 'Grade of the collateral; `null` = not measured.',
-    }),
+    tier: t.expose('tier', { type: ExitTierRef, nullable: true, description: 'Grade of the collateral.' }),
     cleanExitSizeUsd: t.expose('cleanExitSizeUsd', {
       type: 'Decimal',
       nullable: true,
-      description: 'Largest measured size that sells under 1.5 % loss, whole USD; `null` = none does, or see `gaps`.',
+      description: 'Largest measured size that sells under 1.5 % loss, whole USD.',
     }),
     unwindSizeUsd: t.expose('unwindSizeUsd', {
       type: 'Decimal',
       nullable: true,
-      description: 'What closing would sell: all collateral, USD with 2 places; `null` = see `gaps`.',
+      description: 'All collateral, which a close sells, USD with 2 places.',
     }),
     exceedsCleanExitSize: t.exposeBoolean('exceedsCleanExitSize', {
       nullable: true,
-      description: 'Whether closing at once would sell more than that size; `null` = see `gaps`.',
+      description: 'Whether closing at once would sell more than the clean exit size.',
     }),
     noSwapRoute: t.exposeBoolean('noSwapRoute', { description: 'Whether the collateral has no swap route at all.' }),
   }),
 });
 
-const PositionFreshnessRef = builder.objectRef<NonNullable<Position['freshness']>>('PositionFreshness').implement({
-  description: 'Age of the market values that a position is valued with. What it holds is read live.',
+type Stamps = Partial<NonNullable<Position['freshness']>> & Pick<NonNullable<Position['freshness']>, 'borrow' | 'oracle'>;
+
+export const PositionFreshnessRef = builder.objectRef<Stamps>('PositionFreshness').implement({
+  description: 'Age of the market values that a position or vault is valued with. Holdings and debt are read live.',
   fields: (t) => ({
-    borrow: t.expose('borrow', { type: FreshnessRef, description: 'Borrow rate and interest.' }),
-    oracle: t.expose('oracle', { type: FreshnessRef, description: 'Oracle value.' }),
-    collateralApy: t.expose('collateralApy', { type: FreshnessRef, description: 'APY of the collateral.' }),
+    borrow: t.expose('borrow', { type: FreshnessRef, description: 'Age of the borrow rate and interest.' }),
+    oracle: t.expose('oracle', { type: FreshnessRef, description: 'Age of the oracle value.' }),
+    collateralApy: t.expose('collateralApy', {
+      type: FreshnessRef,
+      nullable: true,
+      description: 'Age of the APY of the collateral; `null` of a vault, whose loops tell theirs.',
+    }),
   }),
 });
 
-const USD_OF = (field: string) => `\`${field}\` in USD with 2 places; \`null\` = see \`gaps\`.`;
+const USD_OF = (field: string) => `\`${field}\` in USD with 2 places.`;
 
-const CloseNowRef = builder.objectRef<FormattedClosing>('PositionCloseNow').implement({
+const CloseNowRef = builder.objectRef<ShownClosing>('PositionCloseNow').implement({
   description:
-    "What closing the position now comes to at the oracle price, by today's yield fee: what the swap of the close loses is not in it, a build tells that. Whole loan tokens where not said otherwise.",
+    "Result of closing a position now at the oracle price, by today's yield fee, without the loss of the sale, which only a plan tells. Whole loan tokens where not said otherwise. `gaps` of the position tell of a field that is `null`.",
   fields: (t) => ({
     yieldFee: t.expose('yieldFee', {
       type: 'Decimal',
       description:
-        'What the contract takes of what is above the deposit basis; 0 on an uncorrelated market and at a loss. By the documented rate while the contract does not tell its own, see `gaps`.',
+        'Fee of the contract on the value above the deposit basis; 0 on an uncorrelated market and at a loss. By the documented rate while the contract does not tell its own, see `gaps`.',
     }),
     paysOut: t.expose('paysOut', {
       type: 'Decimal',
-      description: 'What is left after the debt and the fee; 0 under water.',
+      description: 'Amount that is left after the debt and the fee; 0 under water.',
     }),
     pnlBeforeFee: t.expose('pnlBeforeFee', {
       type: 'Decimal',
       description:
-        'What is left after the debt, less the deposit basis: of what stands in the position now. What parts sold before have brought is not in it.',
+        'Amount that is left after the debt, less the deposit basis of the position as it stands. Proceeds of parts that were sold before are not in it.',
     }),
-    pnlAfterFee: t.expose('pnlAfterFee', { type: 'Decimal', description: 'The same less the fee.' }),
+    pnlAfterFee: t.expose('pnlAfterFee', { type: 'Decimal', description: '`pnlBeforeFee` less `yieldFee`.' }),
     yieldFeeUsd: t.expose('yieldFeeUsd', { type: 'Decimal', nullable: true, description: USD_OF('yieldFee') }),
     paysOutUsd: t.expose('paysOutUsd', { type: 'Decimal', nullable: true, description: USD_OF('paysOut') }),
     pnlBeforeFeeUsd: t.expose('pnlBeforeFeeUsd', {
@@ -91,118 +95,162 @@ const CloseNowRef = builder.objectRef<FormattedClosing>('PositionCloseNow').impl
   }),
 });
 
-export const PositionRef = builder.objectRef<Position>('Position').implement({
+export const PositionRef = builder.objectRef<Position>('Position');
+defineNode(PositionRef, {
+  key: ['chainId', 'address', 'index'],
+  keyOf: ({ chainId, wallet, id }) => [chainId, wallet, id],
+  load: ([chainId, wallet, index], ctx) => findPosition({ chainId, wallet, index }, ctx),
+  scope: 'partner',
+});
+
+/** What the fields are called that the domain and /v1 call otherwise. */
+const NAMES: Readonly<Record<string, string>> = {
+  amountLeveragedCollateral: 'collateralAmount',
+  netCollateral: 'netCollateralAmount',
+  amountLoan: 'debtAmount',
+  currentLeverage: 'leverage',
+  currentLeverageApyPct: 'leverageApyPct',
+  amountDepositedInLoanToken: 'depositBasis',
+  amountReturnedInLoanToken: 'returnedAmount',
+};
+
+/** Name the fields of gaps as the schema does. */
+export function renamedGaps(gaps: readonly Gap[], names: Readonly<Record<string, string>>): readonly Gap[] {
+  return gaps.map((gap) => ({ ...gap, field: names[gap.field] ?? gap.field }));
+}
+
+PositionRef.implement({
   description:
-    'One leveraged position of a wallet. Amounts are whole tokens. A field that is `null` has its reason in `gaps`: a ratio of a position that holds nothing does not exist; what is not known is never 0.',
-  fields: (t) => ({
-    id: t.exposeInt('id', { description: 'Index in the array of the wallet on chain: what the manage builder takes.' }),
-    positionId: t.exposeString('positionId', { description: '`{chainId}-{marketId}-{id}`.' }),
-    chainId: t.expose('chainId', { type: 'ChainId', description: 'The chain it lives on.' }),
-    wallet: t.expose('wallet', { type: 'Address', description: 'Its owner.' }),
-    proxy: t.expose('proxy', { type: 'Address', description: 'Contract that holds its collateral and owes its debt.' }),
-    strategyId: t.expose('strategyId', { type: 'StrategyId', description: 'The strategy, which is its market.' }),
+    'One leveraged position of a wallet, read live. Amounts are whole tokens. A ratio of a position that holds nothing does not exist; an unknown value is never 0: `gaps` tell of every field that is `null`.',
+  fields: (t) => ({ ...identityFields(t), ...amountFields(t), ...rateFields(t), ...contractFields(t), ...ageFields(t) }),
+});
+
+type Fields = Parameters<Parameters<typeof builder.objectFields<typeof PositionRef>>[1]>[0];
+
+function identityFields(t: Fields) {
+  return {
+    positionIndex: t.exposeInt('id', {
+      description: 'Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it.',
+    }),
+    positionId: t.exposeString('positionId', { description: '`{chainId}-{marketId}-{positionIndex}`.' }),
+    chainId: t.expose('chainId', { type: 'ChainId', description: 'The chain.' }),
+    wallet: t.expose('wallet', { type: 'Address', description: 'The owner.' }),
+    proxy: t.expose('proxy', {
+      type: 'Address',
+      description: 'Contract that holds the collateral and owes the debt.',
+    }),
+    marketId: t.expose('marketId', { type: 'MarketId', description: 'The lending market.' }),
+    strategyId: t.expose('strategyId', { type: 'StrategyId', description: 'The strategy of the market.' }),
     strategy: t.field({
       type: StrategyRef,
       nullable: true,
-      description: 'That strategy; `null` while it is not measured or not in the catalog.',
+      description: 'The strategy of the market; `null` while it is not measured or not in the catalog.',
       resolve: (position, _args, ctx) => strategyOf(position, ctx),
     }),
+    collateralToken: t.field({
+      type: TokenRef,
+      nullable: true,
+      description: 'The collateral; `null` when the market is not in the catalog.',
+      resolve: (position, _args, ctx) => tokensOf(position, ctx)?.collateral ?? null,
+    }),
+    loanToken: t.field({
+      type: TokenRef,
+      nullable: true,
+      description: 'The loan token; `null` when the market is not in the catalog.',
+      resolve: (position, _args, ctx) => tokensOf(position, ctx)?.loan ?? null,
+    }),
     status: t.expose('status', { type: PositionStatusRef, description: 'Open, closed or liquidated.' }),
-    open: t.exposeBoolean('open', { description: 'Whether it holds collateral.' }),
-    liquidated: t.exposeBoolean('liquidated', { description: 'Whether it was liquidated.' }),
-    collateralSymbol: t.exposeString('collateralSymbol', { nullable: true, description: 'Collateral token.' }),
-    loanSymbol: t.exposeString('loanSymbol', { nullable: true, description: 'Loan token.' }),
-    amountLeveragedCollateral: t.expose('amountLeveragedCollateral', {
-      type: 'Decimal',
+    open: t.exposeBoolean('open', { description: 'Whether the position holds collateral.' }),
+    liquidated: t.exposeBoolean('liquidated', { description: 'Whether the position was liquidated.' }),
+    collateralSymbol: t.exposeString('collateralSymbol', {
       nullable: true,
-      description: 'All its collateral.',
+      description: 'Symbol of the collateral.',
     }),
-    netCollateral: t.expose('netCollateral', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'Collateral less the debt at the oracle price, in collateral tokens; negative under water.',
-    }),
-    amountLoan: t.expose('amountLoan', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'Debt in loan tokens, with interest up to the block of the reading.',
-    }),
-    ltvPct: t.expose('ltvPct', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'Debt over collateral value, percent with 2 places.',
-    }),
-    liquidationLtvPct: t.expose('liquidationLtvPct', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'LTV at which it can be liquidated, percent.',
-    }),
-    ltvHeadroomPct: t.expose('ltvHeadroomPct', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'Points of LTV left before liquidation.',
-    }),
-    currentLeverage: t.expose('currentLeverage', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'Leverage of its LTV, 1 place.',
-    }),
-    collateralUsd: t.expose('collateralUsd', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'Collateral by the oracle and the price of the loan token, USD with 2 places.',
-    }),
-    debtUsd: t.expose('debtUsd', { type: 'Decimal', nullable: true, description: 'Debt, USD with 2 places.' }),
-    netValueUsd: t.expose('netValueUsd', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'Collateral less debt, USD with 2 places.',
-    }),
-    currentLeverageApyPct: t.expose('currentLeverageApyPct', {
-      type: 'Decimal',
-      nullable: true,
-      description:
-        'APY at its current leverage and the rates of today, incentives (APRs) included as they are, signed percent with 2 places.',
-    }),
-    amountDepositedInLoanToken: t.expose('amountDepositedInLoanToken', {
-      type: 'Decimal',
-      nullable: true,
-      description:
-        'Deposit basis in loan tokens, as the contract counts it: what was put in and repaid, less what was taken out and borrowed, never below 0. The yield fee is taken of what is above it.',
-    }),
-    amountReturnedInLoanToken: t.expose('amountReturnedInLoanToken', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'What closing, of a part too, has paid out, in loan tokens.',
-    }),
-    liquidationPrice: t.expose('liquidationPrice', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'Loan tokens per collateral token at which it can be liquidated.',
-    }),
+    loanSymbol: t.exposeString('loanSymbol', { nullable: true, description: 'Symbol of the loan token.' }),
+  };
+}
+
+function amountFields(t: Fields) {
+  const amount = (description: string) => ({ type: 'Decimal' as const, nullable: true as const, description });
+  return {
+    collateralAmount: t.expose('amountLeveragedCollateral', amount('All collateral, whole tokens.')),
+    netCollateralAmount: t.expose(
+      'netCollateral',
+      amount('Collateral less the debt at the oracle price, whole collateral tokens; negative under water.'),
+    ),
+    debtAmount: t.expose(
+      'amountLoan',
+      amount('Debt with interest up to the block of the reading, whole loan tokens.'),
+    ),
+    depositBasis: t.expose(
+      'amountDepositedInLoanToken',
+      amount(
+        'Deposit basis as the contract counts it, whole loan tokens: paid in and repaid, less taken out and borrowed, never below 0. The yield fee is taken of the value above it.',
+      ),
+    ),
+    returnedAmount: t.expose(
+      'amountReturnedInLoanToken',
+      amount('Amount that closing, of a part too, has paid out, whole loan tokens.'),
+    ),
+    collateralUsd: t.expose(
+      'collateralUsd',
+      amount('Collateral by the oracle and the price of the loan token, USD with 2 places.'),
+    ),
+    debtUsd: t.expose('debtUsd', amount('Debt, USD with 2 places.')),
+    netValueUsd: t.expose('netValueUsd', amount('Collateral less debt, USD with 2 places.')),
+  };
+}
+
+function rateFields(t: Fields) {
+  const pct = (description: string) => ({ type: 'Decimal' as const, nullable: true as const, description });
+  return {
+    ltvPct: t.expose('ltvPct', pct('Debt over collateral value, percent with 2 places.')),
+    liquidationLtvPct: t.expose('liquidationLtvPct', pct('LTV at which the position can be liquidated, percent.')),
+    ltvHeadroomPct: t.expose('ltvHeadroomPct', pct('Percentage points of LTV left before liquidation.')),
+    leverage: t.expose('currentLeverage', pct('Leverage at the current LTV, 1 place.')),
+    leverageApyPct: t.expose(
+      'currentLeverageApyPct',
+      pct(
+        'APY at the current leverage and the current rates, incentives (APRs) included as they are, signed percent with 2 places.',
+      ),
+    ),
+    liquidationPrice: t.expose(
+      'liquidationPrice',
+      pct('Loan tokens per collateral token at which the position can be liquidated.'),
+    ),
+  };
+}
+
+function contractFields(t: Fields) {
+  return {
     closeNow: t.expose('closeNow', {
       type: CloseNowRef,
       nullable: true,
-      description: 'P&L before and after fee, and what closing it now pays out; `null` = it has ended, or see `gaps`.',
+      description: 'P&L before and after the fee, and the amount that closing now pays out.',
     }),
     manualMode: t.exposeBoolean('manualMode', {
       nullable: true,
       description:
-        'Whether the owner of the product has put it into manual mode, for good: only its own wallet acts on it then, and no build does. `null` = it has ended, or its contract did not tell: see `gaps`.',
+        'Whether the owner of the product has put the position into manual mode, for good: only its own wallet acts on it then, and no plan does.',
     }),
     manualModeCalls: t.field({
       type: [UnsignedCallRef],
       nullable: true,
       complexity: { field: 1, multiplier: 4 },
       description:
-        'In manual mode the unsigned calls that end it, in order: repay all of the debt at the lending protocol, with the interest of half an hour approved, and take the collateral out. `null` = it is not in manual mode, or that is not known.',
+        'In manual mode the unsigned calls that end the position, in order, at most four: repay all of the debt at the lending protocol, with the interest of half an hour approved, and take the collateral out. `null` = not in manual mode, or not known, see `manualMode`.',
       resolve: (position, _args, ctx) => manualModeCalls(position, ctx),
     }),
     exitLiquidity: t.expose('exitLiquidity', {
       type: PositionExitRef,
       nullable: true,
-      description: 'What closing would meet; `null` on positions that ended.',
+      description: 'Liquidity for closing the position; `null` on positions that ended.',
     }),
+  };
+}
+
+function ageFields(t: Fields) {
+  return {
     freshness: t.expose('freshness', {
       type: PositionFreshnessRef,
       nullable: true,
@@ -211,23 +259,19 @@ export const PositionRef = builder.objectRef<Position>('Position').implement({
     readAt: t.expose('readAt', {
       type: ReadAtRef,
       description:
-        'Block at which it was read: what it holds, its debt, and the price that values it unless `freshness` names an older one.',
+        'Block of the reading: of holdings and debt, and of the price that values them unless `freshness` names an older one.',
     }),
     oraclePriceAsOf: t.field({
       type: 'DateTime',
       nullable: true,
-      description: `${ORACLE_PRICE_AS_OF}; \`null\` = it needs none, or this is not known: see \`gaps\`.`,
+      description: `${ORACLE_PRICE_AS_OF}.`,
       resolve: ({ oraclePriceAsOfMs }) => oraclePriceAsOfMs ?? null,
     }),
     warnings: t.expose('warnings', {
       type: [WarningRef],
       complexity: { field: 1, multiplier: 1 },
-      description: 'What to know of the values that it is valued with; empty when there is nothing.',
+      description: 'Warnings about the values that the position is valued with, at most a few per value.',
     }),
-    gaps: t.expose('gaps', {
-      type: [GapRef],
-      complexity: { field: 1, multiplier: 5 },
-      description: 'Every field that is `null`, and why.',
-    }),
-  }),
-});
+    gaps: t.field(gapsOf<Position>(({ gaps }) => renamedGaps(gaps, NAMES))),
+  };
+}

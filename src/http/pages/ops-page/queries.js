@@ -46,7 +46,7 @@ export const ITEMS = `query OpsItems($filter: PortfolioFilter, $after: String, $
         __typename
         ... on PortfolioLoop {
           openedAt
-          position { chainId wallet id status collateralSymbol loanSymbol ltvPct ltvHeadroomPct currentLeverage }
+          position { chainId wallet id: positionIndex status collateralSymbol loanSymbol ltvPct ltvHeadroomPct currentLeverage: leverage }
           drift { kind severity }
           pnl { ...Result }
         }
