@@ -1,8 +1,8 @@
 /** Positions of many wallets. */
 export const WALLETS = `query Wallets($addresses: [Address!]!) {
-  wallets(addresses: $addresses, chainId: 1) {
+  wallets(addresses: $addresses, chainIds: [1]) {
     address
-    positions { positionId strategyId status ltvPct ltvHeadroomPct netValueUsd currentLeverageApyPct liquidationPrice }
+    positions { nodes { positionId strategyId status ltvPct ltvHeadroomPct netValueUsd leverageApyPct liquidationPrice } }
   }
 }`;
 

@@ -27,6 +27,7 @@ import './position/portfolio.ts';
 import './ops/drift.ts';
 import './ops/ops.ts';
 import './strategy/subscription.ts';
+import './position/wallet-subscription.ts';
 
 /** Build the executable schema, sorted by name. */
 export function buildSchema(): GraphQLSchema {

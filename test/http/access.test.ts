@@ -215,7 +215,7 @@ describe('refused keys', () => {
   });
 
   test('behavior: indistinguishable on GraphQL', async () => {
-    const query = encodeURIComponent(`{wallet(address:"0x${'1'.repeat(40)}" chainId:1){chainId}}`);
+    const query = encodeURIComponent(`{wallet(address:"0x${'1'.repeat(40)}" chainIds:[1]){chainIds}}`);
     const answers = await Promise.all(
       Object.values(wrong).map(async (key) => shown(await ask(`/graphql?query=${query}`, key))),
     );
@@ -231,7 +231,7 @@ describe('refused keys', () => {
 
   test('behavior: does not answer the public part of a refused query', async () => {
     const { status, body } = await front.graphql(
-      `{chains{chainId} wallet(address:"0x${'1'.repeat(40)}" chainId:1){chainId}}`,
+      `{chains{chainId} wallet(address:"0x${'1'.repeat(40)}" chainIds:[1]){chainIds}}`,
     );
     expect([status, body.data, body.errors.length]).toEqual([401, undefined, 1]);
   });

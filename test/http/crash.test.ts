@@ -65,7 +65,7 @@ describe('log lines of requests', () => {
       [`/v1/partner/positions/${wallet}zz`, PARTNER_KEY],
       [`/v1/prices/ohlcv?token=${wallet}`, {}],
       [`/v1/nowhere/${wallet}?key=${SECRET}`, {}],
-      [`/graphql?query={wallet(address:"${wallet}" chainId:1){chainId}}`, PARTNER_KEY],
+      [`/graphql?query={wallet(address:"${wallet}" chainIds:[1]){chainIds}}`, PARTNER_KEY],
       [`/graphql?query={token(address:"${wallet}" chainId:1){name}}`, {}],
       [`/graphql?query={nothing(of:"${SECRET}")}`, {}],
       ['/v1/prices', { authorization: `Basic ${SECRET}` }],

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { ChainReadError } from '../../src/chain/rpc/errors.ts';
 import type { AppContext } from '../../src/resolvers/common/context.ts';
 import type { PositionsPort, WalletReading } from '../../src/resolvers/position/position-services.ts';
-import { listPositions, MAX_WALLETS, readWallet, readWallets } from '../../src/resolvers/position/positions.ts';
+import { MAX_WALLETS, readWallet } from '../../src/resolvers/position/positions.ts';
+import { showWallets } from '../../src/resolvers/position/wallets.ts';
 import { appErrorBehind } from '../../src/schema/common/input-errors.ts';
 import { buildSchema } from '../../src/schema/index.ts';
 import { BadRequestError, NotReadyError } from '../../src/shared/errors.ts';
@@ -72,36 +73,23 @@ describe('readWallet', () => {
   });
 });
 
-describe('readWallets', () => {
+describe('showWallets', () => {
   it.each([0, MAX_WALLETS + 1])('error: BadRequestError for %i addresses', (count) => {
     const addresses = Array.from({ length: count }, (_, i) => walletOf(i));
-    expect(() => readWallets({ addresses, chainId: 1 }, world().ctx)).toThrow(BadRequestError);
+    expect(() => showWallets({ addresses, chainIds: [1] }, world().ctx)).toThrow(BadRequestError);
   });
 });
 
-describe('listPositions', () => {
-  it('behavior: only with the requested status, each wallet once', async () => {
-    const args = { addresses: [walletOf(1), walletOf(2), walletOf(1)], chainId: 1, status: ['open'] as const };
-    const found = await listPositions(args, world().ctx);
-    expect(found.map(({ wallet, id }) => `${wallet} ${id}`)).toEqual([1, 2].map((n) => `${walletOf(n)} 1`));
-  });
-
-  it('error: ChainReadError when one wallet cannot be read', async () => {
-    const addresses = [walletOf(1), broken];
-    await expect(listPositions({ addresses, chainId: 1 }, world().ctx)).rejects.toThrow(ChainReadError);
-  });
-});
-
-describe('wallets, positions', () => {
+describe('wallet, wallets', () => {
   const addresses = Array.from({ length: 20 }, (_, i) => walletOf(i));
 
   it('behavior: all wallets of a document are one read per chain', async () => {
     const { ctx, reads } = world();
     const query = `query($a: [Address!]!, $one: Address!) {
-      wallets(addresses: $a, chainId: 1) { address positions(status: [OPEN]) { id strategy { id } } }
-      again: wallets(addresses: $a, chainId: 1) { blockNumber asOf }
-      wallet(address: $one, chainId: 1) { equityPositions { strategyId } }
-      elsewhere: wallet(address: $one, chainId: 4663) { address }
+      wallets(addresses: $a, chainIds: [1]) { address positions(statuses: [OPEN]) { nodes { positionIndex strategy { id: strategyId } collateralToken { symbol } } } }
+      again: wallets(addresses: $a, chainIds: [1]) { onChains { readAt { blockNumber } } }
+      wallet(address: $one, chainIds: [1]) { equityPositions { strategyId } }
+      elsewhere: wallet(address: $one, chainIds: [4663]) { address }
     }`;
     const given = addresses.filter((address) => address !== broken);
     const { data, errors } = await run(query, ctx, { a: given, one: walletOf(99) });
@@ -109,38 +97,93 @@ describe('wallets, positions', () => {
     expect(reads.map((wallets) => wallets.length)).toEqual([given.length + 1, 1]);
     expect(data?.wallets).toHaveProperty('0', {
       address: given[0],
-      positions: [{ id: 1, strategy: { id: market.id } }],
+      positions: {
+        nodes: [
+          { positionIndex: 1, strategy: { id: market.id }, collateralToken: { symbol: market.collateral.symbol } },
+        ],
+      },
     });
   });
 
   it('behavior: a wallet that cannot be read is null with its error; the others answer', async () => {
-    const result = await run('query($a: [Address!]!) { wallets(addresses: $a, chainId: 1) { address } }', world().ctx, {
-      a: [walletOf(1), broken, walletOf(2)],
-    });
+    const result = await run(
+      'query($a: [Address!]!) { wallets(addresses: $a, chainIds: [1]) { address } }',
+      world().ctx,
+      {
+        a: [walletOf(1), broken, walletOf(2)],
+      },
+    );
     expect(result.data?.wallets).toEqual([{ address: walletOf(1) }, null, { address: walletOf(2) }]);
     expect(result.errors?.map(({ path }) => path)).toEqual([['wallets', 1]]);
     expect(codeOf(result)).toBe('upstream_unavailable');
   });
 
-  it.each([
-    'wallet(address: $a, chainId: 1) { address }',
-    'wallets(addresses: [$a], chainId: 1) { address }',
-    'positions(addresses: [$a], chainId: 1) { id }',
-  ])('error: unauthorized without a key: %s', async (field) => {
-    const { ctx, reads } = world({ kind: 'anonymous' });
-    const result = await run(`query($a: Address!) { ${field} chains { chainId } }`, ctx, { a: walletOf(1) });
-    expect(codeOf(result)).toBe('unauthorized');
-    expect(result.data).toMatchObject({ chains: [{ chainId: 1 }, { chainId: 4663 }] });
-    expect(reads).toEqual([]);
-  });
+  it.each(['wallet(address: $a, chainIds: [1]) { address }', 'wallets(addresses: [$a], chainIds: [1]) { address }'])(
+    'error: unauthorized without a key: %s',
+    async (field) => {
+      const { ctx, reads } = world({ kind: 'anonymous' });
+      const result = await run(`query($a: Address!) { ${field} chains { chainId } }`, ctx, { a: walletOf(1) });
+      expect(codeOf(result)).toBe('unauthorized');
+      expect(result.data).toMatchObject({ chains: [{ chainId: 1 }, { chainId: 4663 }] });
+      expect(reads).toEqual([]);
+    },
+  );
 
   it('behavior: a field that does not apply is null with its reason', async () => {
     const { data } = await run(
-      'query($a: Address!) { wallet(address: $a, chainId: 1) { positions(status: [CLOSED]) { ltvPct gaps { field reason } } } }',
+      'query($a: Address!) { wallet(address: $a, chainIds: [1]) { positions(statuses: [CLOSED]) { nodes { ltvPct gaps { field reason } } } } }',
       world().ctx,
       { a: walletOf(1) },
     );
     const gaps = expect.arrayContaining([{ field: 'ltvPct', reason: 'NOT_APPLICABLE' }]);
-    expect(data?.wallet).toEqual({ positions: [{ ltvPct: null, gaps }] });
+    expect(data?.wallet).toEqual({ positions: { nodes: [{ ltvPct: null, gaps }] } });
+  });
+
+  it('behavior: a chain that cannot be read is told, and the others answer', async () => {
+    const { ctx } = world();
+    const partner = { kind: 'key', keyId: 'k', tier: 'partner' } as const;
+    const half = { ...halfContext(), caller: partner, live: ctx.live, loaders: ctx.loaders };
+    const { data, errors } = await run(
+      'query($a: Address!) { wallet(address: $a) { chainIds onChains { chainId } missingChains { chainId reason } positions { missingChains { chainId } } } }',
+      { ...half, services: { ...half.services, health: halfContext().services.health } },
+      { a: walletOf(1) },
+    );
+    expect(errors).toBeUndefined();
+    expect(data?.wallet).toEqual({
+      chainIds: [1, 4663],
+      onChains: [{ chainId: 1 }],
+      missingChains: [{ chainId: 4663, reason: 'NOT_READY' }],
+      positions: { missingChains: [{ chainId: 4663 }] },
+    });
+  });
+
+  it('behavior: pages in both directions, and a position is found by its global id', async () => {
+    const { ctx } = world();
+    const page = async (args: string) => {
+      const query = `query($a: Address!) { wallet(address: $a, chainIds: [1]) { positions(${args}) {
+        totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } nodes { id positionIndex } } } }`;
+      const { data, errors } = await run(query, ctx, { a: walletOf(1) });
+      expect(errors).toBeUndefined();
+      return (data as { wallet: { positions: Record<string, never> } }).wallet.positions as never as {
+        totalCount: number;
+        pageInfo: Record<string, unknown>;
+        nodes: { id: string; positionIndex: number }[];
+      };
+    };
+    const first = await page('first: 2');
+    expect(first).toMatchObject({ totalCount: 3, pageInfo: { hasNextPage: true, hasPreviousPage: false } });
+    expect(first.nodes.map(({ positionIndex }) => positionIndex)).toEqual([2, 1]);
+    const next = await page(`first: 2, after: "${first.pageInfo.endCursor}"`);
+    expect(next.nodes.map(({ positionIndex }) => positionIndex)).toEqual([0]);
+    const back = await page(`last: 1, before: "${next.pageInfo.startCursor}"`);
+    expect(back.nodes.map(({ positionIndex }) => positionIndex)).toEqual([1]);
+    const { data } = await run(
+      'query($id: ID!) { node(id: $id) { id ... on Position { wallet positionIndex } } }',
+      ctx,
+      {
+        id: back.nodes[0]?.id,
+      },
+    );
+    expect(data?.node).toEqual({ id: back.nodes[0]?.id, wallet: walletOf(1), positionIndex: 1 });
   });
 });

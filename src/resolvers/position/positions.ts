@@ -15,11 +15,6 @@ import { readComposed, requireChain } from '../market/chains.ts';
 /** Wallets of one list: they cost a constant number of RPC requests, but each takes its place in the answer. */
 export const MAX_WALLETS = 200;
 
-export interface WalletsArgs {
-  readonly addresses: readonly Address[];
-  readonly chainId: ChainId;
-}
-
 /**
  * Read one wallet, live from the chain.
  * @throws BadRequestError, NotReadyError, ChainReadError, UpstreamUnavailableError
@@ -47,26 +42,14 @@ export async function proxyOwnerOf(
   return ctx.loaders.proxyOwner.load({ chainId, wallet });
 }
 
-/** Read wallets in the order asked; each is a promise of its own, so that one that cannot be read fails alone. @throws BadRequestError */
-export function readWallets({ addresses, chainId }: WalletsArgs, ctx: AppContext): Promise<ComposedWallet>[] {
-  if (addresses.length === 0 || addresses.length > MAX_WALLETS) {
-    throw new BadRequestError(`addresses has ${addresses.length} entries. Send 1 to ${MAX_WALLETS} at a time.`, {
-      field: 'addresses',
-      value: String(addresses.length),
-      limit: { min: 1, max: MAX_WALLETS },
-    });
-  }
-  requireChain(ctx, chainId);
-  return addresses.map((address) => readWallet({ address, chainId }, ctx));
-}
-
-/** List the plain positions of wallets, wallet by wallet, newest first. @throws whatever one of them cannot be read for */
-export async function listPositions(
-  args: WalletsArgs & { readonly status?: readonly PositionStatus[] | null | undefined },
-  ctx: AppContext,
-): Promise<readonly Position[]> {
-  const wallets = await Promise.all(readWallets({ ...args, addresses: [...new Set(args.addresses)] }, ctx));
-  return wallets.flatMap(({ positions }) => withStatus(positions, args.status));
+/** Check how many wallets are asked for. @throws BadRequestError */
+export function checkAddresses(addresses: readonly Address[]): void {
+  if (addresses.length > 0 && addresses.length <= MAX_WALLETS) return;
+  throw new BadRequestError(`addresses has ${addresses.length} entries. Send 1 to ${MAX_WALLETS} at a time.`, {
+    field: 'addresses',
+    value: String(addresses.length),
+    limit: { min: 1, max: MAX_WALLETS },
+  });
 }
 
 /** Keep the positions with one of the statuses; all when none is named. */
@@ -145,7 +128,7 @@ export async function findEquityPosition(
 }
 
 /** The tokens of a position; `null` = its market is not in the catalog. */
-export function tokensOf(
+export function tokensOfPosition(
   { chainId, marketId }: Pick<Position, 'chainId' | 'marketId'>,
   ctx: AppContext,
 ): Pick<Market, 'collateral' | 'loan'> | null {

@@ -1,18 +1,15 @@
 import type { Chain } from '../../catalog/types.ts';
 import type { ChainFacts } from '../../domain/facts.ts';
-import type { ComposedWallet } from '../../domain/position/wallet.ts';
-import { fingerprintOf, MOMENTS } from '../../domain/strategy/fingerprint.ts';
+import { fingerprintOf } from '../../domain/strategy/fingerprint.ts';
 import type { IndexedStrategy } from '../../domain/strategy/keys.ts';
 import { queryStrategies } from '../../domain/strategy/query.ts';
 import type { Strategy } from '../../domain/strategy/types.ts';
 import { createLoaders } from '../../loaders/index.ts';
-import { AppError } from '../../shared/errors.ts';
-import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
+import type { ChainId, StrategyId } from '../../shared/ids.ts';
 import { secondOf } from '../common/age.ts';
 import type { AppContext } from '../common/context.ts';
 import { type ChainFreshness, readFreshness } from '../common/freshness.ts';
 import { requireChain, selectChains } from '../market/chains.ts';
-import { readWallet } from '../position/positions.ts';
 import type { ChangeEvent, ChangeFeed } from './changes.ts';
 import { DEFAULT_ORDER, type StrategyFilterInput, toFilter } from './strategies.ts';
 
@@ -98,44 +95,6 @@ export function watchFreshness(args: FreshnessChangedArgs, ctx: AppContext): Asy
   );
 }
 
-export interface PositionChangedArgs {
-  readonly address: Address;
-  readonly chainIds?: readonly ChainId[] | null | undefined;
-}
-
-/**
- * Follow what a wallet holds: first as it is, chain by chain, then whenever it reads differently after a refresh of market
- * state. While it cannot be read nothing is told; the next refresh asks again. @throws BadRequestError, AppError rate_limited
- */
-export function watchPositions(args: PositionChangedArgs, ctx: AppContext): AsyncIterableIterator<ComposedWallet> {
-  const chainIds = selectChains(ctx, args.chainIds).map(({ chainId }) => chainId);
-  const told = new Map<ChainId, string>();
-  const options = { ...readerOf(ctx), groups: ['lendingState'] } as const;
-  return follow(ctx.live().changes.open('positionChanged', chainIds, options), ctx, async (event) => {
-    const wallets = await Promise.allSettled(
-      event.chainIds.map((chainId) => readWallet({ address: args.address, chainId }, ctx)),
-    );
-    return wallets.flatMap((read) => {
-      if (read.status === 'rejected') {
-        if (read.reason instanceof AppError && read.reason.retryable) return [];
-        throw read.reason;
-      }
-      const holding = holdingOf(read.value);
-      const { chainId } = read.value;
-      if (told.get(chainId) === holding) return [];
-      told.set(chainId, holding);
-      return [read.value];
-    });
-  });
-}
-
-/** What is shown of a wallet, without when it was read. */
-function holdingOf({ positions, equityPositions }: ComposedWallet): string {
-  return JSON.stringify([positions, equityPositions], (key, value: unknown) =>
-    MOMENTS.has(key) ? undefined : typeof value === 'bigint' ? value.toString() : value,
-  );
-}
-
 /** Made once per second and version, however many readers ask: time alone changes it as well. */
 const states = new WeakMap<ChainFacts, { readonly second: number; readonly state: string }>();
 
@@ -161,7 +120,8 @@ function stateOf(chainId: ChainId, ctx: AppContext): string {
   return state;
 }
 
-function readerOf({ caller }: AppContext): { keyId?: string } {
+/** Who follows a feed. */
+export function readerOf({ caller }: AppContext): { keyId?: string } {
   return caller.kind === 'key' ? { keyId: caller.keyId } : {};
 }
 
@@ -169,7 +129,7 @@ function readerOf({ caller }: AppContext): { keyId?: string } {
  * Turn a feed into what a subscription yields. The context is renewed for every event: its moment and its loaders belong to
  * one answer. A failure ends the feed.
  */
-function follow<T>(
+export function follow<T>(
   feed: ChangeFeed,
   ctx: AppContext,
   produce: (event: ChangeEvent) => readonly T[] | Promise<readonly T[]>,

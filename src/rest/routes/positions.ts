@@ -22,7 +22,7 @@ function isNoneIn(gaps: Parameters<typeof noneIn>[0]): (path: string) => boolean
 }
 
 /** Project a position to the contract: an unknown field is left out, a field that does not apply is null. */
-function projectPosition(position: WalletData['positions'][number]): unknown {
+function projectPosition(position: WalletData['positions']['nodes'][number]): unknown {
   const { manualModeCalls, ...shown } = position;
   const body = { ...shown, manualModeCalls: manualModeCalls?.map(bodyCall) ?? null };
   return dropAbsent(positionSchema, body, isNoneIn(position.gaps));
@@ -48,13 +48,14 @@ export function positionRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       params: z.object({ address: addressParam, chainId: chainIdParam({ chainIds, defaultChainId }) }),
       variables: ({ params }) => params,
       project: ({ wallet }: WalletPositionsQuery) => {
-        if (!wallet) throw new Error('A wallet without an error must be there.');
+        const [onChain] = wallet?.onChains ?? [];
+        if (!wallet || !onChain) throw new Error('A wallet without an error must be there.');
         return {
-          chainId: wallet.chainId,
+          chainId: onChain.chainId,
           userAddress: wallet.address,
-          positions: wallet.positions.map(projectPosition),
+          positions: wallet.positions.nodes.map(projectPosition),
           equityPositions: wallet.equityPositions.map(projectEquityPosition),
-          leftAuthorizations: wallet.leftAuthorizations?.map(({ authorized, call }) => ({
+          leftAuthorizations: onChain.leftAuthorizations?.map(({ authorized, call }) => ({
             authorized,
             call: bodyCall(call),
           })),

@@ -1,5 +1,6 @@
 import type { YieldLoopMatch } from '../../domain/equity/loops.ts';
 import type { EquityPosition, StockPosition } from '../../domain/equity/position.ts';
+import { renamedGaps } from '../../resolvers/common/gap-names.ts';
 import { findEquityPosition, strategyOf, vaultTokensOf } from '../../resolvers/position/positions.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
@@ -7,7 +8,7 @@ import { gapsOf } from '../common/gaps.ts';
 import { defineNode } from '../common/node.ts';
 import { ORACLE_PRICE_AS_OF, ReadAtRef } from '../common/stamp.ts';
 import { WarningRef } from '../common/warning.ts';
-import { PositionFreshnessRef, PositionRef, renamedGaps } from '../position/position.ts';
+import { PositionFreshnessRef, PositionRef } from '../position/position.ts';
 import { StrategyRef, TokenRef } from '../refs.ts';
 
 const LoopMatchRef = builder.enumType('YieldLoopMatch', {
@@ -107,10 +108,7 @@ EquityPositionRef.implement({
       description:
         'Indexes of the plain positions that may be loops of the vault, at most one per loop of the wallet; `null` unless the match is ambiguous.',
     }),
-    netValueUsd: t.expose(
-      'netValueUsd',
-      usd('Stock leg plus loops, collateral less debt, USD with 2 places.'),
-    ),
+    netValueUsd: t.expose('netValueUsd', usd('Stock leg plus loops, collateral less debt, USD with 2 places.')),
     netApyPct: t.expose(
       'currentNetApyPct',
       usd('LTV x (APY of the loops - borrow APY of the stock leg), percent with 2 places.'),

@@ -1,7 +1,7 @@
-import type { Gap } from '../../domain/freshness/types.ts';
 import type { ShownClosing } from '../../domain/position/closing.ts';
 import type { Position, PositionExit, PositionStatus } from '../../domain/position/types.ts';
-import { findPosition, manualModeCalls, strategyOf, tokensOf } from '../../resolvers/position/positions.ts';
+import { renamedGaps } from '../../resolvers/common/gap-names.ts';
+import { findPosition, manualModeCalls, strategyOf, tokensOfPosition } from '../../resolvers/position/positions.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
 import { gapsOf } from '../common/gaps.ts';
@@ -44,7 +44,8 @@ const PositionExitRef = builder.objectRef<PositionExit>('PositionExitLiquidity')
   }),
 });
 
-type Stamps = Partial<NonNullable<Position['freshness']>> & Pick<NonNullable<Position['freshness']>, 'borrow' | 'oracle'>;
+type Stamps = Partial<NonNullable<Position['freshness']>> &
+  Pick<NonNullable<Position['freshness']>, 'borrow' | 'oracle'>;
 
 export const PositionFreshnessRef = builder.objectRef<Stamps>('PositionFreshness').implement({
   description: 'Age of the market values that a position or vault is valued with. Holdings and debt are read live.',
@@ -114,15 +115,16 @@ const NAMES: Readonly<Record<string, string>> = {
   amountReturnedInLoanToken: 'returnedAmount',
 };
 
-/** Name the fields of gaps as the schema does. */
-export function renamedGaps(gaps: readonly Gap[], names: Readonly<Record<string, string>>): readonly Gap[] {
-  return gaps.map((gap) => ({ ...gap, field: names[gap.field] ?? gap.field }));
-}
-
 PositionRef.implement({
   description:
     'One leveraged position of a wallet, read live. Amounts are whole tokens. A ratio of a position that holds nothing does not exist; an unknown value is never 0: `gaps` tell of every field that is `null`.',
-  fields: (t) => ({ ...identityFields(t), ...amountFields(t), ...rateFields(t), ...contractFields(t), ...ageFields(t) }),
+  fields: (t) => ({
+    ...identityFields(t),
+    ...amountFields(t),
+    ...rateFields(t),
+    ...contractFields(t),
+    ...ageFields(t),
+  }),
 });
 
 type Fields = Parameters<Parameters<typeof builder.objectFields<typeof PositionRef>>[1]>[0];
@@ -151,13 +153,13 @@ function identityFields(t: Fields) {
       type: TokenRef,
       nullable: true,
       description: 'The collateral; `null` when the market is not in the catalog.',
-      resolve: (position, _args, ctx) => tokensOf(position, ctx)?.collateral ?? null,
+      resolve: (position, _args, ctx) => tokensOfPosition(position, ctx)?.collateral ?? null,
     }),
     loanToken: t.field({
       type: TokenRef,
       nullable: true,
       description: 'The loan token; `null` when the market is not in the catalog.',
-      resolve: (position, _args, ctx) => tokensOf(position, ctx)?.loan ?? null,
+      resolve: (position, _args, ctx) => tokensOfPosition(position, ctx)?.loan ?? null,
     }),
     status: t.expose('status', { type: PositionStatusRef, description: 'Open, closed or liquidated.' }),
     open: t.exposeBoolean('open', { description: 'Whether the position holds collateral.' }),
@@ -178,10 +180,7 @@ function amountFields(t: Fields) {
       'netCollateral',
       amount('Collateral less the debt at the oracle price, whole collateral tokens; negative under water.'),
     ),
-    debtAmount: t.expose(
-      'amountLoan',
-      amount('Debt with interest up to the block of the reading, whole loan tokens.'),
-    ),
+    debtAmount: t.expose('amountLoan', amount('Debt with interest up to the block of the reading, whole loan tokens.')),
     depositBasis: t.expose(
       'amountDepositedInLoanToken',
       amount(

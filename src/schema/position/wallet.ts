@@ -1,28 +1,39 @@
+import { readAtOf } from '../../domain/position/types.ts';
 import type { ComposedWallet } from '../../domain/position/wallet.ts';
+import { askedPageSize, type PageArgs } from '../../resolvers/common/page.ts';
 import {
   askedWallets,
   type LeftAuthorization,
   leftAuthorizations,
-  listPositions,
   MAX_WALLETS,
   proxyOwnerOf,
-  readWallet,
-  readWallets,
   walletGaps,
-  withStatus,
 } from '../../resolvers/position/positions.ts';
+import {
+  chainsKey,
+  findWallet,
+  positionsOf,
+  type ShownWallet,
+  showWallet,
+  showWallets,
+} from '../../resolvers/position/wallets.ts';
 import type { ProxyOwner } from '../../transactions/index.ts';
 import { builder } from '../builder.ts';
-import { GapRef } from '../common/stamp.ts';
+import { gapsOf } from '../common/gaps.ts';
+import { defineNode } from '../common/node.ts';
+import { MissingChainRef, pageArgs } from '../common/page.ts';
+import { ReadAtRef } from '../common/stamp.ts';
 import { EquityPositionRef } from '../equity/equity-position.ts';
 import { UnsignedCallRef } from '../transaction/call.ts';
 import { PositionRef, PositionStatusRef } from './position.ts';
 
 const ProxyOwnerRef = builder.objectRef<ProxyOwner>('ProxyOwner').implement({
-  description: 'Whose position the contract of a position holds.',
+  description: 'The owner of a position, named by the contract that holds it.',
   fields: (t) => ({
     owner: t.expose('owner', { type: 'Address', description: 'The wallet that owns the position.' }),
-    positionId: t.exposeInt('positionId', { description: "Which of the owner's positions." }),
+    positionIndex: t.exposeInt('positionId', {
+      description: 'Index of the position among those of the owner.',
+    }),
   }),
 });
 
@@ -35,57 +46,102 @@ const LeftAuthorizationRef = builder.objectRef<LeftAuthorization>('LeftAuthoriza
   }),
 });
 
-export const WalletRef = builder.objectRef<ComposedWallet>('Wallet').implement({
-  description: 'What a wallet holds on one chain, read live at one block. Everything stands in it once.',
+const WalletOnChainRef = builder.objectRef<ComposedWallet>('WalletOnChain').implement({
+  description: 'The reading of a wallet on one chain.',
   fields: (t) => ({
-    address: t.field({ type: 'Address', description: 'The wallet.', resolve: ({ wallet }) => wallet }),
     chainId: t.expose('chainId', { type: 'ChainId', description: 'The chain.' }),
-    blockNumber: t.field({
-      type: 'BigInteger',
-      description: 'Block at which it was read.',
-      resolve: ({ block }) => block.number,
-    }),
-    asOf: t.field({
-      type: 'DateTime',
-      description: 'Time of that block.',
-      resolve: ({ block }) => Number(block.timestamp) * 1_000,
-    }),
-    positions: t.field({
-      type: [PositionRef],
-      description: 'Plain positions, newest first; loops that belong to a vault stand in the vault.',
-      args: { status: t.arg({ type: [PositionStatusRef], description: 'Only with one of these; all when left out.' }) },
-      resolve: ({ positions }, { status }) => withStatus(positions, status),
-    }),
-    equityPositions: t.expose('equityPositions', {
-      type: [EquityPositionRef],
-      complexity: { field: 1, multiplier: 3 },
-      description: 'Open equity vaults.',
+    readAt: t.field({
+      type: ReadAtRef,
+      description: 'Block of the reading.',
+      resolve: ({ block }) => readAtOf(block),
     }),
     leftAuthorizations: t.field({
       type: [LeftAuthorizationRef],
       nullable: true,
       complexity: { field: 1, multiplier: 1 },
       description:
-        'Authorizations at the lending protocol that a broken-off batch left behind, with the call that ends each; empty = none, `null` = not known: see `gaps`.',
+        'Authorizations at the lending protocol that a broken-off batch left behind, with the call that ends each; at most one per router.',
       resolve: (wallet, _args, ctx) => leftAuthorizations(wallet, ctx),
-    }),
-    gaps: t.field({
-      type: [GapRef],
-      complexity: { field: 1, multiplier: 1 },
-      description: 'Every field that is not known, and why.',
-      resolve: (wallet) => walletGaps(wallet),
     }),
     proxyOf: t.field({
       type: ProxyOwnerRef,
       nullable: true,
       description:
-        'Set when the address is no wallet but the contract that holds a position: it has nothing itself, ask for the owner; `null` = it is none.',
+        'Owner of the position that the address holds, where it is no wallet but the contract of a position: such an address has nothing itself, ask for the owner. `null` = the address is no such contract.',
       resolve: (wallet, _args, ctx) => proxyOwnerOf(wallet, ctx),
+    }),
+    gaps: t.field(
+      gapsOf<ComposedWallet>((wallet) => walletGaps(wallet), 'Every field that is `null` because it is not known'),
+    ),
+  }),
+});
+
+export const WalletRef = builder.objectRef<ShownWallet>('Wallet');
+defineNode(WalletRef, {
+  key: ['word', 'address'],
+  keyOf: (wallet) => [chainsKey(wallet), wallet.address],
+  load: ([chains, address], ctx) => findWallet(chains, address, ctx),
+  scope: 'partner',
+});
+
+const PositionConnectionRef = builder.connectionObject(
+  { type: PositionRef, name: 'PositionConnection', description: 'A page of positions.' },
+  { name: 'PositionEdge', description: 'A position and its place in the list.' },
+);
+
+/** Wallets hold a handful of positions, whatever the page could hold. */
+const EXPECTED_POSITIONS = 10;
+const expectedPositions = (args: PageArgs): number =>
+  args.first == null && args.last == null ? EXPECTED_POSITIONS : askedPageSize(args);
+
+WalletRef.implement({
+  description:
+    'Holdings of one address on the asked chains, read live, each chain at one block. Everything is in it once. The asked chains are part of its identity.',
+  fields: (t) => ({
+    address: t.expose('address', { type: 'Address', description: 'The address.' }),
+    chainIds: t.field({
+      type: ['ChainId'],
+      description: 'The asked chains, at most those that are served.',
+      resolve: ({ chainIds }) => [...chainIds],
+    }),
+    onChains: t.field({
+      type: [WalletOnChainRef],
+      complexity: { field: 1, multiplier: 2 },
+      description: 'The reading of each chain, at most one entry per asked chain.',
+      resolve: ({ readings }) => [...readings],
+    }),
+    missingChains: t.field({
+      type: [MissingChainRef],
+      complexity: { field: 1, multiplier: 1 },
+      description:
+        'Asked chains on which the wallet cannot be read now, at most one entry per chain. When it can be read on none, the wallet is `null` with an error.',
+      resolve: ({ missingChains }) => [...missingChains],
+    }),
+    positions: t.field({
+      type: PositionConnectionRef,
+      complexity: (args) => ({ field: 1, multiplier: expectedPositions(args) }),
+      description:
+        'Plain positions, chain by chain, newest first; loops that belong to a vault are in `equityPositions`.',
+      args: {
+        ...pageArgs(t.arg),
+        statuses: t.arg({
+          type: [PositionStatusRef],
+          description: 'Only positions with one of these; all when left out.',
+        }),
+      },
+      resolve: (wallet, args, ctx) => positionsOf(wallet, args, ctx),
+    }),
+    equityPositions: t.field({
+      type: [EquityPositionRef],
+      complexity: { field: 1, multiplier: 3 },
+      description: 'Open equity vaults, at most one entry per vault of the catalog.',
+      resolve: ({ readings }) => readings.flatMap(({ equityPositions }) => equityPositions),
     }),
   }),
 });
 
-const ADDRESSES = `1 to ${MAX_WALLETS} wallets. They share a constant number of chain reads.`;
+const ADDRESSES = `Addresses, 1 to ${MAX_WALLETS}. They share a constant number of chain reads.`;
+const CHAINS = 'Only on these chains; on all served chains when left out.';
 
 builder.queryFields((t) => ({
   wallet: t.field({
@@ -93,12 +149,12 @@ builder.queryFields((t) => ({
     nullable: true,
     authScopes: { partner: true },
     description:
-      'Positions and equity vaults of a wallet. Needs a key. A wallet that never opened anything has empty lists.',
+      'Positions and equity vaults of a wallet. Needs a key. An address that never opened anything has empty lists.',
     args: {
-      address: t.arg({ type: 'Address', required: true, description: 'The wallet.' }),
-      chainId: t.arg({ type: 'ChainId', required: true, description: 'The chain.' }),
+      address: t.arg({ type: 'Address', required: true, description: 'The address.' }),
+      chainIds: t.arg({ type: ['ChainId'], description: CHAINS }),
     },
-    resolve: (_root, args, ctx) => readWallet(args, ctx),
+    resolve: (_root, args, ctx) => showWallet(args, ctx),
   }),
   wallets: t.field({
     type: [WalletRef],
@@ -106,25 +162,11 @@ builder.queryFields((t) => ({
     authScopes: { partner: true },
     complexity: (args) => ({ field: 1, multiplier: askedWallets(args) }),
     description:
-      'The same of several wallets, in the order asked. One that cannot be read is `null` with its own error. Needs a key.',
+      'Positions and equity vaults of several wallets, exactly one entry per address in the order asked. A wallet that cannot be read on any asked chain is `null` with an error of its own. Needs a key.',
     args: {
       addresses: t.arg({ type: ['Address'], required: true, description: ADDRESSES }),
-      chainId: t.arg({ type: 'ChainId', required: true, description: 'The chain.' }),
+      chainIds: t.arg({ type: ['ChainId'], description: CHAINS }),
     },
-    resolve: (_root, args, ctx) => readWallets(args, ctx),
-  }),
-  positions: t.field({
-    type: [PositionRef],
-    nullable: true,
-    authScopes: { partner: true },
-    complexity: (args) => ({ field: 1, multiplier: 5 * askedWallets(args) }),
-    description:
-      'Plain positions of several wallets in one list, wallet by wallet, newest first. When one wallet cannot be read the list is `null` with the error: a shorter list would lie. Needs a key.',
-    args: {
-      addresses: t.arg({ type: ['Address'], required: true, description: ADDRESSES }),
-      chainId: t.arg({ type: 'ChainId', required: true, description: 'The chain.' }),
-      status: t.arg({ type: [PositionStatusRef], description: 'Only with one of these; all when left out.' }),
-    },
-    resolve: (_root, args, ctx) => listPositions(args, ctx),
+    resolve: (_root, args, ctx) => showWallets(args, ctx),
   }),
 }));

@@ -1,13 +1,11 @@
 import {
   type StrategyChange,
   watchFreshness,
-  watchPositions,
   watchStrategies,
 } from '../../resolvers/strategy/subscriptions.ts';
 import { builder } from '../builder.ts';
 import { ChainRef } from '../common/chain.ts';
 import { ChainFreshnessRef } from '../common/freshness.ts';
-import { WalletRef } from '../position/wallet.ts';
 import { StrategyRef } from '../refs.ts';
 import { StrategyFilterRef } from './strategy-inputs.ts';
 
@@ -75,17 +73,5 @@ builder.subscriptionFields((t) => ({
     args: { chainIds: t.arg({ type: ['ChainId'], description: 'Only of these chains; all when left out.' }) },
     subscribe: (_root, args, ctx) => watchFreshness(args, ctx),
     resolve: (freshness) => freshness,
-  }),
-  positionChanged: t.field({
-    type: WalletRef,
-    authScopes: { partner: true },
-    description:
-      'What a wallet holds, chain by chain, at first and whenever it reads differently after a refresh of market state. Needs a key. While it cannot be read, nothing is told.',
-    args: {
-      address: t.arg({ type: 'Address', required: true, description: 'The wallet.' }),
-      chainIds: t.arg({ type: ['ChainId'], description: 'Only on these chains; all when left out.' }),
-    },
-    subscribe: (_root, args, ctx) => watchPositions(args, ctx),
-    resolve: (wallet) => wallet,
   }),
 }));

@@ -88,11 +88,11 @@ export const LiquidationRef = builder
   .implement({
     description: 'The price at which a position or the stock leg of a vault could be liquidated.',
     fields: (t) => ({
-      price: t.expose('price', {
+      liquidationPrice: t.expose('price', {
         type: 'Decimal',
         description: 'Oracle price, loan tokens per collateral token; of a vault deposit tokens per stock token.',
       }),
-      dropPct: t.expose('dropPct', {
+      priceDropPct: t.expose('dropPct', {
         type: 'Decimal',
         description: 'Fall of the price until then, percent with 2 places.',
       }),

@@ -28,7 +28,7 @@ query PreviewOpen($input: OpenLeverageInput!) {
         ltvPct
         worstCaseLtvPct
         leverageApyPct
-        liquidation { price dropPct }
+        liquidation { liquidationPrice priceDropPct }
         exitNow { lossUsd breakEvenDays gaps { field reason message } }
       }
       gaps { field reason message }
@@ -73,22 +73,31 @@ mutation PlanOpen($wallet: Address!, $input: OpenLeverageInput!) {
   },
   {
     title: 'Partner: a wallet',
-    query: `# Needs a key. What a wallet holds on a chain, with the strategy of each position.
+    query: `# Needs a key. Holdings of a wallet over all chains, with the tokens of each position.
 query WalletHoldings($address: Address!) {
-  wallet(address: $address, chainId: 1) {
-    asOf
-    positions {
-      id
-      status
-      collateralSymbol
-      loanSymbol
-      ltvPct
-      ltvHeadroomPct
-      currentLeverage
-      netValueUsd
-      liquidationPrice
+  wallet(address: $address) {
+    id
+    onChains { chainId readAt { blockNumber blockTime } }
+    missingChains { chainId reason message }
+    positions(first: 20) {
+      totalCount
+      pageInfo { hasNextPage endCursor }
+      nodes {
+        id
+        positionIndex
+        chainId
+        status
+        collateralToken { id symbol }
+        loanToken { id symbol }
+        ltvPct
+        ltvHeadroomPct
+        leverage
+        netValueUsd
+        liquidationPrice
+        gaps(reasons: [NOT_MEASURED, SOURCE_FAILED]) { field message }
+      }
     }
-    equityPositions { strategyId netValueUsd yieldLoopMatch }
+    equityPositions { id strategyId netValueUsd yieldLoopMatch }
   }
 }`,
     variables: { address: HOLDER },

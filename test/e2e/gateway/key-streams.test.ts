@@ -9,7 +9,7 @@ import { type OwnPostgres, startOwnPostgres } from '../../support/process/own-po
 import { PARTNER, startService, type TestService } from '../../support/service.ts';
 import { type EventStream, subscribe } from '../../support/sse.ts';
 
-const POSITIONS = 'subscription($address:Address!){positionChanged(address:$address chainIds:[1]){address}}';
+const POSITIONS = 'subscription($address:Address!){walletChanged(address:$address chainIds:[1]){version}}';
 const FRESHNESS = 'subscription{freshnessChanged(chainIds:[1]){ready}}';
 const { address } = seededWallet('looper').account;
 const GRACE_SEC = 60;

@@ -17,7 +17,10 @@ const FRESHNESS = `subscription {
   freshnessChanged(chainIds: [1]) { ready groups { group status failing { reason } } }
 }`;
 const POSITIONS = `subscription ($address: Address!) {
-  positionChanged(address: $address, chainIds: [1]) { address chainId positions { id amountLoan } }
+  walletChanged(address: $address, chainIds: [1]) {
+    chain { chainId } version asOf stale missingChain { reason }
+    reading { id address chainIds positions { nodes { id debtAmount } } }
+  }
 }`;
 const ALL_ON_ONE = { filter: { chainIds: [1], listedOnly: false } };
 const ALL_ON_BOTH = { filter: { listedOnly: false } };
@@ -125,15 +128,28 @@ describe.skipIf(skipped !== null)(skipped ?? 'subscriptions across processes', (
     expect((await refused.next()).errors[0].extensions.code).toBe('unauthorized');
     const stream = await subscribe(api.url, POSITIONS, variables, PARTNER);
     streams.push(stream);
-    const first = (await stream.next()).data.positionChanged;
-    expect(first).toMatchObject({ address: account.address, chainId: 1 });
-    expect(first.positions).toHaveLength(4);
+    const first = (await stream.next()).data.walletChanged;
+    const { address } = account;
+    expect(first).toMatchObject({
+      chain: { chainId: 1 },
+      stale: false,
+      missingChain: null,
+      reading: { address, chainIds: [1] },
+    });
+    expect(first.reading.positions.nodes).toHaveLength(4);
     const chain = cluster.world.chains.on(1);
     // Interest of a minute and a half: a block further ahead of the processes' clocks would be refused.
     await chain.increaseTime(90);
     await warmer.warmers.refresh('lending-state:1');
-    const second = (await stream.next()).data.positionChanged;
-    expect(Number(second.positions[0].amountLoan)).toBeGreaterThan(Number(first.positions[0].amountLoan));
+    const second = (await stream.next()).data.walletChanged;
+    const debtOf = ({ reading }: { reading: { positions: { nodes: { debtAmount: string }[] } } }) =>
+      Number(reading.positions.nodes[0]?.debtAmount);
+    expect(debtOf(second)).toBeGreaterThan(debtOf(first));
+    expect([second.reading.id, second.version > first.version, second.asOf > first.asOf]).toEqual([
+      first.reading.id,
+      true,
+      true,
+    ]);
   });
 
   test('behavior: heartbeats keep a quiet stream open', async () => {

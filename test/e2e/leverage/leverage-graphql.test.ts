@@ -10,7 +10,7 @@ const REFUSAL = `... on Refusal { code message retryable retryAfterSec }
   ... on LimitExceededRefusal { field value limits { name value } }
   ... on NotEligibleRefusal { ineligibility pointer }`;
 const POSITION = `leverage exactLeverage requestedLtvPct ltvPct worstCaseLtvPct collateralAmount debtAmount equity
-  leverageApyPct leverageApyBeforePct priceImpactPct swapSource liquidation { price dropPct }
+  leverageApyPct leverageApyBeforePct priceImpactPct swapSource liquidation { liquidationPrice priceDropPct }
   exitNow { lossLoan lossUsd swapSource breakEvenDays gaps { field reason } }`;
 const ESTIMATE = `chainId strategyId action effectiveSlippageBps totalSwapCostOfEquityPct worstCase { equity ltvPct }
   costs { kind tokenAddress symbol amount valueUsd shareOfEquityPct } issues { kind message tokenAddress required available }
@@ -76,7 +76,7 @@ describe('leveragePreview', () => {
     expect(preview.worstCase.ltvPct).toBe(position.worstCaseLtvPct);
     const summed = costs.reduce((sum: number, { shareOfEquityPct }: Json) => sum + Number(shareOfEquityPct), 0);
     expect(Math.abs(summed - Number(preview.totalSwapCostOfEquityPct))).toBeLessThan(0.03);
-    const drop = new Decimal(position.liquidation.dropPct);
+    const drop = new Decimal(position.liquidation.priceDropPct);
     const expected = new Decimal(100).minus(new Decimal(position.ltvPct).div('0.915'));
     expect(drop.minus(expected).abs().lte('0.02')).toBe(true);
     expect(Number(position.worstCaseLtvPct)).toBeGreaterThan(Number(position.ltvPct));
@@ -194,8 +194,8 @@ describe('manageLeveragePlan', () => {
     const asked = (body: Json) =>
       ask(
         `mutation($wallet: Address!, $input: ManageLeverageInput!) { manageLeveragePlan(wallet: $wallet, input: $input) {
-          __typename ... on LeveragePlan { borrowApy { beforePct afterPct } ltvBeforePct liquidationBefore { price dropPct }
-          expiresAt quotesExpireAt position { ltvPct liquidation { price dropPct } } } ${REFUSAL} } }`,
+          __typename ... on LeveragePlan { borrowApy { beforePct afterPct } ltvBeforePct liquidationBefore { liquidationPrice priceDropPct }
+          expiresAt quotesExpireAt position { ltvPct liquidation { liquidationPrice priceDropPct } } } ${REFUSAL} } }`,
         { userAddress: user, id, ...body },
       );
     const [repaid, closed, added, borrowed] = [
@@ -210,9 +210,11 @@ describe('manageLeveragePlan', () => {
     expect(repaid.position.liquidation).toBeNull();
     for (const { ltvBeforePct, liquidationBefore } of [repaid, closed]) {
       const drop = new Decimal(100).minus(new Decimal(ltvBeforePct).div('0.915'));
-      expect(drop.minus(liquidationBefore.dropPct).abs().lte('0.02')).toBe(true);
+      expect(drop.minus(liquidationBefore.priceDropPct).abs().lte('0.02')).toBe(true);
     }
-    expect(Number(added.position.liquidation.price)).toBeLessThan(Number(added.liquidationBefore.price));
+    expect(Number(added.position.liquidation.liquidationPrice)).toBeLessThan(
+      Number(added.liquidationBefore.liquidationPrice),
+    );
     // Nothing is swapped for a borrow: it expires all the same.
     expect([borrowed.quotesExpireAt, Date.parse(borrowed.expiresAt) - service.clock.now()]).toEqual([null, 60_000]);
   });

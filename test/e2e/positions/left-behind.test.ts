@@ -34,14 +34,14 @@ const read = async (wallet: Address, chainId: number): Promise<Json> => {
   return body;
 };
 const graphql = async (wallet: Address, chainId: number): Promise<Json> => {
-  const query = `query($a: Address!, $c: ChainId!) { wallet(address: $a, chainId: $c) {
-    leftAuthorizations { authorized call { to data value intent { method arguments { name value } } } }
-    gaps { field reason }
-    positions { id status manualMode manualModeCalls { to value intent { method recipient } } gaps { field reason } }
+  const query = `query($a: Address!, $c: ChainId!) { wallet(address: $a, chainIds: [$c]) {
+    onChains { leftAuthorizations { authorized call { to data value intent { functionName arguments { name value } } } } gaps { field reason } }
+    positions { nodes { id: positionIndex status manualMode manualModeCalls { to value intent { functionName recipient } } gaps { field reason } } }
   } }`;
   const { body } = await service.graphql(query, { a: wallet, c: chainId }, PARTNER);
   expect(body.errors).toBeUndefined();
-  return body.data.wallet;
+  const { onChains, positions } = body.data.wallet;
+  return { ...onChains[0], positions: positions.nodes };
 };
 const positionOf = (body: Json, id: number): Json => body.positions.find((each: Json) => each.id === id);
 const gapsOf = ({ gaps }: Json, field: string) => gaps.filter((gap: Json) => gap.field === field);
@@ -124,7 +124,7 @@ describe('a position in manual mode', () => {
     const told = positionOf(await read(looper.address, 1), id);
     expect(told).toMatchObject({ status: 'open', manualMode: true });
     const typed = positionOf(await graphql(looper.address, 1), id);
-    expect(typed.manualModeCalls.map(({ intent }: Json) => intent.method)).toEqual(methods);
+    expect(typed.manualModeCalls.map(({ intent }: Json) => intent.functionName)).toEqual(methods);
 
     const close = { chainId: 1, userAddress: looper.address, id, action: 'close' };
     const refused = await service.post('/v1/partner/manage/build', close, PARTNER);

@@ -186,11 +186,11 @@ describe.each(CHAIN_IDS)('the positions of a position proxy on chain %i', (chain
     const owner = ownerOn(chainId);
     const proxies = await proxiesOf(chainId, owner);
     const { body } = await service.graphql(
-      'query($a: [Address!]!, $c: ChainId!) { wallets(addresses: $a, chainId: $c) { proxyOf { owner positionId } } }',
+      'query($a: [Address!]!, $c: ChainId!) { wallets(addresses: $a, chainIds: [$c]) { onChains { proxyOf { owner positionId: positionIndex } } } }',
       { a: [...proxies, owner, labelAddress('somebody')], c: chainId },
       PARTNER,
     );
-    const found = body.data.wallets.map((wallet: Json) => wallet.proxyOf);
+    const found = body.data.wallets.map((wallet: Json) => wallet.onChains[0].proxyOf);
     expect(found).toEqual([...proxies.map((_, positionId) => ({ owner, positionId })), null, null]);
   });
 
@@ -201,13 +201,13 @@ describe.each(CHAIN_IDS)('the positions of a position proxy on chain %i', (chain
     node?.taken();
     node?.calls();
     const { body } = await service.graphql(
-      'query($a: [Address!]!, $c: ChainId!) { wallets(addresses: $a, chainId: $c) { positions { id } proxyOf { owner positionId } } }',
+      'query($a: [Address!]!, $c: ChainId!) { wallets(addresses: $a, chainIds: [$c]) { positions { nodes { id } } onChains { proxyOf { owner positionId: positionIndex } } } }',
       { a, c: chainId },
       PARTNER,
     );
     expect(body.errors).toBeUndefined();
-    expect(body.data.wallets.filter((wallet: Json) => wallet.proxyOf !== null)).toEqual([
-      { positions: [], proxyOf: { owner: ownerOn(chainId), positionId: 0 } },
+    expect(body.data.wallets.filter((wallet: Json) => wallet.onChains[0].proxyOf !== null)).toEqual([
+      { positions: { nodes: [] }, onChains: [{ proxyOf: { owner: ownerOn(chainId), positionId: 0 } }] },
     ]);
     // Block, arrays (stock legs and markets in two more where there are vaults); block, owners, and the positions of the one
     // owner that was named.
@@ -223,11 +223,11 @@ describe.each(CHAIN_IDS)('the positions of a position proxy on chain %i', (chain
     await withCode(chainId, hostile, '0x5b600056', () =>
       withCode(chainId, other, '0x5b600056', async () => {
         const { body } = await service.graphql(
-          'query($a: [Address!]!, $c: ChainId!) { wallets(addresses: $a, chainId: $c) { proxyOf { owner positionId } } }',
+          'query($a: [Address!]!, $c: ChainId!) { wallets(addresses: $a, chainIds: [$c]) { onChains { proxyOf { owner positionId: positionIndex } } } }',
           { a: [hostile, other, ...proxies], c: chainId },
           PARTNER,
         );
-        const found = body.data.wallets.map((wallet: Json) => wallet.proxyOf);
+        const found = body.data.wallets.map((wallet: Json) => wallet.onChains[0].proxyOf);
         expect(found).toEqual([null, null, ...proxies.map((_, positionId) => ({ owner, positionId }))]);
       }),
     );

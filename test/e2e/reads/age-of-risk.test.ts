@@ -48,11 +48,11 @@ describe.each([
     expect(after.freshness.borrow.asOf).toBe(after.readAt.blockTime);
     const { address } = seededWallet(name).account;
     const { body } = await service.graphql(
-      `query($a: Address!, $c: ChainId!) { wallet(address: $a, chainId: $c) { positions(status: OPEN) { id ltvPct oraclePriceAsOf readAt { blockNumber blockTime } } } }`,
+      `query($a: Address!, $c: ChainId!) { wallet(address: $a, chainIds: [$c]) { positions(statuses: OPEN) { nodes { id: positionIndex ltvPct oraclePriceAsOf readAt { blockNumber blockTime } } } } }`,
       { a: address, c: chainId },
       PARTNER,
     );
-    expect(body.data.wallet.positions.find(({ id }: Json) => id === after.id)).toEqual({
+    expect(body.data.wallet.positions.nodes.find(({ id }: Json) => id === after.id)).toEqual({
       id: after.id,
       ltvPct: after.ltvPct,
       oraclePriceAsOf: after.oraclePriceAsOf ?? null,
@@ -112,7 +112,7 @@ test('strategies and markets show the age of the oracle price like positions', a
     const rest = (await service.get(`/v1/strategies?chainId=${chainId}`)).body.strategies;
     const app = (await service.get(`/v1/app/markets?chainId=${chainId}`)).body.markets;
     const graphql = await service.graphql(
-      `{ strategies(filter: { chainIds: [${chainId}] }, first: 60) { nodes { id oraclePriceAsOf gaps { field reason } market { id oraclePriceAsOf gaps { field reason } } } } }`,
+      `{ strategies(filter: { chainIds: [${chainId}] }, first: 60) { nodes { id: strategyId oraclePriceAsOf gaps { field reason } market { id: marketId oraclePriceAsOf gaps { field reason } } } } }`,
       {},
       PARTNER,
     );

@@ -1,0 +1,102 @@
+import type { Chain } from '../../catalog/types.ts';
+import type { Position, PositionStatus } from '../../domain/position/types.ts';
+import type { ComposedWallet } from '../../domain/position/wallet.ts';
+import { AppError, NotReadyError } from '../../shared/errors.ts';
+import type { Address, ChainId } from '../../shared/ids.ts';
+import type { AppContext } from '../common/context.ts';
+import { type Page, type PageArgs, pageByRank } from '../common/page.ts';
+import { type MissingChain, notReadyChain, selectChains } from '../market/chains.ts';
+import { checkAddresses, readWallet, withStatus } from './positions.ts';
+
+/** A wallet as it stands on the asked chains. */
+export interface ShownWallet {
+  readonly address: Address;
+  /** The asked ones, in catalog order: part of what identifies it. */
+  readonly chainIds: readonly ChainId[];
+  /** One per chain that could be read. */
+  readonly readings: readonly ComposedWallet[];
+  readonly missingChains: readonly MissingChain[];
+}
+
+export interface WalletArgs {
+  readonly address: Address;
+  readonly chainIds?: readonly ChainId[] | null | undefined;
+}
+
+/**
+ * Read a wallet on several chains; one that cannot be read is told, and takes the others not down.
+ * @throws BadRequestError, and what the first chain failed with when all of them do
+ */
+export async function showWallet({ address, chainIds }: WalletArgs, ctx: AppContext): Promise<ShownWallet> {
+  const chains = selectChains(ctx, chainIds);
+  const read = await Promise.allSettled(chains.map(({ chainId }) => readWallet({ address, chainId }, ctx)));
+  const readings = read.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const failures = read.flatMap((one, i) =>
+    one.status === 'rejected' ? [{ chain: chains[i] as Chain, error: one.reason as unknown }] : [],
+  );
+  if (readings.length === 0 && failures[0]) throw failures[0].error;
+  return {
+    address,
+    chainIds: chains.map(({ chainId }) => chainId),
+    readings,
+    missingChains: failures.map(({ chain, error }) => missingChain(chain.chainId, error)),
+  };
+}
+
+/** Tell of a chain on which a wallet cannot be read now. @throws what is no passing failure */
+export function missingChain(chainId: ChainId, error: unknown): MissingChain {
+  if (error instanceof NotReadyError) return notReadyChain(chainId, error);
+  if (!(error instanceof AppError) || !error.retryable) throw error;
+  const { message, retryAfterSec = null } = error;
+  return { chainId, reason: 'upstream_unavailable', message, retryAfterSec, waitingFor: [] };
+}
+
+export interface WalletsArgs {
+  readonly addresses: readonly Address[];
+  readonly chainIds?: readonly ChainId[] | null | undefined;
+}
+
+/** Read wallets in the order asked; each is a promise of its own, so that one that cannot be read fails alone. @throws BadRequestError */
+export function showWallets({ addresses, chainIds }: WalletsArgs, ctx: AppContext): Promise<ShownWallet>[] {
+  checkAddresses(addresses);
+  selectChains(ctx, chainIds);
+  return addresses.map((address) => showWallet({ address, chainIds }, ctx));
+}
+
+export interface PositionsArgs extends PageArgs {
+  readonly statuses?: readonly PositionStatus[] | null | undefined;
+}
+
+/** More than any wallet has on a chain. */
+const MAX_INDEX = 9_999_999;
+
+/** Cut a page out of the plain positions of a wallet, chain by chain, newest first. @throws BadRequestError */
+export function positionsOf(
+  { readings, missingChains }: ShownWallet,
+  args: PositionsArgs,
+  ctx: AppContext,
+): Page<Position> & { readonly asOfMs: number | null; readonly missingChains: readonly MissingChain[] } {
+  const { chainIds } = ctx.services.catalog;
+  const entries = readings.flatMap(({ positions }) => withStatus(positions, args.statuses));
+  const rankOf = ({ chainId, id }: Position) => chainIds.indexOf(chainId) * (MAX_INDEX + 1) + MAX_INDEX - id;
+  const times = readings.map(({ block }) => Number(block.timestamp) * 1_000);
+  return {
+    ...pageByRank(entries, rankOf, args, ctx.maxPageSize),
+    asOfMs: times.length === 0 ? null : Math.min(...times),
+    missingChains,
+  };
+}
+
+const JOINT = '+';
+
+/** Name the chains of a wallet in its global id. */
+export function chainsKey({ chainIds }: Pick<ShownWallet, 'chainIds'>): string {
+  return chainIds.join(JOINT);
+}
+
+/** Find a wallet by what identifies it; `null` = the chains are none that an id names. @throws as `showWallet` */
+export async function findWallet(chains: string, address: Address, ctx: AppContext): Promise<ShownWallet | null> {
+  const chainIds = chains.split(JOINT).map(Number);
+  if (!chainIds.every((chainId) => Number.isSafeInteger(chainId) && chainId > 0)) return null;
+  return showWallet({ address, chainIds }, ctx);
+}
