@@ -1,4 +1,4 @@
-import type { ShownClosing } from '../../domain/position/closing.ts';
+import type { FormattedClosing } from '../../domain/position/closing.ts';
 import type { Position, PositionExit, PositionStatus } from '../../domain/position/types.ts';
 import { renamedGaps } from '../../resolvers/common/gap-names.ts';
 import { findPosition, manualModeCalls, strategyOf, tokensOfPosition } from '../../resolvers/position/positions.ts';
@@ -8,8 +8,8 @@ import { gapsOf } from '../common/gaps.ts';
 import { defineNode } from '../common/node.ts';
 import { FreshnessRef, ORACLE_PRICE_AS_OF, ReadAtRef } from '../common/stamp.ts';
 import { WarningRef } from '../common/warning.ts';
-import { ExitTierRef } from '../strategy/strategy-parts.ts';
 import { StrategyRef, TokenRef } from '../refs.ts';
+import { ExitTierRef } from '../strategy/strategy-parts.ts';
 import { UnsignedCallRef } from '../transaction/call.ts';
 
 export const PositionStatusRef = builder.enumType('PositionStatus', {
@@ -62,7 +62,7 @@ export const PositionFreshnessRef = builder.objectRef<Stamps>('PositionFreshness
 
 const USD_OF = (field: string) => `\`${field}\` in USD with 2 places.`;
 
-const CloseNowRef = builder.objectRef<ShownClosing>('PositionCloseNow').implement({
+const CloseNowRef = builder.objectRef<FormattedClosing>('PositionCloseNow').implement({
   description:
     "Result of closing a position now at the oracle price, by today's yield fee, without the loss of the sale, which only a plan tells. Whole loan tokens where not said otherwise. `gaps` of the position tell of a field that is `null`.",
   fields: (t) => ({

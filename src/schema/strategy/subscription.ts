@@ -1,8 +1,4 @@
-import {
-  type StrategyChange,
-  watchFreshness,
-  watchStrategies,
-} from '../../resolvers/strategy/subscriptions.ts';
+import { type StrategyChange, watchFreshness, watchStrategies } from '../../resolvers/strategy/subscriptions.ts';
 import { builder } from '../builder.ts';
 import { ChainRef } from '../common/chain.ts';
 import { ChainFreshnessRef } from '../common/freshness.ts';

@@ -45,7 +45,7 @@ describe('exit', () => {
     expect(exit).toMatchObject({
       __typename: 'EquityExitPlan',
       closedPositionIndexes: [0],
-      position: { yieldLoopMatch: 'basis' },
+      position: { yieldLoopMatch: 'BASIS' },
     });
     await vaults.verbs.sendAtomically(owner('shareholder'), exit.calls);
     expect(await openIds('shareholder')).toEqual([]);
@@ -101,7 +101,7 @@ describe('exit', () => {
     const position = await positionIn(vault, wallet);
     expect(position).toMatchObject({ yieldLoopMatch: 'tagged', yieldLoops: [{ id: 1 }] });
     const exit = await vaults.verbs.exit({ strategyId: vault.id, userAddress: wallet });
-    expect(exit).toMatchObject({ closedPositionIndexes: [1], position: { yieldLoopMatch: 'tagged' } });
+    expect(exit).toMatchObject({ closedPositionIndexes: [1], position: { yieldLoopMatch: 'TAGGED' } });
     const refused = await vaults.verbs.post('/v1/partner/equity/exit/build', {
       strategyId: vault.id,
       userAddress: wallet,

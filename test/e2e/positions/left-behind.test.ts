@@ -67,7 +67,7 @@ describe('a leftover authorization of an incomplete batch', () => {
       ...leftAuthorizations[0].call,
       value: '0',
       intent: {
-        method: 'setAuthorization',
+        functionName: 'setAuthorization',
         arguments: [
           { name: 'authorized', value: vaults.router },
           { name: 'newIsAuthorized', value: 'false' },
