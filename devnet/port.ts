@@ -1,5 +1,6 @@
+import { StartupError } from '../src/shared/errors.ts';
 /** A port of the local world belongs to another program; the message names the setting. */
-export class PortTakenError extends Error {
+export class PortTakenError extends StartupError {
   override readonly name = 'PortTakenError';
 
   constructor(what: string, port: number | undefined, setting: string, options?: ErrorOptions) {

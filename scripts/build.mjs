@@ -3,6 +3,8 @@
 // than dist; it has to be inside the project. With --with-packages they are in the bundle too: tests start it fifty times, in less
 // than half of the CPU time.
 import { cpSync, readFileSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 
@@ -22,11 +24,11 @@ const withoutLocalWorld = {
     onLoad({ filter: /[\\/]devnet[\\/]\w+\.ts$/ }, ({ path }) => {
       const names = [...readFileSync(path, 'utf8').matchAll(/^export (?:async )?(?:function|const|class) (\w+)/gm)];
       const missing = `async () => {
-        throw Object.assign(new Error('This build has no local world: set RPC_URL_1, RPC_URL_4663 and DATABASE_URL.'), {
-          name: 'StartError',
-        });
+        throw new StartupError('This build has no local world: set RPC_URL_1, RPC_URL_4663 and DATABASE_URL.');
       }`;
-      return { contents: names.map(([, name]) => `export const ${name} = ${missing};`).join('\n') };
+      const imported = `import { StartupError } from ${JSON.stringify(fileURLToPath(new URL('../src/shared/errors.ts', import.meta.url)))};`;
+      const contents = [imported, ...names.map(([, name]) => `export const ${name} = ${missing};`)].join('\n');
+      return { contents, loader: 'js', resolveDir: dirname(path) };
     });
   },
 };

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import type { App } from './app.ts';
 import type { Env } from './config/env.ts';
+import { StartupError } from './shared/errors.ts';
 import type { Logger } from './shared/logger.ts';
 import type { Tracing } from './telemetry/tracing.ts';
 
@@ -114,11 +115,7 @@ function onSignal(logger: Logger, stop: () => Promise<void>): void {
 }
 
 main().catch((error: unknown) => {
-  const known =
-    error instanceof Error &&
-    ['ConfigError', 'CatalogError', 'ListenError', 'StartError', 'DataDirInUseError', 'PortTakenError'].includes(
-      error.name,
-    );
-  process.stderr.write(`${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
+  const isExpected = error instanceof StartupError;
+  process.stderr.write(`${isExpected ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
   process.exit(1);
 });

@@ -2,11 +2,12 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { link, readdir, readFile, readlink, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { StartupError } from '../../src/shared/errors.ts';
 
 const run = promisify(execFile);
 
 /** Another process holds the data directory. Stop it, or use another directory. */
-export class DataDirInUseError extends Error {
+export class DataDirInUseError extends StartupError {
   override readonly name = 'DataDirInUseError';
   readonly pid: number;
   constructor(dataDir: string, pid: number) {

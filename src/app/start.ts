@@ -1,12 +1,12 @@
 import { DatabaseTooNewError, migrateDatabase } from '../database/migrate.ts';
-import { UpstreamUnavailableError } from '../shared/errors.ts';
+import { StartupError, UpstreamUnavailableError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Timers } from '../shared/timers.ts';
 import { SnapshotFileInUseError } from '../snapshot/file-lock.ts';
 import type { SnapshotStore } from '../snapshot/types.ts';
 
 /** The service cannot start; the message names the setting to check. */
-export class StartError extends Error {
+export class StartError extends StartupError {
   override readonly name = 'StartError';
 }
 

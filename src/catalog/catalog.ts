@@ -1,12 +1,13 @@
 import { getAddress, zeroAddress } from 'viem';
 import { z } from 'zod';
+import { StartupError } from '../shared/errors.ts';
 import type { Address, ChainId, MarketId, StrategyId } from '../shared/ids.ts';
 import { computeMarketId } from './market-id.ts';
 import { type CatalogOverlay, type ChainData, chainDataSchema, overlaySchema } from './schema.ts';
 import type { Catalog, Chain, ChainContracts, EquityVault, Market, Token } from './types.ts';
 
 /** An invalid catalog: the message names the row and the fault. */
-export class CatalogError extends Error {
+export class CatalogError extends StartupError {
   override readonly name = 'CatalogError';
 }
 

@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { getAddress } from 'viem';
 import { z } from 'zod';
+import { StartupError } from '../shared/errors.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import { type Env, envSchema } from './env.ts';
 import { explainSetting } from './explain.ts';
 
 /** An invalid setting: the message names it, its value and the expected value. */
-export class ConfigError extends Error {
+export class ConfigError extends StartupError {
   override readonly name = 'ConfigError';
 }
 
@@ -24,6 +25,14 @@ export interface Config {
   readonly corsOrigins: readonly string[] | '*';
   readonly sampleKeys: WorldOverrides['sampleKeys'];
   readonly catalogOverlay: unknown;
+}
+
+type RpcSetting = Extract<keyof Env, `RPC_URL_${number}`>;
+/** The settings of nodes; each name ends with the id of its chain. */
+const RPC_SETTINGS = Object.keys(envSchema.shape).filter((name): name is RpcSetting => /^RPC_URL_\d+$/.test(name));
+
+function chainOfSetting(name: RpcSetting): ChainId {
+  return Number(name.slice('RPC_URL_'.length));
 }
 
 type RawEnv = Readonly<Record<string, string | undefined>>;
@@ -62,9 +71,8 @@ export function inspectEnv(raw: RawEnv): {
  * would write its samples into stores of another machine.
  */
 export function needsLocalWorld(env: Env): boolean {
-  const nodes = { RPC_URL_1: env.RPC_URL_1, RPC_URL_4663: env.RPC_URL_4663 };
-  const missing = Object.entries(nodes).flatMap(([name, value]) => (value === undefined ? [name] : []));
-  const anyNode = missing.length < Object.keys(nodes).length;
+  const missing: string[] = RPC_SETTINGS.filter((name) => env[name] === undefined);
+  const anyNode = missing.length < RPC_SETTINGS.length;
   if (env.NODE_ENV === 'production' || anyNode) {
     if (env.NODE_ENV === 'production') {
       if (env.DATABASE_URL === undefined) missing.push('DATABASE_URL');
@@ -124,11 +132,12 @@ export function createConfig(raw: RawEnv, world?: WorldOverrides): Config {
 
 /** The nodes of each chain with a configured one. */
 export function rpcUrlsOf(env: Env): Config['rpcUrls'] {
-  const given = [
-    [1, env.RPC_URL_1],
-    [4663, env.RPC_URL_4663],
-  ] as const;
-  return new Map(given.flatMap(([chainId, urls]) => (urls === undefined ? [] : [[chainId, urls] as const])));
+  return new Map(
+    RPC_SETTINGS.flatMap((name) => {
+      const urls = env[name];
+      return urls === undefined ? [] : [[chainOfSetting(name), urls] as const];
+    }),
+  );
 }
 
 /**

@@ -5,12 +5,13 @@ import type { Duplex } from 'node:stream';
 import { addressIdentity } from '../limits/budgets.ts';
 import { errorResponse } from '../rest/envelope.ts';
 import type { ErrorCode } from '../shared/errors.ts';
+import { StartupError } from '../shared/errors.ts';
 import { createConnectionCounts } from './connections.ts';
 import { SECURITY_HEADERS } from './headers.ts';
 import { type Connection, createSlowReaders } from './slow-readers.ts';
 
 /** The address is in use or not permitted; the message names the settings. */
-export class ListenError extends Error {
+export class ListenError extends StartupError {
   override readonly name = 'ListenError';
 }
 

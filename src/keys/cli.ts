@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { AppError } from '../shared/errors.ts';
+import { BadRequestError } from '../shared/errors.ts';
 import { formatValue } from '../shared/ids.ts';
 import type { IssuedKey, KeyAdmin, KeyInfo } from './admin.ts';
 import { renderIssued, renderKey, renderList, toJson } from './cli-output.ts';
@@ -58,7 +58,7 @@ export async function runKeysCli(argv: readonly string[], deps: KeysCliDeps): Pr
   } catch (error) {
     deps.writeError(`${error instanceof Error ? error.message : String(error)}\n`);
     if (error instanceof UsageError) deps.writeError(`\n${KEYS_USAGE}`);
-    return error instanceof UsageError || (error instanceof AppError && error.code === 'bad_request') ? 2 : 1;
+    return error instanceof UsageError || error instanceof BadRequestError ? 2 : 1;
   }
 }
 

@@ -79,6 +79,9 @@ export interface BadRequestDetails {
   readonly issues?: readonly { readonly field: string; readonly message: string }[] | undefined;
 }
 
+/** The process cannot start or go on as it was called. The message says what to change, and is printed without a stack. */
+export class StartupError extends Error {}
+
 export class BadRequestError extends AppError<BadRequestDetails> {
   constructor(message: string, details: BadRequestDetails) {
     super('bad_request', message, { details });
@@ -88,6 +91,17 @@ export class BadRequestError extends AppError<BadRequestDetails> {
 export class UnauthorizedError extends AppError<undefined> {
   constructor() {
     super('unauthorized', 'Send a valid API key for this surface in the header "Authorization: Bearer <API_KEY>".');
+  }
+}
+
+/** A caller, or this process, has as many open subscriptions as it may have. */
+export class SubscriptionLimitError extends AppError<undefined> {
+  constructor(limit: number, ofProcess: number, retryAfterSec: number) {
+    super(
+      'rate_limited',
+      `Your limit of ${limit} open subscriptions is reached (${ofProcess} in this process). Try again in ${retryAfterSec} seconds.`,
+      { retryAfterSec },
+    );
   }
 }
 

@@ -1,11 +1,13 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { GraphQLError } from 'graphql';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { PayloadTooLargeError } from '../http/body.ts';
 import type { HttpExchange } from '../http/handler.ts';
 import { RateLimitedError } from '../limits/budgets.ts';
+import { QueryTooComplexError } from '../limits/query-limits.ts';
 import { appErrorBehind } from '../schema/common/input-errors.ts';
 import type { CacheFill } from '../shared/byte-cache.ts';
-import { AppError } from '../shared/errors.ts';
+import { SubscriptionLimitError } from '../shared/errors.ts';
 import { type FactsMetricsDeps, registerFactsMetrics } from './metrics-facts.ts';
 
 export type MetricsDeps = FactsMetricsDeps;
@@ -332,8 +334,7 @@ function eventLoopDelay(register: Registry) {
 function limiterOf(error: unknown): string | null {
   if (error instanceof RateLimitedError)
     return `${error.details?.scope ?? 'client'} ${error.details?.policy ?? ''}`.trim();
-  if (!(error instanceof AppError)) return null;
-  if (error.code === 'rate_limited') return 'subscriptions';
-  if (error.code === 'query_too_complex') return 'query';
-  return error.code === 'payload_too_large' ? 'body' : null;
+  if (error instanceof SubscriptionLimitError) return 'subscriptions';
+  if (error instanceof QueryTooComplexError) return 'query';
+  return error instanceof PayloadTooLargeError ? 'body' : null;
 }
