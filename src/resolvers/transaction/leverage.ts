@@ -12,6 +12,7 @@ import {
   slippageNote,
   swapNote,
 } from '../../transactions/index.ts';
+import { secondOf } from '../common/age.ts';
 import { formatCalls, type ShownCall } from '../common/calls.ts';
 import type { AppContext } from '../common/context.ts';
 import {
@@ -141,7 +142,7 @@ function shownPlan(plan: Plan, ctx: AppContext): ShownLeveragePlan {
     user,
     calls,
     atomicRequired: false,
-    expiresAtMs: plan.expiresAtMs ?? ctx.nowMs + PLAN_LIFE_MS,
+    expiresAtMs: plan.expiresAtMs ?? secondOf(ctx) + PLAN_LIFE_MS,
     signingUrl: plan.signingUrl ?? null,
     instructions: plan.instructions,
     gasUsed: plan.gasUsed ?? null,

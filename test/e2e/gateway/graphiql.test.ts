@@ -57,7 +57,7 @@ describe.skipIf(!installed)(
     test('opens each example query in its own tab', async () => {
       const tabs = await page.locator('.graphiql-tab').allInnerTexts();
       const names = [...EXAMPLE_QUERIES, ...PARTNER_EXAMPLE_QUERIES, ...OPS_EXAMPLE_QUERIES].map(
-        ({ query }) => /(?:query|subscription) (\w+)/.exec(query)?.[1] ?? '',
+        ({ query }) => /(?:query|mutation|subscription) (\w+)/.exec(query)?.[1] ?? '',
       );
       expect(tabs.map((text) => text.trim())).toEqual(names);
       await expect.poll(() => page.locator('.graphiql-query-editor').innerText()).toContain('strategies');

@@ -69,9 +69,9 @@ describe('/metrics', () => {
       '{ ops { swapVenues { chainId venue asked quoted noRoute refused { reason count } chosen failedInSimulation } } }';
     const { data } = await post('/graphql', 'local-ops', { query });
     const of = (venue: string) => data.ops.swapVenues.find((row: { venue: string }) => row.venue === venue);
-    expect(of('AggregatorOne')).toEqual({
+    expect(of('AGGREGATOR_ONE')).toEqual({
       chainId: 1,
-      venue: 'AggregatorOne',
+      venue: 'AGGREGATOR_ONE',
       asked: 2,
       quoted: 2,
       noRoute: 0,
@@ -79,7 +79,7 @@ describe('/metrics', () => {
       chosen: 2,
       failedInSimulation: 0,
     });
-    expect(of('AggregatorTwo')).toMatchObject({
+    expect(of('AGGREGATOR_TWO')).toMatchObject({
       asked: 2,
       quoted: 0,
       noRoute: 1,

@@ -14,7 +14,7 @@ const STRATEGIES = `subscription ($filter: StrategyFilter, $since: [ChainVersion
   }
 }`;
 const FRESHNESS = `subscription {
-  freshnessChanged(chainIds: [1]) { ready groups { group status failing { reason } } }
+  freshnessChanged(chainIds: [1]) { ready groups { group freshness { status } failing { reason } } }
 }`;
 const POSITIONS = `subscription ($address: Address!) {
   walletChanged(address: $address, chainIds: [1]) {
@@ -110,7 +110,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'subscriptions across processes', (
     const stream = await open(FRESHNESS);
     const statusOf = async () => {
       const { groups } = (await stream.next()).data.freshnessChanged;
-      return groups.find(({ group }: { group: string }) => group === 'incentives').status;
+      return groups.find(({ group }: { group: string }) => group === 'INCENTIVES').freshness.status;
     };
     expect(await statusOf()).toBe('FRESH');
     cluster.world.upstreams.faults.set('merkl', { kind: 'status', status: 400 });

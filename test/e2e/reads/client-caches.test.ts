@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { InMemoryCache } from '@apollo/client';
 import { Client, fetchExchange } from '@urql/core';
 import { cacheExchange } from '@urql/exchange-graphcache';
 import { type DocumentNode, getOperationAST, introspectionFromSchema, OperationTypeNode, print } from 'graphql';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { seededWallet } from '../../../devnet/seed/wallets.ts';
 import { EXAMPLE_QUERIES } from '../../../src/schema/common/examples.ts';
 import { buildSchema } from '../../../src/schema/index.ts';
 import { OPS_EXAMPLE_QUERIES } from '../../../src/schema/ops/ops-examples.ts';
@@ -14,7 +16,13 @@ import { type Json, OPS, startService, type TestService } from '../../support/se
 
 const schema = buildSchema();
 const { possibleTypes, nodes, values } = cacheConfigOf(schema);
-const examples = [...EXAMPLE_QUERIES, ...PARTNER_EXAMPLE_QUERIES, ...OPS_EXAMPLE_QUERIES];
+/** The holdings of the example, for a wallet with an equity vault. */
+const ofVaults = PARTNER_EXAMPLE_QUERIES.filter(({ query }) => query.includes('equityPositions')).map((example) => ({
+  ...example,
+  title: `${example.title}, with a vault`,
+  variables: { address: seededWallet('shareholder').account.address },
+}));
+const examples = [...EXAMPLE_QUERIES, ...PARTNER_EXAMPLE_QUERIES, ...ofVaults, ...OPS_EXAMPLE_QUERIES];
 
 interface Answered {
   readonly title: string;
@@ -58,12 +66,20 @@ function* objectsIn(value: Json): Generator<Json> {
   }
 }
 
+/** Types whose `id` is no global id yet, by the exceptions of the schema's conventions. */
+const pending = new Set(
+  readFileSync(new URL('../../schema/lint/exceptions.txt', import.meta.url), 'utf8')
+    .split('\n')
+    .flatMap((fault) => /^(\w+)\.id identity:/.exec(fault)?.[1] ?? []),
+);
+
 test('default: every object with an identity has an id, and no id is that of another object', () => {
   const seen = new Map<string, string>();
   const met = new Set<string>();
   for (const { data } of answers) {
     for (const object of objectsIn(data)) {
       met.add(object.__typename);
+      if (!nodes.includes(object.__typename) && pending.has(object.__typename)) continue;
       expect([object.__typename, typeof object.id]).toEqual([
         object.__typename,
         nodes.includes(object.__typename) ? 'string' : 'undefined',

@@ -161,7 +161,7 @@ describe.each(CHAINS)('on chain %i', (chainId) => {
       expect(checkOf(strategy, rule)).toMatchObject({
         passed: true,
         value: null,
-        note: expect.stringMatching(/taken as (open|supported|allowed): .* The contract does not tell it\.$/),
+        note: expect.stringMatching(/counts? as (not paused|supported|allowed): .* The contract does not return it\.$/),
       });
       const gap = strategy.gaps.find(({ field }: Json) => field === `visibility.${rule}`);
       expect(gap).toMatchObject({ reason: 'NOT_MEASURED', message: checkOf(strategy, rule).note });
