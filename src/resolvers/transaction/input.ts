@@ -31,7 +31,7 @@ export type ActionArgs = Loose<{
   addCollateral: { readonly payToken: Address; readonly amount: Decimal };
   removeCollateral: { readonly amount: Decimal };
   repay: { readonly payToken: Address; readonly amount: Decimal };
-  repayAll: Loose<{ payToken: Address }>;
+  repayAll: Loose<{ payToken: Address; amount: Decimal }>;
   borrow: { readonly amount: Decimal };
 }>;
 
@@ -90,7 +90,12 @@ function actionOf(given: ActionArgs): GivenAction {
     addCollateral && { action: 'add_collateral', ...addCollateral },
     removeCollateral && { action: 'remove_collateral', ...removeCollateral },
     repay && { action: 'repay', ...repay },
-    repayAll && { action: 'repay', full: true, payToken: repayAll.payToken ?? undefined },
+    repayAll && {
+      action: 'repay',
+      full: true,
+      payToken: repayAll.payToken ?? undefined,
+      amount: repayAll.amount ?? undefined,
+    },
     borrow && { action: 'borrow', ...borrow },
   ];
   const [first, ...others] = chosen.filter((one) => one != null);

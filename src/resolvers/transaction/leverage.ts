@@ -39,7 +39,7 @@ import {
   worstCaseOf,
   worstCaseOfPlan,
 } from './position-preview.ts';
-import { MANAGE_PATHS, OPEN_PATHS, told } from './wording.ts';
+import { managePathsOf, OPEN_PATHS, told } from './wording.ts';
 
 /** A previewed open. */
 export interface ShownPreview extends Estimate {
@@ -116,7 +116,7 @@ export function openPosition(wallet: Address, input: OpenArgs, ctx: AppContext):
 /** Build a manage or close transaction. @throws the refusals of the builders */
 export function managePosition(wallet: Address, input: ManageArgs, ctx: AppContext): Promise<ShownLeveragePlan> {
   const given = manageInput(wallet, input, ctx);
-  return told(ctx, MANAGE_PATHS[given.action], async () => shownPlan(await ctx.live().leverage.manage(given), ctx));
+  return told(ctx, managePathsOf(given), async () => shownPlan(await ctx.live().leverage.manage(given), ctx));
 }
 
 function shownPlan(plan: Plan, ctx: AppContext): ShownLeveragePlan {

@@ -1,5 +1,5 @@
 import { AppError } from '../../shared/errors.ts';
-import type { ManageAction } from '../../transactions/index.ts';
+import type { ManageAction, ManageInput } from '../../transactions/index.ts';
 import type { AppContext } from '../common/context.ts';
 
 /** Where an input of the builders stands in the arguments of a field. */
@@ -38,7 +38,7 @@ const managePaths = (verb: string): InputPaths => ({
   desiredLtv: `input.action.${verb}.ltvPct`,
 });
 
-export const MANAGE_PATHS: Readonly<Record<ManageAction, InputPaths>> = {
+const MANAGE_PATHS: Readonly<Record<ManageAction, InputPaths>> = {
   close: managePaths('close'),
   increase_leverage: managePaths('increaseLeverage'),
   add_collateral: managePaths('addCollateral'),
@@ -46,6 +46,11 @@ export const MANAGE_PATHS: Readonly<Record<ManageAction, InputPaths>> = {
   repay: managePaths('repay'),
   borrow: managePaths('borrow'),
 };
+const REPAY_ALL_PATHS = managePaths('repayAll');
+
+/** Where the inputs of an action on a position stand. */
+export const managePathsOf = ({ action, full }: Pick<ManageInput, 'action' | 'full'>): InputPaths =>
+  full === true ? REPAY_ALL_PATHS : MANAGE_PATHS[action];
 
 /** What errors of the builders call by its name of /v1, and its name here. */
 const WORDS: readonly (readonly [RegExp, string])[] = [

@@ -284,9 +284,10 @@ function manageVariables(body: ManageBody): ManageBuildMutationVariables['input'
 
 function actionVariables(body: ManageBody): ManageBuildMutationVariables['input']['action'] {
   const { action, amount = '', payToken = '' } = body;
+  const givenAmount = body.amount === undefined ? {} : { amount };
   switch (action) {
     case 'close':
-      return { close: body.amount === undefined ? {} : { amount } };
+      return { close: givenAmount };
     case 'increase_leverage':
       inBody(() => requireOneTarget(body));
       return { increaseLeverage: targetVariables(body) };
@@ -296,7 +297,7 @@ function actionVariables(body: ManageBody): ManageBuildMutationVariables['input'
       return { removeCollateral: { amount } };
     case 'repay':
       if (body.full !== true) return { repay: { amount, payToken } };
-      return { repayAll: body.payToken === undefined ? {} : { payToken } };
+      return { repayAll: { ...givenAmount, ...(body.payToken === undefined ? {} : { payToken }) } };
     case 'borrow':
       return { borrow: { amount } };
   }

@@ -92,6 +92,11 @@ const RepayAllRef = builder.inputType('RepayAllInput', {
   description: 'Repay the whole debt, by shares, so that no dust is left.',
   fields: (t) => ({
     payToken: t.field({ type: 'Address', description: `${PAY_TOKEN} The loan token when left out.` }),
+    amount: t.field({
+      type: 'Decimal',
+      description:
+        'Amount to pay, whole tokens of `payToken`, never rounded; what the debt does not need comes back, and less than the whole debt needs is refused with the required amount. Sized by the debt when left out.',
+    }),
   }),
 });
 

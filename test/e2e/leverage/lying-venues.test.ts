@@ -109,14 +109,14 @@ const rested = () => service.clock.advance(11_000);
 /** What may be answered where every venue of a swap lies: a number that would pass, or that no fill can be trusted. */
 function expectHonestRefusal(answer: Json): void {
   const names: readonly string[] = (answer.limits ?? []).map(({ name }: Json) => name);
-  if (answer.code === 'bad_request') {
+  if (answer.__typename === 'LimitExceededRefusal') {
     expect(
       names.some((name) => /^max(PriceImpact|TotalLoss|SwapLoss)Pct$|^maxLtvPct$|^debt$/.test(name)),
       JSON.stringify(answer),
     ).toBe(true);
     return;
   }
-  const codes = ['no_route', 'upstream_unavailable', 'simulation_reverted', 'simulation_mismatch'];
+  const codes = ['NO_ROUTE', 'upstream_unavailable', 'SIMULATION_REVERTED', 'SIMULATION_MISMATCH'];
   expect(codes, JSON.stringify(answer)).toContain(answer.code);
 }
 

@@ -268,7 +268,7 @@ describe('on nodes without simulation', () => {
   });
 
   it('behavior: GraphQL has the flag and the typed issue, and the gas is unknown', async () => {
-    const query = `mutation($wallet: Address!, $input: ManageLeverageInput!) { manageLeveragePlan(wallet: $wallet, input: $input) { ... on TransactionPlan {
+    const query = `mutation($wallet: Address!, $input: ManageLeverageInput!) { manageLeveragePlan(wallet: $wallet, input: $input) { ... on LeveragePlan {
       simulatedGas issues { kind message } received { amount } } } }`;
     const input = { chainId: 1, userAddress: user, id: ids.get(1), action: 'close', allowUnsimulated: true };
     const { body } = await service.graphql(query, { ...manageVariables(input) }, PARTNER);
