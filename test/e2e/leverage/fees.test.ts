@@ -308,7 +308,7 @@ it('behavior: the deposit fee of a yield market counts in a vault deposit, as pr
   // A hundredth of what is borrowed on half of the deposit.
   expect(Number(fee.pctOfEquity)).toBeCloseTo(0.5, 1);
   expect(Number(value)).toBeCloseTo(Number(totalSwapCostPctOfEquity) + Number(fee.pctOfEquity), 1);
-  const { calls, preview } = await vaults.ask(DEPOSIT_QUERY, { ...input, maxSwapLossPct: value });
+  const { calls, deposit } = await vaults.ask(DEPOSIT_QUERY, { ...input, maxSwapLossPct: value });
   const held = () => vaults.balance(spy.yieldMarket.collateral.address, TREASURY);
   const before = await held();
   await vaults.fund(user, spy, 3_000n * 10n ** BigInt(spy.depositToken.decimals));
@@ -316,8 +316,8 @@ it('behavior: the deposit fee of a yield market counts in a vault deposit, as pr
   const id = await chain.nextId();
   await vaults.sendAtomically(user, calls);
   const { ltvPct, basis } = await chain.position(spy.yieldMarket, id);
-  expect(formatUnits(basis, spy.depositToken.decimals)).toBe(preview.yieldLeg.depositBasis);
-  expect(ltvPct.minus(preview.yieldLeg.ltvPct).abs().toNumber()).toBeLessThan(0.02);
+  expect(formatUnits(basis, spy.depositToken.decimals)).toBe(deposit.yieldLeg.depositBasis);
+  expect(ltvPct.minus(deposit.yieldLeg.ltvPct).abs().toNumber()).toBeLessThan(0.02);
   expect((await held()) - before).toBe(told(costs, 'DEPOSIT_FEE', spy.yieldMarket.collateral));
 });
 

@@ -289,8 +289,8 @@ describe('an open executes as previewed', () => {
       const near = (shown: string, value: string, what: string) =>
         expect(new Decimal(shown).minus(value).abs().lte('0.1'), `${what}: ${shown} is not ${value}`).toBe(true);
       const [before, previewed, onChain, days] = await sizeRow(amount);
-      near(before, position.leverageApyBefore, 'APY at the rate before');
-      near(previewed, position.expectedLeverageApy, 'APY previewed');
+      near(before, position.leverageApyBeforePct, 'APY at the rate before');
+      near(previewed, position.leverageApyPct, 'APY previewed');
       near(onChain, apy.toFixed(2), 'APY on chain');
       if (breakEvenDays === null) expect(days).toBe('never');
       else near(days, breakEvenDays, 'days');

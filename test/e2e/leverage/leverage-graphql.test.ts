@@ -219,6 +219,27 @@ describe('manageLeveragePlan', () => {
     expect([borrowed.quotesExpireAt, Date.parse(borrowed.expiresAt) - service.clock.now()]).toEqual([null, 60_000]);
   });
 
+  it('behavior: a repayment of the whole debt takes an amount, and refuses one that does not cover it', async () => {
+    const id = (await partner.nextId()) - 1;
+    const repayAll = (amount: string) =>
+      ask(
+        `mutation($wallet: Address!, $input: ManageLeverageInput!) { manageLeveragePlan(wallet: $wallet, input: $input) {
+          __typename ... on LeveragePlan { position { debtAmount } tx { intent { arguments { name value } } } } ${REFUSAL} } }`,
+        { userAddress: user, id, action: 'repay', full: true, amount, payToken: market.loan.address },
+      );
+    const refused = await repayAll('0.01');
+    expect(refused).toMatchObject({
+      __typename: 'LimitExceededRefusal',
+      field: 'input.action.repayAll.amount',
+      value: '0.01',
+      limits: [{ name: 'minAmount', value: expect.any(String) }],
+    });
+    const [{ value }] = refused.limits;
+    expect(refused.message).toContain(`does not cover the whole debt. Send at least ${value}`);
+    const plan = await repayAll(value);
+    expect(plan).toMatchObject({ __typename: 'LeveragePlan', position: { debtAmount: '0' } });
+  });
+
   it('default: a close has no position after it, and no referral fee', async () => {
     const id = (await partner.nextId()) - 1;
     const plan = await ask(MANAGE, { userAddress: user, id, action: 'close' });
