@@ -8,7 +8,7 @@ import { type Answer, OPS, PARTNER, startService, type TestService } from '../..
 
 const WALLET = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 const PATH = `/v1/partner/positions/${WALLET}`;
-const QUERY = `{wallet(address:"${WALLET}" chainId:1){chainId}}`;
+const QUERY = `{wallet(address:"${WALLET}" chainIds:[1]){chainIds}}`;
 const DAY_MS = 86_400_000;
 
 let service: TestService;

@@ -174,7 +174,7 @@ describe.each(WAYS)('simulated by %s', (_name, lacks, can) => {
     expect(BigInt(deposit.simulatedGas)).toBeGreaterThan(500_000n);
     await verbs.sendAtomically(wallet, deposit.calls);
     const { collateral } = await verbs.stockLeg(vault, wallet);
-    expect(formatUnitsPlain(collateral, vault.stock.decimals)).toBe(deposit.preview.stock.expectedReceived);
+    expect(formatUnitsPlain(collateral, vault.stock.decimals)).toBe(deposit.deposit.stock.expectedReceived);
     await service.refresh('lending-state:4663');
     const exit = await verbs.exit(body);
     expect(kindsOf(exit)).not.toContain('NOT_SIMULATED');
