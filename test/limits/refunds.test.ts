@@ -112,7 +112,7 @@ describe('unused charges are returned', () => {
   });
 
   test('behavior: fields behind a key have their own prices', async () => {
-    const query = `{wallet(address:"0x${'1'.repeat(40)}" chainId:1){chainId}}`;
+    const query = `{wallet(address:"0x${'1'.repeat(40)}" chainIds:[1]){chainIds}}`;
     expect(await charged(() => front.graphql(query, { headers: PARTNER_KEY }), PARTNER_KEY)).toBeGreaterThanOrEqual(10);
   });
 
