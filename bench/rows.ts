@@ -39,9 +39,9 @@ export const PAGE = `query Page($filter: StrategyFilter, $order: StrategyOrder) 
     totalCount
     pageInfo { hasNextPage endCursor }
     nodes {
-      id chainId kind maxLeverage borrowApyPct netBorrowApyPct liquidityUsd
-      collateral { symbol category maturityDate } loan { symbol }
-      defaultLeverage { leverage leverageApyPct }
+      __typename id chainId borrowApyPct netBorrowApyPct liquidityUsd
+      collateral { symbol category maturesAt } loan { symbol }
+      ... on LoopStrategy { maxLeverage defaultLeverage { leverage leverageApyPct } }
     }
   }
 }`;

@@ -12,7 +12,7 @@ export function seeded(seed: number): () => number {
   };
 }
 
-const LIST = '{ strategies(first: 20) { nodes { id borrowApyPct liquidityUsd defaultLeverage { leverageApyPct } } } }';
+const LIST = '{ strategies(first: 20) { nodes { id borrowApyPct liquidityUsd defaultApyPct } } }';
 
 /** In its first seconds a process may not have read yet what a strategy is composed from. */
 const ONE_STRATEGY = ['200', '503 not_ready'];

@@ -51,8 +51,11 @@ export const COST_PER_POINT = 100;
 /** Points of one request to a /v1 path, and of the persisted operation behind it, by surface. */
 export const SURFACE_POINTS = { Public: 1, Partner: 10, Ops: 10, Status: 0 } as const;
 
-/** Points of public root fields that ask an upstream on demand; they cost more than fields answered from memory. */
-export const ON_DEMAND_POINTS: Readonly<Record<string, number>> = { priceChart: 5, ohlcv: 5 };
+/** Public root fields that ask an upstream on demand cost more than those that are answered from memory. */
+export const ON_DEMAND_POINTS: Readonly<Record<string, number>> = { priceChart: 5, candles: 5 };
+
+/** Root fields of operations that are not named like them: the name of an operation is part of the OpenAPI document. */
+const ROOT_FIELDS: Readonly<Record<string, string>> = { Ohlcv: 'candles' };
 
 /** Bytes of a cached answer per point, because an answer occupies memory until its reader has taken it. */
 export const BYTES_PER_POINT = 2 ** 20;
@@ -83,7 +86,7 @@ export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
       validation: 300,
       streams: 10,
       cost: 10_000,
-      calls: { 'Query.priceChart': 30, 'Query.ohlcv': 30 },
+      calls: { 'Query.priceChart': 30, 'Query.candles': 30 },
       keyedCalls: 30,
     },
     partner: {
@@ -101,7 +104,7 @@ export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
       validation: 600,
       streams: 50,
       cost: 20_000,
-      calls: { 'Query.priceChart': 120, 'Query.ohlcv': 120, 'Query.node': 240, 'Query.nodes': 240 },
+      calls: { 'Query.priceChart': 120, 'Query.candles': 120, 'Query.node': 240, 'Query.nodes': 240 },
       keyedCalls: 240,
     },
     ops: {
@@ -119,15 +122,16 @@ export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
       validation: 600,
       streams: 100,
       cost: 50_000,
-      calls: { 'Query.priceChart': 240, 'Query.ohlcv': 240, 'Query.node': 480, 'Query.nodes': 480 },
+      calls: { 'Query.priceChart': 240, 'Query.candles': 240, 'Query.node': 480, 'Query.nodes': 480 },
       keyedCalls: 480,
     },
   };
 }
 
-/** Points of a persisted operation, which has the name of its root field. */
+/** Points of a persisted operation: it is named like its root field, or listed. */
 export function pointsOf(operation: string, surface: keyof typeof SURFACE_POINTS): number {
-  return ON_DEMAND_POINTS[`${operation.charAt(0).toLowerCase()}${operation.slice(1)}`] ?? SURFACE_POINTS[surface];
+  const root = ROOT_FIELDS[operation] ?? `${operation.charAt(0).toLowerCase()}${operation.slice(1)}`;
+  return ON_DEMAND_POINTS[root] ?? SURFACE_POINTS[surface];
 }
 
 export function tierOf(caller: Caller): Tier {

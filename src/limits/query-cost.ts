@@ -1,5 +1,6 @@
 import { complexityFromQuery } from '@pothos/plugin-complexity';
 import {
+  BREAK,
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
@@ -12,6 +13,9 @@ import {
   Kind,
   type OperationDefinitionNode,
   type SelectionSetNode,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
 } from 'graphql';
 import { ERROR_CODES } from '../shared/errors.ts';
 import { decodeGlobalId } from '../shared/ids.ts';
@@ -36,6 +40,26 @@ export interface OperationCost {
    * costs less. Zero for operations with a key, whose fields have fixed prices.
    */
   readonly sized: number;
+}
+
+/** Whether fields below the root ask an upstream: they cost what their type says, however little the answer holds. */
+function relaysBelowRoot(schema: GraphQLSchema, document: DocumentNode): boolean {
+  const text = document.loc?.source.body;
+  if (text !== undefined && !Object.keys(ON_DEMAND_POINTS).some((name) => text.includes(name))) return false;
+  const types = new TypeInfo(schema);
+  let found = false;
+  visit(
+    document,
+    visitWithTypeInfo(types, {
+      Field({ name }) {
+        const isRelay = Object.hasOwn(ON_DEMAND_POINTS, name.value) && types.getParentType()?.name === 'Token';
+        if (!isRelay) return undefined;
+        found = true;
+        return BREAK;
+      },
+    }),
+  );
+  return found;
 }
 
 export function countFields(value: unknown): number {
@@ -106,6 +130,7 @@ export function costOf({
     if (extra > limit) return { cost: Math.ceil(extra), sized: 0 };
   }
   try {
+    keyed ||= relaysBelowRoot(schema, document);
     const { complexity } = complexityFromQuery(one, { schema, variables: { ...variables }, ctx: context });
     return { cost: Math.ceil(complexity + extra), sized: keyed ? 0 : complexity };
   } catch (error) {

@@ -5,7 +5,7 @@ import RelayPlugin from '@pothos/plugin-relay';
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
 import ValidationPlugin from '@pothos/plugin-validation';
 import type { AppContext } from '../resolvers/common/context.ts';
-import type { LeftOutChain, MissingChain, MissingFacts } from '../resolvers/market/chains.ts';
+import type { MissingChain, MissingFacts } from '../resolvers/market/chains.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import { UnauthorizedError } from '../shared/errors.ts';
 import type { Address, ChainId, Hex, MarketId, StrategyId } from '../shared/ids.ts';
@@ -29,9 +29,8 @@ export interface SchemaShape {
     totalCount: number;
     /** Absent: not told. */
     asOfMs?: number | null;
-    leftOut?: readonly LeftOutChain[];
     missingChains?: readonly MissingChain[];
-    missing?: readonly MissingFacts[];
+    missingFacts?: readonly MissingFacts[];
   };
   Scalars: {
     Address: { Input: Address; Output: string };

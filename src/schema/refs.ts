@@ -4,4 +4,4 @@ import { builder } from './builder.ts';
 
 /** Types that others refer to and that refer to others themselves. They are implemented beside their fields. */
 export const TokenRef = builder.objectRef<Token>('Token');
-export const StrategyRef = builder.objectRef<Strategy>('Strategy');
+export const StrategyRef = builder.interfaceRef<Strategy>('Strategy');

@@ -160,14 +160,14 @@ function costly(): Attack[] {
         `lists of lists ${i}`,
         rows(
           500,
-          `market{strategies{id leverageLadder{leverage ltvPct ${i % 2 ? 'leverageApyPct' : ''}} gaps{field reason}}}`,
+          `market{strategies{id ...on LoopStrategy{leverageLadder{leverage ltvPct ${i % 2 ? 'leverageApyPct' : ''}}} gaps{field reason}}}`,
         ).replace('500', String(400 + i * 10)),
       ),
     ),
     ...times(5, (i) =>
       query(
         `all markets with all their strategies ${i}`,
-        `{markets(first:${300 + i}){nodes{strategies{leverageLadder{leverage ltvPct leverageApyPct} gaps{field reason message since}}}}}`,
+        `{markets(first:${300 + i}){nodes{strategies{...on LoopStrategy{leverageLadder{leverage ltvPct leverageApyPct}} gaps{field reason message since}}}}}`,
       ),
     ),
     ...times(5, (i) =>
@@ -175,7 +175,7 @@ function costly(): Attack[] {
         `cost by variable ${i}`,
         {
           query:
-            'query($n:Int!){strategies(first:$n){nodes{market{strategies{id leverageLadder{leverage ltvPct} gaps{field reason}}}}}}',
+            'query($n:Int!){strategies(first:$n){nodes{market{strategies{id ...on LoopStrategy{leverageLadder{leverage ltvPct}} gaps{field reason}}}}}}',
           variables: { n: 400 + i },
         },
         'query_too_complex',
@@ -186,7 +186,7 @@ function costly(): Attack[] {
       {
         operationName: 'B',
         query:
-          'query A{__typename} query B{strategies(first:500){nodes{market{strategies{id leverageLadder{leverage ltvPct} gaps{field reason}}}}}}',
+          'query A{__typename} query B{strategies(first:500){nodes{market{strategies{id ...on LoopStrategy{leverageLadder{leverage ltvPct}} gaps{field reason}}}}}}',
       },
       'query_too_complex',
     ),
@@ -219,7 +219,7 @@ function costly(): Attack[] {
     ),
     query(
       'aliases of what asks an upstream',
-      `{${times(25, (i) => `a${i}:priceChart(coinId:"c${i}"){source prices{atMs value} marketCaps{value} totalVolumes{value}}`).join(' ')}}`,
+      `{${times(25, (i) => `a${i}:priceChart(coinId:"c${i}"){source prices{at value} marketCaps{value} totalVolumes{value}}`).join(' ')}}`,
     ),
   ];
 }

@@ -82,31 +82,34 @@ const EXECUTING: readonly (readonly [name: string, text: (i: number) => string])
       [
         `${(k + 1) * 100} strategies with their ladders`,
         (i: number) =>
-          `query A${i}{strategies(first:${(k + 1) * 100}){nodes{id chainId leverageLadder{leverage ltvPct leverageApyPct}}}}`,
+          `query A${i}{strategies(first:${(k + 1) * 100}){nodes{id chainId ...on LoopStrategy{leverageLadder{leverage ltvPct leverageApyPct}}}}}`,
       ] as const,
   ),
   [
     '29 aliases of all strategies',
-    (i) => `query A${i}{${joined(29, (n) => `a${n}:strategies(first:60){nodes{id chainId kind}}`)}}`,
+    (i) => `query A${i}{${joined(29, (n) => `a${n}:strategies(first:60){nodes{id chainId strategyId}}`)}}`,
   ],
   [
     '29 aliases of all markets',
     (i) => `query A${i}{${joined(29, (n) => `a${n}:markets(first:60){nodes{id chainId kind}}`)}}`,
   ],
-  ['all borrow-rate histories', (i) => `query A${i}{borrowApyHistories{items{id points{atSec borrowApyPct}}}}`],
+  ['all borrow-rate histories', (i) => `query A${i}{rateHistories(kind:BORROW_APY){marketId points{at ratePct}}}`],
   [
     '9 aliases of all borrow-rate histories',
-    (i) => `query A${i}{${joined(9, (n) => `a${n}:borrowApyHistories{items{id points{atSec}}}`)}}`,
+    (i) => `query A${i}{${joined(9, (n) => `a${n}:rateHistories(kind:BORROW_APY){marketId points{at}}`)}}`,
   ],
   [
     '29 aliases of all borrow-rate histories',
-    (i) => `query A${i}{${joined(29, (n) => `a${n}:borrowApyHistories{items{id points{atSec}}}`)}}`,
+    (i) => `query A${i}{${joined(29, (n) => `a${n}:rateHistories(kind:BORROW_APY){marketId points{at}}`)}}`,
   ],
   [
     '9 aliases of all collateral histories',
-    (i) => `query A${i}{${joined(9, (n) => `a${n}:collateralApyHistories{items{id points{atMs}}}`)}}`,
+    (i) => `query A${i}{${joined(9, (n) => `a${n}:rateHistories(kind:COLLATERAL_APY){marketId points{at}}`)}}`,
   ],
-  ['29 aliases of all prices', (i) => `query A${i}{${joined(29, (n) => `a${n}:prices{stale prices{address usd}}`)}}`],
+  [
+    '29 aliases of all prices',
+    (i) => `query A${i}{${joined(29, (n) => `a${n}:tokens(first:100){nodes{address price{usd}}}`)}}`,
+  ],
   [
     '29 aliases of TVL',
     (i) => `query A${i}{${joined(29, (n) => `a${n}:tvl{stale total{tvlUsd} chains{chainId tvlUsd}}`)}}`,

@@ -19,7 +19,7 @@ const strategies: readonly Strategy[] = [
   ...composeChain(robinhood, completeFacts(robinhood), PARAMS).strategies,
 ];
 const index = indexStrategies(strategies);
-const BY_APY = { order: 'leverageApy', direction: 'desc', first: 1_000 } as const;
+const BY_APY = { order: 'defaultApy', direction: 'desc', window: { size: 1_000, fromEnd: false } } as const;
 const find = (filter: StrategyFilter) =>
   queryStrategies(index, { ...BY_APY, filter }).items.map((item) => item.strategy);
 
@@ -35,20 +35,20 @@ describe('queryStrategies', () => {
     ['chain', { chainIds: [4663] }, (s) => s.chainId === 4663],
     ['category', { categories: ['BTC', 'stable-PT'] }, (s) => ['BTC', 'stable-PT'].includes(s.collateral.category)],
     ['correlated', { correlated: false }, (s) => !s.correlated],
-    ['kind', { kind: 'equity' }, (s) => s.kind === 'equity'],
+    ['kind', { kinds: ['equity'] }, (s) => s.kind === 'equity'],
     ['loan symbol', { loan: 'usdc' }, (s) => s.loan.symbol === 'USDC'],
     ['loan address', { loan: ethereum.stable.address.toUpperCase() }, (s) => s.loan.symbol === 'USDC'],
     ['collateral', { collateral: 'PT-apxusd' }, (s) => s.collateral.symbol === 'PT-apxUSD'],
     ['APY source', { apySources: ['onchain', 'none'] }, (s) => ['onchain', 'none'].includes(s.collateralApySource)],
-    ['minimum APY', { minLeverageApyPct: 20.5 }, (s) => Number(s.defaultLeverage.leverageApyPct) >= 20.5],
+    ['minimum APY', { minDefaultApyPct: 20.5 }, (s) => Number(s.defaultLeverage.leverageApyPct) >= 20.5],
     ['minimum liquidity', { minLiquidityUsd: 2_000_000 }, (s) => Number(s.liquidityUsd ?? 0) >= 2_000_000],
-    ['minimum leverage', { minLeverage: 11.4 }, (s) => Number(s.maxLeverage) >= 11.4],
-    ['maturity', { maturityAfter: 1_784_764_800 }, (s) => (s.collateral.maturity ?? 0) > 1_784_764_800],
-    ['maturity before', { maturityBefore: 1_784_764_801 }, (s) => s.collateral.maturity === 1_784_764_800],
+    ['minimum leverage', { minMaxLeverage: 11.4 }, (s) => Number(s.maxLeverage) >= 11.4],
+    ['maturity', { maturesAfter: 1_784_764_800 }, (s) => (s.collateral.maturity ?? 0) > 1_784_764_800],
+    ['maturity before', { maturesBefore: 1_784_764_801 }, (s) => s.collateral.maturity === 1_784_764_800],
     ['listed only', { listedOnly: true }, (s) => s.visibility.visible],
     [
       'all at once',
-      { chainIds: [1], loan: 'USDC', correlated: true, minLeverage: 8 },
+      { chainIds: [1], loan: 'USDC', correlated: true, minMaxLeverage: 8 },
       (s) => s.chainId === 1 && s.loan.symbol === 'USDC' && s.correlated && Number(s.maxLeverage) >= 8,
     ],
   ];
@@ -63,9 +63,17 @@ describe('queryStrategies', () => {
   test('behavior: an unknown value meets no limit and sorts last in both directions', () => {
     expect(find({ minLiquidityUsd: 0 }).every((strategy) => strategy.liquidityUsd !== undefined)).toBe(true);
     for (const direction of ['asc', 'desc'] as const) {
-      const { items } = queryStrategies(index, { order: 'liquidity', direction, first: 1_000 });
+      const { items } = queryStrategies(index, {
+        order: 'liquidity',
+        direction,
+        window: { size: 1_000, fromEnd: false },
+      });
       expect(items[items.length - 1]?.strategy.loan.symbol).toBe('AUSD');
-      const maturities = queryStrategies(index, { order: 'maturity', direction, first: 1_000 }).items;
+      const maturities = queryStrategies(index, {
+        order: 'maturity',
+        direction,
+        window: { size: 1_000, fromEnd: false },
+      }).items;
       expect(maturities.slice(0, 3).every(({ strategy }) => strategy.collateral.maturity !== null)).toBe(true);
       expect(maturities.slice(3).every(({ strategy }) => strategy.collateral.maturity === null)).toBe(true);
     }
@@ -86,7 +94,8 @@ describe('queryStrategies', () => {
     const firstBy = (order: 'collateralApy' | 'borrowApy', direction: 'asc' | 'desc', of: ChainFacts) => {
       const { strategies: composed } = composeChain(ethereum, of, PARAMS);
       const both = composed.filter(({ marketId }) => marketId === low.id || marketId === high.id);
-      return queryStrategies(indexStrategies(both), { order, direction, first: 1 }).items[0]?.strategy.marketId;
+      return queryStrategies(indexStrategies(both), { order, direction, window: { size: 1, fromEnd: false } }).items[0]
+        ?.strategy.marketId;
     };
     expect(firstBy('collateralApy', 'desc', facts)).toBe(high.id);
     const collateral = withItem(facts, 'incentives', low.id, { value: { borrow: [], collateral: [paid(1)] } });
@@ -104,11 +113,18 @@ describe('queryStrategies', () => {
     const directions = fc.constantFrom('asc' as const, 'desc' as const);
     fc.assert(
       fc.property(orders, directions, fc.integer({ min: 1, max: 50 }), (order, direction, first) => {
-        const whole = queryStrategies(index, { order, direction, first: 1_000 }).items.map((i) => i.strategy.id);
+        const whole = queryStrategies(index, { order, direction, window: { size: 1_000, fromEnd: false } }).items.map(
+          (i) => i.strategy.id,
+        );
         const read: string[] = [];
         let after: string | undefined;
         for (;;) {
-          const page = queryStrategies(index, { order, direction, first, ...(after === undefined ? {} : { after }) });
+          const page = queryStrategies(index, {
+            order,
+            direction,
+            window: { size: first, fromEnd: false },
+            ...(after === undefined ? {} : { after }),
+          });
           read.push(...page.items.map((item) => item.strategy.id));
           expect(page.totalCount).toBe(whole.length);
           expect(page.hasPreviousPage).toBe(after !== undefined);
@@ -122,23 +138,33 @@ describe('queryStrategies', () => {
   });
 
   test('behavior: a cursor stays valid when earlier strategies disappear', () => {
-    const first = queryStrategies(index, { ...BY_APY, first: 5 });
+    const first = queryStrategies(index, { ...BY_APY, window: { size: 5, fromEnd: false } });
     const cursor = first.items[4]?.cursor as string;
-    const next = queryStrategies(index, { ...BY_APY, first: 5, after: cursor }).items.map((item) => item.strategy.id);
+    const next = queryStrategies(index, { ...BY_APY, window: { size: 5, fromEnd: false }, after: cursor }).items.map(
+      (item) => item.strategy.id,
+    );
     const gone = new Set(first.items.map((item) => item.strategy));
     const fewer = indexStrategies(strategies.filter((strategy) => !gone.has(strategy)));
-    const again = queryStrategies(fewer, { ...BY_APY, first: 5, after: cursor }).items.map((i) => i.strategy.id);
+    const again = queryStrategies(fewer, { ...BY_APY, window: { size: 5, fromEnd: false }, after: cursor }).items.map(
+      (i) => i.strategy.id,
+    );
     expect(again).toEqual(next);
   });
 
   test('error: BadRequest for a cursor of another order and for an invalid one', () => {
-    const cursor = queryStrategies(index, { ...BY_APY, first: 1 }).items[0]?.cursor as string;
+    const cursor = queryStrategies(index, { ...BY_APY, window: { size: 1, fromEnd: false } }).items[0]
+      ?.cursor as string;
     for (const after of ['', 'abc', '%%%', btoa('[]'), cursor.slice(2)]) {
       expect(() => queryStrategies(index, { ...BY_APY, after })).toThrow(BadRequestError);
     }
-    expect(() => queryStrategies(index, { order: 'borrowApy', direction: 'desc', first: 1, after: cursor })).toThrow(
-      BadRequestError,
-    );
+    expect(() =>
+      queryStrategies(index, {
+        order: 'borrowApy',
+        direction: 'desc',
+        window: { size: 1, fromEnd: false },
+        after: cursor,
+      }),
+    ).toThrow(BadRequestError);
   });
 });
 

@@ -52,8 +52,9 @@ export async function observeGroups(service: TestService): Promise<ReadonlyMap<s
 }
 
 const STRATEGIES = `{ strategies(filter: { listedOnly: false }, first: 60) { nodes {
-  id collateralApyPct borrowApyPct netBorrowApyPct utilizationPct liquidityUsd publicAllocatorLiquidityUsd
-  collateral { priceUsd } loan { priceUsd } exitLiquidity { measured asOf slippagePct { sizeUsd slippagePct } }
+  id: strategyId borrowApyPct netBorrowApyPct utilizationPct liquidityUsd publicAllocatorLiquidityUsd
+  collateralPrice { usd } loanPrice { usd } exitLiquidity { freshness { asOf } slippages { sizeUsd slippagePct } }
+  ... on LoopStrategy { collateralApyPct } ... on EquityVaultStrategy { yieldLegApyPct }
   freshness { borrow { asOf } collateralApy { asOf } oracle { asOf } }
 } } }`;
 

@@ -31,7 +31,7 @@ describe('an unexpected exception', () => {
       retryable: false,
       correlationId: 'my-request-1',
     });
-    expect(gql.body.data).toBeNull();
+    expect(gql.body.data).toEqual({ strategies: null });
     for (const { text } of [rest, gql]) expect(text).not.toMatch(/boom|TypeError|\.ts|90F79|pass/);
 
     const lines = front.logs.take();
@@ -47,7 +47,7 @@ describe('an unexpected exception', () => {
 
   test('behavior: unaffected requests continue', async () => {
     front = await startFront({ services: { composed: crash } });
-    const { body } = await front.graphql('{chains{name} prices{stale} strategies{totalCount}}');
+    const { body } = await front.graphql('{chains{name} stableIndex{freshness{status}} strategies{totalCount}}');
     expect(body.errors).toHaveLength(1);
     expect((await front.send('/v1/prices')).status).toBe(200);
   });

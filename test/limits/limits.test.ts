@@ -209,7 +209,8 @@ describe('limits of documents', () => {
 
   test('behavior: tiers have higher limits', async () => {
     const { graphql } = await start();
-    const query = '{strategies(first:500){nodes{id leverageLadder{leverage ltvPct} gaps{field reason}}}}';
+    const query =
+      '{strategies(first:500){nodes{id ...on LoopStrategy{leverageLadder{leverage ltvPct}} gaps{field reason}}}}';
     const [anonymous, partner, ops] = [
       await graphql(query),
       await graphql(query, { headers: PARTNER_KEY }),
@@ -222,7 +223,7 @@ describe('limits of documents', () => {
     expect(partner.body.errors).toBeUndefined();
     expect(ops.body.errors).toBeUndefined();
     const more =
-      '{strategies(first:500){nodes{id leverageLadder{leverage ltvPct leverageApyPct} gaps{field reason message since}}}}';
+      '{strategies(first:500){nodes{id ...on LoopStrategy{leverageLadder{leverage ltvPct leverageApyPct}} gaps{field reason message since}}}}';
     const refused = await graphql(more, { headers: PARTNER_KEY });
     expect(refused.body.errors[0].extensions.details).toMatchObject({
       measure: 'cost',

@@ -42,7 +42,8 @@ describe('unused charges are returned', () => {
   });
 
   test('behavior: charges variables for an operation refused for its cost, not its execution', async () => {
-    const query = '{strategies(first:500){nodes{id leverageLadder{leverage ltvPct} gaps{field reason}}}}';
+    const query =
+      '{strategies(first:500){nodes{id ...on LoopStrategy{leverageLadder{leverage ltvPct}} gaps{field reason}}}}';
     const refused = () => front.graphql(query, { variables: values(20_000) });
     expect((await refused()).body.errors[0].extensions.code).toBe('query_too_complex');
     expect(await charged(refused)).toBe(20);
@@ -54,7 +55,7 @@ describe('unused charges are returned', () => {
     ['a variable that is left out', 'query($f:Int){strategies(first:$f){totalCount} DEAR}', {}],
   ])('error: %s does not hide the cost of the rest', async (_name, query, variables) => {
     const dear =
-      'dear:strategies(first:500){nodes{id market{strategies{id leverageLadder{leverage ltvPct} gaps{field reason}}}}}';
+      'dear:strategies(first:500){nodes{id market{strategies{id ...on LoopStrategy{leverageLadder{leverage ltvPct}} gaps{field reason}}}}}';
     const headers = { accept: 'application/graphql-response+json' };
     const { status, body } = await front.graphql(query.replace('DEAR', dear), { variables, headers });
     expect([status, body.data]).toEqual([400, undefined]);
@@ -68,13 +69,14 @@ describe('unused charges are returned', () => {
     expect(body.extensions.cost.cost).toBeGreaterThan(500);
     expect(body.data.strategies.nodes.length).toBeLessThan(100);
     expect(await charged(() => front.graphql('{strategies(first:400){nodes{id}}}'))).toBe(1);
-    const full = '{strategies(first:20){nodes{id leverageLadder{leverage ltvPct leverageApyPct}}}}';
+    const full = '{strategies(first:20){nodes{id ...on LoopStrategy{leverageLadder{leverage ltvPct leverageApyPct}}}}}';
     const answer = await front.graphql(full);
     expect(answer.body.extensions.cost.points).toBeGreaterThan(1);
   });
 
   test('behavior: charges a cached answer for its bytes, not for execution', async () => {
-    const query = '{strategies(first:20){nodes{id leverageLadder{leverage ltvPct leverageApyPct}}}}';
+    const query =
+      '{strategies(first:20){nodes{id ...on LoopStrategy{leverageLadder{leverage ltvPct leverageApyPct}}}}}';
     const first = await charged(() => front.graphql(query));
     expect(first).toBeGreaterThan(1);
     await front.graphql(query);

@@ -4,9 +4,9 @@ import { isStaleIn, maturityDaysLeftIn, secondOf, staleForSecIn } from '../../sr
 import { readFreshness } from '../../src/resolvers/common/freshness.ts';
 import { readCandles, readPriceChart } from '../../src/resolvers/market/charts.ts';
 import { listHistories } from '../../src/resolvers/market/histories.ts';
-import { readStableApy } from '../../src/resolvers/market/stable-apy.ts';
+import { readStableIndex } from '../../src/resolvers/market/stable-index.ts';
 import { readSwapVenues } from '../../src/resolvers/market/swap-venues.ts';
-import { listPrices } from '../../src/resolvers/market/tokens.ts';
+import { listTokens, readPrice } from '../../src/resolvers/market/tokens.ts';
 import { readTvl } from '../../src/resolvers/market/tvl.ts';
 import { readReportList } from '../../src/resolvers/ops/ops.ts';
 import { readWallet } from '../../src/resolvers/position/positions.ts';
@@ -50,6 +50,9 @@ function world() {
   return { ctx, validity, publish, measureTvl };
 }
 
+const pricesOf = (ctx: ReturnType<typeof world>['ctx']) =>
+  listTokens({ first: 500 }, ctx).edges.map(({ node }) => readPrice(node, ctx));
+
 describe('cache hints', () => {
   it('default: an answer without reads is valid forever', () => {
     const { validity } = world();
@@ -73,7 +76,7 @@ describe('cache hints', () => {
   });
 
   it('behavior: prices and the stablecoin index are valid until the next version of their facts', () => {
-    for (const read of [readStableApy, (ctx: ReturnType<typeof world>['ctx']) => listPrices({}, ctx)]) {
+    for (const read of [readStableIndex, pricesOf]) {
       const { ctx, validity, publish } = world();
       read(ctx);
       expect(validity().isCurrent()).toBe(true);
@@ -117,7 +120,7 @@ describe('cache hints', () => {
     readFreshness({}, freshness.ctx);
     expect(freshness.validity().untilMs).toBe(NOW_MS + 1_000);
     const histories = world();
-    await listHistories('borrowApy', { resolution: 'DAY', downsampling: 'MEAN' }, histories.ctx);
+    await listHistories({ kind: 'borrowApy', resolution: 'DAY', downsampling: 'MEAN' }, histories.ctx);
     expect(histories.validity().untilMs).toBe(NOW_MS + 10_000);
   });
 
@@ -125,7 +128,7 @@ describe('cache hints', () => {
   type Context = ReturnType<typeof world>['ctx'];
   test.each<[string, (ctx: Context) => unknown]>([
     ['a price chart', (ctx) => readPriceChart({ coinId: 'ethereum', days: 7, currency: 'usd' }, ctx)],
-    ['candles', (ctx) => readCandles({ chainId: 1, token: address, timeframe: 'hour', aggregate: 1, limit: 10 }, ctx)],
+    ['candles', (ctx) => readCandles({ chainId: 1, address, timeframe: 'hour', aggregate: 1, limit: 10 }, ctx)],
     ['a wallet', (ctx) => readWallet({ address, chainId: 1 }, ctx)],
     ['counts of swap venues', (ctx) => readSwapVenues({}, ctx)],
     ['an ops report', (ctx) => readReportList({}, ctx)],

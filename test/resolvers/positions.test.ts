@@ -86,7 +86,7 @@ describe('wallet, wallets', () => {
   it('behavior: all wallets of a document are one read per chain', async () => {
     const { ctx, reads } = world();
     const query = `query($a: [Address!]!, $one: Address!) {
-      wallets(addresses: $a, chainIds: [1]) { address positions(statuses: [OPEN]) { nodes { positionIndex strategy { id } collateralToken { symbol } } } }
+      wallets(addresses: $a, chainIds: [1]) { address positions(statuses: [OPEN]) { nodes { positionIndex strategy { id: strategyId } collateralToken { symbol } } } }
       again: wallets(addresses: $a, chainIds: [1]) { onChains { readAt { blockNumber } } }
       wallet(address: $one, chainIds: [1]) { equityPositions { strategyId } }
       elsewhere: wallet(address: $one, chainIds: [4663]) { address }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { emptyChainFacts } from '../../src/domain/facts.ts';
 import { readFreshness } from '../../src/resolvers/common/freshness.ts';
 import { readCandles, readPriceChart } from '../../src/resolvers/market/charts.ts';
 import { listHistories, readHistory } from '../../src/resolvers/market/histories.ts';
-import { readStableApy } from '../../src/resolvers/market/stable-apy.ts';
+import { readStableIndex } from '../../src/resolvers/market/stable-index.ts';
 import { readPrice } from '../../src/resolvers/market/tokens.ts';
 import { readTvl } from '../../src/resolvers/market/tvl.ts';
 import { BadRequestError, NotFoundError, NotReadyError } from '../../src/shared/errors.ts';
@@ -16,7 +17,7 @@ const token = chain.stable.address;
 const history = { resolution: 'DAY', downsampling: 'MEAN' } as const;
 
 describe('readCandles', () => {
-  const args = { chainId: 1, token, timeframe: 'hour', aggregate: 1, limit: 168 } as const;
+  const args = { chainId: 1, address: token, timeframe: 'hour', aggregate: 1, limit: 168 } as const;
 
   it('default', async () => {
     expect(await readCandles(args, ctx)).toMatchObject({ ...args, source: 'geckoterminal', stale: false });
@@ -35,7 +36,7 @@ describe('readCandles', () => {
 
   it('error: NotFoundError without a pool', async () => {
     const zero = '0x0000000000000000000000000000000000000000';
-    await expect(readCandles({ ...args, token: zero }, ctx)).rejects.toThrow(NotFoundError);
+    await expect(readCandles({ ...args, address: zero }, ctx)).rejects.toThrow(NotFoundError);
   });
 });
 
@@ -59,11 +60,11 @@ describe('readHistory', () => {
   if (!unrecorded || !recorded) throw new Error('two markets expected');
 
   it('behavior: one read serves many markets; an unrecorded one has a reason', async () => {
-    const all = await listHistories('borrowApy', history, ctx);
-    const gaps = all.items.filter(({ gap }) => gap !== null);
-    expect(all.items).toHaveLength(chainOf(1).markets.length + chainOf(4663).markets.length);
+    const all = await listHistories({ kind: 'borrowApy', ...history }, ctx);
+    const gaps = all.filter((row) => row.gaps.length > 0);
+    expect(all).toHaveLength(chainOf(1).markets.length + chainOf(4663).markets.length);
     expect(gaps.map(({ market }) => market.id)).toEqual([1, 4663].map((id) => chainOf(id).markets[0]?.id));
-    expect(all.items[1]?.points.every(({ atMs }) => atMs % DAY === 0)).toBe(true);
+    expect(all[1]?.points.every(({ atMs }) => atMs % DAY === 0)).toBe(true);
   });
 
   it('behavior: a source that always failed is stale; one without histories is not', async () => {
@@ -74,30 +75,25 @@ describe('readHistory', () => {
     const dead = withItem(completeFacts(chain), 'collateralApy', asked.collateral.address, { failure });
     const services = servicesOf([dead, completeFacts(chainOf(4663))]);
     const context = contextOf({ ...services, histories: { read: async () => new Map() } });
-    const list = await listHistories('collateralApy', { ...history, ids: [asked.id, plain.id] }, context);
-    expect(list.hasUnknown).toBe(true);
-    expect(list.items.map(({ gap }) => gap?.reason).sort()).toEqual(['NOT_APPLICABLE', 'SOURCE_FAILED']);
-    const none = await listHistories('collateralApy', { ...history, ids: [plain.id] }, context);
-    expect(none).toMatchObject({ hasUnknown: false, oldest: null });
+    const marketIds = [asked.id, plain.id];
+    const list = await listHistories({ kind: 'collateralApy', ...history, marketIds }, context);
+    expect(list.map(({ stamp }) => stamp)).toEqual([null, null]);
+    expect(list.map(({ gaps: [gap] }) => gap?.reason).sort()).toEqual(['NOT_APPLICABLE', 'SOURCE_FAILED']);
   });
 
   it('behavior: a market without incentives has none and is not stale', async () => {
     const [market] = chain.markets;
     const unpaid = withItem(completeFacts(chain), 'incentiveHistory', market?.id ?? '', {});
     const context = contextOf(servicesOf([unpaid, completeFacts(chainOf(4663))]));
-    const { gap, stamp } = await readHistory(
-      'incentiveApr',
-      { ...history, id: market?.id ?? ('0x' as MarketId) },
-      context,
-    );
-    expect([stamp, gap?.reason]).toEqual([null, 'NONE']);
+    if (!market) throw new Error('market expected');
+    const { gaps, stamp } = await readHistory('incentiveApr', market, history, context);
+    expect([stamp, gaps[0]?.reason]).toEqual([null, 'NONE']);
   });
 
   it('behavior: from is included, to is excluded', async () => {
     const [from, to] = [new Date(NOW_MS - 2 * DAY), new Date(NOW_MS - DAY)];
-    const { items } = await listHistories(
-      'borrowApy',
-      { ...history, resolution: 'RAW', ids: [recorded.id], from, to },
+    const items = await listHistories(
+      { kind: 'borrowApy', ...history, resolution: 'RAW', marketIds: [recorded.id], fromAt: from, toAt: to },
       ctx,
     );
     expect(items[0]?.points).toHaveLength(24);
@@ -106,16 +102,16 @@ describe('readHistory', () => {
 
   it('error: BadRequestError for a range that is too long, empty or has too many points', async () => {
     const from = new Date(NOW_MS - 401 * DAY);
-    await expect(listHistories('borrowApy', { ...history, from }, ctx)).rejects.toThrow(BadRequestError);
-    const backwards = { from: new Date(NOW_MS), to: new Date(NOW_MS) };
-    await expect(listHistories('borrowApy', { ...history, ...backwards }, ctx)).rejects.toThrow(BadRequestError);
-    const many = { from: new Date(NOW_MS - 399 * DAY), resolution: 'HOUR' } as const;
-    await expect(listHistories('borrowApy', { ...history, ...many }, ctx)).rejects.toThrow(BadRequestError);
+    await expect(listHistories({ kind: 'borrowApy', ...history, fromAt: from }, ctx)).rejects.toThrow(BadRequestError);
+    const backwards = { fromAt: new Date(NOW_MS), toAt: new Date(NOW_MS) };
+    await expect(listHistories({ kind: 'borrowApy', ...history, ...backwards }, ctx)).rejects.toThrow(BadRequestError);
+    const many = { fromAt: new Date(NOW_MS - 399 * DAY), resolution: 'HOUR' } as const;
+    await expect(listHistories({ kind: 'borrowApy', ...history, ...many }, ctx)).rejects.toThrow(BadRequestError);
   });
 
-  it('error: NotFoundError', () => {
-    const id = `0x${'0'.repeat(64)}` as MarketId;
-    expect(() => readHistory('borrowApy', { ...history, id }, ctx)).toThrow(NotFoundError);
+  it('error: NotFoundError', async () => {
+    const marketIds = [`0x${'0'.repeat(64)}` as MarketId];
+    await expect(listHistories({ kind: 'borrowApy', ...history, marketIds }, ctx)).rejects.toThrow(NotFoundError);
   });
 });
 
@@ -125,7 +121,7 @@ describe('readPrice', () => {
     const failed = withItem(completeFacts(chain), 'price', token, { failure });
     const context = contextOf(servicesOf([failed, completeFacts(chainOf(4663))]));
     expect(readPrice(chain.stable, context)).toMatchObject({ gap: { reason: 'SOURCE_FAILED', sinceMs: NOW_MS - DAY } });
-    expect(readPrice(chain.stable, ctx).measured?.usd.toFixed()).toBe('0.9998');
+    expect(readPrice(chain.stable, ctx).price?.value.usd.toFixed()).toBe('0.9998');
   });
 });
 
@@ -149,15 +145,18 @@ describe('readFreshness', () => {
   });
 });
 
-describe('readStableApy', () => {
-  it('behavior: an empty list is returned as stale', () => {
-    expect(readStableApy(halfContext())).toEqual({ oldest: null, items: [] });
+describe('readStableIndex', () => {
+  it('behavior: an empty list is told, never fresh', () => {
+    expect(readStableIndex(halfContext())).toMatchObject({ oldest: null, pools: [] });
+    const cold = contextOf(servicesOf([emptyChainFacts(1), emptyChainFacts(4663)]));
+    expect(readStableIndex(cold).gaps).toMatchObject([{ field: 'freshness', reason: 'NOT_MEASURED' }]);
   });
 });
 
 describe('readTvl', () => {
   it('behavior: has the age of its oldest chain', () => {
-    expect(readTvl(ctx)).toMatchObject({ asOfMs: NOW_MS - DAY, stale: true, chains: [{ chainId: 1, stale: true }] });
+    const stamp = { asOfMs: NOW_MS - DAY };
+    expect(readTvl(ctx)).toMatchObject({ stamp, chains: [{ chainId: 1, stamp }], missingChains: [{ chainId: 4663 }] });
   });
 
   it('error: NotReadyError before the first chain', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { STRATEGY_ORDERS } from '../../src/domain/strategy/keys.ts';
-import { listMarkets } from '../../src/resolvers/market/markets.ts';
+import { findMarket, listMarkets } from '../../src/resolvers/market/markets.ts';
 import { findStrategy, listStrategies } from '../../src/resolvers/strategy/strategies.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { BadRequestError, NotFoundError, NotReadyError } from '../../src/shared/errors.ts';
@@ -17,8 +17,8 @@ const filters = fc.record(
     chainIds: fc.subarray([...CHAIN_IDS]),
     categories: fc.subarray([...COLLATERAL_CATEGORIES], { minLength: 1 }),
     correlated: fc.boolean(),
-    kind: fc.constantFrom('loop' as const, 'equity' as const),
-    minLeverage: fc.integer({ min: 1, max: 12 }).map((value) => new Decimal(value)),
+    kinds: fc.constantFrom(['loop'] as const, ['equity'] as const),
+    minMaxLeverage: fc.integer({ min: 1, max: 12 }).map((value) => new Decimal(value)),
     listedOnly: fc.boolean(),
   },
   { requiredKeys: [] },
@@ -52,7 +52,19 @@ describe('listStrategies', () => {
           after = page.pageInfo.endCursor;
           if (!page.pageInfo.hasNextPage) break;
         }
-        expect(walked).toEqual(whole.edges.map(({ node }) => `${node.chainId}:${node.id}`));
+        const ids = whole.edges.map(({ node }) => `${node.chainId}:${node.id}`);
+        expect(walked).toEqual(ids);
+        // Backward from the end: the same list.
+        const back: string[] = [];
+        let before: string | null = null;
+        for (;;) {
+          const page = listStrategies({ filter, orderBy, last: first, before }, ctx);
+          expect(page.pageInfo.hasNextPage).toBe(before !== null && back.length > 0);
+          back.unshift(...page.edges.map(({ node }) => `${node.chainId}:${node.id}`));
+          before = page.pageInfo.startCursor;
+          if (!page.pageInfo.hasPreviousPage) break;
+        }
+        expect(back).toEqual(ids);
       }),
       { numRuns: 60 },
     );
@@ -96,7 +108,7 @@ describe('listStrategies', () => {
   it('error: NotReadyError for an unmeasured chain; in a list of all chains it is left out', () => {
     const half = halfContext();
     expect(() => listStrategies({ first: 1, filter: { chainIds: [4663] } }, half)).toThrow(NotReadyError);
-    expect(listStrategies({ first: 1 }, half).leftOut.map(({ chainId }) => chainId)).toEqual([4663]);
+    expect(listStrategies({ first: 1 }, half).missingChains.map(({ chainId }) => chainId)).toEqual([4663]);
     expect(listStrategies({ first: 1, filter: { chainIds: [1] } }, half).edges).toHaveLength(1);
   });
 });
@@ -105,20 +117,37 @@ describe('findStrategy', () => {
   it('behavior: finds loops and vaults on any chain', () => {
     for (const chainId of CHAIN_IDS) {
       for (const { id } of ctx.live().composed(chainId).strategies) {
-        expect(findStrategy({ id }, ctx)).toMatchObject({ id, chainId });
+        expect(findStrategy({ strategyId: id }, ctx)).toMatchObject({ id, chainId });
       }
     }
   });
 
   it('error: NotFoundError', () => {
-    const id = `0x${'0'.repeat(64)}` as StrategyId;
-    expect(() => findStrategy({ id }, ctx)).toThrow(NotFoundError);
+    const strategyId = `0x${'0'.repeat(64)}` as StrategyId;
+    expect(() => findStrategy({ strategyId }, ctx)).toThrow(NotFoundError);
   });
 
   it('error: NotReadyError when its chain is not measured', () => {
     const vault = chainOf(4663).equityVaults[0];
     if (!vault) throw new Error('vault expected');
-    expect(() => findStrategy({ id: vault.id }, halfContext())).toThrow(NotReadyError);
+    expect(() => findStrategy({ strategyId: vault.id }, halfContext())).toThrow(NotReadyError);
+  });
+});
+
+describe('a chain beside an id', () => {
+  const [market] = chainOf(1).markets;
+  if (!market) throw new Error('market expected');
+
+  it('behavior: is not needed, and changes nothing when it is the right one', () => {
+    const found = findMarket({ marketId: market.id }, ctx);
+    expect(findMarket({ marketId: market.id, chainId: 1 }, ctx)).toBe(found);
+  });
+
+  it('error: BadRequestError naming the right one', () => {
+    const refused = { code: 'bad_request', details: { field: 'chainId', value: '4663', limit: { oneOf: [1] } } };
+    expect(() => findMarket({ marketId: market.id, chainId: 4663 }, ctx)).toThrow(expect.objectContaining(refused));
+    const strategyId = market.id as string as StrategyId;
+    expect(() => findStrategy({ strategyId, chainId: 4663 }, ctx)).toThrow(expect.objectContaining(refused));
   });
 });
 
@@ -134,13 +163,33 @@ describe('listMarkets', () => {
     expect(ids).toEqual(CHAIN_IDS.flatMap((chainId) => chainOf(chainId).markets.map(({ id }) => id)));
   });
 
-  it('behavior: visible splits the list', () => {
+  it('behavior: listed splits the list', () => {
     const all = listMarkets({ first: 500 }, ctx).totalCount;
-    const listed = listMarkets({ first: 500, visible: true }, ctx).totalCount;
-    expect(listMarkets({ first: 500, visible: false }, ctx).totalCount).toBe(all - listed);
+    const listed = listMarkets({ first: 500, listed: true }, ctx).totalCount;
+    expect(listMarkets({ first: 500, listed: false }, ctx).totalCount).toBe(all - listed);
   });
 
   it('error: BadRequestError for an invalid cursor', () => {
-    expect(() => listMarkets({ first: 1, after: 'nonsense' }, ctx)).toThrow(BadRequestError);
+    const all = listMarkets({ first: 500 }, ctx).edges;
+    const end = listMarkets({ last: 4 }, ctx);
+    expect(end.edges).toEqual(all.slice(-4));
+    expect(end.pageInfo).toMatchObject({ hasPreviousPage: true, hasNextPage: false });
+    const before = listMarkets({ last: 3, before: end.pageInfo.startCursor }, ctx);
+    expect(before.edges).toEqual(all.slice(-7, -4));
+    const between = listMarkets({ first: 2, after: all[0]?.cursor, before: all[5]?.cursor }, ctx);
+    expect(between.edges).toEqual(all.slice(1, 3));
+    expect(listMarkets({ first: 9, after: all[3]?.cursor, before: all[4]?.cursor }, ctx).edges).toEqual([]);
+  });
+
+  it.each([
+    [{ first: 1, last: 1 }, 'last'],
+    [{ last: 0 }, 'last'],
+    [{ last: 501 }, 'last'],
+    [{ first: 1, before: 'nonsense' }, 'before'],
+    [{ first: 1, after: 'nonsense' }, 'after'],
+  ])('error: BadRequestError for %j', (args, field) => {
+    expect(() => listMarkets(args, ctx)).toThrow(
+      expect.objectContaining({ code: 'bad_request', details: expect.objectContaining({ field }) }),
+    );
   });
 });

@@ -35,7 +35,7 @@ const VARIABLES: Readonly<Record<string, Record<string, unknown>>> = {
   EquityDepositBuild: { wallet, input: { strategyId: vault.id, amount: '1' } },
   EquityExitBuild: { wallet, input: { strategyId: vault.id } },
   Strategies: { chainId: 1 },
-  StrategyById: { id: market.id },
+  StrategyById: { strategyId: market.id },
   BorrowApyHistory: { id: market.id },
   CollateralApyHistory: { id: market.id },
   IncentiveHistory: { id: market.id },
@@ -44,7 +44,7 @@ const VARIABLES: Readonly<Record<string, Record<string, unknown>>> = {
   WalletPositions: { address: market.loan.address, chainId: 1 },
   OpsPortfolios: { chainId: 1, first: 20 },
   OpsPortfolio: { address: market.loan.address, chainId: 1 },
-  Ohlcv: { chainId: 1, token: market.loan.address, timeframe: 'hour', aggregate: 1, limit: 168 },
+  Ohlcv: { chainId: 1, address: market.loan.address, timeframe: 'HOUR', aggregate: 1, limit: 168 },
 };
 
 describe('examples', () => {
@@ -69,8 +69,8 @@ describe('strategy', () => {
     const failure = { reason: 'server_error', source: 'coingecko', sinceMs: NOW_MS - 1_000 } as const;
     const facts = withItem(completeFacts(chainOf(1)), 'price', market.loan.address, { failure });
     const context = contextOf(servicesOf([facts, completeFacts(chainOf(4663))]));
-    const query = `query($id: StrategyId!) { strategy(id: $id) {
-      supplyUsd liquidityUsd borrowIncentive { aprPct } collateral { maturity } gaps { field reason since } } }`;
+    const query = `query($id: StrategyId!) { strategy(strategyId: $id) {
+      supplyUsd liquidityUsd borrowIncentive { aprPct } collateral { maturesAt } gaps { field reason since } } }`;
     const { data } = await run(query, { id: market.id }, context);
     const strategy = data?.strategy as Record<string, unknown>;
     expect(strategy).toMatchObject({ supplyUsd: null, liquidityUsd: null, borrowIncentive: null });
@@ -85,7 +85,7 @@ describe('strategy', () => {
   });
 
   it('behavior: the age grows, asOf does not', async () => {
-    const query = `query($id: StrategyId!) { strategy(id: $id) { freshness { borrow { asOf ageSec status staleForSec } } } }`;
+    const query = `query($id: StrategyId!) { strategy(strategyId: $id) { freshness { borrow { asOf ageSec status staleForSec } } } }`;
     const later = contextOf(ctx.live(), NOW_MS + 600_000);
     const [now, then] = [await run(query, { id: market.id }), await run(query, { id: market.id }, later)];
     expect(now.data).toMatchObject({ strategy: { freshness: { borrow: { status: 'FRESH', staleForSec: null } } } });
@@ -95,7 +95,7 @@ describe('strategy', () => {
   });
 
   it('error: not_found, and the rest of the document is answered', async () => {
-    const result = await run(`{ strategy(id: "0x${'0'.repeat(64)}") { id } chains { chainId } }`);
+    const result = await run(`{ strategy(strategyId: "0x${'0'.repeat(64)}") { id } chains { chainId } }`);
     expect(firstError(result)?.code).toBe('not_found');
     expect(result.data).toMatchObject({ strategy: null, chains: [{ chainId: 1 }, { chainId: 4663 }] });
   });
@@ -103,8 +103,8 @@ describe('strategy', () => {
   it('error: not_ready', async () => {
     const cold = '{ strategies(filter: { chainIds: [4663] }) { totalCount } }';
     expect(firstError(await run(cold, {}, halfContext()))?.code).toBe('not_ready');
-    const all = await run('{ strategies { leftOut { chainId } } }', {}, halfContext());
-    expect(all.data).toMatchObject({ strategies: { leftOut: [{ chainId: 4663 }] } });
+    const all = await run('{ strategies { missingChains { chainId } } }', {}, halfContext());
+    expect(all.data).toMatchObject({ strategies: { missingChains: [{ chainId: 4663 }] } });
   });
 });
 
@@ -132,7 +132,7 @@ describe('scalars', () => {
   });
 
   it('behavior: the error of a variable names the variable', async () => {
-    const query = 'query($wanted: StrategyId!) { strategy(id: $wanted) { id } }';
+    const query = 'query($wanted: StrategyId!) { strategy(strategyId: $wanted) { id } }';
     const details = { field: 'variables.wanted', value: '0x12', limit: expect.any(Object) };
     expect(firstError(await run(query, { wanted: '0x12' }))).toMatchObject({ code: 'bad_request', details });
   });
@@ -153,7 +153,7 @@ describe('scalars', () => {
   });
 
   it('behavior: literals keep all their digits', async () => {
-    const query = '{ strategies(filter: { minLeverage: 1.00000000000000000001 }) { totalCount } }';
+    const query = '{ strategies(filter: { minMaxLeverage: 1.00000000000000000001 }) { totalCount } }';
     expect((await run(query)).errors).toBeUndefined();
   });
 });

@@ -14,8 +14,12 @@ const nodeTypes = Object.values(schema.getTypeMap()).filter((type) => nodeScopeO
 
 describe('node', () => {
   test('default: the id of an answer finds the same object', async () => {
-    const { data } = await run('{ chains { id chainId } tokens { id address chainId } }');
-    const { chains, tokens } = data as unknown as Record<'chains' | 'tokens', { id: string }[]>;
+    const { data } = await run('{ chains { id chainId } tokens(first: 100) { nodes { id address chainId } } }');
+    const { chains, tokens: page } = data as unknown as {
+      chains: { id: string }[];
+      tokens: { nodes: { id: string }[] };
+    };
+    const tokens = page.nodes;
     const ids = [...chains, ...tokens].map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     for (const id of ids.slice(0, 20)) {

@@ -16,7 +16,12 @@ export function encodeCursor(order: StrategyOrder, direction: SortDirection, pos
  * Decode a cursor.
  * @throws BadRequestError for a cursor that was not issued for the same order and direction.
  */
-export function decodeCursor(cursor: string, order: StrategyOrder, direction: SortDirection): PageCursor {
+export function decodeCursor(
+  cursor: string,
+  order: StrategyOrder,
+  direction: SortDirection,
+  field: 'after' | 'before',
+): PageCursor {
   const row = parse(cursor);
   if (Array.isArray(row) && row.length === 5 && row[0] === order && row[1] === direction) {
     const [, , key, chainId, id]: unknown[] = row;
@@ -26,8 +31,8 @@ export function decodeCursor(cursor: string, order: StrategyOrder, direction: So
     }
   }
   throw new BadRequestError(
-    `"${formatValue(cursor)}" is not a cursor of this list. Send an endCursor of the same orderBy, or none to start over.`,
-    { field: 'after', value: formatValue(cursor) },
+    `"${formatValue(cursor)}" is not a cursor of this list. Send a cursor of the same orderBy, or none to start over.`,
+    { field, value: formatValue(cursor) },
   );
 }
 

@@ -1,7 +1,7 @@
 import type { Strategy } from './types.ts';
 
 export const STRATEGY_ORDERS = [
-  'leverageApy',
+  'defaultApy',
   'borrowApy',
   'collateralApy',
   'liquidity',
@@ -27,14 +27,18 @@ export interface IndexedStrategy {
 /** Compute a strategy's keys once; lists are filtered and sorted on them. */
 export function indexStrategy(strategy: Strategy): IndexedStrategy {
   const { collateral, loan } = strategy;
+  const isLoop = strategy.kind === 'loop';
   return {
     strategy,
     keys: {
-      leverageApy: Number(strategy.defaultLeverage.leverageApyPct),
+      defaultApy: Number(strategy.defaultLeverage.leverageApyPct),
       borrowApy: Number(strategy.netBorrowApyPct),
-      collateralApy: Number(strategy.collateralApyPct) + Number(strategy.collateralIncentive?.aprPct ?? 0),
+      // A vault earns by its yield leg and has no leverage in the sense of a loop: neither can be compared.
+      collateralApy: isLoop
+        ? Number(strategy.collateralApyPct) + Number(strategy.collateralIncentive?.aprPct ?? 0)
+        : undefined,
       liquidity: strategy.liquidityUsd === undefined ? undefined : Number(strategy.liquidityUsd),
-      maxLeverage: Number(strategy.maxLeverage),
+      maxLeverage: isLoop ? Number(strategy.maxLeverage) : undefined,
       maturity: collateral.maturity ?? undefined,
       symbol: collateral.symbol.toLowerCase(),
     },

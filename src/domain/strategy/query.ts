@@ -1,5 +1,6 @@
 import type { CollateralApySource, CollateralCategory } from '../../catalog/schema.ts';
 import type { ChainId } from '../../shared/ids.ts';
+import { cutPage, type PageWindow } from '../../shared/page-window.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import {
   comparePositions,
@@ -16,22 +17,22 @@ export interface StrategyFilter {
   readonly chainIds?: readonly ChainId[] | undefined;
   readonly categories?: readonly CollateralCategory[] | undefined;
   readonly correlated?: boolean | undefined;
-  readonly kind?: Strategy['kind'] | undefined;
+  readonly kinds?: readonly Strategy['kind'][] | undefined;
   /** Address or symbol, any case. */
   readonly loan?: string | undefined;
   /** Address or symbol, any case. */
   readonly collateral?: string | undefined;
   readonly apySources?: readonly CollateralApySource[] | undefined;
-  /** Minimum leverage APY at the default leverage, percent. */
-  readonly minLeverageApyPct?: number | undefined;
-  /** Minimum liquidity, USD. */
+  /** Percent; of the APY at the default leverage, or of vaults at the target LTV, at least. */
+  readonly minDefaultApyPct?: number | undefined;
+  /** USD, at least. */
   readonly minLiquidityUsd?: number | undefined;
-  /** Minimum of the maximum leverage. */
-  readonly minLeverage?: number | undefined;
+  /** Of the maximum leverage, at least; vaults have none. */
+  readonly minMaxLeverage?: number | undefined;
   /** Unix seconds; strategies without a maturity satisfy neither. */
-  readonly maturityBefore?: number | undefined;
-  readonly maturityAfter?: number | undefined;
-  /** Leave out strategies that the listing rules hide. */
+  readonly maturesBefore?: number | undefined;
+  readonly maturesAfter?: number | undefined;
+  /** Leave out what the listing rules hide. */
   readonly listedOnly?: boolean | undefined;
 }
 
@@ -39,9 +40,12 @@ export interface StrategyQuery {
   readonly filter?: StrategyFilter | undefined;
   readonly order: StrategyOrder;
   readonly direction: SortDirection;
-  readonly first: number;
-  /** Cursor of the last strategy of the previous page. */
+  /** How many, and from which end. */
+  readonly window: PageWindow;
+  /** Only what follows this cursor. */
   readonly after?: string | undefined;
+  /** Only what precedes this cursor. */
+  readonly before?: string | undefined;
 }
 
 export interface StrategyPage {
@@ -67,20 +71,26 @@ export function indexStrategies(strategies: readonly Strategy[]): readonly Index
  * @throws BadRequestError for a cursor that was not issued for this order.
  */
 export function queryStrategies(strategies: readonly IndexedStrategy[], query: StrategyQuery): StrategyPage {
-  const { order, direction, first } = query;
-  const after = query.after === undefined ? undefined : decodeCursor(query.after, order, direction);
+  const { order, direction, window } = query;
+  const after = query.after === undefined ? undefined : decodeCursor(query.after, order, direction, 'after');
+  const before = query.before === undefined ? undefined : decodeCursor(query.before, order, direction, 'before');
   const ranked = strategies
     .filter(matcher(query.filter ?? {}))
     .map((entry): Ranked => ({ entry, position: positionOf(entry, order) }))
     .sort((a, b) => comparePositions(a.position, b.position, direction));
-  const rest = after ? ranked.filter(({ position }) => comparePositions(position, after, direction) > 0) : ranked;
+  const { items, ...cut } = cutPage(
+    ranked,
+    window,
+    after && (({ position }) => comparePositions(position, after, direction) > 0),
+    before && (({ position }) => comparePositions(position, before, direction) < 0),
+  );
   return {
-    items: rest
-      .slice(0, first)
-      .map(({ entry, position }) => ({ strategy: entry.strategy, cursor: encodeCursor(order, direction, position) })),
+    ...cut,
+    items: items.map(({ entry, position }) => ({
+      strategy: entry.strategy,
+      cursor: encodeCursor(order, direction, position),
+    })),
     totalCount: ranked.length,
-    hasNextPage: rest.length > first,
-    hasPreviousPage: rest.length < ranked.length,
   };
 }
 
@@ -92,22 +102,22 @@ type Condition = (entry: IndexedStrategy) => boolean;
 
 function matcher(filter: StrategyFilter): Condition {
   const conditions: Condition[] = [];
-  const { chainIds, categories, correlated, kind, apySources, listedOnly } = filter;
+  const { chainIds, categories, correlated, kinds, apySources, listedOnly } = filter;
   if (chainIds) conditions.push(({ strategy }) => chainIds.includes(strategy.chainId));
   if (categories) conditions.push(({ strategy }) => categories.includes(strategy.collateral.category));
   if (correlated !== undefined) conditions.push(({ strategy }) => strategy.correlated === correlated);
-  if (kind) conditions.push(({ strategy }) => strategy.kind === kind);
+  if (kinds) conditions.push(({ strategy }) => kinds.includes(strategy.kind));
   if (apySources) conditions.push(({ strategy }) => apySources.includes(strategy.collateralApySource));
   if (listedOnly) conditions.push(({ strategy }) => strategy.visibility.visible);
   const loan = filter.loan?.toLowerCase();
   if (loan !== undefined) conditions.push((entry) => entry.loan.has(loan));
   const collateral = filter.collateral?.toLowerCase();
   if (collateral !== undefined) conditions.push((entry) => entry.collateral.has(collateral));
-  limit(conditions, 'leverageApy', filter.minLeverageApyPct, (key, bound) => key >= bound);
+  limit(conditions, 'defaultApy', filter.minDefaultApyPct, (key, bound) => key >= bound);
   limit(conditions, 'liquidity', filter.minLiquidityUsd, (key, bound) => key >= bound);
-  limit(conditions, 'maxLeverage', filter.minLeverage, (key, bound) => key >= bound);
-  limit(conditions, 'maturity', filter.maturityBefore, (key, bound) => key < bound);
-  limit(conditions, 'maturity', filter.maturityAfter, (key, bound) => key > bound);
+  limit(conditions, 'maxLeverage', filter.minMaxLeverage, (key, bound) => key >= bound);
+  limit(conditions, 'maturity', filter.maturesBefore, (key, bound) => key < bound);
+  limit(conditions, 'maturity', filter.maturesAfter, (key, bound) => key > bound);
   return (entry) => conditions.every((condition) => condition(entry));
 }
 

@@ -35,6 +35,26 @@ export function selectChains(
 }
 
 /**
+ * Find the chain that a domain id names: the one that has the object. `undefined` = no served chain has it.
+ * @throws BadRequestError for a `chainId` beside it that is not served or is another one, naming the right one
+ */
+export function chainOfId(
+  ctx: AppContext,
+  name: string,
+  args: { readonly chainId?: ChainId | null | undefined },
+  hasObject: (chain: Chain) => boolean,
+): Chain | undefined {
+  const named = args.chainId == null ? undefined : requireChain(ctx, args.chainId);
+  if (named && hasObject(named)) return named;
+  const chain = ctx.services.catalog.chains.find(hasObject);
+  if (chain === undefined || named === undefined) return chain;
+  throw new BadRequestError(
+    `chainId ${named.chainId} contradicts the ${name}, which is on chain ${chain.chainId}. Send chainId ${chain.chainId}, or none.`,
+    { field: 'chainId', value: String(named.chainId), limit: { oneOf: [chain.chainId] } },
+  );
+}
+
+/**
  * Read the composed chain, once market state and oracle values were measured and something could be composed.
  * @throws NotReadyError before that: an empty list would say that there is nothing.
  */
@@ -52,11 +72,14 @@ export function readComposed(ctx: AppContext, chainId: ChainId): ComposedChain {
   );
 }
 
-/** A chain that a list goes without, because nothing of it was measured yet. */
-export interface LeftOutChain {
+/** An asked chain that an answer goes without. */
+export interface MissingChain {
   readonly chainId: ChainId;
-  /** Groups of facts that it waits for. */
-  readonly waitingFor: readonly string[];
+  readonly reason: 'not_ready' | 'upstream_unavailable';
+  readonly message: string;
+  readonly retryAfterSec: number | null;
+  /** Groups of facts that have to be measured first. */
+  readonly waitingFor: readonly FactGroup[];
 }
 
 /** An asked chain that an answer goes without. */
@@ -73,12 +96,12 @@ export interface MissingChain {
 export interface MissingFacts {
   readonly chainId: ChainId;
   /** Groups of facts of which nothing, or not everything, was asked yet. */
-  readonly groups: readonly string[];
+  readonly groups: readonly FactGroup[];
   /** Strategies that are not in the list, because a fact that they need was never measured. */
   readonly strategies: readonly {
-    readonly id: string;
+    readonly strategyId: string;
     readonly symbol: string;
-    readonly waitingFor: readonly string[];
+    readonly waitingFor: readonly FactGroup[];
   }[];
 }
 
@@ -86,13 +109,13 @@ export interface MissingFacts {
 export function missingOf(ctx: AppContext, composed: readonly ComposedChain[]): readonly MissingFacts[] {
   const { catalog, health } = ctx.services;
   return composed.flatMap(({ chainId, excluded }) => {
-    const { missing: groups } = health.readiness(chainId, momentOf(ctx));
+    const groups = factGroups(health.readiness(chainId, momentOf(ctx)).missing);
     const strategies = excluded
       .filter(({ marketId }) => catalog.market(chainId, marketId as MarketId)?.kind !== 'stock')
       .map(({ marketId, symbol, waitingFor }) => ({
-        id: marketId,
+        strategyId: marketId,
         symbol,
-        waitingFor: [...new Set(waitingFor.map(({ group }) => group))],
+        waitingFor: factGroups(waitingFor.map(({ group }) => group)),
       }));
     return groups.length + strategies.length === 0 ? [] : [{ chainId, groups, strategies }];
   });
@@ -105,9 +128,9 @@ export function missingOf(ctx: AppContext, composed: readonly ComposedChain[]): 
 export function readComposedOf(
   ctx: AppContext,
   chains: readonly Chain[],
-): { readonly composed: readonly ComposedChain[]; readonly leftOut: readonly LeftOutChain[] } {
+): { readonly composed: readonly ComposedChain[]; readonly missingChains: readonly MissingChain[] } {
   const composed: ComposedChain[] = [];
-  const leftOut: LeftOutChain[] = [];
+  const missingChains: MissingChain[] = [];
   let refusal: NotReadyError | undefined;
   for (const { chainId } of chains) {
     try {
@@ -115,11 +138,11 @@ export function readComposedOf(
     } catch (error) {
       if (!(error instanceof NotReadyError)) throw error;
       refusal ??= error;
-      leftOut.push({ chainId, waitingFor: error.details?.waitingFor ?? [] });
+      missingChains.push(notReadyChain(chainId, error));
     }
   }
   if (composed.length === 0 && refusal !== undefined) throw refusal;
-  return { composed, leftOut };
+  return { composed, missingChains };
 }
 
 /** Tell of a chain that is not ready in an answer that goes on without it. */

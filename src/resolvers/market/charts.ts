@@ -13,7 +13,7 @@ import type { CandlesAnswer, CandleTimeframe, ChartAnswer } from '../common/serv
 import { requireChain } from './chains.ts';
 
 export const DEFAULT_CHART = { days: 7, currency: 'usd' } as const;
-export const DEFAULT_CANDLES = { chainId: 1, timeframe: 'hour', aggregate: 1, limit: 168 } as const;
+export const DEFAULT_CANDLES = { timeframe: 'hour', aggregate: 1, limit: 168 } as const;
 
 export interface ChartArgs {
   readonly coinId: string;
@@ -49,7 +49,7 @@ export async function readPriceChart({ coinId, days, currency }: ChartArgs, ctx:
 
 export interface CandlesArgs {
   readonly chainId: ChainId;
-  readonly token: Address;
+  readonly address: Address;
   readonly timeframe: CandleTimeframe;
   readonly aggregate: number;
   readonly limit: number;
@@ -63,7 +63,7 @@ export async function readCandles(args: CandlesArgs, ctx: AppContext): Promise<C
   const chain = requireChain(ctx, args.chainId);
   const oneOf: readonly number[] = CANDLE_AGGREGATES[timeframe];
   if (!oneOf.includes(aggregate)) {
-    throw refused('aggregate', aggregate, `With timeframe "${timeframe}" send ${oneOf.join(', ')}.`, {
+    throw refused('aggregate', aggregate, `With timeframe ${timeframe} send ${oneOf.join(', ')}.`, {
       oneOf,
       timeframe,
     });
@@ -71,12 +71,13 @@ export async function readCandles(args: CandlesArgs, ctx: AppContext): Promise<C
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_CANDLES) {
     throw refused('limit', limit, `Send 1 to ${MAX_CANDLES}.`, { min: 1, max: MAX_CANDLES });
   }
-  const query = { chainId: chain.chainId, token: args.token, timeframe, aggregate, limit };
-  const answer = await ctx.live().ohlcv.candles(query);
-  if (answer) return { ...query, ...answer };
-  throw new NotFoundError(`No pool holding ${args.token} is indexed on chain ${chain.chainId}.`, {
+  const { chainId } = chain;
+  const { address } = args;
+  const answer = await ctx.live().ohlcv.candles({ chainId, token: address, timeframe, aggregate, limit });
+  if (answer) return { chainId, address, timeframe, aggregate, limit, ...answer };
+  throw new NotFoundError(`No pool holding ${address} is indexed on chain ${chain.chainId}.`, {
     resource: 'pool',
-    id: args.token,
+    id: address,
   });
 }
 

@@ -10,7 +10,6 @@ import type { AppContext } from '../common/context.ts';
 import { selectChains } from './chains.ts';
 import { type Downsampling, downsample, downsampleSteps, RESOLUTIONS, type Resolution } from './downsample.ts';
 import { findCatalogMarket } from './markets.ts';
-import { oldestStamp } from './tokens.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -22,8 +21,8 @@ export const MAX_RANGE_DAYS = 400;
 export const MAX_POINTS = 100_000;
 
 export interface HistoryArgs {
-  readonly from?: Date | null | undefined;
-  readonly to?: Date | null | undefined;
+  readonly fromAt?: Date | null | undefined;
+  readonly toAt?: Date | null | undefined;
   readonly resolution: Resolution;
   readonly downsampling: Downsampling;
 }
@@ -37,58 +36,43 @@ export interface RateHistoryRow {
   readonly sources: readonly string[];
   /** Of the newest point known; `null` when nothing was ever recorded. */
   readonly stamp: Stamp | null;
-  readonly gap: Gap | null;
+  /** Whether nothing can be added to it any more. */
+  readonly complete: boolean;
+  readonly gaps: readonly Gap[];
 }
 
-/** Whether nothing can be added to a history: the token has matured. It does not age. */
-export function isComplete({ kind, market }: Pick<RateHistoryRow, 'kind' | 'market'>, ctx: AppContext): boolean {
-  const { maturity } = market.collateral;
-  return kind === 'collateralApy' && maturity !== undefined && maturity * 1_000 <= momentOf(ctx);
-}
-
-/** Whether a history is missing that could be there: it is as stale as can be. */
-export function isUnknown({ stamp, gap }: Pick<RateHistoryRow, 'stamp' | 'gap'>): boolean {
-  return stamp === null && gap?.reason !== 'NOT_APPLICABLE' && gap?.reason !== 'NONE';
-}
-
-export interface HistoryList {
-  /** Of the history that is oldest, of those that go on; `null` when nothing was ever recorded. */
-  readonly oldest: Stamp | null;
-  /** Whether one of them is missing that could be there. */
-  readonly hasUnknown: boolean;
-  readonly items: readonly RateHistoryRow[];
-}
-
-/** Read one market's history. @throws BadRequestError, NotFoundError */
+/** Read one market's history. @throws BadRequestError */
 export function readHistory(
   kind: HistoryKind,
-  args: HistoryArgs & { readonly id: MarketId; readonly chainId?: ChainId | null | undefined },
+  market: Market,
+  args: HistoryArgs,
   ctx: AppContext,
 ): Promise<RateHistoryRow> {
-  const market = findCatalogMarket(args, ctx);
   return loadHistory(kind, market, rangeOf(args, ctx, 1), args, ctx);
 }
 
+export interface HistoriesArgs extends HistoryArgs {
+  readonly kind: HistoryKind;
+  readonly chainIds?: readonly ChainId[] | null | undefined;
+  readonly marketIds?: readonly MarketId[] | null | undefined;
+}
+
 /** Read the histories of all markets of the asked chains, or of the named ones. @throws BadRequestError, NotFoundError */
-export async function listHistories(
-  kind: HistoryKind,
-  args: HistoryArgs & {
-    readonly chainIds?: readonly ChainId[] | null | undefined;
-    readonly ids?: readonly MarketId[] | null | undefined;
-  },
-  ctx: AppContext,
-): Promise<HistoryList> {
-  const chains = selectChains(ctx, args.chainIds);
-  const markets = chains.flatMap((chain) => chain.markets);
-  const ids = args.ids == null ? null : new Set(args.ids);
+export async function listHistories(args: HistoriesArgs, ctx: AppContext): Promise<readonly RateHistoryRow[]> {
+  const markets = selectChains(ctx, args.chainIds).flatMap((chain) => chain.markets);
+  const ids = args.marketIds == null ? null : new Set(args.marketIds);
   for (const id of ids ?? []) {
-    if (!markets.some((market) => market.id === id)) findCatalogMarket({ id }, ctx);
+    if (!markets.some((market) => market.id === id)) findCatalogMarket({ marketId: id }, ctx);
   }
   const wanted = ids === null ? markets : markets.filter(({ id }) => ids.has(id));
   const range = rangeOf(args, ctx, wanted.length);
-  const items = await Promise.all(wanted.map((market) => loadHistory(kind, market, range, args, ctx)));
-  const stamps = items.flatMap((item) => (item.stamp && !isComplete(item, ctx) ? [item.stamp] : []));
-  return { oldest: oldestStamp(stamps), hasUnknown: items.some(isUnknown), items };
+  return Promise.all(wanted.map((market) => loadHistory(args.kind, market, range, args, ctx)));
+}
+
+/** Whether nothing can be added to a history: the token has matured. It does not age. */
+function isComplete(kind: HistoryKind, market: Market, ctx: AppContext): boolean {
+  const { maturity } = market.collateral;
+  return kind === 'collateralApy' && maturity !== undefined && maturity * 1_000 <= momentOf(ctx);
 }
 
 async function loadHistory(
@@ -112,16 +96,20 @@ async function loadHistory(
     points,
     sources: series?.sources ?? [],
     stamp: series?.stamp ?? null,
-    gap: gapOf(kind, market, series, ctx),
+    complete: isComplete(kind, market, ctx),
+    gaps: gapsOf(kind, market, series, ctx),
   };
 }
 
-function gapOf(kind: HistoryKind, market: Market, series: HistorySeries | null, ctx: AppContext): Gap | null {
-  if (series) return null;
+function gapsOf(kind: HistoryKind, market: Market, series: HistorySeries | null, ctx: AppContext): readonly Gap[] {
+  return series ? [] : ['points', 'freshness'].map((field) => ({ ...gapOf(kind, market, ctx), field }));
+}
+
+function gapOf(kind: HistoryKind, market: Market, ctx: AppContext): Gap {
   if (kind === 'collateralApy' && market.collateral.apySource === 'none') {
     return gap('points', 'NOT_APPLICABLE', 'The collateral earns nothing by itself.');
   }
-  if (isComplete({ kind, market }, ctx)) {
+  if (isComplete(kind, market, ctx)) {
     return gap('points', 'NOT_APPLICABLE', 'The token has matured.');
   }
   const { groups } = ctx.loaders.facts(market.chainId);
@@ -136,15 +124,15 @@ function gapOf(kind: HistoryKind, market: Market, series: HistorySeries | null, 
 
 /** Both ends on whole hours, so that equal questions of one hour share one read. */
 function rangeOf(args: HistoryArgs, ctx: AppContext, markets: number): HistoryRange {
-  const toMs = args.to?.getTime() ?? Math.floor(momentOf(ctx) / HOUR_MS + 1) * HOUR_MS;
+  const toMs = args.toAt?.getTime() ?? Math.floor(momentOf(ctx) / HOUR_MS + 1) * HOUR_MS;
   ctx.cacheHints.until(Math.floor(momentOf(ctx) / HOUR_MS + 1) * HOUR_MS);
-  const fromMs = args.from?.getTime() ?? toMs - DEFAULT_RANGE_DAYS * DAY_MS;
+  const fromMs = args.fromAt?.getTime() ?? toMs - DEFAULT_RANGE_DAYS * DAY_MS;
   const lengthMs = toMs - fromMs;
   if (lengthMs <= 0 || lengthMs > MAX_RANGE_DAYS * DAY_MS) {
     throw new BadRequestError(
-      `The range must be longer than 0 and at most ${MAX_RANGE_DAYS} days. Move "from" or "to".`,
+      `The range must be longer than 0 and at most ${MAX_RANGE_DAYS} days. Move "fromAt" or "toAt".`,
       {
-        field: 'from',
+        field: 'fromAt',
         value: new Date(fromMs).toISOString(),
         limit: { before: new Date(toMs).toISOString(), maxDays: MAX_RANGE_DAYS },
       },

@@ -7,19 +7,19 @@ import type { ChainId, MarketId } from '../../shared/ids.ts';
 import type { AppContext } from '../common/context.ts';
 import { type Page, type PageArgs, pageByRank } from '../common/page.ts';
 import {
-  type LeftOutChain,
+  chainOfId,
+  type MissingChain,
   type MissingFacts,
   missingOf,
   readComposed,
   readComposedOf,
-  requireChain,
   selectChains,
 } from './chains.ts';
 import { oldestStamp } from './tokens.ts';
 
 export interface MarketsArgs extends PageArgs {
   readonly chainIds?: readonly ChainId[] | null | undefined;
-  readonly visible?: boolean | null | undefined;
+  readonly listed?: boolean | null | undefined;
 }
 
 /** A page of a list that was composed from one or more chains. */
@@ -27,50 +27,48 @@ export interface ComposedPage<T> extends Page<T> {
   /** When the oldest of the chains' facts was published, ms; `null` when no chain was asked. */
   readonly asOfMs: number | null;
   /** Asked chains that it goes without. */
-  readonly leftOut: readonly LeftOutChain[];
+  readonly missingChains: readonly MissingChain[];
   /** What the composed ones go without. */
-  readonly missing: readonly MissingFacts[];
+  readonly missingFacts: readonly MissingFacts[];
 }
 
 /** List composed markets in catalog order, chain by chain. @throws BadRequestError, NotReadyError when no asked chain is measured */
 export function listMarkets(args: MarketsArgs, ctx: AppContext): ComposedPage<ComposedMarket> {
-  const { composed, leftOut } = readComposedOf(ctx, selectChains(ctx, args.chainIds));
+  const { composed, missingChains } = readComposedOf(ctx, selectChains(ctx, args.chainIds));
   const markets = composed.flatMap((chain) => chain.markets);
-  const wanted = args.visible == null ? markets : markets.filter((market) => isVisible(market, ctx) === args.visible);
+  const wanted = args.listed == null ? markets : markets.filter((market) => isVisible(market, ctx) === args.listed);
   return {
     ...pageByRank(wanted, catalogRank(ctx), args, ctx.maxPageSize),
     asOfMs: oldestOf(composed),
-    leftOut,
-    missing: missingOf(ctx, composed),
+    missingChains,
+    missingFacts: missingOf(ctx, composed),
   };
 }
 
 /** Find a composed market. @throws BadRequestError, NotFoundError, NotReadyError when its facts are not measured yet. */
 export function findMarket(
-  args: { id: MarketId; chainId?: ChainId | null | undefined },
+  args: { marketId: MarketId; chainId?: ChainId | null | undefined },
   ctx: AppContext,
 ): ComposedMarket {
   const { chainId } = findCatalogMarket(args, ctx);
   const composed = readComposed(ctx, chainId);
-  const found = marketsById(composed).get(args.id);
+  const found = marketsById(composed).get(args.marketId);
   if (found) return found;
-  throw notComposed(composed, args.id);
+  throw notComposed(composed, args.marketId);
 }
 
-/** Find a market of the catalog on the named chain, or on whichever lists it. @throws BadRequestError, NotFoundError */
+/** Find a market of the catalog: its id names its chain. @throws BadRequestError, NotFoundError */
 export function findCatalogMarket(
-  args: { id: MarketId; chainId?: ChainId | null | undefined },
+  args: { marketId: MarketId; chainId?: ChainId | null | undefined },
   ctx: AppContext,
 ): Market {
   const { catalog } = ctx.services;
-  const chains = args.chainId == null ? catalog.chains : [requireChain(ctx, args.chainId)];
-  for (const chain of chains) {
-    const market = catalog.market(chain.chainId, args.id);
-    if (market) return market;
-  }
-  throw new NotFoundError(`No market ${args.id} is listed. See the markets query.`, {
+  const chain = chainOfId(ctx, 'marketId', args, ({ chainId }) => catalog.market(chainId, args.marketId) !== undefined);
+  const market = chain && catalog.market(chain.chainId, args.marketId);
+  if (market) return market;
+  throw new NotFoundError(`No market ${args.marketId} is listed. See the markets query.`, {
     resource: 'market',
-    id: args.id,
+    id: args.marketId,
   });
 }
 

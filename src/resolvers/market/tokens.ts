@@ -1,37 +1,29 @@
 import type { CollateralCategory } from '../../catalog/schema.ts';
 import type { Token } from '../../catalog/types.ts';
+import { gap } from '../../domain/freshness/gaps.ts';
 import type { Gap, Stamp } from '../../domain/freshness/types.ts';
-import { priceContext, tokenPrice } from '../../domain/market/prices.ts';
-import type { Decimal } from '../../shared/decimal.ts';
+import { type PriceOrGap, priceContext, tokenPrice } from '../../domain/market/prices.ts';
 import { NotFoundError } from '../../shared/errors.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
 import type { AppContext } from '../common/context.ts';
+import { type Page, type PageArgs, pageByRank } from '../common/page.ts';
 import { requireChain, selectChains } from './chains.ts';
 
-export interface TokenPrice {
-  readonly token: Token;
-  /** Absent when not known: `gap` says why. */
-  readonly measured?: { readonly usd: Decimal; readonly source: string; readonly stamp: Stamp };
-  readonly gap?: Gap;
-}
-
-export interface PriceList {
-  /** Of the oldest price in the list; `null` when none is known. */
-  readonly oldest: Stamp | null;
-  readonly items: readonly TokenPrice[];
-}
-
-export interface TokensArgs {
+export interface TokensArgs extends PageArgs {
   readonly chainIds?: readonly ChainId[] | null | undefined;
   readonly categories?: readonly CollateralCategory[] | null | undefined;
 }
 
-/** List curated tokens of the asked chains. @throws BadRequestError */
-export function listTokens(args: TokensArgs, ctx: AppContext): Token[] {
+/** List curated tokens of the asked chains, in catalog order. @throws BadRequestError */
+export function listTokens(args: TokensArgs, ctx: AppContext): Page<Token> & { readonly asOfMs: null } {
   const categories = args.categories == null ? undefined : new Set(args.categories);
-  return selectChains(ctx, args.chainIds)
+  const tokens = selectChains(ctx, args.chainIds)
     .flatMap((chain) => chain.tokens)
     .filter((token) => categories === undefined || categories.has(token.category));
+  const ranks = new Map(
+    ctx.services.catalog.chains.flatMap((chain) => chain.tokens).map((token, rank) => [token, rank]),
+  );
+  return { ...pageByRank(tokens, (token) => ranks.get(token) ?? ranks.size, args, ctx.maxPageSize), asOfMs: null };
 }
 
 /** Look a curated token up. @throws BadRequestError, NotFoundError */
@@ -45,21 +37,45 @@ export function findToken(args: { chainId: ChainId; address: Address }, ctx: App
   });
 }
 
-/** Read the believed USD price of a token with its age, as strategies show it, or why there is none. */
-export function readPrice(token: Token, ctx: AppContext): TokenPrice {
-  const chain = requireChain(ctx, token.chainId);
-  const facts = ctx.loaders.facts(token.chainId);
-  const { price, gap } = tokenPrice(token, 'usd', priceContext(chain, facts));
-  if (gap) return { token, gap };
-  const stamp = { asOfMs: price.asOfMs, staleAfterSec: ctx.services.budgets.price };
-  return { token, measured: { usd: price.value.usd, source: price.source, stamp } };
+/** Look up what is curated of a token; `null` when it is not. */
+export function findCatalogToken(args: { chainId: ChainId; address: Address }, ctx: AppContext): Token | null {
+  return ctx.services.catalog.token(args.chainId, args.address) ?? null;
 }
 
-/** Read the prices of all curated tokens of the asked chains. Tokens without one are in the list, with the reason. */
-export function listPrices(args: { chainIds?: readonly ChainId[] | null | undefined }, ctx: AppContext): PriceList {
-  const items = listTokens(args, ctx).map((token) => readPrice(token, ctx));
-  const stamps = items.flatMap(({ measured }) => (measured ? [measured.stamp] : []));
-  return { oldest: oldestStamp(stamps), items };
+/** Read the believed USD price of a token, as strategies show it, or why there is none. */
+export function readPrice(token: Token, ctx: AppContext): PriceOrGap {
+  const chain = requireChain(ctx, token.chainId);
+  return tokenPrice(token, 'price', priceContext(chain, ctx.loaders.facts(token.chainId)));
+}
+
+const UNCURATED = 'The curators have not established it.';
+const NO_MATURITY = ['maturesAt', 'maturityDaysLeft'].map((field) =>
+  gap(field, 'NOT_APPLICABLE', 'The token does not mature.'),
+);
+const NO_UNDERLYING = ['underlying', 'underlyingAddress', 'underlyingSymbol'].map((field) =>
+  gap(field, 'NOT_APPLICABLE', 'The token is not a principal token.'),
+);
+
+/** Tell why fields of a token are empty. */
+export function tokenGaps(token: Token, ctx: AppContext): readonly Gap[] {
+  const gaps: Gap[] = [];
+  if (token.project === undefined) gaps.push(gap('project', 'NOT_MEASURED', UNCURATED));
+  if (token.yieldSource === undefined) {
+    gaps.push(
+      token.apySource === 'none'
+        ? gap('yieldSource', 'NOT_APPLICABLE', 'The token has no yield of its own.')
+        : gap('yieldSource', 'NOT_MEASURED', UNCURATED),
+    );
+  }
+  if (token.description === undefined) gaps.push(gap('description', 'NOT_MEASURED', UNCURATED));
+  if (token.maturity === undefined) gaps.push(...NO_MATURITY);
+  if (!token.isPt) gaps.push(...NO_UNDERLYING);
+  else if (token.underlying === undefined || findCatalogToken({ ...token, ...token.underlying }, ctx) === null) {
+    gaps.push(gap('underlying', 'NOT_MEASURED', 'The token that it redeems to is not curated.'));
+  }
+  if (token.coingeckoId === undefined) gaps.push(gap('priceChart', 'NONE', 'The provider of charts has no such coin.'));
+  const { gap: unpriced } = readPrice(token, ctx);
+  return unpriced ? [...gaps, unpriced] : gaps;
 }
 
 /** The stamp that speaks for a list: of its oldest entry. */

@@ -1,21 +1,24 @@
+import { gap } from '../../domain/freshness/gaps.ts';
+import type { Gap, Stamp } from '../../domain/freshness/types.ts';
 import type { SummedDivergence } from '../../domain/tvl/types.ts';
 import { NotReadyError } from '../../shared/errors.ts';
-import { isStaleIn } from '../common/age.ts';
+import type { ChainId } from '../../shared/ids.ts';
 import type { AppContext } from '../common/context.ts';
 import type { TvlSnapshot, TvlTotals } from '../common/services.ts';
-import type { LeftOutChain } from './chains.ts';
+import { type MissingChain, notReadyChain } from './chains.ts';
+
+export interface ShownChainTvl extends TvlTotals {
+  readonly chainId: ChainId;
+  readonly stamp: Stamp;
+  readonly oracleDivergences?: readonly SummedDivergence[];
+}
 
 export interface ShownTvl extends Pick<TvlSnapshot, 'total'> {
-  readonly asOfMs: number;
-  readonly stale: boolean;
+  /** Of the oldest chain. */
+  readonly stamp: Stamp;
   /** Chains of which no TVL was computed yet: they are in no sum. */
-  readonly leftOut: readonly LeftOutChain[];
-  readonly chains: readonly (TvlTotals & {
-    readonly oracleDivergences?: readonly SummedDivergence[];
-    readonly chainId: number;
-    readonly asOfMs: number;
-    readonly stale: boolean;
-  })[];
+  readonly missingChains: readonly MissingChain[];
+  readonly chains: readonly ShownChainTvl[];
 }
 
 /** Read the TVL with its age: as old as its oldest chain. @throws NotReadyError until one chain is computed */
@@ -25,17 +28,35 @@ export function readTvl(ctx: AppContext): ShownTvl {
     throw new NotReadyError('The TVL has not been computed for any chain yet. Try again in some seconds.', ['tvl']);
   }
   const staleAfterSec = ctx.services.budgets.tvl;
-  const chains = tvl.chains.map((chain) => ({
-    ...chain,
-    stale: isStaleIn({ asOfMs: chain.asOfMs, staleAfterSec }, ctx),
-  }));
+  const chains = tvl.chains.map(({ asOfMs, ...chain }) => ({ ...chain, stamp: { asOfMs, staleAfterSec } }));
   return {
-    asOfMs: Math.min(...chains.map(({ asOfMs }) => asOfMs)),
-    stale: chains.some(({ stale }) => stale),
-    leftOut: ctx.services.catalog.chainIds
+    stamp: { asOfMs: Math.min(...chains.map(({ stamp }) => stamp.asOfMs)), staleAfterSec },
+    missingChains: ctx.services.catalog.chainIds
       .filter((chainId) => !chains.some((chain) => chain.chainId === chainId))
-      .map((chainId) => ({ chainId, waitingFor: ['tvl'] })),
+      .map((chainId) => notReadyChain(chainId, notComputed(chainId))),
     total: tvl.total,
     chains,
   };
+}
+
+const TOTALS = ['badDebtUsd', 'divergentUsd'] as const;
+
+/** Say why sums are not known. */
+export function totalsGaps(totals: TvlTotals): readonly Gap[] {
+  return TOTALS.filter((field) => totals[field] === undefined).map(notCompared);
+}
+
+/** Say why the oracles of a chain are not known to be near their references, or far. */
+export function chainTvlGaps({ oracleDivergences }: ShownChainTvl): readonly Gap[] {
+  return oracleDivergences === undefined ? [notCompared('oracleDivergences')] : [];
+}
+
+function notCompared(field: string): Gap {
+  return gap(field, 'NOT_MEASURED', 'This computation did not compare oracles and debts with prices.');
+}
+
+function notComputed(chainId: ChainId): NotReadyError {
+  return new NotReadyError(`The TVL of chain ${chainId} has not been computed yet. Try again in some seconds.`, [
+    'tvl',
+  ]);
 }

@@ -1,4 +1,6 @@
-import { strategiesById } from '../../domain/market/lookup.ts';
+import type { Market, Token } from '../../catalog/types.ts';
+import { marketsById, strategiesById } from '../../domain/market/lookup.ts';
+import type { ComposedMarket } from '../../domain/market/types.ts';
 import type { SortDirection, StrategyOrder } from '../../domain/strategy/keys.ts';
 import { queryStrategies, type StrategyFilter } from '../../domain/strategy/query.ts';
 import type { EquityTerms, Strategy } from '../../domain/strategy/types.ts';
@@ -8,19 +10,19 @@ import { type ChainId, EQUITY_PREFIX, type MarketId, type StrategyId } from '../
 import { pageWindow } from '../../shared/page-window.ts';
 import type { AppContext } from '../common/context.ts';
 import { type PageArgs, toPage } from '../common/page.ts';
-import { missingOf, readComposed, readComposedOf, requireChain, selectChains } from '../market/chains.ts';
+import { chainOfId, missingOf, readComposed, readComposedOf, selectChains } from '../market/chains.ts';
 import { type ComposedPage, notComposed, oldestOf } from '../market/markets.ts';
 
 type Loose<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
 
 /** The filter as it is asked: exact decimals and dates instead of the numbers that the query compares. */
 export type StrategyFilterInput = Loose<
-  Omit<StrategyFilter, 'minLeverageApyPct' | 'minLiquidityUsd' | 'minLeverage' | 'maturityBefore' | 'maturityAfter'> & {
-    minLeverageApyPct: Decimal;
+  Omit<StrategyFilter, 'minDefaultApyPct' | 'minLiquidityUsd' | 'minMaxLeverage' | 'maturesBefore' | 'maturesAfter'> & {
+    minDefaultApyPct: Decimal;
     minLiquidityUsd: Decimal;
-    minLeverage: Decimal;
-    maturityBefore: Date;
-    maturityAfter: Date;
+    minMaxLeverage: Decimal;
+    maturesBefore: Date;
+    maturesAfter: Date;
   }
 >;
 
@@ -29,70 +31,107 @@ export interface StrategiesArgs extends PageArgs {
   readonly orderBy?: { readonly field: StrategyOrder; readonly direction: SortDirection } | null | undefined;
 }
 
-export const DEFAULT_ORDER = { field: 'leverageApy', direction: 'desc' } as const;
+export const DEFAULT_ORDER = { field: 'defaultApy', direction: 'desc' } as const;
 
 /** List strategies of one or more chains. @throws BadRequestError, NotReadyError when no asked chain is measured yet */
 export function listStrategies(args: StrategiesArgs, ctx: AppContext): ComposedPage<Strategy> {
   const { field: order, direction } = args.orderBy ?? DEFAULT_ORDER;
   const chains = selectChains(ctx, args.filter?.chainIds, 'filter.chainIds');
-  const { composed, leftOut } = readComposedOf(ctx, chains);
+  const { composed, missingChains } = readComposedOf(ctx, chains);
   const page = queryStrategies(
     composed.flatMap(({ lookup }) => lookup.indexed),
     {
       filter: toFilter(args.filter ?? {}),
       order,
       direction,
-      first: pageWindow(args, ctx.maxPageSize).size,
-      ...(args.after == null ? {} : { after: args.after }),
+      window: pageWindow(args, ctx.maxPageSize),
+      after: args.after ?? undefined,
+      before: args.before ?? undefined,
     },
   );
   const edges = page.items.map(({ strategy, cursor }) => ({ cursor, node: strategy }));
-  return { ...toPage(edges, page), asOfMs: oldestOf(composed), leftOut, missing: missingOf(ctx, composed) };
+  return { ...toPage(edges, page), asOfMs: oldestOf(composed), missingChains, missingFacts: missingOf(ctx, composed) };
 }
 
 /** Find a strategy, listed or not. @throws BadRequestError, NotFoundError, NotReadyError when it is not measured yet */
 export function findStrategy(
-  args: { id: StrategyId; chainId?: ChainId | null | undefined },
+  args: { strategyId: StrategyId; chainId?: ChainId | null | undefined },
   ctx: AppContext,
 ): Strategy {
   const { catalog } = ctx.services;
-  const chains = args.chainId == null ? catalog.chains : [requireChain(ctx, args.chainId)];
-  const marketId = args.id.replace(EQUITY_PREFIX, '') as MarketId;
-  const chain = chains.find(({ chainId }) =>
-    args.id.startsWith(EQUITY_PREFIX)
-      ? catalog.vault(chainId, args.id)
+  const { strategyId } = args;
+  const marketId = strategyId.replace(EQUITY_PREFIX, '') as MarketId;
+  const chain = chainOfId(ctx, 'strategyId', args, ({ chainId }) =>
+    strategyId.startsWith(EQUITY_PREFIX)
+      ? catalog.vault(chainId, strategyId) !== undefined
       : catalog.market(chainId, marketId)?.kind === 'loop',
   );
   if (!chain) {
-    throw new NotFoundError(`No strategy ${args.id} is known. Send an id from the strategies list.`, {
+    throw new NotFoundError(`No strategy ${strategyId} is known. Send an id from the strategies list.`, {
       resource: 'strategy',
-      id: args.id,
+      id: strategyId,
     });
   }
   const composed = readComposed(ctx, chain.chainId);
-  const found = strategiesById(composed).get(args.id);
+  const found = strategiesById(composed).get(strategyId);
   if (found) return found;
-  throw notComposed(composed, args.id, marketId);
+  throw notComposed(composed, strategyId, marketId);
 }
 
 /** Find the strategy of a vault's yield leg; `null` while it cannot be composed. */
-export function yieldStrategyOf(terms: EquityTerms & { readonly chainId: ChainId }, ctx: AppContext): Strategy | null {
-  return strategiesById(ctx.loaders.composed(terms.chainId)).get(terms.yieldStrategyId) ?? null;
+export function yieldStrategyOf({ chainId, equityVault }: Strategy, ctx: AppContext): Strategy | null {
+  if (!equityVault) return null;
+  return strategiesById(ctx.loaders.composed(chainId)).get(equityVault.yieldStrategyId) ?? null;
+}
+
+/** Find the composed market in which the collateral of a strategy is posted: it is composed with the strategy. */
+export function marketOf({ chainId, marketId }: Strategy, _args: object, ctx: AppContext): ComposedMarket {
+  const market = marketsById(ctx.loaders.composed(chainId)).get(marketId);
+  if (market) return market;
+  throw new Error(`the strategy of the market ${marketId} is composed without it`);
+}
+
+/** Look up what is curated of the tokens of a strategy. */
+export function tokensOf({ chainId, marketId }: Strategy, ctx: AppContext): Pick<Market, 'collateral' | 'loan'> {
+  const market = ctx.services.catalog.market(chainId, marketId);
+  if (market) return market;
+  throw new Error(`the market ${marketId} of a strategy is not in the catalog`);
+}
+
+/** Read the terms of an equity vault. Only vaults are shown as one. */
+export function termsOf(
+  strategy: Strategy,
+  ctx: AppContext,
+): Omit<EquityTerms, 'depositToken'> & { readonly depositToken: Token } {
+  const { chainId, id, equityVault } = strategy;
+  const vault = ctx.services.catalog.vault(chainId, id);
+  if (equityVault && vault) return { ...equityVault, depositToken: vault.depositToken };
+  throw new Error(`${id} is no equity vault`);
+}
+
+/** Find a strategy by its kind; `null` when the id is one of the other kind. @throws as `findStrategy` */
+export function findStrategyOf(
+  kind: Strategy['kind'],
+  args: { strategyId: StrategyId; chainId: ChainId },
+  ctx: AppContext,
+): Strategy | null {
+  const strategy = findStrategy(args, ctx);
+  return strategy.kind === kind ? strategy : null;
 }
 
 /** Read a filter as it is asked into what the query compares. */
 export function toFilter(input: StrategyFilterInput): StrategyFilter {
-  const { minLeverageApyPct, minLiquidityUsd, minLeverage, maturityBefore, maturityAfter, listedOnly } = input;
+  const { minDefaultApyPct, minLiquidityUsd, minMaxLeverage, maturesBefore, maturesAfter, listedOnly } = input;
   const filter: Record<string, unknown> = {};
   for (const name in input) {
     const value = input[name as keyof StrategyFilterInput];
     if (value != null) filter[name] = value;
   }
-  if (minLeverageApyPct != null) filter.minLeverageApyPct = minLeverageApyPct.toNumber();
+  if (minDefaultApyPct != null) filter.minDefaultApyPct = minDefaultApyPct.toNumber();
   if (minLiquidityUsd != null) filter.minLiquidityUsd = minLiquidityUsd.toNumber();
-  if (minLeverage != null) filter.minLeverage = minLeverage.toNumber();
-  if (maturityBefore != null) filter.maturityBefore = maturityBefore.getTime() / 1000;
-  if (maturityAfter != null) filter.maturityAfter = maturityAfter.getTime() / 1000;
+  if (minMaxLeverage != null) filter.minMaxLeverage = minMaxLeverage.toNumber();
+  if (maturesBefore != null) filter.maturesBefore = maturesBefore.getTime() / 1000;
+  if (maturesAfter != null) filter.maturesAfter = maturesAfter.getTime() / 1000;
   filter.listedOnly = listedOnly ?? true;
   return filter;
 }

@@ -39,7 +39,12 @@ export function watchStrategies(args: StrategyChangedArgs, ctx: AppContext): Asy
   const filter = toFilter(args.filter ?? {});
   const matching = (indexed: readonly IndexedStrategy[]): Map<StrategyId, IndexedStrategy> => {
     const { field: order, direction } = DEFAULT_ORDER;
-    const found = queryStrategies(indexed, { filter, order, direction, first: indexed.length });
+    const found = queryStrategies(indexed, {
+      filter,
+      order,
+      direction,
+      window: { size: indexed.length, fromEnd: false },
+    });
     const wanted = new Map(found.items.map(({ strategy }, place) => [strategy.id, place]));
     const entries = indexed.filter(({ strategy }) => wanted.has(strategy.id));
     entries.sort((a, b) => (wanted.get(a.strategy.id) ?? 0) - (wanted.get(b.strategy.id) ?? 0));

@@ -4,9 +4,10 @@ import type { AppMarketsQuery } from '../generated/operations.ts';
 import { appMarketSchema, appMarketsEnvelope } from '../schemas/app-market.ts';
 import { chainIdChoice } from '../schemas/common.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
-import { assumedIn, noneIn, PUBLIC_ERRORS, type RouteOptions } from './shared.ts';
+import { projectAge, projectMeans, slippageBySize } from './market-facts.ts';
+import { answered, assumedIn, noneIn, PUBLIC_ERRORS, projectMissing, type RouteOptions } from './shared.ts';
 
-type AppMarket = AppMarketsQuery['markets']['nodes'][number];
+type AppMarket = NonNullable<AppMarketsQuery['markets']>['nodes'][number];
 
 /**
  * Tag the exact numbers of a market by the response schema: a field that the schema makes `{$bn}` or `{$bigint}` gets its tag,
@@ -34,21 +35,86 @@ export function tagNumbers(schema: z.ZodType, value: unknown): unknown {
 
 /** Project one market for the app: exact numbers tagged, unmeasured fields left out. */
 export function projectAppMarket(market: AppMarket): unknown {
-  const { gaps, exitSlippage, ...rest } = market;
+  const { ltvLimits, oracle, state, freshness, exitLiquidity } = market;
+  const gaps = market.gaps.map((gap) => ({ ...gap, field: NAMES[gap.field] ?? gap.field }));
   const body = {
-    ...rest,
-    collateral: appToken(market.collateral),
-    loan: appToken(market.loan),
+    ...market,
+    id: market.marketId,
+    visible: market.listed,
+    collateral: { ...market.collateral, maturity: market.collateral.maturesAt },
+    loan: { ...market.loan, maturity: market.loan.maturesAt },
+    lltv: market.lltvWad,
+    oracle: {
+      address: oracle.address,
+      type: oracle.type,
+      price: oracle.priceE36,
+      blockNumber: oracle.readAt.blockNumber,
+      asOf: oracle.readAt.blockTime,
+    },
+    state: {
+      ...state,
+      lastUpdate: state.lastAccrualAt,
+      fee: state.feeWad,
+      rateAtTarget: state.rateAtTargetWad,
+      borrowRate: state.borrowRateWad,
+      blockNumber: state.readAt.blockNumber,
+      asOf: state.readAt.blockTime,
+    },
+    utilization: market.utilizationWad,
+    borrowIncentive: projectCampaigns(market.borrowIncentive),
+    collateralIncentive: projectCampaigns(market.collateralIncentive),
+    liquidationLtvPct: ltvLimits.liquidationPct,
+    maxLtvPct: ltvLimits.maxPct,
+    safeLtvPct: ltvLimits.safePct,
     gaps: assumedIn(gaps),
     deployment: market.deployment?.freshness ? market.deployment : null,
-    exitSlippage: exitSlippage && Object.fromEntries(exitSlippage.map((row) => [row.sizeUsd, row.slippagePct])),
+    collateralPrice: projectSourced(market.collateralPrice),
+    loanPrice: projectSourced(market.loanPrice),
+    exitSlippage: exitLiquidity && slippageBySize(exitLiquidity),
+    sharedLiquidity:
+      market.sharedLiquidity?.map(({ vaultAddress, ...row }) => ({ ...row, vault: vaultAddress })) ?? null,
+    trailing: projectTrailing(market),
+    freshness: {
+      borrow: freshness.borrow,
+      oracle: freshness.oracle,
+      collateralApy: projectAge(freshness.collateralApy),
+      exitLiquidity: projectAge(freshness.exitLiquidity),
+    },
   };
   return dropAbsent(appMarketSchema, tagNumbers(appMarketSchema, body), noneIn(gaps));
 }
 
-/** This row has always spelled a category with an underscore: `stable_PT`. */
-function appToken({ category, ...token }: AppMarket['collateral']): unknown {
-  return { ...token, category: category.replace('-', '_') };
+/** Names that the contract has for fields that are called otherwise in the schema. */
+const NAMES: Readonly<Record<string, string>> = {
+  'ltvLimits.maxPct': 'maxLtvPct',
+  'ltvLimits.safePct': 'safeLtvPct',
+};
+
+function projectTrailing({ means, quarterlyBorrowApyPct }: AppMarket) {
+  return {
+    collateralApyPct: projectMeans(means.collateralApy),
+    effectiveCollateralApyPct: projectMeans(means.effectiveCollateralApy),
+    netBorrowApyPct: projectMeans(means.netBorrowApy),
+    leverageApyPct: projectMeans(means.leverageApy),
+    quarterlyBorrowApyPct,
+  };
+}
+
+function projectCampaigns(incentive: AppMarket['borrowIncentive']) {
+  if (incentive === null) return null;
+  const { aprPct, campaigns } = incentive;
+  return {
+    aprPct,
+    campaigns: campaigns.map(({ campaignId, rewardSymbol, ...campaign }) => ({
+      ...campaign,
+      id: campaignId,
+      symbol: rewardSymbol,
+    })),
+  };
+}
+
+function projectSourced(price: AppMarket['collateralPrice']) {
+  return price && { usd: price.usd, asOf: price.freshness.asOf, source: price.source };
 }
 
 export function appMarketRoutes({ chainIds }: RouteOptions): AnyRoute[] {
@@ -67,13 +133,17 @@ export function appMarketRoutes({ chainIds }: RouteOptions): AnyRoute[] {
           .describe('Limits the list to this chain; all chains when left out.'),
       }),
       variables: ({ params }) => (params.chainId === undefined ? {} : { chainIds: [params.chainId] }),
-      project: ({ markets }: AppMarketsQuery) => ({
-        asOf: markets.asOf,
-        count: markets.nodes.length,
-        markets: markets.nodes.map(projectAppMarket),
-        leftOut: markets.leftOut.length === 0 ? undefined : markets.leftOut,
-        missing: markets.missing.length === 0 ? undefined : markets.missing,
-      }),
+      project: (data: AppMarketsQuery) => {
+        const { asOf, nodes, missingChains, missingFacts } = answered(data.markets);
+        const missing = missingFacts.map(({ chainId, ...facts }) => ({ chainId, ...projectMissing(facts) }));
+        return {
+          asOf,
+          count: nodes.length,
+          markets: nodes.map(projectAppMarket),
+          leftOut: missingChains.length === 0 ? undefined : missingChains,
+          missing: missing.length === 0 ? undefined : missing,
+        };
+      },
       response: appMarketsEnvelope,
       errors: [...PUBLIC_ERRORS, 'not_ready'],
       examples: [{ summary: 'All markets' }, { summary: 'Robinhood Chain', query: { chainId: '4663' } }],

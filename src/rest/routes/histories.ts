@@ -1,12 +1,7 @@
 import { z } from 'zod';
+import { Decimal } from '../../shared/decimal.ts';
 import { NotFoundError } from '../../shared/errors.ts';
-import type {
-  BorrowApyHistoriesQuery,
-  BorrowApyHistoryQuery,
-  CollateralApyHistoriesQuery,
-  CollateralApyHistoryQuery,
-  IncentiveHistoryQuery,
-} from '../generated/operations.ts';
+import type { BorrowApyHistoriesQuery } from '../generated/operations.ts';
 import { chainIdChoice, marketIdParam } from '../schemas/common.ts';
 import {
   borrowApyHistories,
@@ -16,74 +11,70 @@ import {
   incentiveHistory,
 } from '../schemas/reads.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
-import { PUBLIC_ERRORS, type RouteOptions } from './shared.ts';
+import { answered, PUBLIC_ERRORS, type RouteOptions, timeOf } from './shared.ts';
 
-interface RatePoint {
-  readonly atMs: number;
-  readonly ratePct: string;
-}
-interface FractionPoint {
-  readonly atSec: number;
-  readonly fraction: string;
-}
-interface Series<P> {
-  readonly id: string;
-  readonly asOf: string | null;
-  readonly stale: boolean;
-  readonly points: readonly P[];
-  readonly gap: HistoryGap | null;
-}
-interface HistoryGap {
-  readonly reason: string;
-  readonly message: string;
-}
+/** All rows of histories have the same fields of one field. */
+type HistoriesData = BorrowApyHistoriesQuery;
+type Series = NonNullable<BorrowApyHistoriesQuery['rateHistories']>[number];
+type Point = Series['points'][number];
 
-const borrowPoint = ({ atSec, fraction }: FractionPoint) => ({ x: atSec, y: Number(fraction) });
-const apyPoint = ({ atMs, ratePct }: RatePoint) => ({ ts: atMs, apy: Number(ratePct) });
-const aprPoint = ({ atMs, ratePct }: RatePoint) => ({ ts: atMs, apr: Number(ratePct) });
+const PCT_PLACES = 2;
+const borrowPoint = ({ at, ratePct }: Point) => ({
+  x: Math.floor(Date.parse(at) / 1000),
+  y: new Decimal(ratePct).shiftedBy(-PCT_PLACES).toNumber(),
+});
+const apyPoint = ({ at, ratePct }: Point) => ({ ts: Date.parse(at), apy: Number(ratePct) });
+const aprPoint = ({ at, ratePct }: Point) => ({ ts: Date.parse(at), apr: Number(ratePct) });
 
-function one<P>(series: Series<P> | null, id: string, point: (value: P) => unknown): unknown {
+function one(data: HistoriesData, id: string, point: (value: Point) => unknown): unknown {
+  const [series] = answered(data.rateHistories);
   if (!series) {
     throw new NotFoundError(`No market has the id ${id}. The ids are listed in /v1/app/markets.`, {
       resource: 'market',
       id,
     });
   }
+  const [gap] = series.gaps;
   return {
-    id: series.id,
-    asOf: series.asOf,
-    stale: series.stale,
+    id: series.marketId,
+    asOf: series.freshness?.asOf ?? null,
+    stale: isStale(series),
     history: series.points.map(point),
-    gap: series.gap ? gapOf(series.gap) : undefined,
+    gap,
   };
 }
 
-function all<P>(
-  answer: {
-    readonly asOf: string | null;
-    readonly stale: boolean;
-    readonly items: readonly Pick<Series<P>, 'id' | 'points' | 'gap'>[];
-  },
-  point: (value: P) => unknown,
-): unknown {
-  const gaps = answer.items.flatMap(({ id, gap }) => (gap ? [[id, gapOf(gap)] as const] : []));
+function all(data: HistoriesData, point: (value: Point) => unknown): unknown {
+  const items = answered(data.rateHistories);
+  const ageing = items.filter(({ complete }) => !complete).flatMap(({ freshness }) => freshness ?? []);
+  const oldest = ageing.reduce<(typeof ageing)[number] | undefined>(
+    (found, next) => (found === undefined || timeOf(next) < timeOf(found) ? next : found),
+    undefined,
+  );
+  const gaps = items.flatMap(({ marketId, gaps: [gap] }) => (gap ? [[marketId, gap] as const] : []));
   return {
-    asOf: answer.asOf,
-    stale: answer.stale,
-    // Unknown histories are left out, because an empty list would mean that there was none.
+    asOf: oldest?.asOf ?? null,
+    stale: items.some(isUnknown) || oldest?.status === 'stale',
+    // What is not known is left out: an empty list would say that there was nothing.
     histories: Object.fromEntries(
-      answer.items.flatMap(({ id, points, gap }) => (gap && !KNOWN.has(gap.reason) ? [] : [[id, points.map(point)]])),
+      items.flatMap((item) => (isUnknown(item) ? [] : [[item.marketId, item.points.map(point)]])),
     ),
     gaps: gaps.length === 0 ? undefined : Object.fromEntries(gaps),
   };
 }
 
-/** Reasons of known absence: there is no history. */
-const KNOWN: ReadonlySet<string> = new Set(['NONE', 'NOT_APPLICABLE']);
-
-function gapOf({ reason, message }: HistoryGap): HistoryGap {
-  return { reason, message };
+/** Whether a history is missing that could be there: it is as stale as can be. */
+function isUnknown({ freshness, gaps: [gap] }: Series): boolean {
+  return freshness === null && gap !== undefined && !KNOWN.has(gap.reason);
 }
+
+/** A history to which nothing can be added does not become stale. */
+function isStale(series: Series): boolean {
+  return isUnknown(series) || (!series.complete && series.freshness?.status === 'stale');
+}
+
+/** Reasons that are knowledge: there is no history, and there cannot be one. */
+const KNOWN: ReadonlySet<string> = new Set(['NONE', 'NOT_APPLICABLE']);
 
 const byId = z.object({ id: marketIdParam });
 const chainsOf = ({ params }: { readonly params: { readonly chainId?: number | undefined } }) =>
@@ -108,7 +99,7 @@ export function historyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       operation: 'BorrowApyHistories',
       params: ofChain,
       variables: chainsOf,
-      project: (data: BorrowApyHistoriesQuery) => all(data.borrowApyHistories, borrowPoint),
+      project: (data: HistoriesData) => all(data, borrowPoint),
       response: borrowApyHistories,
       errors: ALL_ERRORS,
       examples: [{ summary: 'All markets' }, { summary: 'Robinhood Chain', query: { chainId: '4663' } }],
@@ -122,7 +113,7 @@ export function historyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       operation: 'BorrowApyHistory',
       params: byId,
       variables: ({ params }) => ({ id: params.id }),
-      project: (data: BorrowApyHistoryQuery, { params }) => one(data.borrowApyHistory, params.id, borrowPoint),
+      project: (data: HistoriesData, { params }) => one(data, params.id, borrowPoint),
       response: borrowApyHistory,
       errors: ONE_ERRORS,
       examples: [{ summary: 'sUSDe / PYUSD', params: { id: EXAMPLE_ID } }],
@@ -136,7 +127,7 @@ export function historyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       operation: 'CollateralApyHistories',
       params: ofChain,
       variables: chainsOf,
-      project: (data: CollateralApyHistoriesQuery) => all(data.collateralApyHistories, apyPoint),
+      project: (data: HistoriesData) => all(data, apyPoint),
       response: collateralApyHistories,
       errors: ALL_ERRORS,
       examples: [{ summary: 'All markets' }, { summary: 'Robinhood Chain', query: { chainId: '4663' } }],
@@ -150,7 +141,7 @@ export function historyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       operation: 'CollateralApyHistory',
       params: byId,
       variables: ({ params }) => ({ id: params.id }),
-      project: (data: CollateralApyHistoryQuery, { params }) => one(data.collateralApyHistory, params.id, apyPoint),
+      project: (data: HistoriesData, { params }) => one(data, params.id, apyPoint),
       response: collateralApyHistory,
       errors: ONE_ERRORS,
       examples: [{ summary: 'sUSDe / PYUSD', params: { id: EXAMPLE_ID } }],
@@ -164,7 +155,7 @@ export function historyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       operation: 'IncentiveHistory',
       params: byId,
       variables: ({ params }) => ({ id: params.id }),
-      project: (data: IncentiveHistoryQuery, { params }) => one(data.incentiveHistory, params.id, aprPoint),
+      project: (data: HistoriesData, { params }) => one(data, params.id, aprPoint),
       response: incentiveHistory,
       errors: ONE_ERRORS,
       examples: [{ summary: 'sUSDe / PYUSD', params: { id: EXAMPLE_ID } }],

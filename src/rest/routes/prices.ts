@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { BadRequestError, NotFoundError } from '../../shared/errors.ts';
 import {
   CANDLE_AGGREGATES,
   COIN_ID_PATTERN,
@@ -11,7 +10,7 @@ import type { OhlcvQuery, PriceChartQuery, PricesQuery } from '../generated/oper
 import { addressParam, chainIdParam } from '../schemas/common.ts';
 import { ohlcvEnvelope, priceChart, pricesEnvelope } from '../schemas/reads.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
-import { PUBLIC_ERRORS, type RouteOptions } from './shared.ts';
+import { answered, PUBLIC_ERRORS, projectFreshness, type RouteOptions, timeOf } from './shared.ts';
 
 /** An integer in a query string, within bounds. */
 function integer(name: string, { min, max }: { readonly min: number; readonly max: number }) {
@@ -65,11 +64,50 @@ function ohlcvParams({ chainIds }: RouteOptions) {
     });
 }
 
+/** Show prices by address, as old as the oldest. */
+function projectPrices({ nodes }: NonNullable<PricesQuery['tokens']>) {
+  const priced = nodes.flatMap(({ address, price }) => (price ? [{ address, ...price }] : []));
+  const oldest = priced.reduce<(typeof priced)[number]['freshness'] | null>(
+    (found, { freshness }) => (found === null || timeOf(freshness) < timeOf(found) ? freshness : found),
+    null,
+  );
+  return {
+    ...projectFreshness(oldest),
+    prices: Object.fromEntries(priced.map(({ address, usd }) => [address, Number(usd)])),
+  };
+}
+
+type Chart = NonNullable<PriceChartQuery['priceChart']>;
+
+function pairs(points: Chart['prices']) {
+  return points.map(({ at, value }) => [Date.parse(at), Number(value)]);
+}
+
+function projectCandles({ address, pool, lastGood, candles, ...series }: NonNullable<OhlcvQuery['candles']>) {
+  return {
+    chainId: series.chainId,
+    token: address,
+    pool: { address: pool.poolId, name: pool.name, dex: pool.exchange },
+    timeframe: series.timeframe,
+    aggregate: series.aggregate,
+    currency: 'usd',
+    source: series.source,
+    asOf: series.asOf,
+    stale: lastGood,
+    candles: candles.map(({ startAt, openUsd, highUsd, lowUsd, closeUsd, volumeUsd }) => ({
+      t: Date.parse(startAt) / 1000,
+      o: Number(openUsd),
+      h: Number(highUsd),
+      l: Number(lowUsd),
+      c: Number(closeUsd),
+      v: Number(volumeUsd),
+    })),
+  };
+}
+
 export function priceRoutes(options: RouteOptions): AnyRoute[] {
   const { chainIds } = options;
   const [defaultChainId = 1] = chainIds;
-  const pairs = (points: readonly { readonly atMs: number; readonly value: number }[]) =>
-    points.map(({ atMs, value }) => [atMs, value]);
   return [
     defineRoute({
       method: 'GET',
@@ -81,13 +119,7 @@ export function priceRoutes(options: RouteOptions): AnyRoute[] {
       operation: 'Prices',
       params: z.object({ chainId: chainIdParam({ chainIds, defaultChainId }) }),
       variables: ({ params }) => ({ chainId: params.chainId }),
-      project: ({ prices }: PricesQuery) => ({
-        asOf: prices.asOf,
-        stale: prices.stale,
-        prices: Object.fromEntries(
-          prices.items.flatMap(({ token, usd }) => (usd === null ? [] : [[token.address, Number(usd)]])),
-        ),
-      }),
+      project: ({ tokens }: PricesQuery) => projectPrices(answered(tokens)),
       response: pricesEnvelope,
       errors: PUBLIC_ERRORS,
       examples: [{ summary: 'Ethereum, the default' }, { summary: 'Robinhood Chain', query: { chainId: '4663' } }],
@@ -102,18 +134,9 @@ export function priceRoutes(options: RouteOptions): AnyRoute[] {
       operation: 'PriceChart',
       params: chartParams,
       variables: ({ params }) => params,
-      project: ({ priceChart: chart }: PriceChartQuery, { params }) => {
-        if (!chart) {
-          throw new BadRequestError('The price provider does not know this coin.', {
-            field: 'query.coinId',
-            value: params.coinId,
-          });
-        }
-        return {
-          prices: pairs(chart.prices),
-          market_caps: pairs(chart.marketCaps),
-          total_volumes: pairs(chart.totalVolumes),
-        };
+      project: ({ priceChart }: PriceChartQuery) => {
+        const { prices, marketCaps, totalVolumes } = answered(priceChart);
+        return { prices: pairs(prices), market_caps: pairs(marketCaps), total_volumes: pairs(totalVolumes) };
       },
       response: priceChart,
       errors: [...PUBLIC_ERRORS, 'upstream_unavailable'],
@@ -131,16 +154,8 @@ export function priceRoutes(options: RouteOptions): AnyRoute[] {
         'Candles of the deepest DEX pool holding the token, cached 30 s. With `stale: true` the upstream failed and previous candles, at most 10 minutes old, are served.',
       operation: 'Ohlcv',
       params: ohlcvParams(options),
-      variables: ({ params }) => params,
-      project: ({ ohlcv }: OhlcvQuery, { params }) => {
-        if (!ohlcv) {
-          throw new NotFoundError(`No DEX pool is indexed for the token ${params.token} on chain ${params.chainId}.`, {
-            resource: 'pool',
-            id: params.token,
-          });
-        }
-        return ohlcv;
-      },
+      variables: ({ params: { token, ...params } }) => ({ ...params, address: token }),
+      project: ({ candles }: OhlcvQuery) => projectCandles(answered(candles)),
       response: ohlcvEnvelope,
       errors: [...PUBLIC_ERRORS, 'not_found', 'upstream_unavailable'],
       examples: [

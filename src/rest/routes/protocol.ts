@@ -1,28 +1,51 @@
 import { z } from 'zod';
-import { NotReadyError } from '../../shared/errors.ts';
 import type { StableApyQuery, TvlQuery } from '../generated/operations.ts';
 import { stableApyEnvelope, tvlEnvelope } from '../schemas/reads.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
-import { PUBLIC_ERRORS } from './shared.ts';
+import { answered, PUBLIC_ERRORS, projectFreshness } from './shared.ts';
 
-type Totals = NonNullable<TvlQuery['tvl']>['total'];
+type Tvl = NonNullable<TvlQuery['tvl']>;
 
-function projectTotals({ tvlUsd, grossTvlUsd, borrowedUsd, badDebtUsd, divergentUsd, positions, users }: Totals) {
+function projectTotals({ positionCount, userCount, ...usd }: Tvl['totals']) {
   return {
-    tvlUsd: Number(tvlUsd),
-    grossTvlUsd: Number(grossTvlUsd),
-    borrowedUsd: Number(borrowedUsd),
-    badDebtUsd: badDebtUsd === null ? undefined : Number(badDebtUsd),
-    divergentUsd: divergentUsd === null ? undefined : Number(divergentUsd),
-    positions,
-    users,
+    tvlUsd: Number(usd.tvlUsd),
+    grossTvlUsd: Number(usd.grossTvlUsd),
+    borrowedUsd: Number(usd.borrowedUsd),
+    badDebtUsd: usd.badDebtUsd === null ? undefined : Number(usd.badDebtUsd),
+    divergentUsd: usd.divergentUsd === null ? undefined : Number(usd.divergentUsd),
+    positions: positionCount,
+    users: userCount,
   };
 }
 
-type Divergence = NonNullable<NonNullable<TvlQuery['tvl']>['chains'][number]['oracleDivergences']>[number];
+type Divergence = NonNullable<Tvl['chains'][number]['oracleDivergences']>[number];
 
-function projectDivergence({ grossTvlUsd, borrowedUsd, ...divergence }: Divergence) {
-  return { ...divergence, grossTvlUsd: Number(grossTvlUsd), borrowedUsd: Number(borrowedUsd) };
+function projectDivergence(divergence: Divergence) {
+  return {
+    marketId: divergence.marketId,
+    oracle: divergence.oracleAddress,
+    against: divergence.reference,
+    oracleUsd: divergence.oracleUsd,
+    referenceUsd: divergence.referenceUsd,
+    divergencePct: divergence.divergencePct,
+    grossTvlUsd: Number(divergence.grossTvlUsd),
+    borrowedUsd: Number(divergence.borrowedUsd),
+    positions: divergence.positionCount,
+  };
+}
+
+function projectTvl({ freshness, missingChains, totals, chains }: Tvl) {
+  return {
+    ...projectFreshness(freshness),
+    leftOut: missingChains.length === 0 ? undefined : missingChains,
+    total: projectTotals(totals),
+    chains: chains.map((chain) => ({
+      chainId: chain.chainId,
+      ...projectFreshness(chain.freshness),
+      oracleDivergences: chain.oracleDivergences?.map(projectDivergence),
+      ...projectTotals(chain.totals),
+    })),
+  };
 }
 
 export function protocolRoutes(): AnyRoute[] {
@@ -37,16 +60,18 @@ export function protocolRoutes(): AnyRoute[] {
       operation: 'StableApy',
       params: z.object({}),
       variables: () => ({}),
-      project: ({ stableApy }: StableApyQuery) => ({
-        asOf: stableApy.asOf,
-        stale: stableApy.stale,
-        stableApy: stableApy.items.map(({ id, asset, avg7dPct, history }) => ({
-          id,
-          asset,
-          metrics: { apy: { avg7d: Number(avg7dPct) } },
-          history: history.map(({ at, ratePct }) => ({ timestamp: at, apy: Number(ratePct) })),
-        })),
-      }),
+      project: ({ stableIndex }: StableApyQuery) => {
+        const { freshness, pools } = answered(stableIndex);
+        return {
+          ...projectFreshness(freshness),
+          stableApy: pools.map(({ poolId, assetSymbol, avg7dApyPct, apyHistory }) => ({
+            id: poolId,
+            asset: assetSymbol,
+            metrics: { apy: { avg7d: Number(avg7dApyPct) } },
+            history: apyHistory.map(({ at, ratePct }) => ({ timestamp: at, apy: Number(ratePct) })),
+          })),
+        };
+      },
       response: stableApyEnvelope,
       errors: PUBLIC_ERRORS,
       examples: [{ summary: 'The whole index' }],
@@ -61,22 +86,7 @@ export function protocolRoutes(): AnyRoute[] {
       operation: 'Tvl',
       params: z.object({}),
       variables: () => ({}),
-      project: ({ tvl }: TvlQuery) => {
-        if (!tvl) throw new NotReadyError('TVL is not computed yet. Try again in a few seconds.', ['tvl']);
-        return {
-          asOf: tvl.asOf,
-          stale: tvl.stale,
-          leftOut: tvl.leftOut.length === 0 ? undefined : tvl.leftOut,
-          total: projectTotals(tvl.total),
-          chains: tvl.chains.map((chain) => ({
-            chainId: chain.chainId,
-            asOf: chain.asOf,
-            stale: chain.stale,
-            oracleDivergences: chain.oracleDivergences?.map(projectDivergence),
-            ...projectTotals(chain),
-          })),
-        };
-      },
+      project: ({ tvl }: TvlQuery) => projectTvl(answered(tvl)),
       response: tvlEnvelope,
       errors: [...PUBLIC_ERRORS, 'not_ready'],
       examples: [{ summary: 'All chains' }],

@@ -11,7 +11,28 @@ export function toNumber(value: string | null | undefined): number | null {
   return value === null || value === undefined ? null : Number(value);
 }
 
-/** Whether a gap marks an empty field as measured "none", or as not applicable. */
+/** Show how old a list is: past its budget, or not known at all, is stale. */
+export function projectFreshness(freshness: { readonly status: string; readonly asOf: string | null } | null) {
+  return { asOf: freshness?.asOf ?? null, stale: freshness === null || freshness.status === 'stale' };
+}
+
+/** Read when a value was measured, ms; one that was never measured is the oldest. */
+export function timeOf({ asOf }: { readonly asOf: string | null }): number {
+  return asOf === null ? 0 : Date.parse(asOf);
+}
+
+/** Show what a list of one chain goes without. */
+export function projectMissing<G>({
+  groups,
+  strategies,
+}: {
+  readonly groups: G;
+  readonly strategies: readonly { readonly strategyId: string; readonly symbol: string; readonly waitingFor: G }[];
+}) {
+  return { groups, strategies: strategies.map(({ strategyId, ...missing }) => ({ id: strategyId, ...missing })) };
+}
+
+/** Whether a gap says that an empty field was measured as "there is none", or cannot apply. */
 export function noneIn(
   gaps: readonly { readonly field: string; readonly reason: string }[],
 ): (path: string) => boolean {
@@ -39,8 +60,8 @@ const ASSUMED: ReadonlySet<string> = new Set([
   'freshness.exitLiquidity',
 ]);
 
-/** Prefix of gaps of listing rules without a result, which are reported under one name. */
-const RULE = 'visibility.';
+/** Listing rules that cannot tell: what they decide is shown as one word. */
+const RULE = 'visibility.checks.';
 
 /** Pick the gaps of required fields; `null`, which is left out of an answer, when there are none. */
 export function assumedIn(

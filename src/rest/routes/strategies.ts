@@ -1,57 +1,10 @@
 import { z } from 'zod';
-import { NotFoundError } from '../../shared/errors.ts';
-import { dropAbsent } from '../absence.ts';
 import type { StrategiesQuery, StrategyByIdQuery } from '../generated/operations.ts';
 import { chainIdParam, marketIdParam } from '../schemas/common.ts';
 import { strategiesEnvelope, strategySchema } from '../schemas/strategy.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
-import { assumedIn, noneIn, PUBLIC_ERRORS, type RouteOptions, toNumber } from './shared.ts';
-
-type StrategyData = NonNullable<StrategyByIdQuery['strategy']>;
-
-/** Project a strategy to the frozen contract: money as numbers, unmeasured fields left out. */
-export function projectStrategy(strategy: StrategyData): unknown {
-  const { gaps, exitLiquidity, spiralHints, visibility, inputFreshness, ...rest } = strategy;
-  const failed = visibility.checks.flatMap(({ name, passed }) => (passed ? [] : [name]));
-  const tier = spiralHints?.exitLiquidityTier;
-  const body = {
-    ...rest,
-    supplyUsd: toNumber(strategy.supplyUsd),
-    liquidityUsd: toNumber(strategy.liquidityUsd),
-    publicAllocatorLiquidityUsd: toNumber(strategy.publicAllocatorLiquidityUsd),
-    pointsIncentive:
-      strategy.pointsIncentive === null
-        ? null
-        : {
-            program: strategy.pointsIncentive.program,
-            perDayPerCollateralToken: Number(strategy.pointsIncentive.perDayPerCollateralToken),
-          },
-    spiralHints: spiralHints && {
-      ...spiralHints,
-      exitLiquidityTier: tier && {
-        value: tier.value,
-        thresholds: {
-          listingMaxPct: Number(tier.thresholds.listingMaxPct),
-          depthCleanMaxPct: Number(tier.thresholds.depthCleanMaxPct),
-        },
-      },
-    },
-    exitLiquidity: exitLiquidity.measured
-      ? {
-          ...exitLiquidity,
-          slippagePct: Object.fromEntries(
-            (exitLiquidity.slippagePct ?? []).map((row) => [row.sizeUsd, row.slippagePct]),
-          ),
-        }
-      : { measured: false },
-    inputFreshness: inputFreshness.prices || inputFreshness.incentives ? inputFreshness : null,
-    listed: visibility.visible,
-    notListedBecause: failed.length === 0 ? null : failed,
-    deployment: strategy.deployment?.freshness ? strategy.deployment : null,
-    gaps: assumedIn(gaps),
-  };
-  return dropAbsent(strategySchema, body, noneIn(gaps));
-}
+import { answered, PUBLIC_ERRORS, projectMissing, type RouteOptions } from './shared.ts';
+import { projectStrategy } from './strategy-row.ts';
 
 export function strategyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
   const [defaultChainId = 1] = chainIds;
@@ -67,14 +20,15 @@ export function strategyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       params: z.object({ chainId: chainIdParam({ chainIds, defaultChainId }) }),
       variables: ({ params }) => ({ chainId: params.chainId }),
       project: (data: StrategiesQuery, { params }) => {
-        const strategies = data.strategies.nodes.map(projectStrategy);
-        const [missing] = data.strategies.missing;
+        const { asOf, nodes, missingFacts } = answered(data.strategies);
+        const strategies = nodes.map(projectStrategy);
+        const [missing] = missingFacts;
         return {
-          asOf: data.strategies.asOf,
+          asOf,
           chainId: params.chainId,
           count: strategies.length,
           strategies,
-          missing,
+          missing: missing === undefined ? undefined : projectMissing(missing),
         };
       },
       response: strategiesEnvelope,
@@ -87,17 +41,11 @@ export function strategyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       surface: 'Public',
       summary: 'Read one strategy',
       description:
-        'One strategy of any chain by its market id, listed or not. Equity vaults are read through GraphQL `strategy(id:)`.',
+        'One strategy of any chain by its market id, listed or not. Equity vaults are read through GraphQL `strategy(strategyId:)`.',
       operation: 'StrategyById',
       params: z.object({ id: marketIdParam }),
-      variables: ({ params }) => ({ id: params.id }),
-      project: (data: StrategyByIdQuery, { params }) => {
-        if (data.strategy) return projectStrategy(data.strategy);
-        throw new NotFoundError(`No strategy has the id ${params.id}. The ids are listed in /v1/strategies.`, {
-          resource: 'strategy',
-          id: params.id,
-        });
-      },
+      variables: ({ params }) => ({ strategyId: params.id }),
+      project: ({ strategy }: StrategyByIdQuery) => projectStrategy(answered(strategy)),
       response: strategySchema,
       errors: [...PUBLIC_ERRORS, 'not_found', 'not_ready'],
       examples: [

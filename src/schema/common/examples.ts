@@ -12,21 +12,24 @@ export const EXAMPLE_QUERIES: readonly ExampleQuery[] = [
     title: 'Best strategies on both chains',
     query: `# The ten best listed strategies, whichever chain they live on.
 query BestStrategies {
-  strategies(orderBy: { field: LEVERAGE_APY, direction: DESC }, first: 10) {
+  strategies(orderBy: { field: DEFAULT_APY, direction: DESC }, first: 10) {
     totalCount
     asOf
     pageInfo { hasNextPage endCursor }
     nodes {
+      __typename
       id
-      chain { name }
-      collateral { symbol description maturityDaysLeft }
-      loan { symbol }
-      collateralApyPct
+      strategyId
+      chain { id name }
+      collateral { id displaySymbol description maturityDaysLeft }
+      loan { id displaySymbol }
+      defaultApyPct
       netBorrowApyPct
-      defaultLeverage { leverage ltvPct leverageApyPct }
       liquidityUsd
-      spiralHints { exitLiquidityTier { value } }
-      gaps { field reason message since }
+      exitLiquidityTier { tier }
+      gaps(fields: ["netBorrowApyPct", "liquidityUsd", "exitLiquidityTier"]) { field reason message since }
+      ... on LoopStrategy { collateralApyPct defaultLeverage { leverage ltvPct leverageApyPct } }
+      ... on EquityVaultStrategy { yieldLegApyPct targetRung { ltvPct netApyPct } }
     }
   }
 }`,
@@ -36,7 +39,7 @@ query BestStrategies {
     query: `# Correlated stablecoin loops with room to borrow. Send endCursor as "after" for the next page.
 query Filtered($after: String) {
   strategies(
-    filter: { categories: [stable, stable_PT], correlated: true, kind: loop, minLiquidityUsd: "1000000", minLeverage: "5" }
+    filter: { categories: [STABLE, STABLE_PT], correlated: true, kinds: [LOOP], minLiquidityUsd: "1000000", minMaxLeverage: "5" }
     orderBy: { field: LIQUIDITY_USD, direction: DESC }
     first: 5
     after: $after
@@ -47,10 +50,10 @@ query Filtered($after: String) {
       cursor
       node {
         id
-        collateral { symbol }
+        strategyId
+        collateral { id displaySymbol }
         liquidityUsd
-        maxLeverage
-        leverageLadder { leverage ltvPct leverageApyPct }
+        ... on LoopStrategy { maxLeverage leverageLadder { leverage ltvPct leverageApyPct } }
       }
     }
   }
@@ -63,8 +66,9 @@ query Visibility {
   strategies(filter: { listedOnly: false }, first: 100) {
     nodes {
       id
-      collateral { symbol }
-      visibility { visible checks { name passed value threshold } }
+      strategyId
+      collateral { id displaySymbol }
+      visibility { listed checks { rule passed value threshold note } }
     }
   }
 }`,
@@ -73,17 +77,20 @@ query Visibility {
     title: 'Equity vaults',
     query: `# Stock-plus-yield vaults on chain 4663, with the strategy of their yield leg.
 query Vaults {
-  strategies(filter: { chainIds: [4663], kind: equity, listedOnly: false }) {
+  strategies(filter: { chainIds: [4663], kinds: [EQUITY_VAULT], listedOnly: false }) {
     nodes {
       id
+      strategyId
       curator
-      collateral { symbol priceUsd }
-      equityVault {
-        depositToken { symbol }
+      collateral { id displaySymbol }
+      collateralPrice { usd source }
+      ltvLimits { maxPct liquidationPct }
+      ... on EquityVaultStrategy {
+        depositToken { id displaySymbol }
         targetLtvPct
-        maxStockLtvPct
         yieldLegApyPct
-        yieldStrategy { id collateral { symbol } }
+        netApyLadder { ltvPct grossExposure netApyPct }
+        yieldStrategy { id collateral { id displaySymbol } }
       }
     }
   }
@@ -96,17 +103,18 @@ query Vaults {
     totalCount
     nodes {
       id
-      collateral { symbol decimals }
-      loan { symbol decimals }
-      lltv
-      oracle { type price asOf }
+      marketId
+      collateral { id symbol decimals }
+      loan { id symbol decimals }
+      lltvWad
+      oracle { type priceE36 readAt { blockNumber blockTime } }
       totalSupplyAssets
       totalBorrowAssets
       liquidityAssets
-      utilization
+      utilizationPct
       borrowApyPct
       effectiveCollateralApyPct
-      visible
+      listed
     }
   }
 }`,
@@ -135,15 +143,13 @@ query Freshness {
   {
     title: 'Prices',
     query: `query Prices {
-  prices(chainIds: [1]) {
-    asOf
-    stale
-    items {
-      token { symbol address }
-      usd
-      source
-      freshness { ageSec staleForSec }
-      gap { reason message }
+  tokens(chainIds: [1], first: 100) {
+    nodes {
+      id
+      symbol
+      address
+      price { usd source freshness { status ageSec } }
+      gaps(fields: ["price"]) { reason message }
     }
   }
 }`,
@@ -151,10 +157,16 @@ query Freshness {
   {
     title: 'Borrow APY by week',
     query: `query Histories {
-  borrowApyHistories(chainIds: [4663], resolution: WEEK, downsampling: LAST) {
-    asOf
-    stale
-    items { id points { at ratePct } gap { reason message } }
+  markets(chainIds: [4663], first: 10) {
+    nodes {
+      id
+      marketId
+      borrowApyHistory(resolution: WEEK, downsampling: LAST) {
+        freshness { status asOf }
+        points { at ratePct }
+        gaps { reason message }
+      }
+    }
   }
 }`,
   },

@@ -1,7 +1,7 @@
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../resolvers/common/page.ts';
-import type { LeftOutChain, MissingChain, MissingFacts } from '../../resolvers/market/chains.ts';
+import type { MissingChain, MissingFacts } from '../../resolvers/market/chains.ts';
 import { builder } from '../builder.ts';
-import { FactGroupRef } from './freshness.ts';
+import { FactGroupRef } from './fact-group.ts';
 
 type ArgOf = Parameters<Parameters<typeof builder.queryField>[1]>[0]['arg'];
 
@@ -19,8 +19,12 @@ export function pageArgs(arg: ArgOf) {
   };
 }
 
+/** Of an optional `chainId` beside an id that names its chain. */
+export const CHAIN_OF_ID =
+  'Chain of the id, which names it already; another one is refused with the right one. Nothing changes when it is left out.';
+
 const MissingChainReasonRef = builder.enumType('MissingChainReason', {
-  description: 'Reason for an asked chain that is not in an answer.',
+  description: 'Reason for which an answer goes without an asked chain.',
   values: {
     NOT_READY: { value: 'not_ready', description: 'Facts that the answer needs were never measured on the chain.' },
     UPSTREAM_UNAVAILABLE: { value: 'upstream_unavailable', description: 'No node of the chain gave a usable answer.' },
@@ -40,37 +44,42 @@ export const MissingChainRef = builder.objectRef<MissingChain>('MissingChain').i
     waitingFor: t.field({
       type: [FactGroupRef],
       description:
-        'Groups of facts that have to be measured first, each at most one time; empty for reasons other than `NOT_READY`.',
+        'Groups of facts that have to be measured first, at most every group; empty for reasons other than `NOT_READY`.',
       resolve: ({ waitingFor }) => [...waitingFor],
     }),
   }),
 });
 
-export const LeftOutChainRef = builder.objectRef<LeftOutChain>('LeftOutChain').implement({
-  description: 'A chain that a list goes without, because nothing of it was measured yet.',
-  fields: (t) => ({
-    chainId: t.expose('chainId', { type: 'ChainId', description: 'The chain.' }),
-    waitingFor: t.exposeStringList('waitingFor', { description: 'Groups of facts that it waits for.' }),
-  }),
-});
-
 const MissingStrategyRef = builder.objectRef<MissingFacts['strategies'][number]>('MissingStrategy').implement({
-  description: 'A strategy, or a market of one, that is not in the list: a fact that it needs was never measured.',
+  description: 'A strategy of the catalog that is in no list yet, because a fact that it needs was never measured.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'The id that it has once it is there.' }),
-    symbol: t.exposeString('symbol', { description: 'Its symbols.' }),
-    waitingFor: t.exposeStringList('waitingFor', { description: 'Groups of facts that it waits for.' }),
+    strategyId: t.expose('strategyId', {
+      type: 'StrategyId',
+      description: '`strategyId` of the strategy once it is listed.',
+    }),
+    symbol: t.exposeString('symbol', { description: 'Symbols of the tokens of the strategy.' }),
+    waitingFor: t.field({
+      type: [FactGroupRef],
+      description: 'Groups of facts that have to be measured first; at most every group.',
+      resolve: ({ waitingFor }) => [...waitingFor],
+    }),
   }),
 });
 
 const MissingFactsRef = builder.objectRef<MissingFacts>('MissingFacts').implement({
-  description: 'What a list goes without on one chain.',
+  description: 'Facts and strategies of one listed chain that a list goes without.',
   fields: (t) => ({
-    chainId: t.expose('chainId', { type: 'ChainId', description: 'The chain.' }),
-    groups: t.exposeStringList('groups', {
-      description: 'Groups of facts of which nothing, or not everything, was asked yet.',
+    chainId: t.expose('chainId', { type: 'ChainId', description: 'Id of the chain.' }),
+    factGroups: t.field({
+      type: [FactGroupRef],
+      description: 'Groups of facts that were not asked yet, or not completely; at most every group.',
+      resolve: ({ groups }) => [...groups],
     }),
-    strategies: t.expose('strategies', { type: [MissingStrategyRef], description: 'What is not in the list.' }),
+    strategies: t.expose('strategies', {
+      type: [MissingStrategyRef],
+      complexity: { field: 1, multiplier: 3 },
+      description: 'Strategies that are not in the list; at most those of the catalog of the chain.',
+    }),
   }),
 });
 
@@ -90,15 +99,11 @@ builder.globalConnectionFields((t) => ({
       'Asked chains that are not in the list; at most one entry per served chain. When every asked chain is missing, the field is `null` with an error.',
     resolve: ({ missingChains }) => missingChains ?? [],
   }),
-  leftOut: t.field({
-    type: [LeftOutChainRef],
-    description:
-      'Asked chains that are not in the list, because nothing of them was measured yet. When all are, the answer is the error `not_ready`.',
-    resolve: ({ leftOut }) => leftOut ?? [],
-  }),
-  missing: t.field({
+  missingFacts: t.field({
     type: [MissingFactsRef],
-    description: 'Facts that the listed chains go without; empty once everything was measured.',
-    resolve: ({ missing }) => missing ?? [],
+    complexity: { field: 1, multiplier: 1 },
+    description:
+      'Facts that the listed chains go without; at most one entry per served chain, and empty once everything was measured.',
+    resolve: ({ missingFacts }) => missingFacts ?? [],
   }),
 }));

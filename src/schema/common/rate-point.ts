@@ -11,20 +11,9 @@ export const RatePointRef = builder.objectRef<DatedRate>('RatePoint').implement(
   fields: (t) => ({
     at: t.field({
       type: 'DateTime',
-      description: 'Time of the point; of a bucket its start.',
+      description: 'Time of the point; the start of a bucket.',
       resolve: ({ atMs }) => atMs,
     }),
-    atMs: t.expose('atMs', { type: 'SafeInt', description: 'The same in unix milliseconds.' }),
-    atSec: t.field({
-      type: 'SafeInt',
-      description: 'The same in unix seconds.',
-      resolve: ({ atMs }) => Math.floor(atMs / 1000),
-    }),
     ratePct: t.expose('ratePct', { type: 'Decimal', description: 'Percent per year at full precision.' }),
-    fraction: t.field({
-      type: 'Decimal',
-      description: 'The same as a fraction per year: percent / 100.',
-      resolve: ({ ratePct }) => ratePct.shiftedBy(-2),
-    }),
   }),
 });

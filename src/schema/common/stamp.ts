@@ -25,7 +25,7 @@ export const FreshnessStatusRef = builder.enumType('FreshnessStatus', {
 
 /** A stamp as the schema shows it. */
 export interface ShownStamp {
-  /** `null` = never measured. */
+  /** `null`, or the beginning of time = never measured. */
   readonly asOfMs: number | null;
   readonly staleAfterSec: number;
   /** Where more is known than the age tells; absent: the age decides. */
@@ -46,7 +46,7 @@ export const FreshnessRef = builder.objectRef<ShownStamp>('Freshness').implement
       nullable: true,
       description:
         'Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` with the status `NEVER`.',
-      resolve: ({ asOfMs }) => asOfMs,
+      resolve: (stamp) => (isMeasured(stamp) ? stamp.asOfMs : null),
     }),
     staleAfterSec: t.exposeInt('staleAfterSec', { description: 'Freshness budget in seconds.' }),
     ageSec: t.int({
@@ -56,14 +56,15 @@ export const FreshnessRef = builder.objectRef<ShownStamp>('Freshness').implement
     }),
     staleForSec: t.int({
       nullable: true,
-      description: 'Whole seconds past the budget; `null` while the age is inside it.',
-      resolve: (stamp, _args, ctx) => (isMeasured(stamp) ? staleForSecIn(stamp, ctx) : null),
+      description:
+        'Whole seconds past the budget; `null` while the age is inside it. With the status `NEVER` counted from 1970, so that it is past every limit.',
+      resolve: ({ asOfMs, staleAfterSec }, _args, ctx) => staleForSecIn({ asOfMs: asOfMs ?? 0, staleAfterSec }, ctx),
     }),
   }),
 });
 
 function isMeasured(stamp: ShownStamp): stamp is ShownStamp & Stamp {
-  return stamp.asOfMs !== null;
+  return stamp.asOfMs !== null && stamp.asOfMs > 0;
 }
 
 function statusIn(stamp: ShownStamp, ctx: AppContext): HealthStatus {

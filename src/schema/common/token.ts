@@ -1,48 +1,50 @@
-import type { Token } from '../../catalog/types.ts';
+import { maturityDaysLeftIn } from '../../resolvers/common/age.ts';
+import { askedPageSize } from '../../resolvers/common/page.ts';
 import { requireChain } from '../../resolvers/market/chains.ts';
-import { findToken, listTokens, readPrice } from '../../resolvers/market/tokens.ts';
+import { readCandles, readPriceChart } from '../../resolvers/market/charts.ts';
+import { findCatalogToken, findToken, listTokens, readPrice, tokenGaps } from '../../resolvers/market/tokens.ts';
 import { APY_SOURCES } from '../../shared/vocabulary.ts';
 import { builder } from '../builder.ts';
+import { CandlesRef, candleArgs, candlesCost } from '../market/candles.ts';
 import { TokenPriceRef } from '../market/price.ts';
+import { chartArgs, PriceChartRef } from '../market/price-chart.ts';
 import { TokenRef } from '../refs.ts';
 import { ChainRef } from './chain.ts';
+import { gapsOf } from './gaps.ts';
 import { defineNode } from './node.ts';
+import { pageArgs } from './page.ts';
+
+/** Cost of a field that asks an upstream: five points of the budget, as the root fields of the same name. */
+const RELAY_COST = 500;
 
 export const CategoryRef = builder.enumType('TokenCategory', {
-  description:
-    'What kind of asset a token is. Spelled as in the v1 contract, where `stable_PT` is written `stable-PT`.',
+  description: 'Kind of asset that a token is.',
   values: {
-    stable: { value: 'stable', description: 'Dollar stablecoins and their savings versions.' },
+    STABLE: { value: 'stable', description: 'Dollar stablecoins and their savings versions.' },
     ETH: { value: 'ETH', description: 'Ether and its staked versions.' },
     BTC: { value: 'BTC', description: 'Bitcoin and its wrapped versions.' },
-    stable_PT: { value: 'stable-PT', description: 'Principal tokens that redeem to a dollar stablecoin.' },
-    stocks: { value: 'stocks', description: 'Tokens that follow a stock or fund.' },
-    Other: { value: 'Other', description: 'Everything else.' },
+    STABLE_PT: { value: 'stable-PT', description: 'Principal tokens that redeem to a dollar stablecoin.' },
+    STOCKS: { value: 'stocks', description: 'Tokens that follow a stock or fund.' },
+    OTHER: { value: 'Other', description: 'Everything else.' },
   } as const,
 });
 
-const SOURCE_DESCRIPTIONS: Record<(typeof APY_SOURCES)[number], string> = {
-  yieldmarket: 'Implied APY of the principal token on the yield market.',
-  aggregator: 'Last daily point of the yield aggregator.',
-  incentivemarket: '7-day APY of the structured vault.',
-  stableindex: '7-day average of the stablecoin yield index.',
-  onchain: 'Per-second rate read on chain, compounded over a year.',
-  none: 'The token earns nothing by itself: its APY is "0.00" by contract.',
+type ApySource = (typeof APY_SOURCES)[number];
+
+const SOURCES: Readonly<Record<ApySource, readonly [name: string, description: string]>> = {
+  yieldmarket: ['YIELD_MARKET', 'Implied APY of the principal token on the yield market, until maturity.'],
+  aggregator: ['AGGREGATOR', 'Last daily point of the yield aggregator.'],
+  incentivemarket: ['INCENTIVE_MARKET', 'APY of the structured vault over 7 days.'],
+  stableindex: ['STABLE_INDEX', 'Mean of 7 days of the stablecoin yield index.'],
+  onchain: ['ON_CHAIN', 'Rate per second read on chain, compounded over a year: paid now.'],
+  none: ['NONE', 'The token earns nothing by itself: its APY is 0 by contract.'],
 };
 
 export const ApySourceRef = builder.enumType('CollateralApySource', {
-  description: 'Where the APY of a collateral comes from.',
+  description: 'Source of the APY of a collateral, and with it the kind of the rate.',
   values: Object.fromEntries(
-    APY_SOURCES.map((source) => [source, { value: source, description: SOURCE_DESCRIPTIONS[source] }]),
-  ) as { [S in (typeof APY_SOURCES)[number]]: { value: S; description: string } },
-});
-
-export const UnderlyingRef = builder.objectRef<NonNullable<Token['underlying']>>('UnderlyingToken').implement({
-  description: 'What a principal token redeems to.',
-  fields: (t) => ({
-    address: t.expose('address', { type: 'Address', description: 'Its address on the same chain.' }),
-    symbol: t.exposeString('symbol', { description: 'Its symbol.' }),
-  }),
+    APY_SOURCES.map((source) => [SOURCES[source][0], { value: source, description: SOURCES[source][1] }]),
+  ) as Record<string, { value: ApySource; description: string }>,
 });
 
 defineNode(TokenRef, {
@@ -54,62 +56,113 @@ defineNode(TokenRef, {
 TokenRef.implement({
   description: 'One curated token of one chain.',
   fields: (t) => ({
-    chainId: t.expose('chainId', { type: 'ChainId', description: 'The chain it lives on.' }),
+    chainId: t.expose('chainId', { type: 'ChainId', description: 'Id of the chain.' }),
     chain: t.field({
       type: ChainRef,
-      description: 'The chain it lives on.',
+      description: 'Chain of the token.',
       resolve: (token, _args, ctx) => requireChain(ctx, token.chainId),
     }),
     address: t.expose('address', {
       type: 'Address',
-      description: 'Its contract; the zero address is the native token.',
+      description: 'Token contract; the zero address is the native token.',
     }),
     symbol: t.exposeString('symbol', { description: 'Full symbol; that of a principal token carries its date.' }),
     displaySymbol: t.exposeString('displaySymbol', { description: 'Symbol as people see it, without a date.' }),
     name: t.exposeString('name', { description: 'Full name.' }),
     decimals: t.exposeInt('decimals', { description: 'Base units per token as a power of ten.' }),
-    isNative: t.exposeBoolean('isNative', { description: 'Whether it is the native token of its chain.' }),
-    category: t.expose('category', { type: CategoryRef, description: 'What kind of asset it is.' }),
-    project: t.exposeString('project', { nullable: true, description: 'Who issues it; `null` when not curated.' }),
+    isNative: t.exposeBoolean('isNative', { description: 'Whether the token is the native token of its chain.' }),
+    category: t.expose('category', { type: CategoryRef, description: 'Kind of asset.' }),
+    project: t.exposeString('project', { nullable: true, description: 'Issuer; `null` = see `gaps`.' }),
     yieldSource: t.exposeString('yieldSource', {
       nullable: true,
-      description: 'What its yield comes from, in a few words; `null` when not curated or it earns nothing.',
+      description: 'Origin of the yield, in a few words; `null` = see `gaps`.',
     }),
     description: t.exposeString('description', {
       nullable: true,
-      description:
-        'What it is and how it earns, in one or two plain sentences; `null` for tokens that are no collateral.',
+      description: 'Nature of the token and of its yield, in one or two plain sentences; `null` = see `gaps`.',
     }),
-    apySource: t.expose('apySource', { type: ApySourceRef, description: 'Where its APY comes from.' }),
-    isPt: t.exposeBoolean('isPt', { description: 'Whether it is a principal token with a maturity.' }),
-    maturity: t.field({
+    apySource: t.expose('apySource', { type: ApySourceRef, description: 'Source of the APY of the token.' }),
+    isPt: t.exposeBoolean('isPt', { description: 'Whether the token is a principal token with a maturity.' }),
+    maturesAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When it matures; `null` = it does not mature.',
-      resolve: (token) => (token.maturity === undefined ? null : token.maturity * 1000),
+      description: 'Time of the maturity; `null` = the token does not mature.',
+      resolve: ({ maturity }) => (maturity === undefined ? null : maturity * 1000),
     }),
-    underlying: t.expose('underlying', {
-      type: UnderlyingRef,
+    maturityDaysLeft: t.int({
       nullable: true,
-      description: 'What it redeems to; `null` for tokens that are no principal tokens.',
+      description: 'Whole days until the maturity, 0 once matured; `null` = the token does not mature.',
+      resolve: ({ maturity }, _args, ctx) => maturityDaysLeftIn(maturity ?? null, ctx),
     }),
-    noSwapRoute: t.exposeBoolean('noSwapRoute', { description: 'Whether it is known to have no swap route.' }),
-    price: t.field({
-      type: TokenPriceRef,
-      description: 'Latest USD price with source and age.',
-      resolve: (token, _args, ctx) => readPrice(token, ctx),
+    underlying: t.field({
+      type: TokenRef,
+      nullable: true,
+      description: 'Curated token that a principal token redeems to; `null` = none, or it is not curated.',
+      resolve: ({ chainId, underlying }, _args, ctx) =>
+        underlying ? findCatalogToken({ chainId, address: underlying.address }, ctx) : null,
+    }),
+    underlyingAddress: t.field({
+      type: 'Address',
+      nullable: true,
+      description: 'Contract of the token that a principal token redeems to; `null` = see `gaps`.',
+      resolve: ({ underlying }) => underlying?.address ?? null,
+    }),
+    underlyingSymbol: t.string({
+      nullable: true,
+      description: 'Symbol of the token that a principal token redeems to; `null` = see `gaps`.',
+      resolve: ({ underlying }) => underlying?.symbol ?? null,
+    }),
+    noSwapRoute: t.exposeBoolean('noSwapRoute', {
+      description: 'Whether the curators know of no swap route for the token.',
     }),
   }),
 });
 
+builder.objectFields(TokenRef, (t) => ({
+  price: t.field({
+    type: TokenPriceRef,
+    nullable: true,
+    description:
+      'Latest believed USD price, as strategies and markets use it; the last good one with its age while the providers fail. `null` = see `gaps`.',
+    resolve: (token, _args, ctx) => readPrice(token, ctx).price ?? null,
+  }),
+  priceChart: t.field({
+    type: PriceChartRef,
+    nullable: true,
+    complexity: { field: RELAY_COST, multiplier: 1 },
+    description:
+      'Price chart, relayed from an external provider on demand; `null` = the provider has no such coin. The error `upstream_unavailable` when it fails.',
+    args: chartArgs(t.arg),
+    resolve: ({ coingeckoId: coinId }, args, ctx) =>
+      coinId === undefined ? null : readPriceChart({ ...args, coinId }, ctx),
+  }),
+  candles: t.field({
+    type: CandlesRef,
+    nullable: true,
+    complexity: (args) => ({ ...candlesCost(args), field: RELAY_COST }),
+    description:
+      'USD candles from the deepest exchange pool that holds the token; the error `not_found` when none is indexed, `upstream_unavailable` when the provider fails.',
+    args: candleArgs(t.arg),
+    resolve: ({ chainId, address }, args, ctx) => readCandles({ ...args, chainId, address }, ctx),
+  }),
+  gaps: t.field(gapsOf((token, ctx) => tokenGaps(token, ctx))),
+}));
+
+const TokenConnectionRef = builder.connectionObject(
+  { type: TokenRef, name: 'TokenConnection', description: 'A page of tokens.' },
+  { name: 'TokenEdge', description: 'A token and its place in the list.' },
+);
+
 builder.queryFields((t) => ({
   tokens: t.field({
-    type: [TokenRef],
-    complexity: { field: 1, multiplier: 50 },
+    type: TokenConnectionRef,
+    nullable: true,
+    complexity: (args) => ({ field: 1, multiplier: askedPageSize(args) }),
     description: 'Curated tokens, in catalog order.',
     args: {
-      chainIds: t.arg({ type: ['ChainId'], description: 'Only of these chains; all when left out.' }),
-      categories: t.arg({ type: [CategoryRef], description: 'Only of these kinds; all when left out.' }),
+      chainIds: t.arg({ type: ['ChainId'], description: 'Only of these chains; of all when left out.' }),
+      categories: t.arg({ type: [CategoryRef], description: 'Only of these categories; of all when left out.' }),
+      ...pageArgs(t.arg),
     },
     resolve: (_root, args, ctx) => listTokens(args, ctx),
   }),
@@ -118,8 +171,8 @@ builder.queryFields((t) => ({
     nullable: true,
     description: 'One curated token; an address that is not curated is answered with the error `not_found`.',
     args: {
-      chainId: t.arg({ type: 'ChainId', required: true, description: 'The chain it lives on.' }),
-      address: t.arg({ type: 'Address', required: true, description: 'Its contract address, in any case.' }),
+      chainId: t.arg({ type: 'ChainId', required: true, description: 'Id of the chain of the token.' }),
+      address: t.arg({ type: 'Address', required: true, description: 'Contract of the token, in any case.' }),
     },
     resolve: (_root, args, ctx) => findToken(args, ctx),
   }),

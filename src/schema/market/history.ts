@@ -1,15 +1,27 @@
-import { isStaleIn } from '../../resolvers/common/age.ts';
 import {
-  type HistoryList,
-  isComplete,
-  isUnknown,
   listHistories,
+  MAX_POINTS,
+  MAX_RANGE_DAYS,
   type RateHistoryRow,
   readHistory,
 } from '../../resolvers/market/histories.ts';
 import { builder } from '../builder.ts';
+import { gapsOf } from '../common/gaps.ts';
 import { RatePointRef } from '../common/rate-point.ts';
-import { FreshnessRef, GapRef } from '../common/stamp.ts';
+import { FreshnessRef } from '../common/stamp.ts';
+import { MarketRef } from './market.ts';
+
+export const HistoryKindRef = builder.enumType('RateHistoryKind', {
+  description: 'Rate of a market that is recorded over time.',
+  values: {
+    BORROW_APY: { value: 'borrowApy', description: 'Borrow APY, without incentives.' },
+    COLLATERAL_APY: { value: 'collateralApy', description: 'APY of the collateral, without incentives.' },
+    BORROW_INCENTIVE_APR: {
+      value: 'incentiveApr',
+      description: 'APR of the incentives paid to borrowers: a step function, in which a point holds until the next.',
+    },
+  } as const,
+});
 
 const ResolutionRef = builder.enumType('HistoryResolution', {
   description: 'Width of the buckets of a history, in UTC.',
@@ -22,125 +34,113 @@ const ResolutionRef = builder.enumType('HistoryResolution', {
 });
 
 const DownsamplingRef = builder.enumType('Downsampling', {
-  description: 'What stands for a bucket.',
+  description: 'Choice of the value that stands for a bucket.',
   values: {
-    MEAN: { description: 'The mean of its points; of incentives weighted by the time that each rate held.' },
-    LAST: { description: 'Its newest point.' },
+    MEAN: { description: 'Mean of the points; of incentives weighted by the time that each rate held.' },
+    LAST: { description: 'Newest point.' },
   } as const,
 });
 
-const HistoryRef = builder.objectRef<RateHistoryRow>('RateHistory').implement({
-  description: 'A recorded rate of one market over time. A bucket in which nothing was recorded is left out.',
+export const HistoryRef = builder.objectRef<RateHistoryRow>('RateHistory').implement({
+  description:
+    'A recorded rate of one market over time. A bucket in which nothing was recorded is left out; a history without any record has `gaps`.',
   fields: (t) => ({
-    id: t.field({ type: 'MarketId', description: 'The market.', resolve: ({ market }) => market.id }),
-    chainId: t.field({ type: 'ChainId', description: 'Its chain.', resolve: ({ market }) => market.chainId }),
-    asOf: t.field({
-      type: 'DateTime',
+    kind: t.expose('kind', { type: HistoryKindRef, description: 'Recorded rate.' }),
+    marketId: t.field({ type: 'MarketId', description: 'Id of the market.', resolve: ({ market }) => market.id }),
+    chainId: t.field({
+      type: 'ChainId',
+      description: 'Id of the chain of the market.',
+      resolve: ({ market }) => market.chainId,
+    }),
+    freshness: t.expose('stamp', {
+      type: FreshnessRef,
       nullable: true,
-      description: 'When the newest point known was measured; `null` when nothing was ever recorded.',
-      resolve: ({ stamp }) => stamp?.asOfMs ?? null,
-    }),
-    stale: t.boolean({
       description:
-        'Whether that is past its budget, or nothing is known that could be. False where there can be none: `gap` says so; and of a token that has matured.',
-      resolve: (history, _args, ctx) =>
-        isUnknown(history) || (history.stamp !== null && !isComplete(history, ctx) && isStaleIn(history.stamp, ctx)),
+        'Age of the newest point known, in the range or not; `null` = nothing was ever recorded, see `gaps`.',
     }),
-    freshness: t.expose('stamp', { type: FreshnessRef, nullable: true, description: 'Age of the newest point known.' }),
-    from: t.field({
+    complete: t.exposeBoolean('complete', {
+      description: 'Whether nothing can be added, because the token has matured: the history does not become stale.',
+    }),
+    fromAt: t.field({
       type: 'DateTime',
       description: 'Begin of the range, included.',
       resolve: ({ range }) => range.fromMs,
     }),
-    to: t.field({ type: 'DateTime', description: 'End of the range, excluded.', resolve: ({ range }) => range.toMs }),
+    toAt: t.field({ type: 'DateTime', description: 'End of the range, excluded.', resolve: ({ range }) => range.toMs }),
     resolution: t.expose('resolution', { type: ResolutionRef, description: 'Width of the buckets.' }),
-    sources: t.exposeStringList('sources', { description: 'Public names of the sources of the points.' }),
+    sources: t.exposeStringList('sources', { description: 'Public names of the sources of the points; at most five.' }),
     points: t.expose('points', {
       type: [RatePointRef],
       complexity: { field: 1, multiplier: 90 },
-      description: 'Oldest first.',
+      description: `Points, oldest first; at most ${MAX_POINTS}.`,
     }),
-    gap: t.expose('gap', {
-      type: GapRef,
-      nullable: true,
-      description: 'Why there is no history; `null` when there is one.',
-    }),
+    gaps: t.field(gapsOf(({ gaps }) => gaps)),
   }),
 });
 
-const HistoryListRef = builder.objectRef<HistoryList>('RateHistories').implement({
-  description: 'Recorded rates of several markets.',
-  fields: (t) => ({
-    asOf: t.field({
+type ArgOf = Parameters<Parameters<typeof builder.queryField>[1]>[0]['arg'];
+
+/** Arguments that shape a history: which range, in which buckets. Without a resolution the field's own default counts. */
+export function historyArgs(arg: ArgOf, resolution: 'RAW' | 'DAY') {
+  return {
+    fromAt: arg({ type: 'DateTime', description: 'Begin, included; 90 days before `toAt` when left out.' }),
+    toAt: arg({
       type: 'DateTime',
-      nullable: true,
-      description: 'Of the history whose newest point is oldest; `null` when nothing was ever recorded.',
-      resolve: ({ oldest }) => oldest?.asOfMs ?? null,
+      description: `End, excluded; now when left out. At most ${MAX_RANGE_DAYS} days after \`fromAt\`.`,
     }),
-    stale: t.boolean({
-      description: 'Whether that is past its budget, or of some market nothing is known that could be.',
-      resolve: ({ oldest, hasUnknown }, _args, ctx) => hasUnknown || (oldest !== null && isStaleIn(oldest, ctx)),
+    resolution: arg({
+      type: ResolutionRef,
+      required: true,
+      defaultValue: resolution,
+      description: `Width of the buckets. One field answers at most ${MAX_POINTS} points.`,
     }),
-    items: t.expose('items', {
-      type: [HistoryRef],
-      complexity: { field: 1, multiplier: 30 },
-      description: 'One entry per market, recorded or not, in catalog order.',
+    downsampling: arg({
+      type: DownsamplingRef,
+      required: true,
+      defaultValue: 'MEAN',
+      description: 'Choice of the value that stands for a bucket.',
     }),
-  }),
-});
-
-const FIELDS = [
-  { kind: 'borrowApy', name: 'borrowApyHistor', what: 'Borrow APY', unit: '', resolution: 'DAY' },
-  { kind: 'collateralApy', name: 'collateralApyHistor', what: 'Collateral APY', unit: '', resolution: 'DAY' },
-  {
-    kind: 'incentiveApr',
-    name: 'incentiveHistor',
-    what: 'Borrow-incentive APR',
-    unit: ' A step function: a point holds until the next one.',
-    resolution: 'RAW',
-  },
-] as const;
-
-for (const { kind, name, what, unit, resolution } of FIELDS) {
-  builder.queryFields((t) => {
-    const shape = () => ({
-      from: t.arg({ type: 'DateTime', description: 'Begin, included; 90 days before `to` when left out.' }),
-      to: t.arg({ type: 'DateTime', description: 'End, excluded; now when left out. At most 400 days after `from`.' }),
-      resolution: t.arg({
-        type: ResolutionRef,
-        required: true,
-        defaultValue: resolution,
-        description: 'Width of the buckets. One answer carries at most 100000 points.',
-      }),
-      downsampling: t.arg({
-        type: DownsamplingRef,
-        required: true,
-        defaultValue: 'MEAN',
-        description: 'What stands for a bucket.',
-      }),
-    });
-    return {
-      [`${name}y`]: t.field({
-        type: HistoryRef,
-        nullable: true,
-        description: `${what} of one market over time.${unit}`,
-        args: {
-          id: t.arg({ type: 'MarketId', required: true, description: 'The market.' }),
-          chainId: t.arg({ type: 'ChainId', description: 'The chain to look on; all when left out.' }),
-          ...shape(),
-        },
-        resolve: (_root, args, ctx) => readHistory(kind, args, ctx),
-      }),
-      [`${name}ies`]: t.field({
-        type: HistoryListRef,
-        description: `${what} of all markets over time, or of the named ones.${unit}`,
-        args: {
-          chainIds: t.arg({ type: ['ChainId'], description: 'Only of these chains; all when left out.' }),
-          ids: t.arg({ type: ['MarketId'], description: 'Only these markets; all when left out.' }),
-          ...shape(),
-        },
-        resolve: (_root, args, ctx) => listHistories(kind, args, ctx),
-      }),
-    };
-  });
+  };
 }
+
+builder.queryField('rateHistories', (t) =>
+  t.field({
+    type: [HistoryRef],
+    nullable: true,
+    complexity: { field: 1, multiplier: 30 },
+    description:
+      'One rate of many markets over time, in catalog order: one entry per asked market, recorded or not, also of markets that are not composed yet. At most one entry per market of the catalog. Of one market on a screen: `Market.borrowApyHistory` and the fields beside it.',
+    args: {
+      kind: t.arg({ type: HistoryKindRef, required: true, description: 'Recorded rate.' }),
+      chainIds: t.arg({ type: ['ChainId'], description: 'Only markets of these chains; of all when left out.' }),
+      marketIds: t.arg({ type: ['MarketId'], description: 'Only these markets; all when left out.' }),
+      ...historyArgs(t.arg, 'DAY'),
+    },
+    resolve: (_root, args, ctx) => listHistories(args, ctx),
+  }),
+);
+
+builder.objectFields(MarketRef, (t) => ({
+  borrowApyHistory: t.field({
+    type: HistoryRef,
+    nullable: true,
+    description: 'Borrow APY over time, without incentives.',
+    args: historyArgs(t.arg, 'DAY'),
+    resolve: ({ market }, args, ctx) => readHistory('borrowApy', market, args, ctx),
+  }),
+  collateralApyHistory: t.field({
+    type: HistoryRef,
+    nullable: true,
+    description: 'APY of the collateral over time, without incentives.',
+    args: historyArgs(t.arg, 'DAY'),
+    resolve: ({ market }, args, ctx) => readHistory('collateralApy', market, args, ctx),
+  }),
+  borrowIncentiveHistory: t.field({
+    type: HistoryRef,
+    nullable: true,
+    description:
+      'APR of the incentives paid to borrowers over time: a step function, in which a point holds until the next.',
+    args: historyArgs(t.arg, 'RAW'),
+    resolve: ({ market }, args, ctx) => readHistory('incentiveApr', market, args, ctx),
+  }),
+}));

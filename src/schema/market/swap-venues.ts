@@ -3,7 +3,7 @@ import { builder } from '../builder.ts';
 import { SwapSourceRef } from '../transaction/swap-source.ts';
 
 const RefusalCountRef = builder.objectRef<VenueCounts['refused'][number]>('SwapVenueRefusals').implement({
-  description: 'How many questions a swap venue refused for one reason.',
+  description: 'Number of questions that a swap venue refused for one reason.',
   fields: (t) => ({
     reason: t.exposeString('reason', {
       description: 'One word, e.g. `timeout`, `overloaded`, or `implausible` for a router outside the allow-list.',
@@ -15,7 +15,7 @@ const RefusalCountRef = builder.objectRef<VenueCounts['refused'][number]>('SwapV
 /** What a swap venue did for one process. */
 export const SwapVenueRef = builder.objectRef<VenueCounts>('SwapVenue').implement({
   description:
-    'What a swap venue did on one chain for the process that answers, since it started. Other processes count for themselves; `spiral_swap_quotes_total` has them all.',
+    'Counts of a swap venue on one chain for the process that answers, since it started. Other processes count for themselves; `spiral_swap_quotes_total` has them all.',
   fields: (t) => ({
     chainId: t.expose('chainId', { type: 'ChainId', description: 'The chain.' }),
     venue: t.expose('venue', { type: SwapSourceRef, description: 'The venue.' }),
@@ -25,7 +25,7 @@ export const SwapVenueRef = builder.objectRef<VenueCounts>('SwapVenue').implemen
     refused: t.expose('refused', {
       type: [RefusalCountRef],
       complexity: { field: 1, multiplier: 5 },
-      description: 'Questions without a usable answer, by reason.',
+      description: 'Questions without a usable answer, by reason; at most one entry per reason.',
     }),
     chosen: t.exposeInt('chosen', { description: 'Quotes that were the best and went into a preview or a build.' }),
     failedInSimulation: t.exposeInt('failedInSimulation', {

@@ -1,12 +1,13 @@
 import type { SummedDivergence } from '../../domain/tvl/types.ts';
 import type { TvlTotals } from '../../resolvers/common/services.ts';
-import { readTvl, type ShownTvl } from '../../resolvers/market/tvl.ts';
+import { chainTvlGaps, readTvl, type ShownChainTvl, type ShownTvl, totalsGaps } from '../../resolvers/market/tvl.ts';
 import { formatPct, toFixedHalfUp } from '../../shared/decimal.ts';
-import { ORACLE_REFERENCE } from '../../shared/vocabulary.ts';
 import { builder } from '../builder.ts';
-import { LeftOutChainRef } from '../common/page.ts';
+import { gapsOf } from '../common/gaps.ts';
+import { MissingChainRef } from '../common/page.ts';
+import { FreshnessRef } from '../common/stamp.ts';
 
-const TotalsRef = builder.interfaceRef<TvlTotals>('TvlTotals').implement({
+const TotalsRef = builder.objectRef<TvlTotals>('TvlTotals').implement({
   description: 'Sums over open positions. `tvlUsd + borrowedUsd = grossTvlUsd` holds exactly on these numbers.',
   fields: (t) => ({
     tvlUsd: t.field({
@@ -16,58 +17,73 @@ const TotalsRef = builder.interfaceRef<TvlTotals>('TvlTotals').implement({
     }),
     grossTvlUsd: t.field({
       type: 'Decimal',
-      description: 'Looped collateral, USD with 2 places.',
+      description: 'Collateral of all positions, USD with 2 places.',
       resolve: ({ grossTvlUsd }) => toFixedHalfUp(grossTvlUsd, 2),
     }),
     borrowedUsd: t.field({
       type: 'Decimal',
-      description: 'Debt owed, USD with 2 places.',
+      description: 'Debt of all positions, USD with 2 places.',
       resolve: ({ borrowedUsd }) => toFixedHalfUp(borrowedUsd, 2),
     }),
     badDebtUsd: t.field({
       type: 'Decimal',
       nullable: true,
       description:
-        'Debt beyond the collateral of its position, USD with 2 places: no borrower has to pay it, and `tvlUsd` is that much lower than the equity of the users. `null` = not measured yet.',
+        'Debt beyond the collateral of a position, USD with 2 places: no borrower has to pay it, and `tvlUsd` is that much lower than the equity of the users. `null` = not measured, see `gaps`.',
       resolve: ({ badDebtUsd }) => (badDebtUsd === undefined ? null : toFixedHalfUp(badDebtUsd, 2)),
     }),
     divergentUsd: t.field({
       type: 'Decimal',
       nullable: true,
       description:
-        'The part of `grossTvlUsd` that is valued by an oracle far from what it can be compared with, USD with 2 places: see `oracleDivergences` of the chains. `null` = not measured yet.',
+        'Part of `grossTvlUsd` that is valued by an oracle far from its reference, USD with 2 places: see `oracleDivergences` of the chains. `null` = not measured, see `gaps`.',
       resolve: ({ divergentUsd }) => (divergentUsd === undefined ? null : toFixedHalfUp(divergentUsd, 2)),
     }),
-    positions: t.exposeInt('positions', { description: 'Open positions with collateral.' }),
-    users: t.exposeInt('users', { description: 'Distinct wallets with such a position.' }),
+    positionCount: t.exposeInt('positions', { description: 'Open positions with collateral.' }),
+    userCount: t.exposeInt('users', { description: 'Distinct wallets with such a position.' }),
+    gaps: t.field(gapsOf(totalsGaps)),
   }),
 });
 
-const TotalRef = builder.objectRef<TvlTotals>('TvlTotal').implement({
-  interfaces: [TotalsRef],
-  isTypeOf: (value) => typeof value === 'object' && value !== null && !('chainId' in value),
-  description: 'Sums over all computed chains.',
+const ReferenceRef = builder.enumType('OracleReference', {
+  description: 'Value that an oracle is compared with.',
+  values: {
+    PRICE: { value: 'price', description: 'USD price of the collateral.' },
+    RANGE: {
+      value: 'range',
+      description:
+        'Bound of the values that a token of its kind can have: the collateral has no price that is independent of the oracle.',
+    },
+    BEFORE: {
+      value: 'before',
+      description:
+        'Value of the oracle before a jump less than a day ago: the collateral has no price that is independent of the oracle.',
+    },
+  } as const,
 });
 
 const DivergenceRef = builder.objectRef<SummedDivergence>('OracleDivergence').implement({
-  description: 'An oracle far from what it can be compared with, and what is summed by it.',
+  description: 'An oracle far from its reference, and the sums that stand on it.',
   fields: (t) => ({
-    marketId: t.expose('marketId', { type: 'MarketId', description: 'The market.' }),
-    oracle: t.expose('oracle', { type: 'Address', description: 'Its oracle.' }),
-    against: t.exposeString('against', { description: ORACLE_REFERENCE }),
+    marketId: t.expose('marketId', { type: 'MarketId', description: 'Id of the market.' }),
+    oracleAddress: t.expose('oracle', { type: 'Address', description: 'Oracle contract of the market.' }),
+    reference: t.expose('against', { type: ReferenceRef, description: 'Value that the oracle is compared with.' }),
     oracleUsd: t.expose('oracleUsd', {
       type: 'Decimal',
       description: 'USD per collateral token by the oracle and the price of the loan token.',
     }),
-    referenceUsd: t.expose('referenceUsd', { type: 'Decimal', description: 'What it is compared with, USD.' }),
+    referenceUsd: t.expose('referenceUsd', {
+      type: 'Decimal',
+      description: 'USD per collateral token by the reference.',
+    }),
     divergencePct: t.field({
       type: 'Decimal',
-      description: 'Of the oracle from its reference, signed percent with 2 places.',
+      description: 'Distance of the oracle from the reference, signed percent with 2 places.',
       resolve: ({ divergencePct }) => formatPct(divergencePct),
     }),
     grossTvlUsd: t.field({
       type: 'Decimal',
-      description: 'Collateral in the sums that it values, USD with 2 places.',
+      description: 'Collateral in the sums that the oracle values, USD with 2 places.',
       resolve: ({ grossTvlUsd }) => toFixedHalfUp(grossTvlUsd, 2),
     }),
     borrowedUsd: t.field({
@@ -75,47 +91,42 @@ const DivergenceRef = builder.objectRef<SummedDivergence>('OracleDivergence').im
       description: 'Debt against that collateral, USD with 2 places.',
       resolve: ({ borrowedUsd }) => toFixedHalfUp(borrowedUsd, 2),
     }),
-    positions: t.exposeInt('positions', { description: 'Open positions with that collateral.' }),
+    positionCount: t.exposeInt('positions', { description: 'Open positions with that collateral.' }),
   }),
 });
 
-const ChainTvlRef = builder.objectRef<ShownTvl['chains'][number]>('ChainTvl').implement({
-  interfaces: [TotalsRef],
-  isTypeOf: (value) => typeof value === 'object' && value !== null && 'chainId' in value,
-  description: 'Sums over one chain.',
+const ChainTvlRef = builder.objectRef<ShownChainTvl>('ChainTvl').implement({
+  description: 'Total value in open positions on one chain.',
   fields: (t) => ({
-    chainId: t.expose('chainId', { type: 'ChainId', description: 'The chain.' }),
-    asOf: t.field({ type: 'DateTime', description: 'When it was computed.', resolve: ({ asOfMs }) => asOfMs }),
-    stale: t.exposeBoolean('stale', { description: 'Whether it is past its budget.' }),
+    chainId: t.expose('chainId', { type: 'ChainId', description: 'Id of the chain.' }),
+    totals: t.field({ type: TotalsRef, description: 'Sums over the chain.', resolve: (chain) => chain }),
+    freshness: t.expose('stamp', { type: FreshnessRef, description: 'Age of the computation.' }),
     oracleDivergences: t.field({
       type: [DivergenceRef],
       nullable: true,
+      complexity: { field: 1, multiplier: 5 },
       description:
-        'Oracles far from what they can be compared with (more than 10 % from a price, more than 20 % from the value before a jump) whose values are in the sums, the largest first. `null` = not compared yet.',
+        'Oracles far from their reference (more than 10 % from a price, more than 20 % from the value before a jump) whose values are in the sums, the largest first; at most one per market. `null` = not compared, see `gaps`.',
       resolve: ({ oracleDivergences }) => oracleDivergences ?? null,
     }),
+    gaps: t.field(gapsOf(chainTvlGaps)),
   }),
 });
 
 const TvlRef = builder.objectRef<ShownTvl>('Tvl').implement({
   description: 'Total value in open positions.',
   fields: (t) => ({
-    asOf: t.field({
-      type: 'DateTime',
-      description: 'When the oldest chain was computed.',
-      resolve: ({ asOfMs }) => asOfMs,
+    freshness: t.expose('stamp', { type: FreshnessRef, description: 'Age of the computation that is oldest.' }),
+    missingChains: t.expose('missingChains', {
+      type: [MissingChainRef],
+      complexity: { field: 1, multiplier: 1 },
+      description: 'Chains that are in no sum, because nothing was computed for them; at most one per served chain.',
     }),
-    stale: t.exposeBoolean('stale', { description: 'Whether any chain is past its budget.' }),
-    leftOut: t.field({
-      type: [LeftOutChainRef],
-      description: 'Chains that are in no sum, because their TVL was never computed; empty when every chain was.',
-      resolve: ({ leftOut }) => leftOut,
-    }),
-    total: t.expose('total', { type: TotalRef, description: 'Over all computed chains.' }),
+    totals: t.expose('total', { type: TotalsRef, description: 'Sums over all computed chains.' }),
     chains: t.expose('chains', {
       type: [ChainTvlRef],
       complexity: { field: 1, multiplier: 2 },
-      description: 'By chain; chains not yet computed are left out.',
+      description: 'Computed chains, at most one entry per served chain.',
     }),
   }),
 });

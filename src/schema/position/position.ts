@@ -8,8 +8,8 @@ import { gapsOf } from '../common/gaps.ts';
 import { defineNode } from '../common/node.ts';
 import { FreshnessRef, ORACLE_PRICE_AS_OF, ReadAtRef } from '../common/stamp.ts';
 import { WarningRef } from '../common/warning.ts';
+import { ExitTierRef } from '../market/exit-liquidity.ts';
 import { StrategyRef, TokenRef } from '../refs.ts';
-import { ExitTierRef } from '../strategy/strategy-parts.ts';
 import { UnsignedCallRef } from '../transaction/call.ts';
 
 export const PositionStatusRef = builder.enumType('PositionStatus', {

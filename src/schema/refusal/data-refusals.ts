@@ -8,7 +8,7 @@ import {
 } from '../../transactions/index.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
-import { FactGroupRef } from '../common/freshness.ts';
+import { FactGroupRef } from '../common/fact-group.ts';
 import { NamedValueRef } from '../transaction/call.ts';
 import { SwapSourceRef } from '../transaction/swap-source.ts';
 import { detailsOf, RefusalRef } from './refusal.ts';

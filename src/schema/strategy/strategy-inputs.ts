@@ -12,72 +12,98 @@ const listed = z
 const MAX_NAME_CHARS = 64;
 const name = z.string().min(1).max(MAX_NAME_CHARS).nullish();
 
-export const StrategyKindRef = builder.enumType('StrategyKind', {
-  description: 'How a strategy earns. Lower case as in ids.',
+const KindRef = builder.enumType('StrategyKind', {
+  description: 'Kind of a strategy, and with it the type of the object.',
   values: {
-    loop: { value: 'loop', description: 'Collateral bought with borrowed money, several times over.' },
-    equity: {
+    LOOP: {
+      value: 'loop',
+      description: '`LoopStrategy`: collateral bought with borrowed money, several times over.',
+    },
+    EQUITY_VAULT: {
       value: 'equity',
-      description: 'A stock posted as collateral, and a loop on what is borrowed against it.',
+      description: '`EquityVaultStrategy`: a stock posted as collateral, and a loop on the loan against it.',
     },
   } as const,
 });
 
 export const StrategyFilterRef = builder.inputType('StrategyFilter', {
-  description: 'Conditions on strategies; all that are given must hold. A value that is not known meets no limit.',
+  description: 'Conditions on strategies; all that are given must hold. An unknown value meets no limit.',
   fields: (t) => ({
     chainIds: t.field({
       type: ['ChainId'],
       validate: listed,
-      description: 'On one of these chains; all when left out.',
+      description: 'On one of these chains; on any when left out.',
     }),
-    categories: t.field({ type: [CategoryRef], validate: listed, description: 'Collateral of one of these kinds.' }),
-    correlated: t.boolean({ description: 'Whether collateral and loan follow the same price.' }),
-    kind: t.field({ type: StrategyKindRef, description: 'Only loops, or only equity vaults.' }),
-    loan: t.string({ validate: name, description: 'Loan token: its address or symbol, in any case.' }),
-    collateral: t.string({ validate: name, description: 'Collateral token: its address or symbol, in any case.' }),
+    kinds: t.field({
+      type: [KindRef],
+      validate: listed,
+      description: 'Of one of these kinds; of any when left out.',
+    }),
+    categories: t.field({
+      type: [CategoryRef],
+      validate: listed,
+      description: 'Collateral of one of these categories; of a vault the stock.',
+    }),
+    correlated: t.boolean({ description: 'Whether collateral and loan follow the same price; never of a vault.' }),
+    loan: t.string({
+      validate: name,
+      description: 'Token that is borrowed against the collateral: address or symbol, in any case.',
+    }),
+    collateral: t.string({
+      validate: name,
+      description: 'Token that is posted, of a vault the stock: address or symbol, in any case.',
+    }),
     apySources: t.field({
       type: [ApySourceRef],
       validate: listed,
-      description: 'The collateral APY comes from one of these sources.',
+      description: 'APY of the collateral from one of these sources; of a vault that of its yield leg.',
     }),
-    minLeverageApyPct: t.field({
+    minDefaultApyPct: t.field({
       type: 'Decimal',
-      description: 'Least leveraged APY at the default leverage, percent.',
+      description: 'Least `defaultApyPct`, percent: of a loop at its default leverage, of a vault at its target LTV.',
     }),
-    minLiquidityUsd: t.field({ type: 'Decimal', description: 'Least borrowable liquidity, USD.' }),
-    minLeverage: t.field({ type: 'Decimal', description: 'Least maximum leverage.' }),
-    maturityBefore: t.field({
+    minLiquidityUsd: t.field({ type: 'Decimal', description: 'Least `liquidityUsd`, USD.' }),
+    minMaxLeverage: t.field({
+      type: 'Decimal',
+      description: 'Least `maxLeverage` of a loop; vaults have none and are left out.',
+    }),
+    maturesBefore: t.field({
       type: 'DateTime',
-      description: 'Collateral matures before; leaves out what does not mature.',
+      description: 'Collateral matures before; leaves out vaults and tokens that do not mature.',
     }),
-    maturityAfter: t.field({
+    maturesAfter: t.field({
       type: 'DateTime',
-      description: 'Collateral matures after; leaves out what does not mature.',
+      description: 'Collateral matures after; leaves out vaults and tokens that do not mature.',
     }),
-    listedOnly: t.boolean({ description: 'Leave out what the listing rules hide; `true` when left out.' }),
+    listedOnly: t.boolean({
+      defaultValue: true,
+      description: 'Whether to leave out strategies that the listing rules hide.',
+    }),
   }),
 });
 
 const ORDERS: Record<StrategyOrder, readonly [name: string, description: string]> = {
-  leverageApy: ['LEVERAGE_APY', 'By `defaultLeverage.leverageApyPct`.'],
-  borrowApy: ['NET_BORROW_APY', 'By `netBorrowApyPct`.'],
-  collateralApy: ['COLLATERAL_APY', 'By `collateralApyPct` with the incentive on the collateral.'],
-  liquidity: ['LIQUIDITY_USD', 'By `liquidityUsd`.'],
-  maxLeverage: ['MAX_LEVERAGE', 'By `maxLeverage`.'],
-  maturity: ['MATURITY', 'By maturity; what does not mature comes last.'],
-  symbol: ['COLLATERAL_SYMBOL', 'By symbol of the collateral.'],
+  defaultApy: ['DEFAULT_APY', '`defaultApyPct`: of a loop at its default leverage, of a vault at its target LTV.'],
+  borrowApy: ['NET_BORROW_APY', '`netBorrowApyPct` of the market in which the collateral is posted.'],
+  collateralApy: [
+    'COLLATERAL_APY',
+    '`collateralApyPct` with the incentive on the collateral, of loops; vaults come last.',
+  ],
+  liquidity: ['LIQUIDITY_USD', '`liquidityUsd` of the market in which the collateral is posted.'],
+  maxLeverage: ['MAX_LEVERAGE', '`maxLeverage` of loops; vaults come last.'],
+  maturity: ['MATURITY', 'Maturity of the collateral; vaults and tokens that do not mature come last.'],
+  symbol: ['COLLATERAL_SYMBOL', 'Symbol of the collateral, of a vault of the stock.'],
 };
 
 const OrderFieldRef = builder.enumType('StrategyOrderField', {
-  description: 'What strategies are ordered by.',
+  description: 'Value that strategies are compared by. Unknown values come last in both directions.',
   values: Object.fromEntries(
     STRATEGY_ORDERS.map((order) => [ORDERS[order][0], { value: order, description: ORDERS[order][1] }]),
   ) as Record<string, { value: StrategyOrder; description: string }>,
 });
 
 export const DirectionRef = builder.enumType('OrderDirection', {
-  description: 'Direction of an order. Unknown values come last either way.',
+  description: 'Direction of an order. Unknown values come last in both.',
   values: {
     ASC: { value: 'asc', description: 'Smallest first.' },
     DESC: { value: 'desc', description: 'Largest first.' },
@@ -85,9 +111,9 @@ export const DirectionRef = builder.enumType('OrderDirection', {
 });
 
 export const StrategyOrderRef = builder.inputType('StrategyOrder', {
-  description: 'Order of a strategies list; ties are broken by id.',
+  description: 'Order of a list of strategies; ties are broken by domain id and chain.',
   fields: (t) => ({
-    field: t.field({ type: OrderFieldRef, required: true, description: 'What to order by.' }),
+    field: t.field({ type: OrderFieldRef, required: true, description: 'Value to compare by.' }),
     direction: t.field({ type: DirectionRef, required: true, defaultValue: 'desc', description: 'Direction.' }),
   }),
 });

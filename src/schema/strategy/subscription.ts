@@ -1,4 +1,5 @@
 import { type StrategyChange, watchFreshness, watchStrategies } from '../../resolvers/strategy/subscriptions.ts';
+import { type ChainId, EQUITY_PREFIX, encodeGlobalId, type StrategyId } from '../../shared/ids.ts';
 import { builder } from '../builder.ts';
 import { ChainRef } from '../common/chain.ts';
 import { ChainFreshnessRef } from '../common/freshness.ts';
@@ -22,7 +23,7 @@ const ChainVersionRef = builder.inputType('ChainVersion', {
 });
 
 const StrategyChangeRef = builder.objectRef<StrategyChange>('StrategyChange').implement({
-  description: 'What differs from the previous event of a chain.',
+  description: 'Differences of one chain from the event before.',
   fields: (t) => ({
     chain: t.expose('chain', { type: ChainRef, description: 'The chain.' }),
     version: t.exposeInt('version', {
@@ -30,21 +31,28 @@ const StrategyChangeRef = builder.objectRef<StrategyChange>('StrategyChange').im
     }),
     publishedAt: t.field({
       type: 'DateTime',
-      description: 'When this version was published.',
+      description: 'Time of the publishing of this version.',
       resolve: ({ publishedMs }) => publishedMs,
     }),
     complete: t.exposeBoolean('complete', {
       description:
-        'Whether `changed` is everything that matches: so in the first event, unless `since` is a version known here.',
+        'Whether `changed` has every strategy that matches: so in the first event, unless `since` is a version known here.',
     }),
     changed: t.expose('changed', {
       type: [StrategyRef],
       complexity: { field: 1, multiplier: EXPECTED_CHANGES },
-      description: 'Strategies that match the filter and read differently now; ages alone do not count.',
+      description:
+        'Strategies that match the filter and read differently now, ages aside; at most those of the catalog of the chain.',
     }),
-    removed: t.expose('removed', {
+    removedIds: t.field({
+      type: ['ID'],
+      description:
+        'Global ids of strategies that matched before and do not any more; of the same strategies as `removedStrategyIds`; at most those of the catalog.',
+      resolve: ({ chain, removed }) => removed.map((id) => strategyGlobalId(chain.chainId, id)),
+    }),
+    removedStrategyIds: t.expose('removed', {
       type: ['StrategyId'],
-      description: 'Strategies that matched before and do not any more.',
+      description: 'Domain ids of strategies that matched before and do not any more; at most those of the catalog.',
     }),
   }),
 });
@@ -52,7 +60,8 @@ const StrategyChangeRef = builder.objectRef<StrategyChange>('StrategyChange').im
 builder.subscriptionFields((t) => ({
   strategyChanged: t.field({
     type: StrategyChangeRef,
-    description: 'Strategies as they change, chain by chain. A chain that is not measured yet is told of once it is.',
+    description:
+      'Strategies as they change, chain by chain; a chain that is not measured yet from its first measurement on.',
     args: {
       filter: t.arg({ type: StrategyFilterRef, description: 'All given conditions must hold.' }),
       since: t.arg({
@@ -71,3 +80,8 @@ builder.subscriptionFields((t) => ({
     resolve: (freshness) => freshness,
   }),
 }));
+
+/** Make the global id of a strategy that is not there any more: its domain id names its kind. */
+function strategyGlobalId(chainId: ChainId, id: StrategyId): string {
+  return encodeGlobalId(id.startsWith(EQUITY_PREFIX) ? 'EquityVaultStrategy' : 'LoopStrategy', `${chainId}:${id}`);
+}

@@ -140,7 +140,7 @@ describe('a node that fails', () => {
     expect(status).toBe(200);
     expect(body.freshness.borrow).toEqual({ asOf: measuredAt, staleAfterSec: 300, staleForSec: 901 });
     const { body: graphql } = await service.graphql(
-      `{ strategy(id: "${SUSDE_PYUSD}") { freshness { borrow { asOf staleForSec ageSec } } } }`,
+      `{ strategy(strategyId: "${SUSDE_PYUSD}") { freshness { borrow { asOf staleForSec ageSec } } } }`,
     );
     expect(graphql.data.strategy.freshness.borrow.asOf).toBe(measuredAt);
     proxy.set({ kind: 'pass' });
@@ -254,11 +254,11 @@ describe('a contract that fails', () => {
     const listed = await service.get('/v1/strategies');
     expect(listed.body.strategies.some(({ id }: Json) => id === drained.id)).toBe(false);
     const { body: graphql } = await service.graphql(
-      `{ strategy(id: "${drained.id}") { visibility { visible checks { name passed value threshold } } } }`,
+      `{ strategy(strategyId: "${drained.id}") { visibility { listed checks { rule passed value threshold } } } }`,
     );
-    const { visible, checks } = graphql.data.strategy.visibility;
-    expect(visible).toBe(false);
-    expect(checks.filter(({ passed }: Json) => !passed).map(({ name }: Json) => name)).toEqual(['liquidity']);
+    const { listed: isListed, checks } = graphql.data.strategy.visibility;
+    expect(isListed).toBe(false);
+    expect(checks.filter(({ passed }: Json) => !passed).map(({ rule }: Json) => rule)).toEqual(['LIQUIDITY']);
     await chain().revert(snapshot);
   });
 });

@@ -71,8 +71,10 @@ describe('a restart', () => {
     await service.app.warmed;
     const path = `/v1/markets/${SUSDE_PYUSD}/borrow-apy-history`;
     const before = (await service.get(path)).body.history;
-    const { body } = await service.graphql(`{ borrowApyHistory(id: "${SUSDE_PYUSD}") { sources } }`);
-    expect(body.data.borrowApyHistory.sources).toContain('chain');
+    const { body } = await service.graphql(
+      `{ rateHistories(kind: BORROW_APY, marketIds: ["${SUSDE_PYUSD}"]) { sources } }`,
+    );
+    expect(body.data.rateHistories[0].sources).toContain('chain');
     silence();
     await service.restart();
     const after = (await service.get(path)).body.history;

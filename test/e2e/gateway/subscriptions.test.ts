@@ -10,7 +10,7 @@ const skipped = whyNoRedis();
 
 const STRATEGIES = `subscription ($filter: StrategyFilter, $since: [ChainVersion!]) {
   strategyChanged(filter: $filter, since: $since) {
-    chain { chainId } version complete changed { id liquidityUsd freshness { borrow { staleForSec } } } removed
+    chain { chainId } version complete changed { id: strategyId liquidityUsd freshness { borrow { staleForSec } } } removed: removedStrategyIds
   }
 }`;
 const FRESHNESS = `subscription {

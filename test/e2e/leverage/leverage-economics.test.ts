@@ -93,7 +93,7 @@ interface Rates {
 /** Yield and incentive at full precision, as the app list has them. */
 async function ratesOf(chainId: number): Promise<ReadonlyMap<string, Rates>> {
   const { body } = await service.graphql(
-    `{ markets(chainIds: [${chainId}], first: 100) { nodes { id borrowApyPct netBorrowApyPct effectiveCollateralApyPct } } }`,
+    `{ markets(chainIds: [${chainId}], first: 100) { nodes { id: marketId borrowApyPct netBorrowApyPct effectiveCollateralApyPct } } }`,
     {},
   );
   expect(body.errors, JSON.stringify(body.errors)).toBeUndefined();

@@ -68,9 +68,9 @@ describe(CHART, () => {
   test('behavior: GraphQL returns the same points', async () => {
     const rest = await service.get(`${CHART}?coinId=ethena-staked-usde&days=3`);
     const { body } = await service.graphql(
-      '{ priceChart(coinId: "ethena-staked-usde", days: 3) { prices { atMs value } marketCaps { atMs value } totalVolumes { atMs value } } }',
+      '{ priceChart(coinId: "ethena-staked-usde", days: 3) { prices { at value } marketCaps { at value } totalVolumes { at value } } }',
     );
-    const pairs = (points: Json[]) => points.map(({ atMs, value }) => [atMs, value]);
+    const pairs = (points: Json[]) => points.map(({ at, value }) => [Date.parse(at), Number(value)]);
     expect(pairs(body.data.priceChart.prices)).toEqual(rest.body.prices);
     expect(pairs(body.data.priceChart.marketCaps)).toEqual(rest.body.market_caps);
     expect(pairs(body.data.priceChart.totalVolumes)).toEqual(rest.body.total_volumes);
@@ -175,7 +175,7 @@ describe('bounds of REST and GraphQL', () => {
     const [name, value = ''] = asked.split('=');
     const argument = `${name}: ${name === 'days' ? value : JSON.stringify(value)}`;
     const { body } = await service.graphql(
-      `{ priceChart(coinId: "ethena-staked-usde", ${argument}) { prices { atMs } } }`,
+      `{ priceChart(coinId: "ethena-staked-usde", ${argument}) { prices { at } } }`,
     );
     expect(rest.status).toBe(served ? 200 : 400);
     expect(body.errors?.[0].extensions.code).toBe(served ? undefined : 'bad_request');
@@ -346,7 +346,7 @@ describe(OHLCV, () => {
       const answer = await service.get(`${OHLCV}?token=${SUSDE}&limit=${asDate ? 26 : 27}`);
       expectEnvelope(answer, 503, 'upstream_unavailable');
       expect(answer.headers.get('retry-after')).toBe('300');
-      const document = `query($t: Address!) { ohlcv(chainId: 1, token: $t, limit: ${asDate ? 28 : 29}) { asOf } }`;
+      const document = `query($t: Address!) { candles(chainId: 1, address: $t, limit: ${asDate ? 28 : 29}) { asOf } }`;
       const { body } = await service.graphql(document, { t: SUSDE });
       expect(body.errors?.[0].extensions, JSON.stringify(body)).toMatchObject({
         code: 'upstream_unavailable',
@@ -412,11 +412,22 @@ describe(OHLCV, () => {
 
   test('behavior: GraphQL returns the same candles and status', async () => {
     const query = `query ($token: Address!, $limit: Int!) {
-      ohlcv(token: $token, limit: $limit) { chainId token pool { address name dex } stale candles { t o h l c v } }
+      candles(chainId: 1, address: $token, limit: $limit) { chainId token: address pool { address: poolId name dex: exchange } stale: lastGood candles { startAt openUsd highUsd lowUsd closeUsd volumeUsd } }
+      token(chainId: 1, address: $token) { candles(limit: $limit) { candles { closeUsd } } }
     }`;
     const rest = await service.get(`${OHLCV}?token=${SUSDE}&limit=6`);
     const { body } = await service.graphql(query, { token: SUSDE, limit: 6 });
     expect(body.errors).toBeUndefined();
-    expect(rest.body).toMatchObject(body.data.ohlcv);
+    const candles = body.data.candles.candles.map((row: Json) => ({
+      t: Date.parse(row.startAt) / 1_000,
+      o: Number(row.openUsd),
+      h: Number(row.highUsd),
+      l: Number(row.lowUsd),
+      c: Number(row.closeUsd),
+      v: Number(row.volumeUsd),
+    }));
+    expect(rest.body).toMatchObject({ ...body.data.candles, candles });
+    const ofToken = body.data.token.candles.candles.map(({ closeUsd }: Json) => Number(closeUsd));
+    expect(ofToken).toEqual(candles.map(({ c }: Json) => c));
   });
 });

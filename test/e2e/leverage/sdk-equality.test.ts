@@ -15,9 +15,9 @@ beforeAll(async () => {
 afterAll(() => service?.stop());
 
 const MARKETS = `query ($chainId: ChainId!, $first: Int!, $after: String) { markets(chainIds: [$chainId], first: $first, after: $after) { pageInfo { hasNextPage endCursor } nodes {
-  id lltv oracle { price }
-  state { totalSupplyAssets totalSupplyShares totalBorrowAssets totalBorrowShares lastUpdate fee rateAtTarget borrowRate blockNumber asOf }
-  totalSupplyAssets totalSupplyShares totalBorrowAssets totalBorrowShares liquidityAssets utilization borrowApyPct
+  id: marketId lltv: lltvWad oracle { price: priceE36 }
+  state { totalSupplyAssets totalSupplyShares totalBorrowAssets totalBorrowShares lastUpdate: lastAccrualAt fee: feeWad rateAtTarget: rateAtTargetWad borrowRate: borrowRateWad readAt { blockNumber blockTime } }
+  totalSupplyAssets totalSupplyShares totalBorrowAssets totalBorrowShares liquidityAssets utilization: utilizationWad borrowApyPct
 } } }`;
 
 async function expectEqual(chainId: number): Promise<void> {
@@ -26,10 +26,10 @@ async function expectEqual(chainId: number): Promise<void> {
   const { chain, client } = service.world.chains.on(chainId);
   expect(nodes.map(({ id }: Json) => id).sort()).toEqual(chain.markets.map(({ id }) => id).sort());
   for (const market of nodes) {
-    const blockNumber = BigInt(market.state.blockNumber);
+    const blockNumber = BigInt(market.state.readAt.blockNumber);
     const { timestamp } = await client.getBlock({ blockNumber });
     // A block that is a little ahead of the service's clock is of now.
-    expect(Date.parse(market.state.asOf)).toBe(Math.min(Number(timestamp) * 1_000, service.clock.now()));
+    expect(Date.parse(market.state.readAt.blockTime)).toBe(Math.min(Number(timestamp) * 1_000, service.clock.now()));
     const stored = await fetchMarket(market.id as string as SdkMarketId, client, { chainId, blockNumber });
     const accrued = stored.accrueInterest(timestamp);
     expect(market).toEqual({
@@ -45,8 +45,7 @@ async function expectEqual(chainId: number): Promise<void> {
         fee: String(stored.fee),
         rateAtTarget: String(stored.rateAtTarget),
         borrowRate: String(stored.getAvgBorrowRate(timestamp)),
-        blockNumber: market.state.blockNumber,
-        asOf: market.state.asOf,
+        readAt: market.state.readAt,
       },
       totalSupplyAssets: String(accrued.totalSupplyAssets),
       totalSupplyShares: String(accrued.totalSupplyShares),

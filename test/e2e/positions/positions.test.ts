@@ -114,7 +114,7 @@ describe.each(CHAIN_IDS)('GET /v1/partner/positions/{address} on chain %i', (cha
   test('any number of wallets takes as many RPC requests as one', async () => {
     const proxy = proxies.get(chainId);
     const query = `query($a: [Address!]!, $c: ChainId!) {
-      wallets(addresses: $a, chainIds: [$c]) { address positions { nodes { id status strategy { id } } } equityPositions { strategyId } }
+      wallets(addresses: $a, chainIds: [$c]) { address positions { nodes { id status strategy { id: strategyId } } } equityPositions { strategyId } }
     }`;
     proxy?.taken();
     const counts: (number | undefined)[] = [];

@@ -19,12 +19,12 @@ afterAll(() => service?.stop());
 
 const STEP_MS = 61_000;
 const READS = ['/v1/strategies', '/v1/strategies?chainId=4663', '/v1/app/markets', '/v1/prices', '/v1/tvl'];
-const ORDERS = ['LEVERAGE_APY', 'COLLATERAL_APY', 'LIQUIDITY_USD'] as const;
+const ORDERS = ['DEFAULT_APY', 'COLLATERAL_APY', 'LIQUIDITY_USD'] as const;
 
 /** The order of all strategies by what a wrong value would lead. */
 async function orders(): Promise<readonly string[]> {
   const fields = ORDERS.map(
-    (by) => `${by}: strategies(first: 60, orderBy: { field: ${by}, direction: DESC }) { nodes { id } }`,
+    (by) => `${by}: strategies(first: 60, orderBy: { field: ${by}, direction: DESC }) { nodes { id: strategyId } }`,
   );
   const { body } = await service.graphql(`{ ${fields.join(' ')} }`);
   expect(body.errors).toBeUndefined();

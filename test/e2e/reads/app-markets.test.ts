@@ -12,19 +12,24 @@ let markets: Json[];
 let typed: Map<string, Json>;
 
 const QUERY = `query ($first: Int!, $after: String) { markets(first: $first, after: $after) { pageInfo { hasNextPage endCursor } nodes {
-  id chainId kind visible correlated curator irm lltv
-  oracle { address type price blockNumber asOf }
-  state { totalSupplyAssets totalSupplyShares totalBorrowAssets totalBorrowShares lastUpdate fee rateAtTarget borrowRate blockNumber asOf }
-  totalSupplyAssets totalBorrowAssets totalSupplyShares totalBorrowShares liquidityAssets utilization
-  borrowApyPct netBorrowApyPct collateralApyPct collateralApySource effectiveCollateralApyPct
-  liquidationLtvPct maxLtvPct safeLtvPct supplyUsd liquidityUsd publicAllocatorLiquidityUsd
-  borrowIncentive { aprPct campaigns { id aprPct } } collateralIncentive { aprPct campaigns { id aprPct } }
-  collateralPrice { usd asOf source } loanPrice { usd asOf source }
-  exitSlippage { sizeUsd slippagePct }
-  sharedLiquidity { vault withdrawMarketId assets feeWei }
-  trailing { collateralApyPct { avg30d avg60d avg90d } leverageApyPct { avg30d avg60d avg90d } quarterlyBorrowApyPct }
-  gaps { field reason }
+  id: marketId chainId visible: listed correlated curator irm lltv: lltvWad
+  oracle { address price: priceE36 }
+  state { totalSupplyAssets totalSupplyShares totalBorrowAssets totalBorrowShares lastUpdate: lastAccrualAt fee: feeWad rateAtTarget: rateAtTargetWad borrowRate: borrowRateWad }
+  totalSupplyAssets totalBorrowAssets totalSupplyShares totalBorrowShares liquidityAssets utilization: utilizationWad
+  borrowApyPct netBorrowApyPct collateralApyPct effectiveCollateralApyPct
+  supplyUsd liquidityUsd publicAllocatorLiquidityUsd
+  borrowIncentive { aprPct campaigns { id: campaignId aprPct } } collateralIncentive { aprPct campaigns { id: campaignId aprPct } }
+  collateralPrice { usd source } loanPrice { usd source }
+  sharedLiquidity { vault: vaultAddress withdrawMarketId assets feeWei }
+  trailing: means { collateralApyPct: collateralApy { avg30d: avg30dPct avg60d: avg60dPct avg90d: avg90dPct } leverageApyPct: leverageApy { avg30d: avg30dPct avg60d: avg60dPct avg90d: avg90dPct } }
+  others: state { readAt { blockNumber blockTime } }
+  oracleReading: oracle { type readAt { blockNumber blockTime } }
+  kind collateralApySource quarterlyBorrowApyPct ltvLimits { liquidationPct maxPct safePct }
+  priceAges: collateralPrice { freshness { asOf } }
+  exitLiquidity { slippages { sizeUsd slippagePct } }
 } } }`;
+
+const at = ({ blockNumber, blockTime: asOf }: Json) => ({ blockNumber, asOf });
 
 /** Turn the tags of section 2.5 into the numbers that they stand for. */
 function revive(value: Json): Json {
@@ -102,10 +107,20 @@ describe('/v1/app/markets', () => {
       }
     };
     for (const market of markets) {
-      const { exitSlippage, gaps: _, ...exact } = typed.get(market.id);
+      const { others, oracleReading, kind, collateralApySource, ltvLimits, ...rest } = typed.get(market.id);
+      const { priceAges, exitLiquidity, quarterlyBorrowApyPct, ...exact } = rest;
       const shown = revive(market);
       compare(shown, exact, market.id);
-      const sizes = (exitSlippage ?? []).map((row: Json) => [row.sizeUsd, row.slippagePct]);
+      compare(shown.trailing, { quarterlyBorrowApyPct }, 'trailing');
+      const { liquidationPct: liquidationLtvPct, maxPct: maxLtvPct, safePct: safeLtvPct } = ltvLimits;
+      compare(shown, { liquidationLtvPct, maxLtvPct, safeLtvPct }, 'limits');
+      compare(shown.state, at(others.readAt), 'state');
+      compare(shown.oracle, at(oracleReading.readAt), 'oracle');
+      expect(shown.oracle.type).toBe(oracleReading.type?.toLowerCase());
+      expect(shown.kind).toBe(kind.toLowerCase());
+      expect(shown.collateralApySource).toBe(collateralApySource.replace('_', '').toLowerCase());
+      expect(shown.collateralPrice?.asOf).toBe(priceAges?.freshness.asOf);
+      const sizes = (exitLiquidity?.slippages ?? []).map((row: Json) => [row.sizeUsd, row.slippagePct]);
       const losses = Object.entries<Json>(shown.exitSlippage ?? {}).map(([size, loss]) => [
         size,
         loss?.toFixed() ?? null,
@@ -160,15 +175,17 @@ describe('/v1/app/markets', () => {
     const checked = await allNodes(
       service,
       `query ($first: Int!, $after: String) { strategies(filter: { listedOnly: false }, first: $first, after: $after) {
-        pageInfo { hasNextPage endCursor } nodes { kind marketId visibility { visible checks { name passed value threshold } } }
+        pageInfo { hasNextPage endCursor } nodes { __typename marketId visibility { listed checks { rule passed value threshold } } }
       } }`,
       'strategies',
     );
-    for (const { kind, marketId, visibility } of checked) {
-      expect(visibility.visible).toBe(listed.has(marketId));
-      const rules = VISIBILITY_CHECKS.filter((rule) => kind === 'equity' || rule !== 'operator_not_approved');
-      expect(visibility.checks.map(({ name }: Json) => name)).toEqual(rules);
-      expect(visibility.checks.every(({ passed }: Json) => passed)).toBe(visibility.visible);
+    for (const { __typename: type, marketId, visibility } of checked) {
+      expect(visibility.listed).toBe(listed.has(marketId));
+      const rules = VISIBILITY_CHECKS.filter(
+        (rule) => type === 'EquityVaultStrategy' || rule !== 'operator_not_approved',
+      );
+      expect(visibility.checks.map(({ rule }: Json) => rule.toLowerCase())).toEqual(rules);
+      expect(visibility.checks.every(({ passed }: Json) => passed)).toBe(visibility.listed);
     }
   });
 });

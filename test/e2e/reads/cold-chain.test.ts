@@ -41,15 +41,21 @@ test('the TVL names the excluded chain', async () => {
   const { body } = await service.get('/v1/tvl');
   const leftOut = [{ chainId: 4663, waitingFor: ['tvl'] }];
   expect([body.chains.map(({ chainId }: Json) => chainId), body.leftOut]).toEqual([[1], leftOut]);
-  const typed = await service.graphql('{ tvl { leftOut { chainId waitingFor } } }');
-  expect(typed.body.data.tvl).toEqual({ leftOut });
+  const typed = await service.graphql('{ tvl { leftOut: missingChains { chainId waitingFor } } }');
+  expect(typed.body.data.tvl).toEqual({ leftOut: [{ chainId: 4663, waitingFor: ['TVL'] }] });
 });
 
 test('the lists of GraphQL do the same', async () => {
   const { body } = await service.graphql(
-    '{ markets(first: 1) { leftOut { chainId waitingFor } } strategies(first: 1) { leftOut { chainId waitingFor } } }',
+    '{ markets(first: 1) { missingChains { chainId reason retryAfterSec waitingFor } } strategies(first: 1) { missingChains { chainId reason retryAfterSec waitingFor } } }',
   );
-  expect(body.data).toEqual({ markets: { leftOut: LEFT_OUT }, strategies: { leftOut: LEFT_OUT } });
+  const missingChains = [
+    { chainId: 4663, reason: 'NOT_READY', retryAfterSec: 2, waitingFor: ['LENDING_STATE', 'ORACLE'] },
+  ];
+  expect(body.data).toEqual({ markets: { missingChains }, strategies: { missingChains } });
+  const alone = await service.graphql('{ strategies(filter: { chainIds: [4663] }) { totalCount } chains { chainId } }');
+  expect(alone.body.data).toEqual({ strategies: null, chains: [{ chainId: 1 }, { chainId: 4663 }] });
+  expect(alone.body.errors).toMatchObject([{ path: ['strategies'], extensions: { code: 'not_ready' } }]);
 });
 
 test('a list names a missing strategy until its facts are measured', async () => {
@@ -59,7 +65,8 @@ test('a list names a missing strategy until its facts are measured', async () =>
   const known = await service.get('/v1/strategies');
   const waiting = { id: market?.id, symbol: expect.any(String), waitingFor: ['collateralApy'] };
   expect(known.body.missing).toEqual({ groups: [], strategies: [waiting] });
-  const query = '{ strategies(filter: { chainIds: [1] }, first: 1) { missing { chainId strategies { id } } } }';
+  const query =
+    '{ strategies(filter: { chainIds: [1] }, first: 1) { missing: missingFacts { chainId strategies { id: strategyId } } } }';
   const { body } = await service.graphql(query);
   expect(body.data.strategies.missing).toEqual([{ chainId: 1, strategies: [{ id: market?.id }] }]);
 

@@ -48,10 +48,10 @@ async function silence(chainId: number, views: readonly string[]): Promise<void>
   await service.refresh(`deployment:${chainId}`);
 }
 
-const STRATEGY = `query($id: StrategyId!) { strategy(id: $id) {
-  visibility { visible checks { name passed value threshold source note freshness { asOf staleAfterSec } } }
+const STRATEGY = `query($id: StrategyId!) { strategy(strategyId: $id) {
+  visibility { visible: listed checks { name: rule passed value threshold source note freshness { asOf staleAfterSec } } }
   deployment { paused supported correlated liquidationBufferPct source freshness { asOf } gaps { field reason message } }
-  gaps { field reason message } ltvPct { max safe }
+  gaps { field reason message } ltvPct: ltvLimits { max: maxPct safe: safePct }
 } }`;
 const strategyOf = async (id: string): Promise<Json> => {
   const { body } = await service.graphql(STRATEGY, { id });
@@ -59,7 +59,9 @@ const strategyOf = async (id: string): Promise<Json> => {
   return body.data.strategy;
 };
 const checkOf = (strategy: Json, rule: string): Json =>
-  strategy.visibility.checks.find(({ name }: Json) => name === rule);
+  strategy.visibility.checks
+    .map((check: Json) => ({ ...check, name: check.name.toLowerCase() }))
+    .find(({ name }: Json) => name === rule);
 const refused = async (path: string, body: Json): Promise<Json> => {
   const { status, body: answer } = await service.post(`/v1/partner/${path}`, body, PARTNER);
   return [status, answer.error?.details?.reason, answer.error?.details?.rule];
@@ -163,7 +165,7 @@ describe.each(CHAINS)('on chain %i', (chainId) => {
         value: null,
         note: expect.stringMatching(/counts? as (not paused|supported|allowed): .* The contract does not return it\.$/),
       });
-      const gap = strategy.gaps.find(({ field }: Json) => field === `visibility.${rule}`);
+      const gap = strategy.gaps.find(({ field }: Json) => field === `visibility.checks.${rule.toUpperCase()}`);
       expect(gap).toMatchObject({ reason: 'NOT_MEASURED', message: checkOf(strategy, rule).note });
     }
     expect(strategy.visibility.visible).toBe(true);
@@ -197,7 +199,7 @@ describe.each(CHAINS)('on chain %i', (chainId) => {
     const strategy = await strategyOf(id);
     const max = Number(MARKETS[chainId].lltv) / 1e16 - 0.25;
     expect(strategy.ltvPct).toEqual({ max: max.toFixed(2), safe: (max - 0.75).toFixed(2) });
-    expect(strategy.gaps.find(({ field }: Json) => field === 'ltvPct.max').reason).toBe('IMPLAUSIBLE');
+    expect(strategy.gaps.find(({ field }: Json) => field === 'ltvLimits.maxPct').reason).toBe('IMPLAUSIBLE');
     expect(strategy.deployment.gaps.map(({ reason }: Json) => reason)).toEqual(['IMPLAUSIBLE', 'IMPLAUSIBLE']);
     const fee = strategy.gaps.find(({ field }: Json) => /^fees\.(yield|deposit)FeePct$/.test(field));
     expect(fee.reason).toBe('IMPLAUSIBLE');

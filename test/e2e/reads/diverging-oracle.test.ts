@@ -38,10 +38,10 @@ async function read(chainId: number, id: string, wallet: string) {
     service.get(`/v1/partner/positions/${wallet}?chainId=${chainId}`, PARTNER),
     service.get(`/v1/ops/portfolio/${wallet}?chainId=${chainId}`, OPS),
     service.graphql(AGGREGATES, {}, OPS),
-    service.graphql(`{ market(id: "${id}") { warnings { code field value message } } }`),
+    service.graphql(`{ market(marketId: "${id}") { warnings { code field value message } } }`),
   ]);
   const inGraphql = await service.graphql(
-    `{ tvl { total { divergentUsd } chains { chainId divergentUsd oracleDivergences { marketId oracle against oracleUsd referenceUsd divergencePct grossTvlUsd borrowedUsd positions } } } }`,
+    `{ tvl { total: totals { divergentUsd } chains { chainId totals { divergentUsd } oracleDivergences { marketId oracle: oracleAddress reference oracleUsd referenceUsd divergencePct grossTvlUsd borrowedUsd positions: positionCount } } } }`,
   );
   expect(inGraphql.body.errors).toBeUndefined();
   const own = (list: Json[]) => list.find((item) => item.strategyId === id || item.id === id);
@@ -54,7 +54,10 @@ async function read(chainId: number, id: string, wallet: string) {
       strategy: (own(strategies.body.strategies) ?? own(strategies.body.strategies.map(asStock)))?.spiralHints
         ?.warnings,
       app: own(markets.body.markets).warnings,
-      market: market.body.data.market.warnings,
+      market: market.body.data.market.warnings.map((warning: Json) => ({
+        ...warning,
+        code: warning.code.toLowerCase(),
+      })),
       position: [own(positions.body.positions), ...vaults(positions.body.equityPositions)].find(Boolean).warnings,
       portfolio: [own(portfolio.body.positions), ...vaults(portfolio.body.equityPositions)].find(Boolean).warnings,
     },
@@ -96,8 +99,8 @@ test.each(CASES)('against %s and %s on chain %i: %s', async (whenLower, whenAbsu
     // A warning that only the running process knew would be gone with it.
     if (factor < 100n && against === 'before') {
       await service.restart();
-      const restarted = await service.graphql(`{ market(id: "${market.id}") { warnings { code } } }`);
-      expect(codesOf(restarted.body.data.market.warnings)).toEqual([code]);
+      const restarted = await service.graphql(`{ market(marketId: "${market.id}") { warnings { code } } }`);
+      expect(codesOf(restarted.body.data.market.warnings)).toEqual([code.toUpperCase()]);
     }
     for (const [where, warnings] of Object.entries(during.codes)) {
       expect([where, codesOf(warnings)]).toEqual([where, [code]]);
@@ -126,7 +129,9 @@ test.each(CASES)('against %s and %s on chain %i: %s', async (whenLower, whenAbsu
     expect(during.chain.divergentUsd).toBe(told.grossTvlUsd);
     expect(during.tvl.total.divergentUsd).toBe(told.grossTvlUsd);
     const typed = during.typed.chains.find((row: Json) => row.chainId === chainId).oracleDivergences[0];
-    expect({ ...typed, grossTvlUsd: Number(typed.grossTvlUsd), borrowedUsd: Number(typed.borrowedUsd) }).toEqual(told);
+    const { reference, ...row } = typed;
+    const [grossTvlUsd, borrowedUsd] = [Number(row.grossTvlUsd), Number(row.borrowedUsd)];
+    expect({ ...row, against: reference.toLowerCase(), grossTvlUsd, borrowedUsd }).toEqual(told);
     expect(Number(during.typed.total.divergentUsd)).toBe(told.grossTvlUsd);
   }
 
@@ -221,10 +226,14 @@ test('an impossible oracle of a collateral without a price shows from the first 
   const folder = await mkdtemp(join(tmpdir(), 'spiral-gateway-first-'));
   await service.restart({ SNAPSHOT_FILE: join(folder, 'none.json') });
   const marked = async () => {
-    const { body } = await service.graphql(`{ markets(first: 100) { nodes { id warnings { code } } } }`);
+    const { body } = await service.graphql(`{ markets(first: 100) { nodes { id: marketId warnings { code } } } }`);
     expect(body.errors).toBeUndefined();
     const nodes: Json[] = body.data.markets.nodes;
-    return new Map(nodes.flatMap(({ id, warnings }) => (warnings.length > 0 ? [[id, codesOf(warnings)]] : [])));
+    return new Map(
+      nodes.flatMap(({ id, warnings }) =>
+        warnings.length > 0 ? [[id, codesOf(warnings).map((code: string) => code.toLowerCase())]] : [],
+      ),
+    );
   };
   expect(await marked()).toEqual(new Map(broken.map(({ market, against }) => [market.id, [CODES[against]]])));
   const { body: tvl } = await service.get('/v1/tvl');

@@ -1,3 +1,4 @@
+import { BigNumber } from 'bignumber.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Json, noSleep, OPS, startService, type TestService } from '../../support/service.ts';
 import { CHAIN_IDS, SUSDE_PYUSD } from '../known.ts';
@@ -29,26 +30,28 @@ describe('histories', () => {
     [
       'borrowApyHistory',
       `/v1/markets/${SUSDE_PYUSD}/borrow-apy-history`,
-      ({ atSec, fraction }: Json) => ({ x: atSec, y: Number(fraction) }),
+      ({ at, ratePct }: Json) => ({ x: Date.parse(at) / 1_000, y: Number(new BigNumber(ratePct).shiftedBy(-2)) }),
     ],
     [
       'collateralApyHistory',
       `/v1/collateral/${SUSDE_PYUSD}/apy-history`,
-      ({ atMs, ratePct }: Json) => ({ ts: atMs, apy: Number(ratePct) }),
+      ({ at, ratePct }: Json) => ({ ts: Date.parse(at), apy: Number(ratePct) }),
     ],
     [
-      'incentiveHistory',
+      'borrowIncentiveHistory',
       `/v1/markets/${SUSDE_PYUSD}/incentive-history`,
-      ({ atMs, ratePct }: Json) => ({ ts: atMs, apr: Number(ratePct) }),
+      ({ at, ratePct }: Json) => ({ ts: Date.parse(at), apr: Number(ratePct) }),
     ],
   ] as const;
   test.each(ONE)('%s = %s', async (field, path, point) => {
     const data = await ask(
-      `{ ${field}(id: "${SUSDE_PYUSD}") { id asOf stale points { atSec atMs fraction ratePct } } }`,
+      `{ market(marketId: "${SUSDE_PYUSD}") { ${field} { marketId freshness { asOf status } points { at ratePct } gaps { field } } } }`,
     );
-    const { id, asOf, stale, points } = data[field];
+    const { marketId: id, freshness, points, gaps } = data.market[field];
     const { body } = await service.get(path);
-    expect(body).toEqual({ id, asOf, stale, history: points.map(point) });
+    const { asOf, status } = freshness;
+    expect(gaps).toEqual([]);
+    expect(body).toEqual({ id, asOf, stale: status === 'STALE', history: points.map(point) });
     const times: number[] = body.history.map((row: Json) => row.x ?? row.ts);
     expect(times).toEqual([...new Set(times)].sort((a, b) => a - b));
   });
@@ -65,23 +68,24 @@ describe('histories', () => {
 
   test('a collateral without its own yield has no history, with a reason in GraphQL', async () => {
     const market = service.world.chains.on(1).chain.markets.find(({ collateral }) => collateral.symbol === 'WBTC');
-    const { collateralApyHistory } = await ask(
-      `{ collateralApyHistory(id: "${market?.id}") { points { atMs } gap { reason } } }`,
+    const { rateHistories } = await ask(
+      `{ rateHistories(kind: COLLATERAL_APY, marketIds: ["${market?.id}"]) { points { at } gaps { field reason } } }`,
     );
-    expect(collateralApyHistory).toEqual({ points: [], gap: { reason: 'NOT_APPLICABLE' } });
+    const gaps = ['points', 'freshness'].map((field) => ({ field, reason: 'NOT_APPLICABLE' }));
+    expect(rateHistories).toEqual([{ points: [], gaps }]);
   });
 
   const points = async (args: string): Promise<Json[]> =>
-    (await ask(`{ borrowApyHistory(id: "${SUSDE_PYUSD}", ${args}) { points { atSec fraction } } }`)).borrowApyHistory
-      .points;
+    (await ask(`{ market(marketId: "${SUSDE_PYUSD}") { borrowApyHistory(${args}) { points { at ratePct } } } }`)).market
+      .borrowApyHistory.points;
 
   test('range, resolution and downsampling', async () => {
     const days = await points('resolution: DAY');
     const weeks = await points('resolution: WEEK');
     expect(days.length).toBeGreaterThan(85);
     expect(weeks.length).toBeLessThanOrEqual(Math.ceil(days.length / 7) + 1);
-    const from = new Date((days.at(-10)?.atSec ?? 0) * 1_000).toISOString();
-    const late = await points(`resolution: DAY, from: "${from}"`);
+    const from = days.at(-10)?.at;
+    const late = await points(`resolution: DAY, fromAt: "${from}"`);
     expect(late).toEqual(days.slice(-10));
     const last = await points('resolution: WEEK, downsampling: LAST');
     expect(last).toHaveLength(weeks.length);
@@ -97,8 +101,8 @@ describe('histories', () => {
     await pass(HOUR_SEC);
     const after = await raw();
     expect(after).toHaveLength(before.length + 2);
-    const market = await ask(`{ market(id: "${SUSDE_PYUSD}") { borrowApyPct } }`);
-    expect(Number(after.at(-1)?.fraction)).toBeCloseTo(Number(market.market.borrowApyPct) / 100, 10);
+    const market = await ask(`{ market(marketId: "${SUSDE_PYUSD}") { borrowApyPct } }`);
+    expect(Number(after.at(-1)?.ratePct)).toBeCloseTo(Number(market.market.borrowApyPct), 8);
   });
 
   test("without the indexer's field, the history continues from our samples without a loss", async () => {
@@ -115,45 +119,51 @@ describe('histories', () => {
   });
 
   test.each([
-    ['from: "2020-01-01T00:00:00Z"', 'from'],
-    ['from: "2026-01-02T00:00:00Z", to: "2026-01-01T00:00:00Z"', 'from'],
+    ['fromAt: "2020-01-01T00:00:00Z"', 'fromAt'],
+    ['fromAt: "2026-01-02T00:00:00Z", toAt: "2026-01-01T00:00:00Z"', 'fromAt'],
   ])('error: bad_request for a range of %s', async (args, field) => {
-    const { body } = await service.graphql(`{ borrowApyHistory(id: "${SUSDE_PYUSD}", ${args}) { id } }`);
+    const { body } = await service.graphql(
+      `{ rateHistories(kind: BORROW_APY, marketIds: ["${SUSDE_PYUSD}"], ${args}) { kind } }`,
+    );
     expect(body.errors?.[0].extensions).toMatchObject({ code: 'bad_request', details: { field } });
   });
 });
 
 describe('prices', () => {
-  const QUERY = `query ($chainId: ChainId!) { prices(chainIds: [$chainId]) {
-    asOf stale items { token { address symbol } usd source freshness { asOf ageSec staleForSec } gap { reason message } }
-  } }`;
+  const QUERY = `query ($chainId: ChainId!) { tokens(chainIds: [$chainId], first: 200) { nodes {
+    address symbol price { usd source freshness { asOf ageSec status } } gaps(fields: ["price"]) { reason message }
+  } } }`;
 
-  test.each(CHAIN_IDS)('chain %i: the same numbers with source and age, and gaps with reasons', async (chainId) => {
-    await service.refresh(`prices:${chainId}`);
-    const { prices } = await ask(QUERY, { chainId });
-    const { body } = await service.get(`/v1/prices?chainId=${chainId}`);
-    const known = prices.items.filter(({ usd }: Json) => usd !== null);
-    expect(body).toEqual({
-      asOf: prices.asOf,
-      stale: false,
-      prices: Object.fromEntries(known.map(({ token, usd }: Json) => [token.address, Number(usd)])),
-    });
-    for (const { usd, source, freshness, gap } of prices.items) {
-      if (usd === null) {
-        expect(gap.reason).toMatch(/^(NOT_MEASURED|SOURCE_FAILED|IMPLAUSIBLE)$/);
-      } else {
-        expect(source).toMatch(/^(coingecko|defillama|oracle)$/);
-        expect(gap).toBeNull();
-        expect(freshness.ageSec).toBeLessThan(60);
+  test.each(CHAIN_IDS)(
+    'chain %i: the same numbers, each with its source and age, each gap with its reason',
+    async (chainId) => {
+      await service.refresh(`prices:${chainId}`);
+      const { nodes } = (await ask(QUERY, { chainId })).tokens;
+      const { body } = await service.get(`/v1/prices?chainId=${chainId}`);
+      const known = nodes.filter(({ price }: Json) => price !== null);
+      const times = known.map(({ price }: Json) => price.freshness.asOf).sort();
+      expect(body).toEqual({
+        asOf: times[0],
+        stale: false,
+        prices: Object.fromEntries(known.map(({ address, price }: Json) => [address, Number(price.usd)])),
+      });
+      for (const { price, gaps } of nodes) {
+        if (price === null) {
+          expect(gaps[0].reason).toMatch(/^(NOT_MEASURED|SOURCE_FAILED|IMPLAUSIBLE)$/);
+        } else {
+          expect(price.source).toMatch(/^(coingecko|defillama|oracle)$/);
+          expect(gaps).toEqual([]);
+          expect([price.freshness.status, price.freshness.ageSec < 60]).toEqual(['FRESH', true]);
+        }
       }
-    }
-    expect(prices.items.map(({ token }: Json) => token.address).sort()).toEqual(
-      service.world.chains
-        .on(chainId)
-        .chain.tokens.map(({ address }) => address)
-        .sort(),
-    );
-  });
+      expect(nodes.map(({ address }: Json) => address).sort()).toEqual(
+        service.world.chains
+          .on(chainId)
+          .chain.tokens.map(({ address }) => address)
+          .sort(),
+      );
+    },
+  );
 
   test.each([
     [1, ['ETH', 'WETH', 'sUSDS', 'PT-apxUSD-5NOV2026', 'stUSDS', 'srRoyUSDC']],
@@ -187,7 +197,7 @@ describe('prices', () => {
     await service.refresh('prices:1');
     const during = await ask(QUERY, { chainId: 1 });
     const bySymbol = (data: Json, symbol: string) =>
-      data.prices.items.find(({ token }: Json) => token.symbol === symbol);
+      data.tokens.nodes.find((token: Json) => token.symbol === symbol)?.price;
     expect(bySymbol(before, 'sUSDe').source).toBe('coingecko');
     expect(bySymbol(during, 'sUSDe')).toMatchObject({ source: 'defillama', usd: bySymbol(before, 'sUSDe').usd });
     service.world.upstreams.faults.clear();

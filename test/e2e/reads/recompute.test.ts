@@ -66,8 +66,8 @@ async function usdPrice(token: Token): Promise<Exact> {
 /** The market accrued to the block that the service read. */
 async function onChain(market: Market) {
   const { client } = service.world.chains.on(market.chainId);
-  const { body } = await service.graphql(`{ market(id: "${market.id}") { state { blockNumber } } }`);
-  const blockNumber = BigInt(body.data.market.state.blockNumber);
+  const { body } = await service.graphql(`{ market(marketId: "${market.id}") { state { readAt { blockNumber } } } }`);
+  const blockNumber = BigInt(body.data.market.state.readAt.blockNumber);
   const { timestamp } = await client.getBlock({ blockNumber });
   const stored = await fetchMarket(market.id as string as SdkMarketId, client, {
     chainId: market.chainId,
@@ -166,11 +166,13 @@ describe('a loop strategy', () => {
 });
 
 describe('an equity vault', () => {
-  const VAULTS = `{ strategies(filter: { chainIds: [4663], kind: equity, listedOnly: false }) { nodes {
-    id curator correlated collateralApyPct borrowApyPct maxLeverage
-    equityVault { stockMarketId yieldStrategyId targetLtvPct maxStockLtvPct yieldLegApyPct }
-    ltvPct { liquidation max } defaultLeverage { leverage ltvPct leverageApyPct } leverageLadder { leverage ltvPct leverageApyPct }
-    collateral { symbol priceUsd } loan { priceUsd } liquidityUsd
+  const VAULTS = `{ strategies(filter: { chainIds: [4663], kinds: [EQUITY_VAULT], listedOnly: false }) { nodes {
+    strategyId marketId curator correlated defaultApyPct borrowApyPct ltvLimits { liquidationPct maxPct } liquidityUsd
+    collateralPrice { usd } loanPrice { usd }
+    ... on EquityVaultStrategy {
+      yieldStrategyId targetLtvPct yieldLegApyPct
+      targetRung { grossExposure ltvPct netApyPct } netApyLadder { grossExposure ltvPct netApyPct }
+    }
   } } }`;
 
   test('every number follows from its two markets', async () => {
@@ -178,9 +180,9 @@ describe('an equity vault', () => {
     const vaults = body.data.strategies.nodes;
     expect(vaults.length).toBe(3);
     for (const vault of vaults) {
-      const stockMarket = marketOf(4663, vault.equityVault.stockMarketId);
-      const yieldMarket = marketOf(4663, vault.equityVault.yieldStrategyId);
-      expect(vault.id).toBe(`equity-${stockMarket.id}`);
+      const stockMarket = marketOf(4663, vault.marketId);
+      const yieldMarket = marketOf(4663, vault.yieldStrategyId);
+      expect(vault.strategyId).toBe(`equity-${stockMarket.id}`);
       const stock = await onChain(stockMarket);
       const leg = await onChain(yieldMarket);
       const { apy } = await collateralApy(yieldMarket.collateral);
@@ -190,9 +192,9 @@ describe('an equity vault', () => {
       const liquidation = new Exact(String(stockMarket.lltv)).shiftedBy(-16);
       const cap = liquidation.times('0.88');
       const rung = (ltvPct: Exact) => ({
-        leverage: shown(ltvPct.div(100).plus(1), 1),
+        grossExposure: shown(ltvPct.div(100).plus(1), 1),
         ltvPct: shown(ltvPct, 1),
-        leverageApyPct: shown(ltvPct.div(100).times(legApy.minus(stock.borrowApy))),
+        netApyPct: shown(ltvPct.div(100).times(legApy.minus(stock.borrowApy))),
       });
       const loanUsd = await usdPrice(stockMarket.loan);
       const oracle = await service.world.chains.on(4663).client.readContract({
@@ -205,20 +207,20 @@ describe('an equity vault', () => {
       expect(vault).toMatchObject({
         curator: 'Longbow',
         correlated: false,
-        collateralApyPct: shown(legApy),
+        defaultApyPct: rung(target).netApyPct,
         borrowApyPct: shown(stock.borrowApy),
-        equityVault: { yieldLegApyPct: shown(legApy), targetLtvPct: '50.00', maxStockLtvPct: shown(cap) },
-        ltvPct: { liquidation: shown(liquidation), max: shown(cap) },
-        maxLeverage: rung(cap).leverage,
-        defaultLeverage: rung(target),
-        leverageLadder: [rung(new Exact(0)), rung(target), rung(cap)],
-        loan: { priceUsd: loanUsd.toFixed() },
+        yieldLegApyPct: shown(legApy),
+        targetLtvPct: '50.00',
+        ltvLimits: { liquidationPct: shown(liquidation), maxPct: shown(cap) },
+        targetRung: rung(target),
+        netApyLadder: [rung(new Exact(0)), rung(target), rung(cap)],
+        loanPrice: { usd: loanUsd.toFixed() },
         liquidityUsd: shown(
           new Exact(String(stock.market.liquidity)).shiftedBy(-stockMarket.loan.decimals).times(loanUsd),
         ),
       });
       const byOracle = new Exact(String(oracle)).times(loanUsd).shiftedBy(places);
-      expect(new Exact(vault.collateral.priceUsd).minus(byOracle).abs().lte('1e-12')).toBe(true);
+      expect(new Exact(vault.collateralPrice.usd).minus(byOracle).abs().lte('1e-12')).toBe(true);
     }
   });
 });

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Json, noSleep, startService, type TestService } from '../../support/service.ts';
 import { allNodes, CHAIN_IDS, SUSDE_PYUSD } from '../known.ts';
+import { asContract } from './strategy-contract.ts';
 
 /*
  * GraphQL and REST say the same of every strategy. One world goes from knowing little (every optional source down since the
@@ -34,76 +35,42 @@ beforeAll(async () => {
 afterAll(() => service?.stop());
 
 const QUERY = `query ($chainId: ChainId!, $first: Int!, $after: String) { strategies(filter: { chainIds: [$chainId], listedOnly: false }, first: $first, after: $after) { pageInfo { hasNextPage endCursor } nodes {
-  id chainId correlated curator
-  collateral { address symbol name decimals category: categoryName project yieldSource description priceUsd isPt maturity maturityDate maturityDaysLeft underlying { address symbol } }
-  loan { address symbol decimals priceUsd }
-  collateralApyPct collateralApySource
-  yieldSustainabilityPct { avg30d avg60d avg90d }
+  __typename strategyId chainId marketId correlated curator
+  collateral { address displaySymbol name decimals category project yieldSource description isPt maturesAt maturityDaysLeft underlyingAddress underlyingSymbol }
+  loan { address displaySymbol decimals }
+  collateralPrice { usd } loanPrice { usd }
   pointsIncentive { program perDayPerCollateralToken }
   borrowApyPct quarterlyBorrowApyPct
-  borrowIncentive { aprPct breakdown { symbol aprPct } campaignUrl endsAt }
-  collateralIncentive { aprPct breakdown { symbol aprPct } campaignUrl endsAt }
-  netBorrowApyPct supplyUsd liquidityUsd publicAllocatorLiquidityUsd maxLeverage utilizationPct
-  leverageLadder { leverage ltvPct leverageApyPct } defaultLeverage { leverage ltvPct leverageApyPct }
-  historicalLeverageApyPct { avg30d avg60d avg90d }
-  ltvPct { liquidation max }
+  borrowIncentive { aprPct endsAt campaigns { rewardSymbol aprPct url } }
+  collateralIncentive { aprPct endsAt campaigns { rewardSymbol aprPct url } }
+  netBorrowApyPct supplyUsd liquidityUsd publicAllocatorLiquidityUsd utilizationPct
+  ltvLimits { liquidationPct maxPct }
   oracle { address type }
   oraclePriceAsOf
-  exitLiquidity { measured asOf method direction slippagePct { sizeUsd slippagePct } }
+  exitLiquidity { source freshness { asOf } slippages { sizeUsd slippagePct } }
+  exitLiquidityTier { tier listingMaxPct cleanMaxPct }
   noSwapRoute
-  spiralHints { exitLiquidityTier { value thresholds { listingMaxPct depthCleanMaxPct } } profile { value leverageApyMeaning } warnings { code field value message } }
-  freshness { borrow { asOf staleAfterSec staleForSec } collateralApy { asOf staleAfterSec staleForSec } exitLiquidity { asOf staleAfterSec staleForSec } }
-  inputFreshness { prices { asOf staleAfterSec staleForSec } incentives { asOf staleAfterSec staleForSec } }
+  warnings { code field value message }
+  freshness {
+    borrow { asOf staleAfterSec staleForSec } collateralApy { asOf staleAfterSec staleForSec } exitLiquidity { asOf staleAfterSec staleForSec }
+    prices { asOf staleAfterSec staleForSec } incentives { asOf staleAfterSec staleForSec }
+  }
   fees { yieldFeePct depositFeePct treasury freshness { asOf staleAfterSec staleForSec } }
   deployment { source freshness { asOf staleAfterSec staleForSec } paused supported correlated liquidationBufferPct }
-  links { app market yieldSource }
-  equityVault { stockMarketId yieldStrategyId depositToken { address symbol decimals } targetLtvPct maxStockLtvPct yieldLegApyPct }
-  visibility { visible checks { name passed } }
+  links { appUrl marketUrl yieldSourceUrl }
+  visibility { listed checks { rule passed } }
   gaps { field reason message }
+  ... on LoopStrategy {
+    collateralApyPct collateralApySource collateralApyMeans { avg30dPct avg60dPct avg90dPct }
+    maxLeverage leverageLadder { leverage ltvPct leverageApyPct } defaultLeverage { leverage ltvPct leverageApyPct }
+    leverageApyMeans { avg30dPct avg60dPct avg90dPct } profile { kind leverageApyMeaning }
+  }
+  ... on EquityVaultStrategy {
+    depositToken { address displaySymbol decimals } yieldStrategyId targetLtvPct yieldLegApyPct yieldLegApySource
+    yieldLegApyMeans { avg30dPct avg60dPct avg90dPct } netApyMeans { avg30dPct avg60dPct avg90dPct }
+    netApyLadder { ltvPct grossExposure netApyPct } targetRung { ltvPct grossExposure netApyPct }
+  }
 } } }`;
-
-/** Where the contract keeps null: it was measured, or cannot apply. Everywhere else an unknown value is absent. */
-const KEEPS_NULL =
-  /^(collateral\.(maturity|maturityDate|maturityDaysLeft)|oraclePriceAsOf|pointsIncentive|borrowIncentive|collateralIncentive|exitLiquidity\.slippagePct\.\d+)$/;
-const MAY_BE_UNKNOWN = /^(oraclePriceAsOf|pointsIncentive|borrowIncentive|collateralIncentive)$/;
-/** Required, and made without an input that is not known. */
-const ASSUMED =
-  /^(netBorrowApyPct|collateralApyPct|fees\.(yieldFeePct|depositFeePct)|equityVault\.yieldLegApyPct|leverageLadder|defaultLeverage|noSwapRoute|freshness\.exitLiquidity)$/;
-/** Exact decimals there, JSON numbers here. */
-const NUMBERS =
-  /^(supplyUsd|liquidityUsd|publicAllocatorLiquidityUsd|pointsIncentive\.perDayPerCollateralToken|spiralHints\.exitLiquidityTier\.thresholds\.\w+)$/;
-
-/** Shape what GraphQL says by the words of the contract alone. */
-function asContract(strategy: Json): Json {
-  const { gaps, visibility, exitLiquidity, inputFreshness, ...rest } = strategy;
-  const failed = visibility.checks.filter(({ passed }: Json) => !passed).map(({ name }: Json) => name);
-  const assumed = gaps.filter(({ field }: Json) => ASSUMED.test(field));
-  const slippagePct = exitLiquidity.slippagePct?.map((row: Json) => [row.sizeUsd, row.slippagePct]);
-  const exit = exitLiquidity.measured
-    ? { ...exitLiquidity, slippagePct: Object.fromEntries(slippagePct) }
-    : { measured: false };
-  const none = new Set(
-    gaps.filter(({ reason }: Json) => reason === 'NONE' || reason === 'NOT_APPLICABLE').map(({ field }: Json) => field),
-  );
-  const walk = (value: Json, path: string): Json => {
-    if (Array.isArray(value)) return value.map((item) => walk(item, path));
-    if (typeof value !== 'object' || value === null) return NUMBERS.test(path) ? Number(value) : value;
-    return Object.fromEntries(
-      Object.entries<Json>(value).flatMap(([key, item]) => {
-        const here = path === '' ? key : `${path}.${key}`;
-        if (item !== null) return [[key, walk(item, here)]];
-        return KEEPS_NULL.test(here) && (!MAY_BE_UNKNOWN.test(here) || none.has(here)) ? [[key, null]] : [];
-      }),
-    );
-  };
-  return {
-    ...walk({ ...rest, exitLiquidity: exit }, ''),
-    ...(inputFreshness.prices || inputFreshness.incentives ? { inputFreshness: walk(inputFreshness, '') } : {}),
-    listed: visibility.visible,
-    ...(failed.length > 0 ? { notListedBecause: failed } : {}),
-    ...(assumed.length > 0 ? { gaps: assumed } : {}),
-  };
-}
 
 const graphqlOf = (chainId: number): Promise<Json[]> => allNodes(service, QUERY, 'strategies', { chainId });
 
@@ -114,15 +81,16 @@ async function expectEqual(): Promise<void> {
     const listed = new Map<string, Json>(body.strategies.map((strategy: Json) => [strategy.id, strategy]));
     expect([...listed.keys()].sort()).toEqual(
       typed
-        .filter(({ visibility }) => visibility.visible)
-        .map(({ id }) => id)
+        .filter(({ visibility }) => visibility.listed)
+        .map(({ strategyId }) => strategyId)
         .sort(),
     );
     for (const strategy of typed) {
       const expected = asContract(strategy);
-      if (listed.has(strategy.id)) expect(listed.get(strategy.id)).toEqual(expected);
-      if (!strategy.id.startsWith('equity-')) {
-        const one = await service.get(`/v1/strategies/${strategy.id}`);
+      const { strategyId } = strategy;
+      if (listed.has(strategyId)) expect(listed.get(strategyId)).toEqual(expected);
+      if (!strategyId.startsWith('equity-')) {
+        const one = await service.get(`/v1/strategies/${strategyId}`);
         expect(one.status).toBe(200);
         expect(one.body).toEqual(expected);
       }
@@ -189,18 +157,12 @@ describe('before the first answer of the optional sources', () => {
   });
 
   test('GraphQL has the reason beside every null', async () => {
-    const [typed] = (await graphqlOf(1)).filter(({ id }) => id === SUSDE_PYUSD);
+    const [typed] = (await graphqlOf(1)).filter(({ strategyId }) => strategyId === SUSDE_PYUSD);
     const reasons = new Map(typed.gaps.map(({ field, reason }: Json) => [field, reason]));
-    for (const field of [
-      'loan.priceUsd',
-      'supplyUsd',
-      'borrowIncentive',
-      'exitLiquidity',
-      'publicAllocatorLiquidityUsd',
-    ]) {
+    for (const field of ['loanPrice', 'supplyUsd', 'borrowIncentive', 'exitLiquidity', 'publicAllocatorLiquidityUsd']) {
       expect([field, reasons.get(field)]).toEqual([field, 'SOURCE_FAILED']);
     }
-    expect(reasons.get('collateral.maturity')).toBe('NOT_APPLICABLE');
+    expect(reasons.get('collateral.maturesAt')).toBe('NOT_APPLICABLE');
   });
 
   test('a perp has its profile, and no unmeasured tier', async () => {

@@ -1,0 +1,91 @@
+import { Decimal, formatPct } from '../../shared/decimal.ts';
+
+/*
+ * Facts of markets that several rows of the contract show in a form of their own.
+ */
+
+interface Incentive {
+  readonly aprPct: string;
+  readonly endsAt: string;
+  readonly campaigns: readonly {
+    readonly rewardSymbol: string;
+    readonly aprPct: string;
+    readonly url: string | null;
+  }[];
+}
+
+/** Show an incentive with 2 places and one line per reward symbol. */
+export function projectIncentive(incentive: Incentive | null) {
+  if (incentive === null) return null;
+  const bySymbol = new Map<string, Decimal>();
+  for (const { rewardSymbol, aprPct } of incentive.campaigns) {
+    bySymbol.set(rewardSymbol, new Decimal(aprPct).plus(bySymbol.get(rewardSymbol) ?? 0));
+  }
+  return {
+    aprPct: formatPct(new Decimal(incentive.aprPct)),
+    breakdown: [...bySymbol].map(([symbol, aprPct]) => ({ symbol, aprPct: formatPct(aprPct) })),
+    campaignUrl: incentive.campaigns.find(({ url }) => url !== null)?.url ?? null,
+    endsAt: incentive.endsAt,
+  };
+}
+
+interface ExitLiquidity {
+  readonly source: string;
+  readonly freshness: { readonly asOf: string | null };
+  readonly slippages: readonly { readonly sizeUsd: string; readonly slippagePct: string | null }[];
+}
+
+/** Show the loss by size; `null` = no route at that size. */
+export function slippageBySize(exit: ExitLiquidity, places?: number): Readonly<Record<string, string | null>> {
+  return Object.fromEntries(
+    exit.slippages.map(({ sizeUsd, slippagePct }) => [
+      sizeUsd,
+      slippagePct === null || places === undefined ? slippagePct : formatPct(new Decimal(slippagePct), places),
+    ]),
+  );
+}
+
+/** Show what selling the collateral would cost, or that nothing has measured it. */
+export function projectExit(exit: ExitLiquidity | null) {
+  if (exit === null) return { measured: false };
+  return {
+    measured: true,
+    asOf: exit.freshness.asOf,
+    method: `${exit.source} quotes`,
+    direction: 'collateral to stable',
+    slippagePct: slippageBySize(exit, 2),
+  };
+}
+
+interface Means {
+  readonly avg30dPct: string | null;
+  readonly avg60dPct: string | null;
+  readonly avg90dPct: string | null;
+}
+
+/** Show trailing means under the names of the contract. */
+export function projectMeans(means: Means | null) {
+  return means && { avg30d: means.avg30dPct, avg60d: means.avg60dPct, avg90d: means.avg90dPct };
+}
+
+interface Freshness {
+  readonly asOf: string | null;
+  readonly staleAfterSec: number;
+  readonly staleForSec: number | null;
+}
+
+/** Begin of time: the age of what nothing has ever measured. */
+const NEVER = '1970-01-01T00:00:00.000Z';
+
+/** Show an age as the contract has it, that of something never measured from the begin of time. */
+export function projectAge(freshness: Freshness | null) {
+  return freshness && { ...freshness, asOf: freshness.asOf ?? NEVER };
+}
+
+/** Digits after the point of a USD price that is derived rather than quoted. */
+const PRICE_PLACES = 12;
+
+/** Show the price of a token of a strategy. */
+export function projectPrice(price: { readonly usd: string } | null): string | null {
+  return price && new Decimal(price.usd).decimalPlaces(PRICE_PLACES).toFixed();
+}

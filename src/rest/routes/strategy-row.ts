@@ -1,0 +1,130 @@
+import { dropAbsent } from '../absence.ts';
+import type { StrategyByIdQuery } from '../generated/operations.ts';
+import { strategySchema } from '../schemas/strategy.ts';
+import { projectAge, projectExit, projectIncentive, projectMeans, projectPrice } from './market-facts.ts';
+import { assumedIn, noneIn, toNumber } from './shared.ts';
+
+type StrategyData = NonNullable<StrategyByIdQuery['strategy']>;
+type Loop = Extract<StrategyData, { readonly leverageLadder: unknown }>;
+type Vault = Extract<StrategyData, { readonly netApyLadder: unknown }>;
+type Gap = StrategyData['gaps'][number];
+
+/** Shape a strategy as the frozen contract has it: money as numbers, what is not measured left out. */
+export function projectStrategy(strategy: StrategyData): unknown {
+  const gaps = strategy.gaps.flatMap((gap) => namesOf(gap, strategy).map((field) => ({ ...gap, field })));
+  const failed = strategy.visibility.checks.flatMap(({ rule, passed }) => (passed ? [] : [rule]));
+  const { ltvLimits, freshness } = strategy;
+  const body = {
+    ...strategy,
+    id: strategy.strategyId,
+    collateral: projectCollateral(strategy),
+    loan: { ...strategy.loan, symbol: strategy.loan.displaySymbol, priceUsd: projectPrice(strategy.loanPrice) },
+    ...('netApyLadder' in strategy ? projectVault(strategy) : projectLoop(strategy)),
+    supplyUsd: toNumber(strategy.supplyUsd),
+    liquidityUsd: toNumber(strategy.liquidityUsd),
+    publicAllocatorLiquidityUsd: toNumber(strategy.publicAllocatorLiquidityUsd),
+    pointsIncentive: strategy.pointsIncentive && {
+      program: strategy.pointsIncentive.program,
+      perDayPerCollateralToken: Number(strategy.pointsIncentive.perDayPerCollateralToken),
+    },
+    borrowIncentive: projectIncentive(strategy.borrowIncentive),
+    collateralIncentive: projectIncentive(strategy.collateralIncentive),
+    ltvPct: { liquidation: ltvLimits.liquidationPct, max: ltvLimits.maxPct },
+    exitLiquidity: projectExit(strategy.exitLiquidity),
+    spiralHints: projectHints(strategy),
+    freshness: {
+      borrow: freshness.borrow,
+      collateralApy: projectAge(freshness.collateralApy),
+      exitLiquidity: projectAge(freshness.exitLiquidity),
+    },
+    inputFreshness:
+      freshness.prices || freshness.incentives ? { prices: freshness.prices, incentives: freshness.incentives } : null,
+    links: strategy.links && {
+      app: strategy.links.appUrl,
+      market: strategy.links.marketUrl,
+      yieldSource: strategy.links.yieldSourceUrl,
+    },
+    listed: strategy.visibility.listed,
+    notListedBecause: failed.length === 0 ? null : failed,
+    deployment: strategy.deployment?.freshness ? strategy.deployment : null,
+    gaps: assumedIn(gaps),
+  };
+  return dropAbsent(strategySchema, body, noneIn(gaps));
+}
+
+function projectCollateral({ collateral, collateralPrice }: StrategyData) {
+  const { maturesAt, underlyingAddress, underlyingSymbol } = collateral;
+  return {
+    ...collateral,
+    symbol: collateral.displaySymbol,
+    priceUsd: projectPrice(collateralPrice),
+    maturity: maturesAt === null ? null : Date.parse(maturesAt) / 1_000,
+    maturityDate: maturesAt === null ? null : maturesAt.slice(0, 'YYYY-MM-DD'.length),
+    underlying: underlyingAddress === null ? null : { address: underlyingAddress, symbol: underlyingSymbol },
+  };
+}
+
+function projectLoop(loop: Loop) {
+  return {
+    yieldSustainabilityPct: projectMeans(loop.collateralApyMeans),
+    historicalLeverageApyPct: projectMeans(loop.leverageApyMeans),
+  };
+}
+
+/** The contract shows a vault in the shape of a loop, with its terms beside. */
+function projectVault(vault: Vault) {
+  const rung = ({ ltvPct, grossExposure, netApyPct }: Vault['targetRung']) => ({
+    leverage: grossExposure,
+    ltvPct,
+    leverageApyPct: netApyPct,
+  });
+  const ladder = vault.netApyLadder.map(rung);
+  const { depositToken } = vault;
+  return {
+    collateralApyPct: vault.yieldLegApyPct,
+    collateralApySource: vault.yieldLegApySource,
+    yieldSustainabilityPct: projectMeans(vault.yieldLegApyMeans),
+    historicalLeverageApyPct: projectMeans(vault.netApyMeans),
+    maxLeverage: ladder.at(-1)?.leverage ?? null,
+    leverageLadder: ladder,
+    defaultLeverage: rung(vault.targetRung),
+    equityVault: {
+      stockMarketId: vault.marketId,
+      yieldStrategyId: vault.yieldStrategyId,
+      depositToken: { ...depositToken, symbol: depositToken.displaySymbol },
+      targetLtvPct: vault.targetLtvPct,
+      maxStockLtvPct: vault.ltvLimits.maxPct,
+      yieldLegApyPct: vault.yieldLegApyPct,
+    },
+  };
+}
+
+/** The opinions of the contract; `null` when there is none on this strategy. */
+function projectHints(strategy: StrategyData) {
+  const { exitLiquidityTier: tier, warnings } = strategy;
+  const profile = 'profile' in strategy ? strategy.profile : null;
+  if (tier === null && profile === null && warnings.length === 0) return null;
+  return {
+    exitLiquidityTier: tier && {
+      value: tier.tier,
+      thresholds: { listingMaxPct: Number(tier.listingMaxPct), depthCleanMaxPct: Number(tier.cleanMaxPct) },
+    },
+    profile: profile && { value: profile.kind, leverageApyMeaning: profile.leverageApyMeaning },
+    warnings: warnings.length === 0 ? null : warnings,
+  };
+}
+
+/** Names that the contract has for fields that are called otherwise in the schema. */
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  'ltvLimits.maxPct': ['ltvPct.max'],
+};
+const VAULT_NAMES: Readonly<Record<string, readonly string[]>> = {
+  ...NAMES,
+  yieldLegApyPct: ['collateralApyPct', 'equityVault.yieldLegApyPct'],
+  netApyLadder: ['leverageLadder'],
+  targetRung: ['defaultLeverage'],
+};
+
+function namesOf({ field }: Gap, strategy: StrategyData): readonly string[] {
+  return ('netApyLadder' in strategy ? VAULT_NAMES : NAMES)[field] ?? [field];
+}
