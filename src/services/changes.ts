@@ -2,7 +2,7 @@ import type { ComposedChain } from '../domain/market/types.ts';
 import type { IndexedStrategy } from '../domain/strategy/keys.ts';
 import type { ChangeEvent, ChangeFeed, ChangesPort, FeedOptions } from '../resolvers/strategy/changes.ts';
 import type { Clock } from '../shared/clock.ts';
-import { AppError, SubscriptionLimitError } from '../shared/errors.ts';
+import { AppError } from '../shared/errors.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { Timers } from '../shared/timers.ts';
 import type { SnapshotReader } from '../snapshot/types.ts';
@@ -63,8 +63,10 @@ export function createChanges({ snapshot, clock, timers, maxOpen, onChange }: Ch
       const limit = limitOf(options.keyId);
       const held = [...feeds].filter(({ keyId }) => keyId === options.keyId).length;
       if (closed || feeds.size >= maxOpen || held >= limit) {
-        if (!closed) throw new SubscriptionLimitError(limit, maxOpen, RETRY_AFTER_SEC);
-        throw new AppError('not_ready', `This process is stopping. Try again in ${RETRY_AFTER_SEC} seconds.`, {
+        const why = closed
+          ? 'This process is stopping'
+          : `Your limit of ${limit} open subscriptions is reached (${maxOpen} in this process)`;
+        throw new AppError(closed ? 'not_ready' : 'rate_limited', `${why}. Try again in ${RETRY_AFTER_SEC} seconds.`, {
           retryAfterSec: RETRY_AFTER_SEC,
         });
       }

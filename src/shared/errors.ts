@@ -94,17 +94,6 @@ export class UnauthorizedError extends AppError<undefined> {
   }
 }
 
-/** A caller, or this process, has as many open subscriptions as it may have. */
-export class SubscriptionLimitError extends AppError<undefined> {
-  constructor(limit: number, ofProcess: number, retryAfterSec: number) {
-    super(
-      'rate_limited',
-      `Your limit of ${limit} open subscriptions is reached (${ofProcess} in this process). Try again in ${retryAfterSec} seconds.`,
-      { retryAfterSec },
-    );
-  }
-}
-
 export class NotFoundError extends AppError<{ readonly resource: string; readonly id: string }> {
   constructor(message: string, details: { readonly resource: string; readonly id: string }) {
     super('not_found', message, { details });

@@ -7,7 +7,7 @@ import { RateLimitedError } from '../limits/budgets.ts';
 import { QueryTooComplexError } from '../limits/query-limits.ts';
 import { appErrorBehind } from '../schema/common/input-errors.ts';
 import type { CacheFill } from '../shared/byte-cache.ts';
-import { SubscriptionLimitError } from '../shared/errors.ts';
+import { AppError } from '../shared/errors.ts';
 import { type FactsMetricsDeps, registerFactsMetrics } from './metrics-facts.ts';
 
 export type MetricsDeps = FactsMetricsDeps;
@@ -334,7 +334,7 @@ function eventLoopDelay(register: Registry) {
 function limiterOf(error: unknown): string | null {
   if (error instanceof RateLimitedError)
     return `${error.details?.scope ?? 'client'} ${error.details?.policy ?? ''}`.trim();
-  if (error instanceof SubscriptionLimitError) return 'subscriptions';
+  if (error instanceof AppError && error.code === 'rate_limited') return 'subscriptions';
   if (error instanceof QueryTooComplexError) return 'query';
   return error instanceof PayloadTooLargeError ? 'body' : null;
 }
