@@ -27,7 +27,7 @@ spiral-gateway, local world: nothing here is real money, nothing leaves this mac
 Try:
   curl '${url}/v1/strategies'
   curl '${url}/v1/strategies?chainId=4663'
-  curl '${url}/graphql' -H 'content-type: application/json' -d '{"query":"{ strategies(first: 3) { nodes { id maxLeverage } } }"}'
+  curl '${url}/graphql' -H 'content-type: application/json' -d '{"query":"{ strategies(first: 3) { nodes { strategyId defaultApyPct } } }"}'
 
 `);
   await warmed;
