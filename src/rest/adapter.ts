@@ -33,7 +33,7 @@ export interface RestDeps<E extends Entry> {
 
 export interface RestAdapter {
   answer(request: RestRequest): Promise<RestResponse | StreamResponse>;
-  /** The path template of a path, for metrics and logs: a bounded set, whatever paths are requested. */
+  /** The path template of a path, for metrics and logs: a bounded set, also for unknown paths. */
   routeOf(path: string): string | undefined;
 }
 

@@ -156,7 +156,7 @@ function factsOf(
   return facts;
 }
 
-/** A principal token earns nothing after its maturity, whatever its source returned last. */
+/** A principal token earns nothing after its maturity, even if the latest reading of its source is a positive APY. */
 function effectiveApySource(market: Market, nowMs: number): CollateralApySource {
   const { maturity, apySource } = market.collateral;
   return maturity !== undefined && nowMs >= maturity * 1_000 ? 'none' : apySource;

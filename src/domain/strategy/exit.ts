@@ -5,7 +5,7 @@ import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import type { ExitLiquidity, ExitTier, SpiralHints } from './types.ts';
 
-/** Above this loss at the smallest size an exit counts as thin, whatever the loss at larger sizes, percent. */
+/** Above this loss at the smallest size an exit counts as thin; losses at larger sizes do not matter then. Percent. */
 const LISTING_MAX_PCT = 2;
 /** Below this loss an exit of that size counts as clean, percent. */
 const DEPTH_CLEAN_MAX_PCT = 1.5;
@@ -46,8 +46,7 @@ export function exitTier(sweep: ExitSweep): ExitTier {
 }
 
 /**
- * Return the largest measured size with a clean exit; `null` = none. A sweep with too large a loss at its smallest size has no
- * clean size, whatever its larger ones are.
+ * Return the largest measured size with a clean exit; `null` = none, also when only the smallest size loses too much.
  */
 export function cleanExitSize(sweep: ExitSweep): ExitSizeUsd | null {
   const smallest = sweep.slippagePct['100000'];

@@ -175,7 +175,7 @@ export async function listPortfolios(args: ListArgs, ctx: AppContext): Promise<O
   return pageOf(list, queryPortfolios(reportsOf(list), listQuery(args, ctx)), (portfolio) => portfolio);
 }
 
-/** List loops and vaults, whoever holds them. @throws as `readReportList` */
+/** List the loops and vaults of all wallets. @throws as `readReportList` */
 export async function listItems(args: ListArgs, ctx: AppContext): Promise<OpsPage<PortfolioItem>> {
   const list = await readReportList({ chainIds: args.filter?.chainIds }, ctx);
   return pageOf(list, queryItems(reportsOf(list), listQuery(args, ctx)), ({ item }) => item);

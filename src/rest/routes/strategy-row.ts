@@ -9,7 +9,7 @@ type Loop = Extract<StrategyData, { readonly leverageLadder: unknown }>;
 type Vault = Extract<StrategyData, { readonly netApyLadder: unknown }>;
 type Gap = StrategyData['gaps'][number];
 
-/** Shape a strategy as the frozen contract has it: money as numbers, what is not measured left out. */
+/** Convert a strategy to the frozen REST shape: money as numbers, unmeasured values absent. */
 export function projectStrategy(strategy: StrategyData): unknown {
   const gaps = strategy.gaps.flatMap((gap) => namesOf(gap, strategy).map((field) => ({ ...gap, field })));
   const failed = strategy.visibility.checks.flatMap(({ rule, passed }) => (passed ? [] : [rule]));

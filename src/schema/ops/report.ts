@@ -53,7 +53,7 @@ const RecomputeFailureRef = builder.objectRef<NonNullable<ShownReport['failure']
   }),
 });
 
-/** Whatever else a source may say is a failure of the source. */
+/** Return the reason as one of the known ones; an unknown reason counts as `server_error`. */
 function reasonOf(reason: string): FailureReason {
   return FAILURE_REASONS.find((known) => known === reason) ?? 'server_error';
 }

@@ -89,7 +89,7 @@ export const AggregatesRef = builder.objectRef<ShownAggregates>('PortfolioAggreg
   fields: (t) => ({
     walletCount: t.exposeInt('wallets', { description: 'Number of wallets with a match.' }),
     failedWalletCount: t.exposeInt('failedWallets', {
-      description: 'Number of wallets that could not be read, whatever the filter.',
+      description: 'Number of wallets that could not be read. The filter does not change it.',
     }),
     totals: t.expose('all', { type: TotalsRef, description: 'Sums over everything that matches.' }),
     byStatus: t.expose('byStatus', {
