@@ -1,5 +1,5 @@
+import { nearestName } from '../shared/input/nearest-name.ts';
 import { envSchema } from './env.ts';
-import { nearestName } from './nearest-name.ts';
 
 /** A variable with a name that looks like a setting of the service. */
 export interface UnknownSetting {

@@ -5,7 +5,15 @@ import { AppError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import { loggedError } from '../shared/scrub.ts';
 import { type ErrorContent, errorResponse, isErrorCode } from './envelope.ts';
-import { locateField, MAX_BODY_BYTES, parseInput, parseJsonBody, parseQuery, queryNames } from './input.ts';
+import {
+  ignoredParameters,
+  locateField,
+  MAX_BODY_BYTES,
+  parseInput,
+  parseJsonBody,
+  parseQuery,
+  queryNames,
+} from './input.ts';
 import { type BodyPage, jsonInPages } from './pages.ts';
 import { createRouter, type Match, MethodNotAllowedError } from './router.ts';
 import type {
@@ -46,7 +54,8 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
   const router = createRouter(routes);
 
   const read = async (request: RestRequest, { route, pathParams }: Match, entry: E) => {
-    const query = parseQuery(request.query, queryNames(route.params, pathParams));
+    const unknown = route.surface === 'Public' ? 'ignore' : 'refuse';
+    const query = parseQuery(request.query, queryNames(route.params, pathParams), unknown);
     const params: unknown = parseInput(route.params, { ...query, ...pathParams }, (name) =>
       name !== undefined && Object.hasOwn(pathParams, name) ? 'path' : 'query',
     );
@@ -104,6 +113,7 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
     const match = attempt(() => router.match(request.method, request.path));
     const entry = await admit(request, match.ok ? match.value.route : null);
     let response: RestResponse | StreamResponse;
+    let ignored: string | undefined;
     try {
       if (entry.refusal !== null) throw entry.refusal;
       if (!match.ok) throw match.error;
@@ -117,13 +127,15 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
             ? await cachedRows.answer(cacheable(request, value, entry), () => run(request, value, entry))
             : (await run(request, value, entry)).response;
         response = entry.keyed ? unshared(made) : made;
+        ignored = ignoredParameters(request.query, queryNames(route.params, value.pathParams));
       }
     } catch (error) {
       response = errorResponse(toFailure(error, request, logger), request.correlationId);
     }
     // A refused key gets no budget headers.
     if (response.status === 401) return response;
-    const { status, headers } = response;
+    const { status } = response;
+    const headers = ignored === undefined ? response.headers : { ...response.headers, 'ignored-parameters': ignored };
     const budget = entry.headers();
     return 'stream' in response
       ? { status, headers, budget, stream: response.stream }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AppError, BadRequestError } from '../shared/errors.ts';
 import { formatValue } from '../shared/ids.ts';
+import { nearestName } from '../shared/input/nearest-name.ts';
 import { expectation, issuesOf } from './issues.ts';
 import { checkStructure } from './json.ts';
 import type { RestRequest } from './types.ts';
@@ -10,11 +11,19 @@ export const MAX_BODY_BYTES = 64 * 1024;
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
+/** Handling of query parameters that a row does not have: named in a header of the answer, or refused. */
+export type UnknownNames = 'ignore' | 'refuse';
+
 /**
- * Parse a query string. A repeated parameter is refused, because its meaning is ambiguous. A name that differs from a known
- * one in case or separators only is refused too, because it would be ignored.
+ * Parse a query string. A repeated parameter is refused, because its meaning is ambiguous. An unknown name is refused when it
+ * is similar to a known one, which it probably stands for; `unknown` decides about the others.
+ * @throws BadRequestError
  */
-export function parseQuery(query: string, known: readonly string[] = []): Record<string, string> {
+export function parseQuery(
+  query: string,
+  known: readonly string[] = [],
+  unknown: UnknownNames = 'ignore',
+): Record<string, string> {
   const values: Record<string, string> = {};
   if (/%(?![0-9a-fA-F]{2})/.test(query)) {
     throw new BadRequestError('The query is not valid percent-encoding. Encode every % as %25.', {
@@ -28,18 +37,35 @@ export function parseQuery(query: string, known: readonly string[] = []): Record
         field: `query.${formatValue(name)}`,
       });
     }
-    const meant = known.includes(name) ? undefined : known.find((other) => bare(other) === bare(name));
-    if (meant !== undefined) {
-      throw new BadRequestError(`The parameter "${formatValue(name)}" is unknown. Its spelling is "${meant}".`, {
-        field: `query.${formatValue(name)}`,
-        value: formatValue(value),
-        limit: { oneOf: known },
-      });
+    if (!known.includes(name)) {
+      const advice = adviceFor(name, known, unknown);
+      if (advice !== undefined) {
+        throw new BadRequestError(`The parameter "${formatValue(name)}" is unknown. ${advice}`, {
+          field: `query.${formatValue(name)}`,
+          value: formatValue(value),
+          limit: { oneOf: known },
+        });
+      }
     }
     Object.defineProperty(values, name, { value, enumerable: true });
   }
   return values;
 }
+
+/** The next step for an unknown parameter; `undefined` = it is ignored. */
+function adviceFor(name: string, known: readonly string[], unknown: UnknownNames): string | undefined {
+  const meant =
+    known.find((other) => bare(other) === bare(name)) ??
+    (name.length <= MAX_SIMILAR_LENGTH ? nearestName(name, known) : undefined);
+  if (meant !== undefined) return `Its spelling is "${meant}".`;
+  if (unknown === 'ignore') return undefined;
+  return known.length === 0
+    ? 'This path takes no parameters: leave it out.'
+    : `This path takes ${known.join(', ')}: leave it out.`;
+}
+
+/** Longer names are not compared: no parameter is nearly as long. */
+const MAX_SIMILAR_LENGTH = 32;
 
 /** List the query parameters of a row. */
 export function queryNames(params: z.ZodType, pathParams: Readonly<Record<string, unknown>>): readonly string[] {
@@ -48,8 +74,24 @@ export function queryNames(params: z.ZodType, pathParams: Readonly<Record<string
     : [];
 }
 
+/** A name without case, separators and a plural ending. */
 function bare(name: string): string {
-  return name.toLowerCase().replaceAll(/[-_]/g, '');
+  return name.toLowerCase().replaceAll(/[-_]/g, '').replace(/s$/, '');
+}
+
+/** Most names, and letters of each, in the header about ignored parameters. */
+const MAX_IGNORED_NAMES = 10;
+const MAX_IGNORED_LENGTH = 64;
+
+/** The names of ignored query parameters as a header value, percent-encoded; `undefined` when there are none. */
+export function ignoredParameters(query: string, known: readonly string[]): string | undefined {
+  if (query === '') return undefined;
+  const ignored = [...new URLSearchParams(query).keys()].filter((name) => !known.includes(name));
+  if (ignored.length === 0) return undefined;
+  return [...new Set(ignored)]
+    .slice(0, MAX_IGNORED_NAMES)
+    .map((name) => encodeURIComponent(name).slice(0, MAX_IGNORED_LENGTH).replace(/%.?$/, ''))
+    .join(', ');
 }
 
 export class UnsupportedMediaTypeError extends AppError<{ readonly accepts: readonly string[] }> {

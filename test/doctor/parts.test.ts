@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { nearestName } from '../../src/config/nearest-name.ts';
 import { judgeClocks } from '../../src/doctor/checks/clocks.ts';
 import { checkSettings } from '../../src/doctor/checks/settings.ts';
 import { clockSampleOf } from '../../src/doctor/core/clock-samples.ts';
@@ -10,6 +9,7 @@ import { createRedact, safeText } from '../../src/doctor/core/safe-text.ts';
 import { secretsIn } from '../../src/doctor/core/secrets.ts';
 import { renderTable } from '../../src/doctor/core/table.ts';
 import { linesOf } from '../../src/doctor/core/types.ts';
+import { nearestName } from '../../src/shared/input/nearest-name.ts';
 import { systemTimers } from '../../src/shared/timers.ts';
 import { complaints } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Front, type FrontOptions, PARTNER_KEY, startFront, UNLIMITED } from './front.ts';
+import { type Front, type FrontOptions, OPS_KEY, PARTNER_KEY, startFront, UNLIMITED } from './front.ts';
 
 let front: Front;
 beforeAll(async () => {
@@ -81,6 +81,49 @@ describe('headers', () => {
   test('behavior: HEAD is GET without a body', async () => {
     const head = await front.send('/v1/prices', { method: 'HEAD' });
     expect([head.status, head.text]).toEqual([200, '']);
+  });
+});
+
+describe('query parameters', () => {
+  test('behavior: public rows ignore unknown ones and name them in a header', async () => {
+    const plain = await front.send('/v1/prices');
+    expect(plain.headers.get('ignored-parameters')).toBeNull();
+    const answer = await front.send('/v1/prices?utm_source=x&chainId=1&b%0Ac=2');
+    expect([answer.status, answer.headers.get('ignored-parameters')]).toEqual([200, 'utm_source, b%0Ac']);
+    expect(answer.text).toBe(plain.text);
+  });
+
+  test.each(['chainIds=4663', 'ChainID=4663', 'chain_id=4663', 'chanId=4663'])(
+    'error: BadRequest for a name like a known one: %s',
+    async (query) => {
+      const { status, body } = await front.send(`/v1/prices?${query}`);
+      const field = `query.${query.split('=')[0]}`;
+      expect(status).toBe(400);
+      expect(body.error).toMatchObject({ code: 'bad_request', details: { field, limit: { oneOf: ['chainId'] } } });
+      expect(body.error.message).toContain('Its spelling is "chainId".');
+    },
+  );
+
+  test.each(['/v1/partner/positions/0x90F79bf6EB2c4f870365E785982E1f101E93b906', '/v1/ops/portfolios'])(
+    'error: BadRequest for any unknown name on %s',
+    async (path) => {
+      const { status, body } = await front.send(`${path}?page=2`, { headers: OPS_KEY });
+      expect([status, body.error.details]).toEqual([
+        400,
+        { field: 'query.page', value: '2', limit: { oneOf: ['chainId'] } },
+      ]);
+    },
+  );
+
+  test('error: BadRequest for a parameter beside the body of a build', async () => {
+    const headers = { ...PARTNER_KEY, 'content-type': 'application/json' };
+    const { status, body } = await front.send('/v1/partner/manage/build?chainId=4663', {
+      method: 'POST',
+      headers,
+      body: '{}',
+    });
+    expect([status, body.error.details.field]).toEqual([400, 'query.chainId']);
+    expect(body.error.message).toContain('This path takes no parameters');
   });
 });
 

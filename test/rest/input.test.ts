@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { locateField, parseInput, parseJsonBody, parseQuery, queryNames } from '../../src/rest/input.ts';
+import {
+  ignoredParameters,
+  locateField,
+  parseInput,
+  parseJsonBody,
+  parseQuery,
+  queryNames,
+} from '../../src/rest/input.ts';
 import { BadRequestError } from '../../src/shared/errors.ts';
 
 const row = {
@@ -36,7 +43,7 @@ describe(parseQuery, () => {
     expect(parseQuery('chainId=1&utm_source=x', known)).toEqual({ chainId: '1', utm_source: 'x' });
   });
 
-  it.each(['chainid=4663', 'ChainId=4663', 'chain_id=4663', 'chain-id=4663'])(
+  it.each(['chainid=4663', 'ChainId=4663', 'chain_id=4663', 'chain-id=4663', 'chainIds=4663', 'chanId=4663'])(
     'error: BadRequest for a known name in another spelling: %s',
     (query) => {
       const [name] = query.split('=');
@@ -45,8 +52,32 @@ describe(parseQuery, () => {
     },
   );
 
+  it('error: BadRequest for any unknown name where none is ignored', () => {
+    const refuse = (names: readonly string[]) => () => parseQuery('utm_source=x', names, 'refuse');
+    expect(refuse(known)).toThrow('The parameter "utm_source" is unknown. This path takes chainId: leave it out.');
+    expect(refuse([])).toThrow('This path takes no parameters');
+    expect(parseQuery('chainId=1', known, 'refuse')).toEqual({ chainId: '1' });
+  });
+
   it('error: BadRequest for a repeated name', () => {
     expect(() => parseQuery('chainId=1&chainId=1', known)).toThrow(BadRequestError);
+  });
+});
+
+describe(ignoredParameters, () => {
+  it('default: names of the query that are not known, once each', () => {
+    expect(ignoredParameters('chainId=1&utm_source=x&b=2', ['chainId'])).toBe('utm_source, b');
+    expect(ignoredParameters('chainId=1', ['chainId'])).toBeUndefined();
+    expect(ignoredParameters('', [])).toBeUndefined();
+  });
+
+  it('behavior: any name is a valid header value of bounded length', () => {
+    expect(ignoredParameters('a%0d%0ab=1&%F0%9F%98%80=1&x,y=2', [])).toBe('a%0D%0Ab, %F0%9F%98%80, x%2Cy');
+    const many = Array.from({ length: 50 }, (_, n) => `${n}${'%E2%82%AC'.repeat(40)}=1`).join('&');
+    const value = ignoredParameters(many, []) ?? '';
+    expect(value.split(', ')).toHaveLength(10);
+    expect(value).toMatch(/^[A-Za-z0-9%, ]{1,680}$/);
+    expect(value).not.toMatch(/%(?![0-9A-F]{2})/);
   });
 });
 

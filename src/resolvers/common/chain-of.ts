@@ -5,7 +5,7 @@ import { requireChain } from '../market/chains.ts';
 import type { AppContext } from './context.ts';
 
 /**
- * Find the chain that a strategy names: the one that has it. The rows of /v1 name the chain themselves.
+ * Find the chain that a strategy names: the one that has it.
  * @throws BadRequestError for an id that no chain has, and for a `chainId` beside it that is another one, naming the right one
  */
 export function chainOfStrategy(
@@ -13,10 +13,9 @@ export function chainOfStrategy(
   ctx: AppContext,
 ): ChainId {
   const named = chainId == null ? undefined : requireChain(ctx, chainId, 'input.chainId').chainId;
-  if (named !== undefined && ctx.contract === 'v1') return named;
   const found = ctx.services.catalog.chains.find((chain) => hasStrategy(chain, strategyId));
   if (!found) {
-    throw new BadRequestError(`No chain has a strategy ${strategyId}. Send an id from \`strategies\`.`, {
+    throw new BadRequestError(`No chain has a strategy ${strategyId}. Send an id from the strategies list.`, {
       field: 'input.strategyId',
       value: strategyId,
     });

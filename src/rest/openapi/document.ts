@@ -45,6 +45,10 @@ const HEADERS = {
     description: 'Tag of this answer; send it as `If-None-Match` to get 304 while the answer is unchanged.',
     schema: { type: 'string' },
   },
+  'Ignored-Parameters': {
+    description: 'Percent-encoded names of query parameters that the path does not have; absent when there are none.',
+    schema: { type: 'string', examples: ['utm_source'] },
+  },
   'Retry-After': { description: 'Seconds until a retry may succeed.', schema: { type: 'integer', minimum: 0 } },
   'x-correlation-id': {
     description: 'Identifies the request in logs; taken from the request when it is 8 to 64 of A-Z a-z 0-9 . _ -',

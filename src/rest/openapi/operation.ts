@@ -20,7 +20,12 @@ export function operationOf(route: AnyRoute, schemas: SchemaCollector): OpenApiO
     responses: {
       200: {
         description: schemaDescription(route.response) ?? 'The answer.',
-        headers: headerRefs('RateLimit-Policy', 'RateLimit', 'x-correlation-id', ...(isCached(route) ? ['ETag'] : [])),
+        headers: headerRefs(
+          'RateLimit-Policy',
+          'RateLimit',
+          'x-correlation-id',
+          ...(isCached(route) ? ['ETag', 'Ignored-Parameters'] : []),
+        ),
         content: { 'application/json': { schema: schemas.convert(route.response, 'output') } },
       },
       ...(isCached(route)

@@ -24,6 +24,7 @@ import {
   chainIdField,
   leverageSimulation,
   plainNumber,
+  strategyChainId,
   strategyIdText,
   transactionBundle,
 } from '../schemas/transactions.ts';
@@ -71,7 +72,7 @@ const openBody = ({ chainIds }: RouteOptions) => ({
   minAmountOut: amountText(
     'Minimum collateral from the swap of the pay token, whole tokens. Required if the service has no price for the pay token.',
   ).optional(),
-  chainId: chainIdField(chainIds, chainIds[0] ?? 1),
+  chainId: strategyChainId(chainIds),
 });
 
 /** The three leverage rows of the partner surface. */
@@ -250,7 +251,7 @@ interface OpenBody extends BoundsBody, GivenTarget {
   readonly strategyId: string;
   readonly payToken: string;
   readonly amount: string;
-  readonly chainId: number;
+  readonly chainId?: number | undefined;
 }
 
 /**

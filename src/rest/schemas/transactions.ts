@@ -36,12 +36,26 @@ export const strategyIdText = (description: string, prefix = '') =>
     .describe(description);
 
 /** `chainId` in a body: a JSON number. */
-export const chainIdField = (chainIds: readonly number[], defaultChainId: number) =>
+const chainIdNumber = (chainIds: readonly number[]) =>
   z
     .int()
-    .refine((value) => chainIds.includes(value), { error: `expected a supported chain id: ${chainIds.join(' or ')}` })
+    .refine((value) => chainIds.includes(value), { error: `expected a supported chain id: ${chainIds.join(' or ')}` });
+
+/** `chainId` of a position: the default chain when it is left out. */
+export const chainIdField = (chainIds: readonly number[], defaultChainId: number) =>
+  chainIdNumber(chainIds)
     .default(defaultChainId)
     .meta({ type: 'integer', enum: [...chainIds], description: `Chain id; ${defaultChainId} when left out.` });
+
+/** `chainId` beside a strategy id, which names the chain. */
+export const strategyChainId = (chainIds: readonly number[]) =>
+  chainIdNumber(chainIds)
+    .optional()
+    .meta({
+      type: 'integer',
+      enum: [...chainIds],
+      description: 'Chain id; the chain of the strategy when left out. Another chain is refused.',
+    });
 
 export const cost = z
   .object({

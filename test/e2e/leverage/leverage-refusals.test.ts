@@ -59,7 +59,11 @@ describe('POST /v1/partner/leverage/simulate', () => {
     ['a leverage that borrows next to nothing', { leverage: 1.00000001 }, { details: { field: 'body.amount' } }],
     ['an unknown strategy', { strategyId: `0x${'12'.repeat(32)}` }, { details: { field: 'body.strategyId' } }],
     ['a malformed strategy', { strategyId: '0x12' }, { details: { field: 'body.strategyId' } }],
-    ['a strategy of the other chain', { chainId: 4663 }, { details: { field: 'body.strategyId' } }],
+    [
+      'a chain that contradicts the strategy',
+      { chainId: 4663 },
+      { details: { field: 'body.chainId', value: '4663', limit: { oneOf: [1] } } },
+    ],
     [
       'an equity vault',
       { chainId: 4663, strategyId: `equity-${marketOf(4663, 'SPY/USDG 62.5 Longbow').id}` },
@@ -104,6 +108,18 @@ describe('POST /v1/partner/leverage/simulate', () => {
     ],
   ])('error: BadRequest for %s', async (_name, change, expected) => {
     expect(await simulate(change)).toMatchObject({ status: 400, code: 'bad_request', ...expected });
+  });
+
+  it('behavior: without a chain, the strategy names it', async () => {
+    const { id: strategyId, collateral } = marketOf(4663, 'syrupUSDG/USDG 91.5');
+    const body = { strategyId, payToken: collateral.address, amount: '1000', leverage: 2, userAddress: user };
+    const built = await service.post('/v1/partner/leverage/build', body, PARTNER);
+    expect([built.status, built.body?.chainId]).toEqual([200, 4663]);
+    expect(await refused('/v1/partner/leverage/build', { ...body, chainId: 1 })).toMatchObject({
+      status: 400,
+      details: { field: 'body.chainId', value: '1', limit: { oneOf: [4663] } },
+      message: expect.stringContaining('Send chainId 4663, or none.'),
+    });
   });
 
   it('behavior: the shown default leverage is accepted', async () => {

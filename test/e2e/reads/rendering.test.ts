@@ -80,6 +80,19 @@ describe('public rows', () => {
     expect(known.headers['x-correlation-id']).toBeDefined();
   });
 
+  it('behavior: unknown parameters share the cached bytes, and each answer names its own', async () => {
+    const plain = await raw(LIST);
+    const ignored = async (query: string, headers = {}) => {
+      const answer = await raw(`${LIST}?${query}`, headers);
+      return [answer.status, answer.headers.etag, answer.headers['ignored-parameters']];
+    };
+    const { etag } = plain.headers;
+    expect(await ignored('utm_source=x')).toEqual([200, etag, 'utm_source']);
+    expect(await ignored('v=2')).toEqual([200, etag, 'v']);
+    expect(await ignored('v=2', { 'if-none-match': String(etag) })).toEqual([304, etag, 'v']);
+    expect((await raw(LIST)).headers['ignored-parameters']).toBeUndefined();
+  });
+
   it('behavior: a new version is shown at once', async () => {
     const before = JSON.parse((await raw(LIST)).body.toString());
     service.clock.advance(5_000);
