@@ -13,7 +13,7 @@ export const PORTFOLIOS = `{
       totalCount
       pageInfo { hasNextPage endCursor }
       nodes {
-        wallet readAt { blockTime } header { openCount totalDepositedUsd } pnl { totalUsd netValueUsd }
+        wallet readAt { blockAt } header { openCount totalDepositedUsd } pnl { totalUsd netValueUsd }
         items(statuses: [OPEN], first: 10) { nodes { ... on PortfolioLoop { position { strategyId status netValueUsd ltvPct ltvHeadroomPct } drift { kind severity } } } }
       }
     }

@@ -1,4 +1,5 @@
 import type { SwapSource } from '../catalog/schema.ts';
+import type { FailureReason } from '../domain/facts.ts';
 import type { VisibilityCheckName } from '../domain/strategy/types.ts';
 import { Decimal } from '../shared/decimal.ts';
 import { AppError } from '../shared/errors.ts';
@@ -39,10 +40,13 @@ export class StaleDataError extends AppError<StaleDataDetails> {
   }
 }
 
-/** The answer of one venue: `no_route`, or a reason code. */
+/** Why a venue gave no usable quote. `not_allowed`: the contract does not allow its router. */
+export type VenueReason = FailureReason | 'no_route' | 'not_allowed';
+
+/** The answer of one venue without a usable quote. */
 export interface VenueAnswer {
   readonly source: SwapSource;
-  readonly reason: string;
+  readonly reason: VenueReason;
 }
 
 export interface NoRouteDetails {

@@ -2,7 +2,7 @@ import type { Chain } from '../../catalog/types.ts';
 import { FACT_GROUPS, type FactGroup } from '../../domain/facts.ts';
 import type { ComposedChain } from '../../domain/market/types.ts';
 import { BadRequestError, NotReadyError } from '../../shared/errors.ts';
-import type { ChainId, MarketId } from '../../shared/ids.ts';
+import type { ChainId, MarketId, StrategyId } from '../../shared/ids.ts';
 import { momentOf } from '../common/age.ts';
 import type { AppContext } from '../common/context.ts';
 
@@ -36,6 +36,7 @@ export function selectChains(
 
 /**
  * Find the chain that a domain id names: the one that has the object. `undefined` = no served chain has it.
+ * @param at path of the arguments, with its dot
  * @throws BadRequestError for a `chainId` beside it that is not served or is another one, naming the right one
  */
 export function chainOfId(
@@ -43,15 +44,31 @@ export function chainOfId(
   name: string,
   args: { readonly chainId?: ChainId | null | undefined },
   hasObject: (chain: Chain) => boolean,
+  at = '',
 ): Chain | undefined {
-  const named = args.chainId == null ? undefined : requireChain(ctx, args.chainId);
+  const field = `${at}chainId`;
+  const named = args.chainId == null ? undefined : requireChain(ctx, args.chainId, field);
   if (named && hasObject(named)) return named;
   const chain = ctx.services.catalog.chains.find(hasObject);
   if (chain === undefined || named === undefined) return chain;
   throw new BadRequestError(
     `chainId ${named.chainId} contradicts the ${name}, which is on chain ${chain.chainId}. Send chainId ${chain.chainId}, or none.`,
-    { field: 'chainId', value: String(named.chainId), limit: { oneOf: [chain.chainId] } },
+    { field, value: String(named.chainId), limit: { oneOf: [chain.chainId] } },
   );
+}
+
+/** Find the chain of a strategy: of a market for loops, or of an equity vault. @throws as `chainOfId` */
+export function chainOfStrategy(
+  ctx: AppContext,
+  args: { readonly strategyId: StrategyId; readonly chainId?: ChainId | null | undefined },
+  at = '',
+): Chain | undefined {
+  const { catalog } = ctx.services;
+  const { strategyId } = args;
+  const marketId = strategyId as string as MarketId;
+  const hasStrategy = ({ chainId }: Chain) =>
+    catalog.market(chainId, marketId)?.kind === 'loop' || catalog.vault(chainId, strategyId) !== undefined;
+  return chainOfId(ctx, 'strategyId', args, hasStrategy, at);
 }
 
 /**
@@ -70,16 +87,6 @@ export function readComposed(ctx: AppContext, chainId: ChainId): ComposedChain {
     `Chain ${chainId} has not been measured yet. Try again in some seconds, or ask only for other chains.`,
     reasons,
   );
-}
-
-/** An asked chain that an answer goes without. */
-export interface MissingChain {
-  readonly chainId: ChainId;
-  readonly reason: 'not_ready' | 'upstream_unavailable';
-  readonly message: string;
-  readonly retryAfterSec: number | null;
-  /** Groups of facts that have to be measured first. */
-  readonly waitingFor: readonly FactGroup[];
 }
 
 /** An asked chain that an answer goes without. */

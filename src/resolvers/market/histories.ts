@@ -1,4 +1,4 @@
-import type { Market } from '../../catalog/types.ts';
+import type { Chain, Market } from '../../catalog/types.ts';
 import { gap, gapOfGroup } from '../../domain/freshness/gaps.ts';
 import type { Gap, Stamp } from '../../domain/freshness/types.ts';
 import type { HistoryKind, HistoryRange, HistorySeries } from '../../loaders/history.ts';
@@ -59,14 +59,22 @@ export interface HistoriesArgs extends HistoryArgs {
 
 /** Read the histories of all markets of the asked chains, or of the named ones. @throws BadRequestError, NotFoundError */
 export async function listHistories(args: HistoriesArgs, ctx: AppContext): Promise<readonly RateHistoryRow[]> {
-  const markets = selectChains(ctx, args.chainIds).flatMap((chain) => chain.markets);
+  const chains = selectChains(ctx, args.chainIds);
+  const markets = chains.flatMap((chain) => chain.markets);
   const ids = args.marketIds == null ? null : new Set(args.marketIds);
   for (const id of ids ?? []) {
-    if (!markets.some((market) => market.id === id)) findCatalogMarket({ marketId: id }, ctx);
+    if (!markets.some((market) => market.id === id)) throw outsideOf(chains, findCatalogMarket({ marketId: id }, ctx));
   }
   const wanted = ids === null ? markets : markets.filter(({ id }) => ids.has(id));
   const range = rangeOf(args, ctx, wanted.length);
   return Promise.all(wanted.map((market) => loadHistory(args.kind, market, range, args, ctx)));
+}
+
+function outsideOf(chains: readonly Chain[], { id, chainId }: Market): BadRequestError {
+  return new BadRequestError(
+    `chainIds contradict the marketId ${id}, which is on chain ${chainId}. Send ${chainId} among chainIds, or none.`,
+    { field: 'chainIds', value: chains.map((chain) => chain.chainId).join(', '), limit: { oneOf: [chainId] } },
+  );
 }
 
 /** Whether nothing can be added to a history: the token has matured. It does not age. */

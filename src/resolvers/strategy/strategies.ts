@@ -10,7 +10,7 @@ import { type ChainId, EQUITY_PREFIX, type MarketId, type StrategyId } from '../
 import { pageWindow } from '../../shared/page-window.ts';
 import type { AppContext } from '../common/context.ts';
 import { type PageArgs, toPage } from '../common/page.ts';
-import { chainOfId, missingOf, readComposed, readComposedOf, selectChains } from '../market/chains.ts';
+import { chainOfStrategy, missingOf, readComposed, readComposedOf, selectChains } from '../market/chains.ts';
 import { type ComposedPage, notComposed, oldestOf } from '../market/markets.ts';
 
 type Loose<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
@@ -58,14 +58,9 @@ export function findStrategy(
   args: { strategyId: StrategyId; chainId?: ChainId | null | undefined },
   ctx: AppContext,
 ): Strategy {
-  const { catalog } = ctx.services;
   const { strategyId } = args;
   const marketId = strategyId.replace(EQUITY_PREFIX, '') as MarketId;
-  const chain = chainOfId(ctx, 'strategyId', args, ({ chainId }) =>
-    strategyId.startsWith(EQUITY_PREFIX)
-      ? catalog.vault(chainId, strategyId) !== undefined
-      : catalog.market(chainId, marketId)?.kind === 'loop',
-  );
+  const chain = chainOfStrategy(ctx, args);
   if (!chain) {
     throw new NotFoundError(`No strategy ${strategyId} is known. Send an id from the strategies list.`, {
       resource: 'strategy',

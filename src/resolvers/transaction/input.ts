@@ -3,8 +3,9 @@ import { BadRequestError } from '../../shared/errors.ts';
 import { type Address, type ChainId, formatValue, type StrategyId } from '../../shared/ids.ts';
 import type { DepositInput, ExitInput } from '../../transactions/equity/index.ts';
 import { LimitExceededError, MAX_SLIPPAGE, type ManageInput, type OpenInput } from '../../transactions/index.ts';
-import { chainOfStrategy } from '../common/chain-of.ts';
 import type { AppContext } from '../common/context.ts';
+import { parsePositionId } from '../common/global-id.ts';
+import { chainOfStrategy, requireChain } from '../market/chains.ts';
 
 type Loose<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
 
@@ -36,7 +37,8 @@ export type ActionArgs = Loose<{
 }>;
 
 export type ManageArgs = {
-  readonly position: Loose<{ at: { readonly chainId: ChainId; readonly positionIndex: number } }>;
+  /** Exactly one of them is given. */
+  readonly position: Loose<{ id: string; at: { readonly chainId: ChainId; readonly positionIndex: number } }>;
   readonly action: ActionArgs;
 } & Bounds &
   Loose<{ allowUnsimulated: boolean }>;
@@ -53,7 +55,7 @@ export type ExitArgs = { readonly strategyId: StrategyId } & Bounds &
 /** Take what opens a position. @throws BadRequestError, LimitExceededError */
 export function openInput(input: OpenArgs, ctx: AppContext): OpenInput {
   return {
-    chainId: chainOfStrategy(input, ctx),
+    chainId: requireChainOf(input, ctx),
     strategyId: input.strategyId,
     payToken: input.payToken,
     amount: input.amount,
@@ -64,16 +66,30 @@ export function openInput(input: OpenArgs, ctx: AppContext): OpenInput {
 
 /** Take what manages a position. @throws BadRequestError */
 export function manageInput(user: Address, { position, action, ...input }: ManageArgs, ctx: AppContext): ManageInput {
-  const { at } = position;
-  if (!at) throw notOne('input.position', ['at']);
   return {
-    chainId: at.chainId,
+    ...placeOf(user, position, ctx),
     user,
-    id: indexOf(at.positionIndex, 'input.position.at.positionIndex', ctx),
     ...actionOf(action),
     ...boundsOf(input, ctx),
     allowUnsimulated: input.allowUnsimulated ?? undefined,
   };
+}
+
+/** Take the place of a position on chain. @throws BadRequestError, also for the id of a position of another wallet */
+function placeOf(
+  user: Address,
+  { id, at }: ManageArgs['position'],
+  ctx: AppContext,
+): Pick<ManageInput, 'chainId' | 'id'> {
+  if ((id == null) === (at == null)) throw notOne('input.position', ['id', 'at']);
+  if (at) return { chainId: at.chainId, id: indexOf(at.positionIndex, 'input.position.at.positionIndex', ctx) };
+  const field = 'input.position.id';
+  const [chainId, owner, index] = parsePositionId(id ?? '', field);
+  if (owner === user) return { chainId: requireChain(ctx, chainId, field).chainId, id: index };
+  throw new BadRequestError(
+    `wallet ${user} contradicts ${field}, which is a position of ${owner}. Send wallet ${owner}.`,
+    { field: 'wallet', value: user, limit: { oneOf: [owner] } },
+  );
 }
 
 type GivenAction = Pick<ManageInput, 'action' | 'amount' | 'payToken' | 'full' | 'leverage' | 'desiredLtvPct'>;
@@ -122,10 +138,10 @@ function notOne(field: string, names: readonly string[]): BadRequestError {
 /** Take what is deposited into a vault. @throws BadRequestError, LimitExceededError */
 export function depositInput(input: DepositArgs, ctx: AppContext): DepositInput {
   const { slippage, maxSwapLossPct } = boundsOf(input, ctx);
+  chainOfStrategy(ctx, input, 'input.');
   return {
     strategyId: input.strategyId,
     amount: input.amount,
-    chainId: vaultChain(input, ctx),
     stockLtvPct: input.stockLtvPct ?? undefined,
     slippage,
     maxSwapLossPct,
@@ -134,18 +150,24 @@ export function depositInput(input: DepositArgs, ctx: AppContext): DepositInput 
 
 /** Take what leaves a vault. @throws BadRequestError, LimitExceededError */
 export function exitInput(input: ExitArgs, ctx: AppContext): ExitInput {
+  chainOfStrategy(ctx, input, 'input.');
   return {
     strategyId: input.strategyId,
-    chainId: vaultChain(input, ctx),
     yieldPositionIds: input.yieldPositionIndexes ?? undefined,
     allowUnsimulated: input.allowUnsimulated ?? undefined,
     ...boundsOf(input, ctx),
   };
 }
 
-/** The chain of a vault; where none is named the builder finds it. */
-function vaultChain(input: Pick<DepositArgs, 'strategyId' | 'chainId'>, ctx: AppContext): ChainId | undefined {
-  return input.chainId == null ? undefined : chainOfStrategy(input, ctx);
+/** Find the chain that a strategy names. @throws BadRequestError for an id that no chain has, and for another `chainId` beside it */
+function requireChainOf(input: Pick<OpenArgs, 'strategyId' | 'chainId'>, ctx: AppContext): ChainId {
+  const chain = chainOfStrategy(ctx, input, 'input.');
+  if (chain) return chain.chainId;
+  const { strategyId } = input;
+  throw new BadRequestError(`No chain has a strategy ${strategyId}. Send an id from the strategies list.`, {
+    field: 'input.strategyId',
+    value: strategyId,
+  });
 }
 
 function boundsOf({ maxSlippageBps, maxSwapLossPct, minAmountOut }: Bounds, ctx: AppContext) {

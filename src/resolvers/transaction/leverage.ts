@@ -116,7 +116,8 @@ export function openPosition(wallet: Address, input: OpenArgs, ctx: AppContext):
 /** Build a manage or close transaction. @throws the refusals of the builders */
 export function managePosition(wallet: Address, input: ManageArgs, ctx: AppContext): Promise<ShownLeveragePlan> {
   const given = manageInput(wallet, input, ctx);
-  return told(ctx, managePathsOf(given), async () => shownPlan(await ctx.live().leverage.manage(given), ctx));
+  const paths = managePathsOf(given, input.position.id != null);
+  return told(ctx, paths, async () => shownPlan(await ctx.live().leverage.manage(given), ctx));
 }
 
 function shownPlan(plan: Plan, ctx: AppContext): ShownLeveragePlan {

@@ -28,29 +28,31 @@ export const EQUITY_PATHS: InputPaths = {
   yieldPositionIds: 'input.yieldPositionIndexes',
 };
 
-const managePaths = (verb: string): InputPaths => ({
-  ...SHARED,
-  chainId: 'input.position',
-  id: 'input.position',
-  amount: `input.action.${verb}.amount`,
-  payToken: `input.action.${verb}.payToken`,
-  leverage: `input.action.${verb}.leverage`,
-  desiredLtv: `input.action.${verb}.ltvPct`,
-});
-
-const MANAGE_PATHS: Readonly<Record<ManageAction, InputPaths>> = {
-  close: managePaths('close'),
-  increase_leverage: managePaths('increaseLeverage'),
-  add_collateral: managePaths('addCollateral'),
-  remove_collateral: managePaths('removeCollateral'),
-  repay: managePaths('repay'),
-  borrow: managePaths('borrow'),
+const VERBS: Readonly<Record<ManageAction, string>> = {
+  close: 'close',
+  increase_leverage: 'increaseLeverage',
+  add_collateral: 'addCollateral',
+  remove_collateral: 'removeCollateral',
+  repay: 'repay',
+  borrow: 'borrow',
 };
-const REPAY_ALL_PATHS = managePaths('repayAll');
 
-/** Where the inputs of an action on a position stand. */
-export const managePathsOf = ({ action, full }: Pick<ManageInput, 'action' | 'full'>): InputPaths =>
-  full === true ? REPAY_ALL_PATHS : MANAGE_PATHS[action];
+/**
+ * Where the inputs of an action on a position stand.
+ * @param byId whether the position was named by its global id
+ */
+export function managePathsOf({ action, full }: Pick<ManageInput, 'action' | 'full'>, byId: boolean): InputPaths {
+  const verb = full === true ? 'repayAll' : VERBS[action];
+  return {
+    ...SHARED,
+    chainId: byId ? 'input.position.id' : 'input.position.at.chainId',
+    id: byId ? 'input.position.id' : 'input.position.at.positionIndex',
+    amount: `input.action.${verb}.amount`,
+    payToken: `input.action.${verb}.payToken`,
+    leverage: `input.action.${verb}.leverage`,
+    desiredLtv: `input.action.${verb}.ltvPct`,
+  };
+}
 
 /** What errors of the builders call by its name of /v1, and its name here. */
 const WORDS: readonly (readonly [RegExp, string])[] = [

@@ -107,7 +107,7 @@ query Vaults {
       collateral { id symbol decimals }
       loan { id symbol decimals }
       lltvWad
-      oracle { type priceE36 readAt { blockNumber blockTime } }
+      oracle { type priceE36 readAt { blockNumber blockAt } }
       totalSupplyAssets
       totalBorrowAssets
       liquidityAssets

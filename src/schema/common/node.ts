@@ -1,48 +1,24 @@
 import type { AppContext } from '../../resolvers/common/context.ts';
+import { type KeyPart, type NodeKey, parseNodeKey } from '../../resolvers/common/global-id.ts';
 import { MAX_NODES } from '../../resolvers/common/page.ts';
 import { BadRequestError, UnauthorizedError } from '../../shared/errors.ts';
-import {
-  type Address,
-  type ChainId,
-  decodeGlobalId,
-  encodeGlobalId,
-  invalidGlobalId,
-  type MarketId,
-  parseAddress,
-  parseMarketId,
-  parseStrategyId,
-  type StrategyId,
-} from '../../shared/ids.ts';
+import { decodeGlobalId, encodeGlobalId, invalidGlobalId } from '../../shared/ids.ts';
 import { builder, type SchemaShape } from '../builder.ts';
 import { GLOBAL_ID, noteLoaded } from './loaded-nodes.ts';
 
-/** The parts that keys are made of, with the way back from text. */
-const PARTS = {
-  chainId: (text: string): ChainId => wholeNumber(text),
-  index: (text: string): number => wholeNumber(text),
-  address: (text: string): Address => parseAddress(text, 'id'),
-  marketId: (text: string): MarketId => parseMarketId(text, 'id'),
-  strategyId: (text: string): StrategyId => parseStrategyId(text, 'id'),
-  word: (text: string): string => text,
-};
-type PartName = keyof typeof PARTS;
-type KeyOf<Names extends readonly PartName[]> = {
-  readonly [I in keyof Names]: ReturnType<(typeof PARTS)[Names[I]]>;
-};
-
-export interface NodeOptions<T, Names extends readonly PartName[]> {
+export interface NodeOptions<T, Names extends readonly KeyPart[]> {
   /** What identifies an object among those of its type, part by part; none of the parts holds a colon. */
   readonly key: Names;
-  readonly keyOf: (object: T) => KeyOf<Names>;
+  readonly keyOf: (object: T) => NodeKey<Names>;
   /** Find the object of a key as the fields do that serve the type, with their errors; `null` = there is none. */
-  readonly load: (key: KeyOf<Names>, ctx: AppContext) => T | null | Promise<T | null>;
+  readonly load: (key: NodeKey<Names>, ctx: AppContext) => T | null | Promise<T | null>;
   /** Which key the fields demand that serve the type; absent: none. */
   readonly scope?: 'partner' | 'ops';
 }
 
 interface NodeType {
   readonly scope: 'partner' | 'ops' | undefined;
-  readonly load: (key: string, ctx: AppContext) => Promise<object | null>;
+  readonly load: (key: string, field: string, ctx: AppContext) => Promise<object | null>;
 }
 
 type ObjectRefOf<T> = PothosSchemaTypes.ImplementableObjectRef<PothosSchemaTypes.ExtendDefaultTypes<SchemaShape>, T, T>;
@@ -56,7 +32,7 @@ export const NodeRef = builder.nodeInterfaceRef();
  * Make an object type a node: it implements `Node` with an opaque global `id`, and `node` and `nodes` find it by that id.
  * Call it before the type is implemented. The name of the type is part of the id.
  */
-export function defineNode<T extends object, const Names extends readonly PartName[]>(
+export function defineNode<T extends object, const Names extends readonly KeyPart[]>(
   ref: ObjectRefOf<T>,
   { key: names, keyOf, load, scope }: NodeOptions<T, Names>,
 ): void {
@@ -69,18 +45,7 @@ export function defineNode<T extends object, const Names extends readonly PartNa
     }),
   );
   ref.updateConfig((config) => ({ ...config, extensions: { ...config.extensions, node: { scope } } }));
-  nodeTypes.set(name, { scope, load: async (text, ctx) => load(parseKey(names, text), ctx) });
-}
-
-function parseKey<const Names extends readonly PartName[]>(names: Names, text: string): KeyOf<Names> {
-  const parts = text.split(':');
-  if (parts.length !== names.length) throw invalidGlobalId(text, 'id');
-  return names.map((name, i) => PARTS[name](parts[i] ?? '')) as unknown as KeyOf<Names>;
-}
-
-function wholeNumber(text: string): number {
-  if (/^(0|[1-9]\d{0,8})$/.test(text)) return Number(text);
-  throw invalidGlobalId(text, 'id');
+  nodeTypes.set(name, { scope, load: async (text, field, ctx) => load(parseNodeKey(names, text, field), ctx) });
 }
 
 /** Find the object of a global id. @throws BadRequestError, UnauthorizedError, and what the type's own field throws */
@@ -89,7 +54,7 @@ async function findNode(id: string, field: string, ctx: AppContext): Promise<obj
   const type = nodeTypes.get(typename);
   if (type === undefined) throw invalidGlobalId(id, field);
   if (!isOpen(type.scope, ctx)) throw new UnauthorizedError();
-  const object = await type.load(key, ctx);
+  const object = await type.load(key, field, ctx);
   if (object !== null) noteLoaded(object, typename);
   return object;
 }

@@ -77,7 +77,7 @@ export const ReadAtRef = builder.objectRef<ReadAt>('ReadAt').implement({
   description: 'The block at which something was read from the chain.',
   fields: (t) => ({
     blockNumber: t.expose('blockNumber', { type: 'BigInteger', description: 'Number of the block.' }),
-    blockTime: t.field({
+    blockAt: t.field({
       type: 'DateTime',
       description: 'Time of the block.',
       resolve: ({ blockTimeMs }) => blockTimeMs,

@@ -1,12 +1,13 @@
 import type { VenueCounts } from '../../transactions/index.ts';
 import { builder } from '../builder.ts';
-import { SwapSourceRef } from '../transaction/swap-source.ts';
+import { SwapSourceRef, VenueReasonRef } from '../transaction/swap-source.ts';
 
 const RefusalCountRef = builder.objectRef<VenueCounts['refused'][number]>('SwapVenueRefusals').implement({
   description: 'Number of questions that a swap venue refused for one reason.',
   fields: (t) => ({
-    reason: t.exposeString('reason', {
-      description: 'One word, e.g. `timeout`, `overloaded`, or `implausible` for a router outside the allow-list.',
+    reason: t.expose('reason', {
+      type: VenueReasonRef,
+      description: 'The reason; `IMPLAUSIBLE` also for a router outside the allow-list of the catalog.',
     }),
     count: t.exposeInt('count', { description: 'Questions that ended so.' }),
   }),

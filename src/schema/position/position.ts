@@ -1,6 +1,7 @@
 import type { FormattedClosing } from '../../domain/position/closing.ts';
 import type { Position, PositionExit, PositionStatus } from '../../domain/position/types.ts';
 import { renamedGaps } from '../../resolvers/common/gap-names.ts';
+import { POSITION_KEY } from '../../resolvers/common/global-id.ts';
 import { findPosition, manualModeCalls, strategyOf, tokensOfPosition } from '../../resolvers/position/positions.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
@@ -98,7 +99,7 @@ const CloseNowRef = builder.objectRef<FormattedClosing>('PositionCloseNow').impl
 
 export const PositionRef = builder.objectRef<Position>('Position');
 defineNode(PositionRef, {
-  key: ['chainId', 'address', 'index'],
+  key: POSITION_KEY,
   keyOf: ({ chainId, wallet, id }) => [chainId, wallet, id],
   load: ([chainId, wallet, index], ctx) => findPosition({ chainId, wallet, index }, ctx),
   scope: 'partner',

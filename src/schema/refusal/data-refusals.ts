@@ -1,4 +1,4 @@
-import type { FactGroup, FailureReason } from '../../domain/facts.ts';
+import type { FactGroup } from '../../domain/facts.ts';
 import type { LiquidityPlace, VenueAnswer } from '../../transactions/index.ts';
 import {
   InsufficientLiquidityError,
@@ -10,7 +10,7 @@ import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
 import { FactGroupRef } from '../common/fact-group.ts';
 import { NamedValueRef } from '../transaction/call.ts';
-import { SwapSourceRef } from '../transaction/swap-source.ts';
+import { SwapSourceRef, VenueReasonRef } from '../transaction/swap-source.ts';
 import { detailsOf, RefusalRef } from './refusal.ts';
 
 builder.objectType(StaleDataError, {
@@ -63,27 +63,6 @@ builder.objectType(StaleDataError, {
   }),
 });
 
-type VenueReason = FailureReason | 'no_route' | 'not_allowed';
-
-const VenueReasonRef = builder.enumType('VenueAnswerKind', {
-  description: 'The answer of a swap venue that gave no usable quote.',
-  values: enumValues<VenueReason>({
-    no_route: 'The venue has no route for the pair at this size.',
-    not_allowed: 'The contract that holds positions does not allow the router of the venue.',
-    implausible: 'The quote was not believed.',
-    unreachable: 'The venue could not be reached.',
-    timeout: 'The venue did not answer in time.',
-    rate_limited: 'The venue refused for too many requests.',
-    overloaded: 'The venue said that it has too much to do.',
-    rejected: 'The venue refused the request.',
-    server_error: 'The venue failed.',
-    malformed: 'The answer could not be read.',
-    missing: 'The answer did not contain a quote.',
-    reverted: 'The read on chain reverted.',
-    not_configured: 'The venue is not configured.',
-  }),
-});
-
 const VenueAnswerRef = builder.objectRef<VenueAnswer>('VenueAnswer').implement({
   description: 'The answer of one swap venue.',
   fields: (t) => ({
@@ -91,7 +70,7 @@ const VenueAnswerRef = builder.objectRef<VenueAnswer>('VenueAnswer').implement({
     answer: t.field({
       type: VenueReasonRef,
       description: 'The answer.',
-      resolve: ({ reason }) => reason as VenueReason,
+      resolve: ({ reason }) => reason,
     }),
   }),
 });

@@ -7,6 +7,7 @@ import {
 } from '../../transactions/index.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
+import { ListingRuleRef } from '../strategy/visibility.ts';
 import { detailsOf, RefusalRef } from './refusal.ts';
 
 const IneligibilityRef = builder.enumType('Ineligibility', {
@@ -73,10 +74,10 @@ builder.objectType(NotEligibleError, {
       description: 'Actions each of which alone leads to the same end, one per kind at most; empty when none does.',
       resolve: (error) => [...(detailsOf(error).alternatives ?? [])],
     }),
-    rule: t.string({
+    rule: t.field({
+      type: ListingRuleRef,
       nullable: true,
-      description:
-        'The listing rule that decided, as `visibility { checks { name } }` names it; `null` = no listing rule did.',
+      description: 'The listing rule that decided; `null` = no listing rule did.',
       resolve: (error) => detailsOf(error).rule ?? null,
     }),
     pointer: t.string({

@@ -16,7 +16,7 @@ const RULE_DESCRIPTIONS: Readonly<Record<VisibilityCheckName, string>> = {
   operator_not_approved: 'Of vaults: the deployed contract has approved the router that enters them.',
 };
 
-const RuleRef = builder.enumType('ListingRule', {
+export const ListingRuleRef = builder.enumType('ListingRule', {
   description: 'Rule that decides whether a strategy is listed.',
   values: Object.fromEntries(
     VISIBILITY_CHECKS.map((rule) => [rule.toUpperCase(), { value: rule, description: RULE_DESCRIPTIONS[rule] }]),
@@ -27,7 +27,7 @@ const CheckRef = builder.objectRef<VisibilityCheck>('VisibilityCheck').implement
   description:
     'One listing rule and how the strategy fares. A rule that cannot tell passes, with `note` and an entry in `gaps` of the strategy.',
   fields: (t) => ({
-    rule: t.expose('name', { type: RuleRef, description: 'Rule.' }),
+    rule: t.expose('name', { type: ListingRuleRef, description: 'Rule.' }),
     passed: t.exposeBoolean('passed', { description: 'Whether the rule is met.' }),
     value: t.exposeString('value', { nullable: true, description: 'Value found; `null` = not known, see `note`.' }),
     threshold: t.exposeString('threshold', { nullable: true, description: 'Limit; `null` = the rule has none.' }),

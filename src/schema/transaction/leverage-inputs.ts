@@ -60,6 +60,10 @@ const PositionInputRef = builder.inputType('PositionInput', {
   description: 'A position of the wallet.',
   isOneOf: true,
   fields: (t) => ({
+    id: t.id({
+      description:
+        'Global id of the position, `Position.id`. It names the chain and the wallet: another `wallet` is refused.',
+    }),
     at: t.field({ type: PositionAtRef, description: 'The place of the position on chain.' }),
   }),
 });

@@ -77,7 +77,7 @@ mutation PlanOpen($wallet: Address!, $input: OpenLeverageInput!) {
 query WalletHoldings($address: Address!) {
   wallet(address: $address) {
     id
-    onChains { chainId readAt { blockNumber blockTime } }
+    onChains { chainId readAt { blockNumber blockAt } }
     missingChains { chainId reason message }
     positions(first: 20) {
       totalCount

@@ -1,9 +1,10 @@
 import type { Chain } from '../../catalog/types.ts';
+import { FAILURE_REASONS } from '../../domain/facts.ts';
 import { AppError, UpstreamUnavailableError } from '../../shared/errors.ts';
 import type { Address } from '../../shared/ids.ts';
 import type { Timers } from '../../shared/timers.ts';
 import type { SwapQuote, SwapQuotePort, SwapRequest } from '../../upstreams/types.ts';
-import { NoRouteError, type VenueAnswer } from '../errors.ts';
+import { NoRouteError, type VenueAnswer, type VenueReason } from '../errors.ts';
 import { rankQuotes } from './select.ts';
 import type { VenueStatistics } from './statistics.ts';
 
@@ -100,7 +101,7 @@ interface Answer {
   readonly source: SwapQuotePort['source'];
   readonly quote?: SwapQuote | undefined;
   /** Why there was no answer; absent when there was one, `no route` included. */
-  readonly reason?: string | undefined;
+  readonly reason?: VenueReason | undefined;
   /** It answered, with a quote that is not used. */
   readonly answered?: true | undefined;
 }
@@ -140,7 +141,13 @@ async function askOne(venue: SwapQuotePort, request: SwapRequest, signal: AbortS
   } catch (error) {
     if (signal.aborted) return { source, reason: 'timeout' };
     if (!(error instanceof AppError)) throw error;
-    const { reason } = (error.details ?? {}) as { readonly reason?: string | undefined };
-    return { source, reason: reason ?? error.code };
+    return { source, reason: reasonOf(error) };
   }
+}
+
+/** Name the failure of a venue. */
+function reasonOf({ code, details }: AppError): VenueReason {
+  const { reason } = (details ?? {}) as { readonly reason?: unknown };
+  const known = FAILURE_REASONS.find((one) => one === reason);
+  return known ?? (code === 'rate_limited' ? 'rate_limited' : 'server_error');
 }

@@ -1,5 +1,6 @@
 import type { ChainId } from '../../shared/ids.ts';
 import type { SwapQuote } from '../../upstreams/types.ts';
+import type { VenueReason } from '../errors.ts';
 
 type Venue = SwapQuote['source'];
 
@@ -14,7 +15,7 @@ export interface VenueCounts {
   readonly quoted: number;
   readonly noRoute: number;
   /** By reason, e.g. `timeout`; also a quote that names a router outside the allow-list (`implausible`). */
-  readonly refused: readonly { readonly reason: string; readonly count: number }[];
+  readonly refused: readonly { readonly reason: VenueReason; readonly count: number }[];
   /** Its quote was the best and went into a preview or a build. */
   readonly chosen: number;
   /** A build that held its quote reverted or gave less than quoted when it was simulated. */
@@ -22,8 +23,8 @@ export interface VenueCounts {
 }
 
 export interface VenueStatistics {
-  /** @param reason of a refusal, e.g. `timeout` */
-  note(chainId: ChainId, venue: Venue, event: VenueEvent, reason?: string): void;
+  /** @param reason of a refusal */
+  note(chainId: ChainId, venue: Venue, event: VenueEvent, reason?: VenueReason): void;
   /** One row per chain and venue with a request. */
   counts(): readonly VenueCounts[];
 }
@@ -34,10 +35,10 @@ export function createVenueStatistics(
 ): VenueStatistics {
   const rows = new Map<
     string,
-    { chainId: ChainId; venue: Venue; events: Map<VenueEvent, number>; reasons: Map<string, number> }
+    { chainId: ChainId; venue: Venue; events: Map<VenueEvent, number>; reasons: Map<VenueReason, number> }
   >();
   return {
-    note(chainId, venue, event, reason = 'unknown') {
+    note(chainId, venue, event, reason = 'missing') {
       const key = `${chainId}:${venue}`;
       const row = rows.get(key) ?? { chainId, venue, events: new Map(), reasons: new Map() };
       rows.set(key, row);

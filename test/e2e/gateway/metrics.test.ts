@@ -83,7 +83,7 @@ describe('/metrics', () => {
       asked: 2,
       quoted: 0,
       noRoute: 1,
-      refused: [{ reason: 'rejected', count: 1 }],
+      refused: [{ reason: 'REJECTED', count: 1 }],
       chosen: 0,
     });
     const told = (venue: string, outcome: string) =>

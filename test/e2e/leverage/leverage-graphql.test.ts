@@ -2,6 +2,7 @@ import { hexToBigInt } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { labelAddress, untouchedAccounts } from '../../../devnet/seed/accounts.ts';
 import { Decimal, toUnits } from '../../../src/shared/decimal.ts';
+import { encodeGlobalId } from '../../../src/shared/ids.ts';
 import { manageVariables, openVariables } from '../../support/partner-inputs.ts';
 import { type Json, noSleep, PARTNER, startService, type TestService } from '../../support/service.ts';
 import { marketOf, type Partner, partnerOn, tokenOf } from './support.ts';
@@ -217,6 +218,42 @@ describe('manageLeveragePlan', () => {
     );
     // Nothing is swapped for a borrow: it expires all the same.
     expect([borrowed.quotesExpireAt, Date.parse(borrowed.expiresAt) - service.clock.now()]).toEqual([null, 60_000]);
+  });
+
+  it('behavior: a position is managed by its global id, and its id by another wallet is refused', async () => {
+    const index = (await partner.nextId()) - 1;
+    const { body: read } = await service.graphql(
+      'query($a: Address!) { wallet(address: $a) { positions(first: 50) { nodes { id positionIndex } } } }',
+      { a: user },
+      PARTNER,
+    );
+    const { id } = read.data.wallet.positions.nodes.find(({ positionIndex }: Json) => positionIndex === index);
+    const planned = (wallet: string, position: Json) =>
+      service.graphql(MANAGE, { wallet, input: { position, action: { borrow: { amount: '1' } } } }, PARTNER);
+    const { body } = await planned(user, { id });
+    expect(body.data.manageLeveragePlan).toMatchObject({ __typename: 'LeveragePlan', positionIndex: index });
+    const refused = async (wallet: string, position: Json) => {
+      const { body: answer } = await planned(wallet, position);
+      expect(answer.data?.manageLeveragePlan ?? null).toBeNull();
+      const error = answer.errors?.[0];
+      return [error?.extensions.details, error?.message];
+    };
+    const stranger = labelAddress('stranger');
+    expect(await refused(stranger, { id })).toEqual([
+      { field: 'wallet', value: stranger, limit: { oneOf: [user] } },
+      `wallet ${stranger} contradicts input.position.id, which is a position of ${user}. Send wallet ${user}.`,
+    ]);
+    expect(await refused(user, { id: encodeGlobalId('Market', `1:${market.id}`) })).toEqual([
+      { field: 'input.position.id', value: 'Market', limit: { oneOf: ['Position'] } },
+      'input.position.id is the id of a Market. Send the `id` of a Position.',
+    ]);
+    expect(await refused(user, { id: encodeGlobalId('Position', `5:${user}:${index}`) })).toMatchObject([
+      { field: 'input.position.id', value: '5', limit: { oneOf: [1, 4663] } },
+      'input.position.id 5 is not served. Send one of 1, 4663.',
+    ]);
+    for (const position of [{}, { id, at: { chainId: 1, positionIndex: index } }]) {
+      expect((await refused(user, position))[1]).toMatch(/exactly one/i);
+    }
   });
 
   it('behavior: a repayment of the whole debt takes an amount, and refuses one that does not cover it', async () => {

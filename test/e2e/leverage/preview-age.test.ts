@@ -61,7 +61,8 @@ describe.each([
       else expect(shown.oraclePriceAsOf).toBe(oraclePriceAsOf);
     }
     const asked = { ...input(), leverage: '3' };
-    const fields = 'readAt { blockNumber blockTime } oraclePriceAsOf gaps(fields: ["oraclePriceAsOf"]) { reason }';
+    const fields =
+      'readAt { blockNumber blockTime: blockAt } oraclePriceAsOf gaps(fields: ["oraclePriceAsOf"]) { reason }';
     const { body } = await service.graphql(
       `query($input: OpenLeverageInput!) { leveragePreview(input: $input) { ... on Estimate { ${fields} } } }`,
       { ...openVariables(asked) },

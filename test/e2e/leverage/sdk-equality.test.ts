@@ -16,7 +16,7 @@ afterAll(() => service?.stop());
 
 const MARKETS = `query ($chainId: ChainId!, $first: Int!, $after: String) { markets(chainIds: [$chainId], first: $first, after: $after) { pageInfo { hasNextPage endCursor } nodes {
   id: marketId lltv: lltvWad oracle { price: priceE36 }
-  state { totalSupplyAssets totalSupplyShares totalBorrowAssets totalBorrowShares lastUpdate: lastAccrualAt fee: feeWad rateAtTarget: rateAtTargetWad borrowRate: borrowRateWad readAt { blockNumber blockTime } }
+  state { totalSupplyAssets totalSupplyShares totalBorrowAssets totalBorrowShares lastUpdate: lastAccrualAt fee: feeWad rateAtTarget: rateAtTargetWad borrowRate: borrowRateWad readAt { blockNumber blockTime: blockAt } }
   totalSupplyAssets totalSupplyShares totalBorrowAssets totalBorrowShares liquidityAssets utilization: utilizationWad borrowApyPct
 } } }`;
 

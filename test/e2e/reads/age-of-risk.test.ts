@@ -48,7 +48,7 @@ describe.each([
     expect(after.freshness.borrow.asOf).toBe(after.readAt.blockTime);
     const { address } = seededWallet(name).account;
     const { body } = await service.graphql(
-      `query($a: Address!, $c: ChainId!) { wallet(address: $a, chainIds: [$c]) { positions(statuses: OPEN) { nodes { id: positionIndex ltvPct oraclePriceAsOf readAt { blockNumber blockTime } } } } }`,
+      `query($a: Address!, $c: ChainId!) { wallet(address: $a, chainIds: [$c]) { positions(statuses: OPEN) { nodes { id: positionIndex ltvPct oraclePriceAsOf readAt { blockNumber blockTime: blockAt } } } } }`,
       { a: address, c: chainId },
       PARTNER,
     );

@@ -22,8 +22,8 @@ const QUERY = `query ($first: Int!, $after: String) { markets(first: $first, aft
   collateralPrice { usd source } loanPrice { usd source }
   sharedLiquidity { vault: vaultAddress withdrawMarketId assets feeWei }
   trailing: means { collateralApyPct: collateralApy { avg30d: avg30dPct avg60d: avg60dPct avg90d: avg90dPct } leverageApyPct: leverageApy { avg30d: avg30dPct avg60d: avg60dPct avg90d: avg90dPct } }
-  others: state { readAt { blockNumber blockTime } }
-  oracleReading: oracle { type readAt { blockNumber blockTime } }
+  others: state { readAt { blockNumber blockTime: blockAt } }
+  oracleReading: oracle { type readAt { blockNumber blockTime: blockAt } }
   kind collateralApySource quarterlyBorrowApyPct ltvLimits { liquidationPct maxPct safePct }
   priceAges: collateralPrice { freshness { asOf } }
   exitLiquidity { slippages { sizeUsd slippagePct } }

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { InMemoryCache } from '@apollo/client';
 import { Client, fetchExchange } from '@urql/core';
 import { cacheExchange } from '@urql/exchange-graphcache';
@@ -66,20 +65,12 @@ function* objectsIn(value: Json): Generator<Json> {
   }
 }
 
-/** Types whose `id` is no global id yet, by the exceptions of the schema's conventions. */
-const pending = new Set(
-  readFileSync(new URL('../../schema/lint/exceptions.txt', import.meta.url), 'utf8')
-    .split('\n')
-    .flatMap((fault) => /^(\w+)\.id identity:/.exec(fault)?.[1] ?? []),
-);
-
 test('default: every object with an identity has an id, and no id is that of another object', () => {
   const seen = new Map<string, string>();
   const met = new Set<string>();
   for (const { data } of answers) {
     for (const object of objectsIn(data)) {
       met.add(object.__typename);
-      if (!nodes.includes(object.__typename) && pending.has(object.__typename)) continue;
       expect([object.__typename, typeof object.id]).toEqual([
         object.__typename,
         nodes.includes(object.__typename) ? 'string' : 'undefined',

@@ -146,9 +146,7 @@ const units: Rule = (part) => {
 /** What has an identity is a node, and only a node has an `id`. */
 const identity: Rule = (part, schema) => {
   if (part.kind === 'input' && (part.name === 'id' || part.name === 'ids')) {
-    return part.coordinate.startsWith('Query.node')
-      ? undefined
-      : 'domain ids have names of their own; `id` is a global id';
+    return typeName(part) === 'ID' ? undefined : 'domain ids have names of their own; `id` is a global id';
   }
   if (part.kind !== 'field' || part.name !== 'id') return undefined;
   if (String(part.type) !== 'ID!') return '`id` is ID!';
