@@ -1,59 +1,23 @@
 import { Agent, request } from 'node:http';
-import { OPS_KEY, PARTNER_KEY } from '../test/http/front.ts';
 import { startChild } from './child.ts';
 import { type Measured, measure, median, type Shot } from './load.ts';
-import { PORTFOLIOS, WALLETS } from './partner-queries.ts';
-import type { PartnerWorld } from './servers/partner.ts';
+import { initOf, type PartnerRow, rowsOf } from './partner-rows.ts';
+import type { PartnerWorld } from './partner-world.ts';
 import { say } from './table.ts';
 
-const BUILD_PATH = '/v1/partner/leverage/build';
 const SINGLE = 200;
+/** Registered wallets, as the title of the row of portfolios says. */
+const REGISTERED = 1_000;
 /** Some of these answers take ten milliseconds: more connections would only wait for each other. */
 const CONNECTIONS = 4;
 
-interface PartnerRow {
-  readonly title: string;
-  readonly shot: Shot;
-  /** Sequential network steps. */
-  readonly steps?: number;
-}
-
-function rowsOf({ strategyId, loan, collateral, wallets, ...steps }: PartnerWorld): readonly PartnerRow[] {
-  const post = (path: string, body: object, headers: Readonly<Record<string, string>>): Shot => {
-    const text = JSON.stringify(body);
-    return { path, method: 'POST', headers, body: () => text };
-  };
-  const build = (payToken: string) =>
-    post(
-      BUILD_PATH,
-      { chainId: 1, strategyId, payToken, amount: '1000', leverage: 2, userAddress: wallets[0] },
-      PARTNER_KEY,
-    );
-  return [
-    { title: 'build of an open, one swap', shot: build(collateral), steps: steps.stepsOneSwap },
-    { title: 'build of an open, two swaps', shot: build(loan), steps: steps.stepsTwoSwaps },
-    {
-      title: 'positions of one wallet, REST',
-      shot: { path: `/v1/partner/positions/${wallets[1]}`, headers: PARTNER_KEY },
-    },
-    {
-      title: 'positions of 100 wallets (500 positions), GraphQL',
-      shot: post('/graphql', { query: WALLETS, variables: { addresses: wallets } }, PARTNER_KEY),
-    },
-    { title: 'page of 50 portfolios of 1,000, GraphQL', shot: post('/graphql', { query: PORTFOLIOS }, OPS_KEY) },
-  ];
-}
-
 /** Measure what is never answered from bytes, with everything beside the service stubbed at zero latency. */
 export async function partnering({ rounds, shotMs }: { readonly rounds: number; readonly shotMs: number }) {
-  const child = await startChild('partner', {});
+  const child = await startChild('partner', { registered: REGISTERED });
   try {
     const rows = rowsOf(child.said.world as PartnerWorld);
     for (const { title, shot } of rows) {
-      const { method = 'GET', headers = {}, body } = shot;
-      const json = body ? { 'content-type': 'application/json' } : {};
-      const init = { method, headers: { ...headers, ...json }, ...(body ? { body: body() } : {}) };
-      const text = await (await fetch(child.url + shot.path, init)).text();
+      const text = await (await fetch(child.url + shot.path, initOf(shot))).text();
       if (text.includes('"errors":') || text.includes('"error":')) throw new Error(`${title}: ${text.slice(0, 500)}`);
     }
     const all = new Map<PartnerRow, { loads: Measured[]; singlesMs: number[] }>();

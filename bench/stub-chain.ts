@@ -2,19 +2,26 @@ import {
   createPublicClient,
   custom,
   decodeFunctionData,
-  encodeAbiParameters,
   encodeFunctionResult,
   type Hex,
   numberToHex,
+  slice,
 } from 'viem';
 import { multicall3Abi } from '../src/abi/multicall3.ts';
-import type { Chain } from '../src/catalog/types.ts';
+import type { Chain, Market } from '../src/catalog/types.ts';
 import type { NamedBlock, Reading } from '../src/chain/reading.ts';
 import type { NodeCapabilities } from '../src/chain/rpc/capabilities.ts';
 import type { ChainNodes } from '../src/chain/rpc/nodes.ts';
 import type { Session } from '../src/chain/rpc/session.ts';
+import type { Call } from '../src/chain/types.ts';
 import type { ChainFacts } from '../src/domain/facts.ts';
+import type { Address } from '../src/shared/ids.ts';
+import type { BuiltCall } from '../src/transactions/types.ts';
 import type { SwapQuotePort } from '../src/upstreams/types.ts';
+import { CAPABLE } from '../test/chain/fixed-node.ts';
+import { type ModelState, modelChain } from '../test/transactions/model/chain.ts';
+import { functionsBySelector } from '../test/transactions/model/selectors.ts';
+import type { ModelFill } from '../test/transactions/model/venues.ts';
 
 export interface StubChain {
   readonly nodes: ChainNodes;
@@ -25,138 +32,41 @@ export interface StubChain {
   takeSteps(): number;
 }
 
+export interface StubChainInput {
+  readonly chain: Chain;
+  /** The only market that is built on. */
+  readonly market: Market;
+  readonly facts: ChainFacts;
+  readonly nowMs: number;
+}
+
 interface RpcCall {
   readonly method: string;
   readonly params: readonly unknown[];
 }
 
-const SELECTORS = {
-  aggregate3: '0x82ad56cb',
-  latestRoundData: '0xfeaf968c',
-  market: '0x5c60e39a',
-  rateAtTarget: '0x01977b57',
-  price: '0xa035b1fe',
-  balanceOf: '0x70a08231',
-  allowance: '0xdd62ed3e',
-  getEthBalance: '0x4d2301cc',
-  getCurrentBlockTimestamp: '0x0f28c97d',
-  getChainId: '0x3408e470',
-  sUser: '0xd1b8811a',
-} as const;
-const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000';
-const CAPABLE: NodeCapabilities = {
-  chainId: null,
-  simulateV1: 'works',
-  stateOverrides: 'works',
-  batchSize: 500,
-  callGas: 50_000_000n,
-  blockHash: 'missing',
-  blockTags: { safe: 'works', finalized: 'works' },
-  logRange: 10_000,
-};
-const RICH = 10n ** 30n;
+const NOTHING = { collateral: 0n, debt: 0n };
+const NO_POSITION: ModelState = { loop: NOTHING, basis: 0n, stock: NOTHING, received: 0n };
 const FEED_ANSWER = 10n ** 8n;
 const PRICE_SCALE = 10n ** 36n;
-
-const words = (...values: bigint[]): Hex =>
-  encodeAbiParameters(
-    values.map(() => ({ type: 'uint256' })),
-    values,
-  );
+const GAS_USED: Hex = '0x30d40';
+/** About as long as those of the venues. */
+const CALLDATA_BYTES = 600;
 
 /**
- * A chain and a swap venue that answer at once from facts, so that what is measured is our own cost. Answers are worked out
- * when first asked; later the same question finds the same answer.
+ * A chain and a swap venue that answer at once, so that what is measured is our own cost: the model of the tests behind the ABI of
+ * the contracts. Answers are worked out when first asked; later the same question finds the same answer.
  */
-export function createStubChain(chain: Chain, facts: ChainFacts, nowMs: number): StubChain {
-  const { lendingState, oracle } = facts.groups;
-  const answerOf = (to: string, data: Hex): Hex => {
-    const selector = data.slice(0, 10);
-    if (selector === SELECTORS.aggregate3) {
-      const { args } = decodeFunctionData({ abi: multicall3Abi, data });
-      const rows = (args?.[0] ?? []) as readonly { target: string; callData: Hex }[];
-      // A multicall may contain another one.
-      const result = rows.map(({ target, callData }) => ({ success: true, returnData: answerOf(target, callData) }));
-      return encodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', result });
-    }
-    const market = chain.markets.find(({ id }) => data.slice(10, 74) === id.slice(2).toLowerCase());
-    const state = market && lendingState.items.get(market.id)?.value;
-    if (selector === SELECTORS.market && state) {
-      const { totalSupplyAssets, totalSupplyShares, totalBorrowAssets, totalBorrowShares, lastUpdate, fee } = state;
-      return words(totalSupplyAssets, totalSupplyShares, totalBorrowAssets, totalBorrowShares, lastUpdate, fee);
-    }
-    if (selector === SELECTORS.rateAtTarget && state) return words(state.rateAtTarget ?? 0n);
-    if (selector === SELECTORS.price) {
-      for (const [address, { value }] of oracle.items) {
-        if (address.toLowerCase() === to.toLowerCase()) return words(value.price);
-      }
-    }
-    if (selector === SELECTORS.balanceOf || selector === SELECTORS.getEthBalance) return words(RICH);
-    if (selector === SELECTORS.allowance) return words(0n);
-    const nowSec = BigInt(Math.floor(nowMs / 1_000));
-    if (selector === SELECTORS.getCurrentBlockTimestamp) return words(nowSec);
-    if (selector === SELECTORS.latestRoundData) return words(1n, FEED_ANSWER, nowSec, nowSec, 1n);
-    if (selector === SELECTORS.getChainId) return words(BigInt(chain.chainId));
-    // Wallets have no code.
-    if (selector === SELECTORS.sUser) return '0x';
-    throw new Error(`the stub chain does not know ${selector} of ${to}`);
-  };
-  const answer = ({ method, params }: RpcCall): unknown => {
-    if (method === 'eth_simulateV1') {
-      const [{ blockStateCalls }] = params as [{ blockStateCalls: { calls: unknown[] }[] }];
-      return blockStateCalls.map(({ calls }) => ({
-        calls: calls.map(() => ({ status: '0x1', returnData: '0x', gasUsed: '0x30d40' })),
-      }));
-    }
-    if (method !== 'eth_call') throw new Error(`the stub chain does not know ${method}`);
-    const [{ to, data }] = params as [{ to: string; data: Hex }];
-    return answerOf(to, data);
-  };
-
-  let waiting = 0;
-  let steps = 0;
-  /** Answer in a later turn, so that what is asked side by side counts as one step. */
-  const later = async <T>(value: T): Promise<T> => {
-    if (waiting === 0) steps += 1;
-    waiting += 1;
-    await new Promise((resolve) => setImmediate(resolve));
-    waiting -= 1;
-    return value;
-  };
+export function createStubChain(input: StubChainInput): StubChain {
+  const { chain, nowMs } = input;
+  const steps = countSteps();
+  const { venue, fillOf } = createVenue(input, steps.later);
+  const node = createNode(input, fillOf);
   const known = new Map<string, unknown>();
   const request = (call: RpcCall): Promise<unknown> => {
-    const key = call.method === 'eth_call' ? (call.params[0] as { data: Hex; to: Hex }) : undefined;
-    if (!key) return later(answer(call));
-    const name = `${key.to} ${key.data}`;
-    if (!known.has(name)) known.set(name, answer(call));
-    return later(known.get(name));
-  };
-
-  const pairOf = (loan: string, collateral: string) =>
-    chain.markets.find((one) => one.loan.address === loan && one.collateral.address === collateral);
-  const [source = 'AggregatorOne', routers = []] = Object.entries(chain.swapRouters)[0] ?? [];
-  const venue: SwapQuotePort = {
-    source: source as SwapQuotePort['source'],
-    serves: () => true,
-    quote: ({ tokenIn, tokenOut, amountIn }) => {
-      const loanIn = pairOf(tokenIn, tokenOut);
-      const loanOut = pairOf(tokenOut, tokenIn);
-      const price = oracle.items.get((loanIn ?? loanOut)?.oracle ?? ZERO_ADDRESS)?.value.price;
-      const router = routers?.[0];
-      if (!price || !router) throw new Error('the stub venue swaps between loan token and collateral only');
-      const fair = loanIn ? (amountIn * PRICE_SCALE) / price : (amountIn * price) / PRICE_SCALE;
-      const amountOut = (fair * 999n) / 1_000n;
-      return later({
-        source: source as SwapQuotePort['source'],
-        feeBps: 0,
-        router,
-        amountIn,
-        amountOut,
-        calldata: `0x${'5a'.repeat(600)}` as Hex,
-        value: 0n,
-        expiresAtMs: nowMs + 60_000,
-      });
-    },
+    const key = JSON.stringify(call);
+    if (!known.has(key)) known.set(key, node(call));
+    return steps.later(known.get(key));
   };
   const block: NamedBlock = {
     number: 100_000n,
@@ -164,32 +74,145 @@ export function createStubChain(chain: Chain, facts: ChainFacts, nowMs: number):
     hash: `0x${'11'.repeat(32)}`,
     toldBy: 1,
   };
+  const capabilities: NodeCapabilities = { ...CAPABLE, chainId: chain.chainId };
   const reading: Reading = {
     client: createPublicClient({ cacheTime: 0, transport: custom({ request }, { retryCount: 0 }) }),
     block,
     at: numberToHex(block.number),
-    limits: { callGas: CAPABLE.callGas, batchSize: 500 },
-    capabilities: async () => CAPABLE,
+    limits: { callGas: capabilities.callGas, batchSize: 500 },
+    capabilities: async () => capabilities,
     distrust: () => {},
   };
   const session: Session = { run: (work) => work(reading) };
+  const nodes: ChainNodes = {
+    chainId: chain.chainId,
+    session: () => session,
+    read: (work) => session.run(work),
+    within: () => nodes,
+    probe: async () => {},
+    status: () => [],
+  };
+  return { nodes, block, venue, takeSteps: steps.take };
+}
+
+/** Answer in a later turn, so that what is asked side by side counts as one step. */
+function countSteps() {
+  let waiting = 0;
+  let steps = 0;
   return {
-    nodes: {
-      chainId: chain.chainId,
-      session: () => session,
-      read: (work) => session.run(work),
-      within: () => {
-        throw new Error('the stub chain knows one patience');
-      },
-      probe: async () => {},
-      status: () => [],
+    async later<T>(value: T): Promise<T> {
+      if (waiting === 0) steps += 1;
+      waiting += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+      waiting -= 1;
+      return value;
     },
-    block,
-    venue,
-    takeSteps: () => {
+    take(): number {
       const taken = steps;
       steps = 0;
       return taken;
     },
   };
+}
+
+/** A venue that pays what the oracle says, less 3 basis points, and gives what it quotes. */
+function createVenue({ chain, market, facts, nowMs }: StubChainInput, later: <T>(value: T) => Promise<T>) {
+  const [source, router] = Object.entries(chain.swapRouters).flatMap(([name, [first]]) =>
+    first ? [[name, first]] : [],
+  )[0] as [SwapQuotePort['source'], Address];
+  const fills = new Map<Hex, ModelFill>();
+  const price = priceOf(facts, market.oracle);
+  const venue: SwapQuotePort = {
+    source,
+    serves: () => true,
+    quote({ tokenIn, tokenOut, amountIn, feeBps }) {
+      const isBought = tokenIn === market.loan.address && tokenOut === market.collateral.address;
+      if (!isBought) throw new Error('the stub venue sells the collateral of its market for the loan token');
+      const amountOut = (((amountIn * PRICE_SCALE) / price) * 9_997n) / 10_000n;
+      const calldata = numberToHex(amountIn, { size: CALLDATA_BYTES });
+      fills.set(calldata, { tokenOut, router, simulated: amountOut, onChain: amountOut });
+      const expiresAtMs = nowMs + 60_000;
+      return later({ source, feeBps, router, amountIn, amountOut, calldata, value: 0n, expiresAtMs });
+    },
+  };
+  const fillOf = (calldata: Hex): ModelFill => {
+    const fill = fills.get(calldata);
+    if (!fill) throw new Error(`the stub venue did not quote ${calldata}`);
+    return fill;
+  };
+  return { venue, fillOf };
+}
+
+/** The JSON-RPC methods that a build calls. */
+function createNode({ chain, market, facts, nowMs }: StubChainInput, fillOf: (calldata: Hex) => ModelFill) {
+  const timestamp = BigInt(Math.floor(nowMs / 1_000));
+  const model = modelChain({
+    chain,
+    market,
+    before: NO_POSITION,
+    venues: { ports: [], fillOf },
+    priceOf: (oracle) => priceOf(facts, oracle),
+    timestamp,
+  });
+  const view = (call: Call, state: ModelState): Hex => {
+    const { data } = call;
+    const { item } = functionOf(data);
+    const answers: Readonly<Record<string, () => unknown>> = {
+      // A multicall may contain another one.
+      aggregate3: () => {
+        const { args } = decodeFunctionData({ abi: multicall3Abi, data });
+        const rows = (args?.[0] ?? []) as readonly { target: Address; callData: Hex }[];
+        return rows.map(({ target, callData }) => ({
+          success: true,
+          returnData: view({ to: target, data: callData }, state),
+        }));
+      },
+      getCurrentBlockTimestamp: () => timestamp,
+      getChainId: () => BigInt(chain.chainId),
+      latestRoundData: () => [1n, FEED_ANSWER, timestamp, timestamp, 1n],
+    };
+    const result = answers[item.name]?.() ?? model.answer(call, state);
+    // Wallets have no code.
+    return result === null ? '0x' : encodeFunctionResult({ abi: [item], functionName: item.name, result } as never);
+  };
+  const simulate = (calls: readonly Call[]) => {
+    const isView = calls.map(({ data }) => functionOf(data).isView);
+    const ended = model.run(
+      calls.filter((_, i) => !isView[i]).map(({ data }) => ({ action: actionOf(data) })),
+      'simulated',
+    );
+    let done = 0;
+    return calls.map((call, i) => {
+      if (isView[i]) {
+        return { status: '0x1', returnData: view(call, model.stateIn(ended, done)), gasUsed: GAS_USED, logs: [] };
+      }
+      done += 1;
+      return { status: '0x1', returnData: '0x', gasUsed: GAS_USED, logs: ended.logs[done - 1] };
+    });
+  };
+  return ({ method, params }: RpcCall): unknown => {
+    if (method === 'eth_call') return view(params[0] as Call, NO_POSITION);
+    if (method !== 'eth_simulateV1') throw new Error(`the stub chain does not know ${method}`);
+    const [{ blockStateCalls }] = params as [{ blockStateCalls: readonly { calls: readonly Call[] }[] }];
+    return blockStateCalls.map(({ calls }) => ({ timestamp: numberToHex(timestamp), calls: simulate(calls) }));
+  };
+}
+
+function functionOf(data: Hex) {
+  const item = functionsBySelector.get(slice(data, 0, 4));
+  if (!item) throw new Error(`the stub chain does not know ${data.slice(0, 10)}`);
+  return { item, isView: item.stateMutability === 'view' || item.name === 'aggregate3' };
+}
+
+/** A call as the model runs it: its function and its arguments by name. */
+function actionOf(data: Hex): BuiltCall['action'] {
+  const { item } = functionOf(data);
+  const { args = [] } = decodeFunctionData({ abi: [item], data });
+  return { type: item.name, args: Object.fromEntries(item.inputs.map(({ name }, i) => [name, args[i]])) };
+}
+
+function priceOf({ groups }: ChainFacts, oracle: Address): bigint {
+  const price = groups.oracle.items.get(oracle)?.value.price;
+  if (price === undefined) throw new Error(`the stub chain has no price of ${oracle}`);
+  return price;
 }

@@ -29,9 +29,9 @@ export interface RefreshResult {
 }
 
 /** Enough for some in which the collector goes through the whole heap: they are not kept away from the measurement. */
-const ROUNDS = 30;
-/** Not counted: everything is compiled, and V8 plans its next collection by how long its tasks waited while the chain was made. */
-const WARM_UP_ROUNDS = 15;
+const MAX_ROUNDS = 30;
+/** Rounds of a large chain take seconds each. */
+const MARKETS_IN_ALL = 60_000;
 const DELAY_RESOLUTION_MS = 1;
 
 /** Refresh a synthetic chain as the service does it: the warmer reads a node, publishes, and everything is composed anew. */
@@ -76,8 +76,11 @@ serve<{ readonly markets: number; readonly rpcUrl: string }>(async ({ markets, r
     createChainReader({ nodes, chain, clock }),
     60,
   );
+  const counted = Math.min(MAX_ROUNDS, Math.ceil(MARKETS_IN_ALL / markets));
+  // Not counted: everything is compiled, and V8 plans its next collection by how long its tasks waited while the chain was made.
+  const warmUp = Math.ceil(counted / 2);
   const rounds: { wallMs: number; cpuMs: number; delayMs: number }[] = [];
-  for (let round = 1 - WARM_UP_ROUNDS; round <= ROUNDS; round += 1) {
+  for (let round = 1 - warmUp; round <= counted; round += 1) {
     const delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
     delay.enable();
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -1,6 +1,6 @@
 import { parse, validate } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { PORTFOLIOS, WALLETS } from '../../bench/partner-queries.ts';
+import { PORTFOLIOS, WALLETS } from '../../bench/partner-rows.ts';
 import { PAGE } from '../../bench/rows.ts';
 import { buildSchema } from '../../src/schema/index.ts';
 

@@ -2,25 +2,25 @@ import { encodeAbiParameters, encodeEventTopics, getAddress, type Hex, pad } fro
 import { erc20Abi } from '../../../src/abi/erc20.ts';
 import { morphoBlueAbi } from '../../../src/abi/morpho-blue.ts';
 import type { Chain, EquityVault, Market } from '../../../src/catalog/types.ts';
+import type { Call } from '../../../src/chain/types.ts';
 import { collateralValueInLoan } from '../../../src/domain/leverage/flash-loan.ts';
 import type { Address } from '../../../src/shared/ids.ts';
 import type { EquityEntryArgs } from '../../../src/transactions/build/equity-router.ts';
 import type { LeverageParams } from '../../../src/transactions/build/flash-leverage.ts';
 import type { ChainNode } from '../../../src/transactions/deps.ts';
 import { SimulationRevertedError } from '../../../src/transactions/errors.ts';
-import type { Read } from '../../../src/transactions/read/reads.ts';
-import { movementsByLogs, type PositionSlots } from '../../../src/transactions/simulate/movements.ts';
+import { movementsByLogs } from '../../../src/transactions/simulate/movements.ts';
 import type { SimulatedLog } from '../../../src/transactions/simulate/steps.ts';
 import type { BuiltCall, PositionState, SwapData } from '../../../src/transactions/types.ts';
-import { selectorNames } from './selectors.ts';
+import { functionsBySelector } from './selectors.ts';
 import type { ModelFill, ModelVenues } from './venues.ts';
 
 const WAD = 10n ** 18n;
 const SHARES = 1_000_000n;
 const YIELD_FEE = 5n * 10n ** 16n;
 const BUFFER = 25n * 10n ** 14n;
-/** More than anything here needs. */
-const PLENTY = 10n ** 36n;
+/** More than anything here needs; its shares fit into 128 bits. */
+const PLENTY = 10n ** 30n;
 const PROXY: Address = getAddress('0x00000000000000000000000000000000000000b1');
 
 /** What a wallet has in the model, base units. */
@@ -55,8 +55,8 @@ export function modelChain(input: ModelChainInput) {
   const { chain, market, vault, before, venues, priceOf, timestamp } = input;
   const { flashLeverage, flashLeverageRouter, equityRouter, morphoBlue } = chain.contracts;
 
-  function answer({ to, data }: Read<unknown>, state: ModelState): unknown {
-    const name = selectorNames.get(data.slice(0, 10) as Hex);
+  function answer({ to, data }: Call, state: ModelState): unknown {
+    const name = functionsBySelector.get(data.slice(0, 10) as Hex)?.name;
     switch (name) {
       case 'market':
         return [PLENTY * 4n, PLENTY * 4n * SHARES, PLENTY, PLENTY * SHARES, timestamp, 0n];
@@ -88,7 +88,7 @@ export function modelChain(input: ModelChainInput) {
       case 's_user':
         return null;
       case 'getUserLeveragePosition':
-        return { ...positionRow(), amountDepositedInLoanToken: before.basis };
+        return positionRow();
       case 'getUserLeveragePositions':
         return [positionRow()];
       case 'position': {
@@ -102,11 +102,17 @@ export function modelChain(input: ModelChainInput) {
   }
 
   function positionRow() {
-    return { open: true, marketId: market.id, userProxy: PROXY, amountReturnedInLoanToken: 0n };
+    return {
+      open: true,
+      marketId: market.id,
+      userProxy: PROXY,
+      amountDepositedInLoanToken: before.basis,
+      amountReturnedInLoanToken: 0n,
+    };
   }
 
   /** Run calls one after the other: the state after each, and what each emitted. @throws Revert */
-  function run(calls: readonly BuiltCall[], phase: keyof Pick<ModelFill, 'simulated' | 'onChain'>) {
+  function run(calls: readonly Pick<BuiltCall, 'action'>[], phase: keyof Pick<ModelFill, 'simulated' | 'onChain'>) {
     const states: ModelState[] = [];
     const logs: SimulatedLog[][] = [];
     let state = before;
@@ -124,6 +130,9 @@ export function modelChain(input: ModelChainInput) {
     }
     return { states, logs, state };
   }
+
+  /** The state after so many of the calls. */
+  const stateIn = ({ states }: ReturnType<typeof run>, count: number): ModelState => states[count - 1] ?? before;
 
   type Fill = (swap: SwapData, minOut: bigint, executor: Address) => bigint;
 
@@ -221,7 +230,7 @@ export function modelChain(input: ModelChainInput) {
     return { address: morphoBlue, topics: topics as SimulatedLog['topics'], data };
   }
 
-  const read = async (plan: readonly Read<unknown>[]) => ({
+  const read = async (plan: readonly Call[]) => ({
     block: { timestamp, number: 1n },
     answers: plan.map((asked) => answer(asked, before)),
   });
@@ -237,10 +246,8 @@ export function modelChain(input: ModelChainInput) {
           if (!(error instanceof Revert)) throw error;
           throw new SimulationRevertedError({ reason: error.message, args: [], callIndex: 0 }, true);
         }
-        const at = (count: number) => (count === 0 ? before : (ended.states[count - 1] as ModelState));
-        const answers = observations.map(({ afterCalls, read: asked }) => answer(asked, at(afterCalls)));
-        const positions = [positionRow()] as unknown as PositionSlots;
-        const movements = watched ? movementsByLogs(watched, ended.logs, positions) : { fills: [], repaid: [] };
+        const answers = observations.map(({ afterCalls, read: asked }) => answer(asked, stateIn(ended, afterCalls)));
+        const movements = watched ? movementsByLogs(watched, ended.logs, [positionRow()]) : { fills: [], repaid: [] };
         return { simulated: true, way: 'simulate_v1', gasUsed: 1n, timestamp, movements, answers };
       },
     },
@@ -248,6 +255,9 @@ export function modelChain(input: ModelChainInput) {
   return {
     node,
     proxy: PROXY,
+    answer,
+    run,
+    stateIn,
     /** What the wallet has once the calls were signed; `undefined` = they revert, and nothing changes. */
     execute(calls: readonly BuiltCall[]): ModelState | undefined {
       try {

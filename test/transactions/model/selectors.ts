@@ -1,6 +1,8 @@
-import { type Abi, type Hex, toFunctionSelector } from 'viem';
+import { type Abi, type AbiFunction, type Hex, toFunctionSelector } from 'viem';
 import { erc20Abi } from '../../../src/abi/erc20.ts';
+import { aggregatorAbi } from '../../../src/abi/feeds.ts';
 import { flashLeverageAbi, userProxyAbi } from '../../../src/abi/flash-leverage.ts';
+import { flashLeverageRouterAbi } from '../../../src/abi/flash-leverage-router.ts';
 import { irmAbi } from '../../../src/abi/irm.ts';
 import { morphoBlueAbi } from '../../../src/abi/morpho-blue.ts';
 import { multicall3Abi } from '../../../src/abi/multicall3.ts';
@@ -9,14 +11,16 @@ import { oracleAbi } from '../../../src/abi/oracle.ts';
 const abis: readonly Abi[] = [
   erc20Abi,
   flashLeverageAbi,
+  flashLeverageRouterAbi,
   userProxyAbi,
   irmAbi,
   morphoBlueAbi,
   multicall3Abi,
   oracleAbi,
+  aggregatorAbi,
 ];
 
-/** Names of the functions that builders read, by selector. */
-export const selectorNames: ReadonlyMap<Hex, string> = new Map(
-  abis.flat().flatMap((item) => (item.type === 'function' ? [[toFunctionSelector(item), item.name] as const] : [])),
+/** The functions that builders read and call, by selector. */
+export const functionsBySelector: ReadonlyMap<Hex, AbiFunction> = new Map(
+  abis.flat().flatMap((item) => (item.type === 'function' ? [[toFunctionSelector(item), item] as const] : [])),
 );

@@ -1,0 +1,63 @@
+import { OPS_KEY, PARTNER_KEY } from '../test/http/front.ts';
+import type { Shot } from './load.ts';
+import { BUILD, BUILD_PATH, type PartnerWorld } from './partner-world.ts';
+
+/** Positions of many wallets. */
+export const WALLETS = `query Wallets($addresses: [Address!]!) {
+  wallets(addresses: $addresses, chainIds: [1]) {
+    address
+    positions { nodes { positionId strategyId status ltvPct ltvHeadroomPct netValueUsd leverageApyPct liquidationPrice } }
+  }
+}`;
+
+/** A page of portfolios. */
+export const PORTFOLIOS = `{
+  ops {
+    portfolios(first: 50, filter: { chainIds: [1] }) {
+      totalCount
+      pageInfo { hasNextPage endCursor }
+      nodes {
+        wallet readAt { blockAt } header { openCount totalDepositedUsd } pnl { totalUsd netValueUsd }
+        items(statuses: [OPEN], first: 10) { nodes { ... on PortfolioLoop { position { strategyId status netValueUsd ltvPct ltvHeadroomPct } drift { kind severity } } } }
+      }
+    }
+  }
+}`;
+
+export interface PartnerRow {
+  readonly title: string;
+  readonly shot: Shot;
+  /** Sequential network steps. */
+  readonly steps?: number;
+}
+
+export function rowsOf({ strategyId, loan, collateral, wallets, ...steps }: PartnerWorld): readonly PartnerRow[] {
+  const post = (path: string, body: object, headers: Readonly<Record<string, string>>): Shot => {
+    const text = JSON.stringify(body);
+    return { path, method: 'POST', headers, body: () => text };
+  };
+  const build = (payToken: string) =>
+    post(BUILD_PATH, { ...BUILD, strategyId, payToken, userAddress: wallets[0] }, PARTNER_KEY);
+  return [
+    { title: 'build of an open, one swap', shot: build(collateral), steps: steps.stepsOneSwap },
+    { title: 'build of an open, two swaps', shot: build(loan), steps: steps.stepsTwoSwaps },
+    {
+      title: 'positions of one wallet, REST',
+      shot: { path: `/v1/partner/positions/${wallets[1]}`, headers: PARTNER_KEY },
+    },
+    {
+      title: 'positions of 100 wallets (500 positions), GraphQL',
+      shot: post('/graphql', { query: WALLETS, variables: { addresses: wallets } }, PARTNER_KEY),
+    },
+    { title: 'page of 50 portfolios of 1,000, GraphQL', shot: post('/graphql', { query: PORTFOLIOS }, OPS_KEY) },
+  ];
+}
+
+/** A shot as `fetch` takes it. */
+export function initOf({ method = 'GET', headers = {}, body }: Shot): RequestInit {
+  return {
+    method,
+    headers: { ...headers, ...(body ? { 'content-type': 'application/json' } : {}) },
+    body: body?.() ?? null,
+  };
+}
