@@ -28,14 +28,14 @@ export interface GraphQLEndpoint {
   refuse(error: unknown, request: Pick<RestRequest, 'headers' | 'correlationId'>): RestResponse;
 }
 
-export interface HttpExchange {
+export type HttpExchange = {
   readonly method: string;
   /** From a bounded set: a route template, `/graphql`, or `unmatched`. */
   readonly route: string;
   readonly status: number;
   readonly durationMs: number;
   readonly correlationId: string;
-}
+};
 
 export interface HandlerDeps {
   readonly graphql: GraphQLEndpoint;
@@ -178,7 +178,7 @@ function createExchangeLog({ routeName, observe, clock, logger }: HandlerDeps) {
       observe?.(exchange);
       // A probe polls this path, so its 503 is not logged as a failure.
       const level = exchange.status >= 500 && exchange.route !== READY_PATH ? 'warn' : 'debug';
-      logger[level]({ ...exchange }, 'request');
+      logger[level](exchange, 'request');
     } catch (error) {
       logger.error({ err: loggedError(error), correlationId }, 'request was answered and not recorded');
     }

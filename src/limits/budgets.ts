@@ -99,20 +99,17 @@ export function createBudgets({ limits, limiters, clock, logger }: BudgetDeps): 
       // An operation that costs more than a whole window may run once per window.
       const charged = Math.min(points, limit);
       const limiter = limiterOf(tier, whenStoreFails);
-      const { status, fits } = await consume(
-        limiter,
-        tier,
-        clientIdentity(requestContext),
-        charged,
-        clientOf(requestContext),
-      ).catch((error: unknown) => {
+      let count: Awaited<ReturnType<typeof consume>>;
+      try {
+        count = await consume(limiter, tier, clientIdentity(requestContext), charged, clientOf(requestContext));
+      } catch (error) {
         noteStore(false);
         const cause = new Error(`rate limit store: ${error instanceof Error ? error.name : 'failed'}`);
         throw new UpstreamUnavailableError('rate limit store', 'unreachable', { retryAfterSec: 2, cause });
-      });
+      }
       if (whenStoreFails === 'closed' && tier !== 'anonymous') noteStore(true);
-      requestContext.rateLimit = status;
-      if (!fits) throw clientLimited(status);
+      requestContext.rateLimit = count.status;
+      if (!count.fits) throw clientLimited(count.status);
       return charged;
     },
     async chargeAhead(requestContext, points) {
@@ -162,13 +159,15 @@ function createCounts({ limits, limiters, clock }: Omit<BudgetDeps, 'logger'>) {
    * @throws errors of the store
    */
   const consume = async (limiter: Limiter, tier: Tier, identity: string, points: number, client: Client) => {
-    const [result, fits] = await limiter.consume(identity, points).then(
-      (left) => [left, true] as const,
-      (refused: unknown) => {
-        if (refused instanceof RateLimiterRes) return [refused, false] as const;
-        throw refused;
-      },
-    );
+    let result: RateLimiterRes;
+    let fits = true;
+    try {
+      result = await limiter.consume(identity, points);
+    } catch (refused) {
+      if (!(refused instanceof RateLimiterRes)) throw refused;
+      result = refused;
+      fits = false;
+    }
     const { remainingPoints } = result;
     const msBeforeNext = Math.min(WINDOW_MS, result.msBeforeNext);
     // The library blocks by the system clock. If that was set back, the block would be too long.

@@ -25,11 +25,19 @@ export interface Router {
   templateOf(path: string): string | undefined;
 }
 
-/** The rows of one path template. `matches` expects a path with the same number of segments. */
+/** The rows of one path template. */
 interface TemplateRows {
   readonly template: string;
   readonly segments: readonly string[];
   readonly routes: readonly AnyRoute[];
+}
+
+/** The templates that begin with the same segments. */
+interface Branch {
+  readonly literals: Map<string, Branch>;
+  parameter?: Branch | undefined;
+  /** The template that ends here. */
+  rows?: TemplateRows | undefined;
 }
 
 /**
@@ -37,22 +45,17 @@ interface TemplateRows {
  * answered by GET rows.
  */
 export function createRouter(routes: readonly AnyRoute[]): Router {
-  const places: TemplateRows[] = [...new Set(routes.map(({ path }) => path))]
-    .map((template) => {
-      const segments = template.split('/');
-      return { template, segments, routes: routes.filter(({ path }) => path === template) };
-    })
-    .sort((a, b) => parameterCount(a) - parameterCount(b));
-  const byLength = new Map<number, TemplateRows[]>();
-  for (const place of places) {
-    const { length } = place.segments;
-    byLength.set(length, [...(byLength.get(length) ?? []), place]);
+  const root: Branch = { literals: new Map() };
+  for (const template of new Set(routes.map(({ path }) => path))) {
+    const segments = template.split('/');
+    const rows = routes.filter(({ path }) => path === template);
+    segments.reduce(branchAt, root).rows = { template, segments, routes: rows };
   }
-  const find = (segments: readonly string[]) =>
-    byLength.get(segments.length)?.find((place) => matches(place.segments, segments));
+  const find = (segments: readonly string[]) => rowsAt(root, segments, 0);
   const templateOf = (path: string) => find(path.split('/'))?.template;
   const match = (method: string, path: string): Match => {
-    const segments = path.split('/').map(decodeSegment);
+    const parts = path.split('/');
+    const segments = path.includes('%') ? parts.map(decodeSegment) : parts;
     const place = find(segments);
     if (!place) {
       throw new NotFoundError(
@@ -75,22 +78,34 @@ function allowed(routes: readonly AnyRoute[]): string[] {
   return routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
 
-function parameterCount({ segments }: TemplateRows): number {
-  return segments.filter(isParameter).length;
-}
-
 function isParameter(segment: string): boolean {
   return segment.startsWith('{');
 }
 
-function matches(template: readonly string[], actual: readonly string[]): boolean {
-  return template.every((segment, i) => (isParameter(segment) ? actual[i] !== '' : segment === actual[i]));
+/** The branch of one more segment of a template; made if there is none. */
+function branchAt(branch: Branch, segment: string): Branch {
+  const known = isParameter(segment) ? branch.parameter : branch.literals.get(segment);
+  const next: Branch = known ?? { literals: new Map() };
+  if (isParameter(segment)) branch.parameter = next;
+  else branch.literals.set(segment, next);
+  return next;
+}
+
+function rowsAt(branch: Branch, segments: readonly string[], at: number): TemplateRows | undefined {
+  const segment = segments[at];
+  if (segment === undefined) return branch.rows;
+  const literal = branch.literals.get(segment);
+  const found = literal && rowsAt(literal, segments, at + 1);
+  if (found) return found;
+  return branch.parameter && segment !== '' ? rowsAt(branch.parameter, segments, at + 1) : undefined;
 }
 
 function readParams(template: readonly string[], actual: readonly string[]): Record<string, string> {
   const params: Record<string, string> = {};
-  for (const [i, segment] of template.entries())
+  for (let i = 0; i < template.length; i += 1) {
+    const segment = template[i] ?? '';
     if (isParameter(segment)) params[segment.slice(1, -1)] = actual[i] ?? '';
+  }
   return params;
 }
 

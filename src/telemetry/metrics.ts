@@ -1,4 +1,3 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { GraphQLError } from 'graphql';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { PayloadTooLargeError } from '../http/body.ts';
@@ -8,6 +7,7 @@ import { QueryTooComplexError } from '../limits/query-limits.ts';
 import { appErrorBehind } from '../schema/common/input-errors.ts';
 import type { CacheFill } from '../shared/byte-cache.ts';
 import { AppError } from '../shared/errors.ts';
+import { eventLoopDelay } from './event-loop-delay.ts';
 import { type FactsMetricsDeps, registerFactsMetrics } from './metrics-facts.ts';
 
 export type MetricsDeps = FactsMetricsDeps;
@@ -67,8 +67,6 @@ const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 const CALL_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const RUN_BUCKETS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 const QUERY_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
-const EVENT_LOOP_RESOLUTION_MS = 10;
-const NANOSECONDS = 1e9;
 
 /** Create the metrics of one process in a separate registry. */
 export function createMetrics(deps: MetricsDeps): Metrics {
@@ -222,7 +220,21 @@ function sourceMetrics({ counter, histogram }: Registered) {
 
 /** Caches and what is served from memory. */
 function cacheMetrics({ counter, registers }: Registered) {
-  const lookups = counter('spiral_cache_lookups_total', 'Look-ups in caches.', ['cache', 'result']);
+  const lookups = new Map<string, { hit: number; miss: number }>();
+  new Counter({
+    name: 'spiral_cache_lookups_total',
+    help: 'Look-ups in caches.',
+    labelNames: ['cache', 'result'] as const,
+    registers,
+    // Read at scrape time, because every request looks into several caches.
+    collect() {
+      this.reset();
+      for (const [cache, { hit, miss }] of lookups) {
+        this.inc({ cache, result: 'hit' }, hit);
+        this.inc({ cache, result: 'miss' }, miss);
+      }
+    },
+  });
   const remembered = counter(
     'spiral_histories_from_memory_total',
     'Reads of recorded rates that were served from memory while the database did not answer.',
@@ -242,7 +254,11 @@ function cacheMetrics({ counter, registers }: Registered) {
   fillGauge('spiral_cache_bytes', 'Memory of cached answers.', ({ bytes }) => bytes);
   fillGauge('spiral_cache_limit_bytes', 'Maximum memory of cached answers.', ({ maxBytes }) => maxBytes);
   return {
-    cacheLookup: (cache, hit) => lookups.inc({ cache, result: hit ? 'hit' : 'miss' }),
+    cacheLookup(cache, hit) {
+      const counts = lookups.get(cache) ?? { hit: 0, miss: 0 };
+      counts[hit ? 'hit' : 'miss'] += 1;
+      lookups.set(cache, counts);
+    },
     cacheFill: (cache, fill) => {
       fills.set(cache, fill);
     },
@@ -306,28 +322,6 @@ function subscriptionMetrics({ registers }: Registered) {
       else open.dec({ field });
     },
   } satisfies Partial<Metrics>;
-}
-
-/** Measure the delay of the event loop. */
-function eventLoopDelay(register: Registry) {
-  const delay = monitorEventLoopDelay({ resolution: EVENT_LOOP_RESOLUTION_MS });
-  delay.enable();
-  new Gauge({
-    name: 'spiral_event_loop_delay_seconds',
-    help: 'Delay of the event loop since the previous scrape.',
-    labelNames: ['quantile'] as const,
-    registers: [register],
-    collect() {
-      // Every sample includes the sampling interval, which is subtracted.
-      const late = (nanoseconds: number) =>
-        Number.isFinite(nanoseconds) ? Math.max(0, nanoseconds / NANOSECONDS - EVENT_LOOP_RESOLUTION_MS / 1_000) : 0;
-      this.set({ quantile: '0.5' }, late(delay.percentile(50)));
-      this.set({ quantile: '0.99' }, late(delay.percentile(99)));
-      this.set({ quantile: '1' }, late(delay.count === 0 ? 0 : delay.max));
-      delay.reset();
-    },
-  });
-  return delay;
 }
 
 /** The limit that an error refuses by; `null` = it is not the refusal of a limit. */
