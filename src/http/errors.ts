@@ -139,12 +139,18 @@ function build(message: string, error: unknown, extensions: ErrorExtensions): Gr
   });
 }
 
+/** Whether an error is one of a field below a root field, beside which the other fields are answered. */
+function isBelowRoot(located: GraphQLError | undefined): boolean {
+  return (located?.path?.length ?? 0) > 1;
+}
+
 /** Status and headers of the HTTP answer, in the form that Yoga reads. */
 function httpOf(
   { code, status, retryAfterSec }: ErrorExtensions,
   located: GraphQLError | undefined,
 ): GraphQLErrorExtensions['http'] | undefined {
-  if (REFUSALS.has(code)) {
+  const isPartial = code === 'rate_limited' && isBelowRoot(located);
+  if (REFUSALS.has(code) && !isPartial) {
     return { status, headers: retryAfterSec === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterSec)) } };
   }
   // The request is refused before execution: with GraphQL's own media type the HTTP status is an error too.

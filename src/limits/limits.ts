@@ -33,7 +33,7 @@ export interface TierLimits {
   readonly cost: number;
   /**
    * Maximum number of calls per window and client, by coordinate, of fields that ask an upstream or a chain on demand, or may
-   * do so with a key.
+   * do so with a key. Fields of one name share a counter, so that no field gives more of an upstream than another.
    */
   readonly calls: Readonly<Record<string, number>>;
   /** The maximum for every other root field that needs a key. */
@@ -69,6 +69,14 @@ export const ADMISSION_POINTS = 1;
  */
 export const UNREAD_LIMITS = { processBytes: 64 * 2 ** 20, addressBytes: 16 * 2 ** 20 } as const;
 
+/** Every field that relays from an upstream, with one maximum. */
+function relayCalls(max: number): Readonly<Record<string, number>> {
+  const coordinates = ['Query', 'Token'].flatMap((type) =>
+    Object.keys(ON_DEMAND_POINTS).map((name) => `${type}.${name}`),
+  );
+  return Object.fromEntries(coordinates.map((coordinate) => [coordinate, max]));
+}
+
 export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
   return {
     anonymous: {
@@ -86,7 +94,7 @@ export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
       validation: 300,
       streams: 10,
       cost: 10_000,
-      calls: { 'Query.priceChart': 30, 'Query.candles': 30 },
+      calls: { ...relayCalls(30) },
       keyedCalls: 30,
     },
     partner: {
@@ -104,7 +112,7 @@ export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
       validation: 600,
       streams: 50,
       cost: 20_000,
-      calls: { 'Query.priceChart': 120, 'Query.candles': 120, 'Query.node': 240, 'Query.nodes': 240 },
+      calls: { ...relayCalls(120), 'Query.node': 240, 'Query.nodes': 240 },
       keyedCalls: 240,
     },
     ops: {
@@ -122,7 +130,7 @@ export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
       validation: 600,
       streams: 100,
       cost: 50_000,
-      calls: { 'Query.priceChart': 240, 'Query.candles': 240, 'Query.node': 480, 'Query.nodes': 480 },
+      calls: { ...relayCalls(240), 'Query.node': 480, 'Query.nodes': 480, 'Ops.portfolio': 480 },
       keyedCalls: 480,
     },
   };

@@ -1,6 +1,7 @@
-import { getIntrospectionQuery } from 'graphql';
+import { type GraphQLNamedType, getIntrospectionQuery, isObjectType } from 'graphql';
 import { afterEach, describe, expect, test } from 'vitest';
 import { configOf } from '../../src/graphql/plugins/use-field-limits.ts';
+import { needsKey } from '../../src/limits/field-scopes.ts';
 import { createLimits } from '../../src/limits/limits.ts';
 import { EXAMPLE_QUERIES } from '../../src/schema/common/examples.ts';
 import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
@@ -17,6 +18,7 @@ afterEach(async () => {
   front = undefined;
 });
 
+const fieldsOf = (type: GraphQLNamedType | null | undefined) => (isObjectType(type) ? type.getFields() : {});
 const CHART = '/v1/prices/chart?coinId=ethereum';
 
 describe('budgets over HTTP', () => {
@@ -288,14 +290,34 @@ describe('limits of single fields', () => {
     expect((await send('/v1/prices')).status).toBe(200);
   });
 
+  test('behavior: takes an argument from a default of the document', async () => {
+    const { graphql } = await start();
+    const chart = await graphql('query($id:String!="ethereum"){priceChart(coinId:$id){source}}');
+    expect([chart.body.errors, chart.body.data?.priceChart.source]).toEqual([undefined, 'coingecko']);
+    const wallets = await graphql(
+      'query($a:[Address!]!=["0x90F79bf6EB2c4f870365E785982E1f101E93b906"]){wallets(addresses:$a){address}}',
+      { headers: PARTNER_KEY },
+    );
+    expect([wallets.body.errors, wallets.body.data?.wallets.length]).toEqual([undefined, 1]);
+  });
+
   test('behavior: every configured field exists, and every root field that needs a key is limited', async () => {
     const { schema } = await start();
     const limits = createLimits({ anonymous: 1, partner: 1, ops: 1 });
-    const root = schema.getQueryType()?.getFields() ?? {};
     for (const tier of Object.values(limits)) {
-      for (const coordinate of Object.keys(tier.calls))
-        expect(Object.keys(root)).toContain(coordinate.replace('Query.', ''));
-      expect(configOf(schema, tier).length).toBeGreaterThan(Object.keys(tier.calls).length);
+      for (const coordinate of Object.keys(tier.calls)) {
+        const [type = '', field = ''] = coordinate.split('.');
+        expect([coordinate, Object.keys(fieldsOf(schema.getType(type)))]).toEqual([
+          coordinate,
+          expect.arrayContaining([field]),
+        ]);
+      }
+      const roots = [schema.getQueryType(), schema.getMutationType()].flatMap((root) =>
+        Object.values(fieldsOf(root)).flatMap((field) => (needsKey(field) ? [`${root?.name}.${field.name}`] : [])),
+      );
+      expect(configOf(schema, tier).map(({ type, field }) => `${type}.${field}`)).toEqual(
+        expect.arrayContaining(roots),
+      );
     }
   });
 });

@@ -1,5 +1,14 @@
 import { type Store, useRateLimiter } from '@envelop/rate-limiter';
-import { BREAK, type DocumentNode, GraphQLError, type GraphQLSchema, visit } from 'graphql';
+import {
+  BREAK,
+  type DocumentNode,
+  type ExecutionArgs,
+  GraphQLError,
+  type GraphQLSchema,
+  getOperationAST,
+  getVariableValues,
+  visit,
+} from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import { clientIdentity, RateLimitedError } from '../../limits/budgets.ts';
@@ -18,8 +27,9 @@ type OnExecute = NonNullable<Plugin<ServerContext>['onExecute']>;
 const MAX_ENTRIES = 20_000;
 
 /**
- * Limit how often a client calls the fields that ask an upstream or a chain, per tier. Every alias counts. The limit is per
- * process; the client's budget is shared.
+ * Limit how often a client calls the fields that ask an upstream or a chain, per tier. Root fields are counted before the
+ * execution, every alias by itself. A field below the root is counted when it is resolved, once per object of a list and per
+ * event of a subscription. The limit is per process; the client's budget is shared.
  */
 export function useFieldLimits({ schema, limits }: FieldLimitsDeps): Plugin<ServerContext> {
   const calls = new LRUCache<string, number[]>({ max: MAX_ENTRIES, ttl: WINDOW_SEC * 1000 });
@@ -45,22 +55,42 @@ export function useFieldLimits({ schema, limits }: FieldLimitsDeps): Plugin<Serv
     partner: pluginOf('partner'),
     ops: pluginOf('ops'),
   };
-  const limited = new Set(Object.values(limits).flatMap((of) => configOf(schema, of).map(({ field }) => field)));
+  const limitedNames = new Set(Object.values(limits).flatMap((of) => configOf(schema, of).map(({ field }) => field)));
   const asking = new WeakMap<DocumentNode, boolean>();
   /** Computed once per document, because most have no limited field. */
   const asksLimited = (document: DocumentNode): boolean => {
     let found = asking.get(document);
     if (found === undefined) {
-      found = namesAny(document, limited);
+      found = namesAny(document, limitedNames);
       asking.set(document, found);
     }
     return found;
   };
+  /** Count one call of a field below the root. Refused calls are not counted. @throws RateLimitedError */
+  const countCall = ({ info }: ServerContext, coordinate: string): void => {
+    const tier = tierOf(info.caller);
+    const max = limits[tier].calls[coordinate];
+    if (limits[tier].points === 0 || max === undefined) return;
+    const key = keyOf({ contextIdentity: clientIdentity(info), fieldIdentity: nameOf(coordinate) });
+    const nowMs = Date.now();
+    const recent = (calls.get(key) ?? []).filter((atMs) => atMs + WINDOW_SEC * 1_000 > nowMs);
+    if (recent.length >= max) throw limited(coordinate, tier, limits[tier]);
+    calls.set(key, [...recent, nowMs]);
+  };
+  const counterOf = (context: ServerContext) => ({
+    countCall: (coordinate: string) => countCall(context, coordinate),
+  });
   return {
+    onSubscribe({ args, extendContext }) {
+      extendContext(counterOf(args.contextValue as unknown as ServerContext) as never);
+    },
     onExecute(payload) {
+      payload.extendContext(counterOf(payload.args.contextValue) as never);
       const tier = tierOf(payload.args.contextValue.info.caller);
       if (limits[tier].points === 0 || !asksLimited(payload.args.document)) return undefined;
-      return plugins[tier].onExecute?.(payload as never) as ReturnType<OnExecute>;
+      // The library takes arguments from the variables as they are, without the defaults of the document.
+      const args = { ...payload.args, variableValues: coercedVariables(payload.args as unknown as ExecutionArgs) };
+      return plugins[tier].onExecute?.({ ...payload, args } as never) as ReturnType<OnExecute>;
     },
   };
 }
@@ -92,11 +122,25 @@ export function configOf(
   );
 }
 
-function refusal(coordinate: string, tier: Tier, limits: TierLimits): GraphQLError {
+/** The variables with their defaults; as they are when they do not fit, which the query limits have refused before. */
+function coercedVariables({ schema, document, operationName, variableValues = {} }: ExecutionArgs) {
+  const definitions = getOperationAST(document, operationName)?.variableDefinitions ?? [];
+  return getVariableValues(schema, definitions, variableValues ?? {}, { maxErrors: 1 }).coerced ?? variableValues;
+}
+
+function nameOf(coordinate: string): string {
+  return coordinate.slice(coordinate.indexOf('.') + 1);
+}
+
+function limited(coordinate: string, tier: Tier, limits: TierLimits): RateLimitedError {
   const limit = limits.calls[coordinate] ?? limits.keyedCalls;
-  const error = new RateLimitedError(
+  return new RateLimitedError(
     { scope: 'field', policy: tier, limit, windowSec: WINDOW_SEC, field: coordinate },
     WINDOW_SEC,
   );
+}
+
+function refusal(coordinate: string, tier: Tier, limits: TierLimits): GraphQLError {
+  const error = limited(coordinate, tier, limits);
   return new GraphQLError(error.message, { originalError: error });
 }

@@ -27,6 +27,8 @@ export interface AppContext extends ContextInput {
   readonly services: SnapshotServices;
   /** Reads of the snapshot, of histories and of wallets, each with its cache hints. */
   readonly loaders: Loaders;
+  /** Count one call of a field below the root that has a limit per minute. Absent: nothing is limited. @throws RateLimitedError */
+  readonly countCall?: ((coordinate: string) => void) | undefined;
   /** Everything that is asked on demand (a chain, an upstream, the database): the answer is good for one time. */
   live(): Services;
 }

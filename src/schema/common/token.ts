@@ -133,8 +133,11 @@ builder.objectFields(TokenRef, (t) => ({
     description:
       'Price chart, relayed from an external provider on demand; `null` = the provider has no such coin. The error `upstream_unavailable` when it fails.',
     args: chartArgs(t.arg),
-    resolve: ({ coingeckoId: coinId }, args, ctx) =>
-      coinId === undefined ? null : readPriceChart({ ...args, coinId }, ctx),
+    resolve: ({ coingeckoId: coinId }, args, ctx) => {
+      if (coinId === undefined) return null;
+      ctx.countCall?.('Token.priceChart');
+      return readPriceChart({ ...args, coinId }, ctx);
+    },
   }),
   candles: t.field({
     type: CandlesRef,
@@ -143,7 +146,10 @@ builder.objectFields(TokenRef, (t) => ({
     description:
       'USD candles from the deepest exchange pool that holds the token; the error `not_found` when none is indexed, `upstream_unavailable` when the provider fails.',
     args: candleArgs(t.arg),
-    resolve: ({ chainId, address }, args, ctx) => readCandles({ ...args, chainId, address }, ctx),
+    resolve: ({ chainId, address }, args, ctx) => {
+      ctx.countCall?.('Token.candles');
+      return readCandles({ ...args, chainId, address }, ctx);
+    },
   }),
   gaps: t.field(gapsOf((token, ctx) => tokenGaps(token, ctx))),
 }));

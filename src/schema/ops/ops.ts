@@ -24,6 +24,8 @@ const PortfolioConnectionRef = builder.connectionObject(
   { type: PortfolioRef, name: 'PortfolioConnection', description: 'A page of wallets.' },
   { name: 'PortfolioEdge', description: 'A wallet and its place in the list.' },
 );
+/** Cost of a wallet that is read from its chain now: a point of the budget beside what the root field costs. */
+const LIVE_COST = 100;
 const CHAINS = 'Only these chains; all when left out.';
 const CONDITIONS = 'Conditions on loops and vaults; all given ones must hold of one loop or vault.';
 const ORDER = 'Order of the list; by net value, largest first, when left out.';
@@ -50,12 +52,16 @@ const OpsRef = builder.objectRef<object>('Ops').implement({
     portfolio: t.field({
       type: PortfolioRef,
       nullable: true,
+      complexity: { field: LIVE_COST, multiplier: 1 },
       description: 'One wallet, read now. A wallet that never opened anything has empty lists.',
       args: {
         address: t.arg({ type: 'Address', required: true, description: 'Address of the wallet.' }),
         chainId: t.arg({ type: 'ChainId', required: true, description: 'Id of the chain.' }),
       },
-      resolve: (_ops, args, ctx) => readPortfolio(args, ctx),
+      resolve: (_ops, args, ctx) => {
+        ctx.countCall?.('Ops.portfolio');
+        return readPortfolio(args, ctx);
+      },
     }),
     portfolios: t.field({
       type: PortfolioConnectionRef,
