@@ -4,17 +4,22 @@ export interface ExampleQuery {
   readonly variables?: Readonly<Record<string, unknown>>;
   /** Which key it needs; absent = none. */
   readonly tier?: 'partner' | 'ops';
+  /** The screen of an app that the operation fills alone. Its cost is stated in docs/graphql.md. */
+  readonly screen?: 'list' | 'detail' | 'portfolio' | 'preview' | 'plan';
 }
 
 /** Queries worth starting from: GraphiQL opens with them, the guide shows them, and a test runs every one. */
 export const EXAMPLE_QUERIES: readonly ExampleQuery[] = [
   {
     title: 'Best strategies on both chains',
-    query: `# The ten best listed strategies, whichever chain they live on.
-query BestStrategies {
-  strategies(orderBy: { field: DEFAULT_APY, direction: DESC }, first: 10) {
+    screen: 'list',
+    query: `# The list screen: the best listed strategies of all chains. Send endCursor as "after" for the next page.
+query BestStrategies($after: String) {
+  strategies(orderBy: { field: DEFAULT_APY, direction: DESC }, first: 20, after: $after) {
     totalCount
     asOf
+    missingChains { chainId reason message retryAfterSec }
+    missingFacts { chainId factGroups }
     pageInfo { hasNextPage endCursor }
     nodes {
       __typename
@@ -25,14 +30,84 @@ query BestStrategies {
       loan { id displaySymbol }
       defaultApyPct
       netBorrowApyPct
+      borrowIncentive { aprPct endsAt }
+      collateralIncentive { aprPct endsAt }
+      pointsIncentive { program perDayPerCollateralToken }
       liquidityUsd
       exitLiquidityTier { tier }
+      warnings { code message }
+      freshness { borrow { status ageSec } }
       gaps(fields: ["netBorrowApyPct", "liquidityUsd", "exitLiquidityTier"]) { field reason message since }
       ... on LoopStrategy { collateralApyPct defaultLeverage { leverage ltvPct leverageApyPct } }
       ... on EquityVaultStrategy { yieldLegApyPct targetRung { ltvPct netApyPct } }
     }
   }
 }`,
+  },
+  {
+    title: 'One strategy',
+    screen: 'detail',
+    query: `# The detail screen: one strategy with its market, its risks, its costs and 90 days of rates.
+query StrategyDetail($strategyId: StrategyId!) {
+  strategy(strategyId: $strategyId) {
+    __typename
+    id
+    strategyId
+    chain { id name ready }
+    curator
+    collateral { id symbol displaySymbol name description project yieldSource maturesAt maturityDaysLeft price { usd source } }
+    loan { id symbol displaySymbol price { usd source } }
+    defaultApyPct
+    borrowApyPct
+    netBorrowApyPct
+    quarterlyBorrowApyPct
+    borrowIncentive { aprPct endsAt campaigns { rewardSymbol aprPct endsAt url } }
+    collateralIncentive { aprPct endsAt campaigns { rewardSymbol aprPct endsAt url } }
+    pointsIncentive { program perDayPerCollateralToken }
+    supplyUsd
+    liquidityUsd
+    publicAllocatorLiquidityUsd
+    utilizationPct
+    ltvLimits { safePct maxPct liquidationPct }
+    oracle { address type priceE36 }
+    oraclePriceAsOf
+    exitLiquidity { source slippages { sizeUsd slippagePct } freshness { status asOf } }
+    exitLiquidityTier { tier listingMaxPct cleanMaxPct }
+    fees { yieldFeePct depositFeePct }
+    deployment { paused supported liquidationBufferPct }
+    visibility { listed checks { rule passed value threshold note } }
+    warnings { code field value message }
+    freshness { borrow { status ageSec } oracle { status ageSec } collateralApy { status ageSec } prices { status ageSec } }
+    links { appUrl marketUrl yieldSourceUrl }
+    gaps { field reason message since }
+    market {
+      id
+      borrowApyHistory(resolution: DAY) { freshness { status } points { at ratePct } gaps { reason } }
+      collateralApyHistory(resolution: DAY) { freshness { status } points { at ratePct } gaps { reason } }
+      borrowIncentiveHistory { points { at ratePct } gaps { reason } }
+    }
+    ... on LoopStrategy {
+      collateralApyPct
+      collateralApySource
+      collateralApyMeans { avg30dPct avg60dPct avg90dPct }
+      leverageApyMeans { avg30dPct avg60dPct avg90dPct }
+      defaultLeverage { leverage ltvPct leverageApyPct }
+      maxLeverage
+      leverageLadder { leverage ltvPct leverageApyPct }
+    }
+    ... on EquityVaultStrategy {
+      depositToken { id symbol decimals }
+      targetLtvPct
+      yieldLegApyPct
+      yieldLegApySource
+      netApyMeans { avg30dPct avg60dPct avg90dPct }
+      netApyLadder { ltvPct grossExposure netApyPct }
+      targetRung { ltvPct grossExposure netApyPct }
+      yieldStrategy { id collateral { id symbol } }
+    }
+  }
+}`,
+    variables: { strategyId: '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5' },
   },
   {
     title: 'Filter and page',

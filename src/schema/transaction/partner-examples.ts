@@ -12,6 +12,7 @@ const HOLDER = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 export const PARTNER_EXAMPLE_QUERIES: readonly ExampleQuery[] = [
   {
     title: 'Partner: preview an open',
+    screen: 'preview',
     query: `# Needs a key: see Headers. A position of five times sUSDe, paid with USDT: its costs, and the cost of leaving again.
 query PreviewOpen($input: OpenLeverageInput!) {
   leveragePreview(input: $input) {
@@ -42,6 +43,7 @@ query PreviewOpen($input: OpenLeverageInput!) {
   },
   {
     title: 'Partner: plan an open',
+    screen: 'plan',
     query: `# Needs a key. Unsigned calls, tried out on the newest state, each decoded; nothing is signed or sent.
 mutation PlanOpen($wallet: Address!, $input: OpenLeverageInput!) {
   openLeveragePlan(wallet: $wallet, input: $input) {
@@ -73,6 +75,7 @@ mutation PlanOpen($wallet: Address!, $input: OpenLeverageInput!) {
   },
   {
     title: 'Partner: a wallet',
+    screen: 'portfolio',
     query: `# Needs a key. Holdings of a wallet over all chains, with the tokens of each position.
 query WalletHoldings($address: Address!) {
   wallet(address: $address) {
@@ -93,11 +96,25 @@ query WalletHoldings($address: Address!) {
         ltvHeadroomPct
         leverage
         netValueUsd
+        leverageApyPct
         liquidationPrice
+        closeNow { paysOut paysOutUsd pnlAfterFeeUsd }
+        exitLiquidity { tier exceedsCleanExitSize }
+        warnings { code message }
+        freshness { borrow { status ageSec } }
         gaps(reasons: [NOT_MEASURED, SOURCE_FAILED]) { field message }
       }
     }
-    equityPositions { id strategyId netValueUsd yieldLoopMatch }
+    equityPositions {
+      id
+      strategyId
+      netValueUsd
+      netApyPct
+      stock { symbol collateralAmount ltvPct ltvHeadroomPct liquidationPriceUsd }
+      yieldLoops { id positionIndex netValueUsd }
+      yieldLoopMatch
+      gaps(reasons: [NOT_MEASURED, SOURCE_FAILED]) { field message }
+    }
   }
 }`,
     variables: { address: HOLDER },

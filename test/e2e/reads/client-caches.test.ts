@@ -1,7 +1,7 @@
 import { InMemoryCache } from '@apollo/client';
 import { Client, fetchExchange } from '@urql/core';
 import { cacheExchange } from '@urql/exchange-graphcache';
-import { type DocumentNode, getOperationAST, introspectionFromSchema, OperationTypeNode, print } from 'graphql';
+import { type DocumentNode, getOperationAST, introspectionFromSchema, OperationTypeNode, parse, print } from 'graphql';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { seededWallet } from '../../../devnet/seed/wallets.ts';
 import { EXAMPLE_QUERIES } from '../../../src/schema/common/examples.ts';
@@ -9,7 +9,7 @@ import { buildSchema } from '../../../src/schema/index.ts';
 import { OPS_EXAMPLE_QUERIES } from '../../../src/schema/ops/ops-examples.ts';
 import { PARTNER_EXAMPLE_QUERIES } from '../../../src/schema/transaction/partner-examples.ts';
 import { cacheConfigOf, withKeys } from '../../support/cache-config.ts';
-import { type Json, OPS, startService, type TestService } from '../../support/service.ts';
+import { type Json, OPS, PARTNER, startService, type TestService } from '../../support/service.ts';
 
 /** The caches that clients use find every object of every example again, and never take one for another. */
 
@@ -55,6 +55,38 @@ afterEach(() => {
   vi.restoreAllMocks();
   expect(warnings).toEqual([]);
 });
+
+/** The cost that the guide states for each screen. */
+const statedCosts = new Map(
+  [
+    ...readFileSync(new URL('../../../docs/graphql.md', import.meta.url), 'utf8').matchAll(
+      /^\| (\w+) \| `(\w+)` \| ([\d,]+) \| (\d+) \|$/gm,
+    ),
+  ].map(([, screen = '', operation, cost = '', points]) => [
+    screen,
+    { operation, cost: Number(cost.replace(',', '')), points: Number(points) },
+  ]),
+);
+
+test('behavior: each screen is one operation below the cost that the guide states', async () => {
+  const screens = examples.filter(({ screen, title }) => screen !== undefined && !title.includes('with a vault'));
+  expect([...statedCosts.keys()].sort()).toEqual(screens.map(({ screen }) => screen).sort());
+  expect([...statedCosts.keys()].sort()).toEqual(['detail', 'list', 'plan', 'portfolio', 'preview']);
+  for (const { screen = '', query, variables = {}, tier } of screens) {
+    const { body } = await service.graphql(query, { ...variables }, tier === undefined ? {} : PARTNER);
+    expect([screen, body.errors]).toEqual([screen, undefined]);
+    const { operation = '', cost = 0, points } = statedCosts.get(screen) ?? {};
+    expect(getOperationAST(parse(query))?.name?.value).toBe(operation);
+    expect([screen, body.extensions.cost.cost < cost, Math.ceil(cost / 100)]).toEqual([screen, true, points]);
+    // A figure that says nothing would hold as well.
+    expect(body.extensions.cost.cost).toBeGreaterThan(cost / 1.5);
+    expect(refusals(body.data)).toEqual([]);
+  }
+});
+
+function refusals(data: Json): Json[] {
+  return [...objectsIn(data)].filter(({ __typename }) => __typename.endsWith('Refusal'));
+}
 
 /** Every object of an answer, with its type. */
 function* objectsIn(value: Json): Generator<Json> {
