@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { InMemoryCache } from '@apollo/client';
 import { Client, fetchExchange } from '@urql/core';
 import { cacheExchange } from '@urql/exchange-graphcache';
