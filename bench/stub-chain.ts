@@ -72,7 +72,7 @@ export function createStubChain(input: StubChainInput): StubChain {
     number: 100_000n,
     timestamp: BigInt(Math.floor(nowMs / 1_000)),
     hash: `0x${'11'.repeat(32)}`,
-    toldBy: 1,
+    nodeIndex: 1,
   };
   const capabilities: NodeCapabilities = { ...CAPABLE, chainId: chain.chainId };
   const reading: Reading = {

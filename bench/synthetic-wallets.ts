@@ -75,7 +75,7 @@ export function syntheticReader(chain: Chain, owners: readonly Address[]) {
     readProxyHead: async () => {
       requests.count += 3;
       return {
-        block: { ...block, hash: `0x${'22'.repeat(32)}` as Hex, toldBy: 1 },
+        block: { ...block, hash: `0x${'22'.repeat(32)}` as Hex, nodeIndex: 1 },
         proxyCount,
         finalCount: proxyCount,
         genesisHash: `0x${'11'.repeat(32)}` as Hex,

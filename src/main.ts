@@ -38,7 +38,7 @@ async function main(): Promise<void> {
   try {
     world = local ? await startLocalWorld(env, logger, say) : undefined;
     const config = createConfig(process.env, world?.overrides);
-    tracing = await startTracingIfAsked(env);
+    tracing = await startConfiguredTracing(env);
     if (local) say('Starting the service.');
     const [{ createApp }, { systemClock }, { systemTimers }] = await Promise.all([
       import('./app.ts'),
@@ -63,7 +63,7 @@ async function main(): Promise<void> {
   }
 }
 
-async function startTracingIfAsked(env: Env): Promise<Tracing | undefined> {
+async function startConfiguredTracing(env: Env): Promise<Tracing | undefined> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, TRACE_SAMPLE_RATIO: sampleRatio, ROLE: role } = env;
   if (endpoint === undefined) return undefined;
   const { startTracing } = await import('./telemetry/tracing.ts');

@@ -105,13 +105,13 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
 
 function countRpc(
   inner: typeof fetch,
-  asked: { readonly chainId: ChainId; readonly node: number },
+  target: { readonly chainId: ChainId; readonly node: number },
   clock: Clock,
   metrics: Metrics,
 ): typeof fetch {
   return async (input, init) => {
     const startedMs = clock.now();
-    const record = (outcome: string) => metrics.rpcCall({ ...asked, outcome, ms: clock.now() - startedMs });
+    const record = (outcome: string) => metrics.rpcCall({ ...target, outcome, ms: clock.now() - startedMs });
     try {
       const response = await inner(input, init);
       record(response.ok ? 'ok' : response.status === 429 ? 'rate_limited' : 'rejected');

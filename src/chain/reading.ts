@@ -10,7 +10,7 @@ import type { BlockRef, ReadOptions } from './types.ts';
 export interface NamedBlock extends BlockRef {
   readonly hash: Hex;
   /** The node that returned the block, by its position in RPC_URL_*. */
-  readonly toldBy: number;
+  readonly nodeIndex: number;
 }
 
 /** A block in requests: by its hash, so that a fork or a node at another height cannot answer, otherwise by its number. */
@@ -48,7 +48,7 @@ const header = z.object({ number: quantity, hash, timestamp: quantity });
  */
 export async function newestBlock(
   client: ChainClient,
-  toldBy: number,
+  nodeIndex: number,
   { signal }: ReadOptions = {},
 ): Promise<NamedBlock> {
   const answer: unknown = await client
@@ -58,7 +58,7 @@ export async function newestBlock(
     });
   const parsed = header.safeParse(answer);
   if (!parsed.success) throw new ChainReadError('malformed');
-  return { ...parsed.data, toldBy };
+  return { ...parsed.data, nodeIndex: nodeIndex };
 }
 
 /** Name a block in the form that the node supports. */

@@ -67,7 +67,7 @@ export async function runDoctor(options: DoctorOptions): Promise<Report> {
   const providers = providersOf({ env });
   const context = { catalog, nowMs: startedMs, feeReceiver: receiverOf(env) };
   const recorder = createRecorder({ providers, redact, overlay: overlay.content, context });
-  const isAsked = (area: Area) => only === undefined || only.includes(area);
+  const isRequested = (area: Area) => only === undefined || only.includes(area);
   const checks = [
     checkPostgres(deps),
     checkRedis(deps),
@@ -76,7 +76,7 @@ export async function runDoctor(options: DoctorOptions): Promise<Report> {
     ...checkProviders({ ...deps, providers, context, onAnswers: recorder.take }),
   ];
   const checked = await runChecks(
-    checks.filter(({ area }) => isAsked(area)),
+    checks.filter(({ area }) => isRequested(area)),
     timers,
   );
   const compare = { observations, isPegged: peggedIn(catalog) };
@@ -84,7 +84,7 @@ export async function runDoctor(options: DoctorOptions): Promise<Report> {
   const oracles = nodes.flatMap(({ chain }) => {
     const reading = observations.oracles(chain.chainId);
     const isRead =
-      isAsked('catalog') &&
+      isRequested('catalog') &&
       checked.every(
         ({ area, subject, check }) =>
           !(
@@ -103,7 +103,7 @@ export async function runDoctor(options: DoctorOptions): Promise<Report> {
     ...checked,
     ...oracles,
     ...compareProviders(compare),
-    ...(isAsked('clocks') || deps.clocks.all().length > 0 ? judgeClocks(deps.clocks.all()) : []),
+    ...(isRequested('clocks') || deps.clocks.all().length > 0 ? judgeClocks(deps.clocks.all()) : []),
     ...(options.recordTo === undefined ? [] : await recorder.write(options.recordTo)),
   ];
   return createReport(lines, { startedMs, tookMs: stopwatch() - begunMs, redact });

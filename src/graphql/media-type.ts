@@ -18,8 +18,8 @@ export function jsonTypeFor(accept: string | undefined): string | undefined {
   return undefined;
 }
 
-function matches(asked: string, offered: string): boolean {
-  const [askedType, askedSubtype] = asked.split('/');
+function matches(accepted: string, offered: string): boolean {
+  const [acceptedType, acceptedSubtype] = accepted.split('/');
   const [type, subtype] = offered.split('/');
-  return (askedType === '*' || askedType === type) && (askedSubtype === '*' || askedSubtype === subtype);
+  return (acceptedType === '*' || acceptedType === type) && (acceptedSubtype === '*' || acceptedSubtype === subtype);
 }

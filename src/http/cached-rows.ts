@@ -57,8 +57,8 @@ function store(cache: AnswerCache, key: string, { response, validity }: MadeResp
   return cache.store(key, { contentType, body, isWhole: true }, validity);
 }
 
-function respond(cached: CachedResponse, asked: RestRequest['headers'], nowMs: number): RestResponse {
-  const { bytes, etag, encoding, isKnown } = chooseBody(cached.bodies, asked);
+function respond(cached: CachedResponse, requestHeaders: RestRequest['headers'], nowMs: number): RestResponse {
+  const { bytes, etag, encoding, isKnown } = chooseBody(cached.bodies, requestHeaders);
   const ageSec = Math.max(0, Math.floor((nowMs - cached.createdAtMs) / 1_000));
   // Freshness counts from the creation of the answer, so the remaining time is added to its age.
   const leftSec = Math.max(0, Math.min(MAX_AGE_SEC, Math.floor((cached.untilMs - nowMs) / 1_000)));

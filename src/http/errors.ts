@@ -91,7 +91,7 @@ function protocolError(
   const { http, details, ...extensions } = error.extensions;
   const code = codeOf(error);
   const { status, retryable } = ERROR_CODES[code];
-  const shownDetails = details ?? detailsOf(error, code);
+  const formattedDetails = details ?? detailsOf(error, code);
   const source = error.source?.body;
   return new GraphQLError(hideNames && source !== undefined ? withoutNames(error.message, source) : error.message, {
     nodes: error.nodes ?? null,
@@ -103,7 +103,7 @@ function protocolError(
       code,
       status,
       retryable,
-      details: shownDetails,
+      details: formattedDetails,
       correlationId,
       ...(http && { http }),
     },

@@ -132,10 +132,10 @@ export async function listen(
     server.listen({ host, port }, resolve);
   });
   const address = server.address() as AddressInfo;
-  const shownHost = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  const formattedHost = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return {
     port: address.port,
-    url: `http://${shownHost}:${address.port}`,
+    url: `http://${formattedHost}:${address.port}`,
     get connections() {
       return connections.size;
     },

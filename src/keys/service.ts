@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Database } from '../database/client.ts';
 import { createKeyRepository, type KeyRepository, type KeyTier } from '../database/keys.ts';
 import type { Clock } from '../shared/clock.ts';
-import { AppError, UnauthorizedError } from '../shared/errors.ts';
+import { UnauthorizedError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Timers } from '../shared/timers.ts';
 import { createKeyAdmin, type KeyAdmin, keyStatusOf } from './admin.ts';
@@ -60,7 +60,7 @@ export interface KeyService extends KeyAdmin {
    * Call `onEnd` once, when a request with this header would no longer be accepted: with `UnauthorizedError` when its key has
    * ended, with `UpstreamUnavailableError` when it cannot be checked any more. Returns the function that stops the watch.
    */
-  watch(authorizationHeader: string, onEnd: (why: AppError) => void): () => void;
+  watch(authorizationHeader: string, onEnd: (why: unknown) => void): () => void;
   checks(): KeyChecks;
   /** Wait for pending writes. Call it before the database is closed. */
   close(): Promise<void>;
@@ -122,7 +122,7 @@ export function createKeyService(deps: KeyServiceDeps): KeyService {
       const look = async (): Promise<void> => {
         const why = await (presented === null ? Promise.resolve(REFUSED) : judge(presented)).then(
           ({ key }) => (key === null ? new UnauthorizedError() : null),
-          (error: unknown) => (error instanceof AppError ? error : new AppError('internal', 'The key check failed.')),
+          (error: unknown) => error,
         );
         if (ended) return;
         if (why === null) return lookLater();

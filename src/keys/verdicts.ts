@@ -76,10 +76,10 @@ type LookUp = () => Promise<KnownKey | null>;
  * last check, and a refused key stays refused. Ops keys and unknown keys need the database.
  */
 export function createVerdicts({ clock, timers, logger, graceMs }: VerdictDeps): Verdicts {
-  const keptMs = Math.max(VERDICT_TTL_MS, graceMs);
+  const ttlMs = Math.max(VERDICT_TTL_MS, graceMs);
   const refused = new LRUCache<string, number>({
     max: MAX_REFUSED,
-    ttl: keptMs,
+    ttl: ttlMs,
     ttlResolution: 0,
     perf: { now: () => clock.now() },
   });
@@ -110,7 +110,7 @@ export function createVerdicts({ clock, timers, logger, graceMs }: VerdictDeps):
     onOutage: () => logger.warn({ graceSec: graceMs / 1_000 }, 'keys cannot be checked'),
     onRecovery: (forMs) => logger.info({ forMs }, 'keys are checked again'),
   });
-  const accepts = (id: string): boolean => isYounger(keys.peek(id)?.loadedAtMs, keptMs);
+  const accepts = (id: string): boolean => isYounger(keys.peek(id)?.loadedAtMs, ttlMs);
 
   return {
     async of(id, lookUp) {

@@ -1,5 +1,5 @@
-import type { Caller } from '../resolvers/common/context.ts';
-import { type AppError, UnauthorizedError, UpstreamUnavailableError } from '../shared/errors.ts';
+import type { Caller } from '../resolvers/common/caller.ts';
+import { UnauthorizedError, UpstreamUnavailableError } from '../shared/errors.ts';
 import type { Budgets } from './budgets.ts';
 import { ADMISSION_POINTS } from './limits.ts';
 import type { RequestContext } from './request-context.ts';
@@ -10,7 +10,7 @@ export interface AdmissionDeps {
   /** Check an `Authorization` header; `null` = no valid key. */
   readonly verify: (header: string) => Promise<{ readonly keyId: string; readonly tier: 'partner' | 'ops' } | null>;
   /** Call `onEnd` when a header is no longer accepted; returns the function that stops the watch. */
-  readonly watch?: ((header: string, onEnd: (why: AppError) => void) => () => void) | undefined;
+  readonly watch?: ((header: string, onEnd: (why: unknown) => void) => () => void) | undefined;
   /** Whether a header can be judged without a first look-up of its key. Absent: never. */
   readonly knows?: ((header: string) => boolean) | undefined;
   readonly budgets: Budgets;
@@ -24,7 +24,7 @@ export interface Admission {
    */
   admit(requestContext: RequestContext, surface: ApiSurface, points?: number): Promise<void>;
   /** Call `onEnd` when the key of an admitted request ends, for streams. Returns the function that stops the watch. */
-  follow(requestContext: RequestContext, onEnd: (why: AppError) => void): () => void;
+  follow(requestContext: RequestContext, onEnd: (why: unknown) => void): () => void;
   /**
    * Charge an admitted request again, once its cost is known.
    * @returns the points that were counted

@@ -19,14 +19,14 @@ export interface RateLimitedDetails {
 
 export class RateLimitedError extends AppError<RateLimitedDetails> {
   constructor(details: RateLimitedDetails, retryAfterSec: number) {
-    super('rate_limited', `${said(details)}. Try again in ${retryAfterSec} s, or send fewer requests.`, {
+    super('rate_limited', `${reasonOf(details)}. Try again in ${retryAfterSec} s, or send fewer requests.`, {
       details,
       retryAfterSec,
     });
   }
 }
 
-function said({ scope, limit, windowSec, field }: RateLimitedDetails): string {
+function reasonOf({ scope, limit, windowSec, field }: RateLimitedDetails): string {
   if (scope === 'client') return `The budget of ${limit} cost points per ${windowSec} s is used up`;
   if (scope === 'streams') return `${limit} subscriptions are open already: close one`;
   return `${field} was called more than ${limit} times in ${windowSec} s`;

@@ -36,13 +36,13 @@ export function countIntrospection({ schema, field, fragments, variables, limit 
   let looked = 0;
 
   const below = (node: FieldNode, type: GraphQLObjectType, source: unknown): number => {
-    let asked = fields.get(node);
-    if (asked === undefined) {
-      asked = introspecting(node, type, variables);
-      fields.set(node, asked);
+    let introspection = fields.get(node);
+    if (introspection === undefined) {
+      introspection = introspecting(node, type, variables);
+      fields.set(node, introspection);
     }
-    if (asked === null) return 1;
-    const { set, named, args, resolve } = asked;
+    if (introspection === null) return 1;
+    const { set, named, args, resolve } = introspection;
     const value: unknown = resolve?.(source, args, undefined, { schema } as never);
     let sum = 1;
     for (const item of Array.isArray(value) ? value : [value]) {

@@ -1,4 +1,4 @@
-import type { Caller } from '../resolvers/common/context.ts';
+import type { Caller } from '../resolvers/common/caller.ts';
 
 export const TIERS = ['anonymous', 'partner', 'ops'] as const;
 export type Tier = (typeof TIERS)[number];

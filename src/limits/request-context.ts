@@ -1,4 +1,4 @@
-import type { Caller } from '../resolvers/common/context.ts';
+import type { Caller } from '../resolvers/common/caller.ts';
 import type { RequestInfo } from '../shared/request-info.ts';
 import type { Tier } from './limits.ts';
 

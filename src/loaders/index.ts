@@ -92,12 +92,12 @@ export function createLoaders(sources: LoaderSources, hints: CacheHints, nowMs: 
 }
 
 function once<K, V>(read: (key: K) => V): (key: K) => V {
-  const seen = new Map<K, V>();
+  const values = new Map<K, V>();
   return (key) => {
-    const known = seen.get(key);
+    const known = values.get(key);
     if (known !== undefined) return known;
     const value = read(key);
-    seen.set(key, value);
+    values.set(key, value);
     return value;
   };
 }

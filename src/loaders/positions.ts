@@ -53,13 +53,13 @@ function perChain<T>(
 ): WalletLoader<T> {
   return new DataLoader(
     async (keys: readonly WalletKey[]) => {
-      const asked = new Map<ChainId, Address[]>();
+      const byChain = new Map<ChainId, Address[]>();
       for (const { chainId, wallet } of keys) {
-        const wallets = asked.get(chainId) ?? [];
+        const wallets = byChain.get(chainId) ?? [];
         wallets.push(wallet);
-        asked.set(chainId, wallets);
+        byChain.set(chainId, wallets);
       }
-      const answers = new Map([...asked].map(([chainId, wallets]) => [chainId, read(chainId, wallets)]));
+      const answers = new Map([...byChain].map(([chainId, wallets]) => [chainId, read(chainId, wallets)]));
       return Promise.all(
         keys.map(async ({ chainId, wallet }) => {
           try {

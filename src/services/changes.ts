@@ -1,8 +1,12 @@
+import type { ChainFacts } from '../domain/facts.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import type { IndexedStrategy } from '../domain/strategy/keys.ts';
+import { RateLimitedError } from '../limits/budgets.ts';
+import { tierOf, WINDOW_SEC } from '../limits/limits.ts';
+import type { Caller } from '../resolvers/common/caller.ts';
 import type { ChangeEvent, ChangeFeed, ChangesPort, FeedOptions } from '../resolvers/strategy/changes.ts';
 import type { Clock } from '../shared/clock.ts';
-import { AppError } from '../shared/errors.ts';
+import { NotReadyError } from '../shared/errors.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { Timers } from '../shared/timers.ts';
 import type { SnapshotReader } from '../snapshot/types.ts';
@@ -34,7 +38,7 @@ const RETRY_AFTER_SEC = 30;
 interface Feed extends ChangeFeed {
   readonly ticking: boolean;
   readonly groups: FeedOptions['groups'];
-  readonly keyId: FeedOptions['keyId'];
+  readonly caller: Caller;
   mark(chainIds: readonly ChainId[]): void;
 }
 
@@ -42,14 +46,23 @@ interface Feed extends ChangeFeed {
 export function createChanges({ snapshot, clock, timers, maxOpen, onChange }: ChangesDeps): Changes {
   const feeds = new Set<Feed>();
   const remembered = new Map<ChainId, Map<number, readonly IndexedStrategy[]>>();
+  const freshness = new Map<ChainId, { readonly facts: ChainFacts; readonly second: number; readonly text: string }>();
   let ticker: unknown = null;
   let closed = false;
 
   const leave = snapshot.subscribe(({ chainId }, group) => {
     for (const feed of feeds) if (feed.groups?.includes(group) ?? true) feed.mark([chainId]);
   });
-  const limitOf = (keyId: string | undefined): number =>
-    Math.ceil(maxOpen * (keyId === undefined ? ANONYMOUS_SHARE : KEY_SHARE));
+  const refuseAtLimit = (caller: Caller): void => {
+    const shareOf = Math.ceil(maxOpen * (caller.kind === 'key' ? KEY_SHARE : ANONYMOUS_SHARE));
+    const open = [...feeds].filter((feed) => keyOf(feed.caller) === keyOf(caller)).length;
+    const limit = open >= shareOf ? shareOf : maxOpen;
+    if (open < shareOf && feeds.size < maxOpen) return;
+    throw new RateLimitedError(
+      { scope: 'streams', policy: tierOf(caller), limit, windowSec: WINDOW_SEC },
+      RETRY_AFTER_SEC,
+    );
+  };
   const tickLater = (): void => {
     ticker ??= timers.setTimeout(() => {
       ticker = null;
@@ -59,17 +72,14 @@ export function createChanges({ snapshot, clock, timers, maxOpen, onChange }: Ch
   };
 
   return {
-    open(field, chainIds, options = {}) {
-      const limit = limitOf(options.keyId);
-      const held = [...feeds].filter(({ keyId }) => keyId === options.keyId).length;
-      if (closed || feeds.size >= maxOpen || held >= limit) {
-        const why = closed
-          ? 'This process is stopping'
-          : `Your limit of ${limit} open subscriptions is reached (${maxOpen} in this process)`;
-        throw new AppError(closed ? 'not_ready' : 'rate_limited', `${why}. Try again in ${RETRY_AFTER_SEC} seconds.`, {
-          retryAfterSec: RETRY_AFTER_SEC,
-        });
-      }
+    open(field, chainIds, options) {
+      if (closed)
+        throw new NotReadyError(
+          `This process is stopping. Subscribe again in ${RETRY_AFTER_SEC} seconds.`,
+          ['another process'],
+          RETRY_AFTER_SEC,
+        );
+      refuseAtLimit(options.caller);
       const onEnd = (ended: Feed) => {
         feeds.delete(ended);
         onChange?.({ field, change: 'closed' });
@@ -79,6 +89,13 @@ export function createChanges({ snapshot, clock, timers, maxOpen, onChange }: Ch
       onChange?.({ field, change: 'opened' });
       if (feed.ticking) tickLater();
       return feed;
+    },
+    freshnessAt(facts, second, compute) {
+      const known = freshness.get(facts.chainId);
+      if (known?.facts === facts && known.second === second) return known.text;
+      const text = compute();
+      freshness.set(facts.chainId, { facts, second, text });
+      return text;
     },
     remember({ chainId, version, lookup }: ComposedChain) {
       const versions = remembered.get(chainId) ?? new Map<number, readonly IndexedStrategy[]>();
@@ -99,11 +116,16 @@ export function createChanges({ snapshot, clock, timers, maxOpen, onChange }: Ch
   };
 }
 
+/** Callers without a key share one limit. */
+function keyOf(caller: Caller): string | null {
+  return caller.kind === 'key' ? caller.keyId : null;
+}
+
 /** Create a feed of the changes of some chains. Every chain counts as changed at first. */
 function createFeed(
   { clock, timers, onEnd }: Pick<ChangesDeps, 'clock' | 'timers'> & { readonly onEnd: (feed: Feed) => void },
   chainIds: readonly ChainId[],
-  { ticking = false, groups, keyId }: FeedOptions,
+  { ticking = false, groups, caller }: FeedOptions,
 ): Feed {
   const dirty = new Set<ChainId>(chainIds);
   let wake: (() => void) | null = null;
@@ -119,7 +141,7 @@ function createFeed(
   const feed: Feed = {
     ticking,
     groups,
-    keyId,
+    caller,
     mark(changed) {
       const own = ticking && changed.length === 0 ? chainIds : changed.filter((chainId) => chainIds.includes(chainId));
       for (const chainId of own) dirty.add(chainId);

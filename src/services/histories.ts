@@ -43,11 +43,11 @@ export function createHistories({ catalog, snapshot, recorded, budgets }: Histor
     const fact = incentiveHistory.items.get(id);
     if (!fact) return null;
     const live = incentives.items.get(id);
-    const seenMs = Math.max(fact.asOfMs, live?.asOfMs ?? 0);
+    const observedMs = Math.max(fact.asOfMs, live?.asOfMs ?? 0);
     const { steps, unknown } = incentiveRecord(fact.value, 'borrow');
     // An announced end is not recorded yet, and a step during an unknown campaign would be too low.
     const known = steps.filter(
-      ({ atMs }) => atMs <= seenMs && !unknown.some((span) => span.fromMs <= atMs && atMs < span.toMs),
+      ({ atMs }) => atMs <= observedMs && !unknown.some((span) => span.fromMs <= atMs && atMs < span.toMs),
     );
     // A step holds until the next one: its age is that of the listing that confirms it, otherwise its own.
     const paid = live?.value.borrow.reduce((sum, { aprPct }) => sum.plus(aprPct), ZERO);

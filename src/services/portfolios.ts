@@ -184,7 +184,7 @@ async function readReport(deps: PortfoliosDeps, { chain, reader }: OnChain): Pro
       }
     }
   }
-  composer.tellFailures();
+  composer.logFailures();
   const computedAtMs = clock.now();
   const report = {
     chainId,
@@ -226,7 +226,7 @@ function createComposer(context: PortfolioContext, logger: Logger) {
         return failed(holdings.chainId, holdings.wallet, 'internal');
       }
     },
-    tellFailures() {
+    logFailures() {
       if (broken === 0) return;
       logger.error({ err: loggedError(first), wallets: broken }, 'portfolios cannot be composed');
     },
@@ -304,8 +304,8 @@ async function forgetGone(
 ): Promise<void> {
   const met = new Set(found.map(({ key }) => key));
   if ([...known.keys()].every((key) => met.has(key))) return;
-  const untold = entries.filter(isFailed).map(({ wallet }) => wallet);
-  await sightings.forgetAllBut(chainId, [...met], untold);
+  const unread = entries.filter(isFailed).map(({ wallet }) => wallet);
+  await sightings.forgetAllBut(chainId, [...met], unread);
 }
 
 function wordsOf(error: unknown): { readonly provider: string; readonly reason: string } {

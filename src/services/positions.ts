@@ -80,11 +80,11 @@ export function createPositions(deps: PositionsDeps): PositionsPort {
       const { chain } = on(chainId);
       const { wallets, block } = await directory.find(chainId, signal);
       const rest = after == null ? wallets : wallets.filter((wallet) => byAddress(wallet, after) > 0);
-      const asked = rest.slice(0, limit);
-      const readings = await read(chainId, asked, { block, signal });
+      const pageWallets = rest.slice(0, limit);
+      const readings = await read(chainId, pageWallets, { block, signal });
       const unreadable: Address[] = [];
       const valuesAt = marketsAtReadings(composed(chainId));
-      const found = asked.flatMap((wallet) => {
+      const found = pageWallets.flatMap((wallet) => {
         const reading = readings.get(wallet);
         if (reading && !(reading instanceof Error)) {
           return [composeWallet(chain, valuesAt(reading.holdings.markets), reading.holdings, reading.tags)];
@@ -92,7 +92,7 @@ export function createPositions(deps: PositionsDeps): PositionsPort {
         unreadable.push(wallet);
         return [];
       });
-      const next = rest.length > asked.length ? (asked.at(-1) ?? null) : null;
+      const next = rest.length > pageWallets.length ? (pageWallets.at(-1) ?? null) : null;
       return { wallets: found, unreadable, totalCount: wallets.length, next };
     },
   };

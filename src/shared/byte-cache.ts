@@ -42,11 +42,11 @@ export function createByteCache<V extends object>({ maxBytes, bytesOf }: ByteCac
     get(key) {
       const known = proven.get(key);
       if (known !== undefined) return known;
-      const asked = trial.get(key);
-      if (asked === undefined) return undefined;
+      const onTrial = trial.get(key);
+      if (onTrial === undefined) return undefined;
       trial.delete(key);
-      proven.set(key, asked);
-      return asked;
+      proven.set(key, onTrial);
+      return onTrial;
     },
     peek: (key) => proven.peek(key) ?? trial.peek(key),
     set(key, value) {

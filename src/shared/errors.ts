@@ -83,8 +83,8 @@ export interface BadRequestDetails {
 export class StartupError extends Error {}
 
 export class BadRequestError extends AppError<BadRequestDetails> {
-  constructor(message: string, details: BadRequestDetails) {
-    super('bad_request', message, { details });
+  constructor(message: string, details: BadRequestDetails, options: { readonly status?: number | undefined } = {}) {
+    super('bad_request', message, { ...options, details });
   }
 }
 
@@ -109,13 +109,13 @@ export class NotReadyError extends AppError<{ readonly waitingFor: readonly stri
 /** A provider did not give a usable answer. Carries the provider's public name and a reason, never its text. */
 export class UpstreamUnavailableError extends AppError<{ readonly provider: string; readonly reason: string }> {
   /** Seconds that the provider asked us to wait, without an upper bound; for our own retries. */
-  readonly askedSec: number | undefined;
+  readonly requestedWaitSec: number | undefined;
 
   constructor(provider: string, reason: string, options: { retryAfterSec?: number | undefined; cause?: unknown } = {}) {
     super('upstream_unavailable', `The ${provider} upstream gave no usable answer (${reason}). Try again shortly.`, {
       details: { provider, reason },
       ...options,
     });
-    this.askedSec = options.retryAfterSec;
+    this.requestedWaitSec = options.retryAfterSec;
   }
 }

@@ -82,7 +82,7 @@ interface Fetch<V, C> {
  */
 export function createStaleIfError<V, C = void>(options: StaleIfErrorOptions<V, C>): StaleIfError<V, C> {
   const { clock, bounds, freshMs, staleMs = 0, load, holds, isOutage = () => true, wait, pauseMs = 0 } = options;
-  let outage: (Outage & { readonly askedAtMs: number }) | null = null;
+  let outage: (Outage & { readonly triedAtMs: number }) | null = null;
 
   const isYounger = (atMs: number, thanMs: number): boolean => {
     const nowMs = clock.now();
@@ -95,7 +95,7 @@ export function createStaleIfError<V, C = void>(options: StaleIfErrorOptions<V, 
   const noteOutage = (error?: unknown): void => {
     const isNew = outage === null;
     const nowMs = clock.now();
-    outage = { error, sinceMs: outage?.sinceMs ?? nowMs, askedAtMs: nowMs };
+    outage = { error, sinceMs: outage?.sinceMs ?? nowMs, triedAtMs: nowMs };
     if (isNew) options.onOutage?.();
   };
   const noteAnswer = (): void => {
@@ -134,7 +134,7 @@ export function createStaleIfError<V, C = void>(options: StaleIfErrorOptions<V, 
       const held = cache.get(key);
       if (held !== undefined && isYounger(held.loadedAtMs, freshMs)) return { ...held, stale: false, outage: null };
       const before = fallbackOf(key, context, held);
-      if (outage !== null && isYounger(outage.askedAtMs, pauseMs)) {
+      if (outage !== null && isYounger(outage.triedAtMs, pauseMs)) {
         if (before !== undefined) return older(before);
         if (options.failFast) throw outage.error;
       }

@@ -18,11 +18,11 @@ export function createClockSkew({
 }) {
   let clockSkewMs: number | undefined;
   const measure = async (): Promise<void> => {
-    const askedMs = clock.now();
+    const sentMs = clock.now();
     const [seconds, microseconds] = await redis.time();
     const answeredMs = clock.now();
-    if (answeredMs - askedMs > MAX_CLOCK_READ_MS) return;
-    const skewMs = Math.round((askedMs + answeredMs) / 2 - (Number(seconds) * 1_000 + Number(microseconds) / 1_000));
+    if (answeredMs - sentMs > MAX_CLOCK_READ_MS) return;
+    const skewMs = Math.round((sentMs + answeredMs) / 2 - (Number(seconds) * 1_000 + Number(microseconds) / 1_000));
     const wasOff = clockSkewMs !== undefined && Math.abs(clockSkewMs) > MAX_AHEAD_MS;
     const isOff = Math.abs(skewMs) > MAX_AHEAD_MS;
     clockSkewMs = skewMs;

@@ -6,7 +6,6 @@ import { RateLimitedError } from '../limits/budgets.ts';
 import { QueryTooComplexError } from '../limits/query-limits.ts';
 import { appErrorBehind } from '../schema/common/input-errors.ts';
 import type { CacheFill } from '../shared/byte-cache.ts';
-import { AppError } from '../shared/errors.ts';
 import { eventLoopDelay } from './event-loop-delay.ts';
 import { type FactsMetricsDeps, registerFactsMetrics } from './metrics-facts.ts';
 
@@ -328,7 +327,6 @@ function subscriptionMetrics({ registers }: Registered) {
 function limiterOf(error: unknown): string | null {
   if (error instanceof RateLimitedError)
     return `${error.details?.scope ?? 'client'} ${error.details?.policy ?? ''}`.trim();
-  if (error instanceof AppError && error.code === 'rate_limited') return 'subscriptions';
   if (error instanceof QueryTooComplexError) return 'query';
   return error instanceof PayloadTooLargeError ? 'body' : null;
 }

@@ -56,8 +56,8 @@ export function allowedLoss(requested: Decimal | undefined, largest: Decimal): D
 
 /** The least output in base units, `quote × (1 − slippage)`, rounded down as everything that becomes a minimum. */
 export function leastOutput(amountOut: bigint, slippage: Decimal): bigint {
-  const kept = new Decimal(amountOut.toString()).times(new Decimal(1).minus(slippage));
-  return BigInt(kept.integerValue(Decimal.ROUND_DOWN).toFixed(0));
+  const least = new Decimal(amountOut.toString()).times(new Decimal(1).minus(slippage));
+  return BigInt(least.integerValue(Decimal.ROUND_DOWN).toFixed(0));
 }
 
 /** Turn whole tokens into base units, exactly. @throws BadRequestError for zero, or more decimals than the token has */

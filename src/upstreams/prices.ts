@@ -40,10 +40,10 @@ export async function askPrices(
  * Read a price and the time of its observation, unix seconds. Without a valid time it counts as of the request; a time in the
  * future fails as implausible.
  */
-export function parsePrice(usd: unknown, seenSec: unknown, nowMs: number): ParsedValue<UsdPrice> {
+export function parsePrice(usd: unknown, observedSec: unknown, nowMs: number): ParsedValue<UsdPrice> {
   const price = readDecimal(usd, PRICE_USD);
   if (!price.ok) return price;
-  const seen = readObservedMs(seenSec, 'sec', nowMs);
-  if (!seen.ok && seen.reason === 'implausible') return seen;
-  return { ok: true, value: { usd: price.value }, measuredMs: seen.ok ? seen.value : undefined };
+  const observed = readObservedMs(observedSec, 'sec', nowMs);
+  if (!observed.ok && observed.reason === 'implausible') return observed;
+  return { ok: true, value: { usd: price.value }, measuredMs: observed.ok ? observed.value : undefined };
 }

@@ -21,8 +21,8 @@ export function nativeAlias(token: Address): Address {
 }
 
 /** Expiry of a quote requested at `askedAtMs`: after 60 s, or earlier by the provider's own expiry. */
-export function quoteExpiry(askedAtMs: number, ownExpiryMs?: number): number {
-  return Math.min(askedAtMs + QUOTE_LIFE_MS, ownExpiryMs ?? Number.POSITIVE_INFINITY);
+export function quoteExpiry(requestedAtMs: number, ownExpiryMs?: number): number {
+  return Math.min(requestedAtMs + QUOTE_LIFE_MS, ownExpiryMs ?? Number.POSITIVE_INFINITY);
 }
 
 /** Slippage in whole basis points, rounded down so that it is never looser than requested. */

@@ -36,7 +36,7 @@ export function createProviderApyWarmer(
   everySec: number,
 ): Warmer {
   const tokens = tokensWithSource(chain, port.name);
-  return apyWarmer(deps, chain, port.name, everySec, tokens, (asked, signal) => port.apys(chain, asked, { signal }));
+  return apyWarmer(deps, chain, port.name, everySec, tokens, (wanted, signal) => port.apys(chain, wanted, { signal }));
 }
 
 /** Create the warmer of the APYs that tokens publish on chain as a growth rate per second. */
@@ -47,8 +47,8 @@ export function createOnchainApyWarmer(
   everySec: number,
 ): Warmer {
   const tokens = tokensWithSource(chain, 'onchain');
-  return apyWarmer(deps, chain, 'onchain', everySec, tokens, async (asked, signal) => {
-    const { block, rates } = await reader.readOnchainRates(asked, { signal });
+  return apyWarmer(deps, chain, 'onchain', everySec, tokens, async (wanted, signal) => {
+    const { block, rates } = await reader.readOnchainRates(wanted, { signal });
     const apys = [...rates.values].map(([address, rate]) => [address, { apyPct: apyPctFromRayRate(rate) }] as const);
     return { values: new Map(apys), failures: rates.failures, asOfMs: Number(block.timestamp) * 1_000 };
   });
@@ -61,7 +61,7 @@ function apyWarmer(
   everySec: number,
   tokens: readonly Token[],
   ask: (
-    asked: readonly Token[],
+    wanted: readonly Token[],
     signal: AbortSignal,
   ) => ReturnType<Parameters<typeof refreshGroup<'collateralApy'>>[1]['ask']>,
 ): Warmer {
@@ -73,17 +73,17 @@ function apyWarmer(
     phase: 1,
     run: async (signal) => {
       const nowMs = deps.clock.now();
-      const asked = tokens.filter((token) => !hasMatured(token, nowMs));
-      if (asked.length === 0) return reportOf(0, []);
+      const wanted = tokens.filter((token) => !hasMatured(token, nowMs));
+      if (wanted.length === 0) return reportOf(0, []);
       const recorded = await own.read();
-      const keys = asked.map((token) => token.address);
+      const keys = wanted.map((token) => token.address);
       const report = await refreshGroup(deps, {
         chainId: chain.chainId,
         group: 'collateralApy',
         keys,
         source,
         signal,
-        ask: () => ask(asked, signal),
+        ask: () => ask(wanted, signal),
         doubt: (fresh, lastGood, key) =>
           source === 'onchain' ? undefined : doubtRate(fresh, lastGood, recorded.get(key)),
         combine: (fresh, lastGood, key) => keepHistory(fresh, lastGood, recorded.get(key)),
@@ -146,11 +146,11 @@ export function createOwnApys(deps: CollateralApyDeps, chainId: ChainId) {
     },
     async record(tokens: readonly Token['address'][]): Promise<void> {
       const { items } = snapshot.facts(chainId).groups.collateralApy;
-      const seen = tokens.flatMap((token) => {
+      const samples = tokens.flatMap((token) => {
         const fact = items.get(token);
         return fact ? [{ token, atMs: fact.asOfMs, apyPct: fact.value.apyPct }] : [];
       });
-      await tryTo('samples of APYs kept', () => deps.recordApys(chainId, seen), undefined);
+      await tryTo('samples of APYs kept', () => deps.recordApys(chainId, samples), undefined);
     },
   };
 }

@@ -65,7 +65,7 @@ export function createIncentiveHistoryWarmer(
         source: INCENTIVES_SOURCE,
         signal,
         ask: async () => {
-          const ids = [...new Set(plans.flatMap(({ asked }) => asked))];
+          const ids = [...new Set(plans.flatMap(({ campaignIds: asked }) => asked))];
           const none = { values: new Map<string, RateHistory>(), failures: new Map<string, FailureReason>() };
           const recorded = ids.length === 0 ? none : await port.history(ids, { signal });
           const failures = new Map<string, FailureReason>();
@@ -96,7 +96,7 @@ interface Plan {
   readonly marketId: MarketId;
   readonly listed: readonly ListedCampaign[];
   readonly known: readonly CampaignRecord[];
-  readonly asked: readonly string[];
+  readonly campaignIds: readonly string[];
   readonly nowMs: number;
 }
 
@@ -125,7 +125,7 @@ function planOf(
     known.filter(({ endsAtMs, steps }) => endsAtMs <= readAtMs && steps.length > 0).map(campaignKey),
   );
   const listed = [...running, ...past.filter((campaign) => !isComplete.has(campaignKey(campaign)))];
-  return [{ marketId, listed, known, asked: listed.map(({ id }) => id), nowMs }];
+  return [{ marketId, listed, known, campaignIds: listed.map(({ id }) => id), nowMs }];
 }
 
 /** Why a market is not updated: a campaign with known steps could not be read. A new campaign is recorded all the same. */

@@ -37,16 +37,16 @@ export function createLendingStateWarmer(
   const { chainId, markets } = chain;
   const marketIds = markets.map(({ id }) => id);
   const oracles = [...new Set(markets.map(({ oracle }) => oracle))];
-  let samplesKept = true;
+  let areSamplesRecorded = true;
 
   const record = async (samples: readonly BorrowRateSample[]): Promise<void> => {
     try {
       await deps.recordSamples(chainId, samples);
-      if (!samplesKept) logger.info({ chainId }, 'rate samples kept again');
-      samplesKept = true;
+      if (!areSamplesRecorded) logger.info({ chainId }, 'rate samples kept again');
+      areSamplesRecorded = true;
     } catch (error) {
-      if (samplesKept) logger.warn({ chainId, error }, 'rate samples not kept');
-      samplesKept = false;
+      if (areSamplesRecorded) logger.warn({ chainId, error }, 'rate samples not kept');
+      areSamplesRecorded = false;
     }
   };
 

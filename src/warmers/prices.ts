@@ -61,7 +61,7 @@ const OLD_MS = 10 * 60_000;
 interface Choice {
   readonly price: UsdPrice;
   /** Time of its observation, ms; absent when not known. */
-  readonly seenMs: number | undefined;
+  readonly observedMs: number | undefined;
   readonly source: PricePort;
   readonly isSuspect: boolean;
 }
@@ -94,14 +94,14 @@ async function askInTurn(
     });
   const choose = (token: Token): Choice | null => {
     const known = references(token, received);
-    const from = (source: PricePort, asked: PriceAnswer): Choice[] => {
-      const price = asked.values.get(token.address);
+    const from = (source: PricePort, answer: PriceAnswer): Choice[] => {
+      const price = answer.values.get(token.address);
       if (price === undefined) return [];
-      const seenMs = asked.measuredMs?.get(token.address);
-      return [{ price, seenMs, source, isSuspect: isSuspectPrice(price.usd, known) }];
+      const seenMs = answer.measuredMs?.get(token.address);
+      return [{ price, observedMs: seenMs, source, isSuspect: isSuspectPrice(price.usd, known) }];
     };
     const candidates = [...from(first, primary), ...from(second, fallback)];
-    if (isOld(token)) candidates.sort((a, b) => (b.seenMs ?? nowMs) - (a.seenMs ?? nowMs));
+    if (isOld(token)) candidates.sort((a, b) => (b.observedMs ?? nowMs) - (a.observedMs ?? nowMs));
     const [best, other] = candidates;
     if (best && other && agree(best.price.usd, other.price.usd)) return { ...best, isSuspect: false };
     if (!best) return null;
@@ -119,7 +119,7 @@ async function askInTurn(
     if (choice === null) failures.set(address, whyUnpriced(address, primary, fallback));
     else values.set(address, choice.price);
     measuredMs.delete(address);
-    if (choice?.seenMs !== undefined) measuredMs.set(address, choice.seenMs);
+    if (choice?.observedMs !== undefined) measuredMs.set(address, choice.observedMs);
     if (choice?.isSuspect) doubted.set(address, choice.price.usd);
   }
   return { values, failures, measuredMs, doubted, sourceOf: (address) => (chosen.get(address)?.source ?? first).name };
@@ -136,9 +136,9 @@ async function ask(port: PricePort, tokens: readonly Token[], signal: AbortSigna
 }
 
 /** A token without an id at both providers is `not_configured`; otherwise the reason of the first provider that has an id. */
-function whyUnpriced(address: string, ...asked: readonly PriceAnswer[]): FailureReason {
+function whyUnpriced(address: string, ...answers: readonly PriceAnswer[]): FailureReason {
   const reasonOfOne = ({ failures }: PriceAnswer): FailureReason => failures.get(address) ?? 'missing';
-  const answered = asked.filter(({ error }) => error === undefined).map(reasonOfOne);
+  const answered = answers.filter(({ error }) => error === undefined).map(reasonOfOne);
   if (answered.every((reason) => reason === 'not_configured')) return 'not_configured';
-  return asked.map(reasonOfOne).find((reason) => reason !== 'not_configured') ?? 'missing';
+  return answers.map(reasonOfOne).find((reason) => reason !== 'not_configured') ?? 'missing';
 }

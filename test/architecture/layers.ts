@@ -19,6 +19,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   keys: ['database', 'shared'],
   loaders: ['snapshot', 'chain', 'database', 'domain', 'catalog', 'shared', 'types:resolvers'],
   services: [
+    'limits',
     'snapshot',
     'chain',
     'database',

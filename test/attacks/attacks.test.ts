@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { errorEnvelopeOf } from '../../src/rest/schemas/errors.ts';
 import { type Front, startFront, UNLIMITED } from '../http/front.ts';
 import { attackCorpus, refusedCorpus } from './corpus.ts';
 import { costlyCorpus } from './costly.ts';
@@ -44,6 +45,9 @@ describe('attacks', () => {
     ]);
     const error = answer.body.error ?? answer.body.errors?.[0]?.extensions;
     expect(error).toMatchObject({ code: attack.code, correlationId: answer.headers.get('x-correlation-id') });
+    const { code, correlationId, details } = error;
+    const envelope = { error: { code, message: '', correlationId, ...('details' in error && { details }) } };
+    expect(errorEnvelopeOf(code).safeParse(envelope).error).toBeUndefined();
     expect(answer.text).not.toMatch(/\bat .*\.[jt]s:\d+|node_modules|SyntaxError/);
     expect(Object.values(answer.body.data ?? {}).every((field) => field === null)).toBe(true);
     expect((user + system) / 1_000).toBeLessThan(QUICK_MS);

@@ -82,7 +82,7 @@ describe('createChainNodes', () => {
       expect(await Promise.all([numberAt(reading), numberAt(reading)])).toEqual([BigInt(BLOCKS), BigInt(BLOCKS)]);
       return reading.block;
     });
-    expect(new Set(callsOf().map(({ node }) => node))).toEqual(new Set([told.toldBy]));
+    expect(new Set(callsOf().map(({ node }) => node))).toEqual(new Set([told.nodeIndex]));
     for (const { at } of callsOf()) expect(at).toEqual({ blockHash: told.hash });
   });
 
@@ -139,9 +139,9 @@ describe('createChainNodes', () => {
     const used: number[] = [];
     await nodes.read(async (reading) => {
       runs += 1;
-      used.push(reading.block.toldBy);
+      used.push(reading.block.nodeIndex);
       // The node goes away in the middle of the first run.
-      if (runs === 1) (reading.block.toldBy === 1 ? a : b).set({ kind: 'down' });
+      if (runs === 1) (reading.block.nodeIndex === 1 ? a : b).set({ kind: 'down' });
       return numberAt(reading);
     });
     expect([runs, [...used].sort()]).toEqual([2, [1, 2]]);
@@ -164,7 +164,7 @@ describe('createChainNodes', () => {
     a.set({ kind: 'fork' });
     b.set({ kind: 'down' });
     const block = await nodes.read(async (reading) => reading.block);
-    expect(block.toldBy).toBe(1);
+    expect(block.nodeIndex).toBe(1);
     a.set({ kind: 'pass' });
     b.set({ kind: 'pass' });
     await expect(nodes.read(numberAt, { block })).rejects.toMatchObject({ reason: 'missing' });
@@ -200,7 +200,7 @@ describe('createChainNodes', () => {
       logger: silentLogger,
     });
     try {
-      for (let i = 0; i < 3; i += 1) expect(await mixed.read(async ({ block }) => block.toldBy)).toBe(2);
+      for (let i = 0; i < 3; i += 1) expect(await mixed.read(async ({ block }) => block.nodeIndex)).toBe(2);
       await mixed.probe();
       expect(mixed.status().map(({ status }) => status)).toEqual(['other_chain', 'ok']);
     } finally {
@@ -299,7 +299,7 @@ describe('probes', () => {
 
   it('behavior: keeps joint work on one node when its node fails', async () => {
     const session = nodes.session();
-    const { toldBy } = await session.run(async ({ block }) => block);
+    const { nodeIndex: toldBy } = await session.run(async ({ block }) => block);
     (toldBy === 1 ? a : b).set({ kind: 'down' });
     const work = async (reading: Reading) => {
       await numberAt(reading);

@@ -64,7 +64,7 @@ export function blockOf({
   blockNumber: number,
   timestamp,
 }: Pick<ScriptedNode, 'blockNumber' | 'timestamp'>): NamedBlock {
-  return { number, timestamp, hash: numberToHex(number, { size: 32 }), toldBy: 1 };
+  return { number, timestamp, hash: numberToHex(number, { size: 32 }), nodeIndex: 1 };
 }
 
 const TIMESTAMP = toFunctionSelector('getCurrentBlockTimestamp()');

@@ -172,7 +172,14 @@ describe('calls per minute of a field that asks an upstream', () => {
       };
     };
     const { url } = await start({
-      services: { changes: { open: feed, remember: () => {}, recall: () => null } },
+      services: {
+        changes: {
+          open: feed,
+          freshnessAt: (_facts, _second, compute) => compute(),
+          remember: () => {},
+          recall: () => null,
+        },
+      },
     });
     const event = async () => {
       const stream = await subscribe(

@@ -64,6 +64,7 @@ export function servicesOf(facts: readonly ChainFacts[], overrides: Partial<Serv
             },
     },
     changes: {
+      freshnessAt: (_facts, _second, compute) => compute(),
       open: () => {
         throw new Error('nobody subscribes here');
       },

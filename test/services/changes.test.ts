@@ -40,10 +40,18 @@ const composed = (version: number): ComposedChain => ({
   lookup: lookupOf([], []),
 });
 
+const ANONYMOUS = { caller: { kind: 'anonymous' } } as const;
+const limited = (policy: string, limit: number) =>
+  expect.objectContaining({
+    code: 'rate_limited',
+    details: { scope: 'streams', policy, limit, windowSec: 60 },
+    retryAfterSec: 30,
+  });
+
 describe('createChanges', () => {
   test('default: sends all chains first, then the changed chain', async () => {
     const { changes, publish, time } = world();
-    const feed = changes.open('f', [1, 4663]);
+    const feed = changes.open('f', [1, 4663], ANONYMOUS);
     expect((await feed.next()).value?.chainIds).toEqual([1, 4663]);
     await time.advance(1_000);
     const next = feed.next();
@@ -53,7 +61,7 @@ describe('createChanges', () => {
 
   test('behavior: changes between two reads are one event, with each chain once', async () => {
     const { changes, publish, time } = world();
-    const feed = changes.open('f', [1, 4663]);
+    const feed = changes.open('f', [1, 4663], ANONYMOUS);
     await feed.next();
     await time.advance(1_000);
     for (let i = 0; i < 100_000; i++) publish(i % 2 === 0 ? 1 : 4663);
@@ -66,7 +74,7 @@ describe('createChanges', () => {
 
   test('behavior: consecutive publishes are collected', async () => {
     const { changes, publish, time } = world();
-    const feed = changes.open('f', [1, 4663]);
+    const feed = changes.open('f', [1, 4663], ANONYMOUS);
     await feed.next();
     publish(1);
     const next = feed.next();
@@ -78,7 +86,7 @@ describe('createChanges', () => {
 
   test('behavior: ignores other chains and other groups', async () => {
     const { changes, publish, time } = world();
-    const feed = changes.open('f', [1], { groups: ['lendingState'] });
+    const feed = changes.open('f', [1], { ...ANONYMOUS, groups: ['lendingState'] });
     await feed.next();
     await time.advance(1_000);
     const next = feed.next();
@@ -90,7 +98,7 @@ describe('createChanges', () => {
 
   test('behavior: a ticking feed also reports time', async () => {
     const { changes, time } = world();
-    const feed = changes.open('f', [1], { ticking: true });
+    const feed = changes.open('f', [1], { ...ANONYMOUS, ticking: true });
     await feed.next();
     const next = feed.next();
     await time.advance(1_000);
@@ -99,7 +107,7 @@ describe('createChanges', () => {
 
   test('behavior: an ending stream notifies its reader once and is counted', async () => {
     const { changes, events, listeners } = world();
-    const [one, two] = [changes.open('a', [1]), changes.open('b', [1])];
+    const [one, two] = [changes.open('a', [1], ANONYMOUS), changes.open('b', [1], ANONYMOUS)];
     await Promise.all([one.next(), two.next()]);
     const waiting = one.next();
     one.return();
@@ -119,28 +127,37 @@ describe('createChanges', () => {
     expect([changes.recall(1, 1), changes.recall(1, 24), changes.recall(4663, 40)]).toEqual([null, null, null]);
   });
 
+  test('behavior: computes the freshness of a chain once per version and second', () => {
+    const { changes } = world();
+    const [one, two] = [emptyChainFacts(1), emptyChainFacts(1)];
+    const read = (facts: typeof one, second: number, text: string) => changes.freshnessAt(facts, second, () => text);
+    expect([read(one, 1, 'a'), read(one, 1, 'b'), read(one, 2, 'c')]).toEqual(['a', 'a', 'c']);
+    expect([read(two, 2, 'd'), read(emptyChainFacts(4663), 2, 'e'), read(two, 2, 'f')]).toEqual(['d', 'e', 'd']);
+  });
+
   test('error: rate_limited when too many are open, until one closes', () => {
     const { changes } = world(1);
-    const feed = changes.open('f', [1]);
-    expect(() => changes.open('f', [1])).toThrowError(expect.objectContaining({ code: 'rate_limited' }));
+    const feed = changes.open('f', [1], ANONYMOUS);
+    expect(() => changes.open('f', [1], ANONYMOUS)).toThrowError(limited('anonymous', 1));
     feed.return();
-    changes.open('f', [1]);
+    changes.open('f', [1], ANONYMOUS);
   });
 
   test('error: rate_limited for anonymous readers beyond their half, and for a key beyond its tenth', () => {
     const { changes } = world(10);
-    for (let i = 0; i < 5; i++) changes.open('f', [1]);
-    expect(() => changes.open('f', [1])).toThrowError(expect.objectContaining({ code: 'rate_limited' }));
-    changes.open('f', [1], { keyId: 'one' });
-    expect(() => changes.open('f', [1], { keyId: 'one' })).toThrowError(
-      expect.objectContaining({ code: 'rate_limited' }),
-    );
-    changes.open('f', [1], { keyId: 'other' });
+    for (let i = 0; i < 5; i++) changes.open('f', [1], ANONYMOUS);
+    expect(() => changes.open('f', [1], ANONYMOUS)).toThrowError(limited('anonymous', 5));
+    const keyed = (keyId: string) => ({ caller: { kind: 'key', keyId, tier: 'partner' } }) as const;
+    changes.open('f', [1], keyed('one'));
+    expect(() => changes.open('f', [1], keyed('one'))).toThrowError(limited('partner', 1));
+    changes.open('f', [1], keyed('other'));
   });
 
   test('error: not_ready while stopping', () => {
     const { changes } = world();
     changes.close();
-    expect(() => changes.open('f', [1])).toThrowError(expect.objectContaining({ code: 'not_ready' }));
+    expect(() => changes.open('f', [1], ANONYMOUS)).toThrowError(
+      expect.objectContaining({ code: 'not_ready', details: { waitingFor: ['another process'] } }),
+    );
   });
 });

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ERROR_MEANINGS } from '../../src/rest/openapi/errors.ts';
@@ -43,6 +43,14 @@ describe('docs/errors.md', () => {
 
   test('behavior: every code has a class that throws it', () => {
     expect(new Set(errorClasses().values())).toEqual(new Set(codes));
+  });
+
+  test('behavior: only the REST adapter builds an error without a class, because a class declares the details', () => {
+    const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.ts'),
+    );
+    const direct = sources.filter((name) => readFileSync(join(root, 'src', name), 'utf8').includes('new AppError('));
+    expect(direct).toEqual(['rest/refusal.ts']);
   });
 });
 

@@ -36,7 +36,7 @@ export function portfoliosOf(wallets: number): OpsPort {
     number: 100_000n,
     timestamp: BigInt(NOW_MS / 1_000),
     hash: `0x${'22'.repeat(32)}`,
-    toldBy: 1,
+    nodeIndex: 1,
   } as const;
   return createPortfolios({
     catalog: createCatalog(curatedChains),

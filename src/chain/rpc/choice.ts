@@ -38,7 +38,7 @@ export function candidatesOf(
 /** The node that returned a block, otherwise one that has reached it. */
 export function holderOf(block: NamedBlock, candidates: readonly Node[]): NodeHead {
   const far = (node: Node) => (node.status().head?.number ?? 0n) >= block.number;
-  const node = candidates.find(({ place }) => place === block.toldBy) ?? candidates.find(far) ?? candidates[0];
+  const node = candidates.find(({ place }) => place === block.nodeIndex) ?? candidates.find(far) ?? candidates[0];
   if (!node) throw new ChainReadError('unreachable');
   return { node, head: block };
 }

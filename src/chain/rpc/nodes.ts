@@ -77,8 +77,8 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
   ): Promise<OpenedReading> {
     for (const node of nodes) node.refresh();
     const candidates = candidatesOf(left, wish.prefers);
-    const others = (asked: readonly Node[], error: unknown): Promise<OpenedReading> => {
-      const rest = left.filter((node) => !asked.includes(node));
+    const others = (tried: readonly Node[], error: unknown): Promise<OpenedReading> => {
+      const rest = left.filter((node) => !tried.includes(node));
       if (rest.length === 0 || !(error instanceof ChainReadError)) throw error;
       return begin(rest, wish, waitMs, options);
     };

@@ -85,12 +85,12 @@ function factsOf({ chainId }: Chain, { deployment }: CatalogReading): ChainFacts
   return { ...empty, groups: { ...empty.groups, ...groups } };
 }
 
-function lineOf(chain: Chain, { kind, effect, key, name, catalog, chain: told }: Disagreement): Line {
+function lineOf(chain: Chain, { kind, effect, key, name, catalog, chain: onChain }: Disagreement): Line {
   const market = chain.markets.find(({ id }) => id === key);
   const isToken = chain.tokens.some(({ address }) => address === key);
   const subject = market ? `market ${labelOf(market)}` : `${isToken ? 'token' : 'contract'} ${name}`;
   const make = linesOf(AREA, `chain ${chain.chainId} ${subject}`);
-  const found = `the catalog says ${catalog}, the chain says ${told}`;
+  const found = `the catalog says ${catalog}, the chain says ${onChain}`;
   return effect === 'warning' ? make.warning(kind, found, NEXT_STEP[kind]) : make.failure(kind, found, NEXT_STEP[kind]);
 }
 

@@ -18,17 +18,17 @@ export function judgeDeployment(chain: Chain, reading: CatalogReading): readonly
   const on = `chain ${chain.chainId}`;
   const make = linesOf(AREA, `${on} contract flashLeverage`);
   const { deployment, marketSupport } = reading.deployment;
-  const said = deployment.values.get(DEPLOYMENT_KEY);
-  if (said === undefined) {
+  const reported = deployment.values.get(DEPLOYMENT_KEY);
+  if (reported === undefined) {
     const reason = deployment.failures.get(DEPLOYMENT_KEY) ?? 'missing';
     return [make.failure('answers', `its views are not readable (${reason})`, 'See the nodes of this chain above.')];
   }
   const loops = chain.markets.filter(({ kind }) => kind === 'loop');
   return [
-    pauseOf(make, said),
-    bufferOf(make, said),
-    ...feesOf(make, said),
-    ...allowLists(chain, said),
+    pauseOf(make, reported),
+    bufferOf(make, reported),
+    ...feesOf(make, reported),
+    ...allowLists(chain, reported),
     ...summed(
       `${on} markets`,
       'supported',
@@ -38,7 +38,7 @@ export function judgeDeployment(chain: Chain, reading: CatalogReading): readonly
     ...summed(
       `${on} markets`,
       'max_ltv',
-      loops.map((market) => maxLtvOf(on, market, said, reading)),
+      loops.map((market) => maxLtvOf(on, market, reported, reading)),
       'have the expected highest LTV',
     ),
   ];
@@ -105,9 +105,9 @@ function allowLists(chain: Chain, { swapRouters, operators }: ContractDeployment
     .filter(([name]) => name === 'flashLeverageRouter' || name === 'equityRouter')
     .map(([name, address]) => ({ what: `contract ${name}`, address: address as string }));
   const judge =
-    (told: ContractDeployment['swapRouters'], view: string, refused: string) =>
+    (onChain: ContractDeployment['swapRouters'], view: string, refused: string) =>
     ({ what, address }: { readonly what: string; readonly address: string }): Line | undefined => {
-      const found = told.find((entry) => entry.address === address);
+      const found = onChain.find((entry) => entry.address === address);
       if (found?.isAllowed === true) return undefined;
       const make = linesOf(AREA, `${on} ${what}`);
       return found === undefined
@@ -145,10 +145,10 @@ function allowLists(chain: Chain, { swapRouters, operators }: ContractDeployment
 type Support = CatalogReading['deployment']['marketSupport'];
 
 function supportOf(on: string, market: Market, { values }: Support): Line | undefined {
-  const told = values.get(market.id)?.isSupported;
-  if (told === true) return undefined;
+  const supported = values.get(market.id)?.isSupported;
+  if (supported === true) return undefined;
   const make = linesOf(AREA, `${on} market ${labelOf(market)}`);
-  return told === undefined
+  return supported === undefined
     ? make.warning('supported', 'isSupportedMarket() does not answer', UNKNOWN_VIEW)
     : make.warning(
         'supported',
@@ -163,13 +163,13 @@ function maxLtvOf(
   { liquidationBuffer }: ContractDeployment,
   { maxLtv }: CatalogReading,
 ): Line | undefined {
-  const told = maxLtv.get(market.id);
+  const onChain = maxLtv.get(market.id);
   const make = linesOf(AREA, `${on} market ${labelOf(market)}`);
-  if (told === undefined) return make.warning('max_ltv', 'getMaxLtv() does not answer', UNKNOWN_VIEW);
-  if (liquidationBuffer === undefined || told === market.lltv - liquidationBuffer) return undefined;
+  if (onChain === undefined) return make.warning('max_ltv', 'getMaxLtv() does not answer', UNKNOWN_VIEW);
+  if (liquidationBuffer === undefined || onChain === market.lltv - liquidationBuffer) return undefined;
   return make.failure(
     'max_ltv',
-    `getMaxLtv() is ${percent(told)} %, and the liquidation LTV less the buffer is ${percent(market.lltv - liquidationBuffer)} %`,
+    `getMaxLtv() is ${percent(onChain)} %, and the liquidation LTV less the buffer is ${percent(market.lltv - liquidationBuffer)} %`,
     'Compare the contract at this address with the deployed one: limits and ladders would be wrong.',
   );
 }

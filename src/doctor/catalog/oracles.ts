@@ -84,12 +84,12 @@ function priceOf(
   { usdOf }: OracleContext,
   make: ReturnType<typeof linesOf>,
 ): Line | undefined {
-  const told = oracle.values.get(market.oracle);
+  const oraclePrice = oracle.values.get(market.oracle);
   const [loanUsd, usd] = [usdOf(market.loan.address), usdOf(market.collateral.address)];
-  if (!told) return undefined;
+  if (!oraclePrice) return undefined;
   const apart = oracleDivergence({
     market,
-    oracle: { value: told, asOfMs: Number(block.timestamp) * 1_000 },
+    oracle: { value: oraclePrice, asOfMs: Number(block.timestamp) * 1_000 },
     loanUsd,
     price: usd && { value: { usd }, source: 'provider' },
   });
@@ -109,10 +109,10 @@ function ageOf(
   { nowMs, feedBudgetSec }: OracleContext,
   make: ReturnType<typeof linesOf>,
 ): Line | undefined {
-  const told = oracle.values.get(market.oracle);
-  if (!told) return undefined;
-  const age = priceAge(told.feeds, { heartbeatsSec: chain.heartbeatsSec, budgetSec: feedBudgetSec });
-  const undated = (told.feeds ?? []).find(({ updatedAt }) => updatedAt === undefined);
+  const oracleFact = oracle.values.get(market.oracle);
+  if (!oracleFact) return undefined;
+  const age = priceAge(oracleFact.feeds, { heartbeatsSec: chain.heartbeatsSec, budgetSec: feedBudgetSec });
+  const undated = (oracleFact.feeds ?? []).find(({ updatedAt }) => updatedAt === undefined);
   if (undated) {
     return make.warning(
       'oracle_age',

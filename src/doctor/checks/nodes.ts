@@ -26,8 +26,8 @@ export function checkNodes(deps: DoctorDeps, chainId: ChainId, urls: readonly st
     subject: setting,
     limitMs: LIMIT_MS,
     run: async () => {
-      const seen = await Promise.all(urls.map((url, i) => inspect(deps, chainId, `${setting} #${i + 1}`, url)));
-      return seen.flatMap((node) => describe(node, seen, chainId, deps));
+      const nodes = await Promise.all(urls.map((url, i) => inspect(deps, chainId, `${setting} #${i + 1}`, url)));
+      return nodes.flatMap((node) => describe(node, nodes, chainId, deps));
     },
   };
 }
@@ -148,11 +148,11 @@ function answered(make: LineMaker, latencyMs: number, timeoutMs: number): Line {
     : make.ok('answers', shown);
 }
 
-function chainOf(make: LineMaker, told: number | null, expected: ChainId): Line {
-  if (told === expected) return make.ok('chain_id', `chain ${expected}`);
+function chainOf(make: LineMaker, reported: number | null, expected: ChainId): Line {
+  if (reported === expected) return make.ok('chain_id', `chain ${expected}`);
   return make.failure(
     'chain_id',
-    told === null ? 'it does not return its chain id' : `it serves chain ${told}`,
+    reported === null ? 'it does not return its chain id' : `it serves chain ${reported}`,
     `Set it to a node of chain ${expected}.`,
   );
 }

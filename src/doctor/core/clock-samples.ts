@@ -22,13 +22,13 @@ export function createClockSamples(): ClockSamples {
 /** Compare a source's time with two readings of our clock around it. */
 export function clockSampleOf(
   source: string,
-  told: { readonly atMs: number; readonly resolutionMs: number },
-  asked: { readonly sentMs: number; readonly answeredMs: number },
+  reading: { readonly atMs: number; readonly resolutionMs: number },
+  request: { readonly sentMs: number; readonly answeredMs: number },
 ): ClockSample {
-  const middleMs = (asked.sentMs + asked.answeredMs) / 2;
+  const middleMs = (request.sentMs + request.answeredMs) / 2;
   return {
     source,
-    aheadMs: Math.round(middleMs - told.atMs - told.resolutionMs / 2),
-    withinMs: Math.ceil((asked.answeredMs - asked.sentMs) / 2 + told.resolutionMs / 2),
+    aheadMs: Math.round(middleMs - reading.atMs - reading.resolutionMs / 2),
+    withinMs: Math.ceil((request.answeredMs - request.sentMs) / 2 + reading.resolutionMs / 2),
   };
 }

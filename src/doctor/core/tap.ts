@@ -45,7 +45,7 @@ export function createTap({ fetch: send, clock, stopwatch }: TapDeps): Tap {
   const tapped: typeof fetch = async (input, init) => {
     const sentMs = clock.now();
     const startedMs = stopwatch();
-    const asked = {
+    const request = {
       method: init?.method ?? 'GET',
       url: input instanceof Request ? input.url : String(input),
       requestBody: typeof init?.body === 'string' ? init.body : undefined,
@@ -64,7 +64,7 @@ export function createTap({ fetch: send, clock, stopwatch }: TapDeps): Tap {
         headers: handedOn(headers, bytes === undefined),
       });
     } finally {
-      exchanges.push({ ...asked, tookMs: stopwatch() - startedMs, answer });
+      exchanges.push({ ...request, tookMs: stopwatch() - startedMs, answer });
     }
   };
   return { fetch: tapped, exchanges };

@@ -49,8 +49,8 @@ export function checkProviders(deps: ProviderDeps): readonly Check[] {
     subject: SETTINGS[provider],
     limitMs: LIMIT_MS,
     run: async (signal) => {
-      const asked = surfaces.filter((surface) => surface.provider === provider);
-      const results = await Promise.all(asked.map((surface) => checkSurface(surface, deps, signal)));
+      const own = surfaces.filter((surface) => surface.provider === provider);
+      const results = await Promise.all(own.map((surface) => checkSurface(surface, deps, signal)));
       const exchanges = results.flatMap((result) => result.exchanges);
       noteClock(provider, exchanges, deps);
       return [...results.flatMap(({ lines }) => lines), ...describeProvider(provider, exchanges, deps)];
@@ -90,7 +90,7 @@ async function checkSurface(surface: ProviderSurface, deps: ProviderDeps, signal
     )
     .then((outcome): readonly Line[] => {
       if (outcome === undefined) return [make.none('answer', 'the catalog has no items for it')];
-      const measures = [...outcome.values()].flatMap((told) => (told.ok ? told.measures : []));
+      const measures = [...outcome.values()].flatMap((entry) => (entry.ok ? entry.measures : []));
       for (const measure of measures) if (measure.kind !== 'rate') observations.add({ ...measure, make });
       return [
         ...judgeItems(make, {

@@ -18,15 +18,15 @@ export interface CompareContext {
 /** Judge prices and quotes by those of other sources: one line per surface. */
 export function compareProviders({ observations, isPegged }: CompareContext): readonly Line[] {
   const lines: Line[] = [];
-  for (const [make, told] of byMaker(observations.all())) {
-    const wrong = told.flatMap((observation) => {
+  for (const [make, group] of byMaker(observations.all())) {
+    const wrong = group.flatMap((observation) => {
       const found =
         observation.kind === 'price'
           ? priceFault(observation, isPegged, observations)
           : quoteFault(observation, observations);
       return found ?? [];
     });
-    const judged = told.length;
+    const judged = group.length;
     lines.push(
       wrong.length === 0
         ? make.ok(
@@ -75,9 +75,9 @@ function quoteFault({ market, amountIn, amountOut }: Quote, { oracles }: Observa
   const price = oracles(market.chainId)?.oracle.values.get(market.oracle)?.price;
   if (price === undefined || price === 0n) return undefined;
   const expected = new Decimal(((amountIn * 10n ** 36n) / price).toString());
-  const told = new Decimal(amountOut.toString());
-  if (percentApart(told, expected) <= APART_PCT) return undefined;
-  return `${shown(whole(told, market))} ${market.collateral.symbol} quoted, ${shown(whole(expected, market))} by the oracle`;
+  const output = new Decimal(amountOut.toString());
+  if (percentApart(output, expected) <= APART_PCT) return undefined;
+  return `${shown(whole(output, market))} ${market.collateral.symbol} quoted, ${shown(whole(expected, market))} by the oracle`;
 }
 
 function whole(units: Decimal, { collateral }: Market): Decimal {

@@ -47,11 +47,11 @@ export function judgeItems(
   make: LineMaker,
   { surface, outcome, dropped, exchanges, nameOf }: Answered,
 ): readonly Line[] {
-  const asked = [...outcome].filter(([, told]) => told.ok || told.reason !== 'not_configured');
-  const bad = asked.flatMap(([key, told]) => (told.ok ? [] : [{ key, reason: told.reason }]));
+  const configured = [...outcome].filter(([, result]) => result.ok || result.reason !== 'not_configured');
+  const bad = configured.flatMap(([key, result]) => (result.ok ? [] : [{ key, reason: result.reason }]));
   return [
-    unanswered(make, bad, asked.length) ?? make.ok('answer', 'answers in the expected form'),
-    itemsOf(make, bad, asked.length, surface.mayLack ?? 0, nameOf),
+    unanswered(make, bad, configured.length) ?? make.ok('answer', 'answers in the expected form'),
+    itemsOf(make, bad, configured.length, surface.mayLack ?? 0, nameOf),
     ...rowsOf(make, dropped, exchanges),
   ];
 }
@@ -71,29 +71,29 @@ const NO_ANSWER: readonly FailureReason[] = [
   'server_error',
 ];
 
-function unanswered(make: LineMaker, bad: readonly Bad[], asked: number): Line | undefined {
+function unanswered(make: LineMaker, bad: readonly Bad[], count: number): Line | undefined {
   const silent = bad.filter(({ reason }) => NO_ANSWER.includes(reason));
   const [first] = silent;
   if (first === undefined) return undefined;
-  return failed(make, first.reason, silent.length === asked ? '' : ` to ${silent.length} of ${asked} requests`);
+  return failed(make, first.reason, silent.length === count ? '' : ` to ${silent.length} of ${count} requests`);
 }
 
 function itemsOf(
   make: LineMaker,
   bad: readonly Bad[],
-  asked: number,
+  count: number,
   mayLack: number,
   nameOf: Answered['nameOf'],
 ): Line {
   if (bad.length === 0)
-    return make.ok('items', asked === 1 ? 'the item has a value' : `all ${asked} items have a value`);
+    return make.ok('items', count === 1 ? 'the item has a value' : `all ${count} items have a value`);
   const named = bad.slice(0, NAMED).map(({ key, reason }) => `${nameOf(key)} ${reason}`);
   const list = `${named.join(', ')}${bad.length > NAMED ? ', …' : ''}`;
-  if (bad.length <= asked * mayLack)
-    return make.ok('items', `${asked - bad.length} of ${asked} items have a value (${list})`);
-  const found = `${bad.length} of ${asked} items have no usable value (${list})`;
+  if (bad.length <= count * mayLack)
+    return make.ok('items', `${count - bad.length} of ${count} items have a value (${list})`);
+  const found = `${bad.length} of ${count} items have no usable value (${list})`;
   const todo = NEXT_STEP[bad[0]?.reason ?? 'missing'];
-  return bad.length === asked ? make.failure('items', found, todo) : make.warning('items', found, todo);
+  return bad.length === count ? make.failure('items', found, todo) : make.warning('items', found, todo);
 }
 
 function rowsOf(make: LineMaker, dropped: number, exchanges: readonly RecordedExchange[]): readonly Line[] {

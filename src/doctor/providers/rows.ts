@@ -14,13 +14,13 @@ export function listsIn(body: unknown, depth = 0): readonly (readonly unknown[])
 export function repeatedRows(body: unknown): number {
   let repeated = 0;
   for (const rows of listsIn(body)) {
-    const seen = new Set<string>();
+    const ids = new Set<string>();
     for (const row of rows) {
       if (typeof row !== 'object' || row === null) continue;
       const text = textOf(row);
       if (text === undefined) continue;
-      if (seen.has(text)) repeated += 1;
-      seen.add(text);
+      if (ids.has(text)) repeated += 1;
+      ids.add(text);
     }
   }
   return repeated;

@@ -64,8 +64,8 @@ function route(known: Chain): ProviderSurface {
       const market = marketFor(chain, nowMs, false);
       if (!market) return undefined;
       const amountIn = amountOf(market);
-      const asked = { chain, tokenIn: market.loan.address, tokenOut: market.collateral.address, amountIn };
-      const found = await createKyberswap(deps).routes.route(asked, optional(signal));
+      const quoteRequest = { chain, tokenIn: market.loan.address, tokenOut: market.collateral.address, amountIn };
+      const found = await createKyberswap(deps).routes.route(quoteRequest, optional(signal));
       return single(
         pairOf(market),
         found,

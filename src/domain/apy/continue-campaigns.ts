@@ -38,8 +38,10 @@ export function campaignKey({ side, id }: Pick<CampaignRecord, 'side' | 'id'>): 
  * End a campaign that should be running but is no longer listed: it was cancelled at `seenAtMs` at the latest. A campaign past
  * its own end date stays as it is.
  */
-export function endUnlisted(known: CampaignRecord, isListed: boolean, seenAtMs: number): CampaignRecord {
-  return isListed || known.endsAtMs <= seenAtMs ? known : { ...known, endsAtMs: Math.max(known.startsAtMs, seenAtMs) };
+export function endUnlisted(known: CampaignRecord, isListed: boolean, observedAtMs: number): CampaignRecord {
+  return isListed || known.endsAtMs <= observedAtMs
+    ? known
+    : { ...known, endsAtMs: Math.max(known.startsAtMs, observedAtMs) };
 }
 
 /**

@@ -66,14 +66,14 @@ function cleaned<V extends Fact<unknown> | Failure>(
 ): ReadonlyMap<string, V> {
   const changed = new Map<string, V | null>();
   for (const [key, value] of map) {
-    const kept = clean(value);
-    if (kept !== value) changed.set(key, kept);
+    const cleanValue = clean(value);
+    if (cleanValue !== value) changed.set(key, cleanValue);
   }
   if (changed.size === 0) return map;
-  const kept = new Map(map);
+  const result = new Map(map);
   for (const [key, value] of changed) {
-    if (value === null) kept.delete(key);
-    else kept.set(key, value);
+    if (value === null) result.delete(key);
+    else result.set(key, value);
   }
-  return kept;
+  return result;
 }

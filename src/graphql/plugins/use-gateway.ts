@@ -3,7 +3,7 @@ import { isAsyncIterable, mapAsyncIterator, type Plugin } from 'graphql-yoga';
 import { graphqlRefusal } from '../../http/graphql-refusal.ts';
 import { WINDOW_SEC } from '../../limits/limits.ts';
 import { budgetExtension, budgetHeaders, type RequestContext } from '../../limits/request-context.ts';
-import { AppError, UnauthorizedError } from '../../shared/errors.ts';
+import { BadRequestError, UnauthorizedError } from '../../shared/errors.ts';
 import type { ServerContext } from '../context.ts';
 
 export interface GatewayOptions {
@@ -20,6 +20,8 @@ interface ShownResult {
 function known(serverContext: object): ServerContext {
   return serverContext as ServerContext;
 }
+
+const ANSWER_TYPES = ['application/json', 'application/graphql-response+json', 'text/event-stream'];
 
 /** Pass on the parameters that the gateway has read, and add the budget and the caching headers to every answer. */
 export function useGateway({ formatError }: GatewayOptions): Plugin<ServerContext> {
@@ -68,9 +70,11 @@ export function useGateway({ formatError }: GatewayOptions): Plugin<ServerContex
       const { info } = known(serverContext);
       let answer = response;
       if (response.status === 406) {
-        const error = new AppError('bad_request', 'Accept application/json or application/graphql-response+json.', {
-          status: 406,
-        });
+        const error = new BadRequestError(
+          'Accept application/json or application/graphql-response+json, and text/event-stream for a subscription.',
+          { field: 'headers.accept', limit: { oneOf: ANSWER_TYPES } },
+          { status: 406 },
+        );
         const { body, status, headers } = graphqlRefusal(formatError(error, info.correlationId), undefined, info);
         answer = new fetchAPI.Response(body as string, { status, headers: { ...headers } });
         setResponse(answer);

@@ -42,10 +42,10 @@ const FOREVER = 'public, max-age=31536000, immutable';
 /** Answer in the encoding that the caller prefers, or with 304. */
 export function encodedResponse(
   bodies: EncodedBodies,
-  asked: RestRequest['headers'],
+  requestHeaders: RestRequest['headers'],
   headers: Readonly<Record<string, string>>,
 ): RestResponse {
-  const { bytes, etag, encoding, isKnown } = chooseBody(bodies, asked);
+  const { bytes, etag, encoding, isKnown } = chooseBody(bodies, requestHeaders);
   const common = { ...headers, etag, vary: 'accept-encoding' };
   if (isKnown) {
     const { 'content-type': _type, ...rest } = common as Record<string, string>;

@@ -1,11 +1,7 @@
 import { createLoaders, type Loaders } from '../../loaders/index.ts';
 import { type CacheHints, createCacheHints } from '../../shared/cache-validity.ts';
+import type { Caller } from './caller.ts';
 import type { Services, SnapshotServices } from './services.ts';
-
-/** Who asks. A key's tier opens the partner fields, and with `ops` the ops fields as well. */
-export type Caller =
-  | { readonly kind: 'anonymous' }
-  | { readonly kind: 'key'; readonly keyId: string; readonly tier: 'partner' | 'ops' };
 
 /** What is known of a request before its operation is executed. */
 export interface ContextInput {

@@ -30,8 +30,8 @@ export function selectChains(
   field = 'chainIds',
 ): readonly Chain[] {
   if (chainIds == null) return ctx.services.catalog.chains;
-  const asked = new Set(chainIds.map((chainId) => requireChain(ctx, chainId, field).chainId));
-  return ctx.services.catalog.chains.filter((chain) => asked.has(chain.chainId));
+  const selected = new Set(chainIds.map((chainId) => requireChain(ctx, chainId, field).chainId));
+  return ctx.services.catalog.chains.filter((chain) => selected.has(chain.chainId));
 }
 
 /**

@@ -36,15 +36,15 @@ export async function readPriceChart({ coinId, days, currency }: ChartArgs, ctx:
   if (!CURRENCY_PATTERN.test(currency)) {
     throw refused('currency', currency, 'Send a currency code, e.g. "usd".', { pattern: CURRENCY_PATTERN.source });
   }
-  const asked = { coinId, days, currency: currency.toLowerCase() };
-  const chart = await ctx.live().charts.chart(asked.coinId, asked.days, asked.currency);
+  const request = { coinId, days, currency: currency.toLowerCase() };
+  const chart = await ctx.live().charts.chart(request.coinId, request.days, request.currency);
   if (chart === null) throw refused('coinId', coinId, 'The provider knows no such coin.', { known: false });
   if (chart === 'unknown_currency') {
     throw refused('currency', currency, 'The provider has no prices in it. Send e.g. "usd" or "eur".', {
       known: false,
     });
   }
-  return { ...asked, ...chart };
+  return { ...request, ...chart };
 }
 
 export interface CandlesArgs {

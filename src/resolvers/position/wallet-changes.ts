@@ -4,7 +4,7 @@ import { MOMENTS } from '../../domain/strategy/fingerprint.ts';
 import type { ChainId } from '../../shared/ids.ts';
 import type { AppContext } from '../common/context.ts';
 import { type MissingChain, requireChain, selectChains } from '../market/chains.ts';
-import { follow, readerOf } from '../strategy/subscriptions.ts';
+import { follow } from '../strategy/subscriptions.ts';
 import { readWallet } from './positions.ts';
 import { missingChain, type ShownWallet, type WalletArgs } from './wallets.ts';
 
@@ -22,23 +22,23 @@ export interface WalletChange {
 
 /**
  * Follow the holdings of a wallet: first as they are, chain by chain, then whenever they read differently after a refresh of
- * market state, and when they cannot be read or can be read again. @throws BadRequestError, AppError rate_limited
+ * market state, and when they cannot be read or can be read again. @throws BadRequestError, RateLimitedError, NotReadyError
  */
 export function watchWallet(args: WalletArgs, ctx: AppContext): AsyncIterableIterator<WalletChange> {
   const chainIds = selectChains(ctx, args.chainIds).map(({ chainId }) => chainId);
-  const told = new Map<ChainId, { readonly state: string; readonly reading: ComposedWallet | null }>();
-  const options = { ...readerOf(ctx), groups: ['lendingState'] } as const;
+  const sent = new Map<ChainId, { readonly state: string; readonly reading: ComposedWallet | null }>();
+  const options = { caller: ctx.caller, groups: ['lendingState'] } as const;
   return follow(ctx.live().changes.open('walletChanged', chainIds, options), ctx, async (event) => {
     const read = await Promise.allSettled(
       event.chainIds.map((chainId) => readWallet({ address: args.address, chainId }, ctx)),
     );
     return read.flatMap((one, i) => {
       const chainId = event.chainIds[i] as ChainId;
-      const before = told.get(chainId);
+      const before = sent.get(chainId);
       const missing = one.status === 'rejected' ? missingChain(chainId, one.reason) : null;
       const reading = one.status === 'fulfilled' ? one.value : (before?.reading ?? null);
       const state = `${missing?.reason} ${reading && holdingOf(reading)}`;
-      told.set(chainId, { state, reading });
+      sent.set(chainId, { state, reading });
       if (before?.state === state) return [];
       const { version } = ctx.loaders.facts(chainId);
       const asOfMs = reading && Number(reading.block.timestamp) * 1_000;

@@ -1,7 +1,8 @@
-import type { FactGroup } from '../../domain/facts.ts';
+import type { ChainFacts, FactGroup } from '../../domain/facts.ts';
 import type { ComposedChain } from '../../domain/market/types.ts';
 import type { IndexedStrategy } from '../../domain/strategy/keys.ts';
 import type { ChainId } from '../../shared/ids.ts';
+import type { Caller } from '../common/caller.ts';
 
 /** Something may have changed on these chains. */
 export interface ChangeEvent {
@@ -19,8 +20,8 @@ export interface ChangeFeed {
 }
 
 export interface FeedOptions {
-  /** Who reads, so that one reader cannot take everybody's place: the id of a key; without one, somebody anonymous. */
-  readonly keyId?: string | undefined;
+  /** The limit is per key; callers without a key share one. */
+  readonly caller: Caller;
   readonly ticking?: boolean;
   readonly groups?: readonly FactGroup[];
 }
@@ -28,9 +29,11 @@ export interface FeedOptions {
 export interface ChangesPort {
   /**
    * Follow changes of chains, with `groups` only changes of these; the first event comes at once and names all chains. With
-   * `ticking` an event comes every second as well, for what changes with time alone. @throws AppError rate_limited when too many are open
+   * `ticking` an event comes every second as well, for what changes with time alone. @throws RateLimitedError, NotReadyError while stopping
    */
-  open(field: string, chainIds: readonly ChainId[], options?: FeedOptions): ChangeFeed;
+  open(field: string, chainIds: readonly ChainId[], options: FeedOptions): ChangeFeed;
+  /** Compute the freshness of a chain once per version and second, however many subscriptions compare it. */
+  freshnessAt(facts: ChainFacts, second: number, compute: () => string): string;
   /** Keep what was shown at a version, so that a reader who comes back with it can be told the difference. */
   remember(composed: ComposedChain): void;
   /** The strategies at a version; `null` when this process does not know it (any more). */

@@ -1,5 +1,4 @@
 import type { Chain } from '../../catalog/types.ts';
-import type { ChainFacts } from '../../domain/facts.ts';
 import { fingerprintOf } from '../../domain/strategy/fingerprint.ts';
 import type { IndexedStrategy } from '../../domain/strategy/keys.ts';
 import { queryStrategies } from '../../domain/strategy/query.ts';
@@ -31,7 +30,7 @@ export interface StrategyChangedArgs {
 
 /**
  * Follow the strategies that match a filter: first what differs from the reader's version (everything, when it is not
- * known here), then every later difference. @throws BadRequestError, AppError rate_limited
+ * known here), then every later difference. @throws BadRequestError, RateLimitedError, NotReadyError
  */
 export function watchStrategies(args: StrategyChangedArgs, ctx: AppContext): AsyncIterableIterator<StrategyChange> {
   const { changes } = ctx.live();
@@ -56,7 +55,7 @@ export function watchStrategies(args: StrategyChangedArgs, ctx: AppContext): Asy
     const known = changes.recall(chainId, version);
     if (known) shown.set(chainId, matching(known));
   }
-  return follow(changes.open('strategyChanged', chainIds, readerOf(ctx)), ctx, (event) =>
+  return follow(changes.open('strategyChanged', chainIds, { caller: ctx.caller }), ctx, (event) =>
     event.chainIds.flatMap((chainId) => {
       if (!ctx.services.health.readiness(chainId, event.nowMs).primed) return [];
       const composed = ctx.loaders.composed(chainId);
@@ -84,32 +83,27 @@ export interface FreshnessChangedArgs {
 
 /**
  * Follow the freshness of chains: first as it is, then whenever a group changes its state or what it is failing on, by a
- * refresh or by time alone. Mere ageing is not told. @throws BadRequestError, AppError rate_limited
+ * refresh or by time alone. An age alone causes no event. @throws BadRequestError, RateLimitedError, NotReadyError
  */
 export function watchFreshness(args: FreshnessChangedArgs, ctx: AppContext): AsyncIterableIterator<ChainFreshness> {
   const chainIds = selectChains(ctx, args.chainIds).map(({ chainId }) => chainId);
-  const told = new Map<ChainId, string>();
-  const options = { ...readerOf(ctx), ticking: true };
-  return follow(ctx.live().changes.open('freshnessChanged', chainIds, options), ctx, (event) =>
+  const { changes } = ctx.live();
+  const sent = new Map<ChainId, string>();
+  const options = { caller: ctx.caller, ticking: true };
+  return follow(changes.open('freshnessChanged', chainIds, options), ctx, (event) =>
     event.chainIds.flatMap((chainId) => {
-      const state = stateOf(chainId, ctx);
-      if (told.get(chainId) === state) return [];
-      told.set(chainId, state);
+      const second = Math.floor(secondOf(ctx) / 1_000);
+      const text = changes.freshnessAt(ctx.loaders.facts(chainId), second, () => freshnessText(chainId, ctx));
+      if (sent.get(chainId) === text) return [];
+      sent.set(chainId, text);
       return readFreshness({ chainIds: [chainId] }, ctx);
     }),
   );
 }
 
-/** Made once per second and version, however many readers ask: time alone changes it as well. */
-const states = new WeakMap<ChainFacts, { readonly second: number; readonly state: string }>();
-
-/** What is told of the freshness of a chain, as one text. */
-function stateOf(chainId: ChainId, ctx: AppContext): string {
-  const facts = ctx.loaders.facts(chainId);
-  const second = Math.floor(secondOf(ctx) / 1_000);
-  const known = states.get(facts);
-  if (known?.second === second) return known.state;
-  const state = JSON.stringify(
+/** The freshness of a chain as text, to compare. */
+function freshnessText(chainId: ChainId, ctx: AppContext): string {
+  return JSON.stringify(
     readFreshness({ chainIds: [chainId] }, ctx).map(({ ready, groups }) => [
       ready,
       ...groups.map(({ group, source, status, items, failing }) => [
@@ -121,13 +115,6 @@ function stateOf(chainId: ChainId, ctx: AppContext): string {
       ]),
     ]),
   );
-  states.set(facts, { second, state });
-  return state;
-}
-
-/** Who follows a feed. */
-export function readerOf({ caller }: AppContext): { keyId?: string } {
-  return caller.kind === 'key' ? { keyId: caller.keyId } : {};
 }
 
 /**

@@ -175,11 +175,11 @@ function costsAsFilled(legs: ExitLegs, places: readonly SwapPlace[], outcome: Ba
   const loops = legs.loops.map((loop, i) => ({ ...loop, swap: fills[i] ? filledSwap(fills[i]) : loop.swap }));
   const sold = fills[loops.length];
   const stock = { ...legs.stock, swap: sold ? filledSwap(sold) : legs.stock.swap };
-  const kept = loops.reduce((sum, { swap }, i) => {
+  const fee = loops.reduce((sum, { swap }, i) => {
     const paid = received[places[i]?.callIndex ?? -1] ?? 0n;
     return sum + swap.expectedOut - (repaid[i] ?? 0n) - paid;
   }, 0n);
-  return exitCosts({ ...legs, loops, stock }, kept);
+  return exitCosts({ ...legs, loops, stock }, fee);
 }
 
 function receivedBy({ vault }: FoundVault, { received }: BatchOutcome): TokenAmount {

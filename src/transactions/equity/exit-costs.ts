@@ -29,7 +29,10 @@ export interface ExitLegs {
 }
 
 /** Compute the costs of an exit. `kept` is the contract's fee in a simulation, base units; without one its published rule is used. */
-export function exitCosts({ vault, loops, stock, equity, yieldFee, usdOf }: ExitLegs, kept?: bigint): ExitCosts {
+export function exitCosts(
+  { vault, loops, stock, equity, yieldFee, usdOf }: ExitLegs,
+  simulatedFee?: bigint,
+): ExitCosts {
   const { depositToken, yieldMarket } = vault;
   const feesOf = (output: (swap: PlannedSwap) => bigint, owed: (leg: SoldLeg) => bigint) =>
     loops.reduce((sum, leg) => sum + yieldFeeOnReturn(output(leg.swap) - owed(leg), leg.basis, yieldFee), 0n);
@@ -41,7 +44,7 @@ export function exitCosts({ vault, loops, stock, equity, yieldFee, usdOf }: Exit
     ({ expectedOut }) => expectedOut,
     ({ debt }) => debt,
   );
-  const fees = contractFees('YIELD_FEE', kept ?? expectedFees, yieldMarket);
+  const fees = contractFees('YIELD_FEE', simulatedFee ?? expectedFees, yieldMarket);
   const basis = costBasis({ swaps, loan: depositToken, equity, fees });
   const { totalSwapCostPctOfEquity } = basis;
   const least = [...loops, stock].reduce((sum, { swap, debtLater }) => sum + worstOutput(swap) - debtLater, 0n);

@@ -40,12 +40,12 @@ export function selectLoops({ vault, match, own, requested }: LoopChoice): reado
   if (requested.length === 0) {
     throw new BadRequestError(`${FIELD} is empty. ${hint}`, { field: FIELD, limit: { candidates } });
   }
-  const seen = new Set<number>();
+  const named = new Set<number>();
   for (const id of requested) {
     const refuse = (why: string) =>
       new BadRequestError(`${FIELD}: ${why} ${hint}`, { field: FIELD, value: String(id), limit: { candidates } });
-    if (seen.has(id)) throw refuse(`${id} is named twice.`);
-    seen.add(id);
+    if (named.has(id)) throw refuse(`${id} is named twice.`);
+    named.add(id);
     if (!candidates.includes(id)) throw refuse(`position ${id} is not an open yield loop of this vault.`);
   }
   return requested.flatMap((id) => allowed.filter((held) => held.id === id));

@@ -11,7 +11,7 @@ import { worstOutput } from '../quote/planned.ts';
 import { heldSlippage } from '../quote/slippage.ts';
 import type { Outcome } from '../simulate/outcome.ts';
 import { largestPart, mostOfPart, shareOfDebt } from './part.ts';
-import { keptOf, quoteSale, requireSaleWithin, saleDraft } from './sale.ts';
+import { quoteSale, requireSaleWithin, saleDraft, simulatedFee } from './sale.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
 /**
@@ -46,7 +46,7 @@ export async function closePart(context: ManageContext, amount: bigint): Promise
       // Until the bundle lapses the debt grows, and a worse fill is paid out less for: fees that shrink with it are left out.
       const least = received.loan - (filled - worstOutput(swap)) - context.interest;
       return {
-        fees: contractFees('YIELD_FEE', keptOf(outcome), market),
+        fees: contractFees('YIELD_FEE', simulatedFee(outcome), market),
         leastPaidOut: least > 0n ? least : 0n,
         // Absent, not undefined: the result is spread over a draft that has a preview.
         ...(collateral > 0n && {

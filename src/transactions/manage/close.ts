@@ -13,7 +13,7 @@ import { debtOf } from '../read/market-state.ts';
 import { payTokenOf } from '../read/tokens.ts';
 import { closePart } from './close-part.ts';
 import { largestPart } from './part.ts';
-import { isSaleWithin, keptOf, quoteSale, requireSaleWithin, saleDraft } from './sale.ts';
+import { isSaleWithin, quoteSale, requireSaleWithin, saleDraft, simulatedFee } from './sale.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
 /**
@@ -55,8 +55,8 @@ async function closeWhole(context: ManageContext): Promise<VerbDraft> {
   const feeOf = (rest: bigint) => yieldFeeOnReturn(rest, position.basis, context.deployment.yieldFee);
   const [rest, least] = [restOf(expectedOut, position.debt), restOf(worstOutput(swap), debtLater)];
   const fee = feeOf(rest);
-  const feeNotes = (kept: bigint) =>
-    kept === 0n ? [] : [`The contract keeps about ${formatAmount(kept, market.loan)} of the yield as its fee.`];
+  const feeNotes = (amount: bigint) =>
+    amount === 0n ? [] : [`The contract keeps about ${formatAmount(amount, market.loan)} of the yield as its fee.`];
   return {
     ...saleDraft(context, 0n, swap),
     slippage,
@@ -70,10 +70,10 @@ async function closeWhole(context: ManageContext): Promise<VerbDraft> {
       ...feeNotes(fee),
     ],
     conclude: (outcome) => ({
-      fees: contractFees('YIELD_FEE', keptOf(outcome), market),
+      fees: contractFees('YIELD_FEE', simulatedFee(outcome), market),
       notes: [
         `The swap loses ${formatPercent(impact)} against the oracle's price. ${receivedNote({ token: market.loan, amount: outcome.received.loan })}`,
-        ...feeNotes(keptOf(outcome)),
+        ...feeNotes(simulatedFee(outcome)),
       ],
     }),
   };

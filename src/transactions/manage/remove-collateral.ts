@@ -46,13 +46,13 @@ export function removeCollateral(context: ManageContext): VerbDraft {
   );
   const taken = collateralValueInLoan(amount, live.price);
   const basis = position.basis > taken ? position.basis - taken : 0n;
-  const feesOf = (kept: bigint) => contractFees('YIELD_FEE', kept, market, live.price);
-  const paidOut = (kept: bigint) => collateralValueInLoan(amount - kept, live.price);
-  const notesOf = (kept: bigint) => [
+  const feesOf = (paidFee: bigint) => contractFees('YIELD_FEE', paidFee, market, live.price);
+  const paidOut = (yieldFee: bigint) => collateralValueInLoan(amount - yieldFee, live.price);
+  const notesOf = (yieldFee: bigint) => [
     after.collateral > 0n
-      ? `${formatAmount(amount - kept, token)} goes to the wallet.`
-      : `All ${formatAmount(amount - kept, token)} goes to the wallet, which closes the position.`,
-    ...(kept === 0n ? [] : [`The contract keeps ${formatAmount(kept, token)} of the yield as its fee.`]),
+      ? `${formatAmount(amount - yieldFee, token)} goes to the wallet.`
+      : `All ${formatAmount(amount - yieldFee, token)} goes to the wallet, which closes the position.`,
+    ...(yieldFee === 0n ? [] : [`The contract keeps ${formatAmount(yieldFee, token)} of the yield as its fee.`]),
   ];
   return {
     path: 'withdrawCollateral',
@@ -65,8 +65,8 @@ export function removeCollateral(context: ManageContext): VerbDraft {
     notes: notesOf(fee),
     conclude: ({ received }) => {
       // The yield that it is taken of is that of the moment of the withdrawal.
-      const kept = amount - received.collateral;
-      return { fees: feesOf(kept), leastPaidOut: paidOut(kept), notes: notesOf(kept) };
+      const simulatedFee = amount - received.collateral;
+      return { fees: feesOf(simulatedFee), leastPaidOut: paidOut(simulatedFee), notes: notesOf(simulatedFee) };
     },
   };
 }

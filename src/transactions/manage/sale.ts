@@ -68,7 +68,7 @@ export function isSaleWithin(context: ManageContext, swap: PlannedSwap): boolean
 }
 
 /** The contract's fee on a simulated sale, loan base units. */
-export function keptOf({ fills, repaid, received }: Pick<Outcome, 'fills' | 'repaid' | 'received'>): bigint {
-  const kept = fills.reduce((sum, fill) => sum + fill.received, 0n) - repaid - received.loan;
-  return kept > 0n ? kept : 0n;
+export function simulatedFee({ fills, repaid, received }: Pick<Outcome, 'fills' | 'repaid' | 'received'>): bigint {
+  const fee = fills.reduce((sum, fill) => sum + fill.received, 0n) - repaid - received.loan;
+  return fee > 0n ? fee : 0n;
 }

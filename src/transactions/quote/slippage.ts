@@ -20,13 +20,13 @@ export function heldSlippage(
 /** Report an effective slippage below the requested one as a typed issue; nothing otherwise. */
 export function slippageIssues({ value, tightenedFrom }: EffectiveSlippage): readonly Issue[] {
   if (!tightenedFrom) return [];
-  const [asked, effective] = [tightenedFrom.toFixed(), value.toFixed()];
+  const [limit, effective] = [tightenedFrom.toFixed(), value.toFixed()];
   return [
     {
       kind: 'SLIPPAGE_TIGHTENED',
-      asked,
+      asked: limit,
       effective,
-      message: `Of the slippage ${asked} only ${effective} holds: a fill below that would break the contracts' limit and reverts. Ask for less leverage, or for a smaller size, to allow more.`,
+      message: `Of the slippage ${limit} only ${effective} holds: a fill below that would break the contracts' limit and reverts. Ask for less leverage, or for a smaller size, to allow more.`,
     },
   ];
 }

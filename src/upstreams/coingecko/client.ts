@@ -36,13 +36,13 @@ export function createCoingecko(deps: AdapterDeps): { prices: PricePort; charts:
     prices: {
       name: 'coingecko',
       usdPrices: (tokens, options) =>
-        askPrices(tokens, async (ids, asked) => {
+        askPrices(tokens, async (ids, batchTokens) => {
           const body = await http.request({
             path: '/simple/price',
             query: { vs_currencies: 'usd', include_last_updated_at: 'true', ids: ids.join(',') },
             signal: options?.signal,
           });
-          return mapPrices(asked, http.parse(simplePriceSchema, body), deps.clock.now());
+          return mapPrices(batchTokens, http.parse(simplePriceSchema, body), deps.clock.now());
         }),
     },
     charts: {

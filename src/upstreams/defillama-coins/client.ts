@@ -10,13 +10,13 @@ export function createDefillamaCoins(deps: AdapterDeps): PricePort {
   return {
     name: 'defillama',
     usdPrices: (tokens, options) =>
-      askPrices(tokens, async (ids, asked) => {
+      askPrices(tokens, async (ids, batchTokens) => {
         const body = await http.request({
           path: '/prices/current/:coins',
           params: { coins: ids.map(coinKey).join(',') },
           signal: options?.signal,
         });
-        return mapPrices(asked, http.parse(pricesSchema, body), deps.clock.now());
+        return mapPrices(batchTokens, http.parse(pricesSchema, body), deps.clock.now());
       }),
   };
 }

@@ -38,7 +38,7 @@ export function mapCampaigns(
 
 function sortByMarket(rows: readonly unknown[]): CampaignRows {
   const byMarket = new Map<string, ParsedValue<IncentiveCampaign>[]>();
-  const seen = new Set<string>();
+  const keys = new Set<string>();
   let unattributed = 0;
   for (const raw of rows) {
     const key = campaignKeySchema.safeParse(raw);
@@ -48,8 +48,8 @@ function sortByMarket(rows: readonly unknown[]): CampaignRows {
     }
     const campaign = readCampaign(raw);
     // A campaign is listed twice when the list moves between two pages: the first row counts.
-    if (campaign.ok && seen.has(campaign.value.id)) continue;
-    if (campaign.ok) seen.add(campaign.value.id);
+    if (campaign.ok && keys.has(campaign.value.id)) continue;
+    if (campaign.ok) keys.add(campaign.value.id);
     const market = key.data.params.market.toLowerCase();
     byMarket.set(market, [...(byMarket.get(market) ?? []), campaign]);
   }

@@ -53,12 +53,12 @@ export function createMorphoApi(deps: AdapterDeps): LendingIndexerPort {
     if (named.size === 0) throw http.error('malformed');
     const others = ids.filter((_, i) => !named.has(`m${i}`));
     const isHelpless = others.length === ids.length || rounds === 1;
-    const asked =
+    const retried =
       isHelpless || others.length === 0 ? null : await ask(chainId, others, selection, read, options, rounds - 1);
     const failed = isHelpless ? ids : ids.filter((id) => !others.includes(id));
     return {
-      values: asked?.values ?? new Map(),
-      failures: new Map([...failed.map((id) => [id, 'missing'] as const), ...(asked?.failures ?? [])]),
+      values: retried?.values ?? new Map(),
+      failures: new Map([...failed.map((id) => [id, 'missing'] as const), ...(retried?.failures ?? [])]),
     };
   }
 

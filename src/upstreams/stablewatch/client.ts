@@ -42,7 +42,7 @@ export function createStablewatch(deps: AdapterDeps): StableIndexPort {
       http.reportDropped('pools', dropped);
       if (pools.size === 0) throw http.error(dropped > 0 ? 'malformed' : 'missing');
       const heads = [...pools.values()].flatMap((pool) => (pool.ok ? [pool.value] : []));
-      const asked = await gather(
+      const histories = await gather(
         heads.filter(wanted),
         (head) => [head.id],
         (head) => withHistory(head, options),
@@ -52,8 +52,8 @@ export function createStablewatch(deps: AdapterDeps): StableIndexPort {
         .map((head) => [head.id, { ...head, history: NONE }] as const);
       const failed = [...pools].flatMap(([id, pool]) => (pool.ok ? [] : [[id, pool.reason] as const]));
       return {
-        values: new Map([...others, ...asked.values]),
-        failures: new Map([...failed, ...asked.failures]),
+        values: new Map([...others, ...histories.values]),
+        failures: new Map([...failed, ...histories.failures]),
       };
     },
   };

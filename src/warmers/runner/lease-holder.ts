@@ -57,16 +57,16 @@ export function createLeaseHolder({ job, lease, clock, timers, logger, onLost }:
   const renew = async (): Promise<void> => {
     const current = held;
     if (current === null) return;
-    const askedMs = clock.now();
+    const sentMs = clock.now();
     const isRenewed = await current.renew().catch(() => null);
     if (held !== current) return;
-    if (isRenewed === true) validUntilMs = askedMs + lease.ttlMs;
+    if (isRenewed === true) validUntilMs = sentMs + lease.ttlMs;
     // The renewal failed: the lease stays held until its time is over.
     if (isRenewed === false || (isRenewed === null && clock.now() >= validUntilMs)) lose();
     else renewLater();
   };
   const acquire = async (): Promise<Hold> => {
-    const askedMs = clock.now();
+    const sentMs = clock.now();
     const { lease: taken, freeInMs } = await lease.acquire(job);
     if (taken === null) return { ours: false, freeInMs };
     if (released) {
@@ -74,7 +74,7 @@ export function createLeaseHolder({ job, lease, clock, timers, logger, onLost }:
       return NOT_OURS;
     }
     held = taken;
-    validUntilMs = askedMs + lease.ttlMs;
+    validUntilMs = sentMs + lease.ttlMs;
     renewLater();
     return OURS;
   };

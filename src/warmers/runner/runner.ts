@@ -1,5 +1,5 @@
 import type { Clock } from '../../shared/clock.ts';
-import { AppError, NotFoundError } from '../../shared/errors.ts';
+import { AppError, NotFoundError, NotReadyError } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/logger.ts';
 import type { Timers } from '../../shared/timers.ts';
 import type { LeasePort } from '../../snapshot/lease.ts';
@@ -33,7 +33,7 @@ export interface WarmerRunner {
   /**
    * Run a warmer completely now, or join its current run. `lending-state` without a chain runs it on every chain.
    * @throws NotFoundError for an unknown name
-   * @throws AppError not_ready when another process holds its lease
+   * @throws NotReadyError when another process holds its lease
    */
   refresh(name: string): Promise<readonly RunEvent[]>;
   /** Jobs that this process runs, and those that it is on standby for. With a wrong clock it runs none. */
@@ -134,7 +134,7 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
           const { ours, freeInMs } = stopping ? NOT_OURS : await entry.holder.hold();
           if (!ours) {
             const why = refusalReason(lease, stopping, freeInMs);
-            throw new AppError('not_ready', `"${entry.warmer.name}" cannot run here: ${why}.`, { retryAfterSec: 2 });
+            throw new NotReadyError(`"${entry.warmer.name}" cannot run here: ${why}.`, [entry.warmer.name]);
           }
           return run(entry, 'all');
         }),

@@ -28,6 +28,6 @@ export function delayAfter(everySec: number, failedInRow: number, outcome: RunOu
   const backoffMs = Math.min(BACKOFF_BASE_MS * 2 ** (failedInRow - 1), limitMs) * (1 - random() / 2);
   const { error, report } = outcome;
   if (report?.suspects) return Math.min(backoffMs, SUSPECT_MS * (1 - random() / 2), cadenceMs);
-  const askedMs = error instanceof UpstreamUnavailableError ? (error.askedSec ?? 0) * 1_000 : 0;
-  return Math.max(backoffMs, Math.min(askedMs, Math.max(cadenceMs, RETRY_AFTER_MAX_MS)));
+  const requestedWaitMs = error instanceof UpstreamUnavailableError ? (error.requestedWaitSec ?? 0) * 1_000 : 0;
+  return Math.max(backoffMs, Math.min(requestedWaitMs, Math.max(cadenceMs, RETRY_AFTER_MAX_MS)));
 }

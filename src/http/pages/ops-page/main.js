@@ -191,5 +191,5 @@ filters.elements
   .namedItem('drift')
   .append(...Object.entries(DRIFT_WORDS).map(([kind, words]) => el('option', { value: kind }, words)));
 
-const kept = keyStore.get();
-if (kept !== null) tryKey(kept);
+const storedKey = keyStore.get();
+if (storedKey !== null) tryKey(storedKey);
