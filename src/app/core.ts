@@ -5,6 +5,7 @@ import { createPortfolioSampleRepository } from '../database/portfolio-samples.t
 import { createRecordedRateRepository } from '../database/recorded-rates.ts';
 import { createSampleRepository } from '../database/samples.ts';
 import { createKeyService, type KeyService } from '../keys/service.ts';
+import { createRedisConnections, type RedisConnections } from '../redis/connections.ts';
 import type { Services } from '../resolvers/common/services.ts';
 import { createChanges } from '../services/changes.ts';
 import { createCandles, createCharts } from '../services/charts.ts';
@@ -37,6 +38,8 @@ export interface Core {
   readonly db: Database;
   readonly keys: KeyService;
   readonly telemetry: Telemetry;
+  /** `undefined` without REDIS_URL. */
+  readonly redisConnections: RedisConnections | undefined;
   readonly snapshotWiring: SnapshotWiring;
   readonly changes: ReturnType<typeof createChanges>;
   readonly services: Services;
@@ -60,10 +63,12 @@ export function createCore(deps: AppDeps): Core {
     persisted: () => snapshot.place().ok,
     nodes: (chainId) => nodes.get(chainId)?.status() ?? [],
     clockSkewMs: () => snapshot.place().clockSkewMs,
+    redisFailing: () => redisConnections?.failing() ?? [],
     jobs: () => (env.ROLE === 'api' ? { held: [], standby: [] } : snapshotWiring.runner.jobs()),
   });
   const { metrics } = telemetry;
 
+  const redisConnections = config.redis === undefined ? undefined : createRedisConnections(config.redis, logger);
   const stores = createStores(deps, telemetry);
   const { db, keys, samples, portfolioSamples } = stores;
   const nodes = createNodesByChain(deps, telemetry);
@@ -87,6 +92,7 @@ export function createCore(deps: AppDeps): Core {
   const snapshotWiring = createSnapshotWiring({
     ...deps,
     catalog,
+    redisConnections,
     nodes,
     upstreams,
     samples,
@@ -133,7 +139,7 @@ export function createCore(deps: AppDeps): Core {
       }),
     ),
   };
-  return { catalog, db, keys, telemetry, snapshotWiring: snapshotWiring, changes, services, nodes };
+  return { catalog, db, keys, telemetry, redisConnections, snapshotWiring, changes, services, nodes };
 }
 
 /** Create the database with its repositories, and the service of keys. */

@@ -13,17 +13,20 @@ import {
   type RateLimitStatus,
   type RequestContext,
 } from '../limits/request-context.ts';
+import { onceAlive } from '../redis/connection.ts';
+import type { RedisConnections } from '../redis/connections.ts';
 import type { AnyRoute, Entry, RestRequest, RestSurface } from '../rest/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
 import { bearerOf } from '../shared/request-info.ts';
-import { connectRedis, onceAlive } from '../snapshot/redis-connection.ts';
 
 export interface GatewayDeps {
   readonly config: Config;
   readonly keys: Pick<KeyService, 'verify'> & Partial<Pick<KeyService, 'watch' | 'knows' | 'accepts'>>;
   readonly clock: Clock;
   readonly fairQueue: FairQueue;
+  /** `undefined` = limits are counted by this process. */
+  readonly redisConnections: RedisConnections | undefined;
   readonly logger: Logger;
   /** Called with each error that refuses a REST request, for metrics. */
   readonly onError?: ((error: unknown) => void) | undefined;
@@ -83,22 +86,22 @@ const STATUS_LIMIT = 600;
 
 /** Wire keys, limits and budgets: shared through Redis if configured, otherwise local to this process. */
 export function createGateway(deps: GatewayDeps): Gateway {
-  const { config, keys, clock, fairQueue, logger, onError, onInsured } = deps;
+  const { config, keys, clock, fairQueue, redisConnections, logger, onError, onInsured } = deps;
   const { env } = config;
   const limits = createLimits({
     anonymous: env.RATE_LIMIT_ANONYMOUS,
     partner: env.RATE_LIMIT_PARTNER,
     ops: env.RATE_LIMIT_OPS,
   });
-  const redis =
-    env.REDIS_URL === undefined ? undefined : connectRedis({ url: env.REDIS_URL, logger, name: 'rate-limits' });
+  const redis = redisConnections?.connect('rate-limits');
   const limiters =
-    redis === undefined
+    redis === undefined || redisConnections === undefined
       ? createMemoryLimiters({ limits, clock })
       : createRedisLimiters({
           limits,
           clock,
           redis,
+          prefix: redisConnections.prefix,
           onceAlive: (resume) => onceAlive(redis, resume),
           onInsured,
         });

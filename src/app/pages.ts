@@ -5,6 +5,7 @@ import { compress } from '../http/compression.ts';
 import { compressedBodies, type EncodedBodies, plainBody } from '../http/encoded-body.ts';
 import { encodedResponse } from '../http/pages/static-files.ts';
 import type { KeyChecks } from '../keys/service.ts';
+import type { RedisConnections } from '../redis/connections.ts';
 import type { Services } from '../resolvers/common/services.ts';
 import { errorResponse } from '../rest/envelope.ts';
 import { MethodNotAllowedError } from '../rest/router.ts';
@@ -25,6 +26,8 @@ export interface StatusDeps {
   readonly keyChecks: () => KeyChecks;
   /** Where the facts are stored outside of this process. */
   readonly place: () => SnapshotPlace;
+  /** `undefined` without Redis. */
+  readonly redisConnections: RedisConnections | undefined;
   /** Whether the process is stopping: it is then not ready. */
   readonly stopping: () => boolean;
   /**
@@ -44,7 +47,7 @@ export interface StatusPages {
  * Create the status pages: liveness with cache diagnostics, and readiness. They contain no upstream messages, URLs or secrets.
  */
 export function createStatusPages(deps: StatusDeps): StatusPages {
-  const { catalog, services, nodes, clock, role, jobs, keyChecks, place, stopping, charge } = deps;
+  const { catalog, services, nodes, clock, role, jobs, keyChecks, place, redisConnections, stopping, charge } = deps;
   const readyPage = () => {
     const chains = readiness();
     const ready = !stopping() && chains.every((chain) => chain.ready);
@@ -70,6 +73,7 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
       now: new Date(Math.floor(nowMs / 1_000) * 1_000).toISOString(),
       role,
       snapshot: formatPlace(place()),
+      redis: redisConnections === undefined ? undefined : formatRedis(redisConnections),
       keys: formatChecks(keyChecks()),
       jobs: role === 'api' ? undefined : jobs(),
       chains: catalog.chains.map((chain) => {
@@ -127,6 +131,16 @@ const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache
 
 function formatPlace({ clockSkewMs, ...place }: SnapshotPlace) {
   return { ...place, clockSkewSec: clockSkewMs === undefined ? undefined : clockSkewMs / 1_000 };
+}
+
+/** Reasons from a list, without what the server said, because the page is public. */
+function formatRedis({ mode, failing }: RedisConnections) {
+  const connections = failing().map(({ connection, reason, sinceMs }) => ({
+    connection,
+    reason,
+    since: new Date(sinceMs).toISOString(),
+  }));
+  return { mode, ok: connections.length === 0, failing: connections };
 }
 
 function formatChecks({ ok, sinceMs }: KeyChecks) {

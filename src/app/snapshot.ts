@@ -3,6 +3,7 @@ import { createChainReader } from '../chain/reader.ts';
 import type { ChainNodes } from '../chain/rpc/nodes.ts';
 import type { RecordedRateRepository } from '../database/recorded-rates.ts';
 import type { SampleRepository } from '../database/samples.ts';
+import type { RedisConnections } from '../redis/connections.ts';
 import type { ChainId } from '../shared/ids.ts';
 import { createFileSnapshot } from '../snapshot/file.ts';
 import { keepCatalogItems } from '../snapshot/keep.ts';
@@ -18,6 +19,8 @@ import type { AppDeps } from './deps.ts';
 
 export interface SnapshotWiringDeps extends Pick<AppDeps, 'config' | 'logger' | 'clock' | 'timers' | 'random'> {
   readonly catalog: Catalog;
+  /** `undefined` = facts and jobs are those of this process. */
+  readonly redisConnections: RedisConnections | undefined;
   readonly nodes: ReadonlyMap<ChainId, ChainNodes>;
   readonly upstreams: Upstreams;
   readonly samples: SampleRepository;
@@ -45,14 +48,14 @@ const HISTORY_DAYS = 400;
 
 /** Wire the snapshot and its warmers: shared through Redis if configured, otherwise in this process with a file. */
 export function createSnapshotWiring(deps: SnapshotWiringDeps): SnapshotWiring {
-  const { config, logger, clock, timers, catalog, samples, recordedRates } = deps;
-  const { REDIS_URL: redisUrl, SNAPSHOT_FILE: path } = config.env;
+  const { config, logger, clock, timers, catalog, samples, recordedRates, redisConnections: connections } = deps;
+  const { SNAPSHOT_FILE: path } = config.env;
   const keep = (chainId: ChainId) => keepCatalogItems(catalog, chainId);
   const snapshot =
-    redisUrl === undefined
+    connections === undefined
       ? createFileSnapshot({ path, clock, timers, logger, keep })
-      : createRedisSnapshot({ url: redisUrl, chainIds: catalog.chainIds, clock, logger, keep });
-  const lease = redisUrl === undefined ? createMemoryLease() : createRedisLease({ url: redisUrl, clock, logger });
+      : createRedisSnapshot({ connections, chainIds: catalog.chainIds, clock, logger, keep });
+  const lease = connections === undefined ? createMemoryLease() : createRedisLease({ connections, clock, logger });
   const chainReaders = new Map(
     catalog.chains.flatMap((chain) => {
       const nodes = deps.nodes.get(chain.chainId);

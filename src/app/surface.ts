@@ -47,6 +47,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     keys,
     clock,
     fairQueue,
+    redisConnections: core.redisConnections,
     logger,
     ...onError,
     onInsured: metrics?.insuredCharge,
@@ -145,7 +146,7 @@ function contextOf(services: Core['services'], clock: AppDeps['clock']): GraphQL
 
 function statusPages(
   { config, clock }: AppDeps,
-  { catalog, services, keys, nodes, snapshotWiring }: Core,
+  { catalog, services, keys, nodes, redisConnections, snapshotWiring }: Core,
   stopping: () => boolean,
   charge: Parameters<typeof createStatusPages>[0]['charge'],
 ) {
@@ -158,6 +159,7 @@ function statusPages(
     keyChecks: keys.checks,
     nodes,
     place: snapshotWiring.snapshot.place,
+    redisConnections,
     stopping,
     charge,
   });

@@ -1,15 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { getAddress } from 'viem';
 import { z } from 'zod';
-import { StartupError } from '../shared/errors.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
+import { ConfigError } from './config-error.ts';
 import { type Env, envSchema } from './env.ts';
 import { explainSetting } from './explain.ts';
+import { redisSettingsOf } from './redis.ts';
+import { parseRedisUrl, type RedisSettings } from './redis-address.ts';
 
-/** An invalid setting: the message names it, its value and the expected value. */
-export class ConfigError extends StartupError {
-  override readonly name = 'ConfigError';
-}
+export { ConfigError } from './config-error.ts';
 
 /** Settings of a local world beside environment variables: values that only exist after it has started. */
 export interface WorldOverrides {
@@ -21,6 +20,7 @@ export interface Config {
   readonly env: Env;
   /** The nodes of each chain, at least one. */
   readonly rpcUrls: ReadonlyMap<ChainId, readonly string[]>;
+  readonly redis: RedisSettings | undefined;
   readonly feeReceiver: Address | undefined;
   readonly corsOrigins: readonly string[] | '*';
   readonly sampleKeys: WorldOverrides['sampleKeys'];
@@ -98,11 +98,15 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/;
 function requireLoopback(env: Env): void {
   for (const name of ['DATABASE_URL', 'REDIS_URL'] as const) {
     const value = env[name];
-    if (value === undefined || LOOPBACK.test(new URL(value).hostname)) continue;
+    if (value === undefined || hostsOf(name, value).every((host) => LOOPBACK.test(host))) continue;
     throw new ConfigError(
       `${name} is not on this machine, and a local world would write its sample data there. Set RPC_URL_1 and RPC_URL_4663 to serve the real chains, or leave ${name} out.`,
     );
   }
+}
+
+function hostsOf(name: 'DATABASE_URL' | 'REDIS_URL', value: string): readonly string[] {
+  return name === 'DATABASE_URL' ? [new URL(value).hostname] : parseRedisUrl(value).nodes.map(({ host }) => host);
 }
 
 /**
@@ -123,6 +127,7 @@ export function createConfig(raw: RawEnv, world?: WorldOverrides): Config {
   return Object.freeze({
     env,
     rpcUrls: rpcUrlsOf(env),
+    redis: redisSettingsOf(env),
     feeReceiver: env.FEE_RECEIVER === undefined ? undefined : getAddress(env.FEE_RECEIVER),
     corsOrigins: env.CORS_ORIGINS === '*' ? ('*' as const) : env.CORS_ORIGINS.split(',').map((origin) => origin.trim()),
     sampleKeys: world?.sampleKeys ?? new Map(),

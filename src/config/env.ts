@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ADDRESS_PATTERN } from '../shared/ids.ts';
+import { parseRedisUrl } from './redis-address.ts';
 
 const url = z.url({ protocol: /^https?$/, error: 'expected an http(s) URL' });
 /** One or several nodes. A comma within a URL is written %2C. */
@@ -9,6 +10,14 @@ const urls = z
     error: 'expected http(s) URLs, separated by commas',
   })
   .transform(addressesIn);
+const redisUrl = z.string().superRefine((text, { addIssue }) => {
+  try {
+    parseRedisUrl(text);
+  } catch (error) {
+    addIssue({ code: 'custom', message: error instanceof Error ? error.message : 'expected a redis:// URL' });
+  }
+});
+const file = z.string().min(1).optional();
 const port = z.coerce.number({ error: 'expected a port number' }).int().min(0).max(65535);
 const seconds = z.coerce.number({ error: 'expected seconds' }).int().min(1).max(31_536_000);
 const count = z.coerce.number({ error: 'expected a whole number' }).int().min(0).max(1_000_000_000);
@@ -70,10 +79,21 @@ export const envSchema = z.object({
     .max(200)
     .default(8)
     .describe('Maximum number of connections to Postgres.'),
-  REDIS_URL: z
-    .url({ protocol: /^rediss?$/, error: 'expected a redis:// URL' })
+  REDIS_URL: redisUrl
     .optional()
-    .describe('Redis for the shared snapshot, leases and rate limits. Without it they are local to the process.'),
+    .describe(
+      'Redis for the shared snapshot, leases and rate limits: redis://host, redis+sentinel://host,host/primary or redis+cluster://host,host; rediss with TLS. Without it they are local to the process.',
+    ),
+  REDIS_KEY_PREFIX: z
+    .string()
+    .regex(/^[A-Za-z0-9_.:{}-]{1,64}$/, 'expected 1 to 64 letters, digits or _ . : { } -')
+    .default('spiral')
+    .describe('Beginning of every key and channel in Redis; services that share a Redis need different ones.'),
+  REDIS_CA_FILE: file.describe(
+    'PEM file of the certificates that Redis is trusted by, instead of the public ones (rediss).',
+  ),
+  REDIS_CERT_FILE: file.describe('PEM file of the client certificate, if Redis asks for one (rediss).'),
+  REDIS_KEY_FILE: file.describe('PEM file of the key of REDIS_CERT_FILE.'),
   SNAPSHOT_FILE: z
     .string()
     .min(1)

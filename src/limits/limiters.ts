@@ -82,6 +82,8 @@ export interface RedisLimitersDeps {
   readonly limits: Limits;
   readonly clock: Clock;
   readonly redis: Redis;
+  /** Every key begins with it and a colon. */
+  readonly prefix: string;
   /** Call back once Redis has answered again. */
   readonly onceAlive: (resume: () => void) => void;
   /** Called on every charge that this process counts while Redis does not answer, for metrics. */
@@ -92,7 +94,8 @@ export interface RedisLimitersDeps {
  * Create limiters in Redis, shared by all processes: one atomic step per charge, and none for an exhausted identity. While
  * Redis does not answer, an `open` limiter counts in this process, and returns to Redis after its next answer.
  */
-export function createRedisLimiters({ limits, clock, redis, onceAlive, onInsured }: RedisLimitersDeps): Limiters {
+export function createRedisLimiters(deps: RedisLimitersDeps): Limiters {
+  const { limits, clock, redis, prefix, onceAlive, onInsured } = deps;
   let answers = true;
   const onUse = () => {
     onInsured?.();
@@ -108,7 +111,7 @@ export function createRedisLimiters({ limits, clock, redis, onceAlive, onInsured
     const insuranceLimiter = memoryLimiter(tier, limits, clock, onUse);
     const options = {
       storeClient: redis,
-      keyPrefix: `spiral:limit:${tier}`,
+      keyPrefix: `${prefix}:limit:${tier}`,
       points,
       duration: WINDOW_SEC,
       inMemoryBlockOnConsumed: points,

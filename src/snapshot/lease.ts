@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { firstTry } from '../redis/connection.ts';
+import type { RedisConnections } from '../redis/connections.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
 import { MAX_AHEAD_MS } from '../shared/observed.ts';
-import { connectRedis, firstTry } from './redis-connection.ts';
 
 /** The right to run one job, until it expires, is released or is lost. */
 export interface Lease {
@@ -42,10 +43,9 @@ export function createMemoryLease(ttlMs = 60_000): LeasePort {
 }
 
 export interface RedisLeaseDeps {
-  readonly url: string;
+  readonly connections: RedisConnections;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly prefix?: string | undefined;
   readonly ttlMs?: number | undefined;
 }
 
@@ -78,12 +78,16 @@ const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call
  * process whose clock is more than two minutes from that of Redis gets none, and releases those it holds.
  */
 export function createRedisLease(deps: RedisLeaseDeps): LeasePort {
-  const { url, clock, logger, prefix = 'spiral', ttlMs = LEASE_TTL_MS } = deps;
-  const redis = connectRedis({ url, logger, name: 'lease' });
+  const { connections, clock, logger, ttlMs = LEASE_TTL_MS } = deps;
+  const redis = connections.connect('lease');
   const tried = firstTry(redis);
   let clockOff = false;
   const run = async (script: string, key: string, token: string): Promise<number> => {
-    const answer = await redis.eval(script, 1, key, token, clock.now(), ttlMs);
+    const answer = await redis.eval(script, 1, key, token, clock.now(), ttlMs).catch((error: unknown) => {
+      redis.note('leases', error);
+      throw error;
+    });
+    redis.note('leases', null);
     const [skewMs = 0, result = 0] = (answer as readonly unknown[]).map(Number);
     const isOff = Math.abs(skewMs) > MAX_AHEAD_MS;
     if (isOff && !clockOff) logger.error({ skewMs }, 'clock is off: the jobs are left to other processes');
@@ -94,7 +98,7 @@ export function createRedisLease(deps: RedisLeaseDeps): LeasePort {
   return {
     ttlMs,
     acquire: async (job) => {
-      const key = `${prefix}:lease:${job}`;
+      const key = `${connections.prefix}:lease:${job}`;
       const token = randomUUID();
       // A command before the first connection would fail.
       await tried;

@@ -29,5 +29,10 @@ export function createClockSkew({
     if (isOff && !wasOff) logger.warn({ skewMs }, 'clock is off from the one of Redis');
     if (wasOff && !isOff) logger.info({ skewMs }, 'clock agrees with the one of Redis again');
   };
-  return { measure, ms: () => clockSkewMs };
+  return {
+    measure,
+    ms: () => clockSkewMs,
+    /** Whether the clock was too far from the shared one at the last measurement. */
+    isOff: () => clockSkewMs !== undefined && Math.abs(clockSkewMs) > MAX_AHEAD_MS,
+  };
 }

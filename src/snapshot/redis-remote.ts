@@ -1,5 +1,5 @@
-import type { Redis } from 'ioredis';
 import { FACT_GROUPS, type FactGroup } from '../domain/facts.ts';
+import type { RedisConnection } from '../redis/connection.ts';
 import type { ChainId } from '../shared/ids.ts';
 
 /**
@@ -73,24 +73,35 @@ end
 return answer`;
 
 export function createRemoteFacts(deps: {
-  readonly redis: Redis;
+  readonly redis: RedisConnection;
   readonly channel: string;
   readonly keyOf: (chainId: ChainId) => string;
 }): RemoteFacts {
   const { redis, channel, keyOf } = deps;
+  /** Note the outcome, so that a fault of one chain's node in a cluster, or of one command, has a name. */
+  const noted = async <T>(use: string, command: Promise<T>): Promise<T> => {
+    try {
+      const answer = await command;
+      redis.note(use, null);
+      return answer;
+    } catch (error) {
+      redis.note(use, error);
+      throw error;
+    }
+  };
   return {
     write: async (chainId, { groups, floor, publishedMs }) => {
       const writes = groups.flatMap(({ group, expected, revision, payload }) => [group, expected, revision, payload]);
       const args = [floor, publishedMs, channel, String(chainId), ...writes];
-      return (await redis.eval(WRITE, 1, keyOf(chainId), ...args)) !== 0;
+      return (await noted(`write ${chainId}`, redis.eval(WRITE, 1, keyOf(chainId), ...args))) !== 0;
     },
     group: async (chainId, group) => {
-      const [revision, payload] = await redis.hmget(keyOf(chainId), `${group}#rev`, group);
+      const [revision, payload] = await noted(`read ${chainId}`, redis.hmget(keyOf(chainId), `${group}#rev`, group));
       return { revision: revision ?? '', payload: payload ?? null };
     },
     changedSince: async (chainId, known) => {
       const args = [...known].flat();
-      const answer = (await redis.eval(CHANGED, 1, keyOf(chainId), ...args)) as string[];
+      const answer = (await noted(`read ${chainId}`, redis.eval(CHANGED, 1, keyOf(chainId), ...args))) as string[];
       const groups = new Map<FactGroup, RemoteGroup>();
       for (let i = 2; i + 2 < answer.length; i += 3) {
         const group = FACT_GROUPS.find((candidate) => candidate === answer[i]);

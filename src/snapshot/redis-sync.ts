@@ -3,6 +3,7 @@ import { type ChainFacts, FACT_GROUPS, type FactGroup, type GroupState } from '.
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
+import { isFromFuture } from '../shared/observed.ts';
 import { inPages } from '../shared/pages.ts';
 import { decodeGroup, encodeGroup, ITEMS_PER_PAGE } from './codec.ts';
 import type { createLocalFacts } from './local.ts';
@@ -104,7 +105,7 @@ export async function pull(sync: Sync, chainId: ChainId, own: Groups = {}): Prom
     const join = unshared.has(key) || own[group] ? uniteGroups : followGroup;
     const joined = join<FactGroup>(group, ours as never, theirs as never, clock.now());
     changed[group] = joined;
-    if (knowsMore(joined, theirs)) missingInRedis.add(key);
+    if (knowsMore(joined, theirs, clock.now())) missingInRedis.add(key);
     else missingInRedis.delete(key);
   }
   return apply(sync, chainId, changed, version, publishedMs);
@@ -145,7 +146,7 @@ export async function push(sync: Sync, chainId: ChainId, mine: Groups, isRestore
         const ours = next[group] as never;
         const united = uniteGroups<FactGroup>(group, theirs as never, ours, clock.now());
         next[group] = united;
-        if (!isRestore || knowsMore(united, theirs)) continue;
+        if (!isRestore || knowsMore(united, theirs, clock.now())) continue;
         groups = groups.filter((other) => other !== group);
         unshared.delete(id(chainId, group));
         missingInRedis.delete(id(chainId, group));
@@ -174,11 +175,11 @@ export async function restoreToRedis(sync: Sync, chainId: ChainId): Promise<void
   await push(sync, chainId, states, true);
 }
 
-/** Whether a state has an item that the other lacks, or a newer measurement of one. */
-function knowsMore(ours: GroupState<unknown>, theirs: GroupState<unknown>): boolean {
+/** Whether a state has an item that the other lacks, or a newer measurement of one. One from the future is of no use to anybody. */
+function knowsMore(ours: GroupState<unknown>, theirs: GroupState<unknown>, nowMs: number): boolean {
   for (const [key, { asOfMs }] of ours.items) {
     const known = theirs.items.get(key);
-    if (known === undefined || known.asOfMs < asOfMs) return true;
+    if (known === undefined || known.asOfMs < asOfMs || isFromFuture(known.asOfMs, nowMs)) return true;
   }
   return false;
 }

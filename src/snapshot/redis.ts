@@ -1,4 +1,6 @@
 import { FACT_GROUPS } from '../domain/facts.ts';
+import { onSubscribed, untilAlive, untilReadable } from '../redis/connection.ts';
+import type { RedisConnections } from '../redis/connections.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
@@ -7,19 +9,17 @@ import { createKeyedMutex } from './keyed-mutex.ts';
 import { createLocalFacts } from './local.ts';
 import { type KeepItem, mergeGroups } from './merge.ts';
 import { createClockSkew } from './redis-clock.ts';
-import { connectRedis, untilAlive } from './redis-connection.ts';
 import { createRemoteFacts } from './redis-remote.ts';
 import { createSync, pull, push, restoreToRedis } from './redis-sync.ts';
 import { admit } from './restore.ts';
 import type { SnapshotStore, SnapshotWriter } from './types.ts';
 
 export interface RedisSnapshotDeps {
-  readonly url: string;
+  readonly connections: RedisConnections;
   readonly chainIds: readonly ChainId[];
   readonly clock: Clock;
   readonly logger: Logger;
   readonly keep: (chainId: ChainId) => KeepItem;
-  readonly prefix?: string | undefined;
   /** How long a start waits for Redis before it goes on without stored facts. Facts of a later Redis are read then. */
   readonly restoreWaitMs?: number | undefined;
   /** Interval between checks whether Redis lost data or was reset to an older state, ms. */
@@ -37,62 +37,42 @@ const HEAL_EVERY_MS = 5_000;
  * flushed or reset to an older state is filled again. Versions never go backwards in one process.
  */
 export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
-  const { url, chainIds, clock, logger, keep, prefix = 'spiral' } = deps;
+  const { connections, chainIds, clock, logger, keep } = deps;
   const { restoreWaitMs = RESTORE_WAIT_MS, healEveryMs = HEAL_EVERY_MS } = deps;
-  const channel = `${prefix}:snapshot:${CODEC_VERSION}:changes`;
+  const place = `${connections.prefix}:snapshot:${CODEC_VERSION}`;
+  const channel = `${place}:changes`;
   const local = createLocalFacts({ logger });
-  const redis = connectRedis({ url, logger, name: 'snapshot' });
-  const notices = connectRedis({ url, logger, name: 'snapshot-notices', listens: true });
+  const redis = connections.connect('snapshot');
+  const notices = connections.connect('snapshot-notices', { channel });
   const remote = createRemoteFacts({
     redis,
     channel,
-    keyOf: (chainId) => `${prefix}:snapshot:${CODEC_VERSION}:${chainId}`,
+    keyOf: (chainId) => `${place}:${chainId}`,
   });
   const sync = createSync({ remote, local, clock, logger, keep });
-  const pulling = new Set<ChainId>();
-  const reconciling = new Set<ChainId>();
   const skew = createClockSkew({ redis, clock, logger });
   let closed = false;
 
   /** A pull between a merge and its write would lose one of the two. */
   const mutex = createKeyedMutex();
 
+  const once = (run: (chainId: ChainId) => Promise<unknown>) => coalesced(mutex, () => closed, run);
   /** Read newer data, then write the data that Redis lacks: after a reconnect, and from time to time. */
-  const reconcile = (chainId: ChainId): Promise<void> => {
-    if (reconciling.has(chainId) || closed) return Promise.resolve();
-    reconciling.add(chainId);
-    return mutex(chainId, async () => {
-      reconciling.delete(chainId);
-      await pull(sync, chainId);
-      await restoreToRedis(sync, chainId);
-    }).catch(() => {});
-  };
-
-  const schedulePull = (chainId: ChainId): void => {
-    if (pulling.has(chainId) || closed) return;
-    pulling.add(chainId);
-    mutex(chainId, () => {
-      pulling.delete(chainId);
-      return pull(sync, chainId);
-    }).catch(() => {});
-  };
-
+  const reconcile = once(async (chainId) => {
+    await pull(sync, chainId);
+    // What a process with a wrong clock takes for newer would displace the measurements of the others.
+    if (!skew.isOff()) await restoreToRedis(sync, chainId);
+  });
+  const schedulePull = once((chainId) => pull(sync, chainId));
   const heal = (): void => {
     if (redis.status !== 'ready') return;
-    skew.measure().catch(() => {});
-    for (const chainId of chainIds) void reconcile(chainId);
+    const reconcileAll = (): void => chainIds.forEach(reconcile);
+    skew.measure().then(reconcileAll, reconcileAll);
   };
   redis.on('ready', heal);
   const healing = setInterval(heal, healEveryMs);
   healing.unref();
-  notices.on('ready', () => {
-    notices
-      .subscribe(channel)
-      .then(() => chainIds.forEach(schedulePull))
-      .catch(() => {
-        if (!closed) notices.disconnect(true);
-      });
-  });
+  onSubscribed(notices, () => chainIds.forEach(schedulePull));
   notices.on('message', (_channel: string, message: string) => {
     const chainId = chainIds.find((candidate) => String(candidate) === message);
     if (chainId !== undefined) schedulePull(chainId);
@@ -103,7 +83,8 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
       const merged = mergeGroups(local.facts(chainId), publications, clock.now());
       await push(sync, chainId, merged);
       // A write detects lost data. Without Redis there is nothing to restore.
-      if (sync.unshared.size === 0 && sync.missingInRedis.size > 0) await restoreToRedis(sync, chainId);
+      if (sync.unshared.size === 0 && sync.missingInRedis.size > 0 && !skew.isOff())
+        await restoreToRedis(sync, chainId);
       return local.facts(chainId);
     });
 
@@ -114,11 +95,16 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
     publishAll,
     place: () => ({
       kind: 'redis',
-      ok: redis.isAlive() && notices.isAlive() && sync.unshared.size === 0 && sync.missingInRedis.size === 0,
+      ok:
+        redis.isAlive() &&
+        redis.fault() === null &&
+        notices.isAlive() &&
+        sync.unshared.size === 0 &&
+        sync.missingInRedis.size === 0,
       clockSkewMs: skew.ms(),
     }),
     restore: async () => {
-      const [ready] = await Promise.all([untilAlive(redis, restoreWaitMs), untilAlive(notices, restoreWaitMs)]);
+      const [ready] = await Promise.all([untilReadable(redis, restoreWaitMs), untilAlive(notices, restoreWaitMs)]);
       if (!ready) return;
       await Promise.all(chainIds.map((chainId) => mutex(chainId, () => pull(sync, chainId)).catch(() => {})));
       for (const chainId of chainIds) {
@@ -134,5 +120,22 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
       redis.disconnect();
       notices.disconnect();
     },
+  };
+}
+
+/** Schedule a run for a chain, unless one is already waiting for its turn. What fails is tried again later. */
+function coalesced(
+  mutex: ReturnType<typeof createKeyedMutex>,
+  isClosed: () => boolean,
+  run: (chainId: ChainId) => Promise<unknown>,
+): (chainId: ChainId) => void {
+  const waiting = new Set<ChainId>();
+  return (chainId) => {
+    if (waiting.has(chainId) || isClosed()) return;
+    waiting.add(chainId);
+    mutex(chainId, () => {
+      waiting.delete(chainId);
+      return run(chainId);
+    }).catch(() => {});
   };
 }

@@ -29,6 +29,8 @@ export interface FactsMetricsDeps {
   readonly persisted: () => boolean;
   /** Lead of our clock over the shared one, ms; `undefined` = there is no shared clock. */
   readonly clockSkewMs: () => number | undefined;
+  /** The connections to Redis that fail. */
+  readonly redisFailing: () => readonly { readonly connection: string; readonly reason: string }[];
   readonly nodes: (chainId: ChainId) => readonly NodeGauges[];
   /** Names of the jobs whose lease this process holds, and of those that it is on standby for. */
   readonly jobs: () => { readonly held: readonly string[]; readonly standby: readonly string[] };
@@ -210,6 +212,14 @@ function registerProcess({ gauge, perChain }: Gauges, deps: FactsMetricsDeps): v
   });
   gauge('spiral_snapshot_persisted', '1 while the facts are also kept outside this process, else 0.', [], (target) =>
     target.set(Number(deps.persisted())),
+  );
+  gauge(
+    'spiral_redis_failing',
+    '1 for each connection to Redis that fails, by reason.',
+    ['connection', 'reason'],
+    (target) => {
+      for (const { connection, reason } of deps.redisFailing()) target.set({ connection, reason }, 1);
+    },
   );
   gauge(
     'spiral_clock_skew_seconds',

@@ -13,7 +13,8 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   domain: ['shared', 'catalog'],
   upstreams: ['domain', 'catalog', 'shared', 'abi'],
   chain: ['abi', 'domain', 'catalog', 'shared'],
-  snapshot: ['domain', 'catalog', 'shared'],
+  redis: ['shared', 'types:config'],
+  snapshot: ['redis', 'domain', 'catalog', 'shared'],
   warmers: ['upstreams', 'chain', 'snapshot', 'domain', 'catalog', 'shared', 'abi'],
   database: ['shared', 'domain'],
   keys: ['database', 'shared'],
@@ -39,7 +40,19 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   graphql: ['http', 'limits', 'rest', 'resolvers', 'shared'],
   telemetry: ['http', 'limits', 'schema', 'domain', 'shared', 'types:catalog'],
   rest: ['shared'],
-  doctor: ['app', 'config', 'catalog', 'chain', 'upstreams', 'database', 'snapshot', 'domain', 'abi', 'shared'],
+  doctor: [
+    'app',
+    'config',
+    'catalog',
+    'chain',
+    'upstreams',
+    'database',
+    'redis',
+    'snapshot',
+    'domain',
+    'abi',
+    'shared',
+  ],
 };
 
 /** The only files that may touch the process: its environment and its exit. */

@@ -11,6 +11,7 @@ import { createRoutes } from '../../src/rest/routes/index.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { ERROR_CODES } from '../../src/shared/errors.ts';
 import type { ChainId } from '../../src/shared/ids.ts';
+import { REDIS_FAULTS } from '../../src/shared/vocabulary.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { BUDGETS, chainOf, completeFacts, NOW_MS, withItem } from '../domain/world.ts';
 import { readMetrics, readPromql } from './promql.ts';
@@ -41,6 +42,7 @@ async function printed() {
     warnings: () => [['off_peg']],
     persisted: () => true,
     clockSkewMs: () => 0,
+    redisFailing: () => REDIS_FAULTS.map((reason) => ({ connection: 'snapshot', reason })),
     nodes: () => [
       {
         place: 1,

@@ -28,6 +28,7 @@ const metrics = createMetrics({
   warnings: () => [],
   persisted: () => true,
   clockSkewMs: () => 0,
+  redisFailing: () => [],
   nodes: () => [],
   jobs: () => ({ held: [], standby: [] }),
   now: () => 0,

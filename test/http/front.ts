@@ -14,6 +14,7 @@ import { createUnread } from '../../src/http/unread-answers.ts';
 import { createFairQueue } from '../../src/limits/fair-queue.ts';
 import { UNREAD_LIMITS } from '../../src/limits/limits.ts';
 import type { RequestContext } from '../../src/limits/request-context.ts';
+import { createRedisConnections } from '../../src/redis/connections.ts';
 import { createContext } from '../../src/resolvers/common/context.ts';
 import { MAX_PAGE_SIZE } from '../../src/resolvers/common/page.ts';
 import type { Services } from '../../src/resolvers/common/services.ts';
@@ -78,6 +79,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
     keys: faulty('keys', { verify, accepts: (header: string) => Object.hasOwn(KEYS, header) }),
     clock: faulty('clock', clock),
     fairQueue: faulty('fairQueue', fairQueue),
+    redisConnections: config.redis === undefined ? undefined : createRedisConnections(config.redis, logs.logger),
     logger: logs.logger,
   });
   const schema = buildSchema();

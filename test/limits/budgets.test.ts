@@ -34,7 +34,7 @@ describe('createBudgets', () => {
     const limiters =
       redis === undefined
         ? createMemoryLimiters({ limits, clock })
-        : createRedisLimiters({ limits, clock, redis, onceAlive() {} });
+        : createRedisLimiters({ limits, clock, redis, prefix: 'test', onceAlive() {} });
     return { logs, ...createBudgets({ limits, limiters, clock, logger: logs.logger }) };
   };
 

@@ -5,15 +5,15 @@ import { createMemoryCounters } from '../../src/limits/counters.ts';
 import { createMemoryLimiters, createRedisLimiters, type Limiters } from '../../src/limits/limiters.ts';
 import { createLimits } from '../../src/limits/limits.ts';
 import { openRequestContext } from '../../src/limits/request-context.ts';
-import { silentLogger } from '../../src/shared/logger.ts';
 import {
   connectRedis,
   onceAlive,
   type RedisConnection,
   type RedisTimes,
   untilAlive,
-} from '../../src/snapshot/redis-connection.ts';
-import { startRedis, type TestRedis, whyNoRedis } from '../snapshot/redis-server.ts';
+} from '../../src/redis/connection.ts';
+import { silentLogger } from '../../src/shared/logger.ts';
+import { settingsOf, startRedis, type TestRedis, whyNoRedis } from '../snapshot/redis-server.ts';
 import { startTcpProxy, type TcpProxy } from '../support/process/tcp-proxy.ts';
 
 const LIMIT = 100;
@@ -34,12 +34,13 @@ describe.skipIf(reason !== null)(`createRedisLimiters${reason === null ? '' : ` 
   let proxy: TcpProxy;
   let processes: Process[] = [];
   const start = async (url = server.url, times: Partial<RedisTimes> = {}): Promise<Process> => {
-    const redis = connectRedis({ url, logger: silentLogger, name: 'rate-limits', times });
+    const redis = connectRedis({ settings: settingsOf(url), logger: silentLogger, name: 'rate-limits', times });
     await untilAlive(redis, 5_000);
     const limiters = createRedisLimiters({
       limits,
       clock,
       redis,
+      prefix: 'spiral',
       onceAlive: (resume) => onceAlive(redis, resume),
       onInsured: () => {
         process.insured += 1;

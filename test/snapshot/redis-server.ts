@@ -4,6 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { parseRedisUrl, type RedisSettings } from '../../src/config/redis-address.ts';
+import { createRedisConnections, type RedisConnections } from '../../src/redis/connections.ts';
+import { type Logger, silentLogger } from '../../src/shared/logger.ts';
 import { freePort } from '../support/free-port.ts';
 
 /** A Redis for tests, which can be stopped and restarted at the same address. */
@@ -28,6 +31,16 @@ export function whyNoRedis(): string | null {
   }
 }
 
+/** The settings of a URL. */
+export function settingsOf(url: string, prefix = 'spiral', tls?: RedisSettings['tls']): RedisSettings {
+  return { address: parseRedisUrl(url), prefix, tls };
+}
+
+/** The connections of a process to a Redis. */
+export function connectionsTo(url: string, prefix?: string, logger: Logger = silentLogger): RedisConnections {
+  return createRedisConnections(settingsOf(url, prefix), logger);
+}
+
 /** Use TEST_REDIS_URL, or start a redis-server on a free port of loopback without persistence. */
 export async function startRedis(): Promise<TestRedis> {
   const given = process.env.TEST_REDIS_URL;
@@ -36,31 +49,40 @@ export async function startRedis(): Promise<TestRedis> {
 }
 
 /** Start a Redis in cluster mode without served slots: it answers CLUSTERDOWN to every command with a key. */
-export async function startBrokenCluster(): Promise<TestRedis> {
-  const folder = await mkdtemp(join(tmpdir(), 'redis-cluster-'));
-  const broken = await launch(['--dir', folder, '--cluster-enabled', 'yes']);
-  return {
-    ...broken,
-    close: async () => {
-      await broken.close();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
+export function startBrokenCluster(): Promise<TestRedis> {
+  return launch(['--cluster-enabled', 'yes']);
 }
 
-async function launch(more: readonly string[]): Promise<TestRedis> {
-  const port = await freePort();
+/** Start a redis-server on a free port of loopback without persistence. @param more options of its command line */
+export async function launch(
+  more: readonly string[],
+  options: { readonly port?: number; readonly command?: readonly string[] } = {},
+) {
+  const port = options.port ?? (await freePort());
+  const folder = await mkdtemp(join(tmpdir(), 'redis-'));
   const url = `redis://127.0.0.1:${port}`;
   let server: ChildProcess | null = null;
   const start = async (): Promise<void> => {
-    const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', ...more];
-    server = spawn('redis-server', options);
+    const given = [
+      '--port',
+      String(port),
+      '--bind',
+      '127.0.0.1',
+      '--save',
+      '',
+      '--appendonly',
+      'no',
+      '--dir',
+      folder,
+      ...more,
+    ];
+    server = spawn('redis-server', [...(options.command ?? given)]);
     const started = server;
     await new Promise<void>((resolve, reject) => {
       started.once('error', reject);
       started.once('exit', (code) => reject(new Error(`redis-server ended with ${code}`)));
       started.stdout?.on('data', (chunk: Buffer) => {
-        if (chunk.toString().includes('Ready to accept connections')) resolve();
+        if (/Ready to accept connections|Sentinel ID is/.test(chunk.toString())) resolve();
       });
     });
   };
@@ -73,7 +95,11 @@ async function launch(more: readonly string[]): Promise<TestRedis> {
     await ended;
   };
   await start();
-  return { url, flush: () => flush(url), start, stop, close: stop };
+  const close = async (): Promise<void> => {
+    await stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  return { url, port, folder, flush: () => flush(url), start, stop, close };
 }
 
 async function flush(url: string): Promise<void> {

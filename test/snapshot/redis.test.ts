@@ -2,20 +2,29 @@ import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ChainFacts } from '../../src/domain/facts.ts';
+import { connectRedis } from '../../src/redis/connection.ts';
 import { type Clock, systemClock } from '../../src/shared/clock.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { type Logger, silentLogger } from '../../src/shared/logger.ts';
 import { createMemoryLease, createRedisLease, type LeasePort } from '../../src/snapshot/lease.ts';
 import { createRedisSnapshot } from '../../src/snapshot/redis.ts';
-import { connectRedis } from '../../src/snapshot/redis-connection.ts';
 import type { SnapshotStore } from '../../src/snapshot/types.ts';
 import { startTcpProxy } from '../support/process/tcp-proxy.ts';
 import { describeStore } from './conformance.ts';
 import { keepAll, price, publication } from './facts.ts';
 import { rememberingLogger } from './logs.ts';
-import { startBrokenCluster, startRedis, type TestRedis, whyNoRedis } from './redis-server.ts';
+import {
+  connectionsTo,
+  settingsOf,
+  startBrokenCluster,
+  startRedis,
+  type TestRedis,
+  whyNoRedis,
+} from './redis-server.ts';
 
 const skipped = whyNoRedis();
+/** The clock of the processes stands still, near that of Redis. */
+const NOW_MS = Date.now();
 const NEVER_REACHED = 'redis://127.0.0.1:1';
 
 /** Resolve with the first facts that satisfy `holds`: now, or when a change brings them. */
@@ -63,10 +72,9 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
     await store.restore();
     return store;
   };
-  const open = (where: string, nowMs = 50_000): SnapshotStore =>
+  const open = (where: string, nowMs = NOW_MS): SnapshotStore =>
     createRedisSnapshot({
-      url: server.url,
-      prefix: where,
+      connections: connectionsTo(server.url, where),
       chainIds: [1, 4663],
       clock: { now: () => nowMs },
       logger: silentLogger,
@@ -204,15 +212,30 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
     test('behavior: ignores facts of a process with a clock ahead', async () => {
       const where = randomUUID();
       const AHEAD_MS = 3_600_000;
-      const ahead = await opened(where, 50_000 + AHEAD_MS);
-      await ahead.publish(1, 'price', publication(AHEAD_MS, { a: price('9', AHEAD_MS), b: price('9', AHEAD_MS) }));
+      const aheadMs = NOW_MS + AHEAD_MS;
+      const ahead = await opened(where, aheadMs);
+      await ahead.publish(1, 'price', publication(aheadMs, { a: price('9', aheadMs), b: price('9', aheadMs) }));
       const reader = await opened(where);
       expect(reader.facts(1).groups.price.items.size).toBe(0);
-      expect(reader.facts(1).publishedMs).toBe(50_000);
+      expect(reader.facts(1).publishedMs).toBe(NOW_MS);
       const writer = await opened(where);
       await writer.publish(1, 'price', publication(40_000, { a: price('2', 40_000) }));
       expect([...(await until(reader, has('a', '2'))).groups.price.items.keys()]).toEqual(['a']);
-      for (const store of [reader, writer]) expect(store.facts(1).publishedMs).toBe(50_000);
+      for (const store of [reader, writer]) expect(store.facts(1).publishedMs).toBe(NOW_MS);
+      // It reads on, and does not put its own facts in the place of theirs again and again.
+      await using admin = new Admin(server.url);
+      const [key = ''] = await admin.redis.keys(`${where}:snapshot:*:1`);
+      const reads = async () =>
+        Number(/^cmdstat_eval:calls=(\d+)/m.exec(await admin.redis.info('commandstats'))?.[1] ?? 0);
+      const [version, before] = [await admin.redis.hget(key, 'version'), await reads()];
+      while ((await reads()) < before + 60);
+      expect(await admin.redis.hget(key, 'version')).toBe(version);
+      expect([ahead.place().ok, reader.place().ok]).toEqual([false, true]);
+      // What it publishes displaces the others' facts until one of these puts them back.
+      await ahead.publish(1, 'price', publication(aheadMs, { a: price('8', aheadMs + 1) }));
+      const fresh = await opened(where);
+      await until(fresh, has('a', '2'));
+      await fresh.close();
       await Promise.all([ahead.close(), reader.close(), writer.close()]);
     });
 
@@ -222,10 +245,9 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
       const where = randomUUID();
       const through = async () => {
         const store = createRedisSnapshot({
-          url: `redis://127.0.0.1:${proxy.port}`,
-          prefix: where,
+          connections: connectionsTo(`redis://127.0.0.1:${proxy.port}`, where),
           chainIds: [1],
-          clock: { now: () => 50_000 },
+          clock: { now: () => NOW_MS },
           logger: silentLogger,
           keep: () => keepAll,
           restoreWaitMs: 5_000,
@@ -268,7 +290,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
 
     test('behavior: starts, serves and updates facts without Redis', async () => {
       const store = createRedisSnapshot({
-        url: NEVER_REACHED,
+        connections: connectionsTo(NEVER_REACHED),
         chainIds: [1],
         clock: { now: () => 1 },
         logger: silentLogger,
@@ -285,7 +307,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
   describe('connectRedis', () => {
     test('behavior: a Redis that answers PING and refuses every key is not alive', async () => {
       const cluster = await startBrokenCluster();
-      const redis = connectRedis({ url: cluster.url, logger: silentLogger, name: 'test' });
+      const redis = connectRedis({ settings: settingsOf(cluster.url), logger: silentLogger, name: 'test' });
       await event(redis, 'ready');
       // Answered in order: what was asked when the connection was made has its answer, too.
       expect(await redis.ping()).toBe('PONG');
@@ -300,14 +322,13 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
       async (which) => {
         const proxy = await startTcpProxy(Number(new URL(server.url).port));
         const redis = connectRedis({
-          url: `redis://127.0.0.1:${proxy.port}`,
+          settings: settingsOf(`redis://127.0.0.1:${proxy.port}`),
           logger: silentLogger,
           name: 'test',
-          listens: which.endsWith('listens'),
+          channel: which.endsWith('listens') ? 'anything' : undefined,
           times: { commandMs: 100, socketMs: 150, probeMs: 20 },
         });
         await event(redis, 'ready');
-        if (which.endsWith('listens')) await redis.subscribe('anything');
         await tried(() => redis.isAlive());
         proxy.set({ kind: 'swallow' });
         await event(redis, 'close');
@@ -329,10 +350,9 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
       logger: Logger = silentLogger,
     ): LeasePort =>
       createRedisLease({
-        url: server.url,
+        connections: connectionsTo(server.url, where, logger),
         clock,
         logger,
-        prefix: where,
         ...(ttlMs === undefined ? {} : { ttlMs }),
       });
     /** Ask until the holder's time is over. */
@@ -420,7 +440,11 @@ describe('createMemoryLease', () => {
 });
 
 test('error: grants no lease without Redis', async () => {
-  const port = createRedisLease({ url: NEVER_REACHED, clock: systemClock, logger: silentLogger });
+  const port = createRedisLease({
+    connections: connectionsTo(NEVER_REACHED),
+    clock: systemClock,
+    logger: silentLogger,
+  });
   expect(await port.acquire('job')).toEqual({ lease: null, freeInMs: null });
   await port.close();
 });

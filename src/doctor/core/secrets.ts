@@ -1,4 +1,5 @@
 import { isSecretSetting } from '../../config/explain.ts';
+import { parseRedisUrl } from '../../config/redis-address.ts';
 
 type RawEnv = Readonly<Record<string, string | undefined>>;
 
@@ -12,8 +13,19 @@ const KEY_LENGTH = 12;
 export function secretsIn(raw: RawEnv): readonly string[] {
   return Object.entries(raw).flatMap(([name, value]) => {
     if (value === undefined || value === '' || !isSecretSetting(name)) return [];
+    if (name === 'REDIS_URL') return secretsOfRedis(value);
     return value.includes('://') ? value.split(',').flatMap((address) => secretsOfUrl(address.trim())) : [value];
   });
+}
+
+/** A URL of sentinels or of a cluster has several hosts, which other URLs have not. */
+function secretsOfRedis(text: string): readonly string[] {
+  try {
+    const { password, sentinelPassword } = parseRedisUrl(text);
+    return [password, sentinelPassword].flatMap((one) => (one === undefined ? [] : [one, encodeURIComponent(one)]));
+  } catch {
+    return secretsOfUrl(text);
+  }
 }
 
 function secretsOfUrl(text: string): readonly string[] {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DISAGREEMENT_EFFECTS, DISAGREEMENT_KINDS } from '../../shared/vocabulary.ts';
+import { DISAGREEMENT_EFFECTS, DISAGREEMENT_KINDS, REDIS_FAULTS, REDIS_MODES } from '../../shared/vocabulary.ts';
 import { dateTime } from './common.ts';
 
 const missing = z
@@ -95,6 +95,24 @@ export const healthBody = z
           ),
       })
       .describe('Stores of the facts.'),
+    redis: z
+      .looseObject({
+        mode: z.enum(REDIS_MODES).describe('One server, the primary of sentinels, or a cluster.'),
+        ok: z.boolean().describe('Whether no connection fails.'),
+        failing: z
+          .array(
+            z.looseObject({
+              connection: z
+                .string()
+                .describe('Purpose of the connection: snapshot, snapshot-notices, lease, rate-limits.'),
+              reason: z.enum(REDIS_FAULTS).describe('Why Redis does not serve it.'),
+              since: dateTime('Start of the failure.'),
+            }),
+          )
+          .describe('Connections of this process that fail; empty = none.'),
+      })
+      .optional()
+      .describe('Connections to Redis; absent without it.'),
     chains: z
       .array(
         z.looseObject({

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { App } from '../../../src/app.ts';
+import { connectRedis, type RedisConnection, untilAlive } from '../../../src/redis/connection.ts';
 import { silentLogger } from '../../../src/shared/logger.ts';
 import { LEASE_MS, LEASE_TTL_MS } from '../../../src/snapshot/lease.ts';
-import { connectRedis, type RedisConnection, untilAlive } from '../../../src/snapshot/redis-connection.ts';
-import { whyNoRedis } from '../../snapshot/redis-server.ts';
+import { settingsOf, whyNoRedis } from '../../snapshot/redis-server.ts';
 import { type Cluster, eventually, type ServiceProcess, startCluster } from '../../support/process/cluster.ts';
 import type { Json } from '../../support/service.ts';
 
@@ -22,7 +22,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'roles', () => {
   let redis: RedisConnection;
   beforeAll(async () => {
     cluster = await startCluster();
-    redis = connectRedis({ url: cluster.redis.url, logger: silentLogger, name: 'test' });
+    redis = connectRedis({ settings: settingsOf(cluster.redis.url), logger: silentLogger, name: 'test' });
     await untilAlive(redis, 5_000);
     warmer = await cluster.launch({ ROLE: 'warmer' });
     await warmer.warmed;

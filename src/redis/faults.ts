@@ -1,0 +1,99 @@
+import { ReplyError } from 'ioredis';
+import type { RedisFaultReason } from '../shared/vocabulary.ts';
+
+/** Why Redis does not serve us. */
+export interface RedisFault {
+  readonly reason: RedisFaultReason;
+  /** What the server or the system said, without addresses. */
+  readonly detail: string;
+}
+
+/** How the replies and errors of servers and sentinels begin, or a text in them. Older servers wrap them in others. */
+const BY_TEXT: readonly (readonly [pattern: RegExp, reason: RedisFaultReason])[] = [
+  [/\bWRONGPASS\b|\bNOAUTH\b|invalid password|without any password configured/i, 'wrong_password'],
+  [/\bNOPERM\b|can't run this command|no permissions/i, 'no_permission'],
+  [/No such master/i, 'unknown_primary'],
+  [/\bREADONLY\b/, 'not_primary'],
+  [/\bMASTERDOWN\b/, 'primary_down'],
+  [/\bNOREPLICAS\b/, 'too_few_replicas'],
+  [/\bOOM\b/, 'memory_full'],
+  [/\bMISCONF\b/, 'cannot_save'],
+  [/\bLOADING\b/, 'loading'],
+  [/\bDENIED\b/, 'protected_mode'],
+  [/max number of clients/i, 'too_many_clients'],
+  [/\bCLUSTERDOWN\b/, 'cluster_down'],
+  [/\bMOVED\b|\bASK\b|\bCROSSSLOT\b|cluster support disabled|Too many Cluster redirections/, 'wrong_mode'],
+  [/unknown command '?`?(set|sentinel|cluster)\b/i, 'wrong_mode'],
+  [/unknown command/i, 'no_permission'],
+  [/\bBUSY\b/, 'busy'],
+  [/timed? ?out|ETIMEDOUT/i, 'timeout'],
+];
+const TLS = /^(ERR_TLS|ERR_SSL|ERR_OSSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO)/;
+const MAX_DETAIL_CHARS = 160;
+
+/** Name the cause of an error of a connection or command. */
+export function redisFaultOf(error: unknown): RedisFault {
+  const cause = innermost(error);
+  const text = cause instanceof Error ? cause.message : String(cause);
+  const code = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
+  const isTls =
+    (code !== undefined && TLS.test(code)) || /certificate|before secure TLS|wrong version number/i.test(text);
+  const said = code ?? text;
+  if (isTls) return { reason: 'tls', detail: detailOf(said) };
+  const [, reason] = BY_TEXT.find(([pattern]) => pattern.test(text) || pattern.test(code ?? '')) ?? [];
+  return { reason: reason ?? (cause instanceof ReplyError ? 'refused' : 'unreachable'), detail: detailOf(said) };
+}
+
+/** Whether the server still answers reads while it refuses writes. */
+export function isReadable({ reason }: RedisFault): boolean {
+  return READABLE.has(reason);
+}
+
+const READABLE: ReadonlySet<RedisFaultReason> = new Set([
+  'not_primary',
+  'too_few_replicas',
+  'memory_full',
+  'cannot_save',
+]);
+
+/** What to do about each fault. */
+export const REDIS_TODO: Readonly<Record<RedisFaultReason, string>> = {
+  unreachable: 'Start Redis, or correct the hosts and ports in REDIS_URL; a server that only accepts TLS needs rediss.',
+  timeout: 'Look at the load of Redis and at the network between.',
+  tls: 'Correct REDIS_CA_FILE, REDIS_CERT_FILE and REDIS_KEY_FILE, and the host in REDIS_URL, which has to be in the certificate. A server without TLS needs redis instead of rediss.',
+  wrong_password: 'Correct user and password in REDIS_URL (of sentinels also sentinelUsername and sentinelPassword).',
+  no_permission: 'Give the user the commands, keys and channels that docs/operations.md lists.',
+  unknown_primary: 'Correct the name of the primary at the end of REDIS_URL, or the sentinels that it names.',
+  not_primary: 'Set REDIS_URL to the primary, or to its sentinels.',
+  primary_down: 'This replica has lost its primary: repair it, or set REDIS_URL to the sentinels.',
+  too_few_replicas: 'Start the replicas of the primary, or lower its min-replicas-to-write.',
+  memory_full: 'Raise maxmemory, or find its other users: a full Redis refuses writes.',
+  cannot_save:
+    "Check the log and the disk of Redis, or turn saving off (CONFIG SET save ''): the service needs no persistence.",
+  loading: 'Wait until Redis has loaded its data.',
+  protected_mode:
+    'Redis accepts only its own machine: set a password (or an ACL user) or bind it to a private address and turn protected-mode off.',
+  too_many_clients:
+    'Raise maxclients, or find who holds the connections: each process of the service has four, in a cluster some per node.',
+  wrong_mode:
+    'Correct the form of REDIS_URL: redis:// for one server, redis+sentinel:// for sentinels, redis+cluster:// for a cluster.',
+  cluster_down: 'Repair the cluster: some of its slots are served by no node (CLUSTER INFO).',
+  busy: 'A script of another user blocks Redis: SCRIPT KILL, or use a separate Redis.',
+  refused: 'Look at the reply in the log.',
+};
+
+/** The error of the last node of a cluster, or of the last address of a host. */
+function innermost(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  if ('lastNodeError' in error && error.lastNodeError instanceof Error) return innermost(error.lastNodeError);
+  if (error instanceof AggregateError && error.errors.length > 0) return innermost(error.errors.at(-1));
+  return error;
+}
+
+function detailOf(text: string): string {
+  const [line = ''] = text.split('\n');
+  return line
+    .replace(/\[?[\w.:-]+\]?:\d{2,5}\b/g, '[address]')
+    .replace(/\b(?:\d{1,3}\.){3}\d{1,3}\b/g, '[ip]')
+    .slice(0, MAX_DETAIL_CHARS);
+}
