@@ -5,7 +5,7 @@ import type { WorldOverrides } from '../src/config/config.ts';
 import { migrateDatabase } from '../src/database/migrate.ts';
 import { type Clock, systemClock } from '../src/shared/clock.ts';
 import type { Logger } from '../src/shared/logger.ts';
-import { type LocalChains, startChains } from './chain/index.ts';
+import { type LocalChains, type StartChainsOptions, startChains } from './chain/index.ts';
 import { type Control, startControl } from './control.ts';
 import { createOverlay } from './overlay.ts';
 import { postgresDataDir, SERVICE_DATABASE, startPostgres } from './postgres.ts';
@@ -28,6 +28,8 @@ export interface WorldOptions {
   readonly deployment?: Partial<DeploymentSettings>;
   /** Called at each step of the start with a line for people. */
   readonly onStep?: ((text: string) => void) | undefined;
+  /** Starts the chains; default: processes of this world's own. */
+  readonly startChains?: (options: StartChainsOptions) => Promise<LocalChains>;
   readonly clock?: Clock;
   readonly logger: Logger;
 }
@@ -72,7 +74,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       return server.createDatabase(SERVICE_DATABASE);
     };
     const local = async () => {
-      const chains = await startChains({
+      const chains = await (options.startChains ?? startChains)({
         chains: catalog.chains,
         ports: takenPorts(options.chainPorts ?? {}),
         mining: options.mining,

@@ -118,6 +118,12 @@ const FOREIGN_CAMPAIGNS = 115;
 /** Every this many foreign campaigns a curated one is listed, so that they spread over the pages. */
 const SPREAD = 23;
 
+const FOREIGN = Array.from({ length: FOREIGN_CAMPAIGNS }, (_, i) => {
+  const label = `foreign market ${i}`;
+  const seed = borrow(1, label, 'MORPHO', round(0.2 + fraction(label) * 3, 4), -30, 60);
+  return { label, seed, marketId: keccak256(stringToHex(label)) };
+});
+
 /** List every campaign there ever was, in the order of the API. */
 export function campaigns(world: World): Campaign[] {
   const own = SEEDS.flatMap((seed) => {
@@ -127,10 +133,8 @@ export function campaigns(world: World): Campaign[] {
       : [endedEarly(world, seed, campaignOf(world, seed, market.id, `${seed.market} ${seed.symbol} ${seed.from}`))];
   });
   const all: Campaign[] = [];
-  for (let i = 0; i < FOREIGN_CAMPAIGNS; i++) {
-    const label = `foreign market ${i}`;
-    const seed = borrow(1, label, 'MORPHO', round(0.2 + fraction(label) * 3, 4), -30, 60);
-    all.push(campaignOf(world, seed, keccak256(stringToHex(label)), label));
+  for (const [i, { label, seed, marketId }] of FOREIGN.entries()) {
+    all.push(campaignOf(world, seed, marketId, label));
     const next = i % SPREAD === 0 ? own[i / SPREAD] : undefined;
     if (next !== undefined) all.push(next);
   }

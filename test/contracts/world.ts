@@ -16,7 +16,7 @@ import {
 } from 'viem';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { swapVenueAbi } from '../../devnet/abi/swap-venue.ts';
-import { type LocalChain, startChains } from '../../devnet/chain/index.ts';
+import type { LocalChain } from '../../devnet/chain/index.ts';
 import { holdingsOf, marketByKey, planLeverage } from '../../devnet/chain/seed-plans.ts';
 import { planSwap } from '../../devnet/chain/swaps.ts';
 import { createOverlay } from '../../devnet/overlay.ts';
@@ -26,6 +26,7 @@ import { equityRouterAbi } from '../../src/abi/equity-router.ts';
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
 import { flashLeverageRouterAbi } from '../../src/abi/flash-leverage-router.ts';
 import { createCatalog, curatedChains, type Market } from '../../src/catalog/index.ts';
+import { startPooledChains } from '../support/chain-pool.ts';
 
 const COLD_START_MS = 120_000;
 const DEPLOYED_AT = Date.UTC(2026, 8, 1);
@@ -63,7 +64,7 @@ export function useWorld(chainId: number, deployment: Partial<DeploymentSettings
   beforeAll(async () => {
     const catalog = createCatalog(curatedChains, createOverlay(DEPLOYED_AT));
     const chains = catalog.chains.filter((chain) => chain.chainId === chainId);
-    const running = await startChains({ chains, mining: 'auto', deployment, clock: { now: () => DEPLOYED_AT } });
+    const running = await startPooledChains({ chains, mining: 'auto', deployment, clock: { now: () => DEPLOYED_AT } });
     stop = running.stop;
     world = createWorld(running.on(chainId));
   }, COLD_START_MS);

@@ -1,9 +1,10 @@
 import type { MarketId } from '@morpho-org/blue-sdk';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll } from 'vitest';
-import { type LocalChain, type LocalChains, startChains } from '../../devnet/chain/index.ts';
+import type { LocalChain, LocalChains } from '../../devnet/chain/index.ts';
 import { createOverlay } from '../../devnet/overlay.ts';
 import { createCatalog, curatedChains, type Market } from '../../src/catalog/index.ts';
+import { startPooledChains } from '../support/chain-pool.ts';
 
 /** The first start on a machine compiles the contracts. */
 export const COLD_START_MS = 120_000;
@@ -18,7 +19,7 @@ export function useChains(chainIds: readonly number[] = catalog.chainIds): (chai
   let running: LocalChains | undefined;
   beforeAll(async () => {
     const chains = catalog.chains.filter(({ chainId }) => chainIds.includes(chainId));
-    running = await startChains({ chains, mining: 'auto', clock: { now: () => STARTED_AT } });
+    running = await startPooledChains({ chains, mining: 'auto', clock: { now: () => STARTED_AT } });
   }, COLD_START_MS);
   afterAll(() => running?.stop());
   return (chainId) => {

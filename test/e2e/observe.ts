@@ -75,7 +75,8 @@ export async function observe(service: TestService, paths: readonly string[]): P
 }
 
 /** Ages and the time of publishing depend on the time of the read. */
-const ABOUT_NOW = /\.(staleForSec|ageSec|stale|maturityDaysLeft)$|^[^.]*\.asOf$/;
+const ABOUT_NOW: ReadonlySet<string> = new Set(['staleForSec', 'ageSec', 'stale', 'maturityDaysLeft']);
+const isAboutNow = (key: string, parent: string) => ABOUT_NOW.has(key) || (key === 'asOf' && !parent.includes('.'));
 
 function flatten(value: Json, path: string, into: Map<string, unknown>): void {
   if (Array.isArray(value)) {
@@ -83,10 +84,11 @@ function flatten(value: Json, path: string, into: Map<string, unknown>): void {
       flatten(item, `${path}[${keyOf(item) ?? i}]`, into);
     });
   } else if (typeof value === 'object' && value !== null) {
-    for (const [key, item] of Object.entries(value)) flatten(item, `${path}.${key}`, into);
-  } else if (!ABOUT_NOW.test(path)) {
-    into.set(path, value);
-  }
+    for (const [key, item] of Object.entries(value)) {
+      if (typeof item === 'object' && item !== null) flatten(item, `${path}.${key}`, into);
+      else if (!isAboutNow(key, path)) into.set(`${path}.${key}`, item);
+    }
+  } else into.set(path, value);
 }
 
 function keyOf(item: Json): string | undefined {

@@ -9,6 +9,7 @@ import type { Logger } from '../../src/shared/logger.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import type { Timers } from '../../src/shared/timers.ts';
 import type { Sleep } from '../../src/upstreams/sleep.ts';
+import { startPooledChains } from './chain-pool.ts';
 import { createTestDatabase, type TestDatabase } from './process/postgres.ts';
 import { createTestClock, type TestClock } from './test-clock.ts';
 
@@ -95,6 +96,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     dataDir: folder,
     mining: 'auto',
     databaseUrl: database.url,
+    startChains: startPooledChains,
     clock,
     logger: silentLogger,
   });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dropAbsent } from '../absence.ts';
+import { absenceOf } from '../absence.ts';
 import type { AppMarketsQuery } from '../generated/operations.ts';
 import { appMarketSchema, appMarketsEnvelope } from '../schemas/app-market.ts';
 import { chainIdChoice } from '../schemas/common.ts';
@@ -10,28 +10,35 @@ import { answered, assumedIn, noneIn, PUBLIC_ERRORS, projectMissing, type RouteO
 type AppMarket = NonNullable<AppMarketsQuery['markets']>['nodes'][number];
 
 /**
- * Tag the exact numbers of a market by the response schema: a field that the schema makes `{$bn}` or `{$bigint}` gets its tag,
- * at any depth.
+ * Make the function that tags the exact numbers of a value by its response schema: a field that the schema makes `{$bn}` or
+ * `{$bigint}` gets its tag, at any depth.
  */
-export function tagNumbers(schema: z.ZodType, value: unknown): unknown {
-  if (value === null || value === undefined) return value;
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
-    return tagNumbers(schema.unwrap() as z.ZodType, value);
-  if (schema instanceof z.ZodArray && Array.isArray(value)) {
-    return value.map((item) => tagNumbers(schema.element as z.ZodType, item));
+export function taggerOf(schema: z.ZodType): (value: unknown) => unknown {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return taggerOf(schema.unwrap() as z.ZodType);
+  if (schema instanceof z.ZodArray) {
+    const tag = taggerOf(schema.element as z.ZodType);
+    return (value) => (Array.isArray(value) ? value.map(tag) : value);
   }
-  if (schema instanceof z.ZodRecord && typeof value === 'object') {
-    return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [key, tagNumbers(schema.valueType as z.ZodType, item)]),
-    );
+  if (schema instanceof z.ZodRecord) {
+    const tag = taggerOf(schema.valueType as z.ZodType);
+    return (value) => mapFields(value, (_name, item) => tag(item));
   }
-  if (!(schema instanceof z.ZodObject)) return value;
+  if (!(schema instanceof z.ZodObject)) return (value) => value;
   const shape = schema.shape as Record<string, z.ZodType>;
-  if ('$bn' in shape) return { $bn: String(value) };
-  if ('$bigint' in shape) return { $bigint: String(value) };
-  const fields = Object.entries(value as Record<string, unknown>);
-  return Object.fromEntries(fields.map(([name, item]) => [name, shape[name] ? tagNumbers(shape[name], item) : item]));
+  if ('$bn' in shape) return (value) => (value === null || value === undefined ? value : { $bn: String(value) });
+  if ('$bigint' in shape)
+    return (value) => (value === null || value === undefined ? value : { $bigint: String(value) });
+  const tags = new Map(Object.entries(shape).map(([name, field]) => [name, taggerOf(field)]));
+  return (value) => mapFields(value, (name, item) => tags.get(name)?.(item) ?? item);
 }
+
+function mapFields(value: unknown, map: (name: string, item: unknown) => unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, map(name, item)]));
+}
+
+const tagged = taggerOf(appMarketSchema);
+const inMarket = absenceOf(appMarketSchema);
 
 /** Project one market for the app: exact numbers tagged, unmeasured fields left out. */
 export function projectAppMarket(market: AppMarket): unknown {
@@ -81,7 +88,7 @@ export function projectAppMarket(market: AppMarket): unknown {
       exitLiquidity: projectAge(freshness.exitLiquidity),
     },
   };
-  return dropAbsent(appMarketSchema, tagNumbers(appMarketSchema, body), noneIn(gaps));
+  return inMarket(tagged(body), noneIn(gaps));
 }
 
 /** Names that the contract has for fields that are called otherwise in the schema. */

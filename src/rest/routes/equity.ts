@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EQUITY_PREFIX } from '../../shared/ids.ts';
-import { dropAbsent } from '../absence.ts';
+import { absenceOf } from '../absence.ts';
 import type {
   DepositFieldsFragment,
   EquityDepositBuildMutation,
@@ -39,6 +39,9 @@ const USER = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
 const OWNER = '0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc';
 /** More loops than anybody stacks; keeps one batch within a block. */
 const MAX_LOOPS = 20;
+
+const inExitCosting = absenceOf(exitCosting);
+const inDepositPreview = absenceOf(depositPreview);
 
 const vaultId = strategyIdText(`Vault id from the strategies list; starts with "${EQUITY_PREFIX}".`, EQUITY_PREFIX);
 const slippage = plainNumber('Ratio; 0.01 when left out, capped at 0.01.').optional();
@@ -167,7 +170,7 @@ function exitRoute(chainId: ReturnType<typeof equityChainId>): AnyRoute {
         worstCase: contractWorstCase(batch.worstCase),
       };
       return projectBatch(batch, {
-        ...(dropAbsent(exitCosting, costing, () => false) as typeof costing),
+        ...(inExitCosting(costing, () => false) as typeof costing),
         received: received ? contractReceived(received) : undefined,
         readAt: readAt ?? undefined,
         ...(oraclePriceAsOf !== null || noneIn(batch.gaps)('oraclePriceAsOf') ? { oraclePriceAsOf } : {}),
@@ -227,9 +230,7 @@ function projectPreview(estimate: EstimateFieldsFragment, deposit: DepositFields
     slippage: slippageRatio(estimate),
   };
   const isNone = noneIn(estimate.gaps);
-  return dropAbsent(depositPreview, body, (path) =>
-    isNone(path === 'yieldLeg.oraclePriceAsOf' ? `deposit.${path}` : path),
-  );
+  return inDepositPreview(body, (path) => isNone(path === 'yieldLeg.oraclePriceAsOf' ? `deposit.${path}` : path));
 }
 
 /** Shape a batch: no value where there is none. */

@@ -6,7 +6,7 @@ import {
   requireOneTarget,
 } from '../../shared/input/manage-fields.ts';
 import { MANAGE_ACTIONS } from '../../shared/vocabulary.ts';
-import { dropAbsent } from '../absence.ts';
+import { absenceOf } from '../absence.ts';
 import type {
   EstimateFieldsFragment,
   LeverageBuildMutation,
@@ -59,6 +59,9 @@ const USER = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
 const OWNER = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 
 /** What opening takes, as the contract names it. */
+const inBundle = absenceOf(transactionBundle);
+const inSimulation = absenceOf(leverageSimulation);
+
 const openBody = ({ chainIds }: RouteOptions) => ({
   strategyId: strategyIdText('Market id from the strategies list.'),
   payToken: addressText('The collateral (direct) or any token (swapped first); ETH is the zero address.'),
@@ -94,8 +97,7 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
         const preview = answered(answer);
         if (isRefusal(preview)) throw refusalError(preview);
         const { path, isDirect, isReallocate, amountFlashLoan, minTokenOut, reallocationFeeWei, note } = preview;
-        return dropAbsent(
-          leverageSimulation,
+        return inSimulation(
           {
             ...{ path, isDirect, isReallocate, amountFlashLoan, minTokenOut, reallocationFeeWei, note },
             positionPreview: positionPreviewOf(preview, preview.position),
@@ -217,7 +219,7 @@ function projectPlan(plan: LeveragePlanFieldsFragment): unknown {
       instructions,
     },
   };
-  return dropAbsent(transactionBundle, body, isNoneOf(plan));
+  return inBundle(body, isNoneOf(plan));
 }
 
 /**

@@ -1,11 +1,14 @@
 import { z } from 'zod';
-import { dropAbsent } from '../absence.ts';
+import { absenceOf } from '../absence.ts';
 import type { WalletPositionsQuery } from '../generated/operations.ts';
 import { addressParam, chainIdParam } from '../schemas/common.ts';
 import { equityPositionSchema, positionSchema, walletPositions } from '../schemas/position.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
 import { bodyCall } from './builds.ts';
 import { noneIn, PARTNER_ERRORS, type RouteOptions } from './shared.ts';
+
+const inPosition = absenceOf(positionSchema);
+const inEquityPosition = absenceOf(equityPositionSchema);
 
 type WalletData = NonNullable<WalletPositionsQuery['wallet']>;
 
@@ -25,12 +28,12 @@ function isNoneIn(gaps: Parameters<typeof noneIn>[0]): (path: string) => boolean
 function projectPosition(position: WalletData['positions']['nodes'][number]): unknown {
   const { manualModeCalls, ...shown } = position;
   const body = { ...shown, manualModeCalls: manualModeCalls?.map(bodyCall) ?? null };
-  return dropAbsent(positionSchema, body, isNoneIn(position.gaps));
+  return inPosition(body, isNoneIn(position.gaps));
 }
 
 /** Shape a vault in the same way, its loops by their own gaps. */
 export function projectEquityPosition({ yieldLoops, ...position }: WalletData['equityPositions'][number]): object {
-  const body = dropAbsent(equityPositionSchema, { ...position, yieldLoops: [] }, isNoneIn(position.gaps));
+  const body = inEquityPosition({ ...position, yieldLoops: [] }, isNoneIn(position.gaps));
   return { ...(body as object), yieldLoops: yieldLoops.map(projectPosition) };
 }
 

@@ -1,8 +1,10 @@
-import { dropAbsent } from '../absence.ts';
+import { absenceOf } from '../absence.ts';
 import type { StrategyByIdQuery } from '../generated/operations.ts';
 import { strategySchema } from '../schemas/strategy.ts';
 import { projectAge, projectExit, projectIncentive, projectMeans, projectPrice } from './market-facts.ts';
 import { assumedIn, noneIn, toNumber } from './shared.ts';
+
+const inStrategy = absenceOf(strategySchema);
 
 type StrategyData = NonNullable<StrategyByIdQuery['strategy']>;
 type Loop = Extract<StrategyData, { readonly leverageLadder: unknown }>;
@@ -49,7 +51,7 @@ export function projectStrategy(strategy: StrategyData): unknown {
     deployment: strategy.deployment?.freshness ? strategy.deployment : null,
     gaps: assumedIn(gaps),
   };
-  return dropAbsent(strategySchema, body, noneIn(gaps));
+  return inStrategy(body, noneIn(gaps));
 }
 
 function projectCollateral({ collateral, collateralPrice }: StrategyData) {
