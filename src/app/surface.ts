@@ -89,7 +89,10 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     cachedRows: createCachedRows({ cache: answers, clock, onLookup: (hit) => metrics?.cacheLookup('rest', hit) }),
   });
   const status = statusPages(deps, core, stopping, gateway.chargeStatus);
-  const redirects = createRedirects({ pages: ['/docs', '/ops', '/openapi.json', '/health', '/ready', GRAPHQL_PATH] });
+  const redirects = createRedirects({
+    pages: ['/docs', '/ops', '/openapi.json', '/health', '/ready', GRAPHQL_PATH],
+    isRow: (path) => rest.routeOf(path) !== undefined,
+  });
   const routeNames = new Set([...status.paths, ...files.paths, GRAPHQL_PATH]);
   const routeName = (path: string) => (routeNames.has(path) ? path : (rest.routeOf(path) ?? 'unmatched'));
   const isPublic = env.ROLE !== 'warmer';

@@ -24,7 +24,7 @@ const TYPES: Readonly<Record<string, string>> = {
 export function expectation(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
-      return `expected ${TYPES[issue.expected] ?? issue.expected}`;
+      return `expected ${TYPES[issue.expected] ?? issue.expected}${quotesHint(issue.expected, issue.input)}`;
     case 'invalid_value':
       return `expected ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`;
     case 'too_small':
@@ -34,6 +34,13 @@ export function expectation(issue: z.core.$ZodRawIssue): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** What an author of JSON mistakes most often. */
+function quotesHint(expected: string, input: unknown): string {
+  if (expected === 'string' && typeof input === 'number') return ': send the number as a string, in quotes';
+  const isNumber = expected === 'number' || expected === 'int';
+  return isNumber && typeof input === 'string' ? ': send it without quotes' : '';
 }
 
 function counted(bound: number | bigint, origin: string): string {

@@ -100,8 +100,18 @@ describe(parseInput, () => {
 
   it.each<[string, unknown, object, string]>([
     ['nothing where something is needed', {}, { field: 'body.amount' }, 'a string'],
-    ['a number for text', { amount: 5 }, { field: 'body.amount', value: '5' }, 'a string'],
-    ['text for a number', { amount: '5', leverage: '5' }, { field: 'body.leverage', value: '5' }, 'a number'],
+    [
+      'a number for text',
+      { amount: 5 },
+      { field: 'body.amount', value: '5' },
+      'a string: send the number as a string, in quotes',
+    ],
+    [
+      'text for a number',
+      { amount: '5', leverage: '5' },
+      { field: 'body.leverage', value: '5' },
+      'a number: send it without quotes',
+    ],
     ['a fraction for an index', { amount: '5', id: 0.5 }, { field: 'body.id', value: '0.5' }, 'an integer'],
     ['less than there can be', { amount: '5', id: -1 }, { field: 'body.id', value: '-1' }, 'at least 0'],
     ['a word of no list', { amount: '5', action: 'sell' }, { field: 'body.action', value: 'sell' }, 'close, borrow'],

@@ -38,11 +38,9 @@ export async function readPriceChart({ coinId, days, currency }: ChartArgs, ctx:
   }
   const request = { coinId, days, currency: currency.toLowerCase() };
   const chart = await ctx.live().charts.chart(request.coinId, request.days, request.currency);
-  if (chart === null) throw refused('coinId', coinId, 'The provider knows no such coin.', { known: false });
+  if (chart === null) throw refused('coinId', coinId, 'The provider has no such coin.');
   if (chart === 'unknown_currency') {
-    throw refused('currency', currency, 'The provider has no prices in it. Send e.g. "usd" or "eur".', {
-      known: false,
-    });
+    throw refused('currency', currency, 'The provider has no prices in it. Send e.g. "usd" or "eur".');
   }
   return { ...request, ...chart };
 }
@@ -85,7 +83,7 @@ function refused(
   field: string,
   value: string | number,
   instruction: string,
-  limit: Readonly<Record<string, LimitValue>>,
+  limit?: Readonly<Record<string, LimitValue>>,
 ): BadRequestError {
   return new BadRequestError(`${field} "${formatValue(value)}" is not served. ${instruction}`, {
     field,

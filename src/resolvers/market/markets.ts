@@ -66,7 +66,7 @@ export function findCatalogMarket(
   const chain = chainOfId(ctx, 'marketId', args, ({ chainId }) => catalog.market(chainId, args.marketId) !== undefined);
   const market = chain && catalog.market(chain.chainId, args.marketId);
   if (market) return market;
-  throw new NotFoundError(`No market ${args.marketId} is listed. See the markets query.`, {
+  throw new NotFoundError(`No market ${args.marketId} is known. Send the id of a strategy from the strategies list.`, {
     resource: 'market',
     id: args.marketId,
   });

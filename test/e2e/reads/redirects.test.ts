@@ -8,6 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
+const STRATEGY = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5';
 const ask = (path: string, init: RequestInit = {}) => fetch(`${service.url}${path}`, { redirect: 'manual', ...init });
 
 describe('misspelt paths', () => {
@@ -18,6 +19,10 @@ describe('misspelt paths', () => {
     ['/openapi.json/', '/openapi.json'],
     ['/health/', '/health'],
     ['/ready/', '/ready'],
+    ['/v1/strategies/', '/v1/strategies'],
+    ['/v1/strategies/?chainId=4663', '/v1/strategies?chainId=4663'],
+    ['/v1/app/markets/', '/v1/app/markets'],
+    [`/v1/strategies/${STRATEGY}/`, `/v1/strategies/${STRATEGY}`],
     ['/graphql/?query={chains{chainId}}', '/graphql?query={chains{chainId}}'],
   ])('%s leads to %s', async (path, page) => {
     for (const method of ['GET', 'HEAD']) {
@@ -36,7 +41,8 @@ describe('misspelt paths', () => {
     '/Docs',
     '/v1',
     '/v1/',
-    '/v1/strategies/',
+    '/v1/strategies//',
+    '/v1/nothing/',
     '/V1/strategies',
   ])('404 %s with suggestions', async (path) => {
     const answer = await service.get(path);
