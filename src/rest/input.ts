@@ -173,8 +173,8 @@ export function parseInput<T>(
   });
 }
 
-/** Prefix of input names in the pipeline: a variable, or a field of the one input object. */
-const PIPELINE_PLACE = /^(variables\.)?(input\.)?/;
+/** Prefix of input names in the pipeline: a variable, or a field of the one input object or of its position. */
+const PIPELINE_PLACE = /^(variables\.)?(input\.)?(position\.at\.)?/;
 
 /** Map a named input to its location in the request: `body.amount`, `path.address`, `query.chainId`. */
 export function locateField(

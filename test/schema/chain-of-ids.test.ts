@@ -33,6 +33,13 @@ const CONTRADICTIONS: Readonly<Record<string, readonly (readonly [source: string
     [`{ leveragePreview(${open}) { __typename } }`, 'input.chainId', 1],
     [`mutation { openLeveragePlan(wallet: "${wallet}", ${open}) { __typename } }`, 'input.chainId', 1],
   ],
+  PositionAtInput: [
+    [
+      `mutation { manageLeveragePlan(wallet: "${wallet}", input: { position: { at: { chainId: 4663, marketId: "${marketId}", positionIndex: 0 } }, action: { close: {} } }) { __typename } }`,
+      'input.position.at.chainId',
+      1,
+    ],
+  ],
   EquityDepositInput: [
     [`{ equityDepositPreview(${deposit}) { __typename } }`, 'input.chainId', 4663],
     [`mutation { equityDepositPlan(wallet: "${wallet}", ${deposit}) { __typename } }`, 'input.chainId', 4663],

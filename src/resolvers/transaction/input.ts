@@ -1,11 +1,12 @@
+import type { Chain } from '../../catalog/types.ts';
 import { type Decimal, ZERO } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
-import { type Address, type ChainId, formatValue, type StrategyId } from '../../shared/ids.ts';
+import { type Address, type ChainId, formatValue, type MarketId, type StrategyId } from '../../shared/ids.ts';
 import type { DepositInput, ExitInput } from '../../transactions/equity/index.ts';
 import { LimitExceededError, MAX_SLIPPAGE, type ManageInput, type OpenInput } from '../../transactions/index.ts';
 import type { AppContext } from '../common/context.ts';
 import { parsePositionId } from '../common/global-id.ts';
-import { chainOfStrategy, requireChain } from '../market/chains.ts';
+import { chainOfId, chainOfStrategy, requireChain } from '../market/chains.ts';
 
 type Loose<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
 
@@ -36,9 +37,11 @@ export type ActionArgs = Loose<{
   borrow: { readonly amount: Decimal };
 }>;
 
+type PositionPlace = { readonly chainId: ChainId; readonly positionIndex: number } & Loose<{ marketId: MarketId }>;
+
 export type ManageArgs = {
   /** Exactly one of them is given. */
-  readonly position: Loose<{ id: string; at: { readonly chainId: ChainId; readonly positionIndex: number } }>;
+  readonly position: Loose<{ id: string; at: PositionPlace }>;
   readonly action: ActionArgs;
 } & Bounds &
   Loose<{ allowUnsimulated: boolean }>;
@@ -80,9 +83,17 @@ function placeOf(
   user: Address,
   { id, at }: ManageArgs['position'],
   ctx: AppContext,
-): Pick<ManageInput, 'chainId' | 'id'> {
+): Pick<ManageInput, 'chainId' | 'id' | 'marketId'> {
   if ((id == null) === (at == null)) throw notOne('input.position', ['id', 'at']);
-  if (at) return { chainId: at.chainId, id: indexOf(at.positionIndex, 'input.position.at.positionIndex', ctx) };
+  if (at) {
+    const { chainId, marketId } = at;
+    if (marketId != null) {
+      const hasMarket = (chain: Chain) => ctx.services.catalog.market(chain.chainId, marketId) !== undefined;
+      chainOfId(ctx, 'marketId', { chainId }, hasMarket, 'input.position.at.');
+    }
+    const index = indexOf(at.positionIndex, 'input.position.at.positionIndex', ctx);
+    return { chainId, id: index, marketId: marketId ?? undefined };
+  }
   const field = 'input.position.id';
   const [chainId, owner, index] = parsePositionId(id ?? '', field);
   if (owner === user) return { chainId: requireChain(ctx, chainId, field).chainId, id: index };

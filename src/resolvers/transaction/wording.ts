@@ -47,6 +47,7 @@ export function managePathsOf({ action, full }: Pick<ManageInput, 'action' | 'fu
     ...SHARED,
     chainId: byId ? 'input.position.id' : 'input.position.at.chainId',
     id: byId ? 'input.position.id' : 'input.position.at.positionIndex',
+    positionId: 'input.position.at.marketId',
     amount: `input.action.${verb}.amount`,
     payToken: `input.action.${verb}.payToken`,
     leverage: `input.action.${verb}.leverage`,

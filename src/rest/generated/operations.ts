@@ -348,6 +348,8 @@ export type PlanAction =
 export type PositionAtInput = {
   /** The chain. */
   readonly chainId: number;
+  /** Market of the position. A position on another market is refused; when left out, any market is accepted. */
+  readonly marketId?: string | null | undefined;
   /** Index of the position among those of the wallet, as `Position.positionIndex` tells it. */
   readonly positionIndex: number;
 };

@@ -23,16 +23,7 @@ import {
   slippageRatio,
 } from './builds.ts';
 import { projectEquityPosition } from './positions.ts';
-import { noneIn, PARTNER_ERRORS, type RouteOptions, SIMULATION_ERRORS } from './shared.ts';
-
-const BUILD_ERRORS = [
-  ...PARTNER_ERRORS,
-  'not_ready',
-  'stale_data',
-  'no_route',
-  'insufficient_liquidity',
-  'upstream_unavailable',
-] as const;
+import { answered, BUILD_ERRORS, noneIn, type RouteOptions, SIMULATION_ERRORS } from './shared.ts';
 
 const SPY_VAULT = `${EQUITY_PREFIX}0x50bc39b5722fb5634c436d74c6787f3c125b879e7b73cf9e9ecc01bbb57b8e55`;
 const USER = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
@@ -253,10 +244,4 @@ function projectBatch(
       instructions,
     },
   };
-}
-
-/** A builder answers with data or with an error; nothing at all is a fault of ours. */
-function answered<T>(answer: T | null): T {
-  if (answer === null) throw new Error('the builder returned no result');
-  return answer;
 }

@@ -3,6 +3,7 @@ import { appMarketRoutes } from './app-markets.ts';
 import { equityRoutes } from './equity.ts';
 import { historyRoutes } from './histories.ts';
 import { leverageRoutes } from './leverage.ts';
+import { manageRoute } from './manage.ts';
 import { opsRoutes } from './ops.ts';
 import { positionRoutes } from './positions.ts';
 import { priceRoutes } from './prices.ts';
@@ -19,6 +20,7 @@ export function createRoutes(options: RouteOptions): AnyRoute[] {
     ...historyRoutes(options),
     ...priceRoutes(options),
     ...leverageRoutes(options),
+    manageRoute(options),
     ...equityRoutes(options),
     ...positionRoutes(options),
     ...opsRoutes(options),

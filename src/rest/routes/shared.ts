@@ -94,3 +94,12 @@ export const PARTNER_ERRORS = [
   'rate_limited',
   'internal',
 ] as const satisfies readonly ErrorCode[];
+/** Error codes of a preview or build. */
+export const BUILD_ERRORS = [
+  ...PARTNER_ERRORS,
+  'not_ready',
+  'stale_data',
+  'no_route',
+  'insufficient_liquidity',
+  'upstream_unavailable',
+] as const;

@@ -2,7 +2,15 @@ import { z } from 'zod';
 import { Decimal } from '../../shared/decimal.ts';
 import { ADDRESS_PATTERN, STRATEGY_ID_PATTERN } from '../../shared/ids.ts';
 import { COST_KINDS, MANAGE_ACTIONS, SWAP_SOURCES, TRANSACTION_PATHS } from '../../shared/vocabulary.ts';
-import { addressString, dateTime, decimalString, oraclePriceAsOf, pct, pricedAtSchema } from './common.ts';
+import {
+  addressString,
+  dateTime,
+  decimalString,
+  EXAMPLE_MARKET_ID,
+  oraclePriceAsOf,
+  pct,
+  pricedAtSchema,
+} from './common.ts';
 
 /** A positive amount as text: no sign, no exponent. */
 export const amountText = (description: string) =>
@@ -41,11 +49,43 @@ const chainIdNumber = (chainIds: readonly number[]) =>
     .int()
     .refine((value) => chainIds.includes(value), { error: `expected a supported chain id: ${chainIds.join(' or ')}` });
 
-/** `chainId` of a position: the default chain when it is left out. */
-export const chainIdField = (chainIds: readonly number[], defaultChainId: number) =>
+/** `chainId` of a position: the chain of its positionId, or the default. */
+export const positionChainId = (chainIds: readonly number[]) =>
   chainIdNumber(chainIds)
-    .default(defaultChainId)
-    .meta({ type: 'integer', enum: [...chainIds], description: `Chain id; ${defaultChainId} when left out.` });
+    .optional()
+    .meta({
+      type: 'integer',
+      enum: [...chainIds],
+      description: `Chain id. When left out: with positionId its chain, with id ${chainIds[0]}.`,
+    });
+
+const MAX_POSITION_INDEX = 1_000_000;
+
+/** Index of a position among those of its wallet. */
+export const positionIndex = z.int().min(0).max(MAX_POSITION_INDEX);
+
+/** The parts of a positionId. */
+export interface PositionIdParts {
+  readonly chainId: number;
+  readonly marketId: string;
+  readonly positionIndex: number;
+}
+
+const POSITION_ID_PATTERN = /^([1-9]\d{0,8})-(0x[0-9a-fA-F]{64})-(0|[1-9]\d{0,6})$/;
+
+/** The positionId of a position, parsed to its parts. */
+export const positionIdText = z
+  .string()
+  .regex(POSITION_ID_PATTERN, 'expected a positionId from the positions endpoint: {chainId}-{marketId}-{id}')
+  .transform((text): PositionIdParts => {
+    const [, chainId = '', marketId = '', index = ''] = POSITION_ID_PATTERN.exec(text) ?? [];
+    return { chainId: Number(chainId), marketId: marketId.toLowerCase(), positionIndex: Number(index) };
+  })
+  .meta({
+    description: '`positionId` of the position, from the positions endpoint; this or id.',
+    pattern: POSITION_ID_PATTERN.source,
+    examples: [`1-${EXAMPLE_MARKET_ID}-0`],
+  });
 
 /** `chainId` beside a strategy id, which names the chain. */
 export const strategyChainId = (chainIds: readonly number[]) =>

@@ -53,6 +53,11 @@ const PositionAtRef = builder.inputType('PositionAtInput', {
       required: true,
       description: 'Index of the position among those of the wallet, as `Position.positionIndex` tells it.',
     }),
+    marketId: t.field({
+      type: 'MarketId',
+      description:
+        'Market of the position. A position on another market is refused; when left out, any market is accepted.',
+    }),
   }),
 });
 

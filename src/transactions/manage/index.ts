@@ -1,6 +1,7 @@
-import type { Chain, Token } from '../../catalog/types.ts';
+import type { Chain, Market, Token } from '../../catalog/types.ts';
 import { ChainReadError } from '../../chain/rpc/errors.ts';
 import type { ChainFacts } from '../../domain/facts.ts';
+import { BadRequestError } from '../../shared/errors.ts';
 import { checkManageFields } from '../../shared/input/manage-fields.ts';
 import { requireAgreement, requireManaged, requireOperator, requireSound } from '../deployment-guards.ts';
 import { type BuilderDeps, composedMarket, feedsOf, ratesOf } from '../deps.ts';
@@ -61,6 +62,15 @@ export async function buildManagePlan(
   return withVenues(deps, (attempt) => manageOnce(attempt, positions, input));
 }
 
+/** @throws BadRequestError for a position on another market than the caller names */
+function requireMarket({ id, chainId, user, marketId }: ManageInput, market: Market): void {
+  if (marketId === undefined || marketId === market.id) return;
+  throw new BadRequestError(
+    `Position ${id} of ${user} on chain ${chainId} is on the market ${market.id}, not on ${marketId}. Send the id of a position from /v1/partner/positions/${user}?chainId=${chainId}.`,
+    { field: 'positionId', value: `${chainId}-${marketId}-${id}` },
+  );
+}
+
 async function manageOnce(
   deps: BuilderDeps,
   positions: PositionDirectory,
@@ -88,6 +98,7 @@ async function manageOnce(
     );
   }
   const { market } = binding;
+  requireMarket(input, market);
   const nowMs = deps.clock.now();
   requireAgreement(chain, facts, [market], { addsRisk: ADDING_RISK.includes(action) });
   requireFresh(market, facts, deps.budgets, nowMs);

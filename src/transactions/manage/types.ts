@@ -1,7 +1,7 @@
 import type { Market } from '../../catalog/types.ts';
 import type { LtvLimits } from '../../domain/leverage/limits.ts';
 import type { Decimal } from '../../shared/decimal.ts';
-import type { Address, ChainId } from '../../shared/ids.ts';
+import type { Address, ChainId, MarketId } from '../../shared/ids.ts';
 import type { BuilderDeps } from '../deps.ts';
 import type { PlanDraft } from '../plan.ts';
 import type { PositionPreviewInput } from '../preview/position.ts';
@@ -15,6 +15,8 @@ export interface ManageInput {
   readonly user: Address;
   /** Index of the position on chain. */
   readonly id: number;
+  /** Market that the caller expects the position on. */
+  readonly marketId?: MarketId | undefined;
   readonly action: ManageAction;
   /** Whole tokens: of the pay token, else of the collateral or the loan. */
   readonly amount?: Decimal | undefined;

@@ -233,3 +233,48 @@ describe.each(CHAIN_IDS)('the positions of a position proxy on chain %i', (chain
     );
   });
 });
+
+describe('POST /v1/partner/manage/build by positionId', () => {
+  const userAddress = seededWallet('looper').account.address;
+  const read = async (chainId: number): Promise<Json> =>
+    (await service.get(`/v1/partner/positions/${userAddress}?chainId=${chainId}`, PARTNER)).body;
+  const manage = async (body: Json) => {
+    const answer = await service.post(MANAGE, { userAddress, action: 'close', ...body }, PARTNER);
+    return { status: answer.status, ...answer.body };
+  };
+
+  test('behavior: every open position is managed on its own chain', async () => {
+    for (const chainId of CHAIN_IDS) {
+      const { positions } = await read(chainId);
+      const { positionId } = positions.find(({ open }: Json) => open);
+      expect(await manage({ positionId })).toMatchObject({ status: 200, chainId, action: 'close' });
+      expect(await manage({ positionId, chainId })).toMatchObject({ status: 200, chainId });
+    }
+  });
+
+  test('error: BadRequest for what contradicts it', async () => {
+    const [{ positionId }] = (await read(4663)).positions;
+    const [, marketId, index] = positionId.split('-');
+    const elsewhere = (await read(1)).positions[0].strategyId;
+    const sibling = (await service.get('/v1/strategies?chainId=4663')).body.strategies.find(
+      ({ id }: Json) => id.startsWith('0x') && id !== marketId,
+    ).id;
+    for (const [body, details] of [
+      [
+        { positionId, chainId: 1 },
+        { field: 'body.chainId', value: '1', limit: { oneOf: [4663] } },
+      ],
+      [
+        { positionId, id: 0 },
+        { field: 'body.positionId', limit: { exactlyOneOf: ['positionId', 'id'] } },
+      ],
+      [{}, { field: 'body.positionId', limit: { exactlyOneOf: ['positionId', 'id'] } }],
+      [{ positionId: `4663-${sibling}-${index}` }, { field: 'body.positionId', value: `4663-${sibling}-${index}` }],
+      [{ positionId: `4663-${elsewhere}-${index}` }, { field: 'body.chainId', limit: { oneOf: [1] } }],
+      [{ positionId: `10-${marketId}-${index}` }, { field: 'body.chainId', value: '10' }],
+      [{ positionId: `4663-${marketId}-01` }, { field: 'body.positionId', value: `4663-${marketId}-01` }],
+    ]) {
+      expect(await manage(body)).toMatchObject({ status: 400, error: { code: 'bad_request', details } });
+    }
+  });
+});

@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import { BadRequestError } from '../../shared/errors.ts';
+import { checkManageFields, type GivenFields, requireOneTarget } from '../../shared/input/manage-fields.ts';
+import { MANAGE_ACTIONS } from '../../shared/vocabulary.ts';
+import type { ManageBuildMutation, ManageBuildMutationVariables } from '../generated/operations.ts';
+import { isRefusal, refusalError } from '../refusal.ts';
+import {
+  addressText,
+  amountText,
+  type PositionIdParts,
+  plainNumber,
+  positionChainId,
+  positionIdText,
+  positionIndex,
+  transactionBundle,
+} from '../schemas/transactions.ts';
+import { type AnyRoute, defineRoute } from '../types.ts';
+import { type BoundsBody, boundsVariables, inBody, targetVariables } from './builds.ts';
+import { projectPlan } from './leverage.ts';
+import { answered, BUILD_ERRORS, type RouteOptions, SIMULATION_ERRORS } from './shared.ts';
+
+/** A wallet of the local world, and its open position. */
+const OWNER = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
+const OPEN_POSITION = '1-0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5-0';
+
+/** The row that manages positions. */
+export function manageRoute({ chainIds }: RouteOptions): AnyRoute {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/partner/manage/build',
+    surface: 'Partner',
+    summary: 'Build the transaction that manages or closes a position',
+    description:
+      'Fields per action. close: none, or amount (of the collateral) to sell a part. increase_leverage: leverage or desiredLtv. add_collateral: amount and payToken. remove_collateral: amount (of the collateral). repay: payToken and amount, or full: true. borrow: amount (of the loan token). Other fields are refused.',
+    operation: 'ManageBuild',
+    params: z.object({}),
+    body: z.strictObject({
+      userAddress: addressText('The signing wallet, which owns the position.'),
+      id: positionIndex
+        .optional()
+        .describe('Index of the position on chain, from the positions endpoint; this or positionId.'),
+      positionId: positionIdText.optional(),
+      action: z.enum(MANAGE_ACTIONS).describe('The action.'),
+      amount: amountText('Amount in whole tokens of the token of the action.').optional(),
+      payToken: addressText('Token of the payment; ETH is the zero address.').optional(),
+      full: z.boolean().optional().describe('repay only: repay the entire remaining debt.'),
+      desiredLtv: amountText('Target LTV in percent; this or leverage.').optional(),
+      leverage: plainNumber('Target leverage; this or desiredLtv.').optional(),
+      slippage: plainNumber('Ratio; 0.005 when left out, capped at 0.01.').optional(),
+      maxSwapLossPct: plainNumber(
+        'Maximum cost of all swaps and fees together, percent of the equity (of the payment if a token is swapped to add or to repay). Replaces the usual limits; up to 10, and up to 50 with close and repay.',
+      ).optional(),
+      minAmountOut: amountText(
+        "Minimum output of the action's swap, whole tokens; for a close all proceeds, from which the debt is repaid. Required if the service has no price for the pair.",
+      ).optional(),
+      allowUnsimulated: z
+        .boolean()
+        .optional()
+        .describe(
+          'Whether it is built without simulation if no node of the chain can simulate; its instructions then say NOT_SIMULATED. Applies to close, repay and add_collateral; actions that add risk are refused.',
+        ),
+      chainId: positionChainId(chainIds),
+    }),
+    variables: ({ body: { userAddress, ...body } }) => ({
+      wallet: userAddress,
+      input: manageVariables(body, chainIds[0] ?? 1),
+    }),
+    project: ({ manageLeveragePlan: answer }: ManageBuildMutation) => {
+      const plan = answered(answer);
+      if (isRefusal(plan)) throw refusalError(plan);
+      return projectPlan(plan);
+    },
+    response: transactionBundle,
+    errors: [...BUILD_ERRORS, ...SIMULATION_ERRORS],
+    examples: [
+      { summary: 'Close', body: { userAddress: OWNER, positionId: OPEN_POSITION, action: 'close' } },
+      { summary: 'Close by index', body: { userAddress: OWNER, id: 0, action: 'close', chainId: 1 } },
+    ],
+  });
+}
+
+interface ManageBody extends BoundsBody, Omit<GivenFields, 'minAmountOut' | 'id'> {
+  readonly id?: number | undefined;
+  readonly positionId?: PositionIdParts | undefined;
+  readonly chainId?: number | undefined;
+  readonly amount?: string | undefined;
+  readonly payToken?: string | undefined;
+  readonly allowUnsimulated?: boolean | undefined;
+}
+
+/** @throws BadRequestError naming a field of the body that the action does not take, or lacks */
+function manageVariables(body: ManageBody, defaultChainId: number): ManageBuildMutationVariables['input'] {
+  const at = placeOf(body, defaultChainId);
+  inBody(() => checkManageFields({ ...body, id: at.positionIndex }));
+  const { allowUnsimulated } = body;
+  return {
+    position: { at },
+    action: actionVariables(body),
+    ...boundsVariables(body),
+    ...(allowUnsimulated === undefined ? {} : { allowUnsimulated }),
+  };
+}
+
+/** @throws BadRequestError for both or neither of id and positionId, and for a chainId that contradicts the positionId */
+function placeOf({ id, positionId, chainId }: ManageBody, defaultChainId: number) {
+  if ((id === undefined) === (positionId === undefined)) {
+    throw new BadRequestError('Send exactly one of positionId and id, from the positions endpoint.', {
+      field: 'body.positionId',
+      limit: { exactlyOneOf: ['positionId', 'id'] },
+    });
+  }
+  if (positionId === undefined) return { chainId: chainId ?? defaultChainId, positionIndex: id ?? 0 };
+  if (chainId === undefined || chainId === positionId.chainId) return positionId;
+  throw new BadRequestError(
+    `chainId ${chainId} contradicts the positionId, which is on chain ${positionId.chainId}. Send chainId ${positionId.chainId}, or none.`,
+    { field: 'body.chainId', value: String(chainId), limit: { oneOf: [positionId.chainId] } },
+  );
+}
+
+function actionVariables(body: ManageBody): ManageBuildMutationVariables['input']['action'] {
+  const { action, amount = '', payToken = '' } = body;
+  const givenAmount = body.amount === undefined ? {} : { amount };
+  switch (action) {
+    case 'close':
+      return { close: givenAmount };
+    case 'increase_leverage':
+      inBody(() => requireOneTarget(body));
+      return { increaseLeverage: targetVariables(body) };
+    case 'add_collateral':
+      return { addCollateral: { amount, payToken } };
+    case 'remove_collateral':
+      return { removeCollateral: { amount } };
+    case 'repay':
+      if (body.full !== true) return { repay: { amount, payToken } };
+      return { repayAll: { ...givenAmount, ...(body.payToken === undefined ? {} : { payToken }) } };
+    case 'borrow':
+      return { borrow: { amount } };
+  }
+}
