@@ -45,7 +45,11 @@ export function deploymentTerms(
     isCorrelated,
     source,
     stamp: first && earliestStale(first, ...others),
-    gaps: [...contractGaps(deployment), ...supportGaps(marketSupport, id)],
+    gaps: [
+      ...contractGaps(deployment),
+      ...supportGaps(marketSupport, id),
+      ...(first ? [] : unread(gapOfGroup('', deployment, DEPLOYMENT_KEY))),
+    ],
   };
 }
 
@@ -126,6 +130,12 @@ export function contractTerms(facts: ChainFacts, budgetSec: number): ContractTer
         ? [assumed('hasCode', 'It counts as present.', whyUnknown(deployment, 'hasCode'))]
         : []),
       ...contractGaps(deployment),
+      ...(contract ? [] : unread(gapOfGroup('', deployment, DEPLOYMENT_KEY))),
     ],
   };
+}
+
+/** Explain why terms have neither a source nor an age. */
+function unread(why: Gap): readonly Gap[] {
+  return ['source', 'freshness'].map((field) => ({ ...why, field }));
 }

@@ -27,7 +27,7 @@ export interface SummedRecord extends IncentiveRecord {
 /** Gather the recorded incentives of a market, or a gap when they are not known. */
 export function marketRewards(facts: ChainFacts, marketId: MarketId): MarketRewards | Gap {
   const history = recordedIncentives(facts, marketId);
-  if (!history) return incentivesGap('pnl.incentivesUsd', facts, marketId);
+  if (!history) return incentivesGap('incentivesUsd', facts, marketId);
   const [borrow, collateral] = [
     summed(incentiveRecord(history, 'borrow')),
     summed(incentiveRecord(history, 'collateral')),
@@ -49,7 +49,7 @@ export function accrueRewards(
 ): Decimal | Gap {
   if (toMs <= fromMs) return ZERO;
   if ([borrow, collateral].some((record) => hasUnknown(record, fromMs, toMs))) {
-    return gap('pnl.incentivesUsd', 'NOT_MEASURED', 'The payments of a campaign were not recorded.');
+    return gap('incentivesUsd', 'NOT_MEASURED', 'The payments of a campaign were not recorded.');
   }
   return held.debt
     .times(accruedShare(borrow, fromMs, toMs))

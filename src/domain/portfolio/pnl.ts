@@ -38,18 +38,23 @@ export interface LoopPnlInput {
 
 type Result = 'base' | 'total' | 'baseAfterFee' | 'totalAfterFee';
 const RESULT_FIELDS: readonly (readonly [Result, readonly string[]])[] = [
-  ['base', ['pnl.baseResultUsd']],
-  ['total', ['pnl.totalUsd', 'pnl.returnOnEquityPct']],
-  ['baseAfterFee', ['pnl.baseResultAfterFeeUsd']],
-  ['totalAfterFee', ['pnl.totalAfterFeeUsd']],
+  ['base', ['baseResultUsd']],
+  ['total', ['totalUsd', 'returnOnEquityPct']],
+  ['baseAfterFee', ['baseResultAfterFeeUsd']],
+  ['totalAfterFee', ['totalAfterFeeUsd']],
 ];
+
+/** Parts of the net value are unknown with it. */
+const SHARING: Readonly<Partial<Record<PnlPart, readonly string[]>>> = {
+  netValueUsd: ['netValueUsd', 'badDebtUsd', 'divergentUsd'],
+};
 
 /** Add up the parts. A sum with an unknown part is unknown; each reason is listed once. */
 export function toPnl(parts: PnlParts): Pnl {
   const gaps: Gap[] = [];
   const known = (name: PnlPart): Decimal | undefined => {
     const part = parts[name];
-    if ('field' in part) gaps.push({ ...part, field: `pnl.${name}` });
+    if ('field' in part) for (const field of SHARING[name] ?? [name]) gaps.push({ ...part, field });
     return 'field' in part ? undefined : part;
   };
   const [deposited, returned, net, incentives, fee] = PARTS.map(known);
@@ -62,7 +67,7 @@ export function toPnl(parts: PnlParts): Pnl {
     if (!results[name]) for (const field of fields) gaps.push({ ...missing, field });
   }
   if (total && deposited?.isZero()) {
-    gaps.push(gap('pnl.returnOnEquityPct', 'NOT_APPLICABLE', 'Nothing was deposited.'));
+    gaps.push(gap('returnOnEquityPct', 'NOT_APPLICABLE', 'Nothing was deposited.'));
   }
   return {
     depositedUsd: deposited?.toFixed(),

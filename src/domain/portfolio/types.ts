@@ -40,7 +40,7 @@ export interface RegisteredPosition extends RegisteredRow {
  * Result of a position, exact USD as plain decimals. For a plain position amounts come from the chain, in loan tokens at
  * today's price; for a vault they are the registered ones. `baseResultUsd = netValueUsd + returnedUsd − depositedUsd`,
  * `totalUsd = baseResultUsd + incentivesUsd`, both before the fee of closing; `…AfterFeeUsd` is after that fee. Absent = not
- * known, with a gap `pnl.<field>`.
+ * known, with a gap `<field>`.
  */
 export interface Pnl {
   readonly depositedUsd?: string | undefined;

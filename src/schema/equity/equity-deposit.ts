@@ -17,7 +17,7 @@ const DepositTokenRef = builder.objectRef<DepositPreview['depositToken']>('Equit
 
 const CombinedRef = builder.objectRef<CombinedStock>('EquityCombinedStock').implement({
   description:
-    "The wallet's whole stock leg after a deposit, present holdings included: one lending position, liquidated as one.",
+    "The wallet's whole stock leg after a deposit, present holdings included: one lending position, liquidated as one. `gaps` of the preview or plan tell of a field that is `null`.",
   fields: (t) => ({
     collateralAmount: t.expose('collateral', { type: 'Decimal', description: 'All stock posted, whole tokens.' }),
     debtAmount: t.expose('debtUsdg', { type: 'Decimal', description: 'All debt on it, whole deposit tokens.' }),
@@ -36,7 +36,7 @@ const CombinedRef = builder.objectRef<CombinedStock>('EquityCombinedStock').impl
 
 const StockLegRef = builder.objectRef<DepositPreview['stock']>('EquityStockLeg').implement({
   description:
-    'The stock leg of a deposit: the stock that is bought and posted, and the debt that is taken on it, after the expected fill.',
+    'The stock leg of a deposit: the stock that is bought and posted, and the debt that is taken on it, after the expected fill. `gaps` of the preview or plan tell of a field that is `null`.',
   fields: (t) => ({
     symbol: t.exposeString('symbol', { description: 'Symbol of the stock token.' }),
     tokenAddress: t.expose('address', { type: 'Address', description: 'Contract of the stock token.' }),
@@ -101,7 +101,8 @@ const StockLegRef = builder.objectRef<DepositPreview['stock']>('EquityStockLeg')
 });
 
 const YieldLegRef = builder.objectRef<DepositPreview['yieldLeg']>('EquityYieldLeg').implement({
-  description: 'The yield leg of a deposit: the loop that is opened with the debt of the stock leg.',
+  description:
+    'The yield leg of a deposit: the loop that is opened with the debt of the stock leg. `gaps` of the preview or plan tell of a field that is `null`.',
   fields: (t) => ({
     strategyId: t.expose('strategyId', { type: 'StrategyId', description: 'The strategy of the loop.' }),
     collateralSymbol: t.exposeString('collateralSymbol', { description: 'Symbol of the collateral.' }),
@@ -155,7 +156,8 @@ const YieldLegRef = builder.objectRef<DepositPreview['yieldLeg']>('EquityYieldLe
 });
 
 const DepositFeesRef = builder.objectRef<DepositPreview['fees']>('EquityDepositFees').implement({
-  description: 'Referral fees of the swaps; 0 where nobody receives them. Exits take none.',
+  description:
+    'Referral fees of the swaps; 0 where nobody receives them. Exits take none. `gaps` of the preview or plan tell of a field that is `null`.',
   fields: (t) => ({
     stockLegBps: t.exposeInt('stockLegBps', {
       description: 'Fee on the swap into the stock, basis points of its input.',

@@ -1,6 +1,6 @@
 import type { YieldLoopMatch } from '../../domain/equity/loops.ts';
 import type { EquityPosition, StockPosition } from '../../domain/equity/position.ts';
-import { renamedGaps } from '../../resolvers/common/gap-names.ts';
+import { equityPositionGaps } from '../../resolvers/position/position-gaps.ts';
 import { findEquityPosition, strategyOf, vaultTokensOf } from '../../resolvers/position/positions.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
@@ -58,13 +58,6 @@ defineNode(EquityPositionRef, {
   load: ([chainId, wallet, strategyId], ctx) => findEquityPosition({ chainId, wallet, strategyId }, ctx),
   scope: 'partner',
 });
-
-/** What the fields are called that the domain and /v1 call otherwise. */
-const NAMES: Readonly<Record<string, string>> = {
-  'stock.debtUsdg': 'stock.debtAmount',
-  ambiguousYieldLoopIds: 'ambiguousPositionIndexes',
-  currentNetApyPct: 'netApyPct',
-};
 
 EquityPositionRef.implement({
   description:
@@ -134,6 +127,6 @@ EquityPositionRef.implement({
       complexity: { field: 1, multiplier: 1 },
       description: 'Warnings about the values that the stock leg is valued with, at most a few per value.',
     }),
-    gaps: t.field(gapsOf<EquityPosition>(({ gaps }) => renamedGaps(gaps, NAMES))),
+    gaps: t.field(gapsOf<EquityPosition>(equityPositionGaps)),
   }),
 });

@@ -1,7 +1,7 @@
 import type { FormattedClosing } from '../../domain/position/closing.ts';
 import type { Position, PositionExit, PositionStatus } from '../../domain/position/types.ts';
-import { renamedGaps } from '../../resolvers/common/gap-names.ts';
 import { POSITION_KEY } from '../../resolvers/common/global-id.ts';
+import { holdingGaps } from '../../resolvers/position/position-gaps.ts';
 import { findPosition, manualModeCalls, strategyOf, tokensOfPosition } from '../../resolvers/position/positions.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
@@ -104,17 +104,6 @@ defineNode(PositionRef, {
   load: ([chainId, wallet, index], ctx) => findPosition({ chainId, wallet, index }, ctx),
   scope: 'partner',
 });
-
-/** What the fields are called that the domain and /v1 call otherwise. */
-const NAMES: Readonly<Record<string, string>> = {
-  amountLeveragedCollateral: 'collateralAmount',
-  netCollateral: 'netCollateralAmount',
-  amountLoan: 'debtAmount',
-  currentLeverage: 'leverage',
-  currentLeverageApyPct: 'leverageApyPct',
-  amountDepositedInLoanToken: 'depositBasis',
-  amountReturnedInLoanToken: 'returnedAmount',
-};
 
 PositionRef.implement({
   description:
@@ -272,6 +261,6 @@ function ageFields(t: Fields) {
       complexity: { field: 1, multiplier: 1 },
       description: 'Warnings about the values that the position is valued with, at most a few per value.',
     }),
-    gaps: t.field(gapsOf<Position>(({ gaps }) => renamedGaps(gaps, NAMES))),
+    gaps: t.field(gapsOf<Position>(holdingGaps)),
   };
 }

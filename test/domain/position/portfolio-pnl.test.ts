@@ -154,11 +154,11 @@ describe('P&L of a loop', () => {
       expect(pnl?.netValueUsd).toBeDefined();
       expect(pnl?.yieldFeeUsd).toBeDefined();
       expect(pnl?.gaps.map(({ field }) => field)).toEqual([
-        'pnl.baseResultUsd',
-        'pnl.totalUsd',
-        'pnl.returnOnEquityPct',
-        'pnl.baseResultAfterFeeUsd',
-        'pnl.totalAfterFeeUsd',
+        'baseResultUsd',
+        'totalUsd',
+        'returnOnEquityPct',
+        'baseResultAfterFeeUsd',
+        'totalAfterFeeUsd',
       ]);
       expect(pnl?.gaps[0]?.message).toContain('A part was sold before');
       expect(pnl?.baseResultUsd).toBeUndefined();
@@ -182,7 +182,7 @@ describe('P&L of a loop', () => {
     const row = rowOf(market.id, { createdAtMs: NOW_MS - 30 * DAY });
     const { pnl } = onlyItem({ chain: robinhood, facts: lacking, positions: [open], rows: [row] });
     expect(pnl.incentivesUsd).toBeUndefined();
-    expect(pnl.gaps[0]).toMatchObject({ field: 'pnl.incentivesUsd', reason: 'NOT_MEASURED' });
+    expect(pnl.gaps[0]).toMatchObject({ field: 'incentivesUsd', reason: 'NOT_MEASURED' });
   });
 
   test('behavior: a row with future times accrues nothing, and shows no future time', () => {
@@ -191,7 +191,7 @@ describe('P&L of a loop', () => {
     const opened = onlyItem({ chain: robinhood, facts, positions: [open], rows: [rowOf(market.id, times)] });
     expect(opened.row).toMatchObject({ openedAtMs: null, createdAtMs: NOW_MS, updatedAtMs: NOW_MS });
     expect(opened.pnl.incentivesUsd).toBeUndefined();
-    expect(opened.pnl.gaps[0]).toMatchObject({ field: 'pnl.incentivesUsd', reason: 'IMPLAUSIBLE' });
+    expect(opened.pnl.gaps[0]).toMatchObject({ field: 'incentivesUsd', reason: 'IMPLAUSIBLE' });
     const over = held(market.id, { open: false, depositedAssets: units('120'), returnedAssets: units('117') });
     const row = rowOf(market.id, { isOpen: false, closedAtMs: ahead });
     const closed = onlyItem({ chain: robinhood, facts, positions: [over], rows: [row] });
@@ -221,10 +221,10 @@ describe('P&L of a loop', () => {
     expect(unregistered.baseResultUsd).toBeDefined();
     expect(unregistered.totalUsd).toBeUndefined();
     expect(fieldsOf(unregistered)).toEqual([
-      'pnl.incentivesUsd NOT_MEASURED',
-      'pnl.totalUsd NOT_MEASURED',
-      'pnl.returnOnEquityPct NOT_MEASURED',
-      'pnl.totalAfterFeeUsd NOT_MEASURED',
+      'incentivesUsd NOT_MEASURED',
+      'totalUsd NOT_MEASURED',
+      'returnOnEquityPct NOT_MEASURED',
+      'totalAfterFeeUsd NOT_MEASURED',
     ]);
     const endless = rowOf(market.id, { isOpen: true });
     const ended = held(market.id, { open: false, depositedAssets: units('120') });

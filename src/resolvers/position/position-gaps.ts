@@ -1,0 +1,55 @@
+import type { EquityPosition } from '../../domain/equity/position.ts';
+import { gap } from '../../domain/freshness/gaps.ts';
+import type { Gap } from '../../domain/freshness/types.ts';
+import type { Position } from '../../domain/position/types.ts';
+import type { AppContext } from '../common/context.ts';
+import { renamedGaps } from '../common/gap-names.ts';
+
+/** Fields of a position that the domain names otherwise than the schema. */
+const NAMES: Readonly<Record<string, string>> = {
+  amountLeveragedCollateral: 'collateralAmount',
+  netCollateral: 'netCollateralAmount',
+  amountLoan: 'debtAmount',
+  currentLeverage: 'leverage',
+  currentLeverageApyPct: 'leverageApyPct',
+  amountDepositedInLoanToken: 'depositBasis',
+  amountReturnedInLoanToken: 'returnedAmount',
+};
+const NOT_MANUAL = gap('manualModeCalls', 'NOT_APPLICABLE', 'The position is not in manual mode.');
+
+/** Tell why fields of a position are empty, by their names in the schema. */
+export function holdingGaps(position: Position, { contract }: AppContext): readonly Gap[] {
+  const named = renamedGaps(position.gaps, NAMES);
+  // The rows of /v1 take these fields for unknown where nothing is told of them.
+  if (contract === 'v1') return named;
+  const unvalued = named.find(({ field }) => field === 'closeNow');
+  const fields = position.freshness ? [] : ['freshness', 'oraclePriceAsOf'];
+  return [
+    ...named,
+    ...(unvalued ? fields.map((field) => ({ ...unvalued, field })) : []),
+    ...(position.manual ? [] : [manualGap(position, named)]),
+  ];
+}
+
+function manualGap({ manualMode }: Position, named: readonly Gap[]): Gap {
+  const why = named.find(({ field }) => field === (manualMode ? 'closeNow' : 'manualMode'));
+  return why ? { ...why, field: 'manualModeCalls' } : NOT_MANUAL;
+}
+
+/** Fields of a vault that the domain names otherwise than the schema. */
+const VAULT_NAMES: Readonly<Record<string, string>> = {
+  'stock.debtUsdg': 'stock.debtAmount',
+  ambiguousYieldLoopIds: 'ambiguousPositionIndexes',
+  currentNetApyPct: 'netApyPct',
+};
+const NOT_AMBIGUOUS = gap(
+  'ambiguousPositionIndexes',
+  'NOT_APPLICABLE',
+  'The loops of the vault are known, or it has none.',
+);
+
+/** Tell why fields of a vault are empty, by their names in the schema. */
+export function equityPositionGaps(position: EquityPosition, { contract }: AppContext): readonly Gap[] {
+  const named = renamedGaps(position.gaps, VAULT_NAMES);
+  return contract === 'v1' || position.yieldLoopMatch === 'ambiguous' ? named : [...named, NOT_AMBIGUOUS];
+}
