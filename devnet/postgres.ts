@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import pg from 'pg';
 import type { Logger } from '../src/shared/logger.ts';
-import { findAccount, findBinaries } from './postgres/binaries.ts';
+import { findAccount, findBinaries, programsIn } from './postgres/binaries.ts';
 import { clusterFolder, ensureCluster, SUPERUSER } from './postgres/cluster.ts';
 import { claim, DataDirInUseError } from './postgres/owner.ts';
 import { clearLeftovers, startServer } from './postgres/server.ts';
@@ -21,6 +21,10 @@ export interface PostgresOptions {
   readonly port?: number;
   /** For tests: no fsync, and the folder is removed at the end. Only for a folder that is new or empty. */
   readonly ephemeral?: boolean;
+  /** Settings of the server beside the usual ones, such as `ssl`. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Folder of the server's programs; the embedded ones when absent. */
+  readonly programs?: string;
   readonly logger: Logger;
 }
 
@@ -50,7 +54,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
   const release = await claim(dataDir, join(dataDir, 'owner.json'));
   try {
     const account = await findAccount();
-    const binaries = await findBinaries(account);
+    const binaries = options.programs === undefined ? await findBinaries(account) : programsIn(options.programs);
     const cluster = await clusterFolder(dataDir, account);
     const password = await ensureCluster(binaries, account, cluster, join(dataDir, 'password'));
     await clearLeftovers(cluster, options.logger);
@@ -61,6 +65,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
       cluster,
       port: options.port,
       ephemeral,
+      settings: options.settings,
       removeWithParent: temporary,
       logger: options.logger,
     });

@@ -35,7 +35,12 @@ const withoutLocalWorld = {
 
 rmSync(outdir, { recursive: true, force: true });
 await build({
-  entryPoints: { main: 'src/main.ts', keys: 'scripts/keys.ts', doctor: 'scripts/doctor.ts' },
+  entryPoints: {
+    main: 'src/main.ts',
+    keys: 'scripts/keys.ts',
+    migrate: 'scripts/migrate.ts',
+    doctor: 'scripts/doctor.ts',
+  },
   outdir,
   bundle: true,
   splitting: true,

@@ -2,11 +2,12 @@ import type { EmbeddedPostgres } from '../devnet/postgres.ts';
 import { ConfigError, parseEnv } from '../src/config/config.ts';
 import type { Env } from '../src/config/env.ts';
 import { createDatabase } from '../src/database/client.ts';
-import { migrateDatabase } from '../src/database/migrate.ts';
+import { DatabaseUnavailableError } from '../src/database/connection/errors.ts';
+import { DATABASE_PROBLEMS } from '../src/database/connection/problems.ts';
+import { migrateDatabase, requireMigrated } from '../src/database/migrate.ts';
 import { createKeyAdmin } from '../src/keys/admin.ts';
 import { runKeysCli } from '../src/keys/cli.ts';
 import { systemClock } from '../src/shared/clock.ts';
-import { UpstreamUnavailableError } from '../src/shared/errors.ts';
 import { silentLogger } from '../src/shared/logger.ts';
 
 const STATEMENT_TIMEOUT_MS = 10_000;
@@ -27,11 +28,12 @@ async function open() {
   const { url, stop } =
     env.DATABASE_URL === undefined ? await localDatabase(env) : { url: env.DATABASE_URL, stop: () => {} };
   try {
-    await migrateDatabase(url);
+    await (env.MIGRATE_ON_START ? migrateDatabase(url) : requireMigrated(url));
   } catch (error) {
     await stop();
-    if (error instanceof UpstreamUnavailableError) {
-      throw new ConfigError(`DATABASE_URL: the database does not answer (${error.details?.reason}).`);
+    if (error instanceof DatabaseUnavailableError) {
+      const { problem } = error;
+      throw new ConfigError(`DATABASE_URL: no usable answer (${problem}). ${DATABASE_PROBLEMS[problem].todo}`);
     }
     throw error;
   }

@@ -74,7 +74,8 @@ export function createApp(deps: AppDeps): App {
     async start() {
       const { timers, tracing } = deps;
       try {
-        await openDatabase(env.DATABASE_URL ?? '', { logger, timers, waitMs: env.START_WAIT_SEC * 1_000 });
+        const waitMs = env.START_WAIT_SEC * 1_000;
+        await openDatabase(env.DATABASE_URL ?? '', { logger, timers, waitMs, migrate: env.MIGRATE_ON_START });
         logger.info({}, 'database ready');
         await restoreSnapshot(snapshot);
         logger.info({ ...snapshot.place() }, 'snapshot restored');

@@ -45,7 +45,12 @@ export async function findBinaries(account: Account): Promise<Binaries> {
   if (account !== undefined && !(await isReachable(join(folder, 'bin'), account))) {
     folder = await copyToSystem(folder, name);
   }
-  return { initdb: join(folder, 'bin', `initdb${suffix}`), postgres: join(folder, 'bin', `postgres${suffix}`) };
+  return programsIn(join(folder, 'bin'), suffix);
+}
+
+/** Name the programs of a server in a folder. */
+export function programsIn(folder: string, suffix = ''): Binaries {
+  return { initdb: join(folder, `initdb${suffix}`), postgres: join(folder, `postgres${suffix}`) };
 }
 
 /** Find, or as a last resort make, the account that the server runs as when we are root. @throws Error with the way out. */

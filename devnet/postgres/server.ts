@@ -18,6 +18,9 @@ const KEPT_LOG_LINES = 20;
 /** Another free port, or a second later, cures these. */
 const TRANSIENT = /could not bind|Address already in use|shared memory block .* is still in use|is being shut down/;
 
+/** A standby only takes reads. */
+const READY = /database system is ready to accept (read-only )?connections/;
+
 /**
  * Ends the server when its parent is gone, however that happened: the pipe closes without a word. A process of its own,
  * so that a signal to our process group does not end it first. Arguments: folders to remove afterwards.
@@ -45,6 +48,8 @@ export interface ServerOptions {
   /** Fixed port; a free one when absent. */
   readonly port: number | undefined;
   readonly ephemeral: boolean;
+  /** Settings beside the usual ones. */
+  readonly settings?: Readonly<Record<string, string>> | undefined;
   /** Folders that go when the parent dies. */
   readonly removeWithParent: readonly string[];
   readonly logger: Logger;
@@ -120,7 +125,7 @@ async function launch(options: ServerOptions, port: number): Promise<Server | { 
       words.push(line);
       if (words.length > KEPT_LOG_LINES) words.shift();
       options.logger.debug({ line }, 'embedded database');
-      if (line.includes('database system is ready to accept connections')) resolve(true);
+      if (READY.test(line)) resolve(true);
     });
   });
   if (!ready) return { words: words.join(' | ') };
@@ -175,6 +180,7 @@ function serverArguments(options: ServerOptions, port: number): string[] {
     log_min_error_statement: 'panic', // no SQL in logs
     log_error_verbosity: 'terse', // and no values
     ...(options.ephemeral ? { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' } : {}),
+    ...options.settings,
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   return ['-D', options.cluster, '-p', String(port), ...flags];

@@ -1,4 +1,5 @@
 import type { Catalog } from '../catalog/types.ts';
+import type { DatabaseStatus } from '../database/connection/watch.ts';
 import { agreementOf } from '../domain/deployment/disagreements.ts';
 import { groupHealth } from '../domain/freshness/health.ts';
 import { compress } from '../http/compression.ts';
@@ -24,6 +25,7 @@ export interface StatusDeps {
   /** The jobs of the warmers, in a process with role warmer. */
   readonly jobs: WarmerRunner['jobs'];
   readonly keyChecks: () => KeyChecks;
+  readonly databaseStatus: () => DatabaseStatus;
   /** Where the facts are stored outside of this process. */
   readonly place: () => SnapshotPlace;
   /** `undefined` without Redis. */
@@ -47,7 +49,20 @@ export interface StatusPages {
  * Create the status pages: liveness with cache diagnostics, and readiness. They contain no upstream messages, URLs or secrets.
  */
 export function createStatusPages(deps: StatusDeps): StatusPages {
-  const { catalog, services, nodes, clock, role, jobs, keyChecks, place, redisConnections, stopping, charge } = deps;
+  const {
+    catalog,
+    services,
+    nodes,
+    clock,
+    role,
+    jobs,
+    keyChecks,
+    databaseStatus,
+    place,
+    redisConnections,
+    stopping,
+    charge,
+  } = deps;
   const readyPage = () => {
     const chains = readiness();
     const ready = !stopping() && chains.every((chain) => chain.ready);
@@ -73,6 +88,7 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
       now: new Date(Math.floor(nowMs / 1_000) * 1_000).toISOString(),
       role,
       snapshot: formatPlace(place()),
+      database: formatDatabase(databaseStatus()),
       redis: redisConnections === undefined ? undefined : formatRedis(redisConnections),
       keys: formatChecks(keyChecks()),
       jobs: role === 'api' ? undefined : jobs(),
@@ -145,4 +161,9 @@ function formatRedis({ mode, failing }: RedisConnections) {
 
 function formatChecks({ ok, sinceMs }: KeyChecks) {
   return { checked: ok, since: sinceMs === null ? undefined : new Date(sinceMs).toISOString() };
+}
+
+function formatDatabase({ problem, sinceMs }: DatabaseStatus) {
+  const since = sinceMs === null ? undefined : new Date(sinceMs).toISOString();
+  return { ok: problem === null, problem: problem ?? undefined, since };
 }

@@ -1,5 +1,7 @@
-import { DatabaseTooNewError, migrateDatabase } from '../database/migrate.ts';
-import { StartupError, UpstreamUnavailableError } from '../shared/errors.ts';
+import { DatabaseUnavailableError } from '../database/connection/errors.ts';
+import { DATABASE_PROBLEMS, type DatabaseProblem } from '../database/connection/problems.ts';
+import { migrateDatabase, requireMigrated } from '../database/migrate.ts';
+import { StartupError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Timers } from '../shared/timers.ts';
 import { SnapshotFileInUseError } from '../snapshot/file-lock.ts';
@@ -15,34 +17,52 @@ export interface OpenDatabaseDeps {
   readonly timers: Timers;
   /** How long to wait for a Postgres that starts at the same time, ms. */
   readonly waitMs: number;
+  /** Whether pending migrations are applied; otherwise they end the start. */
+  readonly migrate: boolean;
 }
 
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 2_000;
+/** Problems that another attempt may not meet. The others need a change. */
+const PASSING: ReadonlySet<DatabaseProblem> = new Set([
+  'unreachable',
+  'unknown_host',
+  'going_up_or_down',
+  'pooler_without_server',
+  'corrupted',
+  'silent',
+  'slow_statement',
+  'too_many_connections',
+  'server_error',
+]);
 
 /**
- * Migrate the database. A Postgres that does not answer is retried for `waitMs`, because both may be starting. After that the
- * start fails, because keys could not be checked.
- * @throws StartError
+ * Migrate the database, or check that it is migrated. A Postgres that does not answer is retried for `waitMs`, because both may
+ * be starting. After that the start fails, because keys could not be checked. Returns the names of the applied migrations.
+ * @throws StartupError
  */
-export async function openDatabase(url: string, { logger, timers, waitMs }: OpenDatabaseDeps): Promise<void> {
+export async function openDatabase(
+  url: string,
+  { logger, timers, waitMs, migrate }: OpenDatabaseDeps,
+): Promise<readonly string[]> {
   let pauseMs = FIRST_PAUSE_MS;
   let waitedMs = 0;
   for (;;) {
     try {
-      await migrateDatabase(url, { logger });
-      return;
+      if (migrate) return await migrateDatabase(url, { logger });
+      await requireMigrated(url, { logger });
+      return [];
     } catch (cause) {
-      if (cause instanceof DatabaseTooNewError) throw new StartError(`DATABASE_URL: ${cause.message}`, { cause });
-      if (!(cause instanceof UpstreamUnavailableError)) throw cause;
-      const reason = cause.details?.reason ?? 'unreachable';
-      if (reason === 'rejected' || waitedMs >= waitMs) {
+      if (!(cause instanceof DatabaseUnavailableError)) throw cause;
+      const { problem } = cause;
+      if (!PASSING.has(problem) || waitedMs >= waitMs) {
+        const after = waitedMs === 0 ? '' : `, after ${waitedMs / 1_000} s of retries`;
         throw new StartError(
-          `DATABASE_URL: Postgres at ${placeOf(url)} gives no usable answer (${reason}${waitedMs === 0 ? '' : `, after ${waitedMs / 1_000} s of retries`}). Start it, or correct the address, user and database name.`,
+          `DATABASE_URL: Postgres at ${placeOf(url)} gives no usable answer (${problem}${after}). ${DATABASE_PROBLEMS[problem].todo}`,
           { cause },
         );
       }
-      if (waitedMs === 0) logger.warn({ reason, waitMs }, 'waiting for the database');
+      if (waitedMs === 0) logger.warn({ problem, waitMs }, 'waiting for the database');
       await new Promise<void>((resolve) => timers.setTimeout(resolve, pauseMs));
       waitedMs += pauseMs;
       pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);

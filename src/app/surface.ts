@@ -149,7 +149,7 @@ function contextOf(services: Core['services'], clock: AppDeps['clock']): GraphQL
 
 function statusPages(
   { config, clock }: AppDeps,
-  { catalog, services, keys, nodes, redisConnections, snapshotWiring }: Core,
+  { catalog, services, keys, databaseStatus, nodes, redisConnections, snapshotWiring }: Core,
   stopping: () => boolean,
   charge: Parameters<typeof createStatusPages>[0]['charge'],
 ) {
@@ -160,6 +160,7 @@ function statusPages(
     role: config.env.ROLE,
     jobs: snapshotWiring.runner.jobs,
     keyChecks: keys.checks,
+    databaseStatus,
     nodes,
     place: snapshotWiring.snapshot.place,
     redisConnections,

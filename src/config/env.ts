@@ -79,6 +79,11 @@ export const envSchema = z.object({
     .max(200)
     .default(8)
     .describe('Maximum number of connections to Postgres.'),
+  MIGRATE_ON_START: flag
+    .default(true)
+    .describe(
+      'Whether a start applies pending migrations. With false it fails until "npm run migrate" has applied them, and the role of DATABASE_URL needs no right to create tables.',
+    ),
   REDIS_URL: redisUrl
     .optional()
     .describe(

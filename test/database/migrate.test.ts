@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createDatabase, type Database } from '../../src/database/client.ts';
-import { DatabaseTooNewError, migrateDatabase } from '../../src/database/migrate.ts';
-import { migrations } from '../../src/database/migrations/index.ts';
+import { inspectSchema, migrateDatabase, NotMigratedError, requireMigrated } from '../../src/database/migrate.ts';
+import { type Migration, migrations } from '../../src/database/migrations/index.ts';
+import { grantsFor } from '../../src/database/rights.ts';
+import { DatabaseTooNewError } from '../../src/database/schema-state.ts';
 import { createTestDatabase, type TestDatabase } from '../support/process/postgres.ts';
 
 const NAMES = migrations.map((migration) => migration.name);
@@ -75,14 +78,133 @@ describe('migrateDatabase', () => {
     expect(await migrateDatabase(database.url)).toEqual(NAMES);
   });
 
-  test('error: DatabaseTooNewError', async () => {
-    const future = { name: '9999_future', up: [sql`create table future (id integer)`] };
+  test('behavior: a version before runs on the schema of an expanding migration, which it does not know', async () => {
+    const future = { name: '9999_future', up: [sql`alter table api_keys add column note text`] };
     await migrateDatabase(database.url, { known: [...migrations, future] });
+    expect(await inspectSchema(database.url)).toEqual({ pending: [], newer: ['9999_future'] });
+    expect(await migrateDatabase(database.url)).toEqual([]);
+    await expect(requireMigrated(database.url)).resolves.toBeUndefined();
+  });
+
+  test('error: DatabaseTooNewError for a version from before the one that a contracting migration requires', async () => {
+    const expand = { name: '9998_expand', up: [sql`alter table api_keys add column note text`] };
+    const contract = {
+      name: '9999_contract',
+      up: [sql`alter table api_keys drop column label`],
+      requires: expand.name,
+    };
+    const all = [...migrations, expand, contract];
+    await migrateDatabase(database.url, { known: all });
+    // The version in between knows what is required; the one before does not.
+    expect(await migrateDatabase(database.url, { known: all.slice(0, -1) })).toEqual([]);
+    for (const start of [migrateDatabase, requireMigrated]) {
+      const refused = start(database.url);
+      await expect(refused).rejects.toThrow(DatabaseTooNewError);
+      await expect(refused).rejects.toThrow(
+        'DATABASE_URL: the database has the migrations 9998_expand, 9999_contract, which need a version that knows 9998_expand.',
+      );
+    }
+  });
+
+  test('behavior: notes the requirement in a table of migrations from before the column', async () => {
+    await migrateDatabase(database.url);
+    await sql`alter table gateway_migrations drop column requires`.execute(db);
+    expect(await inspectSchema(database.url)).toEqual({ pending: [], newer: [] });
+    const next: Migration = { name: '9999_next', up: [sql`select 1`], requires: '0006_recorded_rates' };
+    expect(await migrateDatabase(database.url, { known: [...migrations, next] })).toEqual(['9999_next']);
+    expect(await migrateDatabase(database.url)).toEqual([]);
+  });
+});
+
+describe('a role without the right to create tables', () => {
+  const role = `reader_${randomUUID().slice(0, 8)}`;
+  let url: string;
+  beforeEach(async () => {
+    await sql`create role ${sql.id(role)} login password 'secret'`.execute(db);
+    url = Object.assign(new URL(database.url), { username: role, password: 'secret' }).href;
+  });
+  afterEach(async () => {
+    await sql`drop owned by ${sql.id(role)}`.execute(db);
+    await sql`drop role ${sql.id(role)}`.execute(db);
+  });
+
+  test('behavior: starts when everything is applied, with the rights that the command prints', async () => {
+    await migrateDatabase(database.url);
+    await sql.raw(grantsFor(role)).execute(db);
+    expect(await migrateDatabase(url)).toEqual([]);
+    await expect(requireMigrated(url)).resolves.toBeUndefined();
+  });
+
+  test('error: NotMigratedError that names the migrations and the command', async () => {
+    await migrateDatabase(database.url, { known: migrations.slice(0, -1) });
+    const present = (table: string) => !/apy_samples|incentive_campaigns/.test(table);
+    const grants = grantsFor(role).split('\n').filter(present).join('\n');
+    await sql.raw(grants).execute(db);
+    const refusal = migrateDatabase(url);
+    await expect(refusal).rejects.toThrow(NotMigratedError);
+    await expect(refusal).rejects.toThrow(
+      'DATABASE_URL: the migrations 0006_recorded_rates are not applied, and the role of DATABASE_URL may not apply them. Run "npm run migrate"',
+    );
+    expect(await appliedNames()).toEqual(NAMES.slice(0, -1));
+  });
+
+  test('error: names the missing right on the table of migrations', async () => {
+    await migrateDatabase(database.url);
+    await expect(migrateDatabase(url)).rejects.toMatchObject({ problem: 'no_right' });
+  });
+});
+
+describe('a read-only database', () => {
+  beforeEach(() => migrateDatabase(database.url, { known: migrations.slice(0, -1) }));
+  const setReadOnly = async () => {
+    const name = new URL(database.url).pathname.slice(1);
+    await sql`alter database ${sql.id(name)} set default_transaction_read_only = on`.execute(db);
+  };
+
+  test('behavior: starts when everything is applied', async () => {
+    await migrateDatabase(database.url);
+    await setReadOnly();
+    expect(await migrateDatabase(database.url)).toEqual([]);
+  });
+
+  test('error: NotMigratedError', async () => {
+    await setReadOnly();
     const refusal = migrateDatabase(database.url);
-    await expect(refusal).rejects.toBeInstanceOf(DatabaseTooNewError);
-    await expect(refusal).rejects.toMatchObject({
-      code: 'internal',
-      details: { unknown: ['9999_future'], latest: NAMES.at(-1) },
-    });
+    await expect(refusal).rejects.toThrow(NotMigratedError);
+    await expect(refusal).rejects.toThrow('are not applied, and the database is read-only.');
+  });
+});
+
+describe('requireMigrated', () => {
+  test('error: NotMigratedError on an empty database, without a write', async () => {
+    await expect(requireMigrated(database.url)).rejects.toThrow(NotMigratedError);
+    expect(await tableNames()).toEqual([]);
+  });
+});
+
+describe('the migrations of this version', () => {
+  /** Statements that a version before may not survive. */
+  const CONTRACTING = /\b(drop|rename|truncate|set not null|alter column \S+ type|add (constraint|check|unique))\b/i;
+  const ADDED_REQUIRED = /add column (?!.*\bdefault\b).*\bnot null\b/is;
+  const textOf = (migration: Migration) =>
+    migration.up.map((statement) => statement.compile(db).sql.replace(/\s+/g, ' ')).join(';\n');
+  const isContracting = (migration: Migration) =>
+    CONTRACTING.test(textOf(migration)) || ADDED_REQUIRED.test(textOf(migration));
+
+  test('behavior: one that removes or changes something names the migration that running versions know', () => {
+    for (const [i, migration] of migrations.entries()) {
+      if (!isContracting(migration)) continue;
+      expect(NAMES.slice(0, i), migration.name).toContain(migration.requires);
+    }
+  });
+
+  test.each([
+    'alter table api_keys drop column label',
+    'alter table api_keys rename label to note',
+    'alter table api_keys alter column label type integer',
+    'alter table api_keys add column note text not null',
+    'alter table api_keys alter column label set not null',
+  ])('behavior: recognises %s', (text) => {
+    expect(isContracting({ name: 'x', up: [sql.raw(text)] })).toBe(true);
   });
 });

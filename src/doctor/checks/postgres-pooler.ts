@@ -14,26 +14,12 @@ type Client = Pick<pg.Client, 'query' | 'end'>;
 export async function describePooler(
   client: pg.Client,
   openSecond: () => Promise<pg.Client | undefined>,
-  statementTimeoutMs: number,
 ): Promise<readonly Line[]> {
   const told = (client as unknown as { readonly processID?: number | null | undefined }).processID;
   const first = await backendOf(client);
   if (told === first) return [make.ok('pooler', 'connected directly, no pooler in front')];
   const isShared = await meetsOther(client, openSecond);
-  const [timeout] = (await client.query(`select setting from pg_settings where name = 'statement_timeout'`)).rows as {
-    readonly setting: string;
-  }[];
-  const isLimited = Number(timeout?.setting) > 0 && Number(timeout?.setting) <= statementTimeoutMs * 12;
-  const limit = isLimited
-    ? []
-    : [
-        make.warning(
-          'statement_timeout',
-          'the pooler does not pass on the statement timeout: a slow statement holds its connection without limit',
-          'ALTER ROLE … SET statement_timeout = 5000 for the role of DATABASE_URL.',
-        ),
-      ];
-  return [await modeOf(client, isShared), ...limit];
+  return [await modeOf(client, isShared)];
 }
 
 async function modeOf(client: pg.Client, isShared: boolean): Promise<Line> {
@@ -51,7 +37,7 @@ async function modeOf(client: pg.Client, isShared: boolean): Promise<Line> {
   }
   return make.ok(
     'pooler',
-    'a pooler in transaction mode is in front (PgBouncer), which is supported: the service needs no session',
+    'a pooler in transaction mode is in front (PgBouncer), which is supported: each transaction sets its own limits of time',
   );
 }
 

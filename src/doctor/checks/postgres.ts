@@ -1,7 +1,8 @@
 import pg from 'pg';
-import { unavailableReason } from '../../database/errors.ts';
+import { DATABASE_PROBLEMS, problemOf } from '../../database/connection/problems.ts';
 import { migrations } from '../../database/migrations/index.ts';
 import { TABLE_RIGHTS } from '../../database/schema.ts';
+import { type SchemaState, schemaStateOf } from '../../database/schema-state.ts';
 import { clockSampleOf } from '../core/clock-samples.ts';
 import type { DoctorDeps } from '../core/deps.ts';
 import { type Check, type Line, linesOf } from '../core/types.ts';
@@ -36,9 +37,8 @@ export function checkPostgres({ env, clock, clocks }: DoctorDeps): Check {
         const atMs = Number(told?.at) * 1_000;
         if (Number.isFinite(atMs)) clocks.add(clockSampleOf('Postgres', { atMs, resolutionMs: 0 }, asked));
         return [
-          ...opened.lines,
           await versionOf(client),
-          ...(await describePooler(client, () => connect(url).then((second) => second.client), STATEMENT_TIMEOUT_MS)),
+          ...(await describePooler(client, () => connect(url).then((second) => second.client))),
           ...(await describeMigrations(client)),
           ...(await describeRole(client, url, env.NODE_ENV === 'production')),
         ];
@@ -51,27 +51,20 @@ export function checkPostgres({ env, clock, clocks }: DoctorDeps): Check {
 
 type OpenedConnection = { readonly client: pg.Client | undefined; readonly lines: readonly Line[] };
 
-/** Connect as the service does. If a pooler refuses the parameters, connect without them, so that the other checks can run. */
+/** Connect as the service does: with limits of time, which a pooler may refuse. */
 async function connect(url: string): Promise<OpenedConnection> {
   const timeouts = {
     statement_timeout: STATEMENT_TIMEOUT_MS,
     idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
   };
+  const openPlain = (error: unknown) => {
+    if (problemOf(error, true) !== 'pooler_refuses') throw error;
+    return open(url, {});
+  };
   try {
-    return { client: await open(url, timeouts), lines: [] };
+    return { client: await open(url, timeouts).catch(openPlain), lines: [] };
   } catch (error) {
-    const refused = /unsupported startup parameter(?: in options)?: "?(\w+)/i.exec(textOf(error))?.[1];
-    if (refused === undefined) return { client: undefined, lines: [notConnected(error)] };
-    const line = make.failure(
-      'parameters',
-      `a pooler in front refuses the connection parameter ${refused}`,
-      'PgBouncer: set ignore_startup_parameters = statement_timeout, idle_in_transaction_session_timeout, and set the limit on the role: ALTER ROLE … SET statement_timeout = 5000.',
-    );
-    try {
-      return { client: await open(url, {}), lines: [line] };
-    } catch (second) {
-      return { client: undefined, lines: [line, notConnected(second)] };
-    }
+    return { client: undefined, lines: [notConnected(error)] };
   }
 }
 
@@ -95,12 +88,8 @@ async function open(url: string, parameters: pg.ClientConfig): Promise<pg.Client
 }
 
 function notConnected(error: unknown): Line {
-  const reason = unavailableReason(error, true) ?? 'unreachable';
-  const todo =
-    reason === 'rejected'
-      ? 'Correct the user, the password or the name of the database in DATABASE_URL.'
-      : 'Start Postgres, or correct host and port in DATABASE_URL; check firewalls and TLS (sslmode).';
-  return make.failure('answers', `no usable answer (${reason}): ${textOf(error)}`, todo);
+  const problem = problemOf(error, true) ?? 'unreachable';
+  return make.failure('answers', `no usable answer (${problem}): ${textOf(error)}`, DATABASE_PROBLEMS[problem].todo);
 }
 
 async function versionOf(client: pg.Client): Promise<Line> {
@@ -118,6 +107,11 @@ async function versionOf(client: pg.Client): Promise<Line> {
       );
 }
 
+interface Applied {
+  readonly name: string;
+  readonly requires: string | null;
+}
+
 async function describeMigrations(client: pg.Client): Promise<readonly Line[]> {
   const [found] = await rows<{ exists: boolean }>(
     client,
@@ -125,9 +119,10 @@ async function describeMigrations(client: pg.Client): Promise<readonly Line[]> {
   );
   const applied =
     found?.exists === true
-      ? await rows<{ name: string }>(client, 'select name from gateway_migrations order by name').catch(
-          (error) => error,
-        )
+      ? await rows<Applied>(
+          client,
+          `select name, to_jsonb(applied) ->> 'requires' as requires from gateway_migrations applied order by name`,
+        ).catch((error: unknown) => error)
       : [];
   if (!Array.isArray(applied)) {
     return [
@@ -138,20 +133,24 @@ async function describeMigrations(client: pg.Client): Promise<readonly Line[]> {
       ),
     ];
   }
-  const names = new Set(applied.map(({ name }: { name: string }) => name));
   const known = migrations.map(({ name }) => name);
-  const newer = [...names].filter((name) => !known.includes(name));
-  const pending = known.filter((name) => !names.has(name));
-  if (newer.length > 0) {
+  let state: SchemaState;
+  try {
+    state = schemaStateOf(applied as readonly Applied[], migrations);
+  } catch (error) {
     return [
       make.failure(
         'migrations',
-        `a newer version migrated this database: ${newer.join(', ')} ${newer.length === 1 ? 'is' : 'are'} unknown to this version`,
-        'Deploy the newer version, or set DATABASE_URL to another database: this version does not start with it.',
+        textOf(error),
+        'Deploy the newer version: this version does not start with this database.',
       ),
     ];
   }
-  if (pending.length === 0) return [make.ok('migrations', `all ${known.length} migrations are applied`)];
+  const { newer, pending } = state;
+  if (pending.length === 0) {
+    const beside = newer.length === 0 ? '' : `, and ${newer.join(', ')} of a newer version, which this one runs beside`;
+    return [make.ok('migrations', `all ${known.length} migrations are applied${beside}`)];
+  }
   const [may] = await rows<{ create: boolean }>(
     client,
     `select has_schema_privilege(current_schema(), 'CREATE') as create`,
@@ -161,14 +160,14 @@ async function describeMigrations(client: pg.Client): Promise<readonly Line[]> {
         make.warning(
           'migrations',
           `${pending.length} of ${known.length} migrations are not applied: ${pending.join(', ')}`,
-          'None for a new database or an upgrade: the service applies them when it starts.',
+          'None for a new database or an upgrade with MIGRATE_ON_START=true: the service applies them when it starts. Otherwise run npm run migrate.',
         ),
       ]
     : [
         make.failure(
           'migrations',
           `${pending.length} of ${known.length} migrations are not applied, and the role may not create tables`,
-          'Let a role that may create tables apply them, or GRANT CREATE ON SCHEMA public to the role of DATABASE_URL for the upgrade.',
+          'Run npm run migrate with a role that may create tables.',
         ),
       ];
 }
@@ -235,7 +234,7 @@ async function describeRights(client: pg.Client): Promise<readonly Line[]> {
     make.failure(
       'rights',
       `the role lacks ${told.join('; ')}`,
-      'GRANT these to the role of DATABASE_URL, or let it own the tables.',
+      'Run the statements of npm run migrate -- --grants ROLE, or let the role own the tables.',
     ),
   ];
 }

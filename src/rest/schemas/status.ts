@@ -95,6 +95,17 @@ export const healthBody = z
           ),
       })
       .describe('Stores of the facts.'),
+    database: z
+      .looseObject({
+        ok: z.boolean().describe('Whether Postgres answered the latest statement.'),
+        problem: z
+          .string()
+          .optional()
+          .describe('What is wrong, in one word, such as unreachable, silent, bad_password, certificate or read_only.'),
+        since: dateTime('Time of the first failure.').optional(),
+      })
+      .optional()
+      .describe('The database.'),
     redis: z
       .looseObject({
         mode: z.enum(REDIS_MODES).describe('One server, the primary of sentinels, or a cluster.'),

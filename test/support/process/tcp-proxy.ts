@@ -1,11 +1,12 @@
 import type { AddressInfo } from 'node:net';
 import { createConnection, createServer, type Socket } from 'node:net';
 
-/** Behaviour before a TCP server: none, dropping all data on open connections, or delay. */
+/** Behaviour before a TCP server: none, dropping all data on open connections, delay, or changed bytes in its answers. */
 export type TcpMode =
   | { readonly kind: 'pass' }
   | { readonly kind: 'swallow' }
-  | { readonly kind: 'slow'; readonly ms: number };
+  | { readonly kind: 'slow'; readonly ms: number }
+  | { readonly kind: 'change'; readonly answer: (bytes: Buffer) => Buffer };
 
 export interface TcpProxy {
   readonly port: number;
@@ -27,7 +28,8 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       from.on('data', (chunk) => {
         if (mode.kind === 'swallow') isDead = true;
         if (isDead) return;
-        if (mode.kind === 'slow') setTimeout(() => to.destroyed || to.write(chunk), mode.ms);
+        if (mode.kind === 'change' && from === upstream) to.write(mode.answer(Buffer.from(chunk)));
+        else if (mode.kind === 'slow') setTimeout(() => to.destroyed || to.write(chunk), mode.ms);
         else to.write(chunk);
       });
       from.on('error', () => {});
