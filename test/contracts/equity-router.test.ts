@@ -1,6 +1,7 @@
 import { encodeFunctionData, parseAbi, parseUnits } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { marketParams } from '../../devnet/chain/deploy.ts';
+import { allowHostileRouter, innerReason, reenter } from './hostile-router.ts';
 import { alice, equityCall, eventsOf, leverageCall, mallory, OWNER, useWorld } from './world.ts';
 
 const STOCK = 'TSLA/USDG 62.5 Longbow';
@@ -310,3 +311,28 @@ test('the equity router opens loops as an approved operator only', async () => {
   const refused = await world().refusal(call(equityCall('equityEntry', [params])));
   expect(refused).toEqual({ name: 'FlashLeverage__NotApprovedOperator', args: [] });
 });
+
+test.each(['equityEntry', 'equityExit'] as const)(
+  'error: the lock stops calls back out of a swap of %s',
+  async (outer) => {
+    const hostile = await allowHostileRouter(world());
+    if (outer === 'equityExit') await enter();
+    const { params } = await planEntry('5000');
+    await authorize(true);
+    const swapBack = (inner: `0x${string}`) => ({
+      extRouter: hostile,
+      extCalldata: reenter(world().equityRouter, inner),
+    });
+    const exit = { stockMarketId: params.stockMarketId, stockSwapData: params.stockSwapData, minLoanOut: 0n };
+    for (const inner of [equityCall('equityEntry', [params]), equityCall('equityExit', [exit])]) {
+      const stockSwapData = swapBack(inner);
+      const attempt = call(
+        outer === 'equityEntry'
+          ? equityCall('equityEntry', [{ ...params, stockSwapData }])
+          : equityCall('equityExit', [{ ...exit, stockSwapData }]),
+      );
+      expect((await world().refusal(attempt))?.name).toBe('EquityRouter__SwapRouterCallFailed');
+      expect(await innerReason(world(), attempt)).toBe('ReentrancyGuardReentrantCall');
+    }
+  },
+);

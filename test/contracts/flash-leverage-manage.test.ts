@@ -208,6 +208,18 @@ describe('borrow', () => {
     expect(await ltvOf(world(), alice)).toBeLessThanOrEqual(MAX_LTV);
   });
 
+  test('behavior: to the unit: the LTV is rounded down', async () => {
+    await openAt('50');
+    const { debt, collateral, marketId } = await world().position(alice);
+    const value = (collateral * (await world().chain.oraclePrice(marketId))) / 10n ** 36n;
+    const most = ((MAX_LTV + 1n) * value - 1n) / 10n ** 18n;
+    expect((most * 10n ** 18n) % value).not.toBe(0n);
+    expect((await world().refusal(call(leverageCall('borrow', [0n, most - debt + 1n]))))?.name).toBe(
+      'FlashLeverage__ExceedsMaxLTV',
+    );
+    expect(await world().refusal(call(leverageCall('borrow', [0n, most - debt])))).toBeUndefined();
+  });
+
   test('error: EnforcedPause', async () => {
     await openAt('50');
     await world().chain.call(OWNER, world().flashLeverage, 'FlashLeverage', 'pause', []);

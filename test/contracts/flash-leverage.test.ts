@@ -233,6 +233,17 @@ describe('deleverage', () => {
     expect(eventsOf(receipt).map(({ eventName }) => eventName)).toEqual(['CollateralWithdrawn', 'LoanRepaid']);
   });
 
+  test('behavior: a part repays its share of the debt rounded up, and takes its share of the basis rounded down', async () => {
+    await world().open(alice, MARKET, world().units('sUSDe', '1000'), '80');
+    const { borrowShares: held, collateral, amountDepositedInLoanToken: basis } = await world().position(alice);
+    const sold = collateral / 3n + 1n;
+    expect([(held * sold) % collateral, (basis * sold) % collateral]).not.toContain(0n);
+    await world().send((await prepareClose(sold)).call);
+    const left = await world().position(alice);
+    expect(held - left.borrowShares).toBe((held * sold) / collateral + 1n);
+    expect(left.amountDepositedInLoanToken).toBe(basis - (basis * sold) / collateral);
+  });
+
   test('behavior: a position without debt is sold without a flash loan', async () => {
     await world().open(alice, MARKET, world().units('sUSDe', '1000'), '20');
     const { debt } = await world().position(alice);
@@ -292,4 +303,21 @@ describe('deleverage', () => {
     const { call } = await prepareClose();
     expect(await world().refusal({ ...call, from: mallory })).toEqual(NO_POSITION);
   });
+});
+
+test('error: EnforcedPause for every action on a position', async () => {
+  await world().open(alice, MARKET, world().units('sUSDe', '1000'), '50');
+  const params = await world().leverageParams(MARKET, world().units('sUSDe', '1'), '50');
+  await owner('pause', []);
+  for (const data of [
+    leverageCall('leverage', [alice, params]),
+    leverageCall('increaseLeverage', [0n, 1n, params.swapData, 0n]),
+    leverageCall('deleverage', [0n, 0n, params.swapData, 0n]),
+    leverageCall('supplyCollateral', [alice, 0n, 1n]),
+    leverageCall('withdrawCollateral', [0n, 1n]),
+    leverageCall('repay', [alice, 0n, 1n, 0n]),
+    leverageCall('borrow', [0n, 1n]),
+  ]) {
+    expect((await world().refusal({ from: alice, to: world().flashLeverage, data }))?.name).toBe('EnforcedPause');
+  }
 });

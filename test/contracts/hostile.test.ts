@@ -1,57 +1,17 @@
-import { type Address, decodeErrorResult, encodeFunctionData, getContractAddress, type Hex, parseAbi } from 'viem';
+import { type Address, encodeFunctionData, type Hex, parseAbi } from 'viem';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { artifactOf, compileContracts } from '../../devnet/chain/compile.ts';
-import { minedReceipt } from '../../devnet/chain/receipt.ts';
 import { computeMarketId } from '../../src/catalog/index.ts';
-import { alice, leverageCall, mallory, OWNER, productErrors, routerCall, useWorld } from './world.ts';
+import { allowHostileRouter, deploy, hostileRouterAbi, innerReason, reenter } from './hostile-router.ts';
+import { alice, leverageCall, mallory, OWNER, routerCall, useWorld } from './world.ts';
 
 const MARKET = 'sUSDe/PYUSD 91.5';
-
-const hostileRouterAbi = parseAbi([
-  'function reenter(address target, bytes data) payable',
-  'function take(address tokenIn, uint256 amountIn)',
-  'function fill(address tokenIn, uint256 amountIn, address tokenOut, uint256 amountOut) payable',
-]);
 
 const world = useWorld(1);
 let hostile: Address;
 
 beforeEach(async () => {
-  hostile = await deploy('HostileRouter');
-  await world().chain.call(OWNER, world().flashLeverage, 'FlashLeverage', 'setSwapRouter', [hostile, true]);
+  hostile = await allowHostileRouter(world());
 });
-
-async function deploy(contract: string): Promise<Address> {
-  const { client } = world();
-  const { bytecode } = artifactOf(await compileContracts(), contract);
-  const nonce = await client.getTransactionCount({ address: mallory });
-  await client.impersonateAccount({ address: mallory });
-  const params = [{ from: mallory, data: bytecode }];
-  const hash = (await client.request({ method: 'eth_sendTransaction', params } as never)) as Hex;
-  await minedReceipt(client, hash);
-  return getContractAddress({ from: mallory, nonce: BigInt(nonce) });
-}
-
-interface Frame {
-  readonly error?: string;
-  readonly output?: Hex;
-  readonly calls?: readonly Frame[];
-}
-
-/** The error of the innermost call that failed: FlashLeverage does not pass on why a swap router did. */
-async function innerReason({ from, to, data }: { from: Address; to: Address; data: Hex }): Promise<string | undefined> {
-  const params = [{ from, to, data }, 'latest', { tracer: 'callTracer' }];
-  let frame = (await world().client.request({ method: 'debug_traceCall', params } as never)) as Frame;
-  for (;;) {
-    const inner = frame.calls?.findLast(({ error }) => error !== undefined);
-    if (inner === undefined) break;
-    frame = inner;
-  }
-  return decodeErrorResult({ abi: productErrors, data: frame.output ?? '0x' }).errorName;
-}
-
-const reenter = (target: Address, data: Hex): Hex =>
-  encodeFunctionData({ abi: hostileRouterAbi, functionName: 'reenter', args: [target, data] });
 
 /** Alice opens through the hostile router with the given calldata. */
 async function openThrough(extCalldata: Hex, minTokenOut = 0n) {
@@ -80,7 +40,7 @@ describe('a swap router that calls back', () => {
     for (const attempt of attempts) {
       const { call } = await openThrough(reenter(flashLeverage, attempt));
       expect((await world().refusal(call))?.name).toBe('FlashLeverage__SwapRouterCallFailed');
-      expect(await innerReason(call)).toBe('ReentrancyGuardReentrantCall');
+      expect(await innerReason(world(), call)).toBe('ReentrancyGuardReentrantCall');
     }
   });
 
@@ -88,7 +48,7 @@ describe('a swap router that calls back', () => {
     const { flashLeverage } = world();
     const { call } = await openThrough(reenter(flashLeverage, leverageCall('onMorphoFlashLoan', [1n, '0x'])));
     expect((await world().refusal(call))?.name).toBe('FlashLeverage__SwapRouterCallFailed');
-    expect(await innerReason(call)).toBe('FlashLeverage__UntrustedLender');
+    expect(await innerReason(world(), call)).toBe('FlashLeverage__UntrustedLender');
   });
 
   test('error: inside the router it can act only for itself', async () => {
@@ -101,7 +61,7 @@ describe('a swap router that calls back', () => {
     const data = routerCall('swapAndLeverage', [chain.token('USDC').address, amountIn, swapData, 0n, params]);
     const call = { from: alice, to: router, data };
     expect((await world().refusal(call))?.name).toBe('FlashLeverageRouter__SwapRouterCallFailed');
-    expect(await innerReason(call)).toBe('InsufficientAllowance');
+    expect(await innerReason(world(), call)).toBe('InsufficientAllowance');
   });
 });
 
@@ -188,7 +148,7 @@ describe('a swap router that cheats', () => {
 
 test('error: a collateral token that calls back is stopped by the lock', async () => {
   const { chain, market, row, flashLeverage, leverageParams, units, send } = world();
-  const token = await deploy('HostileToken');
+  const token = await deploy(world(), 'HostileToken');
   const { loan, oracle, irm, lltv } = market(MARKET);
   const params = { loanToken: loan.address, collateralToken: token, oracle, irm, lltv };
   const marketId = computeMarketId(params);

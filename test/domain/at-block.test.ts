@@ -92,6 +92,12 @@ describe('priceAge', () => {
     expect(priceAge([], budgets)).toEqual({ state: 'not_applicable' });
     expect(priceAge(undefined, budgets)).toEqual({ state: 'unknown' });
     expect(priceAge([{ address: first, updatedAt: T }, { address: second }], budgets)).toEqual({ state: 'unknown' });
+    const dated = [
+      { address: first, updatedAt: T + 5n },
+      { address: second, updatedAt: T },
+      { address: first, updatedAt: T + 9n },
+    ];
+    expect(priceAsOfMs(dated)).toBe(Number(T) * 1_000);
     expect([priceAsOfMs([]), priceAsOfMs(undefined), priceAsOfMs([{ address: first }])]).toEqual([
       null,
       undefined,

@@ -6,6 +6,7 @@ import { type ItemFilter, queryDrift, queryItems, queryPortfolios } from '../../
 import { countsOf, type PortfolioReport } from '../../src/domain/portfolio/report.ts';
 import { rowsOfWallet } from '../../src/domain/portfolio/rows.ts';
 import type { PortfolioEntry } from '../../src/domain/portfolio/types.ts';
+import { Decimal } from '../../src/shared/decimal.ts';
 import { BadRequestError } from '../../src/shared/errors.ts';
 import type { Address, MarketId } from '../../src/shared/ids.ts';
 import { portfolioOf, rowOf } from './position/portfolio-world.ts';
@@ -52,6 +53,9 @@ describe('findDrift', () => {
       register: { isOpen: true, depositedUsd: '100', returnedUsd: '0', closedAtMs: null },
     });
     expect(driftOf(portfolioOf(seen))[0]?.firstSeenMs).toBe(NOW_MS);
+    const flows = { addedUsd: new Decimal('5'), removedUsd: new Decimal('1.5'), returnedUsd: new Decimal('2') };
+    const [moved] = driftOf(portfolioOf({ ...seen, rows: [rowOf(market.id, flows)] }));
+    expect(moved?.register).toMatchObject({ depositedUsd: '105', returnedUsd: '3.5' });
     // Written by a process whose clock was ahead: nothing is known since tomorrow.
     const ahead = portfolioOf({ ...seen, known: new Map([[key, NOW_MS + 86_400_000]]) });
     expect(driftOf(ahead)[0]?.firstSeenMs).toBe(NOW_MS);

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { emptyChainFacts } from '../../src/domain/facts.ts';
-import { exitTier } from '../../src/domain/strategy/exit.ts';
+import { isPlausiblePrice } from '../../src/domain/market/prices.ts';
+import { cleanExitSize, exitTier } from '../../src/domain/strategy/exit.ts';
 import type { Strategy } from '../../src/domain/strategy/types.ts';
+import { visibilityOf } from '../../src/domain/strategy/visibility.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { ethereum, gapOf, strategyOf } from './strategy-world.ts';
 import { completeFacts, DAY, marketOf, NOW_MS, PARAMS, withItem } from './world.ts';
@@ -88,6 +90,40 @@ describe('visibilityOf', () => {
   });
 });
 
+describe('liquidity of a listed market', () => {
+  test.each([
+    ['1000', false],
+    ['1000.01', true],
+  ])('behavior: %s USD with a minimum of 1000', (usd, passed) => {
+    const market = { worst: { liquidityUsd: new Decimal(usd) }, liquidityAssets: 1n };
+    const input = {
+      market,
+      yieldsPct: [],
+      needsYield: false,
+      lacksRoute: false,
+      maturing: {},
+      nowMs: NOW_MS,
+      deployment: [],
+    };
+    const rules = { minDaysToMaturity: 7, minLiquidityUsd: new Decimal(1_000) };
+    expect(visibilityOf(input as never, rules).checks.find(({ name }) => name === 'liquidity')?.passed).toBe(passed);
+  });
+});
+
+describe('isPlausiblePrice', () => {
+  test.each([
+    ['0.8999', true, false],
+    ['0.9', true, true],
+    ['1.1', true, true],
+    ['1.1001', true, false],
+    ['0', false, false],
+    ['0.0001', false, true],
+    ['9', false, true],
+  ] as const)('default: %s USD, pegged to a dollar: %s', (usd, pegged, expected) => {
+    expect(isPlausiblePrice(new Decimal(usd), pegged)).toBe(expected);
+  });
+});
+
 describe('exitTier', () => {
   test.each([
     ['deep', ['0.1', '0.2', '0.5', '1.49']],
@@ -101,5 +137,22 @@ describe('exitTier', () => {
     const [a, b, c, d] = losses.map((loss) => (loss === null ? null : new Decimal(loss)));
     const slippagePct = { '100000': a ?? null, '500000': b ?? null, '1000000': c ?? null, '5000000': d ?? null };
     expect(exitTier({ slippagePct })).toBe(tier);
+  });
+});
+
+describe('cleanExitSize', () => {
+  test.each([
+    ['5000000', ['0.1', '0.2', '0.5', '1.49']],
+    ['1000000', ['0.1', '0.2', '1.49', '1.5']],
+    ['500000', ['0.1', '1.4', '1.6', null]],
+    ['100000', ['1.49', '1.5', null, null]],
+    ['500000', ['2', '1.4', null, null]],
+    [null, ['1.5', '1.5', null, null]],
+    [null, ['2.01', '0.1', '0.1', '0.1']],
+    [null, [null, '0.1', '0.1', '0.1']],
+  ] as const)('default: %s for %j', (size, losses) => {
+    const [a, b, c, d] = losses.map((loss) => (loss === null ? null : new Decimal(loss)));
+    const slippagePct = { '100000': a ?? null, '500000': b ?? null, '1000000': c ?? null, '5000000': d ?? null };
+    expect(cleanExitSize({ slippagePct } as Parameters<typeof cleanExitSize>[0])).toBe(size);
   });
 });

@@ -148,6 +148,19 @@ describe('composeTvl', () => {
     expect(computed([position()]).asOfMs).toBe(NOW_MS - 60_000);
     const older = composeTvl(chain, [position()], NOW_MS - 90_000);
     expect(older.computed && older.tvl.asOfMs).toBe(NOW_MS - 90_000);
+    const market = marketOf(ethereum, 'sUSDe', 'DAI');
+    const facts = completeFacts(ethereum);
+    const asOfMs = NOW_MS - 75_000;
+    for (const [group, key] of [
+      ['price', market.loan.address],
+      ['oracle', market.oracle],
+      ['lendingState', market.id],
+    ] as const) {
+      const value = facts.groups[group].items.get(key as never)?.value;
+      const aged = withItem(facts, group, key as never, { value, asOfMs } as never);
+      const outcome = composeTvl(tvlMarkets(ethereum, aged), [position()], NOW_MS);
+      expect([group, outcome.computed && outcome.tvl.asOfMs]).toEqual([group, asOfMs]);
+    }
   });
 });
 

@@ -273,8 +273,8 @@ describe('limits of documents', () => {
 });
 
 describe('limits of single fields', () => {
-  test('error: rate_limited, the same on REST and GraphQL; aliases count each', async () => {
-    const { send, graphql } = await start({ env: { RATE_LIMIT_ANONYMOUS: '100000' } });
+  test('error: rate_limited, the same on REST and GraphQL; aliases count each, and each client by itself', async () => {
+    const { send, graphql } = await start({ env: { RATE_LIMIT_ANONYMOUS: '100000', TRUSTED_PROXIES: '1' } });
     const aliases = Array.from({ length: 15 }, (_, i) => `a${i}:priceChart(coinId:"ethereum"){source}`).join(' ');
     expect((await graphql(`{${aliases}}`)).status).toBe(200);
     for (let i = 0; i < 15; i += 1) expect((await send(CHART)).status).toBe(200);
@@ -288,6 +288,9 @@ describe('limits of single fields', () => {
     expect([gql.status, gql.headers.get('retry-after'), gql.body.data]).toEqual([429, '60', undefined]);
     expect((await graphql('{priceChart(coinId:"ethereum"){source}}', { headers: PARTNER_KEY })).status).toBe(200);
     expect((await send('/v1/prices')).status).toBe(200);
+    const headers = { 'x-forwarded-for': '198.51.100.7' };
+    expect((await send(CHART, { headers })).status).toBe(200);
+    expect((await graphql('{priceChart(coinId:"ethereum"){source}}', { headers })).status).toBe(200);
   });
 
   test('behavior: takes an argument from a default of the document', async () => {

@@ -2,7 +2,7 @@ import { Market as SdkMarket } from '@morpho-org/blue-sdk';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Decimal } from '../../src/shared/decimal.ts';
-import { breakEvenOf } from '../../src/transactions/preview/economics.ts';
+import { breakEvenOf, totalUsd } from '../../src/transactions/preview/economics.ts';
 import { borrowApyChange } from '../../src/transactions/preview/rates.ts';
 import { type LiveMarket, paramsOf } from '../../src/transactions/read/market-state.ts';
 import { chainOf } from '../domain/world.ts';
@@ -28,6 +28,23 @@ function liveOf(borrowed: bigint, lastUpdate = 1_700_000_000n): LiveMarket {
   });
   return { sdk, price, liquidity: sdk.liquidity, idle: sdk.liquidity, readAt: { blockTimeMs: 0 } };
 }
+
+describe('totalUsd', () => {
+  const cost = (usd: Decimal | undefined) => ({
+    ...{ kind: 'ENTRY_SWAP' as const, token: '0x0000000000000000000000000000000000000001' as const, symbol: 'A' },
+    ...{ amount: new Decimal(1), usd },
+  });
+
+  it('default: each cost once', () => {
+    expect(totalUsd([cost(new Decimal('1.5')), cost(new Decimal('0.25'))])?.toFixed()).toBe('1.75');
+    expect(totalUsd([])?.toFixed()).toBe('0');
+  });
+
+  it('behavior: unknown when one cost has no price, which is not zero', () => {
+    expect(totalUsd([cost(new Decimal(1)), cost(undefined)])).toBeUndefined();
+    expect(totalUsd([cost(undefined)])).toBeUndefined();
+  });
+});
 
 describe(borrowApyChange, () => {
   it('default: borrowing raises the rate, repaying lowers it, by as much', () => {

@@ -6,7 +6,7 @@ import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
 import { flashLeverageRouterAbi } from '../../src/abi/flash-leverage-router.ts';
 import { formatUnitsPlain } from '../../src/shared/decimal.ts';
 import { BadRequestError } from '../../src/shared/errors.ts';
-import type { Address } from '../../src/shared/ids.ts';
+import type { Address, Hex } from '../../src/shared/ids.ts';
 import { InsufficientLiquidityError, LimitExceededError } from '../../src/transactions/errors.ts';
 import { leastOutput } from '../../src/transactions/input.ts';
 import { intentOf } from '../../src/transactions/intent.ts';
@@ -104,6 +104,14 @@ function argumentsOf({ tx, user }: Built): ReadonlyMap<string, string> {
   return new Map(intentOf(tx, user).arguments.map(({ name, value }) => [name, value]));
 }
 
+/** The loan and the minimums in calldata: of the loop's swap, and of the entry swap where there is one. */
+function signedOf(data: Hex) {
+  const { functionName, args = [] } = decodeFunctionData({ abi: callsAbi, data });
+  const leverage = args.at(-1) as { readonly amountFlashLoan: bigint; readonly minTokenOut: bigint };
+  const minTokenOut = /[sS]wapAndLeverage$/.test(functionName) ? (args.at(-2) as bigint) : undefined;
+  return { leverage, minTokenOut };
+}
+
 describe('openTerms and buildOpen', { timeout: 120_000 }, () => {
   it('behavior: contracts, spenders and routers come only from the catalog', () => {
     holds((built) => {
@@ -158,9 +166,13 @@ describe('openTerms and buildOpen', { timeout: 120_000 }, () => {
   });
 
   it('behavior: the LTV after the worst fill is within the contracts’ limit', () => {
-    holds(({ terms, request, price }) => {
-      const value = ((terms.amountCollateral + terms.leverageSwap.minOut) * price) / 10n ** 36n;
-      const ltv = (terms.amountFlashLoan * 10n ** 18n + value - 1n) / value;
+    holds(({ tx, terms, request, price }) => {
+      // The worst fill by the calldata alone: what a wallet signs, and not what the plan says of itself.
+      const { leverage, minTokenOut } = signedOf(tx.data);
+      const paidIn = terms.entrySwap ? (minTokenOut ?? 0n) : request.amountIn;
+      const netPaidIn = paidIn - (paidIn * request.depositFee) / 10n ** 18n;
+      const value = ((netPaidIn + leverage.minTokenOut) * price) / 10n ** 36n;
+      const ltv = (leverage.amountFlashLoan * 10n ** 18n + value - 1n) / value;
       expect(ltv <= request.market.lltv - 2_500_000_000_000_000n).toBe(true);
     });
   });

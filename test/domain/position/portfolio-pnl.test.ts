@@ -276,6 +276,20 @@ describe('P&L of a vault', () => {
     });
   });
 
+  test('behavior: incentives of the stock leg accrue since the first deposit', () => {
+    const paying = withItem(completeFacts(robinhood), 'incentiveHistory', vault.stockMarket.id, {
+      value: paid('borrow'),
+    });
+    const first = rowOf(market.id, tagged);
+    const second = rowOf(market.id, { ...tagged, positionIndex: 1, createdAtMs: NOW_MS - 5 * DAY });
+    const positions = [open, { ...open, id: 1 }];
+    const seen = { chain: robinhood, facts: paying, positions, stocks: [stock], rows: [second, first] };
+    const [found] = portfolioOf(seen).equityPositions;
+    const { debt } = sdkValue(vault.stockMarket, stock);
+    const earned = debt.times(hourByHour(first.createdAtMs, Number(BLOCK.timestamp) * 1_000));
+    expect(new Decimal(found?.pnl.incentivesUsd ?? Number.NaN).minus(earned).abs().lt('1e-15')).toBe(true);
+  });
+
   test('behavior: a closed one is listed as the vault', () => {
     const closedAtMs = NOW_MS - 3 * DAY;
     const row = rowOf(market.id, { ...tagged, isOpen: false, closedAtMs, returnedUsd: new Decimal('108') });

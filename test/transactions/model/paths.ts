@@ -164,7 +164,13 @@ function ofPlan(market: Market, { priceOf }: World, plan: Plan) {
   };
 }
 
-function manageKinds(chainId: 1 | 4663, market: Market, pay: Token, sources: readonly Source[]): readonly Kind[] {
+function manageKinds(
+  chainId: 1 | 4663,
+  market: Market,
+  pay: Token,
+  sources: readonly Source[],
+  repayment?: Partial<ManageInput>,
+): readonly Kind[] {
   const { loan, collateral } = market;
   // Four times levered: 8,000 of collateral, 6,000 of 8,560 owed.
   const loop = { collateral: whole(8_000, collateral), debt: whole(6_000, loan) };
@@ -183,7 +189,7 @@ function manageKinds(chainId: 1 | 4663, market: Market, pay: Token, sources: rea
     kind('increase', loan, collateral, { action: 'increase_leverage', leverage: new Decimal(5) }),
     kind('close', collateral, loan, { action: 'close' }),
     kind('close a part', collateral, loan, { action: 'close', amount: new Decimal(3_000) }),
-    kind('repay', pay, loan, { action: 'repay', ...paid }),
+    kind('repay', pay, loan, { action: 'repay', ...(repayment ?? paid) }),
     kind('add', pay, collateral, { action: 'add_collateral', ...paid }),
   ];
 }
@@ -382,3 +388,10 @@ export const modelPaths: readonly ModelPath[] = [
   ...manageKinds(4663, usdg, tokenOf(4663, 'USDe'), ONE),
   ...vaultKinds(vault),
 ].map(pathOf);
+
+/** Repaying a debt of 6,000 PYUSD with USDC at two venues. */
+export function repayPath(input: Partial<ManageInput>): ModelPath {
+  const usdc = tokenOf(1, 'USDC');
+  const kinds = manageKinds(1, susde, usdc, BOTH, { payToken: usdc.address, ...input });
+  return pathOf(kinds.find(({ name }) => name === 'repay') as Kind);
+}

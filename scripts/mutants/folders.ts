@@ -1,0 +1,32 @@
+/** A folder whose mutants are tried, and the tests that have to notice them. */
+export interface Folder {
+  readonly name: string;
+  readonly sources: string;
+  /** Folders and files of tests; those that start a local world are left out. */
+  readonly tests: readonly string[];
+  /** Sources without behaviour of their own: types, and statements of the database. */
+  readonly without?: RegExp;
+  readonly needsPostgres?: boolean;
+}
+
+export const FOLDERS: readonly Folder[] = [
+  { name: 'domain', sources: 'src/domain', tests: ['test/domain', 'test/services', 'test/resolvers', 'test/warmers'] },
+  { name: 'transactions', sources: 'src/transactions', tests: ['test/transactions', 'test/domain/leverage.test.ts'] },
+  {
+    name: 'limits',
+    sources: 'src/limits',
+    tests: ['test/limits', 'test/graphql'],
+  },
+  { name: 'snapshot', sources: 'src/snapshot', tests: ['test/snapshot', 'test/warmers'] },
+  {
+    name: 'database',
+    sources: 'src/database',
+    tests: ['test/database', 'test/services', 'test/keys', 'test/app'],
+    without: /migrations\//,
+    needsPostgres: true,
+  },
+];
+
+/** What a test file must not reach, directly or through its helpers: each takes seconds to start. */
+export const STARTS_A_WORLD =
+  /\b(startService|startWorld|startCluster|useChains|useWorld|startChains|startDoctorWorld|spawnService)\(/;

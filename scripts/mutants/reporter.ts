@@ -1,0 +1,18 @@
+import { appendFileSync } from 'node:fs';
+import type { Reporter, TestModule } from 'vitest/node';
+
+/** Write the state of each test file as soon as it ends. */
+export default {
+  onTestModuleStart: ({ moduleId }) => write({ started: moduleId }),
+  onTestModuleEnd: (module) => write({ ended: module.moduleId, failed: reasonOf(module) }),
+} satisfies Reporter;
+
+function reasonOf(module: TestModule): string | null {
+  for (const test of module.children.allTests('failed')) return test.fullName;
+  return module.state() === 'failed' ? (module.errors()[0]?.message ?? 'it could not be loaded') : null;
+}
+
+function write(line: object): void {
+  const { MUTANTS_RESULTS } = process.env;
+  if (MUTANTS_RESULTS !== undefined) appendFileSync(MUTANTS_RESULTS, `${JSON.stringify(line)}\n`);
+}

@@ -1,0 +1,36 @@
+import { join } from 'node:path';
+import { defineConfig, type Plugin } from 'vitest/config';
+import reporter from './reporter.ts';
+import { sourcesOf } from './sources.ts';
+
+/** Set by `run.ts` for its test runs. */
+const { MUTANTS_FOLDER = '', MUTANTS_TESTS = '[]', MUTANTS_ISOLATE, MUTANTS_POSTGRES } = process.env;
+
+/** Serve the sources of the folder with all of their mutants in them. */
+function instrumented(): Plugin {
+  const codes = sourcesOf(MUTANTS_FOLDER).codes;
+  return {
+    name: 'mutants',
+    enforce: 'pre',
+    transform: (_code, id) => codes.get(id.split('?')[0] ?? id),
+  };
+}
+
+const root = join(import.meta.dirname, '../..');
+
+export default defineConfig({
+  root,
+  plugins: [instrumented()],
+  resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
+  test: {
+    include: JSON.parse(MUTANTS_TESTS) as string[],
+    exclude: [],
+    setupFiles: [join(import.meta.dirname, 'setup.ts')],
+    ...(MUTANTS_POSTGRES === undefined ? {} : { globalSetup: [join(root, 'test/support/global-setup.ts')] }),
+    pool: 'forks',
+    isolate: MUTANTS_ISOLATE !== undefined,
+    testTimeout: 20_000,
+    reporters: [reporter],
+    passWithNoTests: true,
+  },
+});

@@ -1,0 +1,28 @@
+import { describe, expect, test } from 'vitest';
+import { Decimal } from '../../src/shared/decimal.ts';
+import { LimitExceededError } from '../../src/transactions/errors.ts';
+import { repayPath } from './model/paths.ts';
+
+/** The largest slippage: the least fill is one percent below the expected one. */
+const slippage = new Decimal('0.01');
+const honest = () => undefined;
+const repay = (amount?: string) =>
+  repayPath({ full: true, slippage, ...(amount === undefined ? {} : { amount: new Decimal(amount) }) });
+
+describe('repaying the whole debt with another token', () => {
+  test('behavior: is sized so that the least fill covers the debt', async () => {
+    const built = await repay().build('right', honest);
+    expect(built.execute()).not.toBe('reverted');
+  });
+
+  test('error: LimitExceeded where only the expected fill covers it, naming an amount that passes', async () => {
+    const refused = await repay('6010')
+      .build('right', honest)
+      .catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(LimitExceededError);
+    const { minAmount } = (refused as LimitExceededError).details?.limit ?? {};
+    expect(Number(minAmount)).toBeGreaterThan(6_060);
+    const built = await repay(String(minAmount)).build('right', honest);
+    expect(built.execute()).not.toBe('reverted');
+  });
+});
