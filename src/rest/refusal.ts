@@ -47,11 +47,11 @@ function detailsOf(refusal: Refusal): unknown {
       return { tokenIn, tokenOut, amountIn, venues };
     }
     case 'InsufficientLiquidityRefusal': {
-      const { needed, available, loanSymbol: symbol, place, marketId, maxAmount, maxLeverage, maxLtvPct } = refusal;
+      const { needed, available, loanToken, place, marketId, maxAmount, maxLeverage, maxLtvPct } = refusal;
       const given = Object.entries({ marketId, maxAmount, maxLeverage, maxLtvPct }).filter(
         ([, value]) => value !== null,
       );
-      return { needed, available, symbol, place, ...Object.fromEntries(given) };
+      return { needed, available, symbol: loanToken.symbol, place, ...Object.fromEntries(given) };
     }
     case 'LimitExceededRefusal': {
       const limit = Object.fromEntries(refusal.limits.map(({ name, value }) => [name, value]));
@@ -64,8 +64,8 @@ function detailsOf(refusal: Refusal): unknown {
       return { reason, args, callIndex, ...Object.fromEntries(known) };
     }
     case 'SimulationMismatchRefusal': {
-      const { shortfall: of, expected, simulated, symbol, tolerancePct, swapSource: source } = refusal;
-      const details = { of, expected, simulated, symbol, tolerancePct };
+      const { shortfall: of, expected, simulated, token, tolerancePct, swapSource: source } = refusal;
+      const details = { of, expected, simulated, symbol: token.symbol, tolerancePct };
       return source === null ? details : { ...details, source };
     }
     case 'NotSimulatedRefusal':
@@ -89,10 +89,10 @@ function notEligibleDetails({
   pointer,
   alternatives,
 }: Extract<Refusal, { readonly __typename: 'NotEligibleRefusal' }>): unknown {
-  const ways = alternatives.map(({ action, amount, symbol, thenRepay }) => ({
+  const ways = alternatives.map(({ action, amount, token, thenRepay }) => ({
     action,
     amount,
-    symbol,
+    symbol: token.displaySymbol,
     thenRepay: thenRepay || undefined,
   }));
   return {

@@ -65,6 +65,16 @@ export const WARNING_CODES = [
   'oracle_jump',
 ] as const;
 export type WarningCode = (typeof WARNING_CODES)[number];
+/** The values that warnings are about, as paths in a strategy of /v1. */
+export const WARNED_FIELDS = [
+  'collateral.priceUsd',
+  'loan.priceUsd',
+  'collateralApyPct',
+  'borrowIncentive',
+  'exitLiquidity',
+  'oracle',
+] as const;
+export type WarnedField = (typeof WARNED_FIELDS)[number];
 /** Descriptions of the warning codes, used in every schema. */
 export const WARNING_MEANINGS =
   'suspect_price, suspect_apy, suspect_incentive, suspect_exit: the source reports another value (suspect_exit: the loss of a sale in percent), which is not confirmed yet; the last good value is shown. off_peg: a stablecoin outside 0.9-1.1 USD. oracle_divergence: the oracle values the collateral more than 10 % from its price. oracle_out_of_range: the collateral has no price of its own, and its oracle is outside the range of its kind of token. oracle_jump: the collateral has no price of its own, and its oracle moved by more than 20 % within a day.';

@@ -94,7 +94,7 @@ export async function complete<
   const { user, slippage } = draft;
   const { outcome, gasUsed, because } = await simulated(deps, draft);
   const shortfall = outcome && draft.shortfall(outcome);
-  if (shortfall) throw new SimulationMismatchError(shortfall);
+  if (shortfall) throw new SimulationMismatchError(shortfall, draft.chain.chainId);
   const result = draft.conclude(outcome);
   const swaps = outcome ? outcome.fills.map(filledSwap) : draft.swaps;
   const issues = [

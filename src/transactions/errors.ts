@@ -1,4 +1,5 @@
 import type { SwapSource } from '../catalog/schema.ts';
+import type { Token } from '../catalog/types.ts';
 import type { FailureReason } from '../domain/facts.ts';
 import type { VisibilityCheckName } from '../domain/strategy/types.ts';
 import { Decimal } from '../shared/decimal.ts';
@@ -50,6 +51,7 @@ export interface VenueAnswer {
 }
 
 export interface NoRouteDetails {
+  readonly chainId: ChainId;
   readonly tokenIn: Address;
   readonly tokenOut: Address;
   /** Base units of `tokenIn`. */
@@ -73,6 +75,7 @@ export class NoRouteError extends AppError<NoRouteDetails> {
 /** A venue's quotes for one loan get worse with every request: no loan ends at the requested LTV. */
 export class UnsteadyQuotesError extends NoRouteError {
   constructor(quote: {
+    readonly chainId: ChainId;
     readonly tokenIn: Address;
     readonly tokenOut: Address;
     /** Of the last quote, base units of `tokenIn`. */
@@ -91,6 +94,9 @@ export class UnsteadyQuotesError extends NoRouteError {
   }
 }
 
+/** A token of the catalog, and its symbol for sentences. */
+export type NamedToken = Pick<Token, 'chainId' | 'address' | 'symbol'>;
+
 /** The liquidity of one market, or the loan tokens that the lending protocol holds. */
 export type LiquidityPlace = (typeof LIQUIDITY_PLACES)[number];
 
@@ -107,7 +113,7 @@ export interface InsufficientLiquidityDetails extends LargestInput {
   /** Whole loan tokens. */
   readonly needed: string;
   readonly available: string;
-  readonly symbol: string;
+  readonly loan: NamedToken;
   /** Where it falls short: in the market, or in the protocol while a flash loan is out. */
   readonly place: LiquidityPlace;
   /** Which market, where it is a market. */
@@ -121,7 +127,7 @@ export class InsufficientLiquidityError extends AppError<InsufficientLiquidityDe
   }
 }
 
-function shortfallOf({ place, needed, available, symbol }: InsufficientLiquidityDetails): string {
+function shortfallOf({ place, needed, available, loan: { symbol } }: InsufficientLiquidityDetails): string {
   return place === 'market'
     ? `The market can lend ${available} ${symbol} now and this needs ${needed}.`
     : `The lending protocol holds ${available} ${symbol} now and this takes ${needed} out at once, its flash loan included.`;
@@ -189,8 +195,12 @@ export class SimulationMismatchError extends AppError<SimulationMismatchDetails>
   /** The swap that fell short; absent where it is the position. */
   readonly swap: SwapPair | undefined;
 
-  constructor({ swap, ...details }: Shortfall) {
-    const { of, expected, simulated, symbol, tolerancePct, source } = details;
+  /** Chain of the calls, and so of the token. */
+  readonly chainId: ChainId;
+
+  constructor({ swap, ...details }: Shortfall, chainId: ChainId) {
+    const { of, expected, simulated, tolerancePct, source } = details;
+    const { symbol } = details.token;
     const what = of === 'swap_output' ? `the swap at ${source ?? 'the venue'}` : 'the position less its debt';
     super(
       'simulation_mismatch',
@@ -198,6 +208,7 @@ export class SimulationMismatchError extends AppError<SimulationMismatchDetails>
       { details },
     );
     this.swap = swap;
+    this.chainId = chainId;
   }
 }
 
@@ -249,7 +260,7 @@ export interface Alternative {
   readonly action: 'repay' | 'add_collateral' | 'close';
   /** Its amount, whole tokens. */
   readonly amount: string;
-  readonly symbol: string;
+  readonly token: NamedToken;
   /** Whether its proceeds have to be repaid afterwards. */
   readonly thenRepay?: boolean | undefined;
 }

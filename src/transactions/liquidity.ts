@@ -153,7 +153,7 @@ export function requireCovered(
   throw new InsufficientLiquidityError({
     needed: formatUnitsPlain(least.needed, loan.decimals),
     available: formatUnitsPlain(least.available, loan.decimals),
-    symbol: loan.symbol,
+    loan: { chainId: loan.chainId, address: loan.address, symbol: loan.symbol },
     place: least.place,
     marketId: least.place === 'market' ? id : undefined,
     ...largest(needs),

@@ -91,7 +91,8 @@ export interface Shortfall {
   readonly of: 'swap_output' | 'net_value';
   readonly expected: string;
   readonly simulated: string;
-  readonly symbol: string;
+  /** The token of both amounts. */
+  readonly token: Pick<PayToken, 'address' | 'symbol'>;
   /** The percentage of `expected` that may be missing. */
   readonly tolerancePct: string;
   /** The venue, where it is one swap. */

@@ -50,8 +50,8 @@ const limit = { max: '1', known: false, oneOf: [1, 4663], maxDecimals: 6, exactl
 const issues = [{ field: 'leverage', message: 'too much' }];
 
 const alternatives = [
-  { action: 'repay', amount: '10.5', symbol: 'PYUSD' },
-  { action: 'close', amount: '20', symbol: 'sUSDe', thenRepay: true },
+  { action: 'repay', amount: '10.5', token: market.loan },
+  { action: 'close', amount: '20', token: market.collateral, thenRepay: true },
 ] as const;
 
 /** Of every class of errors, one with every detail that it can have, and one with the fewest. */
@@ -113,6 +113,7 @@ const SAMPLES: Readonly<Record<string, readonly AppError[]>> = {
   ],
   NoRouteError: [
     new NoRouteError({
+      chainId: 1,
       tokenIn: address,
       tokenOut: market.loan.address,
       amountIn: '1000000',
@@ -121,6 +122,7 @@ const SAMPLES: Readonly<Record<string, readonly AppError[]>> = {
   ],
   UnsteadyQuotesError: [
     new UnsteadyQuotesError({
+      chainId: 1,
       tokenIn: address,
       tokenOut: market.loan.address,
       amountIn: '1000000',
@@ -133,7 +135,7 @@ const SAMPLES: Readonly<Record<string, readonly AppError[]>> = {
     new InsufficientLiquidityError({
       needed: '5.5',
       available: '1',
-      symbol: 'PYUSD',
+      loan: market.loan,
       place: 'market',
       marketId: market.id,
       maxAmount: '0.4',
@@ -141,7 +143,7 @@ const SAMPLES: Readonly<Record<string, readonly AppError[]>> = {
     new InsufficientLiquidityError({
       needed: '5.5',
       available: '0',
-      symbol: 'PYUSD',
+      loan: market.loan,
       place: 'protocol',
       maxLeverage: '2.5',
       maxLtvPct: '60',
@@ -162,21 +164,27 @@ const SAMPLES: Readonly<Record<string, readonly AppError[]>> = {
   ],
   NotSimulatedError: [new NotSimulatedError(1, true), new NotSimulatedError(4663, false)],
   SimulationMismatchError: [
-    new SimulationMismatchError({
-      of: 'swap_output',
-      expected: '100',
-      simulated: '99.28',
-      symbol: 'sUSDe',
-      tolerancePct: '0.20',
-      source: 'AggregatorOne',
-    }),
-    new SimulationMismatchError({
-      of: 'net_value',
-      expected: '9856.1',
-      simulated: '9162',
-      symbol: 'PYUSD',
-      tolerancePct: '1.9',
-    }),
+    new SimulationMismatchError(
+      {
+        of: 'swap_output',
+        expected: '100',
+        simulated: '99.28',
+        token: market.collateral,
+        tolerancePct: '0.20',
+        source: 'AggregatorOne',
+      },
+      1,
+    ),
+    new SimulationMismatchError(
+      {
+        of: 'net_value',
+        expected: '9856.1',
+        simulated: '9162',
+        token: market.loan,
+        tolerancePct: '1.9',
+      },
+      1,
+    ),
   ],
 };
 

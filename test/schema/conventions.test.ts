@@ -10,9 +10,10 @@ test('behavior: the schema keeps its conventions', () => {
 });
 
 describe('lint', () => {
-  const faultsIn = (sdl: string) =>
+  /** Of every field that some rule is shown with, only the faults that the rule is about. */
+  const faultsIn = (sdl: string, name: string) =>
     lint(fromSdl(sdl))
-      .filter(({ rule }) => rule !== 'description')
+      .filter(({ rule }) => rule !== 'description' && (rule !== 'absence' || name === 'absence'))
       .map(({ coordinate, rule }) => `${coordinate} ${rule}`);
 
   test.each<[string, string, string[]]>([
@@ -43,6 +44,12 @@ describe('lint', () => {
       ['Query.a nullableRoots', 'Ops.c nullableRoots'],
     ],
     ['bounds', 'type A { "All of them." a: [Int] "At most 5." b: [Int] }', ['A.a bounds']],
+    [
+      'absence',
+      `interface B { gaps: Int! } type A { "\`null\` when new." a: Int b: Int "\`null\` = new." c: Int "\`null\` = no." d: Int! }
+       type C implements B { gaps: Int! a: Int } "See \`gaps\` of C." type D { a: Int }`,
+      ['A.a absence', 'A.b absence', 'A.d absence'],
+    ],
     ['chains', 'type A { a(chainId: Int = 1): Int }', ['A.a(chainId) chains']],
     ['enums', 'type A { kind: String other: String }', ['A.kind enums']],
     [
@@ -50,8 +57,8 @@ describe('lint', () => {
       'type A { b: Int } type B { b: A } type C { b: Int positionId: Int } type D { positionId: String }',
       ['B.b meanings', 'C.positionId meanings', 'D.positionId meanings'],
     ],
-  ])('behavior: sees %s', (_name, sdl, faults) => {
-    expect(faultsIn(sdl)).toEqual(faults);
+  ])('behavior: sees %s', (name, sdl, faults) => {
+    expect(faultsIn(sdl, name)).toEqual(faults);
   });
 
   test.each([

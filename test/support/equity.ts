@@ -45,7 +45,7 @@ export const REFUSED = /* GraphQL */ `
   ... on Refusal { __typename code message retryable retryAfterSec
   ... on StaleDataRefusal { group staleForSec }
   ... on NoRouteRefusal { tokenInAddress tokenOutAddress venues { source answer } }
-  ... on InsufficientLiquidityRefusal { needed available loanSymbol marketId }
+  ... on InsufficientLiquidityRefusal { needed available loanToken { symbol } marketId }
   ... on LimitExceededRefusal { field value limits { name value } }
   ... on SimulationRevertedRefusal { contractError callIndex }
   ... on NotEligibleRefusal { ineligibility pointer }
@@ -53,7 +53,7 @@ export const REFUSED = /* GraphQL */ `
 `;
 const PREVIEW = /* GraphQL */ `
   depositAmount netApyPct netApyBeforePct
-  stock { symbol priceUsd expectedReceived minReceived requestedLtvPct ltvPct maxLtvPct liquidationPriceUsd priceDropToLiquidationPct borrowAmount borrowApyPct borrowApyBeforePct swapSource priceImpactPct }
+  stock { token { symbol } priceUsd expectedReceived minReceived requestedLtvPct ltvPct maxLtvPct liquidationPriceUsd priceDropToLiquidationPct borrowAmount borrowApyPct borrowApyBeforePct swapSource priceImpactPct }
   yieldLeg { strategyId collateralIn leverage ltvPct amountFlashLoan depositBasis leverageApyPct leverageApyBeforePct swapSource priceImpactPct }
   fees { stockLegBps yieldLegBps estimatedUsd }
 `;

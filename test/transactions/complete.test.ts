@@ -83,7 +83,7 @@ describe.each(['transaction', 'batch'] as const)('complete, of one %s', (what) =
 
   it('error: SimulationMismatch for a shortfall', async () => {
     const shortfall = () => ({
-      ...{ of: 'net_value' as const, expected: '2', simulated: '1', symbol: 'USDG', tolerancePct: '0.10' },
+      ...{ of: 'net_value' as const, expected: '2', simulated: '1', token: depositToken, tolerancePct: '0.10' },
     });
     await expect(complete(depsWith(simulated), draft({ what, shortfall }))).rejects.toThrow(SimulationMismatchError);
   });

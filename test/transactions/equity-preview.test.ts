@@ -24,11 +24,6 @@ describe('previewDeposit', () => {
         "chainId": 4663,
         "costs": [],
         "depositAmount": "20000",
-        "depositToken": {
-          "address": "0x5fc5360D0400a0Fd4f2af552ADD042D716F1d168",
-          "decimals": 6,
-          "symbol": "USDG",
-        },
         "fees": {
           "estimatedFeeUsd": "101.52",
           "stockLegBps": 25,
@@ -38,13 +33,9 @@ describe('previewDeposit', () => {
           "dropPct": "20.80",
           "price": "475.199999952",
         },
-        "netApyAfterPct": "11.30",
         "netApyBeforePct": "11.81",
         "netApyPct": "11.30",
-        "slippage": "0.01",
         "stock": {
-          "address": "0x117cc2133c37B721F49dE2A7a74833232B3B4C0C",
-          "borrowApyAfterPct": "3.95",
           "borrowApyBeforePct": "3.85",
           "borrowApyPct": "3.95",
           "borrowUsdg": "9890.099999",
@@ -72,10 +63,8 @@ describe('previewDeposit', () => {
         "yieldLeg": {
           "amountFlashLoan": "93180.779549",
           "collateralIn": "9409.723713",
-          "collateralSymbol": "syrupUSDG",
           "depositBasis": "9880.209898",
           "leverage": "10.5",
-          "leverageApyAfterPct": "26.77",
           "leverageApyBeforePct": "27.72",
           "leverageApyPct": "26.77",
           "liquidationLtvPct": "91.50",

@@ -227,7 +227,7 @@ describe(requireCovered, () => {
     expect(detailsOf(100_000_000n, 199_999_999n)).toEqual({
       needed: '200',
       available: '199.999999',
-      symbol: yieldMarket.loan.symbol,
+      loan: expect.objectContaining({ address: yieldMarket.loan.address, symbol: yieldMarket.loan.symbol }),
       place: 'protocol',
       maxAmount: '7',
     });

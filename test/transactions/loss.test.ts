@@ -118,6 +118,7 @@ describe('sizeLoan', () => {
           fc.pre(value > 10n ** 9n);
           let quotes = 0;
           const sized = await sizeLoan({
+            chainId: 1,
             collateral,
             debt: 0n,
             price,
@@ -162,6 +163,7 @@ describe('sizeLoan', () => {
           let quotes = 0;
           try {
             const sized = await sizeLoan({
+              chainId: 1,
               ...{ collateral, debt, price, targetLtvPct, feeBps: 5, sizeAt },
               async quoteAt(loan) {
                 const share = sharesE6[quotes] ?? 0n;
@@ -190,6 +192,7 @@ describe('sizeLoan', () => {
     const quotesOf = async (lossE6: bigint) => {
       let quotes = 0;
       await sizeLoan({
+        chainId: 1,
         collateral: 10n ** 20n,
         debt: 0n,
         price,

@@ -157,6 +157,7 @@ describe('createQuoter', () => {
     const error = await ask([venue('AggregatorOne', null), failing]).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(NoRouteError);
     expect((error as NoRouteError).details).toEqual({
+      chainId: 1,
       tokenIn: USDC,
       tokenOut: SUSDE,
       amountIn: '100',
@@ -223,7 +224,7 @@ describe('withVenues', () => {
   it('behavior: asks a single venue twice, and plans once for failures independent of venues', async () => {
     const alone = await runsOf(both.slice(0, 1), () => reverted);
     expect(alone.runs).toEqual(['AggregatorOne false', 'AggregatorOne true']);
-    const other = new NoRouteError({ tokenIn: USDC, tokenOut: SUSDE, amountIn: '1', venues: [] });
+    const other = new NoRouteError({ chainId: 1, tokenIn: USDC, tokenOut: SUSDE, amountIn: '1', venues: [] });
     expect((await runsOf(both, () => other)).runs).toEqual(['AggregatorOne false']);
   });
 

@@ -1,5 +1,6 @@
 import type { Token } from '../../catalog/types.ts';
 import { type Decimal, formatPct } from '../../shared/decimal.ts';
+import type { WarnedField } from '../../shared/vocabulary.ts';
 import type { Suspect } from '../facts.ts';
 import { isOffPeg } from '../plausibility/judge.ts';
 import type { Warning } from '../plausibility/types.ts';
@@ -68,7 +69,7 @@ export function worstOf(composed: Priced, { facts: { groups } }: CompositionCont
   };
 }
 
-function unconfirmed(code: Warning['code'], field: string, { value }: Suspect, isKnown: boolean): Warning {
+function unconfirmed(code: Warning['code'], field: WarnedField, { value }: Suspect, isKnown: boolean): Warning {
   const shown = code === 'suspect_price' ? `${value.toFixed()} USD` : `${formatPct(value)} %`;
   const instead = isKnown ? 'the last good value is shown' : 'no value is shown, because there is no good one';
   const message = `Its source now reports ${shown}, which is not confirmed yet: ${instead}.`;
@@ -76,7 +77,7 @@ function unconfirmed(code: Warning['code'], field: string, { value }: Suspect, i
 }
 
 function offPeg(
-  field: string,
+  field: WarnedField,
   token: Token,
   prices: readonly (Decimal | undefined)[],
   { pegged }: CompositionContext,

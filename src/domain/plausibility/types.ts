@@ -1,11 +1,10 @@
 import type { Decimal } from '../../shared/decimal.ts';
-import type { WarningCode } from '../../shared/vocabulary.ts';
+import type { WarnedField, WarningCode } from '../../shared/vocabulary.ts';
 
 /** A caveat about a value, for clients that rely on it. */
 export interface Warning {
   readonly code: WarningCode;
-  /** Path of the field in a strategy. */
-  readonly field: string;
+  readonly field: WarnedField;
   /** The unconfirmed or divergent value as plain decimal: USD for prices, percent for rates. */
   readonly value: string;
   /** One plain sentence. */

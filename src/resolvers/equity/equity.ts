@@ -14,7 +14,7 @@ import {
   shownCosts,
 } from '../transaction/estimate.ts';
 import { type DepositArgs, depositInput, type ExitArgs, exitInput } from '../transaction/input.ts';
-import { EQUITY_PATHS, told } from '../transaction/wording.ts';
+import { EQUITY_PATHS, sentence, shownIssues, told } from '../transaction/wording.ts';
 
 /** A previewed deposit into a vault. */
 export interface ShownDepositPreview extends Estimate {
@@ -36,9 +36,10 @@ export interface ShownExitPlan extends ShownPlanBase {
 /** Preview a deposit into a vault, without a wallet. @throws the refusals of the builders */
 export function vaultDepositPreview(input: DepositArgs, ctx: AppContext): Promise<ShownDepositPreview> {
   return told(ctx, EQUITY_PATHS, async () => {
-    const { terms, slippage, issues, note } = await ctx.live().equity.preview(depositInput(input, ctx));
+    const { terms, slippage, note, ...previewed } = await ctx.live().equity.preview(depositInput(input, ctx));
+    const issues = shownIssues(previewed.issues, ctx);
     const estimate = depositEstimate(terms.preview, { slippage: slippage.value, issues });
-    return { ...estimate, deposit: terms.preview, note };
+    return { ...estimate, deposit: terms.preview, note: sentence(note, ctx) };
   });
 }
 
@@ -47,8 +48,9 @@ export function vaultDepositPlan(wallet: Address, input: DepositArgs, ctx: AppCo
   return told(ctx, EQUITY_PATHS, async () => {
     const built = await ctx.live().equity.deposit(depositInput(input, ctx), wallet);
     const { preview } = built.terms;
-    const batch = shownBatch(built);
-    const estimate = depositEstimate(preview, { slippage: built.slippage.value, issues: built.issues });
+    const batch = shownBatch(built, ctx);
+    const issues = shownIssues(built.issues, ctx);
+    const estimate = depositEstimate(preview, { slippage: built.slippage.value, issues });
     return {
       ...estimate,
       ...batch,
@@ -67,7 +69,7 @@ export function vaultDepositPlan(wallet: Address, input: DepositArgs, ctx: AppCo
 export function vaultExitPlan(wallet: Address, input: ExitArgs, ctx: AppContext): Promise<ShownExitPlan> {
   return told(ctx, EQUITY_PATHS, async () => {
     const built = await ctx.live().equity.exit(exitInput(input, ctx), wallet);
-    const { terms, position, priced, issues, slippage, totalSwapCostPctOfEquity: pct } = built;
+    const { terms, position, priced, slippage, totalSwapCostPctOfEquity: pct } = built;
     const { equity, paidOut } = built.worstCase;
     const common = {
       costs: shownCosts(built.costs),
@@ -76,7 +78,7 @@ export function vaultExitPlan(wallet: Address, input: ExitArgs, ctx: AppContext)
       priced,
     };
     const received = built.received ?? null;
-    const batch = shownBatch(built);
+    const batch = shownBatch(built, ctx);
     return {
       ...common,
       ...batch,
@@ -84,7 +86,7 @@ export function vaultExitPlan(wallet: Address, input: ExitArgs, ctx: AppContext)
       strategyId: terms.vault.id,
       action: 'equity_exit' as const,
       slippage: slippage.value,
-      issues,
+      issues: shownIssues(built.issues, ctx),
       position,
       closes: terms.loops.map(({ positionId }) => positionId),
       received,
@@ -93,14 +95,14 @@ export function vaultExitPlan(wallet: Address, input: ExitArgs, ctx: AppContext)
   });
 }
 
-function shownBatch({ user, calls, expiresAtMs, signingUrl, instructions, gasUsed }: BuiltBatch) {
+function shownBatch({ user, calls, expiresAtMs, signingUrl, instructions, gasUsed }: BuiltBatch, ctx: AppContext) {
   return {
     user,
     calls: formatCalls(calls, user),
     atomicRequired: true,
     expiresAtMs,
     signingUrl: signingUrl ?? null,
-    instructions,
+    instructions: sentence(instructions, ctx),
     gasUsed: gasUsed ?? null,
   };
 }

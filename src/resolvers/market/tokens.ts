@@ -42,6 +42,13 @@ export function findCatalogToken(args: { chainId: ChainId; address: Address }, c
   return ctx.services.catalog.token(args.chainId, args.address) ?? null;
 }
 
+/** Look a token up that is curated because a market of the catalog has it. */
+export function requireCatalogToken(args: { chainId: ChainId; address: Address }, ctx: AppContext): Token {
+  const token = findCatalogToken(args, ctx);
+  if (token) return token;
+  throw new Error(`the token ${args.address} is not in the catalog`);
+}
+
 /** Read the believed USD price of a token, as strategies show it, or why there is none. */
 export function readPrice(token: Token, ctx: AppContext): PriceOrGap {
   const chain = requireChain(ctx, token.chainId);

@@ -7,6 +7,8 @@ import { renamedGaps } from '../common/gap-names.ts';
 
 /** Fields of a position that the domain names otherwise than the schema. */
 const NAMES: Readonly<Record<string, string>> = {
+  collateralSymbol: 'collateralToken',
+  loanSymbol: 'loanToken',
   amountLeveragedCollateral: 'collateralAmount',
   netCollateral: 'netCollateralAmount',
   amountLoan: 'debtAmount',

@@ -135,12 +135,14 @@ export function tokensOfPosition(
   return ctx.services.catalog.market(chainId, marketId) ?? null;
 }
 
-/** The tokens of a vault; `null` = it is not in the catalog. */
-export function vaultTokensOf(
+/** Find the vault of a position or deposit: both are made from the catalog. */
+export function vaultOf(
   { chainId, strategyId }: Pick<EquityPosition, 'chainId' | 'strategyId'>,
   ctx: AppContext,
-): Pick<EquityVault, 'stock' | 'depositToken'> | null {
-  return requireChain(ctx, chainId).equityVaults.find(({ id }) => id === strategyId) ?? null;
+): EquityVault {
+  const vault = ctx.services.catalog.vault(chainId, strategyId);
+  if (vault) return vault;
+  throw new Error(`the vault ${strategyId} is not in the catalog`);
 }
 
 /** Find the strategy of a position; `null` while it is not composed. */

@@ -1,3 +1,4 @@
+import type { Token } from '../../catalog/types.ts';
 import { gap } from '../../domain/freshness/gaps.ts';
 import type { Gap, GapReason } from '../../domain/freshness/types.ts';
 import { priceAgeGap } from '../../domain/market/price-age.ts';
@@ -6,6 +7,8 @@ import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import type { DepositPreview, FormattedCost } from '../../transactions/equity/index.ts';
 import type { Cost, Issue, PlanAction, PricedAt, TokenAmount } from '../../transactions/index.ts';
 import type { ShownCall } from '../common/calls.ts';
+import type { AppContext } from '../common/context.ts';
+import { requireCatalogToken } from '../market/tokens.ts';
 
 /** Everything that is previewed or planned. */
 export type ShownAction = PlanAction | 'equity_deposit' | 'equity_exit';
@@ -150,6 +153,21 @@ export interface ShownPlanBase extends Estimate {
   readonly signingUrl: string | null;
   readonly instructions: string;
   readonly gasUsed: bigint | null;
+}
+
+/** An amount of a token of the catalog, base units. */
+export interface ShownAmount {
+  readonly token: Token;
+  readonly amount: bigint;
+}
+
+/** Name the tokens that a plan pays out: those of its market or vault. */
+export function receivedAmounts({ chainId, received }: ShownPlanBase, ctx: AppContext): ShownAmount[] | null {
+  if (received === null) return null;
+  return received.map(({ token: { address }, amount }) => ({
+    token: requireCatalogToken({ chainId, address }, ctx),
+    amount,
+  }));
 }
 
 /** Say what of a plan is not there. */

@@ -39,7 +39,7 @@ import {
   worstCaseOf,
   worstCaseOfPlan,
 } from './position-preview.ts';
-import { managePathsOf, OPEN_PATHS, told } from './wording.ts';
+import { managePathsOf, OPEN_PATHS, sentence, shownIssues, told } from './wording.ts';
 
 /** A previewed open. */
 export interface ShownPreview extends Estimate {
@@ -65,7 +65,8 @@ export interface ShownLeveragePlan extends ShownPlanBase {
 export async function previewLeverage(input: OpenArgs, ctx: AppContext): Promise<ShownPreview> {
   return told(ctx, OPEN_PATHS, async () => {
     const prepared = await ctx.live().leverage.preview(openInput(input, ctx));
-    const { terms, slippage, issues } = prepared;
+    const { terms, slippage } = prepared;
+    const issues = shownIssues(prepared.issues, ctx);
     const position = positionOfOpen(prepared);
     const swaps = [...(terms.entrySwap ? [terms.entrySwap] : []), terms.leverageSwap];
     const note = [
@@ -139,13 +140,13 @@ function shownPlan(plan: Plan, ctx: AppContext): ShownLeveragePlan {
     strategyId: market.id as string as StrategyId,
     action: plan.action,
     slippage: plan.slippage.value,
-    issues: plan.issues,
+    issues: shownIssues(plan.issues, ctx),
     user,
     calls,
     atomicRequired: false,
     expiresAtMs: plan.expiresAtMs ?? secondOf(ctx) + PLAN_LIFE_MS,
     signingUrl: plan.signingUrl ?? null,
-    instructions: plan.instructions,
+    instructions: sentence(plan.instructions, ctx),
     gasUsed: plan.gasUsed ?? null,
     plan,
     path: plan.path,

@@ -1,5 +1,6 @@
+import { Decimal } from '../../shared/decimal.ts';
 import { AppError } from '../../shared/errors.ts';
-import type { ManageAction, ManageInput } from '../../transactions/index.ts';
+import type { Issue, ManageAction, ManageInput } from '../../transactions/index.ts';
 import type { AppContext } from '../common/context.ts';
 
 /** Where an input of the builders stands in the arguments of a field. */
@@ -56,7 +57,11 @@ export function managePathsOf({ action, full }: Pick<ManageInput, 'action' | 'fu
 }
 
 /** What errors of the builders call by its name of /v1, and its name here. */
-const WORDS: readonly (readonly [RegExp, string])[] = [
+const WORDS: readonly (readonly [RegExp, string | ((...groups: string[]) => string)])[] = [
+  [
+    /\bthe slippage (\d+(?:\.\d+)?) only (\d+(?:\.\d+)?) holds/g,
+    (_text, asked, effective) => `maxSlippageBps ${bpsOf(asked)} only ${bpsOf(effective)} holds`,
+  ],
   [/\/v1\/partner\/positions\/(0x[0-9a-fA-F]{40})\?chainId=(\d+)/g, 'wallet(address: "$1", chainIds: [$2])'],
   [/\/v1\/strategies(?:\?chainId=\d+)?/g, 'strategies'],
   [/\/v1\/partner\/equity\/exit\/build/g, 'equityExitPlan'],
@@ -107,5 +112,17 @@ function inWords(value: unknown, paths: InputPaths, name?: string): unknown {
 }
 
 function reworded(text: string): string {
-  return WORDS.reduce((told, [pattern, name]) => told.replace(pattern, name), text);
+  return WORDS.reduce((told, [pattern, name]) => told.replace(pattern, name as string), text);
+}
+
+const bpsOf = (ratio = '0') => new Decimal(ratio).shiftedBy(4).toFixed();
+
+/** A sentence of a preview or plan in the names of this schema; the rows of /v1 keep theirs. */
+export function sentence(text: string, { contract }: AppContext): string {
+  return contract === 'v1' ? text : reworded(text);
+}
+
+/** Issues with their sentences in the names of this schema. */
+export function shownIssues(issues: readonly Issue[], ctx: AppContext): readonly Issue[] {
+  return issues.map((issue) => ({ ...issue, message: sentence(issue.message, ctx) }));
 }

@@ -63,5 +63,5 @@ export function contractWorstCase(worstCase: EstimateFieldsFragment['worstCase']
 
 /** Received amounts by their names in the contract. */
 export function contractReceived(received: PlanFieldsFragment['received']) {
-  return received?.map(({ tokenAddress: token, symbol, amount }) => ({ token, symbol, amount })) ?? null;
+  return received?.map(({ token: { address: token, symbol }, amount }) => ({ token, symbol, amount })) ?? null;
 }

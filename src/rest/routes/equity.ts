@@ -206,11 +206,16 @@ interface ExitBody extends BoundsBody {
 function projectPreview(estimate: EstimateFieldsFragment, deposit: DepositFieldsFragment): unknown {
   const { totalSwapCostOfEquityPct: totalSwapCostPctOfEquity, readAt, oraclePriceAsOf } = estimate;
   const { stock, yieldLeg, fees, netApyPct } = deposit;
-  const { tokenAddress: address, borrowAmount: borrowUsdg, ...stockLeg } = stock;
+  const { token, borrowAmount: borrowUsdg, ...stockLeg } = stock;
+  const { collateralToken, ...yielding } = yieldLeg;
   const body = {
     ...deposit,
-    stock: { ...stockLeg, address, borrowUsdg, borrowApyAfterPct: stock.borrowApyPct },
-    yieldLeg: { ...yieldLeg, leverageApyAfterPct: yieldLeg.leverageApyPct },
+    stock: { ...stockLeg, ...token, borrowUsdg, borrowApyAfterPct: stock.borrowApyPct },
+    yieldLeg: {
+      ...yielding,
+      collateralSymbol: collateralToken.displaySymbol,
+      leverageApyAfterPct: yieldLeg.leverageApyPct,
+    },
     netApyAfterPct: netApyPct,
     costs: contractCosts(estimate.costs),
     totalSwapCostPctOfEquity,

@@ -26,14 +26,18 @@ function isNoneIn(gaps: Parameters<typeof noneIn>[0]): (path: string) => boolean
 
 /** Project a position to the contract: an unknown field is left out, a field that does not apply is null. */
 function projectPosition(position: WalletData['positions']['nodes'][number]): unknown {
-  const { manualModeCalls, ...shown } = position;
-  const body = { ...shown, manualModeCalls: manualModeCalls?.map(bodyCall) ?? null };
+  const { manualModeCalls, collateralToken, loanToken, ...shown } = position;
+  const collateralSymbol = collateralToken?.displaySymbol ?? null;
+  const loanSymbol = loanToken?.symbol ?? null;
+  const body = { ...shown, collateralSymbol, loanSymbol, manualModeCalls: manualModeCalls?.map(bodyCall) ?? null };
   return inPosition(body, isNoneIn(position.gaps));
 }
 
 /** Shape a vault in the same way, its loops by their own gaps. */
-export function projectEquityPosition({ yieldLoops, ...position }: WalletData['equityPositions'][number]): object {
-  const body = inEquityPosition({ ...position, yieldLoops: [] }, isNoneIn(position.gaps));
+export function projectEquityPosition(held: WalletData['equityPositions'][number]): object {
+  const { yieldLoops, stockToken, ...position } = held;
+  const stock = { symbol: stockToken.displaySymbol, ...position.stock };
+  const body = inEquityPosition({ ...position, stock, yieldLoops: [] }, isNoneIn(position.gaps));
   return { ...(body as object), yieldLoops: yieldLoops.map(projectPosition) };
 }
 

@@ -31,12 +31,12 @@ const ContractsRef = builder.objectRef<ChainContracts>('ChainContracts').impleme
       type: 'Address',
       nullable: true,
       description:
-        'Contract that moves vault liquidity between markets; `null` where the protocol has none and reallocation is unavailable.',
+        'Contract that moves vault liquidity between markets; `null` = the protocol has none there, and no liquidity is reallocated.',
     }),
     equityRouter: t.expose('equityRouter', {
       type: 'Address',
       nullable: true,
-      description: 'Contract for entry and exit of equity vaults; `null` where they are not offered.',
+      description: 'Contract for entry and exit of equity vaults; `null` = no vaults are offered there.',
     }),
   }),
 });

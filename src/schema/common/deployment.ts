@@ -38,12 +38,12 @@ export const MarketDeploymentRef = builder.objectRef<DeploymentTerms>('MarketDep
     }),
     source: t.exposeString('source', {
       nullable: true,
-      description: 'Name of the source of the terms; `null` while nothing was measured.',
+      description: 'Name of the source of the terms; `null` = nothing was measured yet.',
     }),
     freshness: t.expose('stamp', {
       type: FreshnessRef,
       nullable: true,
-      description: 'Age of the oldest of the terms; `null` while nothing was measured.',
+      description: 'Age of the oldest of the terms; `null` = nothing was measured yet.',
     }),
     gaps: t.field(gapsOf(({ gaps }: DeploymentTerms) => gaps, TERM_GAPS)),
   }),
@@ -106,12 +106,12 @@ export const ChainDeploymentRef = builder.objectRef<ChainDeployment>('ChainDeplo
     }),
     source: t.exposeString('source', {
       nullable: true,
-      description: 'Name of the source of the terms; `null` while nothing was measured.',
+      description: 'Name of the source of the terms; `null` = nothing was measured yet.',
     }),
     freshness: t.expose('stamp', {
       type: FreshnessRef,
       nullable: true,
-      description: 'Age of the terms; `null` while nothing was measured.',
+      description: 'Age of the terms; `null` = nothing was measured yet.',
     }),
     gaps: t.field(gapsOf(({ gaps }: ChainDeployment) => gaps, TERM_GAPS)),
   }),

@@ -42,7 +42,7 @@ const FailingItemRef = builder.objectRef<FailingItem>('FailingItem').implement({
     }),
     symbol: t.exposeString('symbol', {
       nullable: true,
-      description: 'Symbol of the token or market behind the key; `null` when it is neither.',
+      description: 'Symbol of the token or market behind the key; `null` = the key is of neither.',
     }),
     reason: t.field({
       type: FailureReasonRef,
@@ -75,7 +75,7 @@ const GroupRef = builder.objectRef<GroupFreshness>('FactGroupHealth').implement(
       type: ApySourceRef,
       nullable: true,
       description:
-        'Source of the APYs of a row of the group `COLLATERAL_APY`, where each source has its own budget; `null` in other groups.',
+        'Source of the APYs of a row of the group `COLLATERAL_APY`, where each source has its own budget; `null` = another group.',
     }),
     freshness: t.field({
       type: FreshnessRef,
@@ -85,13 +85,13 @@ const GroupRef = builder.objectRef<GroupFreshness>('FactGroupHealth').implement(
     lastAttemptAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'Time at which the latest refresh ended; `null` before the first.',
+      description: 'Time at which the latest refresh ended; `null` = none has ended yet.',
       resolve: ({ lastAttemptMs }) => lastAttemptMs,
     }),
     lastSuccessAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'Time of the latest refresh in which no item failed; `null` before the first.',
+      description: 'Time of the latest refresh in which no item failed; `null` = there was none yet.',
       resolve: ({ lastSuccessMs }) => lastSuccessMs,
     }),
     itemCount: t.exposeInt('items', { description: 'Number of items with a value.' }),
@@ -116,7 +116,7 @@ const WaitingRef = builder.objectRef<ExcludedMarket['waitingFor'][number]>('Wait
     group: t.field({
       type: FactGroupRef,
       nullable: true,
-      description: 'Group of facts; `null` while the facts are there and only their composition is running.',
+      description: 'Group of facts; `null` = the facts are there, and only their composition is running.',
       resolve: ({ group }) => factGroups([group])[0] ?? null,
     }),
     explanation: t.exposeString('reason', { description: 'Reason for the lack of a value, in a few words.' }),
@@ -155,7 +155,7 @@ export const ChainFreshnessRef = builder.objectRef<ChainFreshness>('ChainHealth'
     publishedAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'Time at which this version was published; `null` before the first.',
+      description: 'Time at which this version was published; `null` = nothing was published yet.',
       resolve: ({ publishedMs }) => publishedMs,
     }),
     groups: t.expose('groups', {

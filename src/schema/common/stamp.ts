@@ -1,6 +1,5 @@
 import type { HealthStatus } from '../../domain/freshness/health.ts';
 import type { Gap, Stamp } from '../../domain/freshness/types.ts';
-import type { PriceAgeState } from '../../domain/market/price-age.ts';
 import type { ReadAt } from '../../domain/position/types.ts';
 import { ageOf, isStaleIn, secondOf, staleForSecIn } from '../../resolvers/common/age.ts';
 import type { AppContext } from '../../resolvers/common/context.ts';
@@ -45,19 +44,19 @@ export const FreshnessRef = builder.objectRef<ShownStamp>('Freshness').implement
       type: 'DateTime',
       nullable: true,
       description:
-        'Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` with the status `NEVER`.',
+        'Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured, with the status `NEVER`.',
       resolve: (stamp) => (isMeasured(stamp) ? stamp.asOfMs : null),
     }),
     staleAfterSec: t.exposeInt('staleAfterSec', { description: 'Freshness budget in seconds.' }),
     ageSec: t.int({
       nullable: true,
-      description: 'Whole seconds since `asOf`; `null` with the status `NEVER`.',
+      description: 'Whole seconds since `asOf`; `null` = never measured, with the status `NEVER`.',
       resolve: (stamp, _args, ctx) => (isMeasured(stamp) ? ageOf(stamp, secondOf(ctx)).ageSec : null),
     }),
     staleForSec: t.int({
       nullable: true,
       description:
-        'Whole seconds past the budget; `null` while the age is inside it. With the status `NEVER` counted from 1970, so that it is past every limit.',
+        'Whole seconds past the budget; `null` = the age is inside it. With the status `NEVER` counted from 1970, so that it is past every limit.',
       resolve: ({ asOfMs, staleAfterSec }, _args, ctx) => staleForSecIn({ asOfMs: asOfMs ?? 0, staleAfterSec }, ctx),
     }),
   }),
@@ -87,24 +86,6 @@ export const ReadAtRef = builder.objectRef<ReadAt>('ReadAt').implement({
 
 export const ORACLE_PRICE_AS_OF = "Last update of the feeds behind the oracle's price, of the oldest of them";
 
-const PRICE_AGE_DESCRIPTIONS: Record<PriceAgeState, string> = {
-  KNOWN: 'Every feed behind the price told a date that can be believed.',
-  NOT_APPLICABLE: 'No feed is behind it: it is computed on chain, and as old as the block.',
-  UNKNOWN: 'The oracle does not name its feeds, or one of them tells no date that can be believed.',
-};
-
-export const OraclePriceAgeRef = builder.enumType('OraclePriceAge', {
-  description: "Whether it is known how old an oracle's price is.",
-  values: Object.fromEntries(
-    Object.entries(PRICE_AGE_DESCRIPTIONS).map(([state, description]) => [state, { value: state, description }]),
-  ) as { [S in PriceAgeState]: { value: S; description: string } },
-});
-
-export const PREVIEW_READ_AT =
-  'Block at which the prices and the debt behind it were read; `null` = the node did not tell which.';
-export const PREVIEW_PRICE_AS_OF = `${ORACLE_PRICE_AS_OF}; \`null\` = see \`oraclePriceAge\`.`;
-export const PREVIEW_PRICE_AGE = 'Whether `oraclePriceAsOf` is known.';
-
 export const GapReasonRef = builder.enumType('GapReason', {
   description:
     'Reason for a field without a measured value. `NOT_APPLICABLE` and `NONE` are knowledge; all others mean: unknown, not zero.',
@@ -131,7 +112,7 @@ export const GapRef = builder.objectRef<Gap>('Gap').implement({
     since: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'Time at which the failing began or the absence was established; `null` when no attempt was made.',
+      description: 'Time at which the failing began or the absence was established; `null` = no attempt was made.',
       resolve: (gap) => gap.sinceMs ?? null,
     }),
   }),

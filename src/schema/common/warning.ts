@@ -1,5 +1,5 @@
 import type { Warning } from '../../domain/plausibility/types.ts';
-import { WARNING_CODES, type WarningCode } from '../../shared/vocabulary.ts';
+import { WARNED_FIELDS, WARNING_CODES, type WarnedField, type WarningCode } from '../../shared/vocabulary.ts';
 import { builder } from '../builder.ts';
 
 const UNCONFIRMED = 'The source tells another value, which nothing confirms yet; the last good one is shown.';
@@ -24,17 +24,31 @@ const CodeRef = builder.enumType('WarningCode', {
   ) as Record<string, { value: WarningCode; description: string }>,
 });
 
+const FIELDS: Readonly<Record<WarnedField, readonly [name: string, description: string]>> = {
+  'collateral.priceUsd': ['COLLATERAL_PRICE', 'USD price of the collateral: `Market.collateralPrice`.'],
+  'loan.priceUsd': ['LOAN_PRICE', 'USD price of the loan token: `Market.loanPrice`.'],
+  collateralApyPct: ['COLLATERAL_APY', 'APY of the collateral: `Market.collateralApyPct`.'],
+  borrowIncentive: ['BORROW_INCENTIVE', 'Incentives paid to borrowers: `Market.borrowIncentive`.'],
+  exitLiquidity: ['EXIT_LIQUIDITY', 'Loss of a sale of the collateral: `Market.exitLiquidity`.'],
+  oracle: ['ORACLE', 'Value of the collateral by the oracle: `Market.oracle`.'],
+};
+
+const FieldRef = builder.enumType('WarnedField', {
+  description:
+    'Value of a market that a warning is about; of a vault of its stock market or of the market of its yield leg.',
+  values: Object.fromEntries(
+    WARNED_FIELDS.map((field) => [FIELDS[field][0], { value: field, description: FIELDS[field][1] }]),
+  ) as Record<string, { value: WarnedField; description: string }>,
+});
+
 export const WarningRef = builder.objectRef<Warning>('Warning').implement({
   description: 'A doubt about a value that is shown, or about one that stands behind it.',
   fields: (t) => ({
     code: t.expose('code', { type: CodeRef, description: 'Kind of the doubt.' }),
-    field: t.exposeString('field', {
-      description:
-        'Word of the /v1 contract for the value, as a dotted path in a strategy, e.g. `collateral.priceUsd`.',
-    }),
+    field: t.expose('field', { type: FieldRef, description: 'The doubted value.' }),
     value: t.expose('value', {
       type: 'Decimal',
-      description: 'Doubted value, in the unit of the field.',
+      description: 'Doubted number: USD of prices and of the oracle, otherwise points of 100.',
     }),
     message: t.exposeString('message', { description: 'One plain sentence for people.' }),
   }),

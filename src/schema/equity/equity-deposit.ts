@@ -1,23 +1,15 @@
-import { strategyOf } from '../../resolvers/position/positions.ts';
+import type { Token } from '../../catalog/types.ts';
+import { strategyOf, vaultOf } from '../../resolvers/position/positions.ts';
 import type { CombinedStock, DepositPreview } from '../../transactions/equity/index.ts';
 import { builder } from '../builder.ts';
 import { ORACLE_PRICE_AS_OF } from '../common/stamp.ts';
-import { StrategyRef } from '../refs.ts';
+import { StrategyRef, TokenRef } from '../refs.ts';
 import { LiquidationRef } from '../transaction/estimate.ts';
 import { SwapSourceRef } from '../transaction/swap-source.ts';
 
-const DepositTokenRef = builder.objectRef<DepositPreview['depositToken']>('EquityDepositToken').implement({
-  description: 'The token that a vault takes.',
-  fields: (t) => ({
-    address: t.expose('address', { type: 'Address', description: 'Contract of the token.' }),
-    symbol: t.exposeString('symbol', { description: 'Symbol of the token.' }),
-    decimals: t.exposeInt('decimals', { description: 'Base units per token as a power of ten.' }),
-  }),
-});
-
 const CombinedRef = builder.objectRef<CombinedStock>('EquityCombinedStock').implement({
   description:
-    "The wallet's whole stock leg after a deposit, present holdings included: one lending position, liquidated as one. `gaps` of the preview or plan tell of a field that is `null`.",
+    "The wallet's whole stock leg after a deposit, present holdings included: one lending position, liquidated as one. `gaps` of the plan tell of a field that is `null`, e.g. `deposit.stock.combined.liquidationPriceUsd`.",
   fields: (t) => ({
     collateralAmount: t.expose('collateral', { type: 'Decimal', description: 'All stock posted, whole tokens.' }),
     debtAmount: t.expose('debtUsdg', { type: 'Decimal', description: 'All debt on it, whole deposit tokens.' }),
@@ -34,12 +26,13 @@ const CombinedRef = builder.objectRef<CombinedStock>('EquityCombinedStock').impl
   }),
 });
 
-const StockLegRef = builder.objectRef<DepositPreview['stock']>('EquityStockLeg').implement({
+type OfToken = { readonly token: Token };
+
+const StockLegRef = builder.objectRef<DepositPreview['stock'] & OfToken>('EquityStockLeg').implement({
   description:
-    'The stock leg of a deposit: the stock that is bought and posted, and the debt that is taken on it, after the expected fill. `gaps` of the preview or plan tell of a field that is `null`.',
+    'The stock leg of a deposit: the stock that is bought and posted, and the debt that is taken on it, after the expected fill. `gaps` of the preview or plan tell of a field that is `null`, e.g. `deposit.stock.priceUsd`.',
   fields: (t) => ({
-    symbol: t.exposeString('symbol', { description: 'Symbol of the stock token.' }),
-    tokenAddress: t.expose('address', { type: 'Address', description: 'Contract of the stock token.' }),
+    token: t.expose('token', { type: TokenRef, description: 'The stock.' }),
     priceUsd: t.expose('priceUsd', {
       type: 'Decimal',
       nullable: true,
@@ -100,12 +93,12 @@ const StockLegRef = builder.objectRef<DepositPreview['stock']>('EquityStockLeg')
   }),
 });
 
-const YieldLegRef = builder.objectRef<DepositPreview['yieldLeg']>('EquityYieldLeg').implement({
+const YieldLegRef = builder.objectRef<DepositPreview['yieldLeg'] & OfToken>('EquityYieldLeg').implement({
   description:
-    'The yield leg of a deposit: the loop that is opened with the debt of the stock leg. `gaps` of the preview or plan tell of a field that is `null`.',
+    'The yield leg of a deposit: the loop that is opened with the debt of the stock leg. `gaps` of the preview or plan tell of a field that is `null`, e.g. `deposit.yieldLeg.oraclePriceAsOf`.',
   fields: (t) => ({
     strategyId: t.expose('strategyId', { type: 'StrategyId', description: 'The strategy of the loop.' }),
-    collateralSymbol: t.exposeString('collateralSymbol', { description: 'Symbol of the collateral.' }),
+    collateralToken: t.expose('token', { type: TokenRef, description: 'The collateral.' }),
     collateralIn: t.expose('collateralIn', {
       type: 'Decimal',
       description: 'Quoted output of the swap of the borrowed tokens into collateral, whole tokens.',
@@ -157,7 +150,7 @@ const YieldLegRef = builder.objectRef<DepositPreview['yieldLeg']>('EquityYieldLe
 
 const DepositFeesRef = builder.objectRef<DepositPreview['fees']>('EquityDepositFees').implement({
   description:
-    'Referral fees of the swaps; 0 where nobody receives them. Exits take none. `gaps` of the preview or plan tell of a field that is `null`.',
+    'Referral fees of the swaps; 0 where nobody receives them. Exits take none. `gaps` of the preview or plan tell of a field that is `null`, e.g. `deposit.fees.estimatedUsd`.',
   fields: (t) => ({
     stockLegBps: t.exposeInt('stockLegBps', {
       description: 'Fee on the swap into the stock, basis points of its input.',
@@ -180,13 +173,28 @@ export const EquityDepositRef = builder.objectRef<DepositPreview>('EquityDeposit
     strategy: t.field({
       type: StrategyRef,
       nullable: true,
-      description: 'The vault; `null` while it is not measured.',
+      description: 'The vault; `null` = it is not measured yet.',
       resolve: (preview, _args, ctx) => strategyOf(preview, ctx),
     }),
-    depositToken: t.expose('depositToken', { type: DepositTokenRef, description: 'The token that is paid with.' }),
+    depositToken: t.field({
+      type: TokenRef,
+      description: 'The token that is paid with.',
+      resolve: (preview, _args, ctx) => vaultOf(preview, ctx).depositToken,
+    }),
     depositAmount: t.expose('depositAmount', { type: 'Decimal', description: 'The deposit, whole deposit tokens.' }),
-    stock: t.expose('stock', { type: StockLegRef, description: 'The stock leg.' }),
-    yieldLeg: t.expose('yieldLeg', { type: YieldLegRef, description: 'The yield leg.' }),
+    stock: t.field({
+      type: StockLegRef,
+      description: 'The stock leg.',
+      resolve: (preview, _args, ctx) => ({ ...preview.stock, token: vaultOf(preview, ctx).stock }),
+    }),
+    yieldLeg: t.field({
+      type: YieldLegRef,
+      description: 'The yield leg.',
+      resolve: (preview, _args, ctx) => ({
+        ...preview.yieldLeg,
+        token: vaultOf(preview, ctx).yieldMarket.collateral,
+      }),
+    }),
     netApyPct: t.expose('netApyPct', {
       type: 'Decimal',
       description:

@@ -1,7 +1,7 @@
 import type { YieldLoopMatch } from '../../domain/equity/loops.ts';
 import type { EquityPosition, StockPosition } from '../../domain/equity/position.ts';
 import { equityPositionGaps } from '../../resolvers/position/position-gaps.ts';
-import { findEquityPosition, strategyOf, vaultTokensOf } from '../../resolvers/position/positions.ts';
+import { findEquityPosition, strategyOf, vaultOf } from '../../resolvers/position/positions.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
 import { gapsOf } from '../common/gaps.ts';
@@ -28,7 +28,6 @@ const StockRef = builder.objectRef<StockPosition>('StockPosition').implement({
   description:
     'The stock leg of a vault: holdings and debt of the wallet itself on the stock market. `gaps` of the vault tell of a field that is `null`, e.g. `stock.priceUsd`.',
   fields: (t) => ({
-    symbol: t.exposeString('symbol', { description: 'Symbol of the stock token.' }),
     collateralAmount: t.expose('collateral', { type: 'Decimal', description: 'Stock posted, whole tokens.' }),
     collateralUsd: t.expose('collateralUsd', usd('Value of the stock, USD with 2 places.')),
     priceUsd: t.expose('priceUsd', usd('Oracle price in USD, which decides on liquidation.')),
@@ -67,7 +66,7 @@ EquityPositionRef.implement({
     strategy: t.field({
       type: StrategyRef,
       nullable: true,
-      description: 'The vault as a strategy; `null` while it is not measured.',
+      description: 'The vault as a strategy; `null` = it is not measured yet.',
       resolve: (position, _args, ctx) => strategyOf(position, ctx),
     }),
     chainId: t.expose('chainId', { type: 'ChainId', description: 'The chain.' }),
@@ -75,15 +74,13 @@ EquityPositionRef.implement({
     curator: t.exposeString('curator', { description: 'Partner that curates the stock market.' }),
     stockToken: t.field({
       type: TokenRef,
-      nullable: true,
-      description: 'The stock; `null` when the vault is not in the catalog.',
-      resolve: (position, _args, ctx) => vaultTokensOf(position, ctx)?.stock ?? null,
+      description: 'The stock.',
+      resolve: (position, _args, ctx) => vaultOf(position, ctx).stock,
     }),
     depositToken: t.field({
       type: TokenRef,
-      nullable: true,
-      description: 'The token that the vault takes and pays out; `null` when the vault is not in the catalog.',
-      resolve: (position, _args, ctx) => vaultTokensOf(position, ctx)?.depositToken ?? null,
+      description: 'The token that the vault takes and pays out.',
+      resolve: (position, _args, ctx) => vaultOf(position, ctx).depositToken,
     }),
     stock: t.expose('stock', { type: StockRef, description: 'The stock leg.' }),
     yieldLoops: t.expose('yieldLoops', {
@@ -99,7 +96,7 @@ EquityPositionRef.implement({
     ambiguousPositionIndexes: t.exposeIntList('ambiguousYieldLoopIds', {
       nullable: true,
       description:
-        'Indexes of the plain positions that may be loops of the vault, at most one per loop of the wallet; `null` unless the match is ambiguous.',
+        'Indexes of the plain positions that may be loops of the vault, at most one per loop of the wallet; `null` = the match is not ambiguous.',
     }),
     netValueUsd: t.expose('netValueUsd', usd('Stock leg plus loops, collateral less debt, USD with 2 places.')),
     netApyPct: t.expose(
@@ -109,7 +106,7 @@ EquityPositionRef.implement({
     freshness: t.expose('freshness', {
       type: PositionFreshnessRef,
       nullable: true,
-      description: 'Age of the values of the stock market; `null` while there are none.',
+      description: 'Age of the values of the stock market; `null` = there are none.',
     }),
     readAt: t.expose('readAt', {
       type: ReadAtRef,

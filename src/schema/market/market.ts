@@ -266,7 +266,7 @@ builder.objectFields(MarketRef, (t) => ({
     type: MarketDeploymentRef,
     nullable: true,
     description:
-      'Terms of the deployed contract for positions on the market, on which limits and fees rest. `null` on the stock legs of equity vaults, which it has no part in.',
+      'Terms of the deployed contract for positions on the market, on which limits and fees rest. `null` = the market is the stock leg of an equity vault, which the contract has no part in.',
   }),
 }));
 

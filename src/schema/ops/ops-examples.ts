@@ -15,12 +15,12 @@ query OpsCloseToLiquidation {
       totalCount
       nodes {
         ... on PortfolioLoop {
-          position { id wallet chainId positionIndex collateralSymbol loanSymbol ltvPct ltvHeadroomPct netValueUsd }
+          position { id wallet chainId positionIndex collateralToken { id displaySymbol } loanToken { id displaySymbol } ltvPct ltvHeadroomPct netValueUsd }
           pnl { totalUsd returnOnEquityPct }
         }
         ... on PortfolioVault {
           wallet
-          stockSymbol
+          stockToken { id displaySymbol }
           equityPosition { stock { ltvPct ltvHeadroomPct liquidationPriceUsd } }
           pnl { totalUsd }
         }

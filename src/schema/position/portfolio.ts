@@ -22,6 +22,7 @@ import { ReadAtRef } from '../common/stamp.ts';
 import { EquityPositionRef } from '../equity/equity-position.ts';
 import { DriftConnectionRef, DriftRef } from '../ops/drift.ts';
 import { UnresolvedReasonRef } from '../ops/ops-inputs.ts';
+import { TokenRef } from '../refs.ts';
 import { PositionRef, PositionStatusRef } from './position.ts';
 
 export const PnlRef = builder.objectRef<Pnl>('Pnl').implement({
@@ -39,20 +40,19 @@ export const PnlRef = builder.objectRef<Pnl>('Pnl').implement({
     badDebtUsd: t.expose('badDebtUsd', {
       type: 'Decimal',
       nullable: true,
-      description:
-        'Debt beyond the value of the collateral, which nobody has to pay; `null` with the net value, for its reason.',
+      description: 'Debt beyond the value of the collateral, which nobody has to pay; `null` = see `gaps`.',
     }),
     divergentUsd: t.expose('divergentUsd', {
       type: 'Decimal',
       nullable: true,
       description:
-        'Part of the net value that depends on an oracle far from its reference: see `warnings` of the position. `null` with the net value, for its reason.',
+        'Part of the net value that depends on an oracle far from its reference: see `warnings` of the position. `null` = see `gaps`.',
     }),
     baseResultUsd: t.expose('baseResultUsd', {
       type: 'Decimal',
       nullable: true,
       description:
-        'Net value + returned - deposited; `null` also where a part was sold before: the share of the deposit in it is not kept on chain.',
+        'Net value + returned - deposited; not known after a part was sold, because the share of the deposit in it is not kept on chain: `null` = see `gaps`.',
     }),
     incentivesUsd: t.expose('incentivesUsd', {
       type: 'Decimal',
@@ -90,7 +90,7 @@ export const PnlRef = builder.objectRef<Pnl>('Pnl').implement({
 });
 
 export const RegistrationRef = builder.objectRef<RegisteredPosition>('PositionRegistration').implement({
-  description: 'A position as the app registered it. `null` = the app did not give the value.',
+  description: 'A position as the app registered it.',
   fields: (t) => ({
     wallet: t.expose('wallet', { type: 'Address', description: 'Owner.' }),
     chainId: t.expose('chainId', { type: 'ChainId', description: 'Id of the chain.' }),
@@ -107,25 +107,33 @@ export const RegistrationRef = builder.objectRef<RegisteredPosition>('PositionRe
     openCollateralApyPct: t.expose('collateralApyPctAtOpen', {
       type: 'Decimal',
       nullable: true,
-      description: 'APY of the collateral at the opening, percent.',
+      description: 'APY of the collateral at the opening, percent; `null` = not registered.',
     }),
     openBorrowApyPct: t.expose('borrowApyPctAtOpen', {
       type: 'Decimal',
       nullable: true,
-      description: 'Borrow APY at the opening, percent.',
+      description: 'Borrow APY at the opening, percent; `null` = not registered.',
     }),
     openLeverageApyPct: t.expose('leverageApyPctAtOpen', {
       type: 'Decimal',
       nullable: true,
-      description: 'Leveraged APY at the opening, percent.',
+      description: 'Leveraged APY at the opening, percent; `null` = not registered.',
     }),
     desiredLtvPct: t.expose('desiredLtvPct', {
       type: 'Decimal',
       nullable: true,
-      description: 'LTV asked for, percent.',
+      description: 'LTV asked for, percent; `null` = not registered.',
     }),
-    entryPrice: t.expose('entryPrice', { type: 'Decimal', nullable: true, description: 'Price at the opening.' }),
-    exitPrice: t.expose('exitPrice', { type: 'Decimal', nullable: true, description: 'Price at the closing.' }),
+    entryPrice: t.expose('entryPrice', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Price at the opening; `null` = not registered.',
+    }),
+    exitPrice: t.expose('exitPrice', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Price at the closing; `null` = not registered.',
+    }),
     equityVaultId: t.expose('equityVaultId', {
       type: 'StrategyId',
       nullable: true,
@@ -189,14 +197,16 @@ export const PortfolioVaultRef = builder.objectRef<PortfolioVault>('PortfolioVau
       type: PositionStatusRef,
       description: 'Open, closed, or liquidated (one of its loops was).',
     }),
-    stockSymbol: t.exposeString('stockSymbol', {
+    stockToken: t.field({
+      type: TokenRef,
       nullable: true,
-      description: 'Symbol of the stock; `null` = the vault is not in the catalog.',
+      description: 'The stock; `null` = the vault is not in the catalog.',
+      resolve: ({ chainId, vaultId }, _args, ctx) => ctx.services.catalog.vault(chainId, vaultId)?.stock ?? null,
     }),
     equityPosition: t.expose('equity', {
       type: EquityPositionRef,
       nullable: true,
-      description: 'Stock leg and loops as held now; `null` after the end.',
+      description: 'Stock leg and loops as held now; `null` = the vault has ended.',
     }),
     loops: t.field({
       type: LoopConnectionRef,
@@ -260,7 +270,7 @@ const PortfolioHeaderRef = builder.objectRef<PortfolioHeader>('PortfolioHeader')
     totalDepositedUsd: t.expose('totalDepositedUsd', {
       type: 'Decimal',
       nullable: true,
-      description: 'Deposits of everything open, exact USD; `null` while one of them is not known.',
+      description: 'Deposits of everything open, exact USD; `null` = one of them is not known.',
     }),
     openCount: t.exposeInt('openCount', { description: 'Number of open loops and vaults.' }),
   }),

@@ -56,7 +56,7 @@ export const PositionFreshnessRef = builder.objectRef<Stamps>('PositionFreshness
     collateralApy: t.expose('collateralApy', {
       type: FreshnessRef,
       nullable: true,
-      description: 'Age of the APY of the collateral; `null` of a vault, whose loops tell theirs.',
+      description: 'Age of the APY of the collateral; `null` = the stock leg of a vault, whose loops tell theirs.',
     }),
   }),
 });
@@ -136,29 +136,24 @@ function identityFields(t: Fields) {
     strategy: t.field({
       type: StrategyRef,
       nullable: true,
-      description: 'The strategy of the market; `null` while it is not measured or not in the catalog.',
+      description: 'The strategy of the market; `null` = not measured yet, or not in the catalog.',
       resolve: (position, _args, ctx) => strategyOf(position, ctx),
     }),
     collateralToken: t.field({
       type: TokenRef,
       nullable: true,
-      description: 'The collateral; `null` when the market is not in the catalog.',
+      description: 'The collateral.',
       resolve: (position, _args, ctx) => tokensOfPosition(position, ctx)?.collateral ?? null,
     }),
     loanToken: t.field({
       type: TokenRef,
       nullable: true,
-      description: 'The loan token; `null` when the market is not in the catalog.',
+      description: 'The loan token.',
       resolve: (position, _args, ctx) => tokensOfPosition(position, ctx)?.loan ?? null,
     }),
     status: t.expose('status', { type: PositionStatusRef, description: 'Open, closed or liquidated.' }),
     open: t.exposeBoolean('open', { description: 'Whether the position holds collateral.' }),
     liquidated: t.exposeBoolean('liquidated', { description: 'Whether the position was liquidated.' }),
-    collateralSymbol: t.exposeString('collateralSymbol', {
-      nullable: true,
-      description: 'Symbol of the collateral.',
-    }),
-    loanSymbol: t.exposeString('loanSymbol', { nullable: true, description: 'Symbol of the loan token.' }),
   };
 }
 
@@ -233,7 +228,7 @@ function contractFields(t: Fields) {
     exitLiquidity: t.expose('exitLiquidity', {
       type: PositionExitRef,
       nullable: true,
-      description: 'Liquidity for closing the position; `null` on positions that ended.',
+      description: 'Liquidity for closing the position; `null` = the position has ended.',
     }),
   };
 }
@@ -243,7 +238,7 @@ function ageFields(t: Fields) {
     freshness: t.expose('freshness', {
       type: PositionFreshnessRef,
       nullable: true,
-      description: 'Age of the market values; `null` where none was used.',
+      description: 'Age of the market values; `null` = none was used.',
     }),
     readAt: t.expose('readAt', {
       type: ReadAtRef,

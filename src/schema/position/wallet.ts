@@ -114,7 +114,7 @@ WalletRef.implement({
       type: [MissingChainRef],
       complexity: { field: 1, multiplier: 1 },
       description:
-        'Asked chains on which the wallet cannot be read now, at most one entry per chain. When it can be read on none, the wallet is `null` with an error.',
+        'Asked chains on which the wallet cannot be read now, at most one entry per chain. A wallet that can be read on no asked chain is answered with an error instead.',
       resolve: ({ missingChains }) => [...missingChains],
     }),
     positions: t.field({

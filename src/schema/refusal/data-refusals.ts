@@ -1,4 +1,5 @@
 import type { FactGroup } from '../../domain/facts.ts';
+import { findCatalogToken, requireCatalogToken } from '../../resolvers/market/tokens.ts';
 import type { LiquidityPlace, VenueAnswer } from '../../transactions/index.ts';
 import {
   InsufficientLiquidityError,
@@ -9,6 +10,7 @@ import {
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
 import { FactGroupRef } from '../common/fact-group.ts';
+import { TokenRef } from '../refs.ts';
 import { NamedValueRef } from '../transaction/call.ts';
 import { SwapSourceRef, VenueReasonRef } from '../transaction/swap-source.ts';
 import { detailsOf, RefusalRef } from './refusal.ts';
@@ -80,14 +82,32 @@ builder.objectType(NoRouteError, {
   interfaces: [RefusalRef],
   description: 'No venue has a believable route for the pair at this size.',
   fields: (t) => ({
+    tokenIn: t.field({
+      type: TokenRef,
+      nullable: true,
+      description: 'The token to be sold; `null` = it is not curated.',
+      resolve: (error, _args, ctx) => {
+        const { chainId, tokenIn: address } = detailsOf(error);
+        return findCatalogToken({ chainId, address }, ctx);
+      },
+    }),
     tokenInAddress: t.field({
       type: 'Address',
-      description: 'Address of the token to be sold.',
+      description: 'Address of the token to be sold, also of one that is not curated.',
       resolve: (error) => detailsOf(error).tokenIn,
+    }),
+    tokenOut: t.field({
+      type: TokenRef,
+      nullable: true,
+      description: 'The token to be bought; `null` = it is not curated.',
+      resolve: (error, _args, ctx) => {
+        const { chainId, tokenOut: address } = detailsOf(error);
+        return findCatalogToken({ chainId, address }, ctx);
+      },
     }),
     tokenOutAddress: t.field({
       type: 'Address',
-      description: 'Address of the token to be bought.',
+      description: 'Address of the token to be bought, also of one that is not curated.',
       resolve: (error) => detailsOf(error).tokenOut,
     }),
     amountInUnits: t.field({
@@ -128,9 +148,10 @@ builder.objectType(InsufficientLiquidityError, {
       description: 'Amount that is there now, whole loan tokens.',
       resolve: (error) => detailsOf(error).available,
     }),
-    loanSymbol: t.string({
-      description: 'Symbol of the loan token of both amounts.',
-      resolve: (error) => detailsOf(error).symbol,
+    loanToken: t.field({
+      type: TokenRef,
+      description: 'The loan token of both amounts.',
+      resolve: (error, _args, ctx) => requireCatalogToken(detailsOf(error).loan, ctx),
     }),
     place: t.field({
       type: LiquidityPlaceRef,

@@ -1,3 +1,4 @@
+import { requireCatalogToken } from '../../resolvers/market/tokens.ts';
 import { AmbiguousYieldLoopsError } from '../../transactions/equity/index.ts';
 import {
   type Alternative,
@@ -7,6 +8,7 @@ import {
 } from '../../transactions/index.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
+import { TokenRef } from '../refs.ts';
 import { ListingRuleRef } from '../strategy/visibility.ts';
 import { detailsOf, RefusalRef } from './refusal.ts';
 
@@ -50,7 +52,11 @@ const AlternativeRef = builder.objectRef<Alternative>('ActionAlternative').imple
       description: 'Amount of the action, whole tokens.',
       resolve: ({ amount }) => amount,
     }),
-    symbol: t.exposeString('symbol', { description: 'Symbol of the token of the amount.' }),
+    token: t.field({
+      type: TokenRef,
+      description: 'The token of the amount.',
+      resolve: ({ token }, _args, ctx) => requireCatalogToken(token, ctx),
+    }),
     thenRepay: t.boolean({
       description: 'Whether the proceeds have to be repaid afterwards.',
       resolve: ({ thenRepay }) => thenRepay ?? false,

@@ -1,5 +1,7 @@
+import { requireCatalogToken } from '../../resolvers/market/tokens.ts';
 import { NotSimulatedError, SimulationMismatchError, SimulationRevertedError } from '../../transactions/index.ts';
 import { builder } from '../builder.ts';
+import { TokenRef } from '../refs.ts';
 import { NamedValueRef } from '../transaction/call.ts';
 import { SwapSourceRef } from '../transaction/swap-source.ts';
 import { detailsOf, RefusalRef } from './refusal.ts';
@@ -67,9 +69,11 @@ builder.objectType(SimulationMismatchError, {
       description: 'Amount that the simulation ended with, whole tokens.',
       resolve: (error) => detailsOf(error).simulated,
     }),
-    symbol: t.string({
-      description: 'Symbol of the token of both amounts.',
-      resolve: (error) => detailsOf(error).symbol,
+    token: t.field({
+      type: TokenRef,
+      description: 'The token of both amounts.',
+      resolve: (error, _args, ctx) =>
+        requireCatalogToken({ chainId: error.chainId, address: detailsOf(error).token.address }, ctx),
     }),
     tolerancePct: t.field({
       type: 'Decimal',

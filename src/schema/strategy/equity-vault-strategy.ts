@@ -33,7 +33,7 @@ EquityVaultStrategyRef.implement({
     yieldStrategy: t.field({
       type: LoopStrategyRef,
       nullable: true,
-      description: 'Strategy of the yield leg; `null` while it cannot be composed.',
+      description: 'Strategy of the yield leg; `null` = it cannot be composed yet.',
       resolve: (vault, _args, ctx) => yieldStrategyOf(vault, ctx),
     }),
     targetLtvPct: t.field({

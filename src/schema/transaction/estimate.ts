@@ -1,3 +1,4 @@
+import { findCatalogToken } from '../../resolvers/market/tokens.ts';
 import type { Estimate, ShownAction, ShownWorstCase } from '../../resolvers/transaction/estimate.ts';
 import { formatPct } from '../../shared/decimal.ts';
 import type { FormattedCost } from '../../transactions/equity/index.ts';
@@ -6,7 +7,8 @@ import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
 import { gapsOf } from '../common/gaps.ts';
 import { ORACLE_PRICE_AS_OF, ReadAtRef } from '../common/stamp.ts';
-import { bpsOfRatio, PlanIssueRef } from './plan-issue.ts';
+import { TokenRef } from '../refs.ts';
+import { bpsOfRatio, type OnChain, PlanIssueRef } from './plan-issue.ts';
 
 const PlanActionRef = builder.enumType('PlanAction', {
   description: 'The action that a preview or plan is about.',
@@ -37,13 +39,24 @@ const CostKindRef = builder.enumType('CostKind', {
   }),
 });
 
-const CostRef = builder.objectRef<FormattedCost>('Cost').implement({
+const CostRef = builder.objectRef<FormattedCost & OnChain>('Cost').implement({
   description:
     'One cost, paid at once. `gaps` of the preview or plan tell of a field that is `null`, e.g. `costs.0.valueUsd`.',
   fields: (t) => ({
     kind: t.expose('kind', { type: CostKindRef, description: 'The purpose of the cost.' }),
-    tokenAddress: t.expose('token', { type: 'Address', description: 'Address of the token that the amount is in.' }),
-    symbol: t.exposeString('symbol', { description: 'Symbol of the token that the amount is in.' }),
+    token: t.field({
+      type: TokenRef,
+      nullable: true,
+      description: 'The token that the amount is in.',
+      resolve: ({ chainId, token: address }, _args, ctx) => findCatalogToken({ chainId, address }, ctx),
+    }),
+    tokenAddress: t.expose('token', {
+      type: 'Address',
+      description: 'Address of the token that the amount is in, also of one that is not curated.',
+    }),
+    symbol: t.exposeString('symbol', {
+      description: 'Symbol of the token that the amount is in, also of one that is not curated.',
+    }),
     amount: t.expose('amount', { type: 'Decimal', description: 'The cost in whole tokens.' }),
     valueUsd: t.expose('usd', { type: 'Decimal', nullable: true, description: 'The cost in USD with 2 places.' }),
     shareOfEquityPct: t.expose('pctOfEquity', {
@@ -137,7 +150,7 @@ export const EstimateRef = builder.interfaceRef<Estimate>('Estimate').implement(
       complexity: { field: 1, multiplier: 4 },
       description:
         'The costs that are paid at once, one per kind and swap; empty where nothing is swapped and no fee is due.',
-      resolve: ({ costs }) => [...costs],
+      resolve: ({ costs, chainId }) => costs.map((cost) => ({ ...cost, chainId })),
     }),
     totalSwapCostOfEquityPct: t.expose('totalSwapCostPctOfEquity', {
       type: 'Decimal',
@@ -153,7 +166,7 @@ export const EstimateRef = builder.interfaceRef<Estimate>('Estimate').implement(
       type: [PlanIssueRef],
       complexity: { field: 1, multiplier: 3 },
       description: 'Everything to know or to do before signing, at most a few entries per kind.',
-      resolve: ({ issues }) => [...issues],
+      resolve: ({ issues, chainId }) => issues.map((issue) => ({ ...issue, chainId })),
     }),
     readAt: t.field({
       type: ReadAtRef,

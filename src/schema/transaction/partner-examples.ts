@@ -130,8 +130,9 @@ query PreviewVault($input: EquityDepositInput!) {
       note
       costs { kind symbol amount valueUsd }
       deposit {
-        stock { symbol minReceived ltvPct maxLtvPct liquidationPriceUsd priceDropToLiquidationPct borrowAmount }
-        yieldLeg { collateralSymbol leverage leverageApyPct leverageApyBeforePct }
+        depositToken { id symbol }
+        stock { token { id symbol } minReceived ltvPct maxLtvPct liquidationPriceUsd priceDropToLiquidationPct borrowAmount }
+        yieldLeg { collateralToken { id displaySymbol } leverage leverageApyPct leverageApyBeforePct }
         netApyPct
         netApyBeforePct
         fees { estimatedUsd }

@@ -1,7 +1,10 @@
+import { findCatalogToken } from '../../resolvers/market/tokens.ts';
 import { Decimal } from '../../shared/decimal.ts';
+import type { ChainId } from '../../shared/ids.ts';
 import type { Issue } from '../../transactions/index.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
+import { TokenRef } from '../refs.ts';
 
 const IssueKindRef = builder.enumType('PlanIssueKind', {
   description: 'A kind of thing to know or to do before signing.',
@@ -17,15 +20,27 @@ const IssueKindRef = builder.enumType('PlanIssueKind', {
   }),
 });
 
-export const PlanIssueRef = builder.objectRef<Issue>('PlanIssue').implement({
+/** Part of a preview or plan, with the chain that its token is on. */
+export interface OnChain {
+  readonly chainId: ChainId;
+}
+
+export const PlanIssueRef = builder.objectRef<Issue & OnChain>('PlanIssue').implement({
   description: 'Something to know or to do before signing. It never stops a plan.',
   fields: (t) => ({
     kind: t.expose('kind', { type: IssueKindRef, description: 'The kind of issue.' }),
     message: t.exposeString('message', { description: 'The issue in a sentence.' }),
+    token: t.field({
+      type: TokenRef,
+      nullable: true,
+      description: 'The token in question; `null` = no token is, or one that is not curated.',
+      resolve: ({ chainId, token: address }, _args, ctx) =>
+        address === undefined ? null : findCatalogToken({ chainId, address }, ctx),
+    }),
     tokenAddress: t.expose('token', {
       type: 'Address',
       nullable: true,
-      description: 'Address of the token in question; `null` = no token is.',
+      description: 'Address of the token in question, also of one that is not curated; `null` = no token is.',
     }),
     required: t.expose('required', {
       type: 'Decimal',

@@ -1,24 +1,15 @@
-import type { ShownPlanBase } from '../../resolvers/transaction/estimate.ts';
+import { receivedAmounts, type ShownAmount, type ShownPlanBase } from '../../resolvers/transaction/estimate.ts';
 import { formatUnitsPlain } from '../../shared/decimal.ts';
-import type { TokenAmount } from '../../transactions/index.ts';
 import { builder } from '../builder.ts';
+import { TokenRef } from '../refs.ts';
 import { sendCallsParameters, UnsignedCallRef } from './call.ts';
 import { EstimateRef } from './estimate.ts';
 
-const TokenAmountRef = builder.objectRef<TokenAmount>('TokenAmount').implement({
+const TokenAmountRef = builder.objectRef<ShownAmount>('TokenAmount').implement({
   description: 'An amount of one token.',
   fields: (t) => ({
-    tokenAddress: t.field({
-      type: 'Address',
-      description: 'Address of the token; the zero address is the native token.',
-      resolve: ({ token }) => token.address,
-    }),
-    symbol: t.string({ description: 'Symbol of the token.', resolve: ({ token }) => token.symbol }),
-    units: t.field({
-      type: 'BigInteger',
-      description: 'The amount in base units.',
-      resolve: ({ amount }) => amount,
-    }),
+    token: t.expose('token', { type: TokenRef, description: 'The token.' }),
+    units: t.expose('amount', { type: 'BigInteger', description: 'The amount in base units.' }),
     amount: t.field({
       type: 'Decimal',
       description: 'The amount in whole tokens.',
@@ -72,7 +63,7 @@ export const TransactionPlanRef = builder.interfaceRef<ShownPlanBase>('Transacti
       complexity: { field: 1, multiplier: 2 },
       description:
         'Increase of the balances of the wallet in the simulation, fees of the contracts paid, at most two tokens; empty = none.',
-      resolve: ({ received }) => (received ? [...received] : null),
+      resolve: (plan, _args, ctx) => receivedAmounts(plan, ctx),
     }),
     simulatedGas: t.expose('gasUsed', {
       type: 'BigInteger',

@@ -71,6 +71,7 @@ export async function sizeDeposit(deps: BuilderDeps, order: DepositOrder, live: 
   const zap = await buy('yield', yieldMarket.collateral, stockBorrow, router);
   const minCollateral = worstOutput(zap) - depositFeeOf(worstOutput(zap), depositFee);
   const { amount: amountFlashLoan, swap: leverage } = await sizeLoan({
+    chainId: vault.chainId,
     collateral: minCollateral,
     debt: 0n,
     price: prices.yield,

@@ -42,7 +42,7 @@ export interface PreviewInput extends Omit<DepositTerms, 'preview' | 'router'> {
  * both markets after the deposit's own borrow.
  */
 export function previewDeposit(input: PreviewInput): DepositPreview {
-  const { vault, amountIn, swaps, prices, stock, yieldMarket, fees, slippage } = input;
+  const { vault, amountIn, swaps, prices, stock, yieldMarket, fees } = input;
   const { depositToken, stockMarket } = vault;
   const { liquidationLtvPct } = limitsOf(stockMarket);
   const ltvPct = ltvOf({ collateral: swaps.stock.expectedOut, debt: input.stockBorrow }, prices.stock);
@@ -65,11 +65,9 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
   return {
     chainId: vault.chainId,
     strategyId: vault.id,
-    depositToken: { address: depositToken.address, symbol: depositToken.symbol, decimals: depositToken.decimals },
     depositAmount: usdg(amountIn),
     stock: {
       symbol: vault.stock.symbol,
-      address: vault.stock.address,
       priceUsd: priceUsd && formatPrice(priceUsd),
       expectedReceived: formatUnitsPlain(swaps.stock.expectedOut, vault.stock.decimals),
       minReceived: formatUnitsPlain(worstOutput(swaps.stock), vault.stock.decimals),
@@ -83,13 +81,11 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
       borrowUsdg: usdg(input.stockBorrow),
       borrowApyPct: formatPct(rates.stock.after),
       borrowApyBeforePct: formatPct(rates.stock.before),
-      borrowApyAfterPct: formatPct(rates.stock.after),
       swapSource: swaps.stock.quote.source,
       priceImpactPct: formatPct(buyImpactPct(amountIn, swaps.stock.expectedOut, prices.stock)),
     },
     yieldLeg: {
       strategyId: vault.yieldMarket.id as string as StrategyId,
-      collateralSymbol: vault.yieldMarket.collateral.displaySymbol,
       collateralIn: formatUnitsPlain(swaps.zap.expectedOut, yieldDecimals),
       minCollateralIn: formatUnitsPlain(worstOutput(swaps.zap), yieldDecimals),
       leverage: formatLeverage(legLtvPct),
@@ -99,21 +95,18 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
       depositBasis: usdg(collateralValueInLoan(zapped(input), prices.yield)),
       leverageApyPct: formatPct(leg.after),
       leverageApyBeforePct: formatPct(leg.before),
-      leverageApyAfterPct: formatPct(leg.after),
       swapSource: swaps.leverage.quote.source,
       priceImpactPct: formatPct(legImpactPct(input)),
       ...priceAsOf(input.priced.yield),
     },
     netApyPct: formatPct(net.after),
     netApyBeforePct: formatPct(net.before),
-    netApyAfterPct: formatPct(net.after),
     fees: {
       stockLegBps: fees.stockLegBps,
       yieldLegBps: fees.yieldLegBps,
       estimatedFeeUsd: loanUsd && toFixedHalfUp(feeOf(input, fees, depositToken.decimals).times(loanUsd), 2),
     },
     ...depositCosts(input, loanUsd),
-    slippage: slippage.toFixed(),
     ...input.priced.stock,
   };
 }

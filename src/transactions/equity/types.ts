@@ -79,11 +79,9 @@ export interface DepositCosts {
 export interface DepositPreview extends DepositCosts, PricedAt {
   readonly chainId: ChainId;
   readonly strategyId: StrategyId;
-  readonly depositToken: { readonly address: Address; readonly symbol: string; readonly decimals: number };
   readonly depositAmount: string;
   readonly stock: {
     readonly symbol: string;
-    readonly address: Address;
     readonly priceUsd?: string | undefined;
     /** At the quote. */
     readonly expectedReceived: string;
@@ -102,14 +100,11 @@ export interface DepositPreview extends DepositCosts, PricedAt {
     /** At the rate that the market has once this deposit has borrowed; `…BeforePct` is the rate of now. */
     readonly borrowApyPct: string;
     readonly borrowApyBeforePct: string;
-    /** The same as `borrowApyPct`. */
-    readonly borrowApyAfterPct: string;
     readonly swapSource: SwapSource;
     readonly priceImpactPct: string;
   };
   readonly yieldLeg: {
     readonly strategyId: StrategyId;
-    readonly collateralSymbol: string;
     /** Collateral of the loop, before the flash loan's share. */
     readonly collateralIn: string;
     readonly minCollateralIn: string;
@@ -123,8 +118,6 @@ export interface DepositPreview extends DepositCosts, PricedAt {
     /** Once this deposit has borrowed: its own flash loan raises the rate it pays. `…BeforePct` is at the rates of now. */
     readonly leverageApyPct: string;
     readonly leverageApyBeforePct: string;
-    /** The same as `leverageApyPct`. */
-    readonly leverageApyAfterPct: string;
     readonly swapSource: SwapSource;
     readonly priceImpactPct: string;
     /** Of its own oracle, ms; `null` = it needs no feed, absent = not known. */
@@ -133,15 +126,11 @@ export interface DepositPreview extends DepositCosts, PricedAt {
   /** Once this deposit has borrowed and so raised both rates; `…BeforePct` is at the rates of now. */
   readonly netApyPct: string;
   readonly netApyBeforePct: string;
-  /** The same as `netApyPct`. */
-  readonly netApyAfterPct: string;
   readonly fees: {
     readonly stockLegBps: number;
     readonly yieldLegBps: number;
     readonly estimatedFeeUsd?: string | undefined;
   };
-  /** Ratio. */
-  readonly slippage: string;
 }
 
 /** One loop that an exit closes. */

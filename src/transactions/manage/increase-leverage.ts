@@ -38,6 +38,7 @@ export async function increaseLeverage(context: ManageContext): Promise<VerbDraf
     throw nothingToIncrease(market, position, live.price, target, context.deployment.depositFee);
   }
   const sized = await sizeLoan({
+    chainId: market.chainId,
     collateral: position.collateral,
     debt: position.debt,
     price: live.price,

@@ -1,8 +1,8 @@
-import type { Market } from '../../catalog/types.ts';
+import type { Market, Token } from '../../catalog/types.ts';
 import { beforeDepositFee } from '../../domain/leverage/fees.ts';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { Decimal, formatUnitsPlain, toFixedHalfUp } from '../../shared/decimal.ts';
-import { type Alternative, NotEligibleError } from '../errors.ts';
+import { type Alternative, type NamedToken, NotEligibleError } from '../errors.ts';
 import { loanInCollateral, ltvPctOf } from '../preview/ltv.ts';
 import type { PositionState } from '../types.ts';
 
@@ -26,11 +26,11 @@ export function waysDown(
   if (!excess.gt(0)) return [];
   const loan = (amount: Decimal) => ({
     amount: formatUnits(beforeDepositFee(units(amount), depositFee), market.loan),
-    symbol: market.loan.symbol,
+    token: named(market.loan),
   });
   const asCollateral = (amount: Decimal, fee = 0n) => ({
     amount: formatUnits(beforeDepositFee(loanInCollateral(units(amount), price) + 1n, fee), market.collateral),
-    symbol: market.collateral.displaySymbol,
+    token: named(market.collateral),
   });
   // As if all proceeds of the sale carried the fee when they are repaid: the contract repays a part of them without one.
   const repaid = new Decimal(1).minus(new Decimal(depositFee.toString()).shiftedBy(-18)).minus(target);
@@ -56,8 +56,8 @@ export function nothingToIncrease(
   const now = ltvPctOf(position, price);
   const alternatives = waysDown(market, position, price, targetLtvPct, depositFee);
   const ways = alternatives.map(
-    ({ action, amount, symbol, thenRepay }) =>
-      `${action} with amount ${amount} (${symbol})${thenRepay ? ' and then repay with its proceeds' : ''}`,
+    ({ action, amount, token, thenRepay }) =>
+      `${action} with amount ${amount} (${token.symbol})${thenRepay ? ' and then repay with its proceeds' : ''}`,
   );
   return new NotEligibleError(
     `The position stands at an LTV of ${now ? toFixedHalfUp(now, 2) : 'over 100'} % already: there is nothing to increase. Send a higher target${
@@ -65,6 +65,10 @@ export function nothingToIncrease(
     }.`,
     { reason: 'nothing_to_do', alternatives: alternatives.length === 0 ? undefined : alternatives },
   );
+}
+
+function named({ chainId, address, displaySymbol }: Token): NamedToken {
+  return { chainId, address, symbol: displaySymbol };
 }
 
 function units(amount: Decimal): bigint {

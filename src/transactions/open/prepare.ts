@@ -89,6 +89,7 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
   const entry = quotedEntry && withFloor(quotedEntry, input.minAmountOut);
   const most = mostLoan(request, entry, live.price);
   const sized = await sizeLoan({
+    chainId: market.chainId,
     collateral: sizeOpen(request, entry, live.price).netCollateral,
     debt: 0n,
     price: live.price,

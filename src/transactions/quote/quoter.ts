@@ -76,7 +76,13 @@ export function createQuoter({ venues, timers, statistics, isRouterAllowed = () 
         );
       }
       const { tokenIn, tokenOut, amountIn } = request;
-      throw new NoRouteError({ tokenIn, tokenOut, amountIn: amountIn.toString(), venues: reasons });
+      throw new NoRouteError({
+        chainId: chain.chainId,
+        tokenIn,
+        tokenOut,
+        amountIn: amountIn.toString(),
+        venues: reasons,
+      });
     },
   };
   return quoter;

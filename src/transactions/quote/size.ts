@@ -1,5 +1,6 @@
 import { type Returned, returnedShare } from '../../domain/leverage/flash-loan.ts';
 import { Decimal } from '../../shared/decimal.ts';
+import type { ChainId } from '../../shared/ids.ts';
 import { UnsteadyQuotesError } from '../errors.ts';
 import { ltvPctOf } from '../preview/ltv.ts';
 import type { PlannedSwap } from '../types.ts';
@@ -21,6 +22,7 @@ export interface SizedLoan {
 }
 
 export interface LoanSizeInput {
+  readonly chainId: ChainId;
   /** The least collateral that is there without the loan, base units. */
   readonly collateral: bigint;
   /** The debt before it, loan base units. */
@@ -67,6 +69,7 @@ export async function sizeLoan(input: LoanSizeInput): Promise<SizedLoan> {
   if (found) return found;
   const { amount, swap, ltvPct } = tried.at(-1) ?? second;
   throw new UnsteadyQuotesError({
+    chainId: input.chainId,
     tokenIn: swap.tokenIn.address,
     tokenOut: swap.tokenOut.address,
     amountIn: amount.toString(),

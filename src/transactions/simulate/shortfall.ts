@@ -1,6 +1,6 @@
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { Decimal, formatUnitsPlain, toFixedHalfUp } from '../../shared/decimal.ts';
-import type { PositionState, Shortfall } from '../types.ts';
+import type { PayToken, PositionState, Shortfall } from '../types.ts';
 import type { Fill } from './fills.ts';
 
 /** Price movement between a quote and the simulation a moment later. */
@@ -31,7 +31,7 @@ export function swapShortfall(fills: readonly Fill[], slippage: Decimal, capped:
     of: 'swap_output',
     expected: formatUnitsPlain(expectedOf(short), tokenOut.decimals),
     simulated: formatUnitsPlain(short.received, tokenOut.decimals),
-    symbol: tokenOut.symbol,
+    token: { address: tokenOut.address, symbol: tokenOut.symbol },
     tolerancePct: toFixedHalfUp(tolerance.times(100), 2),
     source: quote.source,
     swap: { tokenIn: tokenIn.address, tokenOut: tokenOut.address },
@@ -43,7 +43,7 @@ export interface PositionComparison {
   readonly simulated: PositionState;
   /** Loan base units per collateral base unit, scaled by 1e36. */
   readonly price: bigint;
-  readonly loan: { readonly symbol: string; readonly decimals: number };
+  readonly loan: Pick<PayToken, 'address' | 'symbol' | 'decimals'>;
   /** Quoted output of all swaps together, loan base units. */
   readonly swapped: bigint;
   readonly slippage: Decimal;
@@ -60,7 +60,7 @@ export function positionShortfall(comparison: PositionComparison): Shortfall | u
     of: 'net_value',
     expected: formatUnitsPlain(expected, loan.decimals),
     simulated: formatUnitsPlain(actual, loan.decimals),
-    symbol: loan.symbol,
+    token: { address: loan.address, symbol: loan.symbol },
     tolerancePct: toFixedHalfUp(expected > 0n ? allowed.times(100).div(expected.toString()) : new Decimal(0), 2),
   };
 }

@@ -137,11 +137,16 @@ describe('deposit', () => {
     const { calls, meta } = await build('deposit', input);
     expect(calls).toHaveLength(4);
     expect(meta.instructions).toContain('1234.5 USDG');
-    const { issues, simulatedGas } = await vaults.verbs.deposit(input);
+    const { issues, simulatedGas, instructions } = await vaults.verbs.deposit(input);
     expect(issues).toMatchObject([
       { kind: 'INSUFFICIENT_BALANCE', required: '1234.5', available: '0' },
-      { kind: 'SLIPPAGE_TIGHTENED' },
+      { kind: 'SLIPPAGE_TIGHTENED', askedSlippageBps: '100' },
     ]);
+    // Each surface names its own input.
+    const [, { message, effectiveSlippageBps }] = issues;
+    expect(message).toContain(`Of maxSlippageBps 100 only ${effectiveSlippageBps} holds`);
+    expect(instructions).toContain(message);
+    expect(meta.instructions).toMatch(/Of the slippage 0\.01 only 0\.00\d+ holds/);
     expect(BigInt(simulatedGas)).toBeGreaterThan(0n);
   });
 });

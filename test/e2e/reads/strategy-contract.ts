@@ -120,7 +120,7 @@ export function asContract(strategy: Json): Json {
       value: strategy.profile.kind.toLowerCase(),
       leverageApyMeaning: strategy.profile.leverageApyMeaning,
     },
-    warnings: warnings.length === 0 ? null : warnings.map((one: Json) => ({ ...one, code: one.code.toLowerCase() })),
+    warnings: warnings.length === 0 ? null : warnings.map(asContractWarning),
   };
   const body = {
     id: strategy.strategyId,
@@ -186,4 +186,18 @@ export function asContract(strategy: Json): Json {
     ...(failed.length > 0 ? { notListedBecause: failed } : {}),
     ...(assumed.length > 0 ? { gaps: assumed } : {}),
   };
+}
+
+const WARNED: Readonly<Record<string, string>> = {
+  COLLATERAL_PRICE: 'collateral.priceUsd',
+  LOAN_PRICE: 'loan.priceUsd',
+  COLLATERAL_APY: 'collateralApyPct',
+  BORROW_INCENTIVE: 'borrowIncentive',
+  EXIT_LIQUIDITY: 'exitLiquidity',
+  ORACLE: 'oracle',
+};
+
+/** A warning by the words of the contract. */
+export function asContractWarning({ code, field, ...warning }: Json): Json {
+  return { ...warning, code: code.toLowerCase(), field: WARNED[field] };
 }

@@ -195,6 +195,22 @@ const bounds: Rule = (part) => {
   return BOUND.test(part.description ?? '') ? undefined : 'a list says how many entries it has at most';
 };
 
+const ENVELOPES = /^(Query|Mutation|Subscription|Ops|PageInfo)$|(Connection|Edge)$/;
+
+/** A field that may be `null` is explained by `gaps` of its object or the one around it, or has one meaning: "`null` = …". */
+const absence: Rule = (part) => {
+  if (part.kind !== 'field' || ENVELOPES.test(part.parent.name) || part.name === 'gaps') return undefined;
+  const text = part.description ?? '';
+  const isExplained = /`null` = /.test(text);
+  if (/`null`/.test(text) && !isExplained) return 'absence is told as "`null` = …", or by `gaps`';
+  if (isNonNullType(part.type)) return isExplained ? 'tells of a `null` that cannot be' : undefined;
+  const type = part.parent;
+  const hasGaps = (isObjectType(type) || isInterfaceType(type)) && type.getFields().gaps !== undefined;
+  return isExplained || hasGaps || /`gaps`/.test(type.description ?? '')
+    ? undefined
+    : 'does not tell what `null` means';
+};
+
 const chains: Rule = (part) =>
   part.kind === 'input' && /^chainIds?$/.test(part.name) && part.input.defaultValue !== undefined
     ? 'no chain is a default'
@@ -217,6 +233,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   connectionShape,
   nullableRoots,
   bounds,
+  absence,
   chains,
   enums,
 };

@@ -46,12 +46,12 @@ export const ITEMS = `query OpsItems($filter: PortfolioFilter, $after: String, $
         __typename
         ... on PortfolioLoop {
           openedAt
-          position { chainId wallet id: positionIndex status collateralSymbol loanSymbol ltvPct ltvHeadroomPct currentLeverage: leverage }
+          position { chainId wallet id: positionIndex status collateralToken { displaySymbol } loanToken { displaySymbol } ltvPct ltvHeadroomPct currentLeverage: leverage }
           drift { kind severity }
           pnl { ...Result }
         }
         ... on PortfolioVault {
-          openedAt chainId wallet status stockSymbol
+          openedAt chainId wallet status stockToken { displaySymbol }
           equityPosition { stock { ltvPct ltvHeadroomPct } }
           loops(first: 5) { nodes { drift { kind severity } pnl { netValueUsd } } }
           pnl { ...Result }

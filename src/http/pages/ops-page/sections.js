@@ -106,7 +106,7 @@ export function rowOf(node) {
     const { stock } = node.equityPosition ?? {};
     return {
       ...node,
-      name: `${node.stockSymbol ?? 'unknown stock'} vault`,
+      name: `${node.stockToken?.displaySymbol ?? 'unknown stock'} vault`,
       ltvPct: stock?.ltvPct,
       headroom: stock?.ltvHeadroomPct,
       inside: node.loops.nodes,
@@ -119,7 +119,7 @@ export function rowOf(node) {
     chainId: position.chainId,
     wallet: position.wallet,
     status: position.status,
-    name: `${position.collateralSymbol ?? '?'}/${position.loanSymbol ?? '?'} #${position.id}`,
+    name: `${position.collateralToken?.displaySymbol ?? '?'}/${position.loanToken?.displaySymbol ?? '?'} #${position.id}`,
     ltvPct: position.ltvPct,
     headroom: position.ltvHeadroomPct,
   };
