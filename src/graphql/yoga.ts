@@ -179,9 +179,10 @@ function useNoIntrospection(): Plugin {
 async function responseOf(response: Response): Promise<RestResponse | StreamResponse> {
   // Plugins may set header names in any case.
   const headers = Object.fromEntries([...response.headers].map(([name, value]) => [name.toLowerCase(), value]));
-  const { status, body } = response;
-  const isStream = STREAMED.test(headers['content-type'] ?? '') && body !== null;
-  if (isStream) return { status, headers, stream: readableOf(body), isEvents: true };
+  const { status } = response;
+  // Reading the property makes a stream of a text.
+  const events = STREAMED.test(headers['content-type'] ?? '') ? response.body : null;
+  if (events) return { status, headers, stream: readableOf(events), isEvents: true };
   return { status, headers, body: await response.text() };
 }
 

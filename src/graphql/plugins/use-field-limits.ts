@@ -3,11 +3,14 @@ import {
   BREAK,
   type DocumentNode,
   type ExecutionArgs,
+  type FieldNode,
   GraphQLError,
   type GraphQLSchema,
   getOperationAST,
   getVariableValues,
+  TypeInfo,
   visit,
+  visitWithTypeInfo,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
@@ -55,13 +58,15 @@ export function useFieldLimits({ schema, limits }: FieldLimitsDeps): Plugin<Serv
     partner: pluginOf('partner'),
     ops: pluginOf('ops'),
   };
-  const limitedNames = new Set(Object.values(limits).flatMap((of) => configOf(schema, of).map(({ field }) => field)));
+  const limitedFields = new Set(
+    Object.values(limits).flatMap((of) => configOf(schema, of).map(({ type, field }) => `${type}.${field}`)),
+  );
   const asking = new WeakMap<DocumentNode, boolean>();
   /** Computed once per document, because most have no limited field. */
   const asksLimited = (document: DocumentNode): boolean => {
     let found = asking.get(document);
     if (found === undefined) {
-      found = namesAny(document, limitedNames);
+      found = asksAny(schema, document, limitedFields);
       asking.set(document, found);
     }
     return found;
@@ -95,15 +100,17 @@ export function useFieldLimits({ schema, limits }: FieldLimitsDeps): Plugin<Serv
   };
 }
 
-function namesAny(document: DocumentNode, fields: ReadonlySet<string>): boolean {
+/** @param fields by coordinate: fields of the same name are common further down */
+function asksAny(schema: GraphQLSchema, document: DocumentNode, fields: ReadonlySet<string>): boolean {
   let found = false;
-  visit(document, {
-    Field({ name }) {
-      if (!fields.has(name.value)) return undefined;
-      found = true;
-      return BREAK;
+  const types = new TypeInfo(schema);
+  const visitor = {
+    Field: ({ name }: FieldNode) => {
+      found ||= fields.has(`${types.getParentType()?.name}.${name.value}`);
+      return found ? BREAK : undefined;
     },
-  });
+  };
+  visit(document, visitWithTypeInfo(types, visitor));
   return found;
 }
 
