@@ -6,7 +6,7 @@ import { composeEquityStrategy } from './equity/compose.ts';
 import type { ChainFacts, FreshnessBudgets } from './facts.ts';
 import { composeMarket } from './market/compose.ts';
 import { compositionContext } from './market/context.ts';
-import { lookupOf } from './market/lookup.ts';
+import { beginLookup } from './market/lookup.ts';
 import type { ComposedChain, ComposedMarket, ExcludedMarket } from './market/types.ts';
 import { composeStrategy, type StrategyParams } from './strategy/compose.ts';
 import type { LinkTemplates } from './strategy/parts.ts';
@@ -44,21 +44,26 @@ export function beginComposition(chain: Chain, facts: ChainFacts, params: Compos
   const markets: ComposedMarket[] = [];
   const strategies: Strategy[] = [];
   const excluded: ExcludedMarket[] = [];
+  const { lookup, addMarket, addStrategy } = beginLookup();
+  const add = (strategy: Strategy): void => {
+    strategies.push(strategy);
+    addStrategy(strategy);
+  };
   let recomposeAtMs = Number.POSITIVE_INFINITY;
   return {
     add(market) {
       const outcome = composeMarket(market, context);
       if (outcome.composed) {
         markets.push(outcome.composed);
-        if (market.kind === 'loop') strategies.push(composeStrategy(outcome.composed, strategyParams));
+        addMarket(outcome.composed);
+        if (market.kind === 'loop') add(composeStrategy(outcome.composed, strategyParams));
       } else {
         excluded.push(outcome.excluded);
       }
       recomposeAtMs = Math.min(recomposeAtMs, nextBoundaryMs(market, facts, params));
     },
     finish() {
-      const byId = new Map(markets.map((composed) => [composed.market.id, composed]));
-      addVaults(chain, byId, strategyParams, { strategies, excluded });
+      addVaults(chain, lookup.markets, strategyParams, { add, excluded });
       return {
         chainId: chain.chainId,
         version: facts.version,
@@ -66,7 +71,7 @@ export function beginComposition(chain: Chain, facts: ChainFacts, params: Compos
         markets,
         strategies,
         excluded,
-        lookup: lookupOf(markets, strategies),
+        lookup,
         fees: context.fees,
         recomposeAtMs: Number.isFinite(recomposeAtMs) ? recomposeAtMs : undefined,
       };
@@ -78,13 +83,13 @@ function addVaults(
   chain: Chain,
   byId: ReadonlyMap<MarketId, ComposedMarket>,
   params: StrategyParams,
-  { strategies, excluded }: { readonly strategies: Strategy[]; readonly excluded: ExcludedMarket[] },
+  { add, excluded }: { readonly add: (strategy: Strategy) => void; readonly excluded: ExcludedMarket[] },
 ): void {
   for (const vault of chain.equityVaults) {
     const stock = byId.get(vault.stockMarket.id);
     const yieldMarket = byId.get(vault.yieldMarket.id);
     if (stock && yieldMarket) {
-      strategies.push(composeEquityStrategy(vault, stock, yieldMarket, params));
+      add(composeEquityStrategy(vault, stock, yieldMarket, params));
     } else {
       const waitingFor = [
         ...(stock ? [] : [{ group: 'stockMarket', reason: 'not_composed' }]),

@@ -2,7 +2,7 @@ import type { Catalog, Market } from '../catalog/types.ts';
 import { beginComposition, type ComposeParams, composeChain } from '../domain/compose.ts';
 import type { ChainFacts } from '../domain/facts.ts';
 import { contractFeesOf } from '../domain/market/fees.ts';
-import { lookupOf } from '../domain/market/lookup.ts';
+import { beginLookup } from '../domain/market/lookup.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
@@ -123,7 +123,7 @@ function notYet(
     recomposeAtMs: nowMs,
     markets: [],
     strategies: [],
-    lookup: lookupOf([], []),
+    lookup: beginLookup().lookup,
     excluded: markets.map(({ id, collateral, loan }) => ({
       marketId: id,
       symbol: `${collateral.displaySymbol}/${loan.symbol}`,

@@ -48,7 +48,7 @@ export interface PortfoliosDeps {
 /** Wallets per chain reading: two requests each, and some thousand positions in memory. */
 export const WALLETS_PER_PAGE = 500;
 /** Wallets composed or summed at once, in some milliseconds; other requests run in between. */
-const WALLETS_PER_STEP = 5;
+const WALLETS_PER_STEP = 2;
 /** Longer than a usual reading. After this time a caller gets the older report, marked as stale. */
 const WAIT_MS = 5_000;
 const PAUSE_AFTER_FAILURE_MS = 2_000;

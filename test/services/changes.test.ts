@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { emptyChainFacts, type FactGroup } from '../../src/domain/facts.ts';
 import { contractFeesOf } from '../../src/domain/market/fees.ts';
-import { lookupOf } from '../../src/domain/market/lookup.ts';
+import { beginLookup } from '../../src/domain/market/lookup.ts';
 import type { ComposedChain } from '../../src/domain/market/types.ts';
 import { createChanges } from '../../src/services/changes.ts';
 import type { SnapshotListener } from '../../src/snapshot/types.ts';
@@ -37,7 +37,7 @@ const composed = (version: number): ComposedChain => ({
   strategies: [],
   excluded: [],
   fees: contractFeesOf(emptyChainFacts(1), 900),
-  lookup: lookupOf([], []),
+  lookup: beginLookup().lookup,
 });
 
 const ANONYMOUS = { caller: { kind: 'anonymous' } } as const;

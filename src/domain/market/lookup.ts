@@ -1,21 +1,33 @@
-import type { MarketId } from '../../shared/ids.ts';
-import { indexStrategy } from '../strategy/keys.ts';
+import type { MarketId, StrategyId } from '../../shared/ids.ts';
+import { type IndexedStrategy, indexStrategy } from '../strategy/keys.ts';
 import type { Strategy } from '../strategy/types.ts';
 import type { ChainLookup, ComposedChain, ComposedMarket } from './types.ts';
 
-/** Index the composed markets and strategies of a chain. */
-export function lookupOf(markets: readonly ComposedMarket[], strategies: readonly Strategy[]): ChainLookup {
+/** The index of a chain while its markets and strategies are composed. */
+export interface GrowingLookup {
+  readonly lookup: ChainLookup;
+  addMarket(composed: ComposedMarket): void;
+  addStrategy(strategy: Strategy): void;
+}
+
+/** Begin to index composed markets and strategies: each one is indexed with its page, because an index of all takes long. */
+export function beginLookup(): GrowingLookup {
+  const markets = new Map<MarketId, ComposedMarket>();
+  const strategies = new Map<StrategyId, Strategy>();
   const strategiesByMarket = new Map<MarketId, Strategy[]>();
-  for (const strategy of strategies) {
-    const known = strategiesByMarket.get(strategy.marketId);
-    if (known) known.push(strategy);
-    else strategiesByMarket.set(strategy.marketId, [strategy]);
-  }
+  const indexed: IndexedStrategy[] = [];
   return {
-    markets: new Map(markets.map((market) => [market.market.id, market])),
-    strategies: new Map(strategies.map((strategy) => [strategy.id, strategy])),
-    strategiesByMarket,
-    indexed: strategies.map(indexStrategy),
+    lookup: { markets, strategies, strategiesByMarket, indexed },
+    addMarket(composed) {
+      markets.set(composed.market.id, composed);
+    },
+    addStrategy(strategy) {
+      strategies.set(strategy.id, strategy);
+      const known = strategiesByMarket.get(strategy.marketId);
+      if (known) known.push(strategy);
+      else strategiesByMarket.set(strategy.marketId, [strategy]);
+      indexed.push(indexStrategy(strategy));
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Chain, Market, Token } from '../../catalog/types.ts';
-import { Decimal } from '../../shared/decimal.ts';
+import { Decimal, formatPct } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import { type ChainFacts, DEPLOYMENT_KEY } from '../facts.ts';
 import { ladderRungs, type Rung, rungAtLtv } from '../leverage/ladder.ts';
@@ -17,12 +17,23 @@ export function limitsOf({ lltv }: Pick<Market, 'lltv'>, buffer?: bigint): LtvLi
 export interface MarketLimits extends LtvLimits {
   readonly rungs: readonly Rung[];
   readonly safeRung: Rung;
+  /** The limits as strategies show them, percent. */
+  readonly ltvPct: { readonly liquidation: string; readonly max: string; readonly safe: string };
 }
 
 /** Compute the limits of a market and its rungs. */
 export function marketLimits(market: Pick<Market, 'lltv'>, buffer?: bigint): MarketLimits {
   const limits = limitsOf(market, buffer);
-  return { ...limits, rungs: ladderRungs(limits.maxLtvPct), safeRung: rungAtLtv(limits.safeLtvPct) };
+  return {
+    ...limits,
+    rungs: ladderRungs(limits.maxLtvPct),
+    safeRung: rungAtLtv(limits.safeLtvPct),
+    ltvPct: {
+      liquidation: formatPct(limits.liquidationLtvPct),
+      max: formatPct(limits.maxLtvPct),
+      safe: formatPct(limits.safeLtvPct),
+    },
+  };
 }
 
 /** The buffer of a chain's contract, in WAD; `undefined` = not known. */

@@ -1,5 +1,4 @@
 import type { Market, Token } from '../../catalog/types.ts';
-import { formatPct } from '../../shared/decimal.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import type { ComposedMarket } from '../market/types.ts';
@@ -19,11 +18,7 @@ export function staticsOf({ market, limits }: Pick<ComposedMarket, 'market' | 'l
   return {
     collateral: describeCollateral(market.collateral),
     loan: loanToken(market.loan),
-    ltvPct: {
-      liquidation: formatPct(limits.liquidationLtvPct),
-      max: formatPct(limits.maxLtvPct),
-      safe: formatPct(limits.safeLtvPct),
-    },
+    ltvPct: limits.ltvPct,
     oracle: { address: market.oracle, type: market.oracleType },
     gaps: staticGaps(market),
   };
