@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { Agent, request } from 'node:http';
 import type { Attack } from '../test/attacks/corpus.ts';
-import { type Child, canPin, PEER_CORE, startChild } from './child.ts';
+import { type Child, isPinning, PEER_CORE, startChild } from './child.ts';
 import type { AttackerInput } from './servers/attacker.ts';
 import { say } from './table.ts';
 
@@ -21,7 +21,7 @@ const NO_REQUEST = { path: PATH, method: 'GET', headers: {} };
  * first row is without an attacker: what the machine does beside it is in that row as well.
  */
 export async function bystanding(start: Start, corpus: readonly Attack[], seconds: number): Promise<void> {
-  if (canPin) spawnSync('taskset', ['-acp', String(PEER_CORE), String(process.pid)]);
+  if (isPinning) spawnSync('taskset', ['-acp', String(PEER_CORE), String(process.pid)]);
   const worst: readonly Worst[] = [
     ['no attacker', null],
     ...corpus.map((attack): Worst => [attack.name, { way: 'flood', request: requestOf(attack) }]),

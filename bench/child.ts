@@ -22,8 +22,12 @@ export interface Cost {
   readonly statuses?: Readonly<Record<string, number>>;
 }
 
-/** The core that servers run on, one at a time; the load comes from the others. `BENCH_CORE` names another one. */
-const SERVER_CORE = Number(process.env.BENCH_CORE ?? availableParallelism() - 1);
+/** Whether servers are pinned to a core. On one core the helper threads of V8 take time from the main thread. */
+export const isPinning: boolean =
+  process.env.BENCH_CORE !== 'all' && spawnSync('taskset', ['-c', '0', 'true']).status === 0;
+
+/** The core that servers run on, one at a time; the load comes from the others. `BENCH_CORE` names another one, or `all`. */
+const SERVER_CORE = isPinning && process.env.BENCH_CORE ? Number(process.env.BENCH_CORE) : availableParallelism() - 1;
 /** Where those run that a server asks. */
 export const PEER_CORE = (SERVER_CORE + 1) % availableParallelism();
 /**
@@ -37,8 +41,6 @@ const STOP_MS = 10_000;
 /** V8 flags for the service and for what is measured of it alone, e.g. those of a machine with one core. */
 export const serviceFlags: readonly string[] = (process.env.BENCH_SERVICE_FLAGS ?? '').split(' ').filter(Boolean);
 
-export const canPin: boolean = spawnSync('taskset', ['-c', '0', 'true']).status === 0;
-
 /** Start `bench/servers/<name>.ts` in a process of its own, pinned to one core where the machine can: `peer` = not the servers'. */
 export async function startChild(
   name: string,
@@ -47,7 +49,7 @@ export async function startChild(
   peer = false,
 ): Promise<Child> {
   const node = [process.execPath, ...STARTED_WITH, ...flags, await bundled(name)];
-  const [command = '', ...args] = canPin ? ['taskset', '-c', String(peer ? PEER_CORE : SERVER_CORE), ...node] : node;
+  const [command = '', ...args] = isPinning ? ['taskset', '-c', String(peer ? PEER_CORE : SERVER_CORE), ...node] : node;
   const child = spawn(command, args, {
     stdio: ['ignore', process.env.BENCH_OUT ? 'inherit' : 'ignore', 'inherit', 'ipc'],
     env: { ...process.env },

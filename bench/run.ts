@@ -5,7 +5,7 @@ import { startWorld } from '../devnet/index.ts';
 import { envSchema } from '../src/config/env.ts';
 import { silentLogger } from '../src/shared/logger.ts';
 import { attacking } from './attacks.ts';
-import { type Child, canPin, removeBundles, serviceFlags, startChild } from './child.ts';
+import { type Child, isPinning, removeBundles, serviceFlags, startChild } from './child.ts';
 import { composing } from './composing.ts';
 import { type Measured, measure, median, type Shot } from './load.ts';
 import { partnering } from './partner.ts';
@@ -47,7 +47,7 @@ async function main(args: readonly string[]): Promise<void> {
   const wanted = (name: string) => only.length === 0 || only.some((part) => name.startsWith(part));
   const [cpu] = cpus();
   say(`node ${process.version}, ${cpus().length} x ${cpu?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GB`);
-  say(canPin ? 'servers pinned to one core' : 'no taskset here: servers share all cores');
+  say(isPinning ? 'servers pinned to one core' : 'servers share all cores');
   const isServing = only.length === 0 || only.some((part) => !ALONE.includes(part));
   if (isServing) await attempt('answers', () => serving(plan, wanted));
   if (wanted('partner')) await attempt('partner', () => partnering(plan));

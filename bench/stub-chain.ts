@@ -191,7 +191,12 @@ function createNode({ chain, market, facts, nowMs }: StubChainInput, fillOf: (ca
     });
   };
   return ({ method, params }: RpcCall): unknown => {
-    if (method === 'eth_call') return view(params[0] as Call, NO_POSITION);
+    if (method === 'eth_call') {
+      const [call, , overrides = {}] = params as [Call, unknown, Record<string, { stateDiff?: Record<Hex, Hex> }>?];
+      // Every token keeps its balances in the first slot that a search for them tries.
+      const [slot] = Object.values(overrides[call.to]?.stateDiff ?? {});
+      return slot ?? view(call, NO_POSITION);
+    }
     if (method !== 'eth_simulateV1') throw new Error(`the stub chain does not know ${method}`);
     const [{ blockStateCalls }] = params as [{ blockStateCalls: readonly { calls: readonly Call[] }[] }];
     return blockStateCalls.map(({ calls }) => ({ timestamp: numberToHex(timestamp), calls: simulate(calls) }));
