@@ -48,7 +48,7 @@ async function row(start: Start, name: string, input: Worst[1], seconds: number)
         );
   const { times, failed } = await ask(service.url, seconds);
   const { cpuUs } = await service.cost();
-  const told = attacker === undefined ? undefined : await attacker.cost();
+  const reported = attacker === undefined ? undefined : await attacker.cost();
   await attacker?.stop();
   const alive = await fetch(`${service.url}/ready`).then(
     ({ status }) => status === 200,
@@ -57,7 +57,7 @@ async function row(start: Start, name: string, input: Worst[1], seconds: number)
   const rss = alive ? Math.round((await service.cost()).peakRssBytes / 2 ** 20) : 0;
   times.sort((a, b) => a - b);
   const at = (share: number) => (times[Math.floor(share * (times.length - 1))] ?? 0).toFixed(1);
-  const statuses = Object.entries(told?.statuses ?? {}).map(([status, count]) => `${status}: ${count}`);
+  const statuses = Object.entries(reported?.statuses ?? {}).map(([status, count]) => `${status}: ${count}`);
   const busy = Math.round(((cpuUs - before.cpuUs) / 1e6 / seconds) * 100);
   say(
     `| ${name} | ${times.length} | ${failed} | ${at(0.5)} | ${at(0.99)} | ${at(1)} | ${busy} % | ${statuses.join(', ')} | ${rss} | ${alive ? 'yes' : 'no'} |`,

@@ -8,7 +8,7 @@ import { build } from 'esbuild';
 export interface Child {
   readonly url: string;
   /** What it said beside its URL. */
-  readonly said: Readonly<Record<string, unknown>>;
+  readonly report: Readonly<Record<string, unknown>>;
   cost(): Promise<Cost>;
   stop(): Promise<void>;
 }
@@ -59,7 +59,7 @@ export async function startChild(
   const ready = (await answer(child, 'ready', START_MS)) as Record<string, unknown>;
   return {
     url: String(ready.url ?? ''),
-    said: ready,
+    report: ready,
     async cost() {
       child.send({ cost: true });
       return (await answer(child, 'cost', STOP_MS)) as Cost;
@@ -105,8 +105,8 @@ function answer(child: ChildProcess, kind: string, withinMs: number): Promise<un
       finish();
     };
     const onMessage = (message: unknown) => {
-      const said = (message as Record<string, unknown>)[kind];
-      if (said !== undefined) end(() => resolve(said));
+      const output = (message as Record<string, unknown>)[kind];
+      if (output !== undefined) end(() => resolve(output));
     };
     const onExit = () => end(() => reject(new Error(`a benchmark process ended before it said "${kind}"`)));
     const timer = setTimeout(() => {

@@ -15,7 +15,7 @@ export async function composing(sizes: readonly number[]): Promise<void> {
       '--max-old-space-size=4096',
       ...serviceFlags,
     ]);
-    const result = child.said.result as ComposeResult;
+    const result = child.report.result as ComposeResult;
     await child.stop();
     results.push(result);
     const ms = (value: number) => `${value.toFixed(1)} ms`;

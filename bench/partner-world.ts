@@ -49,8 +49,8 @@ export async function startPartnerWorld({ registered }: { readonly registered: n
     readers: new Map([[CHAIN_ID, reader]]),
     directory: { find: async () => ({ wallets: owners, block: stub.block, unreadable: 0 }) },
     registrations: {
-      byWallets: async (asked: readonly (typeof owners)[number][]) =>
-        new Map(asked.map((wallet) => [wallet, rows.get(wallet) ?? []])),
+      byWallets: async (requested: readonly (typeof owners)[number][]) =>
+        new Map(requested.map((wallet) => [wallet, rows.get(wallet) ?? []])),
       pageOfChain: async () => ({ rows: [...rows.values()].flat(), next: null }),
     },
   };

@@ -15,7 +15,7 @@ const CONNECTIONS = 4;
 export async function partnering({ rounds, shotMs }: { readonly rounds: number; readonly shotMs: number }) {
   const child = await startChild('partner', { registered: REGISTERED });
   try {
-    const rows = rowsOf(child.said.world as PartnerWorld);
+    const rows = rowsOf(child.report.world as PartnerWorld);
     for (const { title, shot } of rows) {
       const text = await (await fetch(child.url + shot.path, initOf(shot))).text();
       if (text.includes('"errors":') || text.includes('"error":')) throw new Error(`${title}: ${text.slice(0, 500)}`);

@@ -15,7 +15,7 @@ export async function refreshing(sizes: readonly number[]): Promise<void> {
         '--max-old-space-size=4096',
         ...serviceFlags,
       ]);
-      const { wallMs, cpuMs, requests, delayMs, worstDelayMs } = child.said.result as RefreshResult;
+      const { wallMs, cpuMs, requests, delayMs, worstDelayMs } = child.report.result as RefreshResult;
       await child.stop();
       const ms = (value: number) => `${value.toFixed(1)} ms`;
       say(`| ${markets} | ${ms(wallMs)} | ${ms(cpuMs)} | ${requests} | ${ms(delayMs)}, ${ms(worstDelayMs)} |`);

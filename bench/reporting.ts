@@ -25,7 +25,7 @@ export async function reporting(sizes: readonly number[]): Promise<void> {
     for (const wallets of sizes) {
       const input: OpsInput = { wallets, databaseUrl: await server.createDatabase(`bench_${wallets}`) };
       const child = await startChild('ops', input, ['--expose-gc', '--max-old-space-size=4096', ...serviceFlags]);
-      const result = child.said.result as OpsResult;
+      const result = child.report.result as OpsResult;
       results.push(result);
       const { heapBytes } = await loadOf(child);
       for (const encoding of ['identity', 'gzip', 'br']) {

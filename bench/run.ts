@@ -98,7 +98,7 @@ async function serving(plan: Plan, wanted: (name: string) => boolean): Promise<v
     const startedMs = performance.now();
     const service = await startChild('service', settings, serviceFlags);
     ends.push(() => service.stop());
-    const { listeningMs, warmedMs } = service.said as { listeningMs: number; warmedMs: number };
+    const { listeningMs, warmedMs } = service.report as { listeningMs: number; warmedMs: number };
     await whenPersisted(settings.SNAPSHOT_FILE);
     const { rows, bytes } = await arrange(service, folder);
     const peerInput = { snapshotFile: settings.SNAPSHOT_FILE, overlayFile: settings.CATALOG_OVERLAY ?? '' };

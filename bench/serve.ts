@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 /** What a benchmark process has to stop, and says when it is ready. */
 export interface Served {
   readonly url: string;
-  readonly said?: Readonly<Record<string, unknown>>;
+  readonly report?: Readonly<Record<string, unknown>>;
   /** Further values that are returned with the cost. */
   tell?(): object;
   stop(): Promise<void>;
@@ -20,7 +20,7 @@ export function serve<Input>(start: (input: Input) => Promise<Served>): void {
       served.then(
         (running) => {
           tell = running.tell?.bind(running) ?? tell;
-          process.send?.({ ready: { url: running.url, ...running.said } });
+          process.send?.({ ready: { url: running.url, ...running.report } });
         },
         (error: unknown) => {
           process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);

@@ -9,7 +9,7 @@ const LOCK_EXPIRES_MS = 180_000;
 
 /**
  * Read a cached text or make it. The name must carry a hash of all inputs: entries are never invalidated.
- * Several processes may ask at once: one makes it, the others wait for it; a maker that died is replaced.
+ * With several processes at once, one makes it and the others wait. A process that died is replaced.
  */
 export async function cached(name: string, make: () => Promise<string>): Promise<string> {
   const file = join(cacheFolder(), name);
@@ -47,7 +47,7 @@ async function acquire(lock: string): Promise<boolean> {
   return false;
 }
 
-/** Its maker is gone, or has taken longer than anything does (its pid may have been given to somebody else). */
+/** The process that makes it has ended, or takes longer than any work does (its pid may belong to another process now). */
 async function isAbandoned(lock: string): Promise<boolean> {
   const holder = Number(await readIfPresent(lock));
   if (holder > 0 && !isAlive(holder)) return true; // NaN or 0: just being written, or just removed

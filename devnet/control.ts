@@ -19,7 +19,7 @@ export interface ControlOptions {
   readonly chains: { on(chainId: number): ControlVerbs };
   readonly upstreams: Pick<Upstreams, 'faults' | 'requests' | 'requestCounts' | 'clearRequests' | 'urls'>;
   readonly catalog: Catalog;
-  /** What another process of the service needs to run on this world. */
+  /** Settings for another process of the service on this world. */
   readonly settings?: Readonly<Record<string, string>>;
   /** 0 or absent: a free one. */
   readonly port?: number;
@@ -31,7 +31,7 @@ export interface Control {
   stop(): Promise<void>;
 }
 
-/** Wrong input: the message says what was wrong and what would be right. */
+/** Wrong input. The message names the fault and a correct value. */
 class ControlError extends Error {
   override readonly name = 'ControlError';
   readonly status: number;
@@ -85,7 +85,7 @@ const timeBody = z.strictObject({
 });
 
 /**
- * Start the switch of the local world: JSON over HTTP on 127.0.0.1. `GET /` says what it can do.
+ * Start the control endpoint of the local world: JSON over HTTP on 127.0.0.1. `GET /` lists its actions.
  * @throws PortTakenError
  */
 export async function startControl(options: ControlOptions): Promise<Control> {
@@ -173,7 +173,7 @@ async function handle(options: ControlOptions, request: IncomingMessage): Promis
   }
 }
 
-/** A web page in somebody's browser can reach loopback: its requests carry an origin, or a host name that is not this one. */
+/** Web pages in a browser can reach loopback. Their requests carry an origin or another host name. */
 function refuseWebPages({ headers }: IncomingMessage): void {
   const host = (headers.host ?? '').replace(/:\d+$/, '');
   if (headers.origin !== undefined || (host !== HOST && host !== 'localhost')) {
@@ -212,8 +212,8 @@ async function moveOracles(options: ControlOptions, body: z.output<typeof oracle
       marketId: market.id,
       pair: pairOf(market),
       oracle: market.oracle,
-      before: shownPrice(before, market),
-      after: shownPrice(after, market),
+      before: formatPrice(before, market),
+      after: formatPrice(after, market),
     });
   }
   return { chainId, moved };
@@ -281,7 +281,7 @@ function scaleOf({ loan, collateral }: Market): number {
 }
 
 /** Loan tokens per collateral token. */
-function shownPrice(price: bigint, market: Market): string {
+function formatPrice(price: bigint, market: Market): string {
   return new Decimal(price.toString()).shiftedBy(-scaleOf(market)).toFixed();
 }
 

@@ -22,21 +22,21 @@ export interface WorldOptions {
   readonly dataDir: string;
   /** `interval`: a block every second, for people; `auto`: a block per transaction, for tests. */
   readonly mining: 'interval' | 'auto';
-  /** A Postgres that runs already; without it an embedded one is started. */
+  /** A running Postgres; absent: an embedded one is started. */
   readonly databaseUrl?: string | undefined;
-  /** What differs from the usual deployment of the product's contract. */
+  /** Differences from the usual deployment of the product's contract. */
   readonly deployment?: Partial<DeploymentSettings>;
   /** Called at each step of the start with a line for people. */
   readonly onStep?: ((text: string) => void) | undefined;
-  /** Starts the chains; default: processes of this world's own. */
+  /** Starts the chains; default: own processes. */
   readonly startChains?: (options: StartChainsOptions) => Promise<LocalChains>;
   readonly clock?: Clock;
   readonly logger: Logger;
 }
 
-/** The local world: chains, simulated providers, a database, and the switch that makes them misbehave. */
+/** The local world: chains, simulated providers, a database, and the control endpoint for faults. */
 export interface World {
-  /** What the service's configuration takes from this world. */
+  /** Settings of the service for this world. */
   readonly overrides: WorldOverrides;
   readonly chains: LocalChains;
   readonly upstreams: Upstreams;
@@ -50,7 +50,7 @@ export const SAMPLE_KEYS: WorldOverrides['sampleKeys'] = new Map([
   ['local-ops', { tier: 'ops' }],
 ]);
 
-/** Start everything that the service needs on loopback. What was started is stopped again when a later part fails. */
+/** Start all dependencies of the service on loopback. After a failure the started parts are stopped. */
 export async function startWorld(options: WorldOptions): Promise<World> {
   const { logger, clock = systemClock, onStep = () => {} } = options;
   const started: (() => Promise<void>)[] = [];
@@ -128,7 +128,7 @@ function environment(
 ): Record<string, string> {
   const { urls } = upstreams;
   return {
-    // A person who ends the local world does not wait for idle connections.
+    // The end of the local world does not wait for idle connections.
     STOP_DRAIN_SEC: '0',
     RPC_URL_1: chains.on(1).rpcUrl,
     RPC_URL_4663: chains.on(4663).rpcUrl,
@@ -152,7 +152,7 @@ function takenPorts(ports: Readonly<Record<number, number>>): Record<number, num
   return Object.fromEntries(Object.entries(ports).filter(([, port]) => port !== 0));
 }
 
-/** Wait for both even when one fails, so that whatever came up is known and can be stopped. */
+/** Wait for both even when one fails, so that the other can be stopped. */
 async function bothOrNeither<A, B>(a: Promise<A>, b: Promise<B>): Promise<[A, B]> {
   await Promise.allSettled([a, b]);
   return Promise.all([a, b]);

@@ -16,7 +16,7 @@ const THURSDAY = 4;
 const PT_LLTV = 915n * 10n ** 15n;
 
 /**
- * Make what exists in the local world only: a principal token with most of its life ahead, whatever today is, ids for
+ * Make the parts that exist in the local world only: a principal token long before its maturity on any day, ids for
  * the tokens whose yield source is known by kind but not by id, and the heartbeats of the feeds behind its oracles.
  * @param now Unix milliseconds.
  */
@@ -29,7 +29,7 @@ export function createOverlay(now: number, chains: readonly ChainData[] = curate
   });
 }
 
-/** The heartbeats of all feeds but the stocks': theirs are not curated, as most are not. */
+/** The heartbeats of all feeds except those of stocks, which are not curated, like most. */
 function localFeeds(chain: ChainData): NonNullable<ChainOverlay['feeds']> {
   const { markets } = createCatalog([chain]).chains[0] ?? { markets: [] };
   const feeds = markets.flatMap((market) => {
@@ -48,7 +48,7 @@ function localFeeds(chain: ChainData): NonNullable<ChainOverlay['feeds']> {
   return [...new Map(feeds.map((row) => [row.address, row])).values()];
 }
 
-/** Tell the maturity (unix seconds, midnight UTC): the first last Thursday of a month that is at least six months ahead. */
+/** Compute the maturity (unix seconds, midnight UTC): the first last Thursday of a month that is at least six months ahead. */
 export function overlayMaturity(now: number): number {
   const today = new Date(now);
   const earliest = Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + 6, today.getUTCDate());

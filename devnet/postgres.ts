@@ -33,13 +33,13 @@ export interface EmbeddedPostgres {
   readonly url: string;
   /** Create a database unless it exists, and return its URL. */
   createDatabase(name: string): Promise<string>;
-  /** End the server and let go of the folder. May be called again. */
+  /** End the server and release the folder. May be called again. */
   stop(): Promise<void>;
 }
 
 /**
- * Start a real Postgres on loopback with its data in a folder of ours. It never outlives this process, however that
- * ends; a server that was left behind all the same is found by its data directory and ended first.
+ * Start a real Postgres on loopback with its data in the given folder. It ends with this process, in
+ * any way. A server that was left behind is found by its data directory and ended first.
  * @throws DataDirInUseError when a living process uses the folder.
  */
 export async function startPostgres(options: PostgresOptions): Promise<EmbeddedPostgres> {

@@ -13,7 +13,7 @@ export function projectRoot(from: string = dirname(fileURLToPath(import.meta.url
   }
 }
 
-/** Name the folder for everything that can be made again: compiled contracts, chain state dumps. Outside git. */
+/** Name the folder for files that can be made again: compiled contracts, chain state dumps. Outside git. */
 export function cacheFolder(): string {
   return join(projectRoot(), 'node_modules', '.cache', 'spiral-gateway');
 }

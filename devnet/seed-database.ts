@@ -32,10 +32,10 @@ const COLUMNS = [
 
 const HOUR_MS = 3_600_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
-/** A Postgres that was started a moment ago on a busy machine takes its time. */
+/** Wait for a Postgres that was just started on a busy machine. */
 const CONNECT_TIMEOUT_MS = 30_000;
 
-/** Fill a migrated database with what the app would have registered in the local world. */
+/** Fill a migrated database with the registrations of the app in the local world. */
 export async function seedDatabase(url: string, catalog: Catalog, nowMs: number): Promise<void> {
   const db = createDatabase({
     url,
@@ -51,7 +51,7 @@ export async function seedDatabase(url: string, catalog: Catalog, nowMs: number)
   }
 }
 
-/** Register positions as the app would. A row of the same chain, wallet and index is replaced: seeding again is the same. */
+/** Register positions as the app would. A row of the same chain, wallet and index is replaced: repeated seeding changes nothing. */
 export async function seedRegistrations(db: Database, registrations: readonly Registration[]): Promise<void> {
   await db.transaction().execute(async (transaction) => {
     for (let start = 0; start < registrations.length; start += BATCH) {
@@ -67,7 +67,7 @@ export async function seedRegistrations(db: Database, registrations: readonly Re
   });
 }
 
-/** Remember totals as if the service had run before. What is known of an hour already stays. */
+/** Store totals as if the service had run before. Existing hours stay. */
 async function seedPortfolioSamples(db: Database, samples: readonly PortfolioSample[]): Promise<void> {
   await db
     .insertInto('portfolio_samples')

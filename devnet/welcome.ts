@@ -2,14 +2,14 @@ import { SAMPLE_KEYS, type World } from './index.ts';
 
 export interface WelcomeOptions {
   readonly world: World;
-  /** Where the service listens. */
+  /** URL of the service. */
   readonly url: string;
   /** Resolves when the first round of warmers is over. */
   readonly warmed: Promise<void>;
   readonly write: (text: string) => void;
 }
 
-/** Say in a few lines where the local world is and what to try first; then that it is warm. */
+/** Print the addresses of the local world and the first requests to try, then the end of the first round. */
 export async function printWelcome({ world, url, warmed, write }: WelcomeOptions): Promise<void> {
   const keys = [...SAMPLE_KEYS].map(([key, { tier }]) => `${key} (${tier})`).join(', ');
   write(`

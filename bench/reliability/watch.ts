@@ -15,8 +15,8 @@ export interface Watch {
 }
 
 /** With when it was answered. */
-interface Seen extends Age {
-  readonly seenMs: number;
+interface ObservedAge extends Age {
+  readonly observedMs: number;
 }
 
 const LOOK_MS = 250;
@@ -32,12 +32,12 @@ const QUERY = JSON.stringify({
  * data younger nor does an older answer replace a newer one.
  */
 export function startWatch(services: () => readonly ServiceProcess[]): Watch {
-  const known = new Map<ServiceProcess, Map<string, Seen>>();
+  const known = new Map<ServiceProcess, Map<string, ObservedAge>>();
   let oldestSec = 0;
   let looks = 0;
   let untrue: string[] = [];
   const look = async (service: ServiceProcess): Promise<void> => {
-    const askedMs = Date.now();
+    const sentMs = Date.now();
     const response = await fetch(`${service.url}/graphql`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -49,7 +49,7 @@ export function startWatch(services: () => readonly ServiceProcess[]): Watch {
         freshness: { groups: { group: string; freshness: { asOf: string | null; ageSec: number | null } }[] }[];
       };
     };
-    const ages = known.get(service) ?? new Map<string, Seen>();
+    const ages = known.get(service) ?? new Map<string, ObservedAge>();
     known.set(service, ages);
     for (const {
       group,
@@ -60,13 +60,13 @@ export function startWatch(services: () => readonly ServiceProcess[]): Watch {
       const before = ages.get(group);
       looks += 1;
       // True at some time between the question and its answer, which on a busy machine are seconds apart.
-      const isYounger = ageSec < (askedMs - age.asOfMs) / 1_000 - TOLERANCE_SEC;
+      const isYounger = ageSec < (sentMs - age.asOfMs) / 1_000 - TOLERANCE_SEC;
       const isOlder = ageSec > (nowMs - age.asOfMs) / 1_000 + TOLERANCE_SEC;
       if (isYounger || isOlder) untrue.push(`${group} told ${ageSec} s`);
       // An answer that was on its way when this one was asked for says nothing about it.
-      const earlier = before && before.seenMs <= askedMs ? before : undefined;
+      const earlier = before && before.observedMs <= sentMs ? before : undefined;
       if (earlier && age.asOfMs < earlier.asOfMs) untrue.push(`${group} went back`);
-      if (!before || age.asOfMs >= before.asOfMs) ages.set(group, { ...age, seenMs: nowMs });
+      if (!before || age.asOfMs >= before.asOfMs) ages.set(group, { ...age, observedMs: nowMs });
       if (group === 'lendingState') oldestSec = Math.max(oldestSec, ageSec);
     }
   };

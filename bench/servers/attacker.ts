@@ -44,16 +44,19 @@ serve<AttackerInput>(async (input) => {
 type Way = (input: AttackerInput, signal: AbortSignal, note: (status: number) => void) => Promise<void>;
 
 /** Ask again and again over many connections. */
-async function flood({ url, localAddress, connections, request: asked }: AttackerInput, ...rest: Rest): Promise<void> {
+async function flood(
+  { url, localAddress, connections, request: requested }: AttackerInput,
+  ...rest: Rest
+): Promise<void> {
   const [signal, note] = rest;
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   let i = 0;
   const worker = async () => {
     while (!signal.aborted) {
       i += 1;
-      const body = asked.body?.replaceAll('query A', `query A${i}n`);
-      const options = { method: asked.method, headers: { ...asked.headers }, agent, localAddress };
-      await exchange(`${url}${asked.path}`, options, body).then(note, () => note(0));
+      const body = requested.body?.replaceAll('query A', `query A${i}n`);
+      const options = { method: requested.method, headers: { ...requested.headers }, agent, localAddress };
+      await exchange(`${url}${requested.path}`, options, body).then(note, () => note(0));
     }
   };
   await Promise.all(Array.from({ length: connections }, worker));

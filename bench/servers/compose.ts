@@ -95,7 +95,7 @@ serve<{ readonly markets: number }>(async ({ markets }) => {
     worstDelayMs: Math.max(...delays),
     heapBytes: process.memoryUsage().heapUsed - idleBytes,
   };
-  return { url: '', said: { result }, stop: async () => {} };
+  return { url: '', report: { result }, stop: async () => {} };
 });
 
 function median(values: readonly number[]): number {

@@ -138,7 +138,7 @@ serve<OpsInput>(async ({ wallets, databaseUrl }) => {
   await load.take();
   return {
     url: front.url,
-    said: { result },
+    report: { result },
     tell: load.now,
     async stop() {
       load.close();

@@ -3,5 +3,5 @@ import { serve } from '../serve.ts';
 
 serve<{ readonly registered: number }>(async (input) => {
   const { url, world, stop } = await startPartnerWorld(input);
-  return { url, said: { world }, stop };
+  return { url, report: { world }, stop };
 });

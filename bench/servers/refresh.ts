@@ -111,5 +111,5 @@ serve<{ readonly markets: number; readonly rpcUrl: string }>(async ({ markets, r
     delayMs: middle(({ delayMs }) => delayMs),
     worstDelayMs: Math.max(...rounds.map(({ delayMs }) => delayMs)),
   };
-  return { url: '', said: { result }, stop: () => rm(folder, { recursive: true, force: true }) };
+  return { url: '', report: { result }, stop: () => rm(folder, { recursive: true, force: true }) };
 });

@@ -20,5 +20,5 @@ serve<Readonly<Record<string, string>>>(async (settings) => {
   await app.start();
   const listeningMs = performance.now();
   await app.warmed;
-  return { url: app.url, said: { listeningMs, warmedMs: performance.now() }, stop: () => app.stop() };
+  return { url: app.url, report: { listeningMs, warmedMs: performance.now() }, stop: () => app.stop() };
 });

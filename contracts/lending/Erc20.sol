@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity 0.8.28;
 
-/// @notice Plain ERC-20; who may mint or burn is up to the contract that inherits it.
+/// @notice Plain ERC-20. The inheriting contract decides about minting and burning.
 abstract contract Erc20 {
     string public name;
     string public symbol;

@@ -32,7 +32,7 @@ contract FeedOracle is IOracle, Owned {
         s_vaultRate = vaultRate;
     }
 
-    /// @notice The rate of the vault; where a feed tells the price, it is set there.
+    /// @notice The rate of the vault. With a feed, the price is set at the feed.
     function setPrice(uint256 price_) external onlyOwner {
         s_vaultRate = price_;
         emit PriceSet(price_);

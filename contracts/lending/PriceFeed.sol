@@ -4,7 +4,7 @@ pragma solidity 0.8.28;
 import {Owned} from "./Owned.sol";
 
 /// @notice Price feed with the views of Chainlink's aggregators whose owner sets the answer. Like theirs it publishes again
-/// at every heartbeat; a frozen one does not, whatever time passes.
+/// at every heartbeat. A frozen feed never does.
 contract PriceFeed is Owned {
     uint8 public immutable decimals;
     uint256 public immutable heartbeat;
@@ -24,25 +24,25 @@ contract PriceFeed is Owned {
         s_publishedAt = block.timestamp;
     }
 
-    /// A frozen feed keeps its date with any answer.
+    /// A frozen feed keeps its date when its answer is set.
     function setAnswer(int256 answer_) external onlyOwner {
         s_answer = answer_;
         if (!s_frozen) s_publishedAt = block.timestamp;
     }
 
-    /// Nothing is published from now on: the latest date stays.
+    /// Stop publishing. The latest date stays.
     function freeze() external onlyOwner {
         s_publishedAt = _updatedAt();
         s_frozen = true;
     }
 
-    /// Publishes now, and at every heartbeat from then on.
+    /// Publish now and at every later heartbeat.
     function unfreeze() external onlyOwner {
         s_publishedAt = block.timestamp;
         s_frozen = false;
     }
 
-    /// Tells any date from now on, in the future or absurd.
+    /// Return this date from now on, also one in the future or without sense.
     function freezeAt(uint256 updatedAt) external onlyOwner {
         s_publishedAt = updatedAt;
         s_frozen = true;

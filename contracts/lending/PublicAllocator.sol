@@ -21,8 +21,8 @@ struct FlowCapsConfig {
     FlowCaps caps;
 }
 
-/// @notice Lets anyone move a vault's liquidity towards one market, for the vault's fee in wei and within what may flow
-/// in and out of each market. A flow in one direction widens the cap of the other.
+/// @notice Lets anyone move a vault's liquidity towards one market, for the vault's fee in wei and within the flow
+/// caps of each market. A flow in one direction widens the cap of the other.
 contract PublicAllocator {
     using MarketParamsLib for MarketParams;
     using MorphoBalancesLib for IMorpho;
@@ -106,7 +106,7 @@ contract PublicAllocator {
         emit PublicReallocateTo(msg.sender, vault, supplyId, total);
     }
 
-    /// @dev What the vault keeps in the market after this withdrawal, which is booked against the caps.
+    /// @dev The vault's supply in the market after this withdrawal, which counts against the caps.
     function _remaining(address vault, Id id, Withdrawal calldata withdrawal) private returns (uint256) {
         require(_isEnabled(vault, id), MarketNotEnabled(id));
         require(withdrawal.amount > 0, WithdrawZero(id));

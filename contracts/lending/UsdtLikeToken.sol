@@ -3,7 +3,7 @@ pragma solidity 0.8.28;
 
 import {Owned} from "./Owned.sol";
 
-/// @notice Behaves like Tether USD on Ethereum: nothing returns a bool, and `approve` refuses to change a non-zero
+/// @notice Behaves like Tether USD on Ethereum: no function returns a bool, and `approve` refuses to change a non-zero
 /// allowance to another non-zero one.
 contract UsdtLikeToken is Owned {
     string public name;

@@ -17,7 +17,7 @@ struct MarketConfig {
 
 struct MarketAllocation {
     MarketParams marketParams;
-    /// Supply wanted in the market afterwards; max uint256 in the last row = whatever was withdrawn before.
+    /// Supply in the market afterwards; max uint256 in the last row = the sum withdrawn before.
     uint256 assets;
 }
 
@@ -135,13 +135,13 @@ contract Vault is Erc20, Owned {
     }
 
     function _supply(MarketParams memory marketParams, uint256 assets) private {
-        // Zero first: a token like USDT refuses to change what is left of an older allowance.
+        // Zero first: a token like USDT refuses to change an allowance that is not zero.
         _approve(0);
         _approve(assets);
         MORPHO.supply(marketParams, assets, 0, address(this), "");
     }
 
-    /// @dev Taking everything goes by shares, so that no dust stays behind.
+    /// @dev A withdrawal of everything is counted in shares, so that no dust remains.
     function _withdraw(MarketParams memory marketParams, uint256 assets, bool all) private returns (uint256 withdrawn) {
         uint256 shares = all ? MORPHO.position(marketParams.id(), address(this)).supplyShares : 0;
         (withdrawn,) = MORPHO.withdraw(marketParams, all ? 0 : assets, shares, address(this), address(this));

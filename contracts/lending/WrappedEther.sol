@@ -3,7 +3,7 @@ pragma solidity 0.8.28;
 
 import {TestToken} from "./TestToken.sol";
 
-/// @notice Wraps and unwraps ether one to one. What its owner mints is backed by ether that the seeding sets.
+/// @notice Wraps and unwraps ether one to one. Tokens minted by the owner are backed by ether that the seeding adds.
 contract WrappedEther is TestToken {
     event Deposit(address indexed account, uint256 amount);
     event Withdrawal(address indexed account, uint256 amount);

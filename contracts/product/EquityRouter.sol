@@ -12,9 +12,9 @@ import {MorphoBalancesLib} from "@morpho-org/morpho-blue/src/libraries/periphery
 import {IFlashLeverage} from "./IFlashLeverage.sol";
 import {EquityEntryParams, EquityExitParams, LeverageParams, SwapData} from "./Types.sol";
 
-/// Stock-plus-yield vaults. The stock leg is the caller's own Morpho position, which this router may touch only while the
+/// Stock-plus-yield vaults. The stock leg is the caller's own Morpho position, which this router can use only while the
 /// caller's Morpho authorization lasts; the yield leg is a FlashLeverage position of the caller. Only the two entry points of
-/// the deployed contract are known; its errors are not, so these are our own.
+/// the deployed contract are known. Its errors are unknown, so these are local.
 contract EquityRouter is ReentrancyGuard, IMorphoFlashLoanCallback {
     using SafeERC20 for IERC20;
     using SharesMathLib for uint256;
@@ -23,7 +23,7 @@ contract EquityRouter is ReentrancyGuard, IMorphoFlashLoanCallback {
     IMorpho private immutable i_morpho;
     IFlashLeverage private immutable i_flashLeverage;
 
-    /// The stock leg of `user` that is being taken apart.
+    /// The stock leg of `user` during an exit.
     struct StockLeg {
         address user;
         MarketParams market;
@@ -64,7 +64,7 @@ contract EquityRouter is ReentrancyGuard, IMorphoFlashLoanCallback {
         _pay(loan, _balance(loan) - before);
     }
 
-    /// Takes the caller's whole stock leg apart: repays the debt, sells the stock, sends the rest in loan tokens to the caller.
+    /// Close the caller's whole stock leg: repay the debt, sell the stock and send the rest in loan tokens to the caller.
     /// `minLoanOut` bounds the whole output of the swap. The yield loops are closed by their owner, in FlashLeverage.
     function equityExit(EquityExitParams calldata params) external nonReentrant {
         MarketParams memory market = _market(params.stockMarketId);
@@ -84,7 +84,7 @@ contract EquityRouter is ReentrancyGuard, IMorphoFlashLoanCallback {
         _pay(market.collateralToken, _balance(market.collateralToken) - stockBefore);
     }
 
-    /// Morpho calls back only who took the flash loan, so `data` is always this contract's own.
+    /// Morpho calls back the borrower of the flash loan only, so `data` was written by this contract.
     function onMorphoFlashLoan(uint256 assets, bytes calldata data) external {
         require(msg.sender == address(i_morpho), EquityRouter__UntrustedLender());
         StockLeg memory leg = abi.decode(data, (StockLeg));
@@ -111,7 +111,7 @@ contract EquityRouter is ReentrancyGuard, IMorphoFlashLoanCallback {
         _swap(leg.swapData, market.collateralToken, leg.collateral, market.loanToken, leg.minLoanOut);
     }
 
-    /// Sells up to `amountIn`; the router's allowance is gone afterwards. Received is a balance difference.
+    /// Sell up to `amountIn` and reset the router's allowance. The received amount is a balance difference.
     function _swap(SwapData memory swapData, address tokenIn, uint256 amountIn, address tokenOut, uint256 minOut)
         private
         returns (uint256 received)

@@ -12,12 +12,12 @@ import {LeverageParams, LeveragePosition, MorphoPosition, SwapData} from "./Type
 import {UserProxy} from "./UserProxy.sol";
 
 /// Leveraged positions on Morpho Blue, each in a proxy of its own, opened and closed within one flash loan.
-/// Nothing stays here between calls; every path that adds risk ends at or below the market's maximum LTV.
+/// The contract holds no funds between calls. Every path that adds risk ends at or below the market's maximum LTV.
 contract FlashLeverage is FlashLeverageAdmin, IMorphoFlashLoanCallback {
     using SafeERC20 for IERC20;
     using MathLib for uint256;
 
-    /// A swap that happens inside a flash loan. `isUnwind` tells the direction: false = loan into collateral and borrow,
+    /// A swap inside a flash loan. `isUnwind` is the direction: false = loan into collateral and borrow,
     /// true = repay `borrowShares` and collateral into loan.
     struct FlashCall {
         bool isUnwind;
@@ -68,8 +68,8 @@ contract FlashLeverage is FlashLeverageAdmin, IMorphoFlashLoanCallback {
         emit LeveragePositionOpened(user, positionId, basis, amount);
     }
 
-    /// Raises the leverage of the caller's position with a further flash loan, swapped into collateral. No deposit: no fee,
-    /// and the same basis.
+    /// Raises the leverage of the caller's position with a further flash loan, swapped into collateral. Without a deposit there is no fee,
+    /// and the basis stays the same.
     function increaseLeverage(
         uint256 positionId,
         uint256 amountFlashLoan,
@@ -131,8 +131,8 @@ contract FlashLeverage is FlashLeverageAdmin, IMorphoFlashLoanCallback {
         emit CollateralSupplied(user, positionId, value);
     }
 
-    /// Sends collateral of the caller's position to the caller, less the yield fee: of what the position is worth above its
-    /// basis after the withdrawal, as far as the withdrawal takes it. Taking all of it closes the position.
+    /// Send collateral of the caller's position to the caller, less the yield fee. The fee is charged on the value above the
+    /// basis after the withdrawal, at most on the withdrawn value. Withdrawing all collateral closes the position.
     function withdrawCollateral(uint256 positionId, uint256 amountWithdraw) external nonReentrant whenNotPaused {
         _requireAmount(amountWithdraw);
         (LeveragePosition storage position, MarketParams memory market) = _openPosition(msg.sender, positionId);
@@ -156,7 +156,7 @@ contract FlashLeverage is FlashLeverageAdmin, IMorphoFlashLoanCallback {
     }
 
     /// Repays debt of a position of `user` with the caller's loan tokens: `borrowShares` when not zero (max uint256 = the whole
-    /// debt), else all of `amountRepay` that is left after the fee. What the shares did not cost goes back to the caller.
+    /// debt), otherwise `amountRepay` less the fee. Unused loan tokens go back to the caller.
     function repay(address user, uint256 positionId, uint256 amountRepay, uint256 borrowShares)
         external
         nonReentrant
@@ -179,8 +179,8 @@ contract FlashLeverage is FlashLeverageAdmin, IMorphoFlashLoanCallback {
         emit LoanRepaid(user, positionId, repaid);
     }
 
-    /// Borrows more against the caller's position and sends it to the caller. On a correlated market no more than the basis:
-    /// beyond it, yield would be taken out without a fee.
+    /// Borrow more against the caller's position and send it to the caller. On a correlated market at most the basis,
+    /// because a larger amount would pay out yield without a fee.
     function borrow(uint256 positionId, uint256 amountBorrow) external nonReentrant whenNotPaused {
         _requireAmount(amountBorrow);
         (LeveragePosition storage position, MarketParams memory market) = _openPosition(msg.sender, positionId);
@@ -197,7 +197,7 @@ contract FlashLeverage is FlashLeverageAdmin, IMorphoFlashLoanCallback {
         emit AdditionalBorrowed(msg.sender, positionId, amountBorrow);
     }
 
-    /// Morpho calls back only who took the flash loan, so `data` is always this contract's own.
+    /// Morpho calls back the borrower of the flash loan only, so `data` was written by this contract.
     function onMorphoFlashLoan(uint256 amountLoan, bytes calldata data) external {
         require(msg.sender == address(i_morpho), FlashLeverage__UntrustedLender());
         FlashCall memory call = abi.decode(data, (FlashCall));
@@ -216,8 +216,8 @@ contract FlashLeverage is FlashLeverageAdmin, IMorphoFlashLoanCallback {
         _borrow(market, call.proxy, amountLoan);
     }
 
-    /// Repays the debt with the flash loan, takes the collateral out and sells it. Where that gives less than the flash loan,
-    /// Morpho cannot take it back and everything reverts.
+    /// Repays the debt with the flash loan, withdraw the collateral and sell it. If the proceeds are below the flash loan,
+    /// Morpho cannot collect it and the transaction reverts.
     function _unwind(uint256 amountLoan, FlashCall memory call) private {
         MarketParams memory market = call.market;
         if (amountLoan != 0) {
@@ -232,7 +232,7 @@ contract FlashLeverage is FlashLeverageAdmin, IMorphoFlashLoanCallback {
         _swap(call.swapData, market.collateralToken, call.amountCollateral, market.loanToken, call.minTokenOut);
     }
 
-    /// Sells exactly `amountIn` at an allow-listed router. Received is a balance difference: nothing lying here is taken for it.
+    /// Sell exactly `amountIn` at an allow-listed router. The received amount is a balance difference, so earlier balances do not count.
     function _swap(SwapData memory swapData, address tokenIn, uint256 amountIn, address tokenOut, uint256 minTokenOut)
         private
         returns (uint256 received)
@@ -260,7 +260,7 @@ contract FlashLeverage is FlashLeverageAdmin, IMorphoFlashLoanCallback {
         return s_isCorrelated[marketId] ? yield.wMulDown(s_yieldFee) : 0;
     }
 
-    /// What selling the collateral leaves after the debt.
+    /// Proceeds of the collateral after the debt.
     function _takeApart(uint256 debt, FlashCall memory call) private returns (uint256) {
         uint256 before = _balance(call.market.loanToken);
         if (debt == 0) _unwind(0, call);
@@ -294,7 +294,7 @@ contract FlashLeverage is FlashLeverageAdmin, IMorphoFlashLoanCallback {
         return IERC20(token).balanceOf(address(this));
     }
 
-    /// The debt behind `shares` after the market itself has accrued, so that repaying the shares costs exactly this.
+    /// The debt behind `shares` after the market has accrued: exactly the cost of repaying them.
     function _accruedDebt(MarketParams memory market, uint256 shares) private returns (uint256) {
         i_morpho.accrueInterest(market);
         return getSharesValueInLoanToken(market, shares);
@@ -310,7 +310,7 @@ contract FlashLeverage is FlashLeverageAdmin, IMorphoFlashLoanCallback {
         market = _market(position.marketId);
     }
 
-    /// What a proxy's collateral is worth and what it owes, with `moreDebt`.
+    /// Value of a proxy's collateral and its debt, plus `moreDebt`.
     function _requireBelowMaxLtv(MarketParams memory market, address proxy, uint256 moreDebt)
         private
         view

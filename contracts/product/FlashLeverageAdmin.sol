@@ -28,14 +28,14 @@ abstract contract FlashLeverageAdmin is Ownable2Step, Pausable, ReentrancyGuard,
     uint256 private constant MAX_YIELD_FEE = 0.1e18;
     uint256 private constant MAX_DEPOSIT_FEE = 0.01e18;
 
-    /// Distance between a market's liquidation LTV and the highest LTV a position may be left at. Deployments differ in it.
+    /// Distance between a market's liquidation LTV and the maximum LTV of a position. Deployments differ in it.
     uint256 public immutable LIQUIDATION_BUFFER;
     IMorpho public immutable i_morpho;
-    /// The first contract this one creates, hence at its nonce 1; positions are clones of it, from nonce 2 on.
+    /// The first contract created by this one, hence at nonce 1. Positions are clones of it, from nonce 2 on.
     address public immutable i_userProxyImplementation;
 
     address public s_treasury;
-    /// Shares in WAD: of the yield of correlated markets, of what is paid into uncorrelated ones.
+    /// Fees in WAD: share of the yield on correlated markets, share of the deposit on uncorrelated ones.
     uint256 public s_yieldFee;
     uint256 public s_depositFee;
     mapping(bytes32 marketId => bool) public s_isCorrelated;
@@ -78,14 +78,14 @@ abstract contract FlashLeverageAdmin is Ownable2Step, Pausable, ReentrancyGuard,
         }
     }
 
-    /// A market that is not enabled takes no new position; the old ones are managed as before.
+    /// A disabled market takes no new positions. Existing ones are managed as before.
     function setMarketEnabled(bytes32 marketId, bool value) external onlyOwner {
         require(s_knownMarkets[marketId], FlashLeverage__UnsupportedMarket());
         s_enabledMarkets[marketId] = value;
         emit MarketEnabled(marketId, value);
     }
 
-    /// Morpho and the proxies can never be swap routers: a "swap" there would act on positions.
+    /// Morpho and the proxies cannot be swap routers, because a call to them would act on positions.
     function setSwapRouter(address router, bool value) external onlyOwner {
         _requireAddress(router);
         require(router != address(i_morpho), FlashLeverage__CannotBeMorpho());
@@ -118,17 +118,17 @@ abstract contract FlashLeverageAdmin is Ownable2Step, Pausable, ReentrancyGuard,
         s_treasury = newTreasury;
     }
 
-    /// From now on only its user acts through the proxy: nothing here can do anything with the position any more.
+    /// Give the proxy to its user alone: this contract can no longer act on the position.
     function enableManualMode(address userProxy) external onlyOwner {
         UserProxy(userProxy).enableManualMode();
     }
 
-    /// Tokens that came here by mistake: nothing else stays here between calls.
+    /// Send out tokens that were sent here by mistake. The contract holds no other funds between calls.
     function recover(address token) external onlyOwner {
         IERC20(token).safeTransfer(owner(), IERC20(token).balanceOf(address(this)));
     }
 
-    /// While paused no position can be opened, changed or closed here.
+    /// While paused, no position can be opened, changed or closed.
     function pause() external onlyOwner {
         _pause();
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 pragma solidity 0.8.28;
 
-/// The errors of the deployed contract beside OpenZeppelin's, in its ABI whether or not this code can meet them.
+/// The errors of the deployed contract beside OpenZeppelin's, in its ABI even where this code never reverts with them.
 abstract contract FlashLeverageErrors {
     error FlashLeverage__AmountCannotBeZero();
     error FlashLeverage__BorrowExceedsDepositedForCorrelatedPairs();

@@ -9,8 +9,8 @@ import {IPublicAllocator} from "./IPublicAllocator.sol";
 import {LeverageParams, ReallocateParams, SwapData} from "./Types.sol";
 
 /// FlashLeverage from any token: a swap into the position's token first, and/or a public-allocator reallocation that brings
-/// liquidity into the market. It keeps nothing: what is left over goes back to the caller. It has no lock of its own: between
-/// calls it holds nothing that could be taken, and FlashLeverage has one.
+/// liquidity into the market. Leftovers go back to the caller. It has no reentrancy lock: it holds no funds between
+/// calls, and FlashLeverage has a lock.
 contract FlashLeverageRouter {
     using SafeERC20 for IERC20;
 
@@ -37,10 +37,10 @@ contract FlashLeverageRouter {
         i_publicAllocator = publicAllocator;
     }
 
-    /// Swap venues may give native ETH back.
+    /// Swap venues may return native ETH.
     receive() external payable {}
 
-    /// Swaps `tokenIn` into collateral and opens a position with what the swap gave.
+    /// Swaps `tokenIn` into collateral and opens a position with the output of the swap.
     function swapAndLeverage(
         address tokenIn,
         uint256 amountIn,
@@ -62,7 +62,7 @@ contract FlashLeverageRouter {
         _leverage(collateral, leverageParams);
     }
 
-    /// Brings liquidity into the market, swaps `tokenIn` into collateral and opens a position with what the swap gave.
+    /// Brings liquidity into the market, swaps `tokenIn` into collateral and opens a position with the output of the swap.
     function reallocateSwapAndLeverage(
         ReallocateParams[] calldata reallocateParams,
         address tokenIn,
@@ -128,7 +128,7 @@ contract FlashLeverageRouter {
         i_flashLeverage.leverage(msg.sender, leverageParams);
     }
 
-    /// Swaps the caller's tokens and gives back at once what the swap router left of them. `fees` of the value are not for it.
+    /// Swap the caller's tokens and return at once the part that the swap router left. `fees` of the value are not swapped.
     function _pullAndSwap(
         address tokenIn,
         uint256 amountIn,
@@ -154,7 +154,7 @@ contract FlashLeverageRouter {
         received = _balance(tokenOut) - outBefore;
         require(received >= minTokenOut, FlashLeverageRouter__MinTokenOutNotMet());
         uint256 left = _balance(tokenIn) + amountIn - inBefore;
-        // A router may give back more than it took (a gift); the caller only ever counts on its own money.
+        // A router may return more than it took. Only the caller's own amount counts.
         _refund(tokenIn, left < amountIn ? left : amountIn);
     }
 

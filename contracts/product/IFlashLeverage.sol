@@ -3,7 +3,7 @@ pragma solidity 0.8.28;
 
 import {LeverageParams} from "./Types.sol";
 
-/// What the routers need of FlashLeverage.
+/// The functions of FlashLeverage that the routers call.
 interface IFlashLeverage {
     function leverage(address user, LeverageParams calldata params) external;
     function supplyCollateral(address user, uint256 positionId, uint256 amountCollateral) external;

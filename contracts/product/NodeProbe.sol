@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 pragma solidity 0.8.28;
 
-/// Tells whether a node runs code as its chain does: never deployed. Its creation code is run in three ways (as creation code,
+/// Shows whether a node runs code as its chain does. Never deployed. Its creation code is run in three ways (as creation code,
 /// at an address by state override, and within `eth_simulateV1`), and each has to end with the same word.
 ///
 /// It counts its runs in slot 0, emits an event without topics, and returns a hash of the chain's id and the count. The

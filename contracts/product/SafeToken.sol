@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 pragma solidity 0.8.28;
 
-/// ERC-20 calls that hold for tokens which return nothing, return false, or want an allowance reset to zero first (USDT).
+/// ERC-20 calls for tokens that return no value, return false, or require an allowance of zero before a change (USDT).
 library SafeToken {
     error TokenTransferFailed(address token, address from, address to, uint256 amount);
     error TokenApprovalFailed(address token, address spender, uint256 amount);

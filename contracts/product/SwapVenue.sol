@@ -9,8 +9,8 @@ interface IDecimals {
     function decimals() external view returns (uint8);
 }
 
-/// Fills swaps out of its own inventory at its price, less a fee and an impact that grows with size. Local worlds only: it
-/// stands at the real aggregators' router addresses.
+/// Fills swaps from its inventory at its price, less a fee and an impact that grows with size. Local worlds only, where it
+/// is placed at the router addresses of the real aggregators.
 contract SwapVenue {
     using SafeToken for address;
     using MathLib for uint256;
@@ -79,8 +79,8 @@ contract SwapVenue {
         }
     }
 
-    /// From now on the pair trades at the oracle's price, whatever USD prices say. A base token without a USD price of its own
-    /// is worth what its first followed oracle says.
+    /// Trade the pair at the oracle's price instead of USD prices. A base token without a USD price is valued by its first
+    /// followed oracle.
     function followOracles(FollowedOracle[] calldata oracles) external onlyOwner {
         for (uint256 i; i < oracles.length; ++i) {
             s_pairOracle[oracles[i].base][oracles[i].quote] = oracles[i].oracle;
@@ -119,7 +119,7 @@ contract SwapVenue {
         return _fill(tokenIn, tokenOut, amountIn - fee, minOut, recipient);
     }
 
-    /// What a swap of this size gives now, and how much of the price (in basis points, rounded down) its size costs.
+    /// Output of a swap of this size now, and its price impact (basis points, rounded down).
     function quote(address tokenIn, address tokenOut, uint256 amountIn)
         public
         view
@@ -139,7 +139,7 @@ contract SwapVenue {
         return quoteUnits.mulDivDown(priceOf(quoteToken), _unit(quoteToken)) / 1e18;
     }
 
-    /// The output at the venue's price, before fee and impact: the pair's oracle where one is followed, else USD prices.
+    /// Output at the venue's price before fee and impact: by the pair's oracle if one is followed, otherwise by USD prices.
     function _atPrice(address tokenIn, address tokenOut, uint256 amountIn) private view returns (uint256) {
         address sell = s_pairOracle[tokenIn][tokenOut];
         if (sell != address(0)) return amountIn.mulDivDown(IOracle(sell).price(), ORACLE_SCALE);

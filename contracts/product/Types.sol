@@ -3,7 +3,7 @@ pragma solidity 0.8.28;
 
 import {MarketParams} from "@morpho-org/morpho-blue/src/interfaces/IMorpho.sol";
 
-/// A call to an allow-listed swap router: `extCalldata` is sent to `extRouter` as it stands.
+/// A call to an allow-listed swap router: `extCalldata` is sent to `extRouter` unchanged.
 struct SwapData {
     address extRouter;
     bytes extCalldata;
@@ -18,7 +18,7 @@ struct LeverageParams {
     uint256 minTokenOut;
 }
 
-/// One position of a user. The two amounts are the basis: all that was put in and all that was taken out, in loan-token units.
+/// One position of a user. The two amounts are the basis: the deposited and the withdrawn total, in loan-token units.
 /// `open` with zero collateral in Morpho means that the position was liquidated.
 struct LeveragePosition {
     bool open;

@@ -4,8 +4,8 @@ pragma solidity 0.8.28;
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 
-/// Holds one leveraged position in Morpho for `s_user`; FlashLeverage acts through it. Once in manual mode, for good, only
-/// its user does. One implementation per FlashLeverage; positions are minimal clones of it. It refuses with plain strings.
+/// Holds one leveraged position in Morpho for `s_user`; FlashLeverage acts through it. In manual mode, which is permanent, only
+/// its user acts. One implementation per FlashLeverage; positions are minimal clones of it. It refuses with plain strings.
 contract UserProxy {
     using SafeERC20 for IERC20;
 
@@ -24,7 +24,7 @@ contract UserProxy {
         s_user = user;
     }
 
-    /// Calls Morpho, and nothing else. Why Morpho refuses is not passed on.
+    /// Call Morpho only. Morpho's revert reason is not passed on.
     function execute(bytes calldata data) external returns (bytes memory result) {
         if (msg.sender == i_flashLeverage) require(!s_manualMode, "UserProxy: Manual Mode Enabled");
         else if (msg.sender == s_user) require(s_manualMode, "UserProxy: Not in manual Mode");
@@ -39,7 +39,7 @@ contract UserProxy {
         s_manualMode = true;
     }
 
-    /// Sends tokens that came here by mistake, or as rewards, to the user.
+    /// Send tokens that arrived by mistake or as rewards to the user.
     function recover(address token) external {
         require(msg.sender == s_user, "UserProxy: Unauthorised");
         IERC20(token).safeTransfer(s_user, IERC20(token).balanceOf(address(this)));

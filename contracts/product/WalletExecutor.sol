@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 pragma solidity 0.8.28;
 
-/// Runs a sequence of calls and reads as a wallet, within one `eth_call`: never deployed, its code is put at the wallet's own
-/// address by state override. So the wallet is the sender of every call and the origin of all, and what the sequence leaves
-/// behind can be read at its end.
+/// Runs a sequence of calls and reads as a wallet, within one `eth_call`: never deployed, its code is placed at the wallet's
+/// address by state override. So the wallet is the sender of every call and the origin of all, and the resulting state can
+/// be read at the end.
 contract WalletExecutor {
     struct Step {
         address to;
         uint256 value;
         bytes data;
-        /// A read may revert, and changes nothing.
+        /// A read may revert and changes no state.
         bool isRead;
-        /// From 1: a word of an earlier step's answer is appended to the data. 0 = nothing is.
+        /// From 1: the step whose answer gives a word that is appended to the data. 0 = no word.
         uint256 tailOf;
-        /// Which word, counted from the answer's end, from 1.
+        /// Index of the word, counted from the end of the answer, from 1.
         uint256 tailWord;
     }
 
@@ -23,11 +23,11 @@ contract WalletExecutor {
         bytes data;
     }
 
-    /// What is sent to the wallet arrives, as it would without code.
+    /// Accept payments to the wallet, as without code.
     fallback() external payable {}
     receive() external payable {}
 
-    /// Ends with the first call that reverts: what would have followed is left empty.
+    /// Stop at the first call that reverts. The results of later calls are empty.
     function run(Step[] calldata steps) external returns (uint256 timestamp, Result[] memory results) {
         require(msg.sender == address(this));
         results = new Result[](steps.length);

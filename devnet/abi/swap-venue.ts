@@ -1,6 +1,6 @@
 import { parseAbi } from 'viem';
 
-/** ABI of the local world's swap venue, which stands at the real aggregators' router addresses. Native ETH is the zero address. */
+/** ABI of the local world's swap venue, which is placed at the router addresses of the real aggregators. Native ETH is the zero address. */
 export const swapVenueAbi = parseAbi([
   'struct TokenPrice { address token; uint256 usdPerToken; uint256 depthUsd; }',
   'struct FollowedOracle { address base; address quote; address oracle; }',

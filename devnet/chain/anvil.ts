@@ -10,7 +10,7 @@ export interface AnvilOptions {
   readonly port?: number;
   /** Time of the genesis block, unix seconds. */
   readonly timestamp: number;
-  /** How many past blocks can still be read. Older states are dropped: kept, they would fill the disk by gigabytes an hour. */
+  /** Number of past blocks that can be read. Older states are dropped, because they take gigabytes of disk per hour. */
   readonly history: number;
   /** Path of the binary; absent: the one of the optional npm package, else `anvil` on PATH. */
   readonly anvilBin?: string;
@@ -26,8 +26,8 @@ export interface Anvil {
 const START_TIMEOUT_MS = 10_000;
 const PACKAGE_BINARY = join('@foundry-rs', 'anvil-linux-amd64', 'bin', 'anvil');
 
-// The shell holds our end of stdin: when this process ends, however it ends, `read` returns and anvil goes with it.
-// It lets go of stdout, so that the end of stdout means the end of anvil.
+// When this process ends in any way, the pipe to the shell closes, `read` returns and anvil is ended.
+// The shell closes its stdout, so that the end of stdout means the end of anvil.
 const GUARD = '"$@" & child=$!; exec 1>&- 2>&-; read -r _; kill "$child" 2>/dev/null; wait "$child"';
 
 /**
@@ -69,7 +69,7 @@ function argumentsOf(options: AnvilOptions): string[] {
     order: 'fifo',
     'prune-history': options.history,
   };
-  // Without CORS headers no web page can drive the chain through somebody's browser.
+  // Without CORS headers no web page can control the chain through a browser.
   return ['--no-cors', ...Object.entries(values).flatMap(([name, value]) => [`--${name}`, String(value)])];
 }
 
@@ -105,7 +105,7 @@ function listeningPort(guard: ChildProcess, options: AnvilOptions): Promise<numb
     guard.stdout?.on('data', listen);
     guard.stderr?.on('data', listen);
     guard.once('error', (error) => fail(error.message));
-    // Both: why it ended stands in one of them, and the other may end first.
+    // Read both: the reason is in one of them, and the other may end first.
     let open = 2;
     const over = (): void => {
       open -= 1;

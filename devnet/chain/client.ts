@@ -12,7 +12,7 @@ import {
 
 export type DevnetClient = TestClient<'anvil', HttpTransport, ViemChain> & PublicActions<HttpTransport, ViemChain>;
 
-/** Talk to a local chain. Calls made in one tick travel as one request; anvil may run them in any order. */
+/** Create the client of a local chain. Calls made in one tick travel as one request; anvil may run them in any order. */
 export function createDevnetClient(chainId: number, rpcUrl: string, multicall3: Address): DevnetClient {
   const chain = defineChain({
     id: chainId,

@@ -63,7 +63,7 @@ const WANTED = [
   'evm.deployedBytecode.immutableReferences',
 ];
 
-// A string, not a file: it must still be there when everything around it is one bundle.
+// A string instead of a file, so that it is part of the bundle.
 const WORKER = `
 const { parentPort, workerData } = require('node:worker_threads');
 const load = require('node:module').createRequire(workerData.root + '/package.json');
@@ -143,7 +143,7 @@ async function compileUnit(root: string, unit: Unit): Promise<Artifacts> {
 
 function runSolc(root: string, compiler: string, input: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    // Its own arguments: a loader such as tsx, inherited from this process, would only slow the worker down.
+    // Without the arguments of this process: an inherited loader such as tsx would slow the worker down.
     const worker = new Worker(WORKER, { eval: true, execArgv: [], workerData: { root, compiler, input } });
     worker.once('error', reject);
     worker.once('exit', (code) => reject(new Error(`${compiler} ended with exit code ${code} and no output`)));

@@ -3,7 +3,7 @@ import type { Chain } from '../../src/catalog/index.ts';
 import type { DevnetClient } from './client.ts';
 import { type Artifacts, artifactOf } from './compile.ts';
 
-/** Everything a step of the deployment needs. */
+/** Inputs of a deployment step. */
 export interface DeployContext {
   readonly chain: Chain;
   readonly client: DevnetClient;
@@ -28,7 +28,7 @@ export interface Transaction {
   readonly to: Address;
   readonly data: Hex;
   readonly value?: bigint;
-  /** What it is for; named when it fails. */
+  /** Its purpose, for the error message. */
   readonly label?: string;
 }
 
@@ -37,12 +37,12 @@ interface BlockReceipt {
   readonly status: Hex;
 }
 
-/** More than any step of the deployment takes; estimating would need the earlier ones to be mined already. */
+/** Above the gas of every deployment step. An estimate would need the earlier steps to be mined. */
 const GAS_PER_TRANSACTION = 8_000_000n;
 const DEPLOYMENT_BLOCK_GAS = 1_000_000_000_000n;
 
 /**
- * Prepare a fresh chain for deployment: no block until asked for, no limit on what it holds, anyone impersonated.
+ * Prepare a fresh chain for deployment: blocks on request only, without a gas limit, every account impersonated.
  */
 export async function beginDeployment(
   chain: Chain,
@@ -67,9 +67,9 @@ export async function beginDeployment(
 }
 
 /**
- * Put contracts at addresses of our choice, constructor included: the creation code stands at the address first and is
- * run there, so that immutables (Morpho's domain separator), storage and everything derived from the own address come out
- * as if the address had been earned by CREATE. Then the runtime code, which that run returns, takes its place.
+ * Put contracts at chosen addresses, constructor included: the creation code is placed at the address first and
+ * run there, so that immutables (Morpho's domain separator), storage and values derived from the address are the same
+ * as after a CREATE. Then it is replaced by the runtime code that the run returns.
  */
 async function constructInPlace(
   client: DevnetClient,
@@ -139,7 +139,7 @@ async function sendInOneBlock(client: DevnetClient, transactions: readonly Trans
   if (failed !== undefined) throw new Error(await explain(client, failed));
 }
 
-/** Run a failed transaction again as a call: the error of that names the reason. */
+/** Run a failed transaction again as a call, whose error names the reason. */
 async function explain(client: DevnetClient, { from, to, data, value, label }: Transaction): Promise<string> {
   const what = `Deployment step failed: ${label ?? concatHex([data.slice(0, 10) as Hex])} from ${from} to ${to}`;
   try {

@@ -18,7 +18,7 @@ interface Venue {
 /**
  * Deploy the product's contracts and the swap venues at the catalog's addresses and wire them: every loop market supported,
  * the venues allowed as swap routers, the product's routers approved as operators, the venues priced and stocked.
- * The lending world (tokens, oracles, markets) must be there already.
+ * The lending side (tokens, oracles, markets) has to be deployed before.
  */
 export async function deployProduct(ctx: DeployContext, settings: DeploymentSettings): Promise<void> {
   const { chain, owner, client } = ctx;

@@ -11,7 +11,7 @@ const LLTVS = ['0', '385', '625', '77', '86', '915', '945', '965', '98'].map((di
   BigInt(digits.padEnd(18, '0')),
 );
 
-/** An oracle's price is scaled by this many places; the quote feed says that a loan token is worth one dollar, as feeds do. */
+/** An oracle's price is scaled by this many places; the quote feed values a loan token at one dollar. */
 const ORACLE_DECIMALS = 36;
 const QUOTE_DECIMALS = 8;
 const QUOTE_UNIT = 10n ** 8n;
@@ -41,7 +41,7 @@ export async function deployLending(context: DeployContext): Promise<void> {
   ]);
 }
 
-/** The five parameters of a market, as Morpho takes them. */
+/** The five parameters of a market, in the form of Morpho. */
 export function marketParams({ loan, collateral, oracle, irm, lltv }: Chain['markets'][number]) {
   return { loanToken: loan.address, collateralToken: collateral.address, oracle, irm, lltv };
 }

@@ -23,11 +23,11 @@ export interface StartChainsOptions {
   /** Per chain id; a chain without one gets a free port. */
   readonly ports?: Readonly<Record<number, number>>;
   /**
-   * `interval`: a block every second, by the real clock. `auto`: a block for every transaction, and time stands still but for
-   * `increaseTime`: a block's time is what a test made it, however long the machine takes.
+   * `interval`: a block every second, by the real clock. `auto`: a block for every transaction, and time changes only by
+   * `increaseTime`, so that the time of a block does not depend on the speed of the machine.
    */
   readonly mining: 'interval' | 'auto';
-  /** What differs from the usual deployment of the product's contract. */
+  /** Differences from the usual deployment of the product's contract. */
   readonly deployment?: Partial<DeploymentSettings>;
   readonly clock?: Clock;
   /** Path of the anvil binary, when neither the npm package nor PATH has it. */
@@ -48,12 +48,12 @@ export interface LocalChains {
 
 const BLOCK_GAS_LIMIT = 60_000_000n;
 const BLOCK_TIME_SEC = 1;
-/** Past blocks that stay readable. At a block a second every state kept costs megabytes after some hours. */
+/** Past blocks that stay readable. At a block per second, all states together take megabytes after some hours. */
 const HISTORY_BLOCKS = { interval: 16, auto: 512 } as const;
 
 /**
  * Start the local chains with everything on them: compile (or take the compilation from the cache), deploy at the
- * catalog's addresses, seed. Nothing keeps running when it fails.
+ * catalog's addresses, seed. After a failure every started process is ended.
  */
 export async function startChains(options: StartChainsOptions): Promise<LocalChains> {
   const logger = options.logger ?? silentLogger;

@@ -5,8 +5,8 @@ const POLL_MS = 20;
 const GIVE_UP_MS = 60_000;
 
 /**
- * Wait until a local chain has mined a transaction. viem's own wait looks again when a new block comes: where each
- * transaction makes the only block and the first look came too early, none comes any more.
+ * Wait until a local chain has mined a transaction. viem's wait looks again at a new block. Where each
+ * transaction makes its own block and the first look was too early, no other block follows.
  * @throws TransactionReceiptNotFoundError when it is not mined within a minute
  */
 export async function minedReceipt(

@@ -97,7 +97,7 @@ export async function planDeposit(ctx: DeployContext, user: Address, seed: Seede
   ];
 }
 
-/** Lower an LTV of the seeds to what the deployment allows, less half a point that swaps may cost. */
+/** Lower an LTV of the seeds to what the deployment allows, less half a point for the cost of swaps. */
 async function reachableLtvPct({ chain, client }: DeployContext, market: Market, ltvPct: string): Promise<string> {
   const maxLtv = await client.readContract({
     address: chain.contracts.flashLeverage,
@@ -150,7 +150,7 @@ export function mint(owner: Address, token: Address, to: Address, amount: bigint
   return { from: owner, to: token, data, label: `mint ${token}` };
 }
 
-/** Approve exactly what is spent next, so that nothing is left for a token like USDT to object to. */
+/** Approve exactly the next amount, because a token like USDT refuses to change an allowance that is not zero. */
 export function approve(from: Address, token: Address, spender: Address, amount: bigint): Transaction {
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender, amount] });
   return { from, to: token, data, label: `approve ${token}` };

@@ -56,7 +56,7 @@ function onChain(wallet: SeededWallet, chainId: number): SeededWallet {
   return { ...wallet, entries: wallet.entries.filter((entry) => entry.chainId === chainId) };
 }
 
-/** Development accounts have plenty; the others need something for gas. */
+/** Development accounts have ETH; the others need some for gas. */
 async function raiseBalance({ client }: DeployContext, address: Address): Promise<void> {
   if ((await client.getBalance({ address })) < GAS_MONEY) await client.setBalance({ address, value: GAS_MONEY });
 }

@@ -10,15 +10,15 @@ import { marketParams, tokenContract } from './deploy.ts';
 import { step } from './encode.ts';
 import { seededOraclePrice } from './prices.ts';
 
-/** Seeded borrowers stand at this share of the liquidation LTV, in percent: healthy through a common move of prices. */
+/** LTV of seeded borrowers as a share of the liquidation LTV, percent: healthy after a common move of prices. */
 const BORROWER_LTV_PCT = 80n;
 const SECONDS_PER_YEAR = 31_536_000;
 /** `AdaptiveCurveIrm.rateAtTarget` is its first storage variable. */
 const RATE_AT_TARGET_SLOT = 0n;
 
 /**
- * Bring a deployed chain to life: balances for the development accounts, supply (direct and through vaults), debt and
- * rates of every market as the tables in `devnet/seed/` say. Deterministic but for the time of the blocks.
+ * Seed a deployed chain: balances for the development accounts, supply (direct and through vaults), debt and
+ * rates of every market by the tables in `devnet/seed/`. Deterministic except for the time of the blocks.
  */
 export async function seedLending(context: DeployContext): Promise<void> {
   const { chain, client } = context;
@@ -104,7 +104,7 @@ function mintSteps({ chain, owner, artifacts }: DeployContext): Transaction[] {
   });
 }
 
-/** Give the lender, the borrower and the vaults' depositor (the owner) what they are going to use, and let Morpho take it. */
+/** Give the lender, the borrower and the vaults' depositor (the owner) their tokens, and approve Morpho. */
 function fundSteps(context: DeployContext, plans: readonly MarketPlan[], vaults: readonly VaultPlan[]): Transaction[] {
   const { chain, owner, artifacts } = context;
   const { morphoBlue } = chain.contracts;
@@ -160,12 +160,12 @@ function supplySteps(
   });
 }
 
-/** A deposit enters the vault's first market; from there it is spread, the first market being brought down first. */
+/** A deposit enters the vault's first market; from there it is spread, beginning with the withdrawal from the first market. */
 function spreadVault({ owner, artifacts }: DeployContext, { vault, parts, total }: VaultPlan): Transaction[] {
   const allocations = parts.map(({ plan, assets }) => ({ marketParams: marketParams(plan.market), assets }));
   const last = allocations.at(-1);
   if (last === undefined) return [];
-  // Rounding of shares may leave a unit more or less: the last market takes what there is.
+  // Rounding of shares may leave a unit more or less: the last market takes the rest.
   const spread = [...allocations.slice(0, -1), { ...last, assets: maxUint256 }];
   return [
     step(artifacts, owner, vault.address, 'Vault', 'deposit', [total, owner]),

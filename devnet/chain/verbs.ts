@@ -11,12 +11,12 @@ import { encode } from './encode.ts';
 import { priceCall } from './prices.ts';
 import { minedReceipt } from './receipt.ts';
 
-/** More than any transaction here needs, and well below the limit of a block. */
+/** Above the gas of every transaction here, and well below the limit of a block. */
 export const TRANSACTION_GAS = 20_000_000n;
 
 const oracleAbi = parseAbi(['function price() view returns (uint256)']);
 
-/** What tests and the control endpoint can do to one local chain. Amounts are base units. */
+/** Actions of tests and the control endpoint on one local chain. Amounts are base units. */
 export type ChainVerbs = ReturnType<typeof createVerbs>;
 
 export interface Call {
@@ -54,7 +54,7 @@ export function createVerbs({ chain, client, artifacts }: Dependencies) {
   /** Send a transaction from any account, with or without a key. */
   const send = async ({ from, to, data = '0x', value = 0n }: Call): Promise<TransactionReceipt> => {
     await client.impersonateAccount({ address: from });
-    // It is called first: what would revert is told with its reason and never sent. Estimating would run it some ten times.
+    // A call comes first, so that a revert is reported with its reason and not sent. An estimate would run it some ten times.
     await client.call({ account: from, to, data, value, gas: TRANSACTION_GAS });
     const params = [{ from, to, data, value: numberToHex(value), gas: numberToHex(TRANSACTION_GAS) }];
     const hash = (await client.request({ method: 'eth_sendTransaction', params } as never)) as Hex;
@@ -141,12 +141,12 @@ export function createVerbs({ chain, client, artifacts }: Dependencies) {
     freezeFeed: (which: Market | string): Promise<TransactionReceipt> => onFeed(which, 'freeze'),
     /** Let the feed publish now, and at every heartbeat again. */
     unfreezeFeed: (which: Market | string): Promise<TransactionReceipt> => onFeed(which, 'unfreeze'),
-    /** Let the feed tell a date (unix seconds), however absurd, until it is unfrozen. */
+    /** Let the feed return any date (unix seconds) until it is unfrozen. */
     dateFeed: (which: Market | string, updatedAt: bigint): Promise<TransactionReceipt> =>
       onFeed(which, 'freezeAt', [updatedAt]),
     /** Let time pass: the next block, mined at once, is that many seconds later. */
     increaseTime: async (seconds: number): Promise<void> => {
-      // `evm_increaseTime` moves the real clock's offset only, by which the blocks of a chain that stands still do not go.
+      // `evm_increaseTime` changes the offset of the real clock only, which the blocks of a chain without real time ignore.
       const { timestamp } = await client.getBlock();
       await client.setNextBlockTimestamp({ timestamp: timestamp + BigInt(seconds) });
       await client.mine({ blocks: 1 });

@@ -8,10 +8,10 @@ import { projectRoot } from '../root.ts';
 
 const run = promisify(execFile);
 
-/** Where root puts what the server's account has to reach when the project itself is closed to others. */
+/** Folder of root for the files that the server's account has to read when the project is closed to other accounts. */
 export const SYSTEM_DIR = '/var/lib/spiral-gateway';
 
-/** Postgres refuses to run as root: it then runs as this account, which is made when it is missing. */
+/** Postgres refuses to run as root: it then runs as this account, which is created if it is missing. */
 const ACCOUNT = 'postgres';
 
 export interface Binaries {
@@ -19,7 +19,7 @@ export interface Binaries {
   readonly postgres: string;
 }
 
-/** Who the server runs as; `undefined` = who we are. */
+/** Account of the server; `undefined` = that of this process. */
 export type Account = { readonly uid: number; readonly gid: number } | undefined;
 
 /**
@@ -53,7 +53,7 @@ export function programsIn(folder: string, suffix = ''): Binaries {
   return { initdb: join(folder, `initdb${suffix}`), postgres: join(folder, `postgres${suffix}`) };
 }
 
-/** Find, or as a last resort make, the account that the server runs as when we are root. @throws Error with the way out. */
+/** Find, or as a last resort create, the account of the server for a process of root. @throws Error with the next step. */
 export async function findAccount(): Promise<Account> {
   if (process.getuid?.() !== 0) return undefined;
   try {
@@ -72,7 +72,7 @@ export async function findAccount(): Promise<Account> {
   }
 }
 
-/** Tell whether the account may enter the folder, by the mode bits of every folder above it and its own. */
+/** Whether the account may enter the folder, by the mode bits of every folder above it and its own. */
 export async function isReachable(folder: string, account: NonNullable<Account>): Promise<boolean> {
   for (let path = folder; ; path = dirname(path)) {
     const { mode, uid, gid } = await stat(path);
@@ -82,13 +82,13 @@ export async function isReachable(folder: string, account: NonNullable<Account>)
   }
 }
 
-/** Make a folder that every account may enter, whatever our umask is. */
+/** Make a folder that every account may enter, with any umask. */
 export async function makeOpenFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   await chmod(folder, 0o755);
 }
 
-/** Let every account read what its owner may read, and run what its owner may run. */
+/** Give every account the owner's rights to read and to execute. */
 async function openToAll(folder: string): Promise<void> {
   await chmod(folder, 0o755);
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });

@@ -8,7 +8,7 @@ import { serverEnv } from './server.ts';
 export const SUPERUSER = 'gateway';
 
 /**
- * Say where the cluster of a data directory lives: in it, or, when the server's account cannot get there (a project
+ * Return the folder of the cluster of a data directory: in it, or, when the server's account cannot enter it (a project
  * in root's home), in a folder of the system named after it.
  */
 export async function clusterFolder(dataDir: string, account: Account): Promise<string> {
@@ -35,7 +35,7 @@ export async function ensureCluster(
         `${cluster} holds a database whose password file ${passwordFile} is missing. Restore it, or remove the folder to start anew.`,
       );
     }
-    // The data directory that it belonged to was removed, and with it the data was meant to go.
+    // Its data directory was removed, so the data is removed too.
     await rm(cluster, { recursive: true });
   }
   const password = randomBytes(24).toString('base64url');

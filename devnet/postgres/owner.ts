@@ -6,7 +6,7 @@ import { StartupError } from '../../src/shared/errors.ts';
 
 const run = promisify(execFile);
 
-/** Another process holds the data directory. Stop it, or use another directory. */
+/** Another process uses the data directory. Stop it, or use another directory. */
 export class DataDirInUseError extends StartupError {
   override readonly name = 'DataDirInUseError';
   readonly pid: number;
@@ -25,8 +25,8 @@ interface Owner {
 }
 
 /**
- * Claim a data directory for this process by a file in it, and return how to let go. A claim of a process that is gone
- * is taken over.
+ * Claim a data directory for this process by a file in it, and return the function that releases it. The claim of an
+ * ended process is taken over.
  * @throws DataDirInUseError when a living process holds it, this one included.
  */
 export async function claim(dataDir: string, file: string): Promise<() => Promise<void>> {
@@ -51,8 +51,8 @@ export async function claim(dataDir: string, file: string): Promise<() => Promis
 }
 
 /**
- * Find the living processes of the server of exactly this cluster. Linux knows them all, because each works in the
- * cluster's folder; elsewhere only the one that the pid file names is known.
+ * Find the living processes of the server of exactly this cluster. On Linux all are found, because each works in the
+ * cluster's folder; elsewhere only the one in the pid file.
  */
 export async function serversOf(cluster: string, namedPid: number): Promise<readonly number[]> {
   if (process.platform === 'linux') {
@@ -69,12 +69,12 @@ export async function serversOf(cluster: string, namedPid: number): Promise<read
   }
 }
 
-/** A process that ended and waits to be reaped has none. */
+/** A zombie process has none. */
 function workingFolder(pid: number): Promise<string | undefined> {
   return readlink(`/proc/${pid}/cwd`).catch(() => undefined);
 }
 
-/** Remove a claim of a dead process; one that somebody renewed in between is put back. */
+/** Remove the claim of an ended process. A claim that was renewed meanwhile is put back. */
 async function setAside(file: string): Promise<void> {
   const aside = `${file}.${randomUUID()}`;
   try {
@@ -107,7 +107,7 @@ async function birthOf(pid: number): Promise<string | undefined> {
         readFile('/proc/sys/kernel/random/boot_id', 'utf8'),
         readFile(`/proc/${pid}/stat`, 'utf8'),
       ]);
-      // Field 22 of proc(5), counted behind the command's closing bracket; field 3 tells a zombie.
+      // Field 22 of proc(5), counted behind the command's closing bracket; field 3 is the state (zombie).
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       return fields[0] === 'Z' ? undefined : `${boot.trim()}:${fields[19]}`;
     }

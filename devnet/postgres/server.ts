@@ -15,14 +15,14 @@ const STOP_PATIENCE_MS = 5_000;
 const POLL_MS = 50;
 const KEPT_LOG_LINES = 20;
 
-/** Another free port, or a second later, cures these. */
+/** Failures that another free port or a retry after a second resolves. */
 const TRANSIENT = /could not bind|Address already in use|shared memory block .* is still in use|is being shut down/;
 
 /** A standby only takes reads. */
 const READY = /database system is ready to accept (read-only )?connections/;
 
 /**
- * Ends the server when its parent is gone, however that happened: the pipe closes without a word. A process of its own,
+ * Ends the server when its parent has ended in any way: then the pipe closes. A separate process,
  * so that a signal to our process group does not end it first. Arguments: folders to remove afterwards.
  */
 const GUARD = `
@@ -50,7 +50,7 @@ export interface ServerOptions {
   readonly ephemeral: boolean;
   /** Settings beside the usual ones. */
   readonly settings?: Readonly<Record<string, string>> | undefined;
-  /** Folders that go when the parent dies. */
+  /** Folders that are removed when the parent ends. */
   readonly removeWithParent: readonly string[];
   readonly logger: Logger;
 }
@@ -74,8 +74,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 }
 
 /**
- * Make way for a start: end a server that a crashed parent left behind in exactly this cluster, and drop its pid file.
- * Postgres would stumble over one whose number belongs to a stranger, or to a process nobody has reaped.
+ * Prepare a start: end a server that a crashed parent left behind in this cluster, and remove its pid file.
+ * Postgres would refuse a pid file whose pid belongs to another process or to a zombie.
  */
 export async function clearLeftovers(cluster: string, logger: Logger): Promise<void> {
   const file = join(cluster, 'postmaster.pid');
@@ -98,7 +98,7 @@ export async function clearLeftovers(cluster: string, logger: Logger): Promise<v
   await rm(file, { force: true });
 }
 
-/** Environment of the server's programs: nothing of ours, above all no PG* variable. */
+/** Environment of the server's programs, without the variables of this process, in particular PG*. */
 export function serverEnv(): Record<string, string> {
   return { LC_ALL: 'C', TZ: 'UTC' };
 }
@@ -134,7 +134,7 @@ async function launch(options: ServerOptions, port: number): Promise<Server | { 
   void ended.then(() => {
     if (!stopping) options.logger.error({ port }, 'embedded database ended by itself');
   });
-  // From here on they hold up nobody's exit: the guard ends the server.
+  // From here on they do not delay the exit of this process: the guard ends the server.
   child.unref();
   if ('unref' in child.stderr && typeof child.stderr.unref === 'function') child.stderr.unref();
   return {

@@ -3,7 +3,7 @@ import { type HDAccount, mnemonicToAccount } from 'viem/accounts';
 
 const labelled = new Map<string, Address>();
 
-/** Make an address out of a label: the same everywhere, and nobody has a key for it. */
+/** Make an address from a label. It is the same everywhere and has no key. */
 export function labelAddress(label: string): Address {
   const known = labelled.get(label);
   if (known) return known;
@@ -27,7 +27,7 @@ export const accounts: readonly HDAccount[] = Array.from({ length: 10 }, (_, add
   mnemonicToAccount(MNEMONIC, { addressIndex }),
 );
 
-/** Full balances, no transaction and no position: kept for whoever tries the product by hand. */
+/** Full balances, no transaction and no position: free for manual tests. */
 export const untouchedAccounts: readonly HDAccount[] = accounts.slice(-3);
 
 /** Read the private key of a development account. */
@@ -37,5 +37,5 @@ export function privateKeyOf(account: HDAccount): Hex {
   return `0x${Buffer.from(key).toString('hex')}`;
 }
 
-/** What every development account holds of every token, in USD. */
+/** Balance of every development account in every token, USD. */
 export const DEV_BALANCE_USD = '10000000';

@@ -1,9 +1,9 @@
-/** What deployments of FlashLeverage differ in; shares in WAD. */
+/** Parameters that differ between deployments of FlashLeverage; shares in WAD. */
 export interface DeploymentSettings {
   readonly liquidationBuffer: bigint;
-  /** Of the yield of correlated markets; at most 10 %. */
+  /** Share of the yield of correlated markets; at most 10 %. */
   readonly yieldFee: bigint;
-  /** Of what is paid into uncorrelated markets; at most 1 %. */
+  /** Share of deposits into uncorrelated markets; at most 1 %. */
   readonly depositFee: bigint;
 }
 

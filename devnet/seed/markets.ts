@@ -2,11 +2,11 @@ import { withoutDate } from './tokens.ts';
 
 /** The state in which a market starts. */
 export interface MarketSeed {
-  /** Whole loan tokens supplied by everybody, vaults included. */
+  /** Total supply in whole loan tokens, vaults included. */
   readonly supplied: string;
   /** Share of it that is lent out, in percent. */
   readonly utilizationPct: string;
-  /** Borrow rate per year (not compounded) at 90 % utilization, in percent: where the interest-rate curve stands. */
+  /** Borrow rate per year (not compounded) at 90 % utilization, in percent: the state of the interest-rate curve. */
   readonly targetRatePct: string;
 }
 

@@ -3,8 +3,8 @@ import { labelAddress } from './accounts.ts';
 import { marketKey } from './markets.ts';
 
 /**
- * How an oracle of the local world comes to its price. `feed`: a base feed with a heartbeat (and, where the loan token has one, a
- * quote feed); `rate`: a vault's redemption rate, of no feed; `opaque`: a contract of its own kind that names nothing.
+ * Source of the price of an oracle in the local world. `feed`: a base feed with a heartbeat (and, where the loan token has one, a
+ * quote feed); `rate`: a vault's redemption rate, of no feed; `opaque`: another contract, which names no source.
  */
 export type OracleSeed =
   | { readonly kind: 'feed'; readonly heartbeatSec: number; readonly quoteHeartbeatSec?: number }
@@ -50,12 +50,12 @@ const oracleSeeds: Readonly<Record<number, Readonly<Record<string, OracleSeed>>>
 
 type MarketLike = Parameters<typeof marketKey>[0] & { readonly oracle: string };
 
-/** Tell how the oracle of a market comes to its price. */
+/** Return the source of the price of a market's oracle. */
 export function oracleSeed(market: MarketLike): OracleSeed {
   return oracleSeeds[market.chainId]?.[marketKey(market)] ?? feed(DAY);
 }
 
-/** Where the feeds of a market's oracle stand: one pair for every oracle. */
+/** Addresses of the feeds of a market's oracle: one pair per oracle. */
 export function feedsOf({ oracle }: Pick<MarketLike, 'oracle'>): { readonly base: Address; readonly quote: Address } {
   const label = oracle.toLowerCase();
   return { base: labelAddress(`base feed of ${label}`), quote: labelAddress(`quote feed of ${label}`) };

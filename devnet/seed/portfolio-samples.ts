@@ -8,13 +8,13 @@ const HOUR_MS = 3_600_000;
 const YEAR_MS = 31_536_000_000;
 const EVERY_HOURS = 6;
 const DAYS = 30;
-/** What getting in costs, and what incentives bring a year, as shares of the deposit: about what the chain then shows. */
+/** Costs of opening and yearly incentives as shares of the deposit, close to the later values on chain. */
 const ENTRY_COST = '0.004';
 const INCENTIVES = '0.02';
-/** A slow wave on top, so that the picture is not a ruler's. */
+/** A slow wave, so that the chart is not a straight line. */
 const WAVE = 0.0012;
 
-/** What the portfolios of the local world came to in the month before it started: a story that ends about where it stands. */
+/** Values of the portfolios of the local world in the month before its start, ending close to the values on chain. */
 export function seededSamples(catalog: Catalog, nowMs: number): readonly PortfolioSample[] {
   const lives = catalog.chains.flatMap((chain) =>
     seededWallets.flatMap(({ entries }) =>
@@ -39,11 +39,11 @@ export function seededSamples(catalog: Catalog, nowMs: number): readonly Portfol
         const wave = new Decimal((WAVE * Math.sin(atMs / (40 * HOUR_MS))).toFixed(6));
         const value = deposit.times(new Decimal(1).minus(ENTRY_COST).plus(hasEnded ? 0 : wave));
         const incentives = deposit.times(INCENTIVES).times(lifeMs).div(YEAR_MS).decimalPlaces(6);
-        const kept = hasEnded && status === 'liquidated' ? ZERO : value;
+        const remaining = hasEnded && status === 'liquidated' ? ZERO : value;
         depositedUsd = depositedUsd.plus(deposit);
         netValueUsd = netValueUsd.plus(hasEnded ? 0 : value);
         incentivesUsd = incentivesUsd.plus(incentives);
-        totalUsd = totalUsd.plus(kept).minus(deposit).plus(incentives);
+        totalUsd = totalUsd.plus(remaining).minus(deposit).plus(incentives);
       }
       return { chainId, atMs, positions: known.length, depositedUsd, netValueUsd, incentivesUsd, totalUsd };
     }),

@@ -13,13 +13,13 @@ const DAY_MS = 86_400_000;
 const OLDEST_DAYS = 30;
 const DAYS_APART = 3;
 const CLOSED_DAYS_AGO = 2;
-/** What closing gave back of what was put in. */
+/** Share of the deposit that a close returned. */
 const RETURNED_SHARE = '0.998';
 
-/** How a row departs from what the chain says. */
+/** Difference between a row and the chain. */
 type Departure = 'missing' | 'still open' | 'already closed';
 
-/** Where register and chain disagree, by wallet, chain and position id. Everywhere else they agree. */
+/** All differences between register and chain, by wallet, chain and position id. */
 export const seededDrift: readonly {
   readonly wallet: string;
   readonly chainId: number;
@@ -34,17 +34,17 @@ export const seededDrift: readonly {
   { wallet: 'stacker', chainId: 4663, id: 2, departure: 'already closed' },
 ];
 
-/** A wallet that the register knows and the chain does not. */
+/** A wallet in the register without positions on chain. */
 export const REGISTERED_ONLY: Address = labelAddress('registered only');
-/** A market that no catalog has. */
-export const FOREIGN_MARKET: MarketId = keccak256(stringToHex('a market of nobody')) as MarketId;
+/** A market outside the catalogs. */
+const FOREIGN_MARKET: MarketId = keccak256(stringToHex('a market of nobody')) as MarketId;
 
-/** Rows with nothing behind them on chain, one per reason and one of a wallet that the chain does not know. */
+/** Rows without a position on chain, one per reason and one of a wallet that is not on chain. */
 export const seededUnresolved: readonly {
   readonly wallet: Address;
   readonly chainId: number;
   readonly id: number;
-  /** Key of `devnet/seed/markets.ts` and its chain; `null` = a market that no catalog has. */
+  /** Key of `devnet/seed/markets.ts` and its chain; `null` = a market outside the catalogs. */
   readonly market: { readonly chainId: number; readonly key: string } | null;
   readonly reason: 'market_not_configured' | 'no_chain_position' | 'chain_mismatch';
 }[] = [
@@ -75,7 +75,7 @@ export const seededUnresolved: readonly {
 /** A loop that was the yield leg of a vault, which has been closed since. */
 export const seededClosedVault = { wallet: 'retired', chainId: 4663, id: 0, stock: 'SPY' } as const;
 
-/** What the app has registered: a row for every seeded position, except where `seededDrift` says otherwise. */
+/** The registrations of the app: a row for every seeded position, except for `seededDrift`. */
 export function seededRegistrations(catalog: Catalog, nowMs: number): readonly Registration[] {
   return catalog.chains.flatMap((chain) => [
     ...seededWallets.flatMap((wallet) => rowsOfWallet(chain, wallet, nowMs)),
@@ -88,12 +88,12 @@ export function seededRegistrations(catalog: Catalog, nowMs: number): readonly R
   ]);
 }
 
-/** When the local world pretends that a wallet's position of this id was opened. */
+/** Time at which a wallet's position of this id counts as opened. */
 export function openedAtMs(id: number, nowMs: number): number {
   return nowMs - (OLDEST_DAYS - DAYS_APART * id) * DAY_MS;
 }
 
-/** When it pretends that what has ended did so. */
+/** Time at which an ended position counts as ended. */
 export function endedAtMs(nowMs: number): number {
   return nowMs - CLOSED_DAYS_AGO * DAY_MS;
 }
@@ -137,7 +137,7 @@ function rowsOfWallet(chain: Chain, { name, account, entries }: SeededWallet, no
   });
 }
 
-/** Tell which market a seeded entry opens a loop in, and what it puts in. */
+/** Return the market of a seeded entry's loop and its deposit. */
 export function depositOf(chain: Chain, entry: SeededPosition | SeededDeposit): { market: Market; usd: Decimal } {
   if (entry.kind === 'loop') {
     const market = byKey(chain, entry.market);
@@ -170,7 +170,7 @@ function marketOf(catalog: Catalog, { chainId, key }: { readonly chainId: number
   return byKey(chain, key);
 }
 
-/** An open row about which the app said as little as it may. */
+/** An open row with the required fields only. */
 function blankRow(nowMs: number): Omit<Registration, 'wallet' | 'chainId' | 'marketId' | 'positionIndex'> {
   const createdAtMs = nowMs - OLDEST_DAYS * DAY_MS;
   return {

@@ -1,6 +1,6 @@
 /**
- * What the local world believes about every token. Oracles on the chains and the simulated price and yield upstreams
- * both read this table, so that a collateral's oracle value and its USD price always tell the same story.
+ * Price and yield of every token in the local world. Oracles on the chains and the simulated price and yield upstreams
+ * both read this table, so that the oracle value and the USD price of a collateral always agree.
  */
 export interface TokenSeed {
   /** USD per whole token. */
@@ -16,7 +16,7 @@ export type TokenSeeds = Readonly<Record<number, Readonly<Record<string, TokenSe
 const ETH = '3200';
 
 /**
- * Find a token's row. Principal tokens of the overlay are listed without their date, which moves with today's.
+ * Find a token's row. Principal tokens of the overlay are listed without their date, which depends on the current date.
  * @throws Error when the table has no row for it.
  */
 export function tokenSeed(chainId: number, symbol: string): TokenSeed {
@@ -32,7 +32,7 @@ export function withoutDate(symbol: string): string {
   return symbol.replace(/-\d{1,2}[A-Z]{3}\d{4}$/, '');
 }
 
-export const tokenSeeds: TokenSeeds = {
+const tokenSeeds: TokenSeeds = {
   1: {
     ETH: { usdPrice: ETH },
     WETH: { usdPrice: ETH },

@@ -8,13 +8,13 @@ export interface VaultSeed {
   readonly name: string;
   readonly symbol: string;
   readonly loan: string;
-  /** What the public allocator asks for a reallocation of this vault, in wei. */
+  /** Fee of a reallocation of this vault through the public allocator, wei. */
   readonly feeWei: bigint;
-  /** Markets (keys of `devnet/seed/markets.ts`) and the share of their supply that is this vault's, in percent. */
+  /** Markets (keys of `devnet/seed/markets.ts`) and the vault's share of their supply, percent. */
   readonly supplySharePct: Readonly<Record<string, number>>;
 }
 
-/** How much may flow in or out of a market at once, as a share of the market's seeded supply. */
+/** Flow cap in and out of a market, as a share of the market's seeded supply. */
 export const FLOW_CAP_PCT = 25n;
 
 const vault = (

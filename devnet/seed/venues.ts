@@ -1,7 +1,7 @@
 import type { SwapSource } from '../../src/catalog/index.ts';
 import { withoutDate } from './tokens.ts';
 
-/** How the swap venue at one provider's router trades. They differ, so that asking side by side has a point. */
+/** Terms of the swap venue at one provider's router. They differ, so that a comparison of quotes is tested. */
 export interface VenueSeed {
   readonly feeBps: bigint;
   /** Share of a token's depth that this venue has, in percent. */
@@ -15,7 +15,7 @@ export const venueSeeds: Readonly<Record<SwapSource, VenueSeed>> = {
   YieldMarket: { feeBps: 5n, depthPct: 100n },
 };
 
-/** What a venue holds of every token it trades, in whole tokens. */
+/** Balance of a venue in every token that it trades, whole tokens. */
 export const VENUE_INVENTORY = 1_000_000_000n;
 export const VENUE_NATIVE_INVENTORY = 10_000_000n;
 

@@ -24,7 +24,7 @@ export interface SeededDeposit {
   readonly yieldLtvPct: string;
 }
 
-/** What the basis rule must say about a vault. */
+/** Expected result of the basis rule for a vault. */
 export interface SeededVault {
   readonly chainId: number;
   readonly stock: string;
@@ -64,7 +64,7 @@ const equity = (stock: string, amountUsdg: string, stockLtvPct = '50', yieldLtvP
   yieldLtvPct,
 });
 
-/** Wallets with a life of their own, on the well-known accounts 3 to 6 and two of their own keys. */
+/** Wallets with positions, on the well-known accounts 3 to 6 and two with separate keys. */
 export const seededWallets: readonly SeededWallet[] = [
   {
     name: 'looper',
@@ -121,7 +121,7 @@ export const seededWallets: readonly SeededWallet[] = [
   },
 ];
 
-/** Liquidates the positions above that end so. */
+/** Liquidates the positions above with that end. */
 export const liquidator: LocalAccount = labelAccount('liquidator');
 
 /** Find a seeded wallet. @throws Error when there is none of that name. */
@@ -137,7 +137,7 @@ function developmentAccount(index: number): LocalAccount {
   return account;
 }
 
-/** An account able to sign, its key made out of a label: the same everywhere, and public. */
+/** An account able to sign, with a key made from a label, the same everywhere and public. */
 function labelAccount(label: string): LocalAccount {
   return privateKeyToAccount(keccak256(stringToHex(`spiral-gateway local world key: ${label}`)));
 }

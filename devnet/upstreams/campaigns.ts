@@ -64,7 +64,7 @@ const SEEDS: readonly CampaignSeed[] = [
   { type: 'MORPHOCOLLATERAL', chainId: 4663, market: 'USDe/USDG 91.5', symbol: 'ENA', apr: 8.2, from: -50, to: 70 },
 ];
 
-/** A campaign that is begun while the world runs. */
+/** A campaign that begins while the world runs. */
 export interface NewCampaign {
   readonly type: CampaignType;
   readonly chainId: number;
@@ -76,7 +76,7 @@ export interface NewCampaign {
   readonly endMs: number;
 }
 
-/** What was changed in the campaigns of the seeds while the world runs. */
+/** Changes of the seeded campaigns while the world runs. */
 export interface CampaignChanges {
   /** Begin a further campaign. */
   begin(campaign: NewCampaign): void;
@@ -92,7 +92,7 @@ export interface CampaignBook extends CampaignChanges {
 
 const ROLLED_DAYS = 60;
 
-/** Keep what was changed. */
+/** Store the changes. */
 export function createCampaignBook(): CampaignBook {
   const begun: NewCampaign[] = [];
   const endsMs = new Map<string, number>();
@@ -124,7 +124,7 @@ const FOREIGN = Array.from({ length: FOREIGN_CAMPAIGNS }, (_, i) => {
   return { label, seed, marketId: keccak256(stringToHex(label)) };
 });
 
-/** List every campaign there ever was, in the order of the API. */
+/** List all campaigns, ended ones included, in the order of the API. */
 export function campaigns(world: World): Campaign[] {
   const own = SEEDS.flatMap((seed) => {
     const market = findMarket(world, seed);

@@ -5,10 +5,10 @@ import type { BodyShape } from './types.ts';
 type Json = unknown;
 type JsonObject = Record<string, Json>;
 
-/** Nobody's yield, price or amount. */
+/** Implausible as a yield, a price and an amount. */
 const ABSURD = [-1e9, 1e30];
 
-/** Falsify a good body the way a fault says; faults of the connection leave it as it is. */
+/** Falsify a good body by a fault. Faults of the connection do not change it. */
 export function corrupt(body: Json, fault: AppliedFault, shape: BodyShape): Json {
   switch (fault.kind) {
     case 'empty':
@@ -41,10 +41,10 @@ export function corrupt(body: Json, fault: AppliedFault, shape: BodyShape): Json
 }
 
 function scaled(value: Json, factor: number): Json {
-  const told = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-  if (typeof told !== 'number' || !Number.isFinite(told)) return value;
-  if (typeof value === 'number') return told * factor;
-  return /^\d+$/.test(String(value)) ? BigInt(Math.round(told * factor)).toString() : String(told * factor);
+  const reported = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (typeof reported !== 'number' || !Number.isFinite(reported)) return value;
+  if (typeof value === 'number') return reported * factor;
+  return /^\d+$/.test(String(value)) ? BigInt(Math.round(reported * factor)).toString() : String(reported * factor);
 }
 
 function emptied(body: Json, shape: BodyShape): Json {
@@ -67,13 +67,13 @@ function isSingle(body: Json, shape: BodyShape): boolean {
   return lists === 0;
 }
 
-/** Change every outermost list, and the record where items stand in one. */
+/** Change every outermost list, and the record of items if there is one. */
 function eachList(body: Json, shape: BodyShape, change: (items: readonly Json[]) => readonly Json[]): Json {
   const listed = mapLists(body, change);
   if (shape.record === undefined) return listed;
   return atRecord(listed, shape.record, (record) => {
-    const kept = change(Object.entries(record)) as [string, Json][];
-    return Object.fromEntries(kept.map(([key, value]) => [key, value ?? {}]));
+    const remaining = change(Object.entries(record)) as [string, Json][];
+    return Object.fromEntries(remaining.map(([key, value]) => [key, value ?? {}]));
   });
 }
 
@@ -87,7 +87,7 @@ function without(body: Json, fields: readonly string[]): Json {
   if (!isObject(body)) return body;
   return Object.fromEntries(
     Object.entries(body).flatMap(([key, value]): [string, Json][] =>
-      // An envelope may have a value's name: it goes only when nothing that matters is inside.
+      // An envelope may have a value's name: it is removed only without relevant fields inside.
       fields.includes(key) && !holds(value, fields) ? [] : [[key, without(value, fields)]],
     ),
   );

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { AppliedFault } from './faults.ts';
 import type { SimResponse } from './types.ts';
 
-/** Wait; injected, so that tests need not. Rejects when `signal` aborts. */
+/** Wait. Injected, so that tests do not wait. Rejects when `signal` aborts. */
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -11,7 +11,7 @@ const PAGE =
   '<!DOCTYPE html><html><head><title>Just a moment...</title></head><body>Checking your browser.</body></html>';
 
 /**
- * Send an answer, with the faults of the connection that a body cannot show. Resolves when it is sent or given up.
+ * Send an answer, with the faults of the connection that a body cannot show. Resolves when it is sent or abandoned.
  * @returns The status that went out; `null` when none did.
  */
 export async function deliver(

@@ -12,7 +12,7 @@ export interface DexPool {
   readonly reserveUsd: number;
 }
 
-/** Traded nowhere on a DEX: minted and redeemed only, or sold through the yield market. */
+/** Not traded on a DEX: minted and redeemed only, or sold through the yield market. */
 function isTraded(token: Token): boolean {
   return !token.isNative && !token.isPt && !token.noSwapRoute && token.apySource !== 'incentivemarket';
 }

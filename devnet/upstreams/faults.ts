@@ -3,9 +3,9 @@ import { PROVIDERS, type Provider } from './types.ts';
 
 const ms = z.int().min(0).max(600_000);
 
-/** The ways in which a provider can misbehave. */
+/** Kinds of faults of a provider. */
 export const faultSchema = z.discriminatedUnion('kind', [
-  /** Answers correctly, that much later. */
+  /** Answers correctly after a delay. */
   z.strictObject({ kind: z.literal('latency'), ms }),
   /** Refuses with that status, in its own error form. */
   z.strictObject({ kind: z.literal('status'), status: z.int().min(400).max(599) }),
@@ -17,27 +17,27 @@ export const faultSchema = z.discriminatedUnion('kind', [
   }),
   /** 401, in its own error form. */
   z.strictObject({ kind: z.literal('unauthorized') }),
-  /** JSON that breaks off, with status 200 and its true length. */
+  /** Truncated JSON with status 200 and its true length. */
   z.strictObject({ kind: z.literal('malformed') }),
   /** A web page with status 200. */
   z.strictObject({ kind: z.literal('html') }),
-  /** Of every list the second of three items is missing, and the third has lost the fields that matter; so has a single item. */
+  /** Of every list the second of three items is missing, and the third lacks the relevant fields; a single item lacks them too. */
   z.strictObject({ kind: z.literal('partial') }),
-  /** The fields that matter (or the one named) are gone from every item. */
+  /** Every item lacks the relevant fields (or the named one). */
   z.strictObject({ kind: z.literal('missingField'), field: z.string().min(1).optional() }),
   /** Lists are empty; a single item is `{}`. */
   z.strictObject({ kind: z.literal('empty') }),
-  /** The values that matter are -1e9 and 1e30 in turn. */
+  /** The relevant values are -1e9 and 1e30 in turn. */
   z.strictObject({ kind: z.literal('absurd') }),
-  /** The values that matter are that many times what they are: percent for fractions is 100, fractions for percent 0.01. */
+  /** The relevant values are multiplied: percent for fractions is 100, fractions for percent 0.01. */
   z.strictObject({ kind: z.literal('scaled'), factor: z.number().positive().default(100) }),
-  /** The values that matter are the text "NaN". */
+  /** The relevant values are the text "NaN". */
   z.strictObject({ kind: z.literal('nan') }),
   /** Every item of every list comes twice. */
   z.strictObject({ kind: z.literal('duplicate') }),
-  /** Every history has one row more, two years ahead; what carries one time claims to be of then. */
+  /** Every history has one row more, two years ahead; bodies with a single time claim that time. */
   z.strictObject({ kind: z.literal('future') }),
-  /** Every history lacks its last 40 days; what carries one time is that old. */
+  /** Every history lacks its last 40 days; bodies with a single time are that old. */
   z.strictObject({ kind: z.literal('frozen') }),
   /** The connection is reset in the middle of the body. */
   z.strictObject({ kind: z.literal('reset') }),
@@ -54,7 +54,7 @@ export const FAULT_KINDS: readonly FaultKind[] = faultSchema.options.map((option
 export interface FaultOptions {
   /** Only requests whose path and query contain this text. */
   readonly path?: string;
-  /** Only that many requests; after them the provider is well again. */
+  /** Only that many requests; after them the provider answers correctly. */
   readonly times?: number;
 }
 
@@ -64,9 +64,9 @@ export interface ActiveFault extends FaultOptions {
 }
 
 export interface FaultStore {
-  /** Make a provider (or every one) misbehave; replaces its fault for the same `path`. The latest matching one wins. @throws Error for a fault that is not one */
+  /** Set a fault of one provider or of all; replaces the fault of the same `path`. The latest matching one applies. @throws Error for an invalid fault */
   set(provider: Provider | 'all', fault: Fault, options?: FaultOptions): void;
-  /** Heal one provider, or all of them. */
+  /** Remove the faults of one provider, or of all. */
   clear(provider?: Provider): void;
   list(): readonly ActiveFault[];
   /** Take the fault that hits this request, counting it down. */
@@ -77,7 +77,7 @@ interface Rule extends ActiveFault {
   left: number;
 }
 
-/** Keep which provider misbehaves how. */
+/** Store the faults by provider. */
 export function createFaultStore(): FaultStore {
   let rules: Rule[] = [];
   return {

@@ -27,7 +27,7 @@ export interface UpstreamOptions {
   /** Absent: a free one. */
   readonly port?: number;
   readonly logger?: Logger;
-  /** How faults wait; absent: really. */
+  /** Delays of faults; absent: real time. */
   readonly sleep?: Sleep;
 }
 
@@ -38,9 +38,9 @@ export interface Upstreams {
   readonly urls: Readonly<Record<Provider, string>>;
   readonly faults: Omit<FaultStore, 'take'>;
   readonly campaigns: CampaignChanges;
-  /** What was asked, oldest first (the latest few thousand). */
+  /** Received requests, oldest first (the latest few thousand). */
   requests(provider?: Provider): readonly RecordedRequest[];
-  /** How many requests each provider has had. */
+  /** Number of requests of each provider. */
   requestCounts(): Readonly<Record<Provider, number>>;
   clearRequests(): void;
   stop(): Promise<void>;

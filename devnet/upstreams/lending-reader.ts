@@ -66,7 +66,7 @@ interface VaultNow {
   readonly markets: readonly VaultMarket[];
 }
 
-/** Read the lending protocol the way its indexer shows it. */
+/** Read the lending protocol in the form of its indexer. */
 export function createLendingReader(client: PublicClient, chain: Chain, vaults: readonly Address[]): LendingReader {
   const { morphoBlue, publicAllocator } = chain.contracts;
   const stateOf = (id: MarketId) =>
@@ -99,7 +99,7 @@ export function createLendingReader(client: PublicClient, chain: Chain, vaults: 
     return { address, name, feeWei, markets };
   }
 
-  // Thirty markets of one request look at the same vaults: whoever asks meanwhile gets the same reading.
+  // Thirty markets of one request read the same vaults, so they share one reading.
   let reading: Promise<readonly VaultNow[]> | undefined;
   const readVaults = (allocator: Address): Promise<readonly VaultNow[]> => {
     reading ??= Promise.all(vaults.map((vault) => readVault(allocator, vault))).finally(() => {
@@ -136,8 +136,8 @@ export function createLendingReader(client: PublicClient, chain: Chain, vaults: 
 }
 
 /**
- * Vault after vault, what each of its other markets can give: within the vault's supply there, the market's liquidity (of
- * which an earlier vault may have taken a part), what may flow out of it, and what may flow into the target.
+ * For each vault, the amount that each of its other markets can give: within the vault's supply there, the market's liquidity (of
+ * which an earlier vault may have taken a part), its outflow cap, and the inflow cap of the target.
  */
 function shareOut(target: MarketId, vaults: readonly VaultNow[]): SharedLiquiditySource[] {
   const taken = new Map<MarketId, bigint>();

@@ -13,14 +13,14 @@ import type { Chain } from '../../src/catalog/index.ts';
 import { swapVenueAbi } from '../abi/swap-venue.ts';
 import { createLendingReader, type LendingReader } from './lending-reader.ts';
 
-/** How aggregators write the native token. */
+/** Address of the native token at aggregators. */
 export const NATIVE_PLACEHOLDER = '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE';
 
-/** Beyond a price impact of 10 % an aggregator finds no route: nobody would take it. */
+/** Beyond a price impact of 10 % an aggregator finds no route. */
 const MAX_ROUTE_IMPACT_BPS = 1_000n;
 
 export interface VenueQuote {
-  /** What the chain fills now for the input less the referral fee. */
+  /** Current output for the input less the referral fee. */
   readonly amountOut: bigint;
   readonly impactBps: bigint;
 }
@@ -35,7 +35,7 @@ export interface VenueSwap {
   readonly feeBps: bigint;
 }
 
-/** The part of a local chain that the simulated providers look at. */
+/** The part of a local chain that the simulated providers read. */
 export interface LocalChain {
   /** Ask the swap venue at `router`. `null` = no route: it does not trade the pair, or not at that size. */
   quote(swap: VenueSwap): Promise<VenueQuote | null>;
@@ -44,7 +44,7 @@ export interface LocalChain {
   readonly lending: LendingReader;
 }
 
-/** Calldata of a swap that the venue executes for whoever calls it. */
+/** Calldata of a swap that the venue executes for any caller. */
 export function swapCalldata(swap: VenueSwap, minOut: bigint, recipient: Address, feeReceiver: Address): Hex {
   const { tokenIn, tokenOut, amountIn, feeBps } = swap;
   return feeBps === 0n
@@ -60,7 +60,7 @@ export function swapCalldata(swap: VenueSwap, minOut: bigint, recipient: Address
       });
 }
 
-/** Look at a local chain over its RPC. `vaults`: the lending vaults that its public allocator may shift. */
+/** Read a local chain over its RPC. `vaults`: the lending vaults that its public allocator may shift. */
 export function connectLocalChain(chain: Chain, rpcUrl: string, vaults: readonly Address[]): LocalChain {
   const client = createPublicClient({
     transport: http(rpcUrl, { batch: { batchSize: 200 }, retryCount: 0, timeout: 10_000 }),
@@ -109,7 +109,7 @@ export function connectLocalChain(chain: Chain, rpcUrl: string, vaults: readonly
   };
 }
 
-/** A venue that reverts has no route; one that cannot be reached is a fault of the world and stays an error. */
+/** A venue that reverts has no route; an unreachable one is a fault of the world and stays an error. */
 function nullWhenReverted(error: unknown): null {
   const revert = error instanceof BaseError && error.walk((e) => e instanceof ContractFunctionRevertedError);
   if (revert) return null;

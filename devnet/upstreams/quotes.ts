@@ -13,7 +13,7 @@ export interface PricedQuote extends VenueQuote {
 }
 
 /** Name the router at which a source's swaps execute. */
-export function routerOf(chain: Chain, source: SwapSource): Address | undefined {
+function routerOf(chain: Chain, source: SwapSource): Address | undefined {
   return chain.swapRouters[source]?.[0];
 }
 
@@ -52,6 +52,6 @@ export async function quoteSwap(
 }
 
 /** Write a token as aggregators do: the native one as the placeholder. */
-export function shownAddress(token: Token): string {
+export function displayAddress(token: Token): string {
   return token.isNative ? NATIVE_PLACEHOLDER : token.address;
 }

@@ -2,9 +2,9 @@ import type { Clock } from '../../src/shared/clock.ts';
 import type { FaultKind } from './faults.ts';
 import { PROVIDERS, type Provider, type SimRequest } from './types.ts';
 
-/** Older requests are forgotten; the counts are not. */
+/** Older requests are dropped; the counts stay. */
 const KEPT = 5_000;
-/** Their values are keys: that they came is recorded, not what they were. */
+/** Their values are keys, so only their presence is recorded. */
 const SECRET_QUERY = new Set(['api_key', 'apikey']);
 const PRESENT = '<present>';
 
@@ -15,7 +15,7 @@ export interface RecordedRequest {
   /** Below the provider's base URL. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
-  /** Names of the headers that came. */
+  /** Names of the received headers. */
   readonly headers: readonly string[];
   readonly body?: unknown;
   readonly fault?: FaultKind;
@@ -31,9 +31,9 @@ export interface RequestLog {
   clear(): void;
 }
 
-/** Remember what was asked. */
+/** Record a request. */
 export function createRequestLog(clock: Clock): RequestLog {
-  let kept: RecordedRequest[] = [];
+  let remaining: RecordedRequest[] = [];
   const counts = new Map<Provider, number>();
   return {
     add(provider, { method, path, query, headers, body }, fault) {
@@ -48,16 +48,17 @@ export function createRequestLog(clock: Clock): RequestLog {
         ...(fault === undefined ? {} : { fault }),
         status: null as number | null,
       };
-      kept.push(record);
-      if (kept.length > KEPT) kept = kept.slice(-KEPT / 2);
+      remaining.push(record);
+      if (remaining.length > KEPT) remaining = remaining.slice(-KEPT / 2);
       counts.set(provider, (counts.get(provider) ?? 0) + 1);
       return record;
     },
-    list: (provider) => (provider === undefined ? [...kept] : kept.filter((record) => record.provider === provider)),
+    list: (provider) =>
+      provider === undefined ? [...remaining] : remaining.filter((record) => record.provider === provider),
     counts: () =>
       Object.fromEntries(PROVIDERS.map((name) => [name, counts.get(name) ?? 0])) as Record<Provider, number>,
     clear() {
-      kept = [];
+      remaining = [];
       counts.clear();
     },
   };

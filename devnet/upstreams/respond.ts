@@ -25,7 +25,7 @@ export function matchPath(pattern: string, path: string): Record<string, string>
   return parameters;
 }
 
-/** Find what an aggregator's token address means on a chain; the placeholder and the zero address are the native token. */
+/** Find the token of an aggregator's address on a chain; the placeholder and the zero address are the native token. */
 export function tokenOf(chain: Chain, text: string | null | undefined): Token | undefined {
   const address = addressOf(text);
   if (address === undefined) return undefined;

@@ -1,5 +1,5 @@
 /*
- * Deterministic numbers that look alive. They are shown, charted and averaged, never turned into money: plain numbers.
+ * Deterministic numbers that vary. They are shown, charted and averaged, but are not money, so they are plain numbers.
  */
 
 export const DAY_MS = 86_400_000;
@@ -24,7 +24,7 @@ const WEEK = [0, 3, -2, 4, -5, 1, -1];
 
 /**
  * Make daily points, oldest first, the last one today's (UTC midnight). The level is reached a week before the world began
- * and kept from then on, so the average of the last seven points is `level` (to 1e-9); before, it drifts by up to 15 %.
+ * and stays from then on, so the average of the last seven points is `level` (to 1e-9); before, it drifts by up to 15 %.
  */
 export function dailySeries(key: string, level: number, days: number, nowMs: number, startedMs: number): SeriesPoint[] {
   const today = Math.floor(nowMs / DAY_MS);

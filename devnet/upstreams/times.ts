@@ -8,7 +8,7 @@ const FROZEN_MS = 40 * DAY_MS;
 /** As milliseconds this is March 1973, as seconds the year 5138. */
 const SECONDS_BELOW = 100_000_000_000;
 
-/** Falsify when things were observed: a row of the future more, or the last 40 days missing. */
+/** Falsify times: one more row in the future, or the last 40 days missing. */
 export function shiftTimes(body: Json, how: 'future' | 'frozen', fields: readonly string[]): Json {
   if (Array.isArray(body)) {
     const times = body.map((row) => timeOf(row, fields));
@@ -45,7 +45,7 @@ function changeRows(
   return [...rows, ahead];
 }
 
-/** When a row was observed, ms. */
+/** Time of a row, ms. */
 function timeOf(row: Json, fields: readonly string[]): number | undefined {
   if (Array.isArray(row))
     return row.length > 1 && row.every((part) => typeof part === 'number') ? msOf(row[0]) : undefined;

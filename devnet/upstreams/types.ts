@@ -36,7 +36,7 @@ export interface SimResponse {
   readonly body: unknown;
 }
 
-/** What the providers know about. Nothing in it changes by being asked. */
+/** Data of the providers. Requests do not change it. */
 export interface World {
   readonly catalog: Catalog;
   readonly clock: Clock;
@@ -54,15 +54,15 @@ export interface World {
 
 export type ProviderHandler = (request: SimRequest, world: World) => SimResponse | Promise<SimResponse>;
 
-/** Where the values stand in a provider's bodies, so that faults can falsify them. */
+/** Places of the values in a provider's bodies, for faults. */
 export interface BodyShape {
-  /** Names of the fields that carry what clients read. */
+  /** Names of the fields that clients read. */
   readonly values: readonly string[];
-  /** Names of the fields that tell when something was observed; rows such as `[time, value]` are known without. */
+  /** Names of the fields with times; rows such as `[time, value]` need none. */
   readonly times?: readonly string[];
-  /** Path of a record of items (`[]` = the body itself); absent: items stand in arrays. */
+  /** Path of a record of items (`[]` = the body itself); absent: items are in arrays. */
   readonly record?: readonly string[];
-  /** Bodies are one item, whatever lists it carries. */
+  /** Bodies are one item, also with lists inside. */
   readonly single?: true;
 }
 
@@ -71,6 +71,6 @@ export interface SimulatedProvider {
   readonly base: string;
   readonly handle: ProviderHandler;
   readonly shape: BodyShape;
-  /** Body with which it refuses: rate limit, missing key, server error. */
+  /** Body of its refusals: rate limit, missing key, server error. */
   readonly refusal: (status: number, message: string) => unknown;
 }

@@ -7,10 +7,10 @@ import { createCampaignBook } from './campaigns.ts';
 import { connectLocalChain, type LocalChain } from './local-chain.ts';
 import type { World } from './types.ts';
 
-/** Prices come out of integer divisions on chain: this many decimals give the seeded number back. */
+/** Prices are integer divisions on chain. Rounded to this many decimals they equal the seeded number. */
 const PRICE_DECIMALS = 8;
 
-/** Tie the providers to the catalog, the seeds and the local chains. */
+/** Connect the providers with the catalog, the seeds and the local chains. */
 export function createWorld(options: {
   readonly catalog: Catalog;
   readonly clock: Clock;

@@ -11,8 +11,8 @@ export function isSecretSetting(name: string): boolean {
 
 /** Explain an invalid setting and the expected value. A value that may be a secret is not repeated. */
 export function explainSetting(name: string, schema: z.ZodType | undefined, given: string, message: string): string {
-  const shown = isSecretSetting(name) ? 'its value' : JSON.stringify(given.slice(0, MAX_SHOWN_CHARS));
-  return `${name}: ${shown} is invalid. Set it to ${expectedOf(inner(schema)) ?? message.replace(/^expected /, '')}.`;
+  const formatted = isSecretSetting(name) ? 'its value' : JSON.stringify(given.slice(0, MAX_SHOWN_CHARS));
+  return `${name}: ${formatted} is invalid. Set it to ${expectedOf(inner(schema)) ?? message.replace(/^expected /, '')}.`;
 }
 
 /** Unwrap defaults, optional types and transforms. */

@@ -1,35 +1,13 @@
 import { type Selectable, sql } from 'kysely';
 import { getAddress } from 'viem';
+import type { RegisteredRow } from '../domain/portfolio/types.ts';
 import { compacted, Decimal } from '../shared/decimal.ts';
 import type { Address, ChainId, MarketId, StrategyId } from '../shared/ids.ts';
 import type { Database } from './client.ts';
 import type { PositionRegistrationsTable } from './schema.ts';
 
 /** A position as the app registered it. `null` = not registered. */
-export interface Registration {
-  /** Checksummed. */
-  readonly wallet: Address;
-  readonly chainId: ChainId;
-  readonly marketId: MarketId;
-  /** Index of the position in the wallet's array on chain. */
-  readonly positionIndex: number;
-  readonly isOpen: boolean;
-  readonly depositedUsd: Decimal;
-  readonly addedUsd: Decimal;
-  readonly removedUsd: Decimal;
-  readonly returnedUsd: Decimal;
-  readonly collateralApyPctAtOpen: Decimal | null;
-  readonly borrowApyPctAtOpen: Decimal | null;
-  readonly leverageApyPctAtOpen: Decimal | null;
-  readonly desiredLtvPct: Decimal | null;
-  readonly entryPrice: Decimal | null;
-  readonly exitPrice: Decimal | null;
-  /** Vault whose yield loop the position is; `null` = a plain position. */
-  readonly equityVaultId: StrategyId | null;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-  readonly closedAtMs: number | null;
-}
+export type Registration = RegisteredRow;
 
 /** The last row of a page. The next page starts after it, even if rows were added or removed in between. */
 export interface RegistrationCursor {

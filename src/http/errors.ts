@@ -53,7 +53,7 @@ export function toGraphQLError(
 ): GraphQLError {
   const original = rootCause(error);
   const expected = error instanceof GraphQLError ? appErrorBehind(error) : error;
-  if (expected instanceof AppError) return shown(expected, error, correlationId, logger);
+  if (expected instanceof AppError) return formatAppError(expected, error, correlationId, logger);
   if (error instanceof GraphQLError && original instanceof GraphQLError)
     return protocolError(error, correlationId, options);
   logger.error({ err: loggedError(original), correlationId }, 'resolver failed unexpectedly');
@@ -70,7 +70,12 @@ function rootCause(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError ? rootCause(error.originalError) : error;
 }
 
-function shown(cause: AppError, error: unknown, correlationId: string | undefined, logger: Logger): GraphQLError {
+function formatAppError(
+  cause: AppError,
+  error: unknown,
+  correlationId: string | undefined,
+  logger: Logger,
+): GraphQLError {
   logger[ERROR_CODES[cause.code].logLevel]({ code: cause.code, correlationId }, 'request refused');
   return build(cause.message, error, {
     code: cause.code,

@@ -11,7 +11,7 @@ import { SECURITY_HEADERS } from './headers.ts';
 import { type Connection, createSlowReaders } from './slow-readers.ts';
 
 /** The address is in use or not permitted; the message names the settings. */
-export class ListenError extends StartupError {
+class ListenError extends StartupError {
   override readonly name = 'ListenError';
 }
 
@@ -55,7 +55,7 @@ const REFUSED_RETRY_SEC = 2;
 const CHECK_MS = 1_000;
 const CHECKS_PER_LIMIT = 10;
 /** Longer than the idle timeout of common load balancers (60 s), so that they close idle connections first. */
-export const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
 /**
  * Listen for HTTP.

@@ -41,7 +41,7 @@ function partsOf(body: RestResponse['body']): readonly (string | Uint8Array)[] {
 }
 
 /** Whether a request body is longer than the part that Node discards itself before the next request. */
-export function isLong(req: IncomingMessage): boolean {
+function isLong(req: IncomingMessage): boolean {
   if (req.complete || req.method === 'GET' || req.method === 'HEAD') return false;
   return !(Number(req.headers['content-length'] ?? Number.NaN) <= LINGER_LIMITED_BYTES);
 }

@@ -77,9 +77,9 @@ export function createKeyAdmin(deps: KeyAdminDeps): KeyAdmin {
 }
 
 /** Describe a stored key at a time, without its secrets. */
-export function describeKey(record: KeyRecord, nowMs: number): KeyInfo {
-  const { secretHash: _, ...shown } = record;
-  return { ...shown, status: keyStatusOf(record, nowMs) };
+function describeKey(record: KeyRecord, nowMs: number): KeyInfo {
+  const { secretHash: _, ...details } = record;
+  return { ...details, status: keyStatusOf(record, nowMs) };
 }
 
 /** Return whether a key is active, revoked or expired at a time. */

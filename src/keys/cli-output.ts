@@ -42,13 +42,13 @@ export function renderList(keys: readonly KeyInfo[]): string {
 
 /** Render as JSON: a list of keys, one key, or an issued key with its text. */
 export function toJson(value: readonly KeyInfo[] | KeyInfo | IssuedKey, old?: KeyInfo): string {
-  const shown =
+  const columns =
     'text' in value
       ? { key: value.text, ...plain(value.key), replaces: old === undefined ? undefined : plain(old) }
       : 'prefix' in value
         ? plain(value)
         : value.map(plain);
-  return `${JSON.stringify(shown, null, 2)}\n`;
+  return `${JSON.stringify(columns, null, 2)}\n`;
 }
 
 function plain(key: KeyInfo) {

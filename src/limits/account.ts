@@ -26,7 +26,7 @@ export interface Account {
 }
 
 /** Points of an operation's cost. Reading a small document is covered by the point that every request costs. */
-export function pointsFor({ reading, execution }: Work): number {
+function pointsFor({ reading, execution }: Work): number {
   return Math.max(ADMISSION_POINTS, Math.floor(reading / COST_PER_POINT) + Math.ceil(execution / COST_PER_POINT));
 }
 

@@ -1,4 +1,5 @@
 import { AppError } from '../shared/errors.ts';
+import { QUERY_MEASURES } from '../shared/vocabulary.ts';
 import type { Tier, TierLimits } from './limits.ts';
 import type { ScanMeasure } from './query-scan.ts';
 
@@ -52,28 +53,16 @@ export class QueryTooComplexError extends AppError<QueryTooComplexDetails> {
   }
 }
 
-const MEASURES = [
-  'tokens',
-  'brackets',
-  'selections',
-  'fragments',
-  'validation',
-  'depth',
-  'fields',
-  'aliases',
-  'directives',
-] as const;
-
 /**
  * Check a document against the limits of a tier.
  * @throws QueryTooComplexError
  */
 export function checkShape(
-  shape: Readonly<Record<(typeof MEASURES)[number], number>>,
+  shape: Readonly<Record<(typeof QUERY_MEASURES)[number], number>>,
   limits: TierLimits,
   tier: Tier,
 ): void {
-  for (const measure of MEASURES) {
+  for (const measure of QUERY_MEASURES) {
     if (shape[measure] > limits[measure]) {
       throw new QueryTooComplexError({ measure, limit: limits[measure], actual: shape[measure], tier });
     }

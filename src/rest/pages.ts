@@ -5,7 +5,7 @@ import type { RoutePages } from './types.ts';
 const MAX_DURATION_MS = 300_000;
 
 /** An answer in pages was read too slowly: the rest of it is not sent. */
-export class SlowStreamError extends Error {
+class SlowStreamError extends Error {
   override readonly name = 'SlowStreamError';
   constructor() {
     super(`a streamed answer was not read within ${MAX_DURATION_MS / 1_000} s`);

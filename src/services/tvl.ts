@@ -13,17 +13,17 @@ export function createTvl({
   readonly catalog: Catalog;
   readonly snapshot: Pick<SnapshotReader, 'facts'>;
 }): () => TvlSnapshot | null {
-  let cached: { readonly of: readonly ChainTvl[]; readonly shown: TvlSnapshot } | null = null;
+  let cached: { readonly of: readonly ChainTvl[]; readonly sums: TvlSnapshot } | null = null;
   return () => {
     const chains = catalog.chainIds.flatMap((chainId) => {
       const fact = snapshot.facts(chainId).groups.tvl.items.get(TVL_KEY);
       return fact ? [fact.value] : [];
     });
     // The sum deduplicates wallets across chains, so it is computed once per measurement, not per request.
-    if (cached?.of.length === chains.length && cached.of.every((chain, i) => chain === chains[i])) return cached.shown;
+    if (cached?.of.length === chains.length && cached.of.every((chain, i) => chain === chains[i])) return cached.sums;
     const total = totalTvl(chains);
     if (!total) return null;
-    cached = { of: chains, shown: { version: (cached?.shown.version ?? 0) + 1, total, chains } };
-    return cached.shown;
+    cached = { of: chains, sums: { version: (cached?.sums.version ?? 0) + 1, total, chains } };
+    return cached.sums;
   };
 }

@@ -10,6 +10,18 @@ export const CURRENCY_PATTERN = /^[A-Za-z]{3,5}$/;
 /** Interface 4.2: candle sizes by timeframe, and the maximum number of candles in an answer. */
 export const CANDLE_AGGREGATES = { minute: [1, 5, 15], hour: [1, 4, 12], day: [1] } as const;
 export const MAX_CANDLES = 1000;
+/** Measures of the text of a GraphQL document that a tier limits. */
+export const QUERY_MEASURES = [
+  'tokens',
+  'brackets',
+  'selections',
+  'fragments',
+  'validation',
+  'depth',
+  'fields',
+  'aliases',
+  'directives',
+] as const;
 /** Contract function that the main call of a bundle runs. */
 export const TRANSACTION_PATHS = [
   'leverage',

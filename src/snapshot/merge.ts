@@ -155,7 +155,7 @@ function hasRejected(map: ReadonlyMap<string, unknown>, group: FactGroup, keep: 
 }
 
 /** Drop the items and failures of one group whose key `keep` rejects. */
-export function retainGroup<T>(state: GroupState<T>, keep: (key: string) => boolean): GroupState<T> {
+function retainGroup<T>(state: GroupState<T>, keep: (key: string) => boolean): GroupState<T> {
   const retained = <V>(map: ReadonlyMap<string, V>): Map<string, V> => new Map([...map].filter(([key]) => keep(key)));
   return { ...state, items: retained(state.items), failures: retained(state.failures) };
 }

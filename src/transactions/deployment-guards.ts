@@ -18,8 +18,8 @@ export function requireAgreement(
   { addsRisk }: { readonly addsRisk: boolean },
 ): void {
   const agreement = agreementOf(chain, facts);
-  const standing = markets.flatMap((market) => agreement.against(market));
-  refuseOn(standing.find(({ effect }) => effect === 'no_builds' || (addsRisk && effect === 'no_new_risk')));
+  const blocking = markets.flatMap((market) => agreement.against(market));
+  refuseOn(blocking.find(({ effect }) => effect === 'no_builds' || (addsRisk && effect === 'no_new_risk')));
 }
 
 /** Refuse a token or contract of the catalog that differs on the chain. @throws NotEligibleError */

@@ -40,7 +40,6 @@ export * from './preview/economics.ts';
 export { ltvPctOf } from './preview/ltv.ts';
 export { leverageOf } from './preview/position.ts';
 export * from './preview/rates.ts';
-export { worstOutput } from './quote/planned.ts';
 export { createVenueStatistics, type VenueCounts, type VenueStatistics } from './quote/statistics.ts';
 export { type PricedAt, pricedAt } from './read/market-state.ts';
 export type { ProxyOwner } from './read/signer.ts';
@@ -62,7 +61,7 @@ export interface PartnerDeps extends Pick<BuilderDeps, 'facts' | 'composed' | 'b
 }
 
 /** Join the parts that all builders share: one quoter, sessions on the chains' nodes, remembered tokens. */
-export function createBuilderDeps(deps: PartnerDeps): BuilderDeps {
+function createBuilderDeps(deps: PartnerDeps): BuilderDeps {
   const { chains } = deps.catalog;
   return {
     chains,

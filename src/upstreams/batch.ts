@@ -61,7 +61,7 @@ export async function gather<G, T>(
 }
 
 /** Add the measurement times of a batch's values, if any is known. */
-export function withTimes<T>(batch: Batch<T>, measuredMs: ReadonlyMap<string, number>): Batch<T> {
+function withTimes<T>(batch: Batch<T>, measuredMs: ReadonlyMap<string, number>): Batch<T> {
   return measuredMs.size === 0 ? batch : { ...batch, measuredMs };
 }
 

@@ -1,19 +1,15 @@
-import type { Clock } from '../shared/clock.ts';
-import type { Logger } from '../shared/logger.ts';
-import type { Timers } from '../shared/timers.ts';
 import { createCoingecko } from './coingecko/client.ts';
 import type { ProviderName, UpstreamsConfig } from './config.ts';
 import { createDefillamaCoins } from './defillama-coins/client.ts';
 import { createDefillamaYields } from './defillama-yields/client.ts';
 import { createGeckoterminal } from './geckoterminal/client.ts';
-import type { AdapterDeps, UpstreamCall } from './http.ts';
+import type { AdapterDeps } from './http.ts';
 import { createKyberswap } from './kyberswap/client.ts';
 import { createMerkl } from './merkl/client.ts';
 import { createMorphoApi } from './morpho-api/client.ts';
 import { createOpenocean, type GasPriceOf } from './openocean/client.ts';
 import { createPendle } from './pendle/client.ts';
 import { createRoyco } from './royco/client.ts';
-import type { Sleep } from './sleep.ts';
 import { createStablewatch } from './stablewatch/client.ts';
 import type {
   CollateralApySourcePort,
@@ -28,7 +24,6 @@ import type {
 } from './types.ts';
 
 export * from './config.ts';
-export { UpstreamError } from './errors.ts';
 export type { UpstreamCall } from './http.ts';
 export { resolvePool } from './stablewatch/map.ts';
 export * from './types.ts';
@@ -49,15 +44,8 @@ export interface Upstreams {
   readonly quotes: readonly SwapQuotePort[];
 }
 
-export interface UpstreamsDeps {
+export interface UpstreamsDeps extends Omit<AdapterDeps, 'config'> {
   readonly config: UpstreamsConfig;
-  readonly fetch: typeof fetch;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly random?: (() => number) | undefined;
-  readonly sleep?: Sleep | undefined;
-  readonly timeouts?: Timers | undefined;
-  readonly onCall?: ((call: UpstreamCall) => void) | undefined;
   /** Gas price that the second aggregator weighs routes by; absent: a fixed price. */
   readonly gasPriceOf?: GasPriceOf | undefined;
 }

@@ -135,7 +135,7 @@ export interface PriceChartPort {
   ): Promise<PriceChart | 'unknown_currency' | null>;
 }
 
-export const TIMEFRAMES = ['minute', 'hour', 'day'] as const;
+const TIMEFRAMES = ['minute', 'hour', 'day'] as const;
 export type Timeframe = (typeof TIMEFRAMES)[number];
 
 export interface DexPool {

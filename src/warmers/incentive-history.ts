@@ -65,7 +65,7 @@ export function createIncentiveHistoryWarmer(
         source: INCENTIVES_SOURCE,
         signal,
         ask: async () => {
-          const ids = [...new Set(plans.flatMap(({ campaignIds: asked }) => asked))];
+          const ids = [...new Set(plans.flatMap(({ campaignIds }) => campaignIds))];
           const none = { values: new Map<string, RateHistory>(), failures: new Map<string, FailureReason>() };
           const recorded = ids.length === 0 ? none : await port.history(ids, { signal });
           const failures = new Map<string, FailureReason>();

@@ -97,7 +97,7 @@ export function createLendingStateWarmer(
 const MARKETS_PER_PAGE = 100;
 
 /** Make the history sample of one measured state, accrued to its block. */
-export function sampleOf([marketId, state]: readonly [MarketId, LendingState]): BorrowRateSample {
+function sampleOf([marketId, state]: readonly [MarketId, LendingState]): BorrowRateSample {
   const { totalSupplyAssets, totalBorrowAssets } = accrue(state);
   return {
     marketId,

@@ -83,7 +83,7 @@ function continuePool(fresh: StableIndexPool, lastGood: StableIndexPool | undefi
 }
 
 /** Match tokens to pools: the 7-day average is the APY. A token fails with the reason of its pool. */
-export function apysOf(
+function apysOf(
   tokens: ReturnType<typeof tokensWithSource>,
   { values, failures }: Batch<StableIndexPool>,
 ): RefreshAnswer<{

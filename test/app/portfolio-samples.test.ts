@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { createHourlyReports } from '../../src/app/portfolio-samples.ts';
 
 test('behavior: computes a report of every chain each hour, also after a failure, until it is stopped', async () => {
-  const asked: number[] = [];
+  const requested: number[] = [];
   const pending = new Map<number, { callback: () => void; ms: number }>();
   const hourly = createHourlyReports({
     chainIds: [1, 4663],
     ops: {
       report: async (chainId) => {
-        asked.push(chainId);
+        requested.push(chainId);
         throw new Error('down');
       },
     },
@@ -26,7 +26,7 @@ test('behavior: computes a report of every chain each hour, also after a failure
     pending.get(round)?.callback();
     await expect.poll(() => pending.has(round + 1)).toBe(true);
   }
-  expect(asked).toEqual([1, 4663, 1, 4663]);
+  expect(requested).toEqual([1, 4663, 1, 4663]);
   hourly.stop();
   expect(pending.has(2)).toBe(false);
 });

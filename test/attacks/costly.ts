@@ -177,10 +177,10 @@ const FILES = [
 
 /** Requests that are let in, or refused late, with what they cost: each different every time that it is sent. */
 export function costlyCorpus(): readonly Attack[] {
-  const asked = [...READING, ...EXECUTING, ...INTROSPECTING];
+  const requested = [...READING, ...EXECUTING, ...INTROSPECTING];
   return [
-    ...asked.map(([name, text]) => query(name, text(0))),
-    ...asked.map(([name, text]) => batch(name, text)),
+    ...requested.map(([name, text]) => query(name, text(0))),
+    ...requested.map(([name, text]) => batch(name, text)),
     ...ROWS.map((path) => get(path)),
     ...ROWS.map((path) => get(path, { 'accept-encoding': 'br' }, `GET ${path}, brotli`)),
     ...ROWS.map((path) =>
@@ -192,13 +192,13 @@ export function costlyCorpus(): readonly Attack[] {
     ...PERSISTED.flatMap((name) => {
       const { sha256: documentId } = manifest[name];
       // Executed again for each, because what was asked for differs.
-      const asked = (i: number) => ({ documentId, variables: { other: `query A${i}` } });
+      const request = (i: number) => ({ documentId, variables: { other: `query A${i}` } });
       const attack = (title: string, body: unknown): Attack => ({
         name: title,
         init: { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(body) },
         status: ALLOWED,
       });
-      return [attack(`${name} by its id`, asked(0)), attack(`batch of five: ${name} by its id`, times(5, asked))];
+      return [attack(`${name} by its id`, request(0)), attack(`batch of five: ${name} by its id`, times(5, request))];
     }),
     query(
       '28 uses of a variable of 15,000 values',

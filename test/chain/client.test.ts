@@ -6,7 +6,7 @@ import { type ChainClient, type ChainClientHooks, createChainClient } from '../.
 import { BlockMissingError, ChainReadError, toChainReadError } from '../../src/chain/rpc/errors.ts';
 import type { Timers } from '../../src/shared/timers.ts';
 
-interface Asked {
+interface RpcRequest {
   readonly id: number;
   readonly method: string;
   readonly params: readonly [{ readonly data: string }];
@@ -17,12 +17,12 @@ const MEGABYTE = 1024 * 1024;
 
 let server: Server;
 /** What came in each HTTP request, as it was parsed. */
-let bodies: (Asked | Asked[])[];
+let bodies: (RpcRequest | RpcRequest[])[];
 let headers: IncomingMessage['headers'];
 /** Answers an HTTP request. */
-let respond: (body: Asked | Asked[], response: ServerResponse) => void;
+let respond: (body: RpcRequest | RpcRequest[], response: ServerResponse) => void;
 
-const echo = ({ id, params }: Asked) => ({ jsonrpc: '2.0', id, result: params[0].data });
+const echo = ({ id, params }: RpcRequest) => ({ jsonrpc: '2.0', id, result: params[0].data });
 const send = (response: ServerResponse, value: unknown) => response.end(JSON.stringify(value));
 
 beforeEach(async () => {
@@ -32,7 +32,7 @@ beforeEach(async () => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const body = JSON.parse(Buffer.concat(chunks).toString()) as Asked | Asked[];
+      const body = JSON.parse(Buffer.concat(chunks).toString()) as RpcRequest | RpcRequest[];
       bodies.push(body);
       headers = request.headers;
       respond(body, response);
@@ -98,7 +98,7 @@ describe('createChainClient', () => {
     respond = (body, response) =>
       send(
         response,
-        [body].flat().map((asked) => ({ ...echo(asked), result: answer })),
+        [body].flat().map((requested) => ({ ...echo(requested), result: answer })),
       );
     const chain = client();
     const [a, b] = await Promise.all([call(chain, '0x0a'), call(chain, '0x0b')]);
@@ -138,8 +138,10 @@ describe('createChainClient', () => {
         response,
         [body]
           .flat()
-          .map((asked) =>
-            asked.params[0].data === '0x0b' ? { id: asked.id, error: { code: -32000, message: 'no' } } : echo(asked),
+          .map((requests) =>
+            requests.params[0].data === '0x0b'
+              ? { id: requests.id, error: { code: -32000, message: 'no' } }
+              : echo(requests),
           ),
       );
     const chain = client();
@@ -178,8 +180,8 @@ describe('createChainClient', () => {
   ])('error: ChainReadError malformed for a batch that %s, without mixing answers', async (_what, alter) => {
     respond = (body, response) => send(response, alter([body].flat().map(echo)));
     const chain = client();
-    const asked = (['0x0a', '0x0b', '0x0c'] as const).map((data) => reasonOf(call(chain, data)));
-    expect(await Promise.all(asked)).toEqual(['malformed', 'malformed', 'malformed']);
+    const input = (['0x0a', '0x0b', '0x0c'] as const).map((data) => reasonOf(call(chain, data)));
+    expect(await Promise.all(input)).toEqual(['malformed', 'malformed', 'malformed']);
   });
 
   test('behavior: unrequested or duplicate answers do not shift others', async () => {
@@ -221,7 +223,8 @@ describe('createChainClient', () => {
     [-32001, 'nothing to be said'],
     [-32001, 'block not found: hash 0x5b1a'],
   ])('error: BlockMissingError for %i %s', async (code, message) => {
-    respond = (body, response) => send(response, { jsonrpc: '2.0', id: (body as Asked).id, error: { code, message } });
+    respond = (body, response) =>
+      send(response, { jsonrpc: '2.0', id: (body as RpcRequest).id, error: { code, message } });
     const error = await call(client(), '0x0a').catch((thrown: unknown) => toChainReadError(thrown));
     expect(error).toBeInstanceOf(BlockMissingError);
   });

@@ -68,9 +68,9 @@ describe('foldStored, foldBorrowRates', () => {
         ]);
         expect(planStored(chain.contracts.morphoBlue, markets)).toHaveLength(first.length);
         const stored = foldStored(markets, first, block);
-        const asked = rows.filter((_, i) => stored[i]?.ok);
-        expect(planBorrowRates(markets, stored)).toHaveLength(asked.length);
-        const second = asked.map(({ statuses: [, , how = ''], borrowRate }) => resultOf(how, borrowRate));
+        const requested = rows.filter((_, i) => stored[i]?.ok);
+        expect(planBorrowRates(markets, stored)).toHaveLength(requested.length);
+        const second = requested.map(({ statuses: [, , how = ''], borrowRate }) => resultOf(how, borrowRate));
         expect(foldBorrowRates(stored, second)).toEqual(rows.map(expected));
       }),
       { numRuns: 500 },

@@ -19,7 +19,7 @@ import { type Answer, type ScriptedNode, startScriptedNode } from './scripted-no
 export const chain = createCatalog(curatedChains).chains[0] as Chain;
 export const template = chain.markets[0] as Market;
 export const MORPHO = chain.contracts.morphoBlue;
-export const IRM = getAddress(pad('0xa1', { size: 20 }));
+const IRM = getAddress(pad('0xa1', { size: 20 }));
 export const OTHER_IRM = getAddress(pad('0xa2', { size: 20 }));
 export const PRICE = 10n ** 36n;
 const PRICE_SELECTOR = toFunctionSelector(getAbiItem({ abi: oracleAbi, name: 'price' }));

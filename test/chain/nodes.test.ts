@@ -22,7 +22,7 @@ let b: RpcProxy;
 let nowMs: number;
 let nodes: ChainNodes;
 /** Which node was asked what. */
-let asked: { readonly node: number; readonly method: string; readonly at: unknown }[];
+let requested: { readonly node: number; readonly method: string; readonly at: unknown }[];
 
 beforeAll(async () => {
   anvil = await startAnvil({ chainId: 1, timestamp: START_SEC, history: 100 });
@@ -39,7 +39,7 @@ afterAll(async () => {
 
 beforeEach(() => {
   nowMs = (START_SEC + BLOCKS * BLOCK_SEC) * 1_000;
-  asked = [];
+  requested = [];
   nodes = nodesAt([a.url, b.url]);
 });
 afterEach(() => {
@@ -65,7 +65,7 @@ function nodesAt(urls: readonly string[], found = () => PROBED): ChainNodes {
     retryCount: 0,
     fetchOf: (node) => (input, init) => {
       const sent = [JSON.parse(String(init?.body))].flat() as { method: string; params: unknown[] }[];
-      for (const { method, params } of sent) asked.push({ node, method, at: params.at(-1) });
+      for (const { method, params } of sent) requested.push({ node, method, at: params.at(-1) });
       return fetch(input, init);
     },
     probe: async () => found(),
@@ -73,17 +73,17 @@ function nodesAt(urls: readonly string[], found = () => PROBED): ChainNodes {
 }
 
 const numberAt = async (reading: Reading): Promise<bigint> => BigInt(await callAt(reading, { data: NUMBER }));
-const callsOf = () => asked.filter(({ method }) => method === 'eth_call');
+const callsOf = () => requested.filter(({ method }) => method === 'eth_call');
 const statusOf = (place: number) => nodes.status()[place - 1]?.status;
 
 describe('createChainNodes', () => {
   it('default: all requests of a reading use one node and name its block by hash', async () => {
-    const told = await nodes.read(async (reading) => {
+    const reported = await nodes.read(async (reading) => {
       expect(await Promise.all([numberAt(reading), numberAt(reading)])).toEqual([BigInt(BLOCKS), BigInt(BLOCKS)]);
       return reading.block;
     });
-    expect(new Set(callsOf().map(({ node }) => node))).toEqual(new Set([told.nodeIndex]));
-    for (const { at } of callsOf()) expect(at).toEqual({ blockHash: told.hash });
+    expect(new Set(callsOf().map(({ node }) => node))).toEqual(new Set([reported.nodeIndex]));
+    for (const { at } of callsOf()) expect(at).toEqual({ blockHash: reported.hash });
   });
 
   it('behavior: a node without block hashes gets the block number', async () => {
@@ -124,9 +124,9 @@ describe('createChainNodes', () => {
     a.set({ kind: 'hang' });
     expect(await nodes.read(numberAt)).toBe(BigInt(BLOCKS));
     await settled(() => statusOf(1) === 'failing');
-    asked.length = 0;
+    requested.length = 0;
     expect(await nodes.read(numberAt)).toBe(BigInt(BLOCKS));
-    expect(asked.every(({ node }) => node === 2)).toBe(true);
+    expect(requested.every(({ node }) => node === 2)).toBe(true);
     a.set({ kind: 'pass' });
     nowMs += 10_001;
     b.set({ kind: 'down' });
@@ -156,8 +156,8 @@ describe('createChainNodes', () => {
       expect(await session.run(async ({ block }) => block)).toEqual(first);
     }
     // Each call names a hash that its own node told: no other node knows it.
-    const told = new Map(nodes.status().map(({ place, head }) => [place, head?.hash]));
-    for (const { node, at } of callsOf()) expect(at).toEqual({ blockHash: told.get(node) });
+    const actual = new Map(nodes.status().map(({ place, head }) => [place, head?.hash]));
+    for (const { node, at } of callsOf()) expect(at).toEqual({ blockHash: actual.get(node) });
   });
 
   it('error: BlockMissing when no node has the block of the reading', async () => {
@@ -299,8 +299,8 @@ describe('probes', () => {
 
   it('behavior: keeps joint work on one node when its node fails', async () => {
     const session = nodes.session();
-    const { nodeIndex: toldBy } = await session.run(async ({ block }) => block);
-    (toldBy === 1 ? a : b).set({ kind: 'down' });
+    const { nodeIndex: reader } = await session.run(async ({ block }) => block);
+    (reader === 1 ? a : b).set({ kind: 'down' });
     const work = async (reading: Reading) => {
       await numberAt(reading);
       return reading;

@@ -35,7 +35,7 @@ export interface PositionWorld {
   /** HTTP requests since the last reset. */
   requests: number;
   /** Calls to `s_user` since the last reset. */
-  ownersAsked: number;
+  ownerReads: number;
   genesisHash: Hex;
   /** Number of final contracts. */
   finalCount: number;
@@ -109,7 +109,7 @@ export async function startPositionWorld(chainId: ChainId = 1): Promise<Position
       if (world.silent) return 'revert';
       return encodeFunctionResult({ abi: userProxyAbi, functionName, result: world.manual.has(to) });
     }
-    world.ownersAsked += 1;
+    world.ownerReads += 1;
     const owner = owners[nonce - 1] ?? zeroAddress;
     return encodeFunctionResult({ abi: userProxyAbi, functionName: 's_user', result: owner });
   };
@@ -141,7 +141,7 @@ export async function startPositionWorld(chainId: ChainId = 1): Promise<Position
     chain,
     reader: createPositionReader({ nodes, clock: systemClock, chain }),
     requests: 0,
-    ownersAsked: 0,
+    ownerReads: 0,
     genesisHash: keccak256('0x01'),
     finalCount: 1_000_000,
     authorized: new Set(),

@@ -76,7 +76,7 @@ describe('readAt', () => {
     ['has fewer answers', () => aggregated([pad('0x1'), pad('0x1')])],
     ['has no time', () => aggregated(['0x', pad('0x1'), ...Array(10).fill('0x')])],
   ])('behavior: only the multicall whose answer %s is malformed', async (_what, alter) => {
-    node.alters = (answer, asked) => (isAbout(12)(asked) ? alter(answer) : answer);
+    node.alters = (answer, requested) => (isAbout(12)(requested) ? alter(answer) : answer);
     const result = await read(planOf(30, { gas: 3n * MILLION }));
     expect(failuresOf(result)).toEqual(Array.from({ length: 10 }, (_, i) => [10 + i, 'malformed']));
   });
@@ -87,7 +87,8 @@ describe('readAt', () => {
       [1_700_000_000n, 4663n],
     ]) {
       const words = frame.map((value) => numberToHex(value, { size: 32 }));
-      node.alters = (answer, asked) => (isAbout(12)(asked) ? aggregated([...words, ...Array(10).fill('0x')]) : answer);
+      node.alters = (answer, request) =>
+        isAbout(12)(request) ? aggregated([...words, ...Array(10).fill('0x')]) : answer;
       await expect(read(planOf(30, { gas: 3n * MILLION }))).rejects.toMatchObject({ reason: 'implausible' });
     }
   });

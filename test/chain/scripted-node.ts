@@ -38,7 +38,7 @@ export interface ScriptedNode {
   /** Multicalls that the node refuses with its own error, e.g. out of gas. */
   refuses: (data: Hex) => boolean;
   /** Alteration of the answer to a multicall. */
-  alters: (answer: Hex, asked: Hex) => Hex;
+  alters: (answer: Hex, requested: Hex) => Hex;
   /** Further methods of the node and their results. */
   readonly methods: Map<string, (params: readonly unknown[]) => unknown>;
   close(): Promise<void>;
@@ -51,7 +51,7 @@ interface RpcRequest {
 }
 
 /** The newest block, with the fields used by readings. */
-export function headOf({ blockNumber, timestamp }: Pick<ScriptedNode, 'blockNumber' | 'timestamp'>) {
+function headOf({ blockNumber, timestamp }: Pick<ScriptedNode, 'blockNumber' | 'timestamp'>) {
   return {
     number: numberToHex(blockNumber),
     timestamp: numberToHex(timestamp),

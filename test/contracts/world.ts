@@ -194,7 +194,7 @@ export async function refusal(call: Promise<unknown>) {
 }
 
 /** Decode revert data; a plain string is named `Error`, an index out of bounds `Panic`. */
-export function decodeRefusal(data: Hex): { name: string; args: readonly unknown[] } {
+function decodeRefusal(data: Hex): { name: string; args: readonly unknown[] } {
   const { errorName, args = [] } = decodeErrorResult({ abi: productErrors, data });
   return { name: errorName, args };
 }

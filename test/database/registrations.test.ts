@@ -119,15 +119,15 @@ describe('pageOfChain', () => {
     await seedRegistrations(db, [...rows, registration({ chainId: 4663 })]);
     statements = [];
     const repository = createRegistrationRepository(db);
-    const seen: Registration[] = [];
+    const observed: Registration[] = [];
     let after: RegistrationCursor | null = null;
     do {
       const page = await repository.pageOfChain(1, { limit: 10, after });
-      seen.push(...page.rows);
+      observed.push(...page.rows);
       after = page.next;
     } while (after !== null);
     expect(statements).toHaveLength(3);
-    expect(seen).toEqual(rows);
+    expect(observed).toEqual(rows);
   });
 
   test('behavior: an exactly full page can be the last', async () => {

@@ -193,10 +193,10 @@ describe('prune', () => {
   test('default: keeps rows within the limit', async () => {
     const samples = createSampleRepository(db, clock);
     const oldest = DAY_START - SAMPLES_KEPT_DAYS * DAY_MS;
-    const kept = sample({ atMs: oldest });
-    await samples.recordSamples(1, [sample({ atMs: oldest - HOUR_MS }), sample({ atMs: oldest - DAY_MS }), kept]);
+    const remaining = sample({ atMs: oldest });
+    await samples.recordSamples(1, [sample({ atMs: oldest - HOUR_MS }), sample({ atMs: oldest - DAY_MS }), remaining]);
     expect(await createSampleRepository(db, { now: () => DAY_START }).prune()).toBe(2);
-    expect((await samples.readHourly(1, [FIRST], { fromMs: 0 })).get(FIRST)).toEqual([kept]);
+    expect((await samples.readHourly(1, [FIRST], { fromMs: 0 })).get(FIRST)).toEqual([remaining]);
     expect(await createSampleRepository(db, { now: () => DAY_START }).prune()).toBe(0);
   });
 });

@@ -174,21 +174,21 @@ describe('quotes', () => {
     ['AggregatorTwo', 1, 'ETH', 'wstETH', '1'],
     ['YieldMarket', 1, 'USDC', 'PT-sUSDe', '5000'],
   ] as const)('default: %s on chain %i, %s to %s, fills its quote', async (source, chainId, from, to, amount) => {
-    const asked = request(chainId, from, to, amount);
+    const requested = request(chainId, from, to, amount);
     const port = must(
       adapters.quotes.find((candidate) => candidate.source === source),
       source,
     );
-    expect(port.serves(asked)).toBe(true);
-    const quote = must((await port.quote({ ...asked, ...swap })) ?? undefined, 'quote');
+    expect(port.serves(requested)).toBe(true);
+    const quote = must((await port.quote({ ...requested, ...swap })) ?? undefined, 'quote');
     const local = chains.on(chainId);
     await local.mint(local.chain.native, who, parseUnits('10', 18));
     if (quote.value === 0n) {
-      await local.mint(asked.tokenIn, who, asked.amountIn);
-      await local.call(who, asked.tokenIn, 'TestToken', 'approve', [quote.router, asked.amountIn]);
+      await local.mint(requested.tokenIn, who, requested.amountIn);
+      await local.call(who, requested.tokenIn, 'TestToken', 'approve', [quote.router, requested.amountIn]);
     }
     const held = () =>
-      local.client.readContract({ address: asked.tokenOut, abi: erc20Abi, functionName: 'balanceOf', args: [who] });
+      local.client.readContract({ address: requested.tokenOut, abi: erc20Abi, functionName: 'balanceOf', args: [who] });
     const before = await held();
     await local.send({ from: who, to: quote.router, data: quote.calldata, value: quote.value });
     expect((await held()) - before).toBe(quote.amountOut);

@@ -11,7 +11,7 @@ export const COLD_START_MS = 120_000;
 /** When the local chains of these tests begin. */
 export const STARTED_AT = Date.UTC(2026, 8, 1, 12);
 
-export const overlay = createOverlay(STARTED_AT);
+const overlay = createOverlay(STARTED_AT);
 export const catalog = createCatalog(curatedChains, overlay);
 
 /** Run the local chains for one test file, on free ports. */

@@ -128,9 +128,9 @@ describe('queries of the dashboard and the alarms', () => {
           if (!labels?.has(label)) unknown.push(`${name}: ${metric} by ${label}`);
         }
       }
-      const kept = new Set([...groupings, ...ADDED]);
+      const remaining = new Set([...groupings, ...ADDED]);
       for (const [, label = ''] of legend.matchAll(/\{\{\s*(\w+)\s*\}\}/g)) {
-        if (groupings.length > 0 && !kept.has(label)) unknown.push(`${name}: legend ${label}`);
+        if (groupings.length > 0 && !remaining.has(label)) unknown.push(`${name}: legend ${label}`);
       }
     }
     expect(unknown).toEqual([]);

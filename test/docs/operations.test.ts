@@ -103,9 +103,9 @@ describe('docs/operations.md', () => {
       ({ index }) => sources.slice(index, index + 300).split(';')[0],
     );
     /** The last argument: a text, or one of two. */
-    const told = calls.map((call) => /,\s*(?:\w+ \? '([^']+)' : )?'([^']+)',?\s*\)/.exec(call ?? ''));
-    expect(calls.filter((_, i) => told[i] === null)).toEqual([]);
-    const lines = told.flatMap((found) => [found?.[1], found?.[2]]).filter((line) => line !== undefined);
+    const reported = calls.map((call) => /,\s*(?:\w+ \? '([^']+)' : )?'([^']+)',?\s*\)/.exec(call ?? ''));
+    expect(calls.filter((_, i) => reported[i] === null)).toEqual([]);
+    const lines = reported.flatMap((found) => [found?.[1], found?.[2]]).filter((line) => line !== undefined);
     expect(lines.length).toBeGreaterThan(25);
     expect(lines.filter((line) => !guide.includes(`\`${line}\``))).toEqual([]);
   });

@@ -17,11 +17,11 @@ const report = createReport(
 );
 
 async function run(...argv: string[]) {
-  const asked: unknown[] = [];
+  const requested: unknown[] = [];
   let [out, err] = ['', ''];
   const code = await runDoctorCli(argv, {
     run: async (options) => {
-      asked.push(options);
+      requested.push(options);
       return report;
     },
     write: (text) => {
@@ -31,7 +31,7 @@ async function run(...argv: string[]) {
       err += text;
     },
   });
-  return { code, out, err, asked };
+  return { code, out, err, requests: requested };
 }
 
 describe('runDoctorCli', () => {
@@ -51,22 +51,22 @@ describe('runDoctorCli', () => {
   });
 
   it('behavior: --json prints the report; --only and --record are passed on', async () => {
-    const { out, asked } = await run('--json', '--only', 'postgres, redis', '--record', 'somewhere');
+    const { out, requests: request } = await run('--json', '--only', 'postgres, redis', '--record', 'somewhere');
     expect(reportSchema.parse(JSON.parse(out))).toEqual(report);
-    expect(asked).toEqual([{ recordTo: 'somewhere', only: ['postgres', 'redis'] }]);
+    expect(request).toEqual([{ recordTo: 'somewhere', only: ['postgres', 'redis'] }]);
   });
 
   it.each([['--jsno'], ['--only', 'nobody'], ['--record'], ['extra']])(
     'error: refuses %s %s before any check',
     async (...argv) => {
-      const { code, err, asked } = await run(...argv);
-      expect({ code, asked }).toEqual({ code: 1, asked: [] });
+      const { code, err, requests } = await run(...argv);
+      expect({ code, input: requests }).toEqual({ code: 1, input: [] });
       expect(err).toContain(DOCTOR_USAGE);
     },
   );
 
   it('behavior: --help', async () => {
-    expect(await run('--help')).toMatchObject({ code: 0, out: DOCTOR_USAGE, asked: [] });
+    expect(await run('--help')).toMatchObject({ code: 0, out: DOCTOR_USAGE, requests: [] });
   });
 });
 

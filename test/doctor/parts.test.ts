@@ -85,14 +85,14 @@ describe('checkSettings', () => {
 });
 
 describe('judgeClocks', () => {
-  const asked = { sentMs: 10_000_000, answeredMs: 10_000_200 };
+  const requested = { sentMs: 10_000_000, answeredMs: 10_000_200 };
   const sample = (source: string, aheadMs: number) =>
-    clockSampleOf(source, { atMs: 10_000_100 - aheadMs, resolutionMs: 0 }, asked);
+    clockSampleOf(source, { atMs: 10_000_100 - aheadMs, resolutionMs: 0 }, requested);
   const words = (...samples: ReturnType<typeof sample>[]) =>
     judgeClocks(samples).map(({ status, subject, found }) => `${status} ${subject}: ${found}`);
 
   it('default: clocks that agree, a coarse one too', () => {
-    const coarse = clockSampleOf('web', { atMs: 9_999_000, resolutionMs: 1_000 }, asked);
+    const coarse = clockSampleOf('web', { atMs: 9_999_000, resolutionMs: 1_000 }, requested);
     expect(words(sample('Postgres', 40), sample('Redis', -900), coarse)).toEqual([
       'ok this machine: agrees with 3 of 3 others',
     ]);

@@ -148,16 +148,16 @@ describe('windowMeans', () => {
 
   test('behavior: the mean of a window does not depend on earlier calls', () => {
     const pct = (ago: number) => String((ago * 7) % 11);
-    const asked = fc.array(fc.tuple(fc.integer({ min: 0, max: 40 * 24 }), fc.constantFrom(30, 60, 90)), {
+    const requested = fc.array(fc.tuple(fc.integer({ min: 0, max: 40 * 24 }), fc.constantFrom(30, 60, 90)), {
       maxLength: 8,
     });
     fc.assert(
-      fc.property(asked, (windows) => {
-        const kept = series(120, pct);
+      fc.property(requested, (windows) => {
+        const remaining = series(120, pct);
         for (const [hours, days] of windows) {
           const endMs = NOW_MS - hours * 3_600_000;
           const fresh = windowMean(series(120, pct), endMs, days)?.toFixed();
-          expect(windowMean(kept, endMs, days)?.toFixed()).toBe(fresh);
+          expect(windowMean(remaining, endMs, days)?.toFixed()).toBe(fresh);
         }
       }),
     );

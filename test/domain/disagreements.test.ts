@@ -24,7 +24,7 @@ const withToken = (value: TokenContract) => withItem(facts, 'tokenContract', mar
 const withContract = (value: Partial<ContractDeployment>) =>
   withItem(facts, 'deployment', DEPLOYMENT_KEY, { value: { ...CONTRACT, ...value } });
 const found = (given: ChainFacts) => agreementOf(chain, given).disagreements;
-const told = (given: ChainFacts) => found(given).map(({ kind, effect, key }) => [kind, effect, key]);
+const reported = (given: ChainFacts) => found(given).map(({ kind, effect, key }) => [kind, effect, key]);
 
 describe('agreementOf', () => {
   test('default: equal and unknown values do not disagree', () => {
@@ -43,7 +43,7 @@ describe('agreementOf', () => {
     ['oracle', { oracle: OTHER }],
   ])('error: %s of a market (%#)', (kind, differing) => {
     const given = withSupport({ params: { ...params, ...differing } });
-    expect(told(given)).toEqual([[kind, 'no_builds', market.id]]);
+    expect(reported(given)).toEqual([[kind, 'no_builds', market.id]]);
     const [one] = found(given);
     expect(one?.name).toBe('sUSDe/PYUSD');
     expect(one?.chain).toContain(String(Object.values(differing)[0]));
@@ -53,28 +53,28 @@ describe('agreementOf', () => {
   });
 
   test('error: a market that was never created', () => {
-    expect(told(withSupport({ params: null }))).toEqual([['not_created', 'no_builds', market.id]]);
+    expect(reported(withSupport({ params: null }))).toEqual([['not_created', 'no_builds', market.id]]);
   });
 
   test('error: the kind of a market that the contract knows', () => {
     const kind = [['correlated', 'no_new_risk', market.id]];
-    expect(told(withSupport({ isSupported: true, isCorrelated: false, params }))).toEqual(kind);
-    expect(told(withSupport({ isCorrelated: false, params }))).toEqual(kind);
-    expect(told(withSupport({ isSupported: false, isCorrelated: false, params }))).toEqual([]);
+    expect(reported(withSupport({ isSupported: true, isCorrelated: false, params }))).toEqual(kind);
+    expect(reported(withSupport({ isCorrelated: false, params }))).toEqual(kind);
+    expect(reported(withSupport({ isSupported: false, isCorrelated: false, params }))).toEqual([]);
   });
 
   test('error: decimals, symbol and code of a token affect every market with it', () => {
     const { address } = market.collateral;
     for (const decimals of [6n, 255n, 0n, 2n ** 200n]) {
       const given = withToken({ hasCode: true, decimals, symbol: 'sUSDe' });
-      expect(told(given)).toEqual([['decimals', 'no_builds', address]]);
+      expect(reported(given)).toEqual([['decimals', 'no_builds', address]]);
       const against = chain.markets.filter((one) => agreementOf(chain, given).against(one).length > 0);
       expect(against).toEqual(
         chain.markets.filter(({ collateral, loan }) => [collateral, loan].includes(market.collateral)),
       );
     }
-    expect(told(withToken({ hasCode: true, symbol: 'EVIL' }))).toEqual([['symbol', 'warning', address]]);
-    expect(told(withToken({ hasCode: false }))).toEqual([['no_code', 'no_builds', address]]);
+    expect(reported(withToken({ hasCode: true, symbol: 'EVIL' }))).toEqual([['symbol', 'warning', address]]);
+    expect(reported(withToken({ hasCode: false }))).toEqual([['no_code', 'no_builds', address]]);
   });
 
   test('error: FlashLeverage without code or linked to another protocol affects all markets', () => {
@@ -83,7 +83,7 @@ describe('agreementOf', () => {
       ['no_code', withContract({ hasCode: false })],
       ['contract', withContract({ links: [{ address: flashLeverage, to: 'morphoBlue', target: OTHER }] })],
     ] as const) {
-      expect(told(given)).toEqual([[kind, 'no_builds', flashLeverage]]);
+      expect(reported(given)).toEqual([[kind, 'no_builds', flashLeverage]]);
       expect(chain.markets.every((one) => agreementOf(chain, given).against(one).length === 1)).toBe(true);
     }
   });
@@ -103,8 +103,8 @@ describe('agreementOf', () => {
     const approval = (given: ChainFacts) =>
       isOperatorApproved(chain, given.groups.deployment.items.get(DEPLOYMENT_KEY)?.value, flashLeverageRouter);
     expect([linked, empty, sound].map(approval)).toEqual([false, false, true]);
-    expect(told(linked)).toEqual([['contract', 'warning', flashLeverageRouter]]);
-    expect(told(empty)).toEqual([['no_code', 'warning', flashLeverageRouter]]);
+    expect(reported(linked)).toEqual([['contract', 'warning', flashLeverageRouter]]);
+    expect(reported(empty)).toEqual([['no_code', 'warning', flashLeverageRouter]]);
     expect(found(sound)).toEqual([]);
     expect(agreementOf(chain, linked).against(market)).toEqual([]);
   });

@@ -42,9 +42,9 @@ describe('findDrift', () => {
   });
 
   test('behavior: has the evidence of both sides and the first sighting', () => {
-    const seen = { chain: robinhood, positions: [closed], rows: [rowOf(market.id)] };
+    const observed = { chain: robinhood, positions: [closed], rows: [rowOf(market.id)] };
     const key = driftKey({ wallet: WALLET, positionIndex: 0, kind: 'db_open_chain_closed' });
-    const [drift] = driftOf(portfolioOf({ ...seen, known: new Map([[key, 1_234]]) }));
+    const [drift] = driftOf(portfolioOf({ ...observed, known: new Map([[key, 1_234]]) }));
     expect(drift).toMatchObject({
       wallet: WALLET,
       positionId: `4663-${market.id}-0`,
@@ -52,12 +52,12 @@ describe('findDrift', () => {
       chain: { status: 'closed', blockNumber: BLOCK.number, proxy: PROXY, collateral: '0', debt: '0' },
       register: { isOpen: true, depositedUsd: '100', returnedUsd: '0', closedAtMs: null },
     });
-    expect(driftOf(portfolioOf(seen))[0]?.firstSeenMs).toBe(NOW_MS);
+    expect(driftOf(portfolioOf(observed))[0]?.firstSeenMs).toBe(NOW_MS);
     const flows = { addedUsd: new Decimal('5'), removedUsd: new Decimal('1.5'), returnedUsd: new Decimal('2') };
-    const [moved] = driftOf(portfolioOf({ ...seen, rows: [rowOf(market.id, flows)] }));
+    const [moved] = driftOf(portfolioOf({ ...observed, rows: [rowOf(market.id, flows)] }));
     expect(moved?.register).toMatchObject({ depositedUsd: '105', returnedUsd: '3.5' });
     // Written by a process whose clock was ahead: nothing is known since tomorrow.
-    const ahead = portfolioOf({ ...seen, known: new Map([[key, NOW_MS + 86_400_000]]) });
+    const ahead = portfolioOf({ ...observed, known: new Map([[key, NOW_MS + 86_400_000]]) });
     expect(driftOf(ahead)[0]?.firstSeenMs).toBe(NOW_MS);
   });
 });

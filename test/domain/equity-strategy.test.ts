@@ -53,12 +53,12 @@ describe('composeEquityStrategy', () => {
     const { groups } = completeFacts(robinhood);
     const items = new Map([...groups.incentives.items].filter(([id]) => id !== vault.yieldMarket.id));
     const facts = { ...completeFacts(robinhood), groups: { ...groups, incentives: { ...groups.incentives, items } } };
-    const said = (from: ChainFacts) =>
+    const text = (from: ChainFacts) =>
       strategyOf(from, vault.id, robinhood).gaps.flatMap(({ field, message }) =>
         /^No incentive is counted/.test(message) ? [field] : [],
       );
-    expect(said(completeFacts(robinhood))).toEqual([]);
-    expect(said(facts)).toEqual(expect.arrayContaining(['collateralApyPct', 'equityVault.yieldLegApyPct']));
+    expect(text(completeFacts(robinhood))).toEqual([]);
+    expect(text(facts)).toEqual(expect.arrayContaining(['collateralApyPct', 'equityVault.yieldLegApyPct']));
   });
 
   test('behavior: incentives of the stock market count in the net APY, now and in history', () => {

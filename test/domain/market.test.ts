@@ -43,9 +43,9 @@ describe('composeMarket', () => {
       value: { ...CONTRACT, yieldFee: 10n ** 17n, depositFee: 25n * 10n ** 14n },
     });
     const freshness = { asOfMs: expect.any(Number), staleAfterSec: 900 };
-    const told = { treasury: CONTRACT.treasury, freshness };
-    expect(strategyOf(taking, correlated.id).fees).toEqual({ yieldFeePct: '10', depositFeePct: '0', ...told });
-    expect(strategyOf(taking, perp.id).fees).toEqual({ yieldFeePct: '0', depositFeePct: '0.25', ...told });
+    const reported = { treasury: CONTRACT.treasury, freshness };
+    expect(strategyOf(taking, correlated.id).fees).toEqual({ yieldFeePct: '10', depositFeePct: '0', ...reported });
+    expect(strategyOf(taking, perp.id).fees).toEqual({ yieldFeePct: '0', depositFeePct: '0.25', ...reported });
     const other = withItem(taking, 'marketSupport', perp.id, { value: { isCorrelated: true } });
     expect(strategyOf(other, perp.id).fees).toMatchObject({ yieldFeePct: '10', depositFeePct: '0' });
     const feeGaps = (known: ChainFacts, id: typeof perp.id) =>

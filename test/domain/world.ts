@@ -86,7 +86,7 @@ export const PARAMS: ComposeParams = {
   appUrl: 'https://app.example',
 };
 
-export function fact<T>(value: T, asOfMs = NOW_MS - 60_000, source = 'test'): Fact<T> {
+function fact<T>(value: T, asOfMs = NOW_MS - 60_000, source = 'test'): Fact<T> {
   return { value, asOfMs, source };
 }
 

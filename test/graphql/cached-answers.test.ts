@@ -21,7 +21,7 @@ const send = (body: unknown, headers: Record<string, string> = {}, to = front): 
 const executes = async (work: () => Promise<Answer>): Promise<boolean> =>
   (await faults.countDuring(work)).includes('createContext');
 const cache = async (body: unknown): Promise<void> => {
-  for (let asked = 0; asked < 2; asked += 1) await send(body);
+  for (let round = 0; round < 2; round += 1) await send(body);
 };
 
 describe('a batch', () => {
@@ -82,7 +82,7 @@ test('behavior: with persisted operations only, ids are answered from the cache 
   try {
     const { sha256: documentId, document } = manifest.Prices;
     const variables = { chainId: 1 };
-    for (let asked = 0; asked < 2; asked += 1) await send({ documentId, variables }, {}, strict);
+    for (let pass = 0; pass < 2; pass += 1) await send({ documentId, variables }, {}, strict);
     expect(await executes(() => send({ documentId, variables }, {}, strict))).toBe(false);
     const refused = await send({ query: document }, {}, strict);
     expect([refused.status, refused.body.errors[0].extensions.code]).toEqual([400, 'bad_request']);

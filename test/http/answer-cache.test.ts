@@ -18,8 +18,8 @@ function world({ maxBytes = 1_000_000 } = {}) {
   const cache = createAnswerCache({ clock, compress, maxBytes });
   const rows = createCachedRows({ cache, clock });
   const validNow = (over: Partial<CacheValidity> = {}): CacheValidity => {
-    const seen = version;
-    return { untilMs: Number.POSITIVE_INFINITY, isCurrent: () => version === seen, ...over };
+    const observed = version;
+    return { untilMs: Number.POSITIVE_INFINITY, isCurrent: () => version === observed, ...over };
   };
   const request = (headers: RestRequest['headers'] = {}, query = '', path = '/v1/things'): RestRequest => ({
     method: 'GET',
@@ -31,10 +31,10 @@ function world({ maxBytes = 1_000_000 } = {}) {
     clientIp: '127.0.0.1',
   });
   const answer = (
-    asked: RestRequest,
+    requested: RestRequest,
     options: { body?: string; validity?: CacheValidity | null; status?: number } = {},
   ) =>
-    rows.answer(asked, async (): Promise<MadeResponse> => {
+    rows.answer(requested, async (): Promise<MadeResponse> => {
       made += 1;
       const { body = LONG, validity = validNow(), status = 200 } = options;
       const headers = { 'content-type': 'application/json; charset=utf-8' };
@@ -176,7 +176,7 @@ describe('createCachedRows', () => {
     const maxBytes = 400_000;
     const w = world({ maxBytes });
     for (let n = 0; n < 50; n += 1) {
-      for (let asked = 0; asked < 2; asked += 1) await w.answer(w.request({}, `n=${n}`));
+      for (let round = 0; round < 2; round += 1) await w.answer(w.request({}, `n=${n}`));
       await w.cache.settled();
     }
     expect(w.cache.fill.bytes).toBeGreaterThan(maxBytes / 2);
@@ -188,7 +188,7 @@ describe('createCachedRows', () => {
   it('behavior: answers without a second request use at most an eighth, and displace no repeated ones', async () => {
     const maxBytes = 400_000;
     const w = world({ maxBytes });
-    for (let asked = 0; asked < 2; asked += 1) await w.answer(w.request({}, 'popular'));
+    for (let round = 0; round < 2; round += 1) await w.answer(w.request({}, 'popular'));
     await w.cache.settled();
     const before = w.cache.fill.bytes;
     for (let n = 0; n < 200; n += 1) await w.answer(w.request({}, `n=${n}`));
@@ -201,7 +201,7 @@ describe('createCachedRows', () => {
 
   it('behavior: every encoding uses its own memory, as counted', async () => {
     const w = world();
-    for (let asked = 0; asked < 2; asked += 1) await w.answer(w.request(), { body: 'abc '.repeat(500) });
+    for (let round = 0; round < 2; round += 1) await w.answer(w.request(), { body: 'abc '.repeat(500) });
     await w.cache.settled();
     const { bodies } = w.cache.find('/v1/things') ?? {};
     expect(Object.keys(bodies ?? {}).sort()).toEqual(['br', 'gzip', 'identity']);
@@ -215,23 +215,23 @@ describe('createCachedRows', () => {
     const fill = async (from: number, count: number) => {
       for (let n = from; n < from + count; n += 1) {
         const body = JSON.stringify({ n, text: `${Math.sin(n)} `.repeat(n % 200) });
-        for (let asked = 0; asked < 2; asked += 1) {
+        for (let round = 0; round < 2; round += 1) {
           await w.answer(w.request({ 'accept-encoding': 'br' }, `n=${n}`), { body });
           await w.cache.settled();
         }
       }
     };
     await fill(0, 500);
-    const [before, saidBefore] = [await memory(), w.cache.fill.bytes];
+    const [before, bytesBefore] = [await memory(), w.cache.fill.bytes];
     await fill(500, 2_000);
-    expect((await memory()) - before).toBeLessThanOrEqual(w.cache.fill.bytes - saidBefore);
+    expect((await memory()) - before).toBeLessThanOrEqual(w.cache.fill.bytes - bytesBefore);
   });
 
   it('behavior: returns a part of an answer as stored, with its cost and uncompressed', async () => {
     const { cache, validNow } = world();
     const part = { contentType: 'application/json', body: `{"data":${LONG}`, isWhole: false, cost: { cost: 7 } };
     cache.store('part', part, validNow());
-    for (let asked = 0; asked < 2; asked += 1) cache.find('part');
+    for (let round = 0; round < 2; round += 1) cache.find('part');
     await cache.settled();
     const found = cache.find('part');
     expect(found?.bodies.identity.bytes.toString()).toBe(part.body);

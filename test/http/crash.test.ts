@@ -59,7 +59,7 @@ describe('log lines of requests', () => {
     const { send, graphql } = front;
     const wallet = `0x${'ab'.repeat(20)}`;
     const own = { 'x-forwarded-for': '198.51.100.23' };
-    const asked: (readonly [path: string, headers: Record<string, string>])[] = [
+    const requested: (readonly [path: string, headers: Record<string, string>])[] = [
       [`/v1/partner/positions/${wallet}`, PARTNER_KEY],
       [`/v1/partner/positions/${wallet}`, { authorization: `Bearer ${SECRET}` }],
       [`/v1/partner/positions/${wallet}zz`, PARTNER_KEY],
@@ -70,11 +70,11 @@ describe('log lines of requests', () => {
       [`/graphql?query={nothing(of:"${SECRET}")}`, {}],
       ['/v1/prices', { authorization: `Basic ${SECRET}` }],
     ];
-    for (const [path, headers] of asked) await send(path, { headers: { ...own, ...headers } });
+    for (const [path, headers] of requested) await send(path, { headers: { ...own, ...headers } });
     await graphql(`mutation{${SECRET}}`, { headers: own });
     for (let i = 0; i < 50; i += 1) await send('/v1/prices', { headers: own });
     const lines = front.logs.take();
-    expect(lines.length).toBeGreaterThan(asked.length);
+    expect(lines.length).toBeGreaterThan(requested.length);
     for (const line of lines) {
       expect(line).toMatch(/"correlationId":"[\w-]{8,64}"/);
       expect(line).not.toMatch(/(?:ab){6}|SSSS|front-partner|198\.51\.100|127\.0\.0\.1/i);

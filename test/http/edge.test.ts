@@ -127,8 +127,8 @@ describe('introspection', () => {
     ] as const) {
       const { body } = await graphql(query, { variables });
       const text = body.errors.map(({ message }: { message: string }) => message).join('\n');
-      const told = [...text.matchAll(/"(\w+)[!\]]*"/g)].map(([, name]) => name ?? '');
-      expect(told.filter((name) => !`${query} ${JSON.stringify(variables)}`.includes(name))).toEqual([]);
+      const reported = [...text.matchAll(/"(\w+)[!\]]*"/g)].map(([, name]) => name ?? '');
+      expect(reported.filter((name) => !`${query} ${JSON.stringify(variables)}`.includes(name))).toEqual([]);
     }
     expect((await graphql('{strategy{id}}')).text).not.toContain('StrategyId');
   });

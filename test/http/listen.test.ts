@@ -9,7 +9,7 @@ const place = { host: '127.0.0.1', port: 0 };
 describe('listen', () => {
   test('behavior: closing finishes running requests, also on keep-alive connections', async () => {
     let answer: () => void = () => {};
-    const asked = new Promise<void>((resolve) => {
+    const requested = new Promise<void>((resolve) => {
       answer = resolve;
     });
     let finish: () => void = () => {};
@@ -29,7 +29,7 @@ describe('listen', () => {
       sent.on('error', reject);
       sent.end();
     });
-    await asked;
+    await requested;
     const closed = listening.close(10_000);
     finish();
     expect(await response).toEqual({ connection: 'close', body: 'done' });

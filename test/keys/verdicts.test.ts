@@ -12,10 +12,10 @@ const OPS: KnownKey = { ...PARTNER, tier: 'ops' };
 function judging(graceMs = GRACE_MS) {
   const time = fakeTime();
   const logger = rememberingLogger();
-  const database: { answer: KnownKey | null | 'away' | 'hangs'; asked: number } = { answer: PARTNER, asked: 0 };
+  const database: { answer: KnownKey | null | 'away' | 'hangs'; requested: number } = { answer: PARTNER, requested: 0 };
   const verdicts = createVerdicts({ clock: time.clock, timers: time.timers, logger, graceMs });
   const lookUp = async (): Promise<KnownKey | null> => {
-    database.asked += 1;
+    database.requested += 1;
     if (database.answer === 'hangs') return new Promise(() => {});
     if (database.answer === 'away') throw new UpstreamUnavailableError('database', 'unreachable');
     return database.answer;
@@ -29,11 +29,11 @@ describe('of', () => {
     expect(await of()).toEqual({ key: PARTNER, grace: false });
     await time.advance(VERDICT_TTL_MS - 1);
     await of();
-    expect(database.asked).toBe(1);
+    expect(database.requested).toBe(1);
     await time.advance(1);
     database.answer = null;
     expect(await of()).toEqual({ key: null, grace: false });
-    expect(database.asked).toBe(2);
+    expect(database.requested).toBe(2);
   });
 
   test('behavior: while the database is away a partner key is valid for the grace period, then unavailable', async () => {
@@ -79,10 +79,10 @@ describe('of', () => {
     await time.advance(VERDICT_TTL_MS);
     await of();
     for (let i = 0; i < 5; i++) await of();
-    expect(database.asked).toBe(2);
+    expect(database.requested).toBe(2);
     await time.advance(ASK_AGAIN_MS);
     await of();
-    expect(database.asked).toBe(3);
+    expect(database.requested).toBe(3);
   });
 
   test('behavior: a hanging database delays a valid key only briefly', async () => {

@@ -131,15 +131,15 @@ describe('createMemoryCounters', () => {
         mine += 1;
         expect(counters.add('me', 1)).toMatchObject({ used: mine });
       }
-      if (i === 100_000) heap = keptBytes();
+      if (i === 100_000) heap = heldBytes();
     }
     // A million kept windows would be some 200 MB.
-    expect(keptBytes() - heap).toBeLessThan(60 * 1024 * 1024);
+    expect(heldBytes() - heap).toBeLessThan(60 * 1024 * 1024);
   });
 });
 
 /** What is left on the heap after a collection: garbage is no memory that is kept. */
-function keptBytes(): number {
+function heldBytes(): number {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();
   return process.memoryUsage().heapUsed;

@@ -34,14 +34,14 @@ describe('the key', () => {
     expect(new Set(keyed.map(({ scope }) => scope))).toEqual(new Set(['partner', 'ops']));
     for (const { id, scope } of keyed) {
       for (const headers of scope === 'ops' ? [{}, PARTNER_KEY] : [{}]) {
-        const asked = [
+        const requested = [
           graphql(`{node(id:"${id}"){id}}`, { headers }),
           graphql(`{chains{chainId} nodes(ids:["${chain}","${id}"]){id}}`, { headers }),
           graphql(`{...F} fragment F on Query{a:node(id:"${id}"){id}}`, { headers }),
           graphql('query($id:ID!){node(id:$id){id}}', { headers, variables: { id } }),
           graphql(`query($ids:[ID!]!=["${id}"]){nodes(ids:$ids){id}}`, { headers }),
         ];
-        for (const { status, body } of await Promise.all(asked)) {
+        for (const { status, body } of await Promise.all(requested)) {
           expect([id, status, body.data, body.errors.length, body.errors[0].extensions.code]).toEqual([
             id,
             401,
@@ -90,11 +90,11 @@ describe('the price', () => {
 
   test('behavior: stays when the answer is short, and is that of the field of the type', async () => {
     const { graphql } = await start();
-    const asked = await graphql(`{wallet(address:"${WALLET}",chainIds:[1]){id}}`, { headers: PARTNER_KEY });
-    const byId = await graphql(`{node(id:"${asked.body.data.wallet.id}"){id}}`, { headers: PARTNER_KEY });
-    expect(byId.body.data.node).toEqual(asked.body.data.wallet);
+    const request = await graphql(`{wallet(address:"${WALLET}",chainIds:[1]){id}}`, { headers: PARTNER_KEY });
+    const byId = await graphql(`{node(id:"${request.body.data.wallet.id}"){id}}`, { headers: PARTNER_KEY });
+    expect(byId.body.data.node).toEqual(request.body.data.wallet);
     const points = ({ body }: typeof byId) => body.extensions.cost.points;
-    expect([points(asked), points(byId)]).toEqual([11, 11]);
+    expect([points(request), points(byId)]).toEqual([11, 11]);
   });
 
   test('error: query_too_complex for more ids than a query may cost', async () => {

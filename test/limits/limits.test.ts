@@ -106,8 +106,8 @@ describe('budgets over HTTP', () => {
     const before = checks;
     const again = await ask();
     expect([refused.status, again.status, checks]).toEqual([429, 429, before]);
-    const { correlationId: _first, ...told } = refused.body.error;
-    expect(again.body.error).toMatchObject(told);
+    const { correlationId: _first, ...reported } = refused.body.error;
+    expect(again.body.error).toMatchObject(reported);
     expect(again.body.error.details.policy).toBe('partner');
     expect((await graphql('{chains{chainId}}', { headers: PARTNER_KEY })).status).toBe(429);
     expect(checks).toBe(before);

@@ -82,13 +82,13 @@ describe('price of a field that asks an upstream', () => {
   });
 
   test('error: query_too_complex for a page of them, before any upstream is asked', async () => {
-    let asked = 0;
+    let requested = 0;
     const { charts } = completeContext().live();
-    const counted = { chart: (...args: Parameters<typeof charts.chart>) => (asked++, charts.chart(...args)) };
+    const counted = { chart: (...args: Parameters<typeof charts.chart>) => (requested++, charts.chart(...args)) };
     const { graphql } = await start({ services: { charts: counted } });
     const { body } = await graphql(`{tokens(first:50){nodes{${CHART}}}}`);
     expect(body.errors[0].extensions).toMatchObject({ code: 'query_too_complex', details: { measure: 'cost' } });
-    expect(asked).toBe(0);
+    expect(requested).toBe(0);
   });
 
   test('behavior: the price stays when the answer is short, because the upstream was asked', async () => {

@@ -12,7 +12,7 @@ const WINDOWS = [30, 60, 90] as const;
 export const WINDOW_PRECISION = '1e-4';
 /** A history may begin this much later than its window. */
 const GRACE_DAYS = 3;
-export const EXIT_SIZES = [100_000, 500_000, 1_000_000, 5_000_000] as const;
+const EXIT_SIZES = [100_000, 500_000, 1_000_000, 5_000_000] as const;
 
 /** A day of which the service has a sample of its own is its alone; this one has been sampled once. */
 const withOwnSample = (series: Series, atMs: number, value: Exact): Series => [
@@ -32,7 +32,7 @@ const sum = (values: readonly Exact[]) => values.reduce((total, value) => total.
 const mean = (values: readonly Exact[]) => sum(values).div(values.length);
 
 /** Mean of the daily means of the days in `(end − days, end]`; `undefined` where the series begins too late. */
-export function windowMean(series: Series, endMs: number, days: number): Exact | undefined {
+function windowMean(series: Series, endMs: number, days: number): Exact | undefined {
   const first = series[0]?.[0];
   if (first === undefined || first > endMs - (days - GRACE_DAYS) * DAY_MS) return undefined;
   const byDay = new Map<number, Exact[]>();
@@ -168,10 +168,11 @@ export async function expectedMarket(sources: Sources, market: CatalogMarket, en
 
 /** What can be moved: no more than the markets that it comes from have idle. */
 async function movable(sources: Sources, shared: readonly SharedSource[]): Promise<bigint> {
-  const told = new Map<string, bigint>();
-  for (const { fromMarketId, assets } of shared) told.set(fromMarketId, (told.get(fromMarketId) ?? 0n) + assets);
+  const reported = new Map<string, bigint>();
+  for (const { fromMarketId, assets } of shared)
+    reported.set(fromMarketId, (reported.get(fromMarketId) ?? 0n) + assets);
   let sum = 0n;
-  for (const [id, assets] of told) {
+  for (const [id, assets] of reported) {
     const market = sources.chain.markets.find((candidate) => candidate.id === id);
     const idle = market ? (await sources.marketState(market)).liquidity : assets;
     sum += idle < assets ? idle : assets;

@@ -201,13 +201,13 @@ describe.each([undefined, 25n * 10n ** 15n])('with the buffer %s', (liquidationB
 
     test('/v1/partner/positions: every number of every wallet', async () => {
       const known = await positionsOf(chainId);
-      let seen = 0;
+      let observed = 0;
       for (const wallet of new Set(known.map(({ held }) => held.wallet))) {
         const own = known.filter(({ held }) => held.wallet === wallet);
         const { body } = await service.get(`/v1/partner/positions/${wallet}?chainId=${chainId}`, PARTNER);
         const loop = async ({ id }: Json) => {
           const { held, market } = own.find((one) => one.held.id === id) as Known;
-          seen += 1;
+          observed += 1;
           return withFreshness(positionNumbers(held, market, await exitOf(market)), market);
         };
         const equityPositions = await Promise.all(
@@ -223,7 +223,7 @@ describe.each([undefined, 25n * 10n ** 15n])('with the buffer %s', (liquidationB
           wallet,
         );
       }
-      expect(seen).toBe(known.length);
+      expect(observed).toBe(known.length);
     });
 
     test('/v1/ops/portfolios: every number of every wallet, P&L, register and drift included', async () => {

@@ -9,10 +9,10 @@ import { completeContext } from './world.ts';
 const base = completeContext();
 
 /** What an answer made at a moment says, and until when it may be given again. */
-function answerAt<T>(nowMs: number, read: (ctx: AppContext) => T): { readonly said: T; readonly untilMs: number } {
+function answerAt<T>(nowMs: number, read: (ctx: AppContext) => T): { readonly text: T; readonly untilMs: number } {
   const cacheHints = createCacheHints();
-  const said = read({ ...base, nowMs, cacheHints });
-  return { said, untilMs: cacheHints.validity()?.untilMs ?? Number.NaN };
+  const output = read({ ...base, nowMs, cacheHints });
+  return { text: output, untilMs: cacheHints.validity()?.untilMs ?? Number.NaN };
 }
 
 const stamp = fc.record({
@@ -41,10 +41,10 @@ describe('a cached answer', () => {
   test('behavior: is valid exactly until the first change', () => {
     fc.assert(
       fc.property(readings, moment, (read, nowMs) => {
-        const { said, untilMs } = answerAt(nowMs, read);
+        const { text: message, untilMs } = answerAt(nowMs, read);
         expect(untilMs).toBeGreaterThan(nowMs);
-        expect(answerAt(untilMs - 1, read).said).toEqual(said);
-        expect(answerAt(untilMs, read).said).not.toEqual(said);
+        expect(answerAt(untilMs - 1, read).text).toEqual(message);
+        expect(answerAt(untilMs, read).text).not.toEqual(message);
       }),
       { numRuns: 500 },
     );
@@ -53,9 +53,9 @@ describe('a cached answer', () => {
   test('behavior: staleness changes once', () => {
     fc.assert(
       fc.property(stamp, moment, (measured, nowMs) => {
-        const { said, untilMs } = answerAt(nowMs, (ctx) => isStaleIn(measured, ctx));
-        if (said) expect(untilMs).toBe(Number.POSITIVE_INFINITY);
-        else expect(answerAt(untilMs, (ctx) => isStaleIn(measured, ctx)).said).toBe(true);
+        const { text: logged, untilMs } = answerAt(nowMs, (ctx) => isStaleIn(measured, ctx));
+        if (logged) expect(untilMs).toBe(Number.POSITIVE_INFINITY);
+        else expect(answerAt(untilMs, (ctx) => isStaleIn(measured, ctx)).text).toBe(true);
       }),
     );
   });

@@ -69,13 +69,13 @@ describe('readHistory', () => {
 
   it('behavior: a source that always failed is stale; one without histories is not', async () => {
     const failure = { reason: 'timeout', source: 'aggregator', sinceMs: NOW_MS - DAY } as const;
-    const asked = chain.markets.find(({ collateral }) => collateral.apySource === 'aggregator');
+    const requested = chain.markets.find(({ collateral }) => collateral.apySource === 'aggregator');
     const plain = chain.markets.find(({ collateral }) => collateral.apySource === 'none');
-    if (!asked || !plain) throw new Error('both kinds of market expected');
-    const dead = withItem(completeFacts(chain), 'collateralApy', asked.collateral.address, { failure });
+    if (!requested || !plain) throw new Error('both kinds of market expected');
+    const dead = withItem(completeFacts(chain), 'collateralApy', requested.collateral.address, { failure });
     const services = servicesOf([dead, completeFacts(chainOf(4663))]);
     const context = contextOf({ ...services, histories: { read: async () => new Map() } });
-    const marketIds = [asked.id, plain.id];
+    const marketIds = [requested.id, plain.id];
     const list = await listHistories({ kind: 'collateralApy', ...history, marketIds }, context);
     expect(list.map(({ stamp }) => stamp)).toEqual([null, null]);
     expect(list.map(({ gaps: [gap] }) => gap?.reason).sort()).toEqual(['NOT_APPLICABLE', 'SOURCE_FAILED']);

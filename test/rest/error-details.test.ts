@@ -253,16 +253,16 @@ describe('ERROR_DETAILS', () => {
   );
 
   test('behavior: every detail of a code occurs in an error', async () => {
-    const seen = new Map<string, Set<string>>();
+    const observed = new Map<string, Set<string>>();
     for (const [, error] of samples) {
       const { body } = await answerTo(error);
-      const keys = seen.get(error.code) ?? new Set();
-      seen.set(error.code, new Set([...keys, ...Object.keys(body.error.details ?? {})]));
+      const keys = observed.get(error.code) ?? new Set();
+      observed.set(error.code, new Set([...keys, ...Object.keys(body.error.details ?? {})]));
     }
     for (const [code, schema] of Object.entries<Json>(ERROR_DETAILS)) {
       const parts: readonly Json[] = schema === null ? [] : (schema.options ?? [schema]);
       const documented = new Set(parts.flatMap(({ shape }) => Object.keys(shape)));
-      expect([code, [...documented].sort()]).toEqual([code, [...(seen.get(code) ?? [])].sort()]);
+      expect([code, [...documented].sort()]).toEqual([code, [...(observed.get(code) ?? [])].sort()]);
     }
   });
 });

@@ -26,32 +26,32 @@ async function flood(ask: (n: number) => Promise<unknown>): Promise<unknown[]> {
 describe('createCharts', () => {
   const world = () => {
     const clock = clockOf();
-    const asked: string[] = [];
+    const requested: string[] = [];
     const charts = createCharts({
       clock,
       isOurs: (coinId) => coinId === OURS,
       upstream: {
         chart: async (coinId) => {
-          asked.push(coinId);
+          requested.push(coinId);
           return coinId === OURS ? { prices: [[1, 2]], marketCaps: [], totalVolumes: [] } : null;
         },
       },
     });
-    return { clock, asked, charts };
+    return { clock, requests: requested, charts };
   };
 
   it('default: catalog coins are always requested, whatever came before', async () => {
-    const { charts, asked } = world();
+    const { charts, requests: request } = world();
     await flood((n) => charts.chart(`made-up-${n}`, 7, 'usd'));
     expect(await charts.chart(OURS, 7, 'usd')).toMatchObject({ source: 'coingecko', prices: [[1, 2]] });
-    expect(asked.at(-1)).toBe(OURS);
+    expect(request.at(-1)).toBe(OURS);
   });
 
   it('error: UpstreamUnavailableError when the quota of unlisted coins is used up, with the waiting time', async () => {
-    const { charts, asked, clock } = world();
+    const { charts, requests, clock } = world();
     const refusals = await flood((n) => charts.chart(`made-up-${n}`, 7, 'usd'));
-    expect(asked.length).toBeGreaterThan(0);
-    expect(asked.length + refusals.length).toBe(100);
+    expect(requests.length).toBeGreaterThan(0);
+    expect(requests.length + refusals.length).toBe(100);
     expect(refusals[0]).toMatchObject({
       code: 'upstream_unavailable',
       details: { provider: 'coingecko', reason: 'rate_limited' },
@@ -62,25 +62,25 @@ describe('createCharts', () => {
   });
 
   it('behavior: does not request an unknown coin again within a minute', async () => {
-    const { charts, asked, clock } = world();
+    const { charts, requests: input, clock } = world();
     for (let n = 0; n < 50; n += 1) expect(await charts.chart('made-up', 7, 'usd')).toBe(null);
-    expect(asked).toEqual(['made-up']);
+    expect(input).toEqual(['made-up']);
     clock.pass(MINUTE_MS);
     await charts.chart('made-up', 7, 'usd');
-    expect(asked).toHaveLength(2);
+    expect(input).toHaveLength(2);
   });
 });
 
 describe('createCandles', () => {
   it('behavior: catalog tokens are always requested; unlisted ones are refused', async () => {
     const chain = chainOf(1);
-    const asked: Address[] = [];
+    const addresses: Address[] = [];
     const { candles } = createCandles({
       clock: clockOf(),
       chain: () => chain,
       upstream: {
         deepestPool: async (_chain, token) => {
-          asked.push(token);
+          addresses.push(token);
           return null;
         },
         candles: async () => ({ candles: [], dropped: 0 }),
@@ -93,6 +93,6 @@ describe('createCandles', () => {
     expect(refusals[0]).toMatchObject({ code: 'upstream_unavailable', details: { provider: 'geckoterminal' } });
     const ours = chain.tokens[0]?.address as Address;
     expect(await candles({ ...query, token: ours })).toBe(null);
-    expect(asked.at(-1)).toBe(ours);
+    expect(addresses.at(-1)).toBe(ours);
   });
 });

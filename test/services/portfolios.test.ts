@@ -24,7 +24,7 @@ let world: PositionWorld;
 let rows: Registration[];
 let statements: string[];
 let down: Error | null;
-let seen: Map<string, number>;
+let observed: Map<string, number>;
 let samples: PortfolioSample[];
 let nowMs: number;
 let hold: Promise<void> | null;
@@ -40,7 +40,7 @@ beforeEach(async () => {
   rows = [];
   statements = [];
   down = null;
-  seen = new Map();
+  observed = new Map();
   samples = [];
   nowMs = NOW_MS;
   hold = null;
@@ -86,16 +86,17 @@ function make(): OpsPort {
     sightings: {
       firstSeen: async () => {
         await statement('firstSeen');
-        return new Map(seen);
+        return new Map(observed);
       },
       remember: async (_chainId, met, atMs) => {
         await statement('remember');
-        for (const { key } of met) if (!seen.has(key)) seen.set(key, atMs);
+        for (const { key } of met) if (!observed.has(key)) observed.set(key, atMs);
       },
       forgetAllBut: async (_chainId, keys, wallets) => {
         await statement('forget');
-        for (const key of seen.keys()) {
-          if (!keys.includes(key) && !wallets.some((wallet) => key.startsWith(wallet.toLowerCase()))) seen.delete(key);
+        for (const key of observed.keys()) {
+          if (!keys.includes(key) && !wallets.some((wallet) => key.startsWith(wallet.toLowerCase())))
+            observed.delete(key);
         }
       },
     },
@@ -258,12 +259,12 @@ describe('report', () => {
   test('behavior: pauses reading after a failure', async () => {
     down = new UpstreamUnavailableError('database', 'unreachable');
     await expect(port.report(4663)).rejects.toBe(down);
-    const asked = statements.length;
+    const requested = statements.length;
     await expect(port.report(4663)).rejects.toBe(down);
-    expect(statements).toHaveLength(asked);
+    expect(statements).toHaveLength(requested);
     pass(5_000);
     await expect(port.report(4663)).rejects.toBe(down);
-    expect(statements.length).toBeGreaterThan(asked);
+    expect(statements.length).toBeGreaterThan(requested);
   });
 
   test('behavior: a disagreement keeps its first sighting until it is resolved, also while its wallet is unreadable', async () => {
@@ -278,7 +279,7 @@ describe('report', () => {
     world.poison(walletOf(1), 'revert');
     pass(60_000);
     expect(await firstSeen()).toEqual([]);
-    expect(seen.size).toBe(1);
+    expect(observed.size).toBe(1);
     rows = [];
     port = make();
     await world.node.close();

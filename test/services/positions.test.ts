@@ -166,20 +166,20 @@ describe('createPositionLoaders', () => {
   });
 
   test('behavior: asks the addresses of one tick for their owners together', async () => {
-    const asked: number[] = [];
+    const requested: number[] = [];
     const owner = { owner: walletOf(9), positionId: 2 };
     const loaders = createPositionLoaders({
       ...none,
       leverage: {
         proxyOwners: async (_chainId, addresses) => {
-          asked.push(addresses.length);
+          requested.push(addresses.length);
           return new Map(addresses.map((address) => [address, address === walletOf(3) ? owner : null]));
         },
       },
     });
     const keys = Array.from({ length: 50 }, (_, i) => ({ chainId: 1, wallet: walletOf(i) }));
     const answers = await loaders.proxyOwner.loadMany(keys);
-    expect(asked).toEqual([50]);
+    expect(requested).toEqual([50]);
     expect(answers.filter((answer) => answer !== null)).toEqual([owner]);
     expect(answers[3]).toEqual(owner);
   });

@@ -93,9 +93,9 @@ describe('read', () => {
     const waiting = read(10);
     await time.advance(2_000);
     expect((await waiting)[0]).toMatchObject({ hours: 10 });
-    const asked = state.reads;
+    const requested = state.reads;
     await read(10);
-    expect(state.reads).toBe(asked);
+    expect(state.reads).toBe(requested);
   });
 
   test('behavior: a short read does not shorten the stored range', async () => {

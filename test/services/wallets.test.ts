@@ -48,7 +48,7 @@ afterEach(async () => {
 /** Start counting anew, some blocks later. */
 function settle(): void {
   world.node.blockNumber += 64n;
-  world.ownersAsked = 0;
+  world.ownerReads = 0;
   world.requests = 0;
 }
 
@@ -66,14 +66,14 @@ describe('find', () => {
     await directory.find(1);
     settle();
     expect((await directory.find(1)).wallets).toHaveLength(40);
-    expect([world.ownersAsked, world.requests]).toEqual([0, 2]);
+    expect([world.ownerReads, world.requests]).toEqual([0, 2]);
     world.open(walletOf(77));
     expect((await directory.find(1)).wallets).toContain(walletOf(77));
-    expect(world.ownersAsked).toBe(1);
+    expect(world.ownerReads).toBe(1);
     settle();
     // Another process starts with what this one remembered.
     expect((await directoryOver(createProxyRepository(db)).find(1)).wallets).toHaveLength(41);
-    expect(world.ownersAsked).toBe(0);
+    expect(world.ownerReads).toBe(0);
   });
 
   test('behavior: reads an owner again until its proxy is final', async () => {
@@ -85,9 +85,9 @@ describe('find', () => {
     expect((await directory.find(1)).wallets).toEqual([walletOf(2)]);
     world.finalCount = 2;
     await directory.find(1);
-    world.ownersAsked = 0;
+    world.ownerReads = 0;
     await directory.find(1);
-    expect(world.ownersAsked).toBe(0);
+    expect(world.ownerReads).toBe(0);
   });
 
   test('behavior: a restarted chain inherits nothing', async () => {
@@ -105,7 +105,7 @@ describe('find', () => {
     await directory.find(1);
     settle();
     expect((await directory.find(1)).wallets).toEqual([walletOf(1)]);
-    expect([world.ownersAsked, statements.length]).toEqual([2, 0]);
+    expect([world.ownerReads, statements.length]).toEqual([2, 0]);
   });
 
   test('behavior: without the database reads everything from the chain, and logs it once', async () => {

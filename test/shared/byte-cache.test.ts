@@ -54,9 +54,9 @@ describe('createByteCache', () => {
   it('behavior: measures a grown value again when it is cached again, in either part', () => {
     const cache = createByteCache<{ size: number }>({ maxBytes: 800, bytesOf: ({ size }) => size });
     const value = { size: 10 };
-    for (const asked of [false, true]) {
+    for (const round of [false, true]) {
       cache.set('a', value);
-      if (asked) cache.get('a');
+      if (round) cache.get('a');
       value.size += 5;
       cache.set('a', value);
       expect([cache.bytes, cache.entries]).toEqual([value.size, 1]);

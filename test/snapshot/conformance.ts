@@ -66,32 +66,32 @@ export function describeStore(name: string, factory: StoreFactory): void {
 
     test('behavior: notifies listeners once the version is readable, until they unsubscribe; a throwing listener affects no other', () =>
       using(async (store) => {
-        const told: [FactGroup, number, boolean][] = [];
+        const reported: [FactGroup, number, boolean][] = [];
         store.subscribe(() => {
           throw new Error('a listener of no good');
         });
         const leave = store.subscribe((facts, group) => {
-          told.push([group, facts.version, store.facts(facts.chainId) === facts]);
+          reported.push([group, facts.version, store.facts(facts.chainId) === facts]);
         });
         await store.publish(1, 'price', publication(10, { a: price('2', 10) }));
         leave();
         await store.publish(1, 'price', publication(20, { a: price('3', 20) }));
-        expect(told).toEqual([['price', 1, true]]);
+        expect(reported).toEqual([['price', 1, true]]);
       }));
 
     test('behavior: groups published together are one version, and each is reported', () =>
       using(async (store) => {
-        const told: [FactGroup, number][] = [];
+        const actual: [FactGroup, number][] = [];
         store.subscribe((facts, group) => {
           expect([facts.groups.price.items.size, facts.groups.lendingState.items.size]).toEqual([1, 1]);
-          told.push([group, facts.version]);
+          actual.push([group, facts.version]);
         });
         const facts = await store.publishAll(1, {
           price: publication(10, { a: price('2', 10) }),
           lendingState: publication(10, { m: { value: STATE, asOfMs: 10, source: 'chain' } }),
         });
         expect(facts.version).toBe(1);
-        expect(told).toEqual([
+        expect(actual).toEqual([
           ['lendingState', 1],
           ['price', 1],
         ]);

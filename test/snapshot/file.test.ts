@@ -140,12 +140,12 @@ describe('createFileSnapshot', () => {
     await saved();
     const data = join(folder, 'data');
     const old = ['snapshot.json.damaged-2026-01-01T00-00-00.000Z', 'snapshot.json.version-4-2026-01-01T00-00-00.000Z'];
-    const kept = ['snapshot.json.damaged-2026-01-08T00-00-00.000Z', 'snapshot.json.mine', 'other.json.123.tmp'];
-    for (const name of [...old, ...kept, 'snapshot.json.4711.tmp']) await writeFile(join(data, name), 'x');
+    const remaining = ['snapshot.json.damaged-2026-01-08T00-00-00.000Z', 'snapshot.json.mine', 'other.json.123.tmp'];
+    for (const name of [...old, ...remaining, 'snapshot.json.4711.tmp']) await writeFile(join(data, name), 'x');
     const store = open(Date.parse('2026-01-08T00:00:01Z'));
     await store.restore();
     await store.close();
-    expect((await readdir(data)).sort()).toEqual([...kept, 'snapshot.json'].sort());
+    expect((await readdir(data)).sort()).toEqual([...remaining, 'snapshot.json'].sort());
     expect(store.facts(1).version).toBe(1);
   });
 });

@@ -207,8 +207,11 @@ describe('uniteGroups', () => {
 describe('retain', () => {
   test('default', () => {
     const facts = refreshed([publication(10, { a: price('1', 10), b: price('2', 10) }, { c: 'timeout' })]);
-    const kept = retain(facts, (group, k) => group === 'price' && k === 'a');
-    expect([[...kept.groups.price.items.keys()], [...kept.groups.price.failures.keys()]]).toEqual([['a'], []]);
+    const remaining = retain(facts, (group, k) => group === 'price' && k === 'a');
+    expect([[...remaining.groups.price.items.keys()], [...remaining.groups.price.failures.keys()]]).toEqual([
+      ['a'],
+      [],
+    ]);
   });
 
   test('behavior: returns the same object if nothing is dropped', () => {

@@ -268,8 +268,8 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
       expect(await admin.ping()).toBe('PONG');
       await expect(admin.get(where)).rejects.toThrow('CLUSTERDOWN');
       admin.disconnect();
-      const kept = await writer.publish(1, 'price', publication(20, { a: price('3', 20) }));
-      expect(has('a', '3')(kept)).toBe(true);
+      const remaining = await writer.publish(1, 'price', publication(20, { a: price('3', 20) }));
+      expect(has('a', '3')(remaining)).toBe(true);
       expect([has('a', '2')(reader.facts(1)), writer.place().ok, reader.place().ok]).toEqual([true, false, false]);
 
       proxy.lead();

@@ -42,10 +42,10 @@ export function withKeys(schema: GraphQLSchema, text: string): DocumentNode {
         const type = info.getParentType();
         if (!type || (parent && 'kind' in parent && parent.kind === Kind.OPERATION_DEFINITION)) return undefined;
         const hasId = (isObjectType(type) || isInterfaceType(type)) && type.getFields().id !== undefined;
-        const asked = new Set(
+        const requested = new Set(
           set.selections.flatMap((one) => (one.kind === Kind.FIELD && !one.alias ? [one.name.value] : [])),
         );
-        const missing = ['__typename', ...(hasId ? ['id'] : [])].filter((name) => !asked.has(name)).map(FIELD);
+        const missing = ['__typename', ...(hasId ? ['id'] : [])].filter((name) => !requested.has(name)).map(FIELD);
         return { ...set, selections: [...set.selections, ...missing] };
       },
     }),

@@ -8,7 +8,7 @@ import { labelAddress } from '../../devnet/seed/accounts.ts';
 import type { Json } from './service.ts';
 
 /** Receiver of the diverted amounts. */
-export const STRANGER: Address = labelAddress('stranger of a lying venue');
+const STRANGER: Address = labelAddress('stranger of a lying venue');
 
 /** Falsification by a venue. Shares are millionths of the output. */
 export type Lie =
@@ -86,9 +86,9 @@ export async function startLyingVenues(world: World): Promise<LyingVenues> {
     const type = { 'content-type': 'application/json' };
     const answer = await fetch(`${origin}${path}`, { method, headers: type, ...(body === undefined ? {} : { body }) });
     const { ok, status } = answer;
-    const said = { ok, status, text: await answer.text() };
-    if (ok) remembered?.set(key, said);
-    return said;
+    const output = { ok, status, text: await answer.text() };
+    if (ok) remembered?.set(key, output);
+    return output;
   };
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url ?? '/';
@@ -100,8 +100,8 @@ export async function startLyingVenues(world: World): Promise<LyingVenues> {
     }
     const body = request.method === 'POST' ? await textOf(request) : undefined;
     const { ok, status, text } = await ask(request.method ?? 'GET', path, body);
-    const told = ok && provider && own.length > 0 ? falsified(JSON.parse(text), own) : { body: text, status };
-    response.writeHead(told.status, { 'content-type': 'application/json' }).end(told.body);
+    const reported = ok && provider && own.length > 0 ? falsified(JSON.parse(text), own) : { body: text, status };
+    response.writeHead(reported.status, { 'content-type': 'application/json' }).end(reported.body);
   };
   // A closed client, or a stopped world, ends only the connection.
   const server = createServer((request, response) => {

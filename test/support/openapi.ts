@@ -36,8 +36,8 @@ export function conformanceTo(document: Json): Conformance {
       const type = headers.get('content-type');
       if (type !== 'application/json; charset=utf-8') return `content-type ${type}`;
       if (headers.get('x-correlation-id') === null) return 'no x-correlation-id';
-      const seen = `${path} ${method} ${status} ${text}`;
-      if (valid.has(seen)) return null;
+      const observed = `${path} ${method} ${status} ${text}`;
+      if (valid.has(observed)) return null;
       const ref = pointer(
         'paths',
         path,
@@ -54,7 +54,7 @@ export function conformanceTo(document: Json): Conformance {
       const code = body.error?.code;
       if (code !== undefined && !documented.description.includes(`\`${code}\``))
         return `${status} with the code ${code}`;
-      valid.add(seen);
+      valid.add(observed);
       return null;
     },
   };

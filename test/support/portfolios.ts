@@ -20,7 +20,7 @@ export const MANY = 10_000;
 const LONG_MESSAGE = 'This wallet could not be read. '.repeat(60);
 
 /** Addresses in ascending order. */
-export function ownersOf(count: number): readonly Address[] {
+function ownersOf(count: number): readonly Address[] {
   return Array.from({ length: count }, (_, n) => getAddress(pad(numberToHex(n * 7_919 + 1), { size: 20 })));
 }
 
@@ -43,7 +43,8 @@ export function portfoliosOf(wallets: number): OpsPort {
     readers: new Map([[CHAIN_ID, reader]]),
     directory: { find: async () => ({ wallets: owners, block, unreadable: 0 }) },
     registrations: {
-      byWallets: async (asked) => new Map(asked.map((wallet) => [wallet, rows.filter((row) => row.wallet === wallet)])),
+      byWallets: async (requested) =>
+        new Map(requested.map((wallet) => [wallet, rows.filter((row) => row.wallet === wallet)])),
       pageOfChain: async () => ({ rows, next: null }),
     },
     sightings: { firstSeen: async () => new Map(), remember: async () => {}, forgetAllBut: async () => {} },

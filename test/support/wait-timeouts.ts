@@ -24,12 +24,12 @@ export function createWaitTimeouts(): WaitTimeouts {
   let isShort = false;
   /** Answered requests. */
   let answers = 0;
-  const until = (callback: () => void, wait: Wait, seen: number, left: number): void => {
+  const until = (callback: () => void, wait: Wait, observed: number, left: number): void => {
     wait.timer = setTimeout(() => {
       if (wait.ended) return;
       // Another request was answered meanwhile, so not all are silent.
-      if (answers !== seen) return until(callback, wait, answers, SILENT_TURNS);
-      if (left > 0) return until(callback, wait, seen, left - 1);
+      if (answers !== observed) return until(callback, wait, answers, SILENT_TURNS);
+      if (left > 0) return until(callback, wait, observed, left - 1);
       wait.ended = true;
       callback();
     }, TURN_MS);

@@ -56,9 +56,9 @@ describe('resolveStockLtvPct', () => {
   test('property: accepts values up to the cap and refuses values above it', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1_000_000 }), (tenThousandths) => {
-        const asked = new Decimal(tenThousandths).shiftedBy(-4);
-        const result = caught(() => expect(resolveStockLtvPct(vault, asked).eq(asked)).toBe(true));
-        if (asked.lte(55)) expect(result).toBeUndefined();
+        const requested = new Decimal(tenThousandths).shiftedBy(-4);
+        const result = caught(() => expect(resolveStockLtvPct(vault, requested).eq(requested)).toBe(true));
+        if (requested.lte(55)) expect(result).toBeUndefined();
         else expect(result).toBeInstanceOf(LimitExceededError);
       }),
       { numRuns: 10_000 },

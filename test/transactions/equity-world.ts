@@ -25,7 +25,7 @@ export function vaultOf(symbol: string): EquityVault {
 
 const composed = composeChain(chain, completeFacts(chain), PARAMS);
 
-export function composedOf(id: string): ComposedMarket {
+function composedOf(id: string): ComposedMarket {
   const found = composed.markets.find(({ market }) => market.id === id);
   if (!found) throw new Error(`market ${id} is not composed`);
   return found;

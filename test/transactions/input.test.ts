@@ -50,8 +50,8 @@ describe('effectiveSlippage', () => {
     expect([value.toFixed(), cappedFrom?.toFixed()]).toEqual(['0.01', '0.2']);
   });
 
-  it.each(['0', '-0.001'])('error: BadRequest for %s', (asked) => {
-    expect(() => effectiveSlippage(new Decimal(asked))).toThrow(BadRequestError);
+  it.each(['0', '-0.001'])('error: BadRequest for %s', (requested) => {
+    expect(() => effectiveSlippage(new Decimal(requested))).toThrow(BadRequestError);
   });
 });
 
@@ -77,14 +77,14 @@ describe('targetLtvPct', () => {
         const input = asLeverage ? { leverage } : { desiredLtvPct: ltv };
         if (asLeverage && leverage.lte(1)) return;
         const isShownDefault = asLeverage && leverage.lte(safeLeverage(limits));
-        const asked = asLeverage ? new Decimal(100).minus(new Decimal(100).div(leverage)) : ltv;
-        if (asked.gt(limits.safeLtvPct) && !isShownDefault) {
+        const request = asLeverage ? new Decimal(100).minus(new Decimal(100).div(leverage)) : ltv;
+        if (request.gt(limits.safeLtvPct) && !isShownDefault) {
           expect(() => targetLtvPct(input, limits)).toThrow(LimitExceededError);
           return;
         }
         const target = targetLtvPct(input, limits);
         expect(target.lte(limits.safeLtvPct)).toBe(true);
-        expect(target.minus(Decimal.min(asked, limits.safeLtvPct)).abs().lt('1e-40')).toBe(true);
+        expect(target.minus(Decimal.min(request, limits.safeLtvPct)).abs().lt('1e-40')).toBe(true);
       }),
       RUNS,
     );

@@ -24,26 +24,26 @@ const liquidity = (stock: bigint, yields: bigint, idle: bigint): readonly Market
   { market: stockMarket, lendable: stock, idle },
   { market: yieldMarket, lendable: yields, idle },
 ];
-const told = (calls: readonly (readonly Flow[])[], held: readonly MarketLiquidity[]) =>
+const reported = (calls: readonly (readonly Flow[])[], held: readonly MarketLiquidity[]) =>
   liquidityNeeds(calls, held).map(({ place, market, needed, available }) => [place, market.id, needed, available]);
 
 describe(liquidityNeeds, () => {
   it('default: an open needs its loan in the market, and twice the loan in the protocol', () => {
-    expect(told([borrowingFlows(yieldMarket, 100n)], liquidity(0n, 120n, 210n))).toEqual([
+    expect(reported([borrowingFlows(yieldMarket, 100n)], liquidity(0n, 120n, 210n))).toEqual([
       ['market', yieldMarket.id, 100n, 120n],
       ['protocol', yieldMarket.id, 200n, 210n],
     ]);
   });
 
   it('behavior: a close needs its debt in the protocol, and nothing in the market', () => {
-    expect(told([closingFlows(yieldMarket, 100n)], liquidity(0n, 0n, 99n))).toEqual([
+    expect(reported([closingFlows(yieldMarket, 100n)], liquidity(0n, 0n, 99n))).toEqual([
       ['protocol', yieldMarket.id, 100n, 99n],
     ]);
   });
 
   it('behavior: a vault deposit needs its stock loan and twice its flash loan at once', () => {
     const flows: Flow[] = [{ kind: 'borrow', market: stockMarket, amount: 10n }, ...borrowingFlows(yieldMarket, 100n)];
-    expect(told([flows], liquidity(15n, 100n, 209n))).toEqual([
+    expect(reported([flows], liquidity(15n, 100n, 209n))).toEqual([
       ['market', stockMarket.id, 10n, 15n],
       ['market', yieldMarket.id, 100n, 100n],
       ['protocol', yieldMarket.id, 210n, 209n],
@@ -52,7 +52,7 @@ describe(liquidityNeeds, () => {
 
   it('behavior: the repayment of one call of an exit is available to the next', () => {
     const calls = [closingFlows(yieldMarket, 40n), closingFlows(yieldMarket, 60n), closingFlows(stockMarket, 120n)];
-    expect(told(calls, liquidity(0n, 0n, 40n))).toEqual([
+    expect(reported(calls, liquidity(0n, 0n, 40n))).toEqual([
       ['protocol', yieldMarket.id, 40n, 40n],
       ['protocol', yieldMarket.id, 60n, 80n],
       ['protocol', stockMarket.id, 120n, 140n],
@@ -71,19 +71,19 @@ describe(liquidityNeeds, () => {
       yields: fc.bigInt(0n, 100n),
       elsewhere: fc.bigInt(0n, 100n),
     });
-    const seen = new Set<boolean>();
+    const observed = new Set<boolean>();
     fc.assert(
       fc.property(scenario, ({ calls, stock, yields, elsewhere }) => {
         // Markets in which a call borrows and repays at once are no flow of ours: the order inside would matter.
         if (calls.some((flows) => flows.some((a) => flows.some((b) => mixes(a, b))))) return;
         const idle = stock + yields + elsewhere;
         const covered = liquidityNeeds(calls, liquidity(stock, yields, idle)).every(isCovered);
-        seen.add(covered);
+        observed.add(covered);
         expect(covered).toBe(paysOut(calls, { stock, yields, idle }));
       }),
       RUNS,
     );
-    expect(seen.size).toBe(2);
+    expect(observed.size).toBe(2);
   });
 });
 

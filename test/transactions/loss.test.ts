@@ -223,13 +223,13 @@ describe('sizeLoan', () => {
 
 describe('heldSlippage', () => {
   it('behavior: the requested slippage without a raised minimum, otherwise the tightest', () => {
-    const asked = { value: new Decimal('0.005') };
+    const request = { value: new Decimal('0.005') };
     const before = swapOf(1_000_000n, 1_000_000n);
-    expect(heldSlippage(asked, [{ before, after: before }])).toBe(asked);
+    expect(heldSlippage(request, [{ before, after: before }])).toBe(request);
     const after = { ...before, minOut: 999_949n };
-    const held = heldSlippage(asked, [{ before, after }]);
+    const held = heldSlippage(request, [{ before, after }]);
     expect([held.value.toFixed(), held.tightenedFrom?.toFixed()]).toEqual(['0.000051', '0.005']);
-    const none = heldSlippage(asked, [{ before, after: { ...before, minOut: 1_000_000n } }]);
+    const none = heldSlippage(request, [{ before, after: { ...before, minOut: 1_000_000n } }]);
     expect(none.value.toFixed()).toBe('0');
   });
 });

@@ -65,13 +65,13 @@ function check(
       const base = token === 'collateral' ? position.collateral : (position.collateral * live.price) / 10n ** 36n;
       const amount = (base * BigInt(shareE6)) / 1_000_000n;
       if (amount === 0n || amount >= 2n ** 127n) return;
-      const asked = (units: bigint): ManageContext => ({
+      const requested = (units: bigint): ManageContext => ({
         ...context,
         input: { amount: fromUnits(units, market[token].decimals) } as ManageContext['input'],
       });
       const safe = BigInt(limits.safeLtvPct.shiftedBy(16).toFixed(0));
       try {
-        verb(asked(amount));
+        verb(requested(amount));
       } catch (error) {
         if (error instanceof InsufficientLiquidityError) return;
         if (!(error instanceof LimitExceededError)) throw error;
@@ -80,7 +80,7 @@ function check(
         const units = BigInt(new Decimal(largest).shiftedBy(market[token].decimals).toFixed(0));
         expect(formatUnitsPlain(units, market[token].decimals)).toBe(largest);
         // What the refusal offers is really accepted.
-        if (units > 0n && (token === 'collateral' || units <= live.liquidity)) verb(asked(units));
+        if (units > 0n && (token === 'collateral' || units <= live.liquidity)) verb(requested(units));
         return;
       }
       const { collateral, debt } = after(context, amount);

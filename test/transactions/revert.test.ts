@@ -66,8 +66,8 @@ describe('REVERT_REASONS', () => {
       ...source('node_modules/@morpho-org/morpho-blue/src/libraries/ErrorsLib.sol').matchAll(/= "(.+)";/g),
     ];
     const proxy = [...source('contracts/product/UserProxy.sol').matchAll(/"(UserProxy: .+?)"/g)];
-    const said = [...morpho, ...proxy].map(([, text = '']) => text);
-    expect(said.filter((text) => !known.has(text))).toEqual([
+    const output = [...morpho, ...proxy].map(([, text = '']) => text);
+    expect(output.filter((text) => !known.has(text))).toEqual([
       'not owner',
       'max LLTV exceeded',
       'max fee exceeded',

@@ -8,21 +8,21 @@ const ids = (url: URL) => (url.searchParams.get('ids') ?? '').split(',');
 
 /** A provider in memory that answers everything, and a clock that stands still. */
 function provider() {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const fetch = (async (input: string | URL | Request) => {
     const url = new URL(String(input instanceof Request ? input.url : input));
-    asked.push(url.pathname);
+    requested.push(url.pathname);
     const body = url.pathname.endsWith('/simple/price')
       ? Object.fromEntries(ids(url).map((id) => [id, { usd: 1.5 }]))
       : { prices: [[1, 2]], market_caps: [], total_volumes: [] };
     return new Response(JSON.stringify(body), { headers: { 'content-type': 'application/json' } });
   }) as typeof globalThis.fetch;
-  return { asked, fetch };
+  return { requests: requested, fetch };
 }
 
 describe(createCoingecko, () => {
   it('behavior: charts never use up the budget of prices', async () => {
-    const { asked, fetch } = provider();
+    const { requests: request, fetch } = provider();
     const { prices, charts } = createCoingecko({
       config: { baseUrl: 'http://127.0.0.1:1', timeoutMs: 1_000, requestsPerMinute: 30 },
       fetch,
@@ -41,6 +41,6 @@ describe(createCoingecko, () => {
     const priced = (chain?.tokens ?? []).filter(({ coingeckoId }) => coingeckoId !== undefined);
     const { values } = await prices.usdPrices(priced);
     expect(values.size).toBe(priced.length);
-    expect(asked.filter((path) => path.endsWith('/simple/price')).length).toBeGreaterThan(0);
+    expect(request.filter((path) => path.endsWith('/simple/price')).length).toBeGreaterThan(0);
   });
 });

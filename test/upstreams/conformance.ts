@@ -124,10 +124,10 @@ export function describeAdapter(spec: CommonCase): void {
     afterEach(async () => {
       await provider.close();
       expect(provider.unexpected).toEqual([]);
-      const told = inspect({ lines: deps.lines, calls: deps.calls }, { depth: 12 });
-      expect(told).not.toContain(API_KEY);
-      expect(told).not.toContain(BODY_MARK);
-      expect(told).not.toContain(provider.url);
+      const reported = inspect({ lines: deps.lines, calls: deps.calls }, { depth: 12 });
+      expect(reported).not.toContain(API_KEY);
+      expect(reported).not.toContain(BODY_MARK);
+      expect(reported).not.toContain(provider.url);
     });
 
     const ask = (signal?: AbortSignal) => spec.create(deps)(signal);
@@ -175,8 +175,8 @@ export function describeAdapter(spec: CommonCase): void {
 
     it('behavior: retries one failure', async () => {
       const good = await goodValues();
-      const seen = provider.requests.length;
-      provider.fault({ status: 502 }, (_, index) => index === seen);
+      const observed = provider.requests.length;
+      provider.fault({ status: 502 }, (_, index) => index === observed);
       expect(valuesOf(await ask())).toEqual(good);
       expect(deps.slept).toEqual([250]);
     });

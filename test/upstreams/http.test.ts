@@ -115,8 +115,8 @@ describe('createHttp', () => {
       await http.request(get).catch(() => {});
     }
     for (const dropped of [0, 2, 2, 0, 2]) http.reportDropped('rows', dropped);
-    const told = deps.lines.filter(({ level }) => level !== 'debug').map(({ level, msg }) => `${level} ${msg}`);
-    expect(told).toEqual([
+    const reported = deps.lines.filter(({ level }) => level !== 'debug').map(({ level, msg }) => `${level} ${msg}`);
+    expect(reported).toEqual([
       'warn upstream failing',
       'warn upstream failing',
       'info upstream recovered',
@@ -159,9 +159,9 @@ describe('breaker', () => {
     provider.fault({ status: 500 });
     const http = make({ breaker });
     await failTwice(http);
-    const seen = provider.requests.length;
+    const observed = provider.requests.length;
     await expect(http.request(get)).rejects.toMatchObject({ reason: 'server_error', retryAfterSec: 10 });
-    expect(provider.requests).toHaveLength(seen);
+    expect(provider.requests).toHaveLength(observed);
 
     provider.fault(null);
     deps.clock.advance(10_000);
@@ -179,10 +179,10 @@ describe('breaker', () => {
     const http = make({ breaker });
     await failTwice(http);
     deps.clock.advance(10_000);
-    const seen = provider.requests.length;
+    const found = provider.requests.length;
     const results = await Promise.allSettled([http.request(get), http.request(get), http.request(get)]);
     expect(results.every(({ status }) => status === 'rejected')).toBe(true);
-    expect(provider.requests.length - seen).toBe(3);
+    expect(provider.requests.length - found).toBe(3);
   });
 
   it.each([401, 429, 404])('behavior: %s does not open it', async (status) => {

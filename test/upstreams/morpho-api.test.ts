@@ -24,12 +24,12 @@ const aliases = ({ body }: SeenRequest) => [
 const knowingAllBut =
   (unknown: readonly string[], perAnswer = 99) =>
   (request: SeenRequest) => {
-    const asked = aliases(request);
-    const bad = asked.filter(([, , id]) => unknown.includes(id ?? '')).slice(0, perAnswer);
+    const requested = aliases(request);
+    const bad = requested.filter(([, , id]) => unknown.includes(id ?? '')).slice(0, perAnswer);
     if (bad.length > 0)
       return { data: null, errors: bad.map(([, alias]) => ({ message: 'NOT_FOUND', path: [alias] })) };
     return {
-      data: Object.fromEntries(asked.map(([, alias]) => [alias, { ...point, publicAllocatorSharedLiquidity: [] }])),
+      data: Object.fromEntries(requested.map(([, alias]) => [alias, { ...point, publicAllocatorSharedLiquidity: [] }])),
     };
   };
 

@@ -87,12 +87,12 @@ describe('time of a price', () => {
     ['not told', undefined, undefined],
     ['not readable', 'yesterday', undefined],
     ['seconds ahead', NOW_MS / 1_000 + 30, NOW_MS],
-  ])('behavior: %s', async (_what, told, expected) => {
-    const time = told === undefined ? {} : { last_updated_at: told };
+  ])('behavior: %s', async (_what, reported, expected) => {
+    const time = reported === undefined ? {} : { last_updated_at: reported };
     provider.respond({ 'GET /simple/price': { 'usd-coin': { usd: 1, ...time } } });
     const { values, measuredMs } = await createCoingecko(deps).prices.usdPrices([usdc]);
     expect([values.size, measuredMs?.get(usdc.address)]).toEqual([1, expected]);
-    const stamp = told === undefined ? {} : { timestamp: told };
+    const stamp = reported === undefined ? {} : { timestamp: reported };
     const coins = { 'coingecko:usd-coin': { price: 1, confidence: 0.99, ...stamp } };
     provider.respond({ 'GET /prices/current/coingecko:usd-coin': { coins } });
     const second = await createDefillamaCoins(deps).usdPrices([usdc]);

@@ -127,13 +127,13 @@ function recordedCase(surface: ProviderSurface, recording: () => LoadedRecording
 function batchOf(outcome: CheckOutcome): Batch<unknown> {
   const values = new Map<string, unknown>();
   const failures = new Map();
-  for (const [key, told] of outcome) {
-    if (told.ok)
+  for (const [key, reported] of outcome) {
+    if (reported.ok)
       values.set(
         key,
-        told.measures.map((measure) => plain(numberOf(measure))),
+        reported.measures.map((measure) => plain(numberOf(measure))),
       );
-    else failures.set(key, told.reason);
+    else failures.set(key, reported.reason);
   }
   return { values, failures };
 }
@@ -171,6 +171,6 @@ function routesOf(recording: LoadedRecording, surface: ProviderSurface, change: 
 }
 
 function isSame({ request }: RecordedAnswer, { query, body }: SeenRequest): boolean {
-  const isAsked = Object.entries(request.query).every(([name, value]) => query[name] === value);
-  return isAsked && JSON.stringify(request.body ?? null) === JSON.stringify(body ?? null);
+  const matches = Object.entries(request.query).every(([name, value]) => query[name] === value);
+  return matches && JSON.stringify(request.body ?? null) === JSON.stringify(body ?? null);
 }

@@ -82,9 +82,9 @@ describe('withoutLeadingZeros', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 2 })), (values) => {
         const points = values.map((value, atMs) => ({ atMs, value: new Decimal(value) }));
-        const kept = withoutLeadingZeros(points).map(({ value }) => value.toNumber());
+        const remaining = withoutLeadingZeros(points).map(({ value }) => value.toNumber());
         const first = values.findIndex((value) => value !== 0);
-        expect(kept).toEqual(first === -1 ? [] : values.slice(first));
+        expect(remaining).toEqual(first === -1 ? [] : values.slice(first));
       }),
     );
   });

@@ -12,7 +12,7 @@ function readerOf(w: World) {
 }
 
 /** Let the chain say something else of a token. */
-function tellDecimals(w: World, decimals: bigint): void {
+function setDecimals(w: World, decimals: bigint): void {
   const reader = readerOf(w);
   const before = reader.readDeployment;
   reader.readDeployment = async (chain, options) => {
@@ -41,10 +41,10 @@ describe('the deployment warmer', () => {
     expect(count('catalog and chain disagree')).toBe(0);
     const warmer = w.warmers.find(({ name }) => name === NAME);
     const run = () => warmer?.run(new AbortController().signal, 'all');
-    tellDecimals(w, 255n);
+    setDecimals(w, 255n);
     for (let i = 0; i < 3; i++) await run();
     expect([count('catalog and chain disagree'), count('catalog and chain agree again')]).toEqual([1, 0]);
-    tellDecimals(w, 6n);
+    setDecimals(w, 6n);
     for (let i = 0; i < 3; i++) await run();
     expect([count('catalog and chain disagree'), count('catalog and chain agree again')]).toEqual([1, 1]);
   });
@@ -56,10 +56,10 @@ describe('the deployment warmer', () => {
     const reader = readerOf(w);
     const before = reader.readDeployment;
     for (const aheadSec of [86_400n, -86_400n]) {
-      tellDecimals(w, 255n);
-      const told = reader.readDeployment;
+      setDecimals(w, 255n);
+      const reported = reader.readDeployment;
       reader.readDeployment = async (chain, options) => {
-        const reading = await told(chain, options);
+        const reading = await reported(chain, options);
         return { ...reading, block: { ...reading.block, timestamp: reading.block.timestamp + aheadSec } };
       };
       await w.run(NAME);

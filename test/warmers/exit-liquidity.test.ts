@@ -64,15 +64,15 @@ describe('exit-liquidity', () => {
     await expect(w.run('exit-liquidity:1', 'due')).rejects.toMatchObject({ reason: 'rate_limited', retryAfterSec: 9 });
     const done = new Set(w.facts().groups.exitLiquidity.items.keys());
     expect(done.size).toBe(10);
-    const asked = new Set<string>();
+    const requested = new Set<string>();
     w.ports.routes = {
       route: (request, options) => {
-        asked.add(request.tokenIn);
+        requested.add(request.tokenIn);
         return sound(request, options);
       },
     };
     await w.run('exit-liquidity:1', 'due');
-    expect([...asked].filter((address) => done.has(address))).toEqual([]);
+    expect([...requested].filter((address) => done.has(address))).toEqual([]);
     expect(w.facts().groups.exitLiquidity.items.size).toBe(sellable(ethereum).length);
     expect(w.facts().groups.exitLiquidity.failures.size).toBe(0);
   });
@@ -82,12 +82,12 @@ describe('exit-liquidity', () => {
     await prime(w);
     let now = 0;
     let most = 0;
-    const seen = new Set<string>();
+    const observed = new Set<string>();
     w.ports.routes = {
       route: async ({ chain, tokenIn, amountIn }: RouteRequest) => {
         now += 1;
         most = Math.max(most, now);
-        seen.add(tokenIn);
+        observed.add(tokenIn);
         await Promise.resolve();
         now -= 1;
         return { amountOut: atPar(chain, tokenIn, amountIn) };
@@ -95,7 +95,7 @@ describe('exit-liquidity', () => {
     };
     await w.run('exit-liquidity:1');
     expect(most).toBe(2);
-    expect([seen.has(token('sNUSD').address), seen.has(ethereum.stable.address)]).toEqual([false, false]);
+    expect([observed.has(token('sNUSD').address), observed.has(ethereum.stable.address)]).toEqual([false, false]);
   });
 
   test('behavior: publishes nothing without a price or for a sale with a gain', async () => {

@@ -3,13 +3,13 @@ import { createHousekeepingWarmer } from '../../src/warmers/housekeeping.ts';
 
 describe(createHousekeepingWarmer, () => {
   it('default: removes old rows and reports their number', async () => {
-    let asked = 0;
+    let requested = 0;
     const warmer = createHousekeepingWarmer(async () => {
-      asked += 1;
+      requested += 1;
       return 3;
     });
     expect(await warmer.run(new AbortController().signal, 'all')).toEqual({ items: 3, failures: 0, retryable: 0 });
-    expect(asked).toBe(1);
+    expect(requested).toBe(1);
     expect(warmer.everySec).toBe(86_400);
   });
 });

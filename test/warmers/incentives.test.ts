@@ -104,8 +104,8 @@ describe('incentives', () => {
         known,
         '405',
       ],
-    ] as const)('%s', (_name, fresh, before, told) => {
-      expect(doubtCampaigns(fresh, before)?.toFixed()).toBe(told);
+    ] as const)('%s', (_name, fresh, before, reported) => {
+      expect(doubtCampaigns(fresh, before)?.toFixed()).toBe(reported);
     });
 
     test('the last good one remains until three readings agree', async () => {
@@ -135,7 +135,7 @@ describe('incentives', () => {
       const record = history && incentiveRecord(history, side);
       return record?.steps.map(({ atMs, aprPct }) => [atMs - NOW_MS, aprPct.toFixed()]);
     };
-    const told = (w: ReturnType<typeof world>, records: Readonly<Record<string, RateHistory>>) => {
+    const actual = (w: ReturnType<typeof world>, records: Readonly<Record<string, RateHistory>>) => {
       w.ports.incentives = {
         ...w.ports.incentives,
         history: async (ids) => ({
@@ -162,7 +162,7 @@ describe('incentives', () => {
     test.each(['borrow', 'collateral'] as const)('a rolling campaign on the %s side keeps its past', async (side) => {
       const w = world();
       const on = (...campaigns: IncentiveCampaign[]) => ({ borrow: [], collateral: [], [side]: campaigns });
-      told(w, { a: steps([NOW_MS - 500, '40']), b: steps([NOW_MS + 10, '1']) });
+      actual(w, { a: steps([NOW_MS - 500, '40']), b: steps([NOW_MS + 10, '1']) });
       await run(w, on(named('a', NOW_MS - 500, NOW_MS + 10, '40')));
       await w.time.advance(20);
       await run(w, on(named('b', NOW_MS + 10, NOW_MS + 900, '1')));
@@ -176,12 +176,12 @@ describe('incentives', () => {
 
     test('the payments of two overlapping campaigns stay after one ends', async () => {
       const w = world();
-      told(w, { a: steps([NOW_MS - 500, '4']), b: steps([NOW_MS - 100, '3']) });
+      actual(w, { a: steps([NOW_MS - 500, '4']), b: steps([NOW_MS - 100, '3']) });
       const [a, b] = [named('a', NOW_MS - 500, NOW_MS + 10, '4'), named('b', NOW_MS - 100, NOW_MS + 900, '3')];
       await run(w, { borrow: [a, b], collateral: [] });
       const before = paidOn(w, 'borrow');
       await w.time.advance(20);
-      told(w, { b: steps([NOW_MS - 100, '3']) });
+      actual(w, { b: steps([NOW_MS - 100, '3']) });
       await run(w, { borrow: [b], collateral: [] });
       expect(paidOn(w, 'borrow')).toEqual(before);
       expect(before).toEqual([
@@ -200,14 +200,14 @@ describe('incentives', () => {
         ended: async () => new Map([[firstMarket.id, { borrow: [ended], collateral: [] }]]),
       };
       const shown = async (apr: string) => {
-        told(w, { a: steps([NOW_MS - 500, apr]) });
+        actual(w, { a: steps([NOW_MS - 500, apr]) });
         await run(w, { borrow: [], collateral: [] });
         return paidOn(w, 'borrow')?.[0]?.[1];
       };
       expect([await shown('400'), await shown('400'), await shown('400')]).toEqual([undefined, undefined, '400']);
       const other = world();
       other.ports.incentives = { ...other.ports.incentives, ended: w.ports.incentives.ended };
-      told(other, { a: steps([NOW_MS - 500, '4']) });
+      actual(other, { a: steps([NOW_MS - 500, '4']) });
       await run(other, { borrow: [], collateral: [] });
       expect(paidOn(other, 'borrow')?.[0]?.[1]).toBe('4');
     });
@@ -215,10 +215,10 @@ describe('incentives', () => {
     test('contradicting records do not rewrite the past unless three readings agree', async () => {
       const w = world();
       const listed = { borrow: [named('a', NOW_MS - 500, NOW_MS + 10_000_000, '4')], collateral: [] };
-      told(w, { a: steps([NOW_MS - 500, '4']) });
+      actual(w, { a: steps([NOW_MS - 500, '4']) });
       await run(w, listed);
       const before = paidOn(w, 'borrow');
-      told(w, { a: steps([NOW_MS - 500, '400']) });
+      actual(w, { a: steps([NOW_MS - 500, '400']) });
       for (const reading of [1, 2]) {
         await run(w, listed);
         expect([reading, paidOn(w, 'borrow')]).toEqual([reading, before]);
@@ -229,7 +229,7 @@ describe('incentives', () => {
 
     test('does not publish records of a new campaign far from its listed rate', async () => {
       const w = world();
-      told(w, { a: steps([NOW_MS - 500, '0.04']) });
+      actual(w, { a: steps([NOW_MS - 500, '0.04']) });
       await run(w, { borrow: [named('a', NOW_MS - 500, NOW_MS + 10_000_000, '4')], collateral: [] });
       expect(w.facts().groups.incentiveHistory.failures.get(firstMarket.id)?.reason).toBe('implausible');
       expect(w.facts().groups.incentiveHistory.items.has(firstMarket.id)).toBe(false);
@@ -237,7 +237,7 @@ describe('incentives', () => {
 
     test('a cancelled campaign ends when the cancellation is noticed', async () => {
       const w = world();
-      told(w, { a: steps([NOW_MS - 500, '4']) });
+      actual(w, { a: steps([NOW_MS - 500, '4']) });
       await run(w, { borrow: [named('a', NOW_MS - 500, NOW_MS + 10_000_000, '4')], collateral: [] });
       await run(w, { borrow: [], collateral: [] });
       await w.time.advance(2_000_000);
@@ -250,7 +250,7 @@ describe('incentives', () => {
 
     test('fills in campaigns that ended earlier from the provider’s records', async () => {
       const w = world();
-      told(w, { old: steps([NOW_MS - 900, '6']) });
+      actual(w, { old: steps([NOW_MS - 900, '6']) });
       w.ports.incentives = {
         ...w.ports.incentives,
         ended: async () =>
@@ -266,7 +266,7 @@ describe('incentives', () => {
     test('uses our own observations without records of the provider, and no earlier values', async () => {
       const w = world();
       const DAY_MS = 86_400_000;
-      told(w, {});
+      actual(w, {});
       await run(w, { borrow: [named('a', NOW_MS - 9 * DAY_MS, NOW_MS + DAY_MS, '4')], collateral: [] });
       expect(paidOn(w, 'borrow')).toEqual([
         [0, '4'],
@@ -280,7 +280,7 @@ describe('incentives', () => {
 
     test('stored campaigns survive the loss of the snapshot, and an outage of the database has no effect', async () => {
       const w = world();
-      told(w, { a: steps([NOW_MS - 500, '4']) });
+      actual(w, { a: steps([NOW_MS - 500, '4']) });
       await run(w, { borrow: [named('a', NOW_MS - 500, NOW_MS + 10, '4')], collateral: [] });
       const fresh = world();
       for (const [chainId, campaigns] of w.campaigns) fresh.campaigns.set(chainId, campaigns);

@@ -124,18 +124,21 @@ describe('borrow-history', () => {
         ['6', '5'],
       ],
     ],
-  ])('behavior: on a first start %s %% of the indexer is compared with our newest sample', async (told, seen) => {
-    const w = world();
-    w.days = [{ marketId: firstMarket.id, dayMs: day(0), borrowApy: pct('0.05') }];
-    w.ports.indexer = {
-      ...w.ports.indexer,
-      borrowHistory: async (_c, ids) => all(ids, () => ({ points: [backfill(1, told)] })),
-    };
-    const after: unknown[] = [];
-    for (let reading = 0; reading < 3; reading++) {
-      await w.run('borrow-history:1');
-      after.push(shown(w));
-    }
-    expect(after).toEqual(seen);
-  });
+  ])(
+    'behavior: on a first start %s %% of the indexer is compared with our newest sample',
+    async (reported, observed) => {
+      const w = world();
+      w.days = [{ marketId: firstMarket.id, dayMs: day(0), borrowApy: pct('0.05') }];
+      w.ports.indexer = {
+        ...w.ports.indexer,
+        borrowHistory: async (_c, ids) => all(ids, () => ({ points: [backfill(1, reported)] })),
+      };
+      const after: unknown[] = [];
+      for (let reading = 0; reading < 3; reading++) {
+        await w.run('borrow-history:1');
+        after.push(shown(w));
+      }
+      expect(after).toEqual(observed);
+    },
+  );
 });

@@ -22,7 +22,7 @@ describe('prices', () => {
   test('behavior: requests only failed tokens from the second provider', async () => {
     const w = world();
     const [first, second] = w.ports.prices;
-    const asked: string[] = [];
+    const requested: string[] = [];
     const missing = token('DAI').address;
     await w.run('prices:1');
     w.ports.prices = [
@@ -30,20 +30,20 @@ describe('prices', () => {
         name: 'coingecko',
         usdPrices: async (tokens) => {
           const { values, failures } = await first.usdPrices(tokens);
-          const kept = [...values].filter(([address]) => address !== missing);
-          return { values: new Map(kept), failures: new Map([...failures, [missing, 'implausible' as const]]) };
+          const remaining = [...values].filter(([address]) => address !== missing);
+          return { values: new Map(remaining), failures: new Map([...failures, [missing, 'implausible' as const]]) };
         },
       },
       {
         name: 'defillama',
         usdPrices: (tokens) => {
-          asked.push(...tokens.filter(({ coingeckoId }) => coingeckoId).map(({ symbol }) => symbol));
+          requested.push(...tokens.filter(({ coingeckoId }) => coingeckoId).map(({ symbol }) => symbol));
           return second.usdPrices(tokens);
         },
       },
     ];
     await w.run('prices:1');
-    expect([asked, sourceOf(w, 'DAI'), sourceOf(w, 'USDC')]).toEqual([['DAI'], 'defillama', 'coingecko']);
+    expect([requested, sourceOf(w, 'DAI'), sourceOf(w, 'USDC')]).toEqual([['DAI'], 'defillama', 'coingecko']);
   });
 
   test('behavior: the second provider answers for all during an outage of the first, and its gaps stay not configured', async () => {
@@ -121,11 +121,11 @@ describe('prices', () => {
       async (of) => {
         const w = world();
         await tell(w, '1', '1');
-        const seen: unknown[] = [];
+        const observed: unknown[] = [];
         for (const usd of [0.75, 0.72, 0.69, 0.66]) {
-          seen.push((await tell(w, String(usd), of === null ? null : String(usd * of)))[0]);
+          observed.push((await tell(w, String(usd), of === null ? null : String(usd * of)))[0]);
         }
-        expect(seen).toEqual(['1', '1', '0.69', '0.66']);
+        expect(observed).toEqual(['1', '1', '0.69', '0.66']);
       },
     );
 
@@ -161,8 +161,8 @@ describe('prices', () => {
       const prices: Warmer = { ...known, run: (signal, mode) => w.run('prices:1', mode, signal) };
       const { clock, timers } = w.time;
       const lease = createMemoryLease();
-      const told: (string | undefined)[] = [];
-      const onRun = () => told.push(w.facts().groups.price.items.get(usdc)?.value.usd.toFixed());
+      const reported: (string | undefined)[] = [];
+      const onRun = () => reported.push(w.facts().groups.price.items.get(usdc)?.value.usd.toFixed());
       w.ports.prices = [
         { name: 'coingecko', usdPrices: priced('0.7') },
         { name: 'defillama', usdPrices: fails('timeout') },
@@ -171,11 +171,11 @@ describe('prices', () => {
       const runner = createWarmerRunner({ warmers: [prices], clock, timers, logger, lease, random: () => 0, onRun });
       await runner.start();
       const firstMs = clock.now();
-      while (told.at(-1) !== '0.7') {
-        expect(clock.now() - firstMs, String(told)).toBeLessThan(60_000);
+      while (reported.at(-1) !== '0.7') {
+        expect(clock.now() - firstMs, String(reported)).toBeLessThan(60_000);
         await w.time.advance(1_000);
       }
-      expect(told).toEqual(['1', '1', '0.7']);
+      expect(reported).toEqual(['1', '1', '0.7']);
       await runner.stop();
     });
 
@@ -233,7 +233,7 @@ describe('prices', () => {
     ])(
       'on a first start a false price of a loan token (%s) is compared with two oracles',
       async (_, symbol, isFalse) => {
-        const told = (usd: string) => async (tokens: readonly Token[]) =>
+        const actual = (usd: string) => async (tokens: readonly Token[]) =>
           all(
             tokens.map(({ address }) => address),
             (address) => ({ usd: pct(tokens.some((t) => t.address === address && isFalse(t.symbol)) ? usd : '1') }),
@@ -242,8 +242,8 @@ describe('prices', () => {
           const w = world();
           await w.run('lending-state:1');
           w.ports.prices = [
-            { name: 'coingecko', usdPrices: told('900000000') },
-            { name: 'defillama', usdPrices: second === null ? fails('timeout') : told(second) },
+            { name: 'coingecko', usdPrices: actual('900000000') },
+            { name: 'defillama', usdPrices: second === null ? fails('timeout') : actual(second) },
           ];
           await w.run('prices:1');
           const { items, failures } = w.facts().groups.price;
@@ -264,7 +264,7 @@ describe('prices', () => {
   describe('an old price of a provider', () => {
     const usdc = token('USDC').address;
     const MINUTE = 60_000;
-    const seen = (usd: string, agoMin: number) => async (tokens: readonly { readonly address: string }[]) => {
+    const found = (usd: string, agoMin: number) => async (tokens: readonly { readonly address: string }[]) => {
       const keys = tokens.map(({ address }) => address);
       const measuredMs = new Map(keys.map((key) => [key, NOW_MS - agoMin * MINUTE]));
       return { ...all(keys, () => ({ usd: pct(usd) })), measuredMs };
@@ -272,8 +272,8 @@ describe('prices', () => {
     const priced = async (first: readonly [string, number], second: readonly [string, number] | null) => {
       const w = world();
       w.ports.prices = [
-        { name: 'coingecko', usdPrices: seen(...first) },
-        { name: 'defillama', usdPrices: second === null ? fails('timeout') : seen(...second) },
+        { name: 'coingecko', usdPrices: found(...first) },
+        { name: 'defillama', usdPrices: second === null ? fails('timeout') : found(...second) },
       ];
       await w.run('prices:1');
       const fact = w.facts().groups.price.items.get(usdc);

@@ -283,14 +283,14 @@ describe('leases', () => {
 
   test('behavior: releases a lease granted during the stop before the stop ends', async () => {
     const time = fakeTime();
-    const told: string[] = [];
+    const reported: string[] = [];
     let grant = () => {};
     const port: LeasePort = {
       ttlMs: 9 * SECOND,
       isClockOff: () => false,
       acquire: () =>
         new Promise((resolve) => {
-          const release = async () => void told.push('given back');
+          const release = async () => void reported.push('given back');
           grant = () => resolve({ lease: { renew: async () => true, release }, freeInMs: null });
         }),
       close: async () => {},
@@ -299,12 +299,12 @@ describe('leases', () => {
     const { runner } = running([prices], port, time);
     const started = runner.start();
     await settle();
-    const stopped = runner.stop().then(() => told.push('stopped'));
+    const stopped = runner.stop().then(() => reported.push('stopped'));
     await settle();
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     grant();
     await Promise.all([started, stopped]);
-    expect([told, prices.modes]).toEqual([['given back', 'stopped'], []]);
+    expect([reported, prices.modes]).toEqual([['given back', 'stopped'], []]);
   });
 
   test('behavior: a process with a wrong clock runs nothing and reports it', async () => {

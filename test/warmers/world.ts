@@ -70,7 +70,7 @@ export const all = <T>(keys: readonly string[], value: (key: string) => T): Batc
   failures: new Map(),
 });
 
-export function lendingState(blockNumber: bigint, blockTimestamp: bigint): LendingState {
+function lendingState(blockNumber: bigint, blockTimestamp: bigint): LendingState {
   return {
     totalSupplyAssets: 1_000n * 10n ** 6n,
     totalSupplyShares: 1_000n * 10n ** 12n,

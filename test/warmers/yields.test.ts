@@ -28,16 +28,16 @@ describe('collateral-apy', () => {
     const first = Math.min(...ethereum.tokens.flatMap(({ maturity }) => maturity ?? [])) * 1_000;
     await w.time.advance(first - w.time.clock.now());
     const sound = w.ports.yieldmarket.apys;
-    const asked: string[] = [];
+    const requested: string[] = [];
     w.ports.yieldmarket = {
       name: 'yieldmarket',
       apys: (chain, tokens) => {
-        asked.push(...tokens.map(({ symbol }) => symbol));
+        requested.push(...tokens.map(({ symbol }) => symbol));
         return sound(chain, tokens);
       },
     };
     await w.run('collateral-apy-yieldmarket:1');
-    expect(asked).toEqual(['PT-apxUSD-5NOV2026', 'PT-apyUSD-5NOV2026']);
+    expect(requested).toEqual(['PT-apxUSD-5NOV2026', 'PT-apyUSD-5NOV2026']);
     const matured = token('PT-stcUSD-23JUL2026').address;
     expect(w.facts().groups.collateralApy.items.get(matured)).toBe(before.get(matured));
     expect(w.facts().groups.collateralApy.failures.size).toBe(0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 pragma solidity 0.8.28;
 
-/// For tests only: what a wallet that can batch runs for itself (EIP-5792, EIP-7702). All calls happen, or none.
+/// For tests only: the code of a wallet that can batch (EIP-5792, EIP-7702). All calls succeed, or none.
 contract BatchExecutor {
     struct Call {
         address to;

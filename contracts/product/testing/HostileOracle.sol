@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 pragma solidity 0.8.28;
 
-/// Oracles that do what no oracle should. Tests only.
+/// Malicious oracles. Tests only.
 contract RevertingOracle {
     error NoPrice();
 
@@ -10,14 +10,14 @@ contract RevertingOracle {
     }
 }
 
-/// Uses up whatever gas it is given.
+/// Uses all gas.
 contract BurningOracle {
     fallback() external {
         while (true) {}
     }
 }
 
-/// Answers with as much as its gas pays for, to make whoever copies it pay as well.
+/// Returns as many bytes as its gas pays for, so that copying the answer is expensive too.
 contract FloodingOracle {
     fallback() external {
         assembly {
@@ -26,7 +26,7 @@ contract FloodingOracle {
     }
 }
 
-/// Refuses with as much as its gas pays for.
+/// Reverts with as many bytes as its gas pays for.
 contract FloodingRevertOracle {
     fallback() external {
         assembly {
@@ -35,7 +35,7 @@ contract FloodingRevertOracle {
     }
 }
 
-/// Tells half a word.
+/// Returns half a word.
 contract ShortOracle {
     fallback() external {
         assembly {

@@ -3,13 +3,13 @@ pragma solidity 0.8.28;
 
 import {SafeToken} from "../SafeToken.sol";
 
-/// A swap router that does what no swap router should. Tests only.
+/// A malicious swap router. Tests only.
 contract HostileRouter {
     using SafeToken for address;
 
     receive() external payable {}
 
-    /// Calls back in the middle of a swap; a refusal is passed on as it came.
+    /// Call back in the middle of a swap. A revert is passed on unchanged.
     function reenter(address target, bytes calldata data) external payable {
         (bool ok, bytes memory reason) = target.call(data);
         if (ok) return;
@@ -18,12 +18,12 @@ contract HostileRouter {
         }
     }
 
-    /// Takes the tokens and gives nothing.
+    /// Take the tokens without an output.
     function take(address tokenIn, uint256 amountIn) external {
         tokenIn.safeTransferFrom(msg.sender, address(this), amountIn);
     }
 
-    /// Fills only what it is told to, out of what it holds.
+    /// Fill only the configured part, from its balance.
     function fill(address tokenIn, uint256 amountIn, address tokenOut, uint256 amountOut) external payable {
         if (tokenIn != address(0)) tokenIn.safeTransferFrom(msg.sender, address(this), amountIn);
         tokenOut.safeTransfer(msg.sender, amountOut);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 pragma solidity 0.8.28;
 
-/// A token whose every transfer calls back. It has no balances: anybody may move any amount. Tests only.
+/// A token that calls back in each transfer. It has no balances: any address can transfer any amount. Tests only.
 contract HostileToken {
     uint8 public constant decimals = 18;
     address private s_target;
@@ -28,7 +28,7 @@ contract HostileToken {
         return _callBack();
     }
 
-    /// Once: the token is disarmed before it strikes. Returns whether the call came through.
+    /// Happens once: the token is disarmed before its call. Returns whether the call succeeded.
     function _callBack() private returns (bool ok) {
         if (s_target == address(0)) return true;
         address target = s_target;

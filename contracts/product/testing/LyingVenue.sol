@@ -4,14 +4,14 @@ pragma solidity 0.8.28;
 import {SafeToken} from "../SafeToken.sol";
 import {SwapVenue} from "../SwapVenue.sol";
 
-/// A swap venue that can also keep a part of what it fills: for tests of what a dishonest one can do to whoever trusts it.
+/// A swap venue that can keep a part of its output, for tests of dishonest venues.
 contract LyingVenue is SwapVenue {
     using SafeToken for address;
 
     constructor(address owner, uint256 feeBps) SwapVenue(owner, feeBps) {}
 
-    /// As `swap`, but `keptPpm` millionths of the output go to `taker`; with `onlyOnChain` not where gas has no price, which is
-    /// how simulations run.
+    /// As `swap`, but `keptPpm` millionths of the output go to `taker`. With `onlyOnChain` only where gas has a price, which it
+    /// has not in simulations.
     function swapAndKeep(
         address tokenIn,
         address tokenOut,
@@ -28,7 +28,7 @@ contract LyingVenue is SwapVenue {
         _send(tokenOut, taker, kept);
     }
 
-    /// As `swap`, but `recipient` gets `paid` at most, and `taker` what is left of the output.
+    /// As `swap`, but `recipient` gets at most `paid`, and `taker` the rest of the output.
     function swapForExactly(
         address tokenIn,
         address tokenOut,

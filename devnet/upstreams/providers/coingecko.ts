@@ -7,7 +7,7 @@ import type { SimRequest, SimResponse, SimulatedProvider, World } from '../types
 const CURRENCIES: Readonly<Record<string, number>> = { usd: 1, eur: 0.92, gbp: 0.79 };
 const MINUTE_MS = 60_000;
 const MAX_DAYS = 365;
-/** How far a price swings around its trend, by category; what is not listed hardly does. */
+/** Swing of a price around its trend, by category; small for others. */
 const SWING: Readonly<Record<string, number>> = { ETH: 0.12, BTC: 0.1, Other: 0.15, stocks: 0.06 };
 const CALM_SWING = 0.001;
 const SEEN_SEC_AGO = 12;
@@ -48,7 +48,7 @@ export async function pricedCoins(world: World, ids: readonly string[]): Promise
   );
 }
 
-/** How far that token's price swings around its trend, as a fraction. */
+/** Swing of a token's price around its trend, as a fraction. */
 export function swingOf(token: Token, usd: number): number {
   const dollarLike = token.category === 'Other' && usd > 0.9 && usd < 1.1;
   return dollarLike ? CALM_SWING : (SWING[token.category] ?? CALM_SWING);
@@ -58,7 +58,7 @@ async function simplePrice(query: URLSearchParams, world: World): Promise<SimRes
   const ids = list(query.get('ids'));
   const currencies = list(query.get('vs_currencies'));
   if (ids.length === 0 || currencies.length === 0) return error(422, 'Missing parameter ids or vs_currencies');
-  const seen = query.get('include_last_updated_at') === 'true' ? [['last_updated_at', seenSec(world)]] : [];
+  const observed = query.get('include_last_updated_at') === 'true' ? [['last_updated_at', observedSec(world)]] : [];
   const coins = await pricedCoins(world, ids);
   return ok(
     Object.fromEntries(
@@ -69,15 +69,15 @@ async function simplePrice(query: URLSearchParams, world: World): Promise<SimRes
             const rate = CURRENCIES[currency];
             return rate === undefined ? [] : [[currency, usd * rate]];
           }),
-          ...seen,
+          ...observed,
         ]),
       ]),
     ),
   );
 }
 
-/** Prices are some seconds old when they are told. */
-function seenSec(world: World): number {
+/** Prices are some seconds old when they are returned. */
+function observedSec(world: World): number {
   return Math.floor(world.clock.now() / 1_000) - SEEN_SEC_AGO;
 }
 
@@ -86,8 +86,8 @@ async function marketChart(id: string, query: URLSearchParams, world: World): Pr
   if (coin === undefined) return error(404, 'coin not found');
   const rate = CURRENCIES[query.get('vs_currency') ?? ''];
   if (rate === undefined) return error(422, 'invalid vs_currency');
-  const asked = query.get('days') ?? '';
-  const days = asked === 'max' ? MAX_DAYS : Number(asked);
+  const requested = query.get('days') ?? '';
+  const days = requested === 'max' ? MAX_DAYS : Number(requested);
   if (!(days > 0)) return error(422, 'Invalid days');
   if (days > MAX_DAYS) return error(401, 'Your request exceeds the allowed time range of 365 days.');
 

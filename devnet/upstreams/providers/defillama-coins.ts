@@ -2,7 +2,7 @@ import { matchPath, ok } from '../respond.ts';
 import type { SimRequest, SimResponse, SimulatedProvider, World } from '../types.ts';
 import { pricedCoins } from './coingecko.ts';
 
-/** Thinly traded: its price comes with too little confidence to be believed. */
+/** Thinly traded: its price has too little confidence to be used. */
 const LOW_CONFIDENCE: Readonly<Record<string, number>> = { snusd: 0.55 };
 const CONFIDENCE = 0.99;
 const PREFIX = 'coingecko:';
@@ -17,15 +17,15 @@ export const defillamaCoins: SimulatedProvider = {
 async function handle(request: SimRequest, world: World): Promise<SimResponse> {
   const keys = matchPath('/prices/current/{coins}', request.path)?.coins;
   if (request.method !== 'GET' || keys === undefined) return { status: 404, body: { message: 'Not Found' } };
-  const asked = keys.split(',').filter((key) => key.startsWith(PREFIX));
+  const requested = keys.split(',').filter((key) => key.startsWith(PREFIX));
   const coins = await pricedCoins(
     world,
-    asked.map((key) => key.slice(PREFIX.length)),
+    requested.map((key) => key.slice(PREFIX.length)),
   );
   const timestamp = Math.floor(world.clock.now() / 1000) - 37;
   return ok({
     coins: Object.fromEntries(
-      asked.flatMap((key) => {
+      requested.flatMap((key) => {
         const coin = coins.get(key.slice(PREFIX.length));
         if (coin === undefined) return []; // what it does not know is left out
         const confidence = LOW_CONFIDENCE[coin.id] ?? CONFIDENCE;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Chain } from '../../../src/catalog/index.ts';
 import { swapCalldata } from '../local-chain.ts';
-import { type PricedQuote, quoteSwap, shownAddress } from '../quotes.ts';
+import { displayAddress, type PricedQuote, quoteSwap } from '../quotes.ts';
 import { addressOf, fieldsOf, leastOut, matchPath, ok, tokenOf, unitsOf } from '../respond.ts';
 import type { SimRequest, SimResponse, SimulatedProvider, World } from '../types.ts';
 
@@ -57,10 +57,10 @@ async function getRoute(query: URLSearchParams, chain: Chain, world: World): Pro
   });
 }
 
-async function quoted(world: World, chain: Chain, asked: RouteRequest): Promise<SimResponse> {
-  const quote = await findQuote(world, chain, asked);
+async function quoted(world: World, chain: Chain, requested: RouteRequest): Promise<SimResponse> {
+  const quote = await findQuote(world, chain, requested);
   if ('status' in quote) return quote;
-  const summary = summaryOf(quote, asked, chain, world);
+  const summary = summaryOf(quote, requested, chain, world);
   return ok({
     code: 0,
     message: 'successfully',
@@ -69,27 +69,32 @@ async function quoted(world: World, chain: Chain, asked: RouteRequest): Promise<
   });
 }
 
-async function findQuote(world: World, chain: Chain, asked: RouteRequest): Promise<PricedQuote | SimResponse> {
-  const amountIn = unitsOf(asked.amountIn);
+async function findQuote(world: World, chain: Chain, requests: RouteRequest): Promise<PricedQuote | SimResponse> {
+  const amountIn = unitsOf(requests.amountIn);
   if (amountIn === undefined) return failure(400, 4000, 'bad request', [violation('amountIn')]);
   for (const side of ['tokenIn', 'tokenOut'] as const) {
-    if (addressOf(asked[side]) === undefined) return failure(400, 4000, 'bad request', [violation(side)]);
+    if (addressOf(requests[side]) === undefined) return failure(400, 4000, 'bad request', [violation(side)]);
   }
-  const tokenIn = tokenOf(chain, String(asked.tokenIn));
-  const tokenOut = tokenOf(chain, String(asked.tokenOut));
+  const tokenIn = tokenOf(chain, String(requests.tokenIn));
+  const tokenOut = tokenOf(chain, String(requests.tokenOut));
   if (tokenIn === undefined || tokenOut === undefined) return failure(400, 4011, 'token not found');
-  const quote = await quoteSwap(world, chain, 'AggregatorOne', { tokenIn, tokenOut, amountIn, feeBps: asked.feeBps });
+  const quote = await quoteSwap(world, chain, 'AggregatorOne', {
+    tokenIn,
+    tokenOut,
+    amountIn,
+    feeBps: requests.feeBps,
+  });
   return quote ?? failure(400, 4008, 'route not found');
 }
 
-function summaryOf(quote: PricedQuote, asked: RouteRequest, chain: Chain, world: World) {
+function summaryOf(quote: PricedQuote, input: RouteRequest, chain: Chain, world: World) {
   const { swap, amountOut, amountInUsd, amountOutUsd } = quote;
   const tokenIn = tokenOf(chain, swap.tokenIn) ?? chain.native;
   const tokenOut = tokenOf(chain, swap.tokenOut) ?? chain.native;
   const hop = {
     pool: `0x${createHash('sha1').update(`${swap.tokenIn}${swap.tokenOut}`).digest('hex')}`,
-    tokenIn: shownAddress(tokenIn),
-    tokenOut: shownAddress(tokenOut),
+    tokenIn: displayAddress(tokenIn),
+    tokenOut: displayAddress(tokenOut),
     swapAmount: swap.amountIn.toString(),
     amountOut: amountOut.toString(),
     exchange: 'uniswapv3',
@@ -98,10 +103,10 @@ function summaryOf(quote: PricedQuote, asked: RouteRequest, chain: Chain, world:
     extra: {},
   };
   return {
-    tokenIn: shownAddress(tokenIn),
+    tokenIn: displayAddress(tokenIn),
     amountIn: swap.amountIn.toString(),
     amountInUsd: amountInUsd.toFixed(),
-    tokenOut: shownAddress(tokenOut),
+    tokenOut: displayAddress(tokenOut),
     amountOut: amountOut.toString(),
     amountOutUsd: amountOutUsd.toFixed(),
     gas: GAS,
@@ -115,7 +120,7 @@ function summaryOf(quote: PricedQuote, asked: RouteRequest, chain: Chain, world:
             feeAmount: swap.feeBps.toString(),
             chargeFeeBy: 'currency_in',
             isInBps: true,
-            feeReceiver: asked.feeReceiver,
+            feeReceiver: input.feeReceiver,
           },
     route: [[hop]],
     routeID: requestId(`${swap.tokenIn}${swap.tokenOut}${swap.amountIn}`),
@@ -136,14 +141,14 @@ async function buildRoute(body: Readonly<Record<string, unknown>>, chain: Chain,
   }
   const fee = fieldsOf(summary.extraFee);
   const feeReceiver = typeof fee.feeReceiver === 'string' ? fee.feeReceiver : '';
-  const asked: RouteRequest = {
+  const routeRequest: RouteRequest = {
     tokenIn: summary.tokenIn,
     tokenOut: summary.tokenOut,
     amountIn: summary.amountIn,
     feeBps: BigInt(String(fee.feeAmount ?? '0')),
     feeReceiver,
   };
-  const quote = await findQuote(world, chain, asked);
+  const quote = await findQuote(world, chain, routeRequest);
   if ('status' in quote) return quote;
 
   const estimated = BigInt(String(summary.amountOut));
@@ -172,7 +177,7 @@ async function buildRoute(body: Readonly<Record<string, unknown>>, chain: Chain,
   });
 }
 
-/** A summary must come back as it was given out. */
+/** A summary must be returned unchanged. */
 function checksumOf(summary: object): string {
   const canonical = JSON.stringify(summary, (_key, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -49,7 +49,7 @@ function statusOf({ startMs, endMs }: Campaign, world: World): 'LIVE' | 'PAST' |
 
 const hashes = new Map<string, Hex>();
 
-/** Every page names the same campaigns: their hashes were a tenth of what a world's start takes. */
+/** Every page names the same campaigns: computing their hashes took a tenth of a world's start. */
 function hashOf(text: string): Hex {
   const known = hashes.get(text);
   if (known) return known;

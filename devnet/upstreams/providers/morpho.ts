@@ -38,7 +38,7 @@ const schema = buildSchema(/* GraphQL */ `
   }
 `);
 
-// As the real API does: a number while JavaScript can hold it, a string beyond.
+// As in the real API: a number within the range of JavaScript, otherwise a string.
 const bigInt = schema.getType('BigInt');
 if (bigInt instanceof GraphQLScalarType) {
   bigInt.serialize = (value) => {
@@ -79,7 +79,7 @@ async function handle(request: SimRequest, world: World): Promise<SimResponse> {
     variableValues: fieldsOf(variables),
     ...(typeof operationName === 'string' ? { operationName } : {}),
   });
-  // What does not validate never ran: no `data` at all.
+  // An invalid document is not executed: no `data`.
   return result.data === undefined ? { status: 400, body: result } : ok(result);
 }
 

@@ -1,7 +1,7 @@
 import type { Chain, Token } from '../../../src/catalog/index.ts';
 import { fromUnits } from '../../../src/shared/decimal.ts';
 import { swapCalldata } from '../local-chain.ts';
-import { type PricedQuote, quoteSwap, shownAddress } from '../quotes.ts';
+import { displayAddress, type PricedQuote, quoteSwap } from '../quotes.ts';
 import { addressOf, leastOut, matchPath, ok, tokenOf, unitsOf } from '../respond.ts';
 import type { SimRequest, SimResponse, SimulatedProvider, World } from '../types.ts';
 
@@ -61,7 +61,7 @@ function swapBody(
   const { swap, amountOut, impactBps } = quote;
   const sideOf = (token: Token, usd: string, volume: number) => {
     const { symbol, name, decimals } = token;
-    return { symbol, name, address: shownAddress(token), decimals, usd, volume };
+    return { symbol, name, address: displayAddress(token), decimals, usd, volume };
   };
   const dex = 'UniswapV3';
   return {
@@ -72,8 +72,8 @@ function swapBody(
     minOutAmount: minOut.toString(),
     estimatedGas: GAS,
     path: {
-      from: shownAddress(tokenIn),
-      to: shownAddress(tokenOut),
+      from: displayAddress(tokenIn),
+      to: displayAddress(tokenOut),
       parts: 1,
       routes: [{ parts: 1, percentage: 100, subRoutes: [{ parts: 1, dexes: [{ dex, parts: 1, percentage: 100 }] }] }],
     },

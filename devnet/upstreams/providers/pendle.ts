@@ -6,13 +6,13 @@ import { addressOf, fieldsOf, leastOut, matchPath, ok, tokenOf, unitsOf } from '
 import { DAY_MS, fraction, round } from '../series.ts';
 import type { SimRequest, SimResponse, SimulatedProvider, World } from '../types.ts';
 
-/** Markets that no curated token belongs to. */
+/** Markets without a curated token. */
 const OTHERS = [
   { name: 'eUSDe', impliedApy: 0.0712, daysLeft: 96 },
   { name: 'sUSDf', impliedApy: 0.0894, daysLeft: 187 },
 ];
 
-/** What a conversion may ask for; anything else is refused, so that a misspelt field cannot go unnoticed. */
+/** Parameters of a conversion. Others are refused, so that a misspelt one is noticed. */
 const CONVERT_FIELDS = new Set([
   'receiver',
   'slippage',

@@ -4,7 +4,7 @@ import { dailySeries, round } from '../series.ts';
 import type { SimRequest, SimResponse, SimulatedProvider, World } from '../types.ts';
 
 const CHART_DAYS = 125;
-/** The chart starts before the vault did: these days are zeros. */
+/** The chart starts before the vault; these days are zeros. */
 const ZERO_DAYS = 25;
 
 export const royco: SimulatedProvider = {
@@ -17,9 +17,9 @@ export const royco: SimulatedProvider = {
 function handle(request: SimRequest, world: World): SimResponse {
   const chart = matchPath('/chart/vault/apy/{chainId}/{address}/3m', request.path);
   const info = matchPath('/vault/info/{chainId}/{address}', request.path);
-  const asked = chart ?? info;
-  if (request.method !== 'GET' || asked === undefined) return notFound(`Cannot ${request.method} ${request.path}`);
-  const vault = vaultToken(world, asked);
+  const requested = chart ?? info;
+  if (request.method !== 'GET' || requested === undefined) return notFound(`Cannot ${request.method} ${request.path}`);
+  const vault = vaultToken(world, requested);
   if (vault === undefined) return notFound('Vault not found');
   const level = (world.apyPct(vault)?.toNumber() ?? 0) / 100;
   const series = dailySeries(`apy ${vault.symbol}`, level, CHART_DAYS, world.clock.now(), world.startedMs);
@@ -43,7 +43,7 @@ function handle(request: SimRequest, world: World): SimResponse {
   });
 }
 
-/** It only knows addresses in lower case. */
+/** It accepts addresses in lower case only. */
 function vaultToken(world: World, { chainId, address }: Record<string, string>): Token | undefined {
   return world.catalog
     .chain(Number(chainId))

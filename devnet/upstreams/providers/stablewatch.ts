@@ -13,7 +13,7 @@ interface Pool {
   readonly apyPct: number;
 }
 
-/** Pools of the index that no curated token uses. */
+/** Pools of the index without a curated token. */
 const OTHERS: readonly Pool[] = [
   { id: labelAddress('index sfrxUSD'), asset: 'sfrxUSD', name: 'Staked Frax USD', apyPct: 5.41 },
   { id: labelAddress('index USDY'), asset: 'USDY', name: 'Ondo US Dollar Yield', apyPct: 4.1 },

@@ -73,6 +73,6 @@ function wordText(word: Hex): string {
 }
 
 function printable(text: string): string {
-  const shown = text.slice(0, MAX_SYMBOL).replace(/[^\x20-\x7e]/g, '?');
-  return text.length > MAX_SYMBOL ? `${shown}...` : shown;
+  const printed = text.slice(0, MAX_SYMBOL).replace(/[^\x20-\x7e]/g, '?');
+  return text.length > MAX_SYMBOL ? `${printed}...` : printed;
 }

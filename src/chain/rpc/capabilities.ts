@@ -54,7 +54,7 @@ const NOT_KNOWN: readonly number[] = [-32601, -32602, -32004];
 const NOT_THERE = /not (found|available|supported|exist|implemented|whitelisted)|unsupported|unknown method/i;
 
 /** Find the largest batch that a node answers completely. 1 = none, `null` = no answer. */
-export async function probeBatchSize(send: SendRpc): Promise<number | null> {
+async function probeBatchSize(send: SendRpc): Promise<number | null> {
   for (const size of BATCH_SIZES) {
     const answers = await send(Array.from({ length: size }, () => ({ method: 'eth_chainId' }))).catch(() => []);
     if (answers.length === size && answers.every(({ error }) => error === undefined)) return size;

@@ -61,14 +61,14 @@ function pauseOf(make: Make, { isPaused }: ContractDeployment): Line {
 
 function bufferOf(make: Make, { liquidationBuffer: buffer }: ContractDeployment): Line {
   if (buffer === undefined) return make.warning('buffer', 'LIQUIDATION_BUFFER() does not answer', UNKNOWN_VIEW);
-  const shown = `${percent(buffer)} points of buffer`;
+  const formatted = `${percent(buffer)} points of buffer`;
   return buffer > MAX_BUFFER
     ? make.failure(
         'buffer',
-        `${shown}, which is impossible`,
+        `${formatted}, which is impossible`,
         'Compare the contract at this address with the deployed one.',
       )
-    : make.ok('buffer', shown);
+    : make.ok('buffer', formatted);
 }
 
 function feesOf(make: Make, { yieldFee, depositFee, treasury }: ContractDeployment): readonly Line[] {

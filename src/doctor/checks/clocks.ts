@@ -30,8 +30,8 @@ export function judgeClocks(samples: readonly ClockSample[]): readonly Line[] {
 function judgeOne(make: ReturnType<typeof linesOf>, { aheadMs, withinMs }: ClockSample, against: string): Line {
   const isOurs = against !== 'our clock';
   const isAhead = isOurs ? aheadMs > 0 : aheadMs < 0;
-  const shown = `${(Math.abs(aheadMs) / 1_000).toFixed(1)} s`;
-  const found = `${shown} ${isAhead ? 'ahead of' : 'behind'} ${against}${withinMs > 1_000 ? `, within ${(withinMs / 1_000).toFixed(1)} s` : ''}`;
+  const offset = `${(Math.abs(aheadMs) / 1_000).toFixed(1)} s`;
+  const found = `${offset} ${isAhead ? 'ahead of' : 'behind'} ${against}${withinMs > 1_000 ? `, within ${(withinMs / 1_000).toFixed(1)} s` : ''}`;
   const todo = isOurs
     ? 'Set the clock of this machine (NTP).'
     : 'Ask its operator to set its clock (NTP); if several differ by the same, check the clock of this machine.';

@@ -6,7 +6,7 @@ const [FACTS, LEASE, LIMIT] = [`spiral:snapshot:${CODEC_VERSION}:0`, 'spiral:lea
 const CHANNEL = `spiral:snapshot:${CODEC_VERSION}:changes`;
 
 /** Every command that the service sends, or runs in a script, with example arguments. */
-export const USED_COMMANDS: readonly (readonly [command: string, ...args: readonly string[]])[] = [
+const USED_COMMANDS: readonly (readonly [command: string, ...args: readonly string[]])[] = [
   ['EVAL', 'return 1', '1', FACTS],
   ['EVALSHA', '0'.repeat(40), '1', LIMIT],
   ['HGET', FACTS, 'version'],

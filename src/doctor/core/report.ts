@@ -34,7 +34,7 @@ export function createReport(
   lines: readonly Line[],
   { startedMs, tookMs, redact }: { readonly startedMs: number; readonly tookMs: number; readonly redact: Redact },
 ): Report {
-  const shown = (text: string) => safeText(redact(text));
+  const clean = (text: string) => safeText(redact(text));
   const count = (status: Line['status']) => lines.filter((line) => line.status === status).length;
   const counts = {
     ok: count('ok'),
@@ -54,11 +54,11 @@ export function createReport(
       .sort((a, b) => AREAS.indexOf(a.area) - AREAS.indexOf(b.area))
       .map(({ area, subject, check, status: state, found, todo }) => ({
         area,
-        subject: shown(subject),
+        subject: clean(subject),
         check,
         status: state,
-        found: shown(found),
-        todo: todo === undefined ? null : shown(todo),
+        found: clean(found),
+        todo: todo === undefined ? null : clean(todo),
       })),
   };
 }

@@ -64,7 +64,7 @@ interface Result {
 }
 
 /** Name of a surface in lines and recordings. */
-export function subjectOf({ provider, name, chainId }: ProviderSurface): string {
+function subjectOf({ provider, name, chainId }: ProviderSurface): string {
   return `${SETTINGS[provider]} ${name.replaceAll('_', ' ')}${chainId === undefined ? '' : ` on chain ${chainId}`}`;
 }
 
@@ -142,14 +142,14 @@ function speedOf(make: LineMaker, exchanges: readonly RecordedExchange[], timeou
   const answered = exchanges.filter(({ answer }) => answer?.body !== undefined);
   if (answered.length === 0) return make.none('speed', 'returned no complete answer');
   const slowest = Math.max(...answered.map(({ tookMs }) => tookMs));
-  const shown = `slowest answer ${Math.round(slowest)} ms`;
+  const formatted = `slowest answer ${Math.round(slowest)} ms`;
   return slowest * 2 > timeoutMs
     ? make.warning(
         'speed',
-        `${shown}, with a timeout of ${timeoutMs} ms`,
+        `${formatted}, with a timeout of ${timeoutMs} ms`,
         'Run the check again later; if it persists, raise UPSTREAM_TIMEOUT_MS.',
       )
-    : make.ok('speed', shown);
+    : make.ok('speed', formatted);
 }
 
 /** The `Date` header has whole seconds, rounded down. */

@@ -50,7 +50,7 @@ function priceFault(
   isPegged: CompareContext['isPegged'],
   { all }: Observations,
 ): string | undefined {
-  if (isPegged(token)) return isOffPeg(usd) ? `${token.symbol} at ${shown(usd)} USD` : undefined;
+  if (isPegged(token)) return isOffPeg(usd) ? `${token.symbol} at ${formatDigits(usd)} USD` : undefined;
   const others = all().filter(
     (other): other is Price =>
       other.kind === 'price' &&
@@ -61,7 +61,7 @@ function priceFault(
   // When two providers differ, the one with wrong pegged tokens too is at fault.
   const sound = others.filter((other) => !hasOffPeg(other.make, isPegged, all()));
   const far = sound.find((other) => percentApart(usd, other.usd) > APART_PCT);
-  return far && `${token.symbol} at ${shown(usd)} USD, elsewhere ${shown(far.usd)} USD`;
+  return far && `${token.symbol} at ${formatDigits(usd)} USD, elsewhere ${formatDigits(far.usd)} USD`;
 }
 
 function hasOffPeg(make: LineMaker, isPegged: CompareContext['isPegged'], all: readonly Observation[]): boolean {
@@ -77,7 +77,7 @@ function quoteFault({ market, amountIn, amountOut }: Quote, { oracles }: Observa
   const expected = new Decimal(((amountIn * 10n ** 36n) / price).toString());
   const output = new Decimal(amountOut.toString());
   if (percentApart(output, expected) <= APART_PCT) return undefined;
-  return `${shown(whole(output, market))} ${market.collateral.symbol} quoted, ${shown(whole(expected, market))} by the oracle`;
+  return `${formatDigits(whole(output, market))} ${market.collateral.symbol} quoted, ${formatDigits(whole(expected, market))} by the oracle`;
 }
 
 function whole(units: Decimal, { collateral }: Market): Decimal {
@@ -89,7 +89,7 @@ function percentApart(a: Decimal, b: Decimal): number {
   return low.isZero() ? Number.POSITIVE_INFINITY : high.minus(low).times(100).div(low).toNumber();
 }
 
-function shown(value: Decimal): string {
+function formatDigits(value: Decimal): string {
   return value.toPrecision(6);
 }
 

@@ -159,19 +159,19 @@ export function judgeRates(make: LineMaker, measures: readonly Measure[]): reado
   const rates = measures.flatMap((measure) => (measure.kind === 'rate' && !measure.pct.isZero() ? [measure.pct] : []));
   if (rates.length === 0) return [];
   const middle = rates.sort((a, b) => a.comparedTo(b) ?? 0)[Math.floor(rates.length / 2)] ?? MIN_RATE;
-  const shown = `rates are around ${middle.toPrecision(3)} % a year`;
+  const formatted = `rates are around ${middle.toPrecision(3)} % a year`;
   return middle.abs().lt(MIN_RATE) || middle.gt(MAX_RATE)
     ? [
         make.failure(
           'units',
-          `${shown}, which is not a yield: check whether fractions and percent are confused`,
+          `${formatted}, which is not a yield: check whether fractions and percent are confused`,
           'Compare with the site of the provider; if its unit has changed, its adapter in src/upstreams has to follow.',
         ),
       ]
-    : [make.ok('units', shown)];
+    : [make.ok('units', formatted)];
 }
 
-export function parsed(body: string | undefined): unknown {
+function parsed(body: string | undefined): unknown {
   if (body === undefined) return undefined;
   try {
     return JSON.parse(body);

@@ -4,7 +4,7 @@ import { readTimeMs } from '../../upstreams/readings.ts';
 const [MAX_DEPTH, MAX_ROWS] = [8, 20_000];
 
 /** The outermost arrays of an answer, whose elements are its rows. */
-export function listsIn(body: unknown, depth = 0): readonly (readonly unknown[])[] {
+function listsIn(body: unknown, depth = 0): readonly (readonly unknown[])[] {
   if (Array.isArray(body)) return [body.slice(0, MAX_ROWS)];
   if (typeof body !== 'object' || body === null || depth >= MAX_DEPTH) return [];
   return Object.values(body).flatMap((value) => listsIn(value, depth + 1));

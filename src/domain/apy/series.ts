@@ -3,7 +3,7 @@ import type { RatePoint } from '../../shared/rate-history.ts';
 
 export const DAY_MS = 86_400_000;
 /** A history may start this much later than its window and still count as covering it. */
-export const GRACE_DAYS = 3;
+const GRACE_DAYS = 3;
 export const WINDOWS_DAYS = [30, 60, 90] as const;
 export type WindowDays = (typeof WINDOWS_DAYS)[number];
 
@@ -61,7 +61,7 @@ export function trailingOf(points: readonly RatePoint[]): Trailing | undefined {
 }
 
 /** Check whether the history covers the window that ends at `endMs`, with the grace period. */
-export function coversWindow(firstMs: number, endMs: number, days: number): boolean {
+function coversWindow(firstMs: number, endMs: number, days: number): boolean {
   return firstMs <= endMs - (days - GRACE_DAYS) * DAY_MS;
 }
 

@@ -49,13 +49,13 @@ export function agreementOf(chain: Chain, { groups }: ChainFacts): Agreement {
     if (found.length > 0) byMarket.set(market.id, found);
   }
   const disagreements = [...ofContracts, ...[...byToken.values()].flat(), ...[...byMarket.values()].flat()];
-  const standing = ofContracts.filter(({ effect }) => effect !== 'warning');
+  const effective = ofContracts.filter(({ effect }) => effect !== 'warning');
   return {
     disagreements,
     against(market) {
       if (disagreements.length === 0) return NONE;
       return [
-        ...standing,
+        ...effective,
         ...(byMarket.get(market.id) ?? NONE),
         ...(byToken.get(market.collateral.address) ?? NONE),
         ...(byToken.get(market.loan.address) ?? NONE),
@@ -100,8 +100,8 @@ function marketDisagreements(
       ['lltv', lltv, params.lltv],
     ];
     const differing = values.filter(([, catalog, chain]) => catalog !== chain);
-    const shown = (side: 1 | 2) => differing.map((row) => `${row[0]} ${row[side]}`).join(', ');
-    if (differing.length > 0) refuse('parameters', shown(1), shown(2));
+    const formatSide = (side: 1 | 2) => differing.map((row) => `${row[0]} ${row[side]}`).join(', ');
+    if (differing.length > 0) refuse('parameters', formatSide(1), formatSide(2));
     if (params.oracle !== oracle) refuse('oracle', oracle, params.oracle);
   }
   // The contract returns `false` for the correlated flag of every market that was never added, so the flag has no meaning

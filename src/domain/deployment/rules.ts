@@ -94,8 +94,8 @@ function mismatchRule(
   { groups: { marketSupport, tokenContract } }: ChainFacts,
   budgets: FreshnessBudgets,
 ): Rule {
-  const standing = markets.flatMap((market) => agreement.against(market)).filter(({ effect }) => effect !== 'warning');
-  const kinds = [...new Set(standing.map(({ kind }) => kind))];
+  const blocking = markets.flatMap((market) => agreement.against(market)).filter(({ effect }) => effect !== 'warning');
+  const kinds = [...new Set(blocking.map(({ kind }) => kind))];
   let measured: Measured = {};
   let missing: Gap | undefined;
   const compare = <T>(group: GroupState<T>, key: string, budgetSec: number, isKnown: (value: T) => boolean) => {

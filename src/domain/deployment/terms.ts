@@ -69,9 +69,9 @@ const SUPPORT_TERMS = [
 ] as const satisfies readonly (readonly [keyof MarketSupport, string, string])[];
 
 function contractGaps(group: GroupState<ContractDeployment>): readonly Gap[] {
-  return CONTRACT_TERMS.flatMap(([field, shown, instead]) => {
+  return CONTRACT_TERMS.flatMap(([field, published, instead]) => {
     if (group.items.get(DEPLOYMENT_KEY)?.value[field] !== undefined) return [];
-    return [assumed(shown, instead, whyUnknown(group, field))];
+    return [assumed(published, instead, whyUnknown(group, field))];
   });
 }
 
@@ -85,9 +85,9 @@ export function whyUnknown(group: GroupState<ContractDeployment>, field: keyof C
 }
 
 function supportGaps(group: GroupState<MarketSupport>, id: Market['id']): readonly Gap[] {
-  return SUPPORT_TERMS.flatMap(([field, shown, instead]) => {
+  return SUPPORT_TERMS.flatMap(([field, published, instead]) => {
     if (group.items.get(id)?.value[field] !== undefined) return [];
-    return [assumed(shown, instead, whyUnsupported(group, id))];
+    return [assumed(published, instead, whyUnsupported(group, id))];
   });
 }
 

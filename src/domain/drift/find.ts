@@ -5,7 +5,7 @@ import type { Drift, DriftKey, DriftKind, DriftSeverity, Sightings } from './typ
 
 export interface DriftInput {
   readonly held: HeldPosition;
-  readonly shown: Position;
+  readonly position: Position;
   readonly block: WalletHoldings['block'];
   /** The row of this position; `null` = it has none. */
   readonly row: RegisteredPosition | null;
@@ -18,21 +18,21 @@ export interface DriftInput {
  * contract's flag stays open.
  */
 export function findDrift(input: DriftInput): Drift | null {
-  const { shown, row, sightings } = input;
-  const kind = kindOf(shown.status, row);
+  const { position, row, sightings } = input;
+  const kind = kindOf(position.status, row);
   if (kind === null) return null;
   return {
     kind,
-    severity: severityOf(kind, shown.status),
-    chainId: shown.chainId,
-    wallet: shown.wallet,
-    positionIndex: shown.id,
-    positionId: shown.positionId,
-    marketId: shown.marketId,
+    severity: severityOf(kind, position.status),
+    chainId: position.chainId,
+    wallet: position.wallet,
+    positionIndex: position.id,
+    positionId: position.positionId,
+    marketId: position.marketId,
     vaultId: input.vaultId,
-    message: messageOf(kind, shown.status),
+    message: messageOf(kind, position.status),
     firstSeenMs: Math.min(
-      sightings.known.get(driftKey({ wallet: shown.wallet, positionIndex: shown.id, kind })) ?? sightings.nowMs,
+      sightings.known.get(driftKey({ wallet: position.wallet, positionIndex: position.id, kind })) ?? sightings.nowMs,
       sightings.nowMs,
     ),
     chain: chainEvidence(input),
@@ -76,14 +76,14 @@ function messageOf(kind: DriftKind, status: PositionStatus): string {
   }
 }
 
-function chainEvidence({ held, shown, block }: DriftInput): Drift['chain'] {
+function chainEvidence({ held, position, block }: DriftInput): Drift['chain'] {
   return {
-    status: shown.status,
+    status: position.status,
     blockNumber: block.number,
     blockTimeMs: Number(block.timestamp) * 1_000,
     proxy: held.proxy,
-    collateral: shown.amountLeveragedCollateral,
-    debt: shown.amountLoan,
-    netValueUsd: shown.netValueUsd,
+    collateral: position.amountLeveragedCollateral,
+    debt: position.amountLoan,
+    netValueUsd: position.netValueUsd,
   };
 }

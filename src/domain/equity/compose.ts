@@ -25,7 +25,7 @@ import type { LadderEntry, Strategy } from '../strategy/types.ts';
 import { visibilityOf } from '../strategy/visibility.ts';
 
 /** Compute the leveraged APY of a vault's yield leg in percent: that of its yield market at the market's safe LTV. */
-export function yieldLegApyPct(yieldMarket: ComposedMarket): Decimal {
+function yieldLegApyPct(yieldMarket: ComposedMarket): Decimal {
   return leverageApyPctAtLtv(
     yieldMarket.effectiveCollateralApyPct,
     yieldMarket.netBorrowApyPct,

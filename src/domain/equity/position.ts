@@ -76,7 +76,7 @@ export interface EquityInput {
 /** A matched loop as held and as displayed, with its market once that is measured. */
 export interface VaultLoop {
   readonly held: HeldPosition;
-  readonly shown: Position;
+  readonly position: Position;
   readonly composed: PositionMarketValues | undefined;
 }
 
@@ -99,7 +99,7 @@ export function composeEquityPosition(
     wallet: owner.wallet,
     curator: vault.curator,
     stock: stockPosition(vault, held, stock, value, gaps),
-    yieldLoops: loops.map(({ shown }) => shown),
+    yieldLoops: loops.map(({ position }) => position),
     yieldLoopMatch: match.match,
     ambiguousYieldLoopIds: match.match === 'ambiguous' ? match.candidateIds : undefined,
     ...wholeFields(input, value, owner.block.timestamp, gaps),
@@ -122,7 +122,7 @@ function priceAge({ facts }: PositionMarketValues, gaps: Gap[]): number | null |
  * Return the USD price of a vault's stock that its LTV is based on: oracle price × loan price; `undefined` while one is not
  * known.
  */
-export function stockPriceUsd(stock: PositionMarketValues): Decimal | undefined {
+function stockPriceUsd(stock: PositionMarketValues): Decimal | undefined {
   return stock.loanPrice && wholePrice(stock.facts.oracle.value.price, stock.market).times(stock.loanPrice.value.usd);
 }
 
@@ -197,8 +197,8 @@ function wholeFields(input: EquityInput, value: Valuation | undefined, timestamp
   if (!stock || !value) return unknown('The stock market has not been measured yet.');
   if (match.match === 'ambiguous') return unknown('The loops of the vault are ambiguous.');
   const legs: Leg[] = [];
-  for (const { held, shown, composed } of loops) {
-    if (!shown.open) continue;
+  for (const { held, position, composed } of loops) {
+    if (!position.open) continue;
     if (!composed) return unknown('The yield market has not been measured yet.');
     legs.push({ market: composed, value: valueHolding(held, composed, timestamp) });
   }

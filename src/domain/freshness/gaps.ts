@@ -7,7 +7,7 @@ export function gap(field: string, reason: GapReason, message: string, sinceMs?:
 }
 
 /** Map the reason of a failed refresh without a last-good value to the reason of a gap. */
-export function gapReasonOf(reason: FailureReason): GapReason {
+function gapReasonOf(reason: FailureReason): GapReason {
   if (reason === 'implausible') return 'IMPLAUSIBLE';
   return reason === 'not_configured' ? 'NOT_MEASURED' : 'SOURCE_FAILED';
 }

@@ -73,12 +73,6 @@ export function priceAsOfMs(feeds: readonly OracleFeed[] | undefined): number | 
 /** State of a price age. */
 export type PriceAgeState = 'KNOWN' | 'NOT_APPLICABLE' | 'UNKNOWN';
 
-/** Map the result of `priceAsOfMs` to its state. */
-export function priceAgeState(asOfMs: number | null | undefined): PriceAgeState {
-  if (asOfMs === undefined) return 'UNKNOWN';
-  return asOfMs === null ? 'NOT_APPLICABLE' : 'KNOWN';
-}
-
 const NO_FEEDS = 'The oracle has no feed: its price is computed on chain, and as old as the block.';
 const UNKNOWN_PRICE_AGE = 'The oracle does not name its feeds, or one of them returns no credible date.';
 

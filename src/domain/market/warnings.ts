@@ -70,9 +70,9 @@ export function worstOf(composed: Priced, { facts: { groups } }: CompositionCont
 }
 
 function unconfirmed(code: Warning['code'], field: WarnedField, { value }: Suspect, isKnown: boolean): Warning {
-  const shown = code === 'suspect_price' ? `${value.toFixed()} USD` : `${formatPct(value)} %`;
+  const formatted = code === 'suspect_price' ? `${value.toFixed()} USD` : `${formatPct(value)} %`;
   const instead = isKnown ? 'the last good value is shown' : 'no value is shown, because there is no good one';
-  const message = `Its source now reports ${shown}, which is not confirmed yet: ${instead}.`;
+  const message = `Its source now reports ${formatted}, which is not confirmed yet: ${instead}.`;
   return { code, field, value: value.toFixed(), message };
 }
 

@@ -36,9 +36,9 @@ export function composePortfolio(
   const { rowOf, unresolved } = resolveRows(context, holdings.positions, rows);
   const heldById = new Map(holdings.positions.map((held) => [held.id, held] as const));
 
-  const loopOf = (shown: Position, vaultId: StrategyId | null): PortfolioLoop & { readonly parts: PnlParts } => {
-    const held = heldById.get(shown.id) as HeldPosition;
-    const row = rowOf.get(shown.id) ?? null;
+  const loopOf = (own: Position, vaultId: StrategyId | null): PortfolioLoop & { readonly parts: PnlParts } => {
+    const held = heldById.get(own.id) as HeldPosition;
+    const row = rowOf.get(own.id) ?? null;
     const { timestamp } = holdings.block;
     const parts = loopParts({
       held,
@@ -50,9 +50,9 @@ export function composePortfolio(
     });
     return {
       kind: 'loop',
-      position: shown,
+      position: own,
       row,
-      drift: findDrift({ held, shown, block: holdings.block, row, vaultId, sightings: context.sightings }),
+      drift: findDrift({ held, position: own, block: holdings.block, row, vaultId, sightings: context.sightings }),
       pnl: toPnl(parts),
       parts,
     };
@@ -61,7 +61,7 @@ export function composePortfolio(
     loop;
 
   const openVault = (equity: EquityPosition): PortfolioVault => {
-    const loops = equity.yieldLoops.map((shown) => loopOf(shown, equity.strategyId));
+    const loops = equity.yieldLoops.map((loop) => loopOf(loop, equity.strategyId));
     return {
       kind: 'vault',
       chainId: chain.chainId,
@@ -94,10 +94,10 @@ export function composePortfolio(
 
   const ended = wallet.positions
     .filter(({ status }) => status !== 'open')
-    .map((shown) => loopOf(shown, rowOf.get(shown.id)?.equityVaultId ?? null));
+    .map((loop) => loopOf(loop, rowOf.get(loop.id)?.equityVaultId ?? null));
   const positions = wallet.positions
     .filter(({ status }) => status === 'open')
-    .map((shown) => withoutParts(loopOf(shown, null)));
+    .map((loop) => withoutParts(loopOf(loop, null)));
   const equityPositions = wallet.equityPositions.map(openVault);
   const closed = groupByVault(ended).map(({ vaultId, loops }): PortfolioItem => {
     const [only] = loops;

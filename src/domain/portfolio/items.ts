@@ -12,7 +12,7 @@ export function itemsOf({ positions, equityPositions, closed }: Portfolio): read
 }
 
 /** List every loop of a wallet, including those of vaults. */
-export function loopsOf(portfolio: Portfolio): readonly PortfolioLoop[] {
+function loopsOf(portfolio: Portfolio): readonly PortfolioLoop[] {
   return itemsOf(portfolio).flatMap((item) => (item.kind === 'loop' ? [item] : item.loops));
 }
 

@@ -70,19 +70,19 @@ function positionOf(position: Position): object {
     wallet: _wallet,
     marketId: _marketId,
     manual: _manual,
-    ...shown
+    ...fields
   } = position;
-  return withReadAt(shown);
+  return withReadAt(fields);
 }
 
 /** The block of the reading and the age of its price in the format of the contract. */
 function withReadAt({
   readAt,
   oraclePriceAsOfMs,
-  ...shown
+  ...fields
 }: Partial<Pick<Position, 'readAt' | 'oraclePriceAsOfMs'>>): object {
   return {
-    ...shown,
+    ...fields,
     readAt:
       readAt === undefined
         ? undefined
@@ -97,7 +97,7 @@ function pnlOf({ gaps: _gaps, ...pnl }: Pnl): object {
 }
 
 /** A row of the register as plain data. */
-export function registeredOf(row: RegisteredPosition): object {
+function registeredOf(row: RegisteredPosition): object {
   return {
     isOpen: row.isOpen,
     depositedUsd: row.depositedUsd.toFixed(),

@@ -24,6 +24,7 @@ export interface RegisteredRow {
   readonly desiredLtvPct: Decimal | null;
   readonly entryPrice: Decimal | null;
   readonly exitPrice: Decimal | null;
+  /** Vault whose yield loop the position is; `null` = a plain position. */
   readonly equityVaultId: StrategyId | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;

@@ -46,16 +46,16 @@ export function formatClosing(
 ): FormattedClosing {
   const { yieldFee, paysOut, pnlBeforeFee, pnlAfterFee } = closing;
   const whole = (assets: bigint) => formatUnitsPlain(assets, loan.decimals);
-  const shown = {
+  const result = {
     yieldFee: whole(yieldFee),
     paysOut: whole(paysOut),
     pnlBeforeFee: whole(pnlBeforeFee),
     pnlAfterFee: whole(pnlAfterFee),
   };
-  if (!loanUsd) return shown;
+  if (!loanUsd) return result;
   const usd = (assets: bigint) => toFixedHalfUp(fromUnits(assets, loan.decimals).times(loanUsd), 2);
   return {
-    ...shown,
+    ...result,
     yieldFeeUsd: usd(yieldFee),
     paysOutUsd: usd(paysOut),
     pnlBeforeFeeUsd: usd(pnlBeforeFee),

@@ -33,7 +33,7 @@ export function composePosition(held: HeldPosition, owner: Owner, { market, comp
   const status = statusOf(held);
   const gaps: Gap[] = [];
   // Assigned field by field: there are thousands of positions, and spreading objects of many shapes is measurably slower.
-  const shown: Draft = {
+  const draft: Draft = {
     id: held.id,
     positionId: `${owner.chainId}-${held.marketId}-${held.id}`,
     chainId: owner.chainId,
@@ -51,38 +51,38 @@ export function composePosition(held: HeldPosition, owner: Owner, { market, comp
   };
   if (!market) {
     const message = 'Its market is not in the catalog, so its tokens are unknown.';
-    shown.gaps = unknownFields([...TOKEN_FIELDS, ...VALUE_FIELDS], message);
-    addKnownManualMode(shown, held);
-    return shown;
+    draft.gaps = unknownFields([...TOKEN_FIELDS, ...VALUE_FIELDS], message);
+    addKnownManualMode(draft, held);
+    return draft;
   }
-  shown.collateralSymbol = market.collateral.displaySymbol;
-  shown.loanSymbol = market.loan.symbol;
-  shown.amountLeveragedCollateral = formatUnitsPlain(held.collateral, market.collateral.decimals);
-  shown.liquidationLtvPct = formatPct(limitsOf(market).liquidationLtvPct);
-  shown.amountDepositedInLoanToken = formatUnitsPlain(held.depositedAssets, market.loan.decimals);
-  shown.amountReturnedInLoanToken = formatUnitsPlain(held.returnedAssets, market.loan.decimals);
+  draft.collateralSymbol = market.collateral.displaySymbol;
+  draft.loanSymbol = market.loan.symbol;
+  draft.amountLeveragedCollateral = formatUnitsPlain(held.collateral, market.collateral.decimals);
+  draft.liquidationLtvPct = formatPct(limitsOf(market).liquidationLtvPct);
+  draft.amountDepositedInLoanToken = formatUnitsPlain(held.depositedAssets, market.loan.decimals);
+  draft.amountReturnedInLoanToken = formatUnitsPlain(held.returnedAssets, market.loan.decimals);
   if (status !== 'open') {
-    addNothingLeft(shown, status, gaps);
-    return shown;
+    addNothingLeft(draft, status, gaps);
+    return draft;
   }
   if (!composed) {
-    shown.gaps = unknownFields(VALUE_FIELDS, 'Its market has not been measured yet.');
-    addKnownManualMode(shown, held);
-    return shown;
+    draft.gaps = unknownFields(VALUE_FIELDS, 'Its market has not been measured yet.');
+    addKnownManualMode(draft, held);
+    return draft;
   }
   const value = valueHolding(held, composed, owner.block.timestamp);
   const { borrow, oracle, collateralApy } = composed.stamps;
-  shown.netCollateral = netCollateralOf(value, market).toFixed();
-  shown.amountLoan = formatUnitsPlain(value.debt, market.loan.decimals);
-  addLtv(shown, value, composed, gaps);
-  addUsd(shown, value, composed, gaps);
-  addClosing(shown, value, held, composed, gaps);
-  addManualMode(shown, held, composed, owner.block.timestamp, gaps);
-  shown.exitLiquidity = positionExit(composed, value.usd?.collateral ?? null, gaps);
-  shown.freshness = { borrow, oracle, collateralApy };
-  shown.warnings = composed.warnings;
-  addPriceAge(shown, composed, gaps);
-  return shown;
+  draft.netCollateral = netCollateralOf(value, market).toFixed();
+  draft.amountLoan = formatUnitsPlain(value.debt, market.loan.decimals);
+  addLtv(draft, value, composed, gaps);
+  addUsd(draft, value, composed, gaps);
+  addClosing(draft, value, held, composed, gaps);
+  addManualMode(draft, held, composed, owner.block.timestamp, gaps);
+  draft.exitLiquidity = positionExit(composed, value.usd?.collateral ?? null, gaps);
+  draft.freshness = { borrow, oracle, collateralApy };
+  draft.warnings = composed.warnings;
+  addPriceAge(draft, composed, gaps);
+  return draft;
 }
 
 /** A position under construction: optional fields are added once they are known. */
@@ -96,7 +96,7 @@ export function headroomPct(ltvPct: string, liquidationLtvPct: string): string {
   return new Decimal(liquidationLtvPct).minus(ltvPct).toFixed(2);
 }
 
-function addLtv(shown: Draft, value: Valuation, composed: PositionMarketValues, gaps: Gap[]): void {
+function addLtv(draft: Draft, value: Valuation, composed: PositionMarketValues, gaps: Gap[]): void {
   const ltvPct = value.ltvPct === null ? null : formatPct(value.ltvPct);
   if (ltvPct === null) {
     const message = 'The oracle values the collateral at zero.';
@@ -105,39 +105,39 @@ function addLtv(shown: Draft, value: Valuation, composed: PositionMarketValues, 
   if (value.liquidationPrice === null) {
     gaps.push(gap('liquidationPrice', 'NONE', 'Without debt there is no liquidation.'));
   }
-  shown.ltvPct = ltvPct;
-  shown.ltvHeadroomPct = ltvPct === null ? null : headroomPct(ltvPct, formatPct(composed.liquidationLtvPct));
-  addLeverage(shown, value.ltvPct, composed, gaps);
-  shown.liquidationPrice = value.liquidationPrice === null ? null : formatPrice(value.liquidationPrice);
+  draft.ltvPct = ltvPct;
+  draft.ltvHeadroomPct = ltvPct === null ? null : headroomPct(ltvPct, formatPct(composed.liquidationLtvPct));
+  addLeverage(draft, value.ltvPct, composed, gaps);
+  draft.liquidationPrice = value.liquidationPrice === null ? null : formatPrice(value.liquidationPrice);
 }
 
-function addLeverage(shown: Draft, ltvPct: Decimal | null, composed: PositionMarketValues, gaps: Gap[]): void {
+function addLeverage(draft: Draft, ltvPct: Decimal | null, composed: PositionMarketValues, gaps: Gap[]): void {
   if (ltvPct === null || ltvPct.gte(100)) {
     const message = 'The debt is at least the collateral value: there is no equity.';
     for (const field of ['currentLeverage', 'currentLeverageApyPct']) gaps.push(gap(field, 'NOT_APPLICABLE', message));
-    shown.currentLeverage = null;
-    shown.currentLeverageApyPct = null;
+    draft.currentLeverage = null;
+    draft.currentLeverageApyPct = null;
     return;
   }
   const { effectiveCollateralApyPct, netBorrowApyPct } = composed;
-  shown.currentLeverage = formatLeverage(ltvPct);
-  shown.currentLeverageApyPct = formatPct(
-    leverageApyPct(effectiveCollateralApyPct, netBorrowApyPct, new Decimal(shown.currentLeverage)),
+  draft.currentLeverage = formatLeverage(ltvPct);
+  draft.currentLeverageApyPct = formatPct(
+    leverageApyPct(effectiveCollateralApyPct, netBorrowApyPct, new Decimal(draft.currentLeverage)),
   );
   const uncounted = composed.gaps.find(({ field }) => field === 'netBorrowApyPct');
   if (uncounted) gaps.push({ ...uncounted, field: 'currentLeverageApyPct' });
 }
 
-function addUsd(shown: Draft, { usd }: Valuation, composed: PositionMarketValues, gaps: Gap[]): void {
+function addUsd(draft: Draft, { usd }: Valuation, composed: PositionMarketValues, gaps: Gap[]): void {
   if (usd === null) {
     const known = composed.gaps.find(({ field }) => field === 'loan.priceUsd');
     const missing = known ?? gap('loan.priceUsd', 'NOT_MEASURED', 'The price of the loan token is unknown.');
     for (const field of USD_FIELDS) gaps.push({ ...missing, field });
     return;
   }
-  shown.collateralUsd = toFixedHalfUp(usd.collateral, 2);
-  shown.debtUsd = toFixedHalfUp(usd.debt, 2);
-  shown.netValueUsd = toFixedHalfUp(usd.net, 2);
+  draft.collateralUsd = toFixedHalfUp(usd.collateral, 2);
+  draft.debtUsd = toFixedHalfUp(usd.debt, 2);
+  draft.netValueUsd = toFixedHalfUp(usd.net, 2);
 }
 
 /**
@@ -145,14 +145,14 @@ function addUsd(shown: Draft, { usd }: Valuation, composed: PositionMarketValues
  * value and a gap.
  */
 function addClosing(
-  shown: Draft,
+  draft: Draft,
   value: Valuation,
   { depositedAssets, manualMode }: HeldPosition,
   { market, fees, loanPrice }: PositionMarketValues,
   gaps: Gap[],
 ): void {
   const yieldFee = manualMode ? 0n : fees.yieldFee;
-  shown.closeNow = formatClosing(closingOf(value, depositedAssets, yieldFee), market, loanPrice?.value.usd);
+  draft.closeNow = formatClosing(closingOf(value, depositedAssets, yieldFee), market, loanPrice?.value.usd);
   if (manualMode) return;
   const assumed = fees.gaps.find(({ field }) => field === 'fees.yieldFeePct');
   if (assumed) gaps.push({ ...assumed, field: 'closeNow.yieldFee' });
@@ -162,7 +162,7 @@ function addClosing(
 const MANUAL_AHEAD_SEC = 1_800n;
 
 function addManualMode(
-  shown: Draft,
+  draft: Draft,
   held: HeldPosition,
   composed: PositionMarketValues,
   timestamp: bigint,
@@ -173,41 +173,41 @@ function addManualMode(
     gaps.push(gap('manualMode', 'NOT_MEASURED', 'The contract of the position did not answer.'));
     return;
   }
-  shown.manualMode = manualMode;
+  draft.manualMode = manualMode;
   if (!manualMode) return;
   const { debt: debtLater } = valueHolding(held, composed, timestamp + MANUAL_AHEAD_SEC);
-  shown.manual = { collateral, borrowShares, debtLater };
+  draft.manual = { collateral, borrowShares, debtLater };
 }
 
 /** The manual mode is known without the market's values; the calls that end it need them. */
-function addKnownManualMode(shown: Draft, { manualMode }: HeldPosition): void {
+function addKnownManualMode(draft: Draft, { manualMode }: HeldPosition): void {
   if (manualMode === undefined) return;
-  shown.manualMode = manualMode;
-  shown.gaps = shown.gaps.filter(({ field }) => field !== 'manualMode');
+  draft.manualMode = manualMode;
+  draft.gaps = draft.gaps.filter(({ field }) => field !== 'manualMode');
 }
 
-function addPriceAge(shown: Draft, { facts }: PositionMarketValues, gaps: Gap[]): void {
+function addPriceAge(draft: Draft, { facts }: PositionMarketValues, gaps: Gap[]): void {
   const asOfMs = priceAsOfMs(facts.oracle.value.feeds);
   const missing = priceAgeGap(asOfMs);
   if (missing) gaps.push(missing);
-  if (asOfMs !== undefined) shown.oraclePriceAsOfMs = asOfMs;
+  if (asOfMs !== undefined) draft.oraclePriceAsOfMs = asOfMs;
 }
 
 /** An ended position has zero amounts; its ratios do not apply. */
-function addNothingLeft(shown: Draft, status: PositionStatus, gaps: Gap[]): void {
+function addNothingLeft(draft: Draft, status: PositionStatus, gaps: Gap[]): void {
   for (const field of RATIO_FIELDS) gaps.push(gap(field, 'NOT_APPLICABLE', `The position is ${status}.`));
-  shown.netCollateral = '0';
-  shown.amountLoan = '0';
-  shown.ltvPct = null;
-  shown.ltvHeadroomPct = null;
-  shown.currentLeverage = null;
-  shown.collateralUsd = '0.00';
-  shown.debtUsd = '0.00';
-  shown.netValueUsd = '0.00';
-  shown.currentLeverageApyPct = null;
-  shown.liquidationPrice = null;
-  shown.closeNow = null;
-  shown.manualMode = null;
+  draft.netCollateral = '0';
+  draft.amountLoan = '0';
+  draft.ltvPct = null;
+  draft.ltvHeadroomPct = null;
+  draft.currentLeverage = null;
+  draft.collateralUsd = '0.00';
+  draft.debtUsd = '0.00';
+  draft.netValueUsd = '0.00';
+  draft.currentLeverageApyPct = null;
+  draft.liquidationPrice = null;
+  draft.closeNow = null;
+  draft.manualMode = null;
 }
 
 const RATIO_FIELDS = [

@@ -37,12 +37,12 @@ export function composeWallet(
   tags: LoopTags,
 ): ComposedWallet {
   const newestFirst = holdings.positions.toSorted((a, b) => b.id - a.id);
-  const shown = newestFirst.map((held) => {
+  const loops = newestFirst.map((held) => {
     const found = {
       market: chain.markets.find(({ id }) => id === held.marketId),
       composed: markets.get(held.marketId),
     };
-    return { held, shown: composePosition(held, holdings, found), composed: found.composed };
+    return { held, position: composePosition(held, holdings, found), composed: found.composed };
   });
   const matches = matchLoops(chain, markets, holdings, tags);
   const attributed = new Set([...matches.values()].flatMap(({ loopIds }) => loopIds));
@@ -51,7 +51,7 @@ export function composeWallet(
     wallet: holdings.wallet,
     block: holdings.block,
     leftAuthorizations: holdings.authorized,
-    positions: shown.filter(({ held }) => !attributed.has(held.id)).map((entry) => entry.shown),
+    positions: loops.filter(({ held }) => !attributed.has(held.id)).map((entry) => entry.position),
     equityPositions: chain.equityVaults.flatMap((vault) => {
       const match = matches.get(vault.id);
       const held = holdings.stocks.find(({ marketId }) => marketId === vault.stockMarket.id);
@@ -60,7 +60,7 @@ export function composeWallet(
         vault,
         held,
         match,
-        loops: shown.filter((entry) => match.loopIds.includes(entry.held.id)),
+        loops: loops.filter((entry) => match.loopIds.includes(entry.held.id)),
         stock: markets.get(vault.stockMarket.id),
       };
       return [composeEquityPosition(input, holdings)];

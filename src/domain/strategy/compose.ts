@@ -110,7 +110,7 @@ function gapOf(composed: ComposedMarket, name: string): Gap | undefined {
 }
 
 /** Pick the ages that the freshness groups of the frozen contract lack. */
-export function inputsOf({ prices, incentives }: ComposedMarket['stamps']): Strategy['inputFreshness'] {
+function inputsOf({ prices, incentives }: ComposedMarket['stamps']): Strategy['inputFreshness'] {
   return { prices, incentives };
 }
 

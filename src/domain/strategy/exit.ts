@@ -22,7 +22,7 @@ const TIER_OF_SIZE = [
 /** Format an exit-liquidity sweep, or its absence. */
 export function exitLiquidityOf(sweep: Fact<ExitSweep> | undefined): ExitLiquidity {
   if (!sweep) return { measured: false };
-  const shown = EXIT_SIZES_USD.map((size) => {
+  const quotes = EXIT_SIZES_USD.map((size) => {
     const loss = sweep.value.slippagePct[size];
     return [size, loss === null ? null : formatPct(loss)] as const;
   });
@@ -31,7 +31,7 @@ export function exitLiquidityOf(sweep: Fact<ExitSweep> | undefined): ExitLiquidi
     asOfMs: sweep.asOfMs,
     method: `${sweep.source} quotes`,
     direction: 'collateral to stable',
-    slippagePct: Object.fromEntries(shown) as Record<ExitSizeUsd, string | null>,
+    slippagePct: Object.fromEntries(quotes) as Record<ExitSizeUsd, string | null>,
   };
 }
 

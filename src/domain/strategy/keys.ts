@@ -48,7 +48,7 @@ export function indexStrategy(strategy: Strategy): IndexedStrategy {
 }
 
 /** Compare two keys; unknown ones come last in both directions. */
-export function compareKeys(a: SortKey, b: SortKey, direction: SortDirection): number {
+function compareKeys(a: SortKey, b: SortKey, direction: SortDirection): number {
   if (a === undefined || b === undefined) return a === b ? 0 : a === undefined ? 1 : -1;
   const order = a < b ? -1 : a > b ? 1 : 0;
   return direction === 'asc' ? order : -order;

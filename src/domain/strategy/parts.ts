@@ -41,7 +41,7 @@ function formatUsdPrice({ value }: Fact<UsdPrice>): string {
 }
 
 /** Format an incentive with one line per reward symbol. */
-export function incentiveOf(incentive: RunningIncentive): Incentive {
+function incentiveOf(incentive: RunningIncentive): Incentive {
   const bySymbol = new Map<string, Decimal>();
   for (const { symbol, aprPct } of incentive.campaigns) {
     bySymbol.set(symbol, bySymbol.get(symbol)?.plus(aprPct) ?? aprPct);
@@ -91,8 +91,8 @@ export function addAverages(
 
 /** Format trailing means; `undefined` when no window is covered. */
 function averagesOf(means: WindowMeans): TrailingAverages | undefined {
-  const shown = Object.entries(means).map(([name, mean]) => [name, formatPct(mean)] as const);
-  return shown.length === 0 ? undefined : (Object.fromEntries(shown) as Record<WindowName, string>);
+  const formatted = Object.entries(means).map(([name, mean]) => [name, formatPct(mean)] as const);
+  return formatted.length === 0 ? undefined : (Object.fromEntries(formatted) as Record<WindowName, string>);
 }
 
 /** One hundredth of a percent in WAD. */

@@ -27,13 +27,15 @@ const ANSWER_TYPES = ['application/json', 'application/graphql-response+json', '
 export function useGateway({ formatError }: GatewayOptions): Plugin<ServerContext> {
   /** A refused key gets no other information, neither data nor budget, wherever it is refused. */
   const settle = (result: ShownResult, { info }: ServerContext): ShownResult => {
-    const shown = presentable(result, info);
-    if (shown.errors?.some(({ extensions }) => extensions.code === 'unauthorized')) {
+    const formatted = presentable(result, info);
+    if (formatted.errors?.some(({ extensions }) => extensions.code === 'unauthorized')) {
       info.rateLimit = null;
       return { errors: [formatError(new UnauthorizedError(), info.correlationId)] };
     }
     const { extensions } = budgetExtension(info, WINDOW_SEC);
-    return extensions === undefined ? shown : { ...shown, extensions: { ...shown.extensions, ...extensions } };
+    return extensions === undefined
+      ? formatted
+      : { ...formatted, extensions: { ...formatted.extensions, ...extensions } };
   };
   const presentable = <T extends ShownResult>(result: T, { correlationId }: RequestContext): T =>
     result.errors === undefined

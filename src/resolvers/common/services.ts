@@ -1,8 +1,8 @@
 import type { Catalog } from '../../catalog/types.ts';
 import type { ChainFacts, FreshnessBudgets } from '../../domain/facts.ts';
 import type { ComposedChain } from '../../domain/market/types.ts';
+import type { TvlAmounts } from '../../domain/tvl/types.ts';
 import type { HistorySource } from '../../loaders/history.ts';
-import type { Decimal } from '../../shared/decimal.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
 import type { OpsServices } from '../ops/ops-services.ts';
 import type { PositionServices } from '../position/position-services.ts';
@@ -106,18 +106,7 @@ export interface HealthPort {
   readiness(chainId: ChainId, nowMs: number): ChainReadiness;
 }
 
-export interface TvlTotals {
-  /** USD with 2 places; `tvlUsd + borrowedUsd = grossTvlUsd` on these rounded numbers. */
-  readonly tvlUsd: Decimal;
-  readonly grossTvlUsd: Decimal;
-  readonly borrowedUsd: Decimal;
-  /** Absent: not measured yet. */
-  readonly badDebtUsd?: Decimal | undefined;
-  /** The part of the gross sum on oracles far from what they can be compared with; absent: not measured yet. */
-  readonly divergentUsd?: Decimal | undefined;
-  readonly positions: number;
-  readonly users: number;
-}
+export type TvlTotals = TvlAmounts;
 
 export interface TvlSnapshot {
   /** Another one for every measurement. */

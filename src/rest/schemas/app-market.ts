@@ -14,7 +14,7 @@ import {
 } from './common.ts';
 
 /** Tagged numbers of the app market model (section 2.5), which the client converts before use. */
-export const bn = (description: string) =>
+const bn = (description: string) =>
   z
     .object({
       $bn: z
@@ -23,7 +23,7 @@ export const bn = (description: string) =>
         .meta({ description: 'Plain decimal, no exponent.', examples: ['1250.5'] }),
     })
     .describe(`${description} Exact decimal.`);
-export const bigint = (description: string) =>
+const bigint = (description: string) =>
   z
     .object({
       $bigint: z

@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../../shared/errors.ts';
-import { INELIGIBILITIES, LIQUIDITY_PLACES, SWAP_SOURCES, VISIBILITY_CHECKS } from '../../shared/vocabulary.ts';
+import {
+  INELIGIBILITIES,
+  LIQUIDITY_PLACES,
+  QUERY_MEASURES,
+  SWAP_SOURCES,
+  VISIBILITY_CHECKS,
+} from '../../shared/vocabulary.ts';
 import { addressString, dateTime, decimalString, marketIdString, pct } from './common.ts';
 
 /**
@@ -89,21 +95,7 @@ export const ERROR_DETAILS = {
   payload_too_large: z.strictObject({ limitBytes: z.int().describe('Largest body.') }),
   unsupported_media_type: z.strictObject({ accepts: z.array(z.string()).describe('Supported media types.') }),
   query_too_complex: z.strictObject({
-    measure: z
-      .enum([
-        'tokens',
-        'brackets',
-        'selections',
-        'fragments',
-        'validation',
-        'depth',
-        'fields',
-        'aliases',
-        'directives',
-        'cost',
-        'batch',
-      ])
-      .describe('The exceeded measure of the query.'),
+    measure: z.enum([...QUERY_MEASURES, 'cost', 'batch']).describe('The exceeded measure of the query.'),
     limit: z.number().describe('The limit.'),
     actual: z.number().optional().describe('Measured value of the query; absent if counting stopped at the limit.'),
     tier: z.enum(['anonymous', 'partner', 'ops']).describe('Tier of the caller.'),
@@ -187,7 +179,7 @@ const ENVELOPES = Object.fromEntries(
 
 function envelope(code: string, details: z.ZodType | null): z.ZodType {
   const name = code.replace(/(?:^|_)(\w)/g, (_all, letter: string) => letter.toUpperCase());
-  const said = {
+  const fields = {
     code: z.literal(code).describe('Stable code.'),
     message: z.string().describe('The problem, the limit, and the next step.'),
     correlationId: z.string().describe('Identifies the failing request; the same as the header x-correlation-id.'),
@@ -195,7 +187,7 @@ function envelope(code: string, details: z.ZodType | null): z.ZodType {
   return z
     .strictObject({
       error: z
-        .strictObject(details === null ? said : { ...said, details: details.describe('Details of the code.') })
+        .strictObject(details === null ? fields : { ...fields, details: details.describe('Details of the code.') })
         .describe('The error.'),
     })
     .meta({ id: `${name}Error`, description: `The error body with the code \`${code}\`.` });

@@ -97,7 +97,7 @@ export const strategyChainId = (chainIds: readonly number[]) =>
       description: 'Chain id; the chain of the strategy when left out. Another chain is refused.',
     });
 
-export const cost = z
+const cost = z
   .object({
     kind: z.enum(COST_KINDS).describe('Kind of the cost.'),
     token: addressString('Token of the amount.'),
@@ -135,7 +135,7 @@ export const liquidation = z
 
 export const costList = z.array(cost).describe('Immediate costs, by kind; empty without swaps and fees.');
 
-export const positionPreview = z
+const positionPreview = z
   .object({
     leverage: decimalString('Leverage after the expected fill, 1 decimal.').optional(),
     requestedLtv: pct('The requested LTV.').optional(),

@@ -135,7 +135,7 @@ function combinedStock(
 }
 
 /** How far the stock may fall before it can be liquidated, percent: `(1 − ltv / liquidationLtv) × 100`. */
-export function priceDropPct(ltvPct: Decimal, liquidationLtvPct: Decimal): Decimal {
+function priceDropPct(ltvPct: Decimal, liquidationLtvPct: Decimal): Decimal {
   return HUNDRED.minus(ltvPct.div(liquidationLtvPct).times(HUNDRED));
 }
 

@@ -13,7 +13,7 @@ const HUNDRED_PCT: Decimal = new Decimal(100);
  * collateral, or selling a part of the collateral and repaying with the proceeds. Empty when it is not above the target.
  * @param depositFee share in WAD that the contract takes of a repayment or an added collateral
  */
-export function waysDown(
+function waysDown(
   market: Market,
   { collateral, debt }: PositionState,
   price: bigint,

@@ -32,7 +32,7 @@ export interface LossInput {
 }
 
 /** Loss of a swap against its reference, loan base units, rounded down; 0 where nothing prices the pair. */
-export function lossInLoan({ swap, outPrice }: JudgedSwap): bigint {
+function lossInLoan({ swap, outPrice }: JudgedSwap): bigint {
   const { reference, expectedOut } = swap;
   if (reference === undefined || reference <= expectedOut) return 0n;
   const lost = reference - expectedOut;
@@ -40,7 +40,7 @@ export function lossInLoan({ swap, outPrice }: JudgedSwap): bigint {
 }
 
 /** Cost as a percentage of the equity, rounded up to 2 places; `undefined` without equity. */
-export function lossOfEquityPct(lost: bigint, equity: bigint): Decimal | undefined {
+function lossOfEquityPct(lost: bigint, equity: bigint): Decimal | undefined {
   if (equity <= 0n) return undefined;
   const pct = new Decimal(lost.toString()).times(HUNDRED).div(equity.toString());
   return pct.decimalPlaces(SHOWN_PLACES, Decimal.ROUND_UP);

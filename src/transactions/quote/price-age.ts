@@ -36,12 +36,12 @@ export function requirePriceAge(deps: BuilderDeps, chain: Chain, market: Market,
   if (!deviationPct) return [undatedIssue(judged)];
   if (deviationPct.lte(MAX_DEVIATION_PCT)) return [];
   const asOf = new Date(live.readAt.blockTimeMs).toISOString();
-  const shown = toFixedHalfUp(deviationPct, 2);
+  const formatted = toFixedHalfUp(deviationPct, 2);
   const { reference } = judged;
   const details = { group: 'oracle', asOf, staleAfterSec: deps.budgets.oracle, staleForSec: 0, reference };
   throw new StaleDataError(
-    { ...details, deviationPct: shown },
-    `Nothing new is borrowed on a price of unknown age that others contradict: the ${reference} names no feeds with dates, and it is ${shown} % away from the USD prices of its tokens (at most ${MAX_DEVIATION_PCT} %). Try again when they agree; closing, repaying and adding collateral go on.`,
+    { ...details, deviationPct: formatted },
+    `Nothing new is borrowed on a price of unknown age that others contradict: the ${reference} names no feeds with dates, and it is ${formatted} % away from the USD prices of its tokens (at most ${MAX_DEVIATION_PCT} %). Try again when they agree; closing, repaying and adding collateral go on.`,
   );
 }
 

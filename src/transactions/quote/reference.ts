@@ -52,7 +52,7 @@ export function referenceFor(input: ReferenceInput): Reference | undefined {
 }
 
 /** USD per whole collateral token: the oracle's price in loan tokens times the loan token's. */
-export function collateralUsd(market: Market, price: bigint, loanUsd: Decimal | undefined): Decimal | undefined {
+function collateralUsd(market: Market, price: bigint, loanUsd: Decimal | undefined): Decimal | undefined {
   return loanUsd && wholePrice(price, market).times(loanUsd);
 }
 

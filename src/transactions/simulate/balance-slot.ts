@@ -47,7 +47,7 @@ const MARK = 0x5b1a_7e00_0000_0000n;
  * (rebasing shares, foreign storage).
  * @throws ChainReadError
  */
-export async function findBalanceSlot(
+async function findBalanceSlot(
   { client, at }: Reading,
   token: Address,
   account: Address,

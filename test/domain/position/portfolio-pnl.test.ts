@@ -88,8 +88,8 @@ function expectPnl(pnl: Pnl, expected: { deposited: Decimal; returned: Decimal; 
 
 const holding = { collateral: units('500'), borrowShares: units('400') * 10n ** 6n };
 const open = held(market.id, { ...holding, depositedAssets: units('120') });
-const onlyItem = (seen: Parameters<typeof portfolioOf>[0]) => {
-  const { positions, closed } = portfolioOf(seen);
+const onlyItem = (observed: Parameters<typeof portfolioOf>[0]) => {
+  const { positions, closed } = portfolioOf(observed);
   const [item] = [...positions, ...closed];
   if (item?.kind !== 'loop') throw new Error('a loop expected');
   return item as PortfolioLoop;

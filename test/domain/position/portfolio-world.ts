@@ -10,7 +10,7 @@ import type { MarketId } from '../../../src/shared/ids.ts';
 import { completeFacts, DAY, NOW_MS } from '../world.ts';
 import { composedOf, holdings, WALLET } from './position-world.ts';
 
-export const catalog = createCatalog(curatedChains);
+const catalog = createCatalog(curatedChains);
 
 /** A row of the register: open, 20 days old, opened at an LTV of 80 %. */
 export function rowOf(marketId: MarketId, over: Partial<RegisteredRow> = {}): RegisteredRow {
@@ -38,7 +38,7 @@ export function rowOf(marketId: MarketId, over: Partial<RegisteredRow> = {}): Re
   };
 }
 
-export interface Seen {
+export interface ObservedAge {
   readonly chain: Chain;
   readonly facts?: ChainFacts;
   readonly positions?: readonly HeldPosition[];
@@ -55,7 +55,7 @@ export function portfolioOf({
   stocks = [],
   rows = [],
   known = new Map(),
-}: Seen): Portfolio {
+}: ObservedAge): Portfolio {
   const context = portfolioContext(catalog, chain, composedOf(chain, facts), facts, { known, nowMs: NOW_MS });
   return composePortfolio(context, holdings(chain.chainId, positions, stocks), rows);
 }

@@ -70,10 +70,10 @@ describe('stockLtvPct', () => {
 
 describe('slippage', () => {
   /** At its safe LTV the yield leg has less room than 1 %: what holds is echoed, and what was asked for is said. */
-  const expectTightened = (echoed: number, said: string) => {
+  const expectTightened = (echoed: number, output: string) => {
     expect(echoed).toBeLessThan(0.01);
     expect(echoed).toBeGreaterThan(0.005);
-    expect(said).toContain(`Of the slippage 0.01 only ${echoed} holds`);
+    expect(output).toContain(`Of the slippage 0.01 only ${echoed} holds`);
   };
 
   test('default: 0.01, within the limit of the contracts', async () => {

@@ -86,9 +86,9 @@ describe('a node that fails', () => {
       const untouched = await observe(service, OTHER_CHAIN);
       expect(differences(other.leaves, untouched.leaves)).toEqual([]);
       expect((await service.get('/ready')).status).toBe(200);
-      const said = [...during.texts, ...logs.take()].join('\n');
-      expect(said).not.toContain(proxy.url);
-      expect(said).not.toContain('node te');
+      const text = [...during.texts, ...logs.take()].join('\n');
+      expect(text).not.toContain(proxy.url);
+      expect(text).not.toContain('node te');
 
       proxy.set({ kind: 'pass' });
       await service.refresh('lending-state:1', 'collateral-apy-onchain:1');

@@ -102,7 +102,7 @@ describe('a deployment that lacks views', () => {
     }
     await client.setCode({ address, bytecode: code });
   }
-  const said = ({ note, meta }: Json): string => note ?? meta.instructions;
+  const output = ({ note, meta }: Json): string => note ?? meta.instructions;
 
   it.each([...OPENING, ...LEAVING])(
     'behavior: %s continues with the documented defaults and a note',
@@ -110,8 +110,8 @@ describe('a deployment that lacks views', () => {
       await without(body.chainId, [...STATE, ...TERMS]);
       const answer = await service.post(`/v1/partner/${path}`, body, PARTNER);
       expect(answer.status, answer.text).toBe(200);
-      expect(said(answer.body)).toContain(`The contract did not answer ${STATE.join(', ')}: it counts as open`);
-      expect(said(answer.body)).toContain(
+      expect(output(answer.body)).toContain(`The contract did not answer ${STATE.join(', ')}: it counts as open`);
+      expect(output(answer.body)).toContain(
         `The contract did not answer ${TERMS.join(', ')}: documented defaults are used`,
       );
     },

@@ -216,7 +216,7 @@ describe.each(ROWS.map((row) => [row.provider, row] as const))('%s', (provider, 
     await refresh(row);
     waitTimeouts.restore();
     const during = await observe(service, row.reads);
-    const asked = service.world.upstreams.requests();
+    const requested = service.world.upstreams.requests();
 
     // Reads go on, and readiness is about the chain.
     expect(during.statuses).toEqual(row.reads.map(() => 200));
@@ -260,19 +260,19 @@ describe.each(ROWS.map((row) => [row.provider, row] as const))('%s', (provider, 
 
     // One call in flight per key, and no more than two further tries.
     const calls = new Map<string, number>();
-    for (const { provider: from, method, path, query, body } of asked) {
+    for (const { provider: from, method, path, query, body } of requested) {
       const key = JSON.stringify([from, method, path, query, body]);
       calls.set(key, (calls.get(key) ?? 0) + 1);
     }
     expect(Math.max(...calls.values())).toBeLessThanOrEqual(meaning === 'harmless' && !row.alsoDown ? 1 : 3);
 
     // Nothing of the upstream or a key in any answer or line.
-    const said = [...during.texts, JSON.stringify([...during.groups.values()]), ...logs.take()].join('\n');
+    const text = [...during.texts, JSON.stringify([...during.groups.values()]), ...logs.take()].join('\n');
     const { origin } = service.world.upstreams;
     for (const marker of [...SECRETS, origin, origin.replace('http://', ''), 'Just a moment', 'Simulated', 'NaN']) {
-      expect(said.includes(marker), marker).toBe(false);
+      expect(text.includes(marker), marker).toBe(false);
     }
-    expect(said).not.toMatch(/(?<![0-9a-f])1e\+?30(?![0-9a-f])|1000000000000000019884624838656|-1000000000|undefined/);
+    expect(text).not.toMatch(/(?<![0-9a-f])1e\+?30(?![0-9a-f])|1000000000000000019884624838656|-1000000000|undefined/);
 
     // Well again within one refresh.
     faults.clear();

@@ -102,11 +102,11 @@ describe('one unreadable wallet', () => {
         .execute();
       service.clock.advance(MINUTE_MS);
       const { body } = await service.get(LIST, OPS);
-      const told = (users: Json[]) =>
+      const reported = (users: Json[]) =>
         users
           .filter(({ address }) => address !== poisoned)
           .map(({ address, header, positions, closed }) => [address, header, positions.length, closed.length]);
-      expect(told(body.users)).toEqual(told(before.users));
+      expect(reported(body.users)).toEqual(reported(before.users));
       expect(body.users.find(({ address }: Json) => address === poisoned)).toEqual({
         address: poisoned,
         chainId: 1,

@@ -48,20 +48,20 @@ const ASKED = {
 /** Of the collateral, what a preview may differ by from one that nothing disturbed: the venues quote differently. */
 const TOLERANCE = 0.02;
 
-async function simulate(asked: keyof typeof ASKED): Promise<{ status: number; body: Json }> {
-  const { status, body, text } = await service.post('/v1/partner/leverage/simulate', ASKED[asked], PARTNER);
+async function simulate(requested: keyof typeof ASKED): Promise<{ status: number; body: Json }> {
+  const { status, body, text } = await service.post('/v1/partner/leverage/simulate', ASKED[requested], PARTNER);
   const { origin } = service.world.upstreams;
-  const said = [text, ...logs.take()].join('\n');
+  const output = [text, ...logs.take()].join('\n');
   for (const marker of [SECRET, origin, origin.replace('http://', ''), 'Just a moment', 'Simulated', 'NaN']) {
-    expect(said.includes(marker), marker).toBe(false);
+    expect(output.includes(marker), marker).toBe(false);
   }
   return { status, body };
 }
 const collateralOf = ({ body }: { body: Json }) => Number(body.positionPreview.amountLeveragedCollateral);
 
-async function expectTrue(asked: keyof typeof ASKED, healthy: number, answer: { status: number; body: Json }) {
+async function expectTrue(request: keyof typeof ASKED, healthy: number, answer: { status: number; body: Json }) {
   expect(answer.status, JSON.stringify(answer.body)).toBe(200);
-  expect(Math.abs(collateralOf(answer) / healthy - 1), asked).toBeLessThan(TOLERANCE);
+  expect(Math.abs(collateralOf(answer) / healthy - 1), request).toBeLessThan(TOLERANCE);
 }
 
 const VENUES: readonly (readonly [Provider, source: string, other: string])[] = [

@@ -58,8 +58,8 @@ describe('SIGTERM', () => {
     cluster.world.upstreams.faults.set('coingecko', { kind: 'latency', ms: 1_500 }, { path: 'market_chart' });
     cluster.world.upstreams.clearRequests();
     const slow = get(agent, `${service.url}/v1/prices/chart?coinId=ethena-staked-usde`);
-    const asked = () => cluster.world.upstreams.requests().some(({ path }) => path.includes('market_chart'));
-    await eventually(asked, (seen) => seen);
+    const requested = () => cluster.world.upstreams.requests().some(({ path }) => path.includes('market_chart'));
+    await eventually(requested, (observed) => observed);
     const ended = service.end('SIGTERM');
     const { status, connection, body } = await slow;
     expect([status, connection]).toEqual([200, 'close']);

@@ -89,9 +89,9 @@ describe('keys while Postgres is stopped', () => {
     await postgres.start();
     expect(await statusOf('partner')).toBe(200);
     expect(await keyHealth()).toEqual({ checked: true });
-    const told = logs.take();
+    const reported = logs.take();
     for (const message of ['keys cannot be checked', 'keys are checked again']) {
-      expect(told.filter((line) => line.includes(message))).toHaveLength(1);
+      expect(reported.filter((line) => line.includes(message))).toHaveLength(1);
     }
   });
 

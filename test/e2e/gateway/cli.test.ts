@@ -70,25 +70,25 @@ describe('npm start', () => {
     'prints its URLs and examples, works, names a taken port, and leaves no processes',
     async () => {
       const running = bundled(ownWorld());
-      await running.said('Ready');
-      const said = running.stdout();
-      expect(said.split('\n')[0]).toBe('Starting spiral-gateway: loading the sources.');
-      expect(said).toMatch(
+      await running.output('Ready');
+      const output = running.stdout();
+      expect(output.split('\n')[0]).toBe('Starting spiral-gateway: loading the sources.');
+      expect(output).toMatch(
         /Starting the local world[\s\S]*(Chains 1 and 4663 are up|Postgres is up)[\s\S]*Starting the service/,
       );
-      expect(said).toContain('local world');
-      expect(said.split('\n').length).toBeLessThan(30);
-      const urls = [...said.matchAll(/http:\/\/127\.0\.0\.1:\d+[^\s',]*/g)].map(([url]) => url);
+      expect(output).toContain('local world');
+      expect(output.split('\n').length).toBeLessThan(30);
+      const urls = [...output.matchAll(/http:\/\/127\.0\.0\.1:\d+[^\s',]*/g)].map(([url]) => url);
       const page = await fetch(urls.find((url) => url.endsWith('/graphql')) ?? '', {
         headers: { accept: 'text/html' },
       });
       expect(await page.text()).toContain('<html');
-      for (const key of ['local-partner', 'local-ops']) expect(said).toContain(key);
+      for (const key of ['local-partner', 'local-ops']) expect(output).toContain(key);
       const pages = urls.filter((url) => /\/(v1\/strategies|docs|ops|health)$/.test(url));
       expect(new Set(pages.map((url) => new URL(url).pathname)).size).toBe(4);
       for (const url of pages) expect([url, (await fetch(url)).status]).toEqual([url, 200]);
 
-      const lines = said.split('\n').filter((line) => line.includes('curl '));
+      const lines = output.split('\n').filter((line) => line.includes('curl '));
       expect(lines).toHaveLength(3);
       for (const line of lines) {
         const response = await execute(line);
@@ -99,7 +99,7 @@ describe('npm start', () => {
       }
       expect(running.stderr()).toBe('');
 
-      const portAfter = (word: RegExp) => word.exec(said)?.[1] ?? '';
+      const portAfter = (word: RegExp) => word.exec(output)?.[1] ?? '';
       const { port } = new URL(urls[0] ?? '');
       const taken = {
         PORT: port,
@@ -127,7 +127,7 @@ describe('npm start', () => {
     'a signal to npm ends all its child processes',
     async () => {
       const running = start('npm', ['start'], { ...ownWorld(), HOME: folder });
-      await running.said('Ready');
+      await running.output('Ready');
       const below = await descendants(running.child.pid ?? 0);
       expect(below.map(({ command }) => command).join(' ')).toContain('anvil');
       running.child.kill('SIGTERM');
@@ -215,7 +215,7 @@ describe('npm run build', () => {
         const [, flags = ''] = /^NODE_ENV=production node (.*) dist\/main\.js$/m.exec(guide) ?? [];
         expect(flags).toMatch(/^--/);
         const running = start(process.execPath, [...flags.split(' '), join(outdir, 'main.js')], ownWorld());
-        await running.said('Ready');
+        await running.output('Ready');
         const [, url = ''] = /(http:\/\/127\.0\.0\.1:\d+)\/v1/.exec(running.stdout()) ?? [];
         const response = await fetch(`${url}/v1/strategies`);
         expect(response.status).toBe(200);

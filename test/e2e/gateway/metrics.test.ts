@@ -59,11 +59,11 @@ describe('/metrics', () => {
       const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
       return (await fetch(`${app.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).json();
     };
-    const asked = { strategyId: market.id, payToken: market.collateral.address, amount: '100', leverage: 3 };
+    const requested = { strategyId: market.id, payToken: market.collateral.address, amount: '100', leverage: 3 };
     cluster.world.upstreams.faults.set('openocean', { kind: 'status', status: 400 });
-    await post('/v1/partner/leverage/simulate', 'local-partner', asked);
+    await post('/v1/partner/leverage/simulate', 'local-partner', requested);
     cluster.world.upstreams.faults.set('openocean', { kind: 'unauthorized' });
-    await post('/v1/partner/leverage/simulate', 'local-partner', asked);
+    await post('/v1/partner/leverage/simulate', 'local-partner', requested);
     cluster.world.upstreams.faults.clear('openocean');
     const query =
       '{ ops { swapVenues { chainId venue asked quoted noRoute refused { reason count } chosen failedInSimulation } } }';
@@ -86,12 +86,12 @@ describe('/metrics', () => {
       refused: [{ reason: 'REJECTED', count: 1 }],
       chosen: 0,
     });
-    const told = (venue: string, outcome: string) =>
+    const reported = (venue: string, outcome: string) =>
       value(`spiral_swap_quotes_total{chain_id="1",venue="${venue}",outcome="${outcome}"}`);
-    expect(await told('AggregatorOne', 'quoted')).toBe(2);
-    expect(await told('AggregatorOne', 'chosen')).toBe(2);
-    expect(await told('AggregatorTwo', 'no_route')).toBe(1);
-    expect(await told('AggregatorTwo', 'rejected')).toBe(1);
+    expect(await reported('AggregatorOne', 'quoted')).toBe(2);
+    expect(await reported('AggregatorOne', 'chosen')).toBe(2);
+    expect(await reported('AggregatorTwo', 'no_route')).toBe(1);
+    expect(await reported('AggregatorTwo', 'rejected')).toBe(1);
   });
 
   test('behavior: a failing provider shows in its calls, its warmer and its items', async () => {
@@ -167,15 +167,15 @@ describe('/metrics', () => {
 
   test('behavior: /health has its own limit, outside the budget of reads', async () => {
     const atOnce = Array.from({ length: 50 });
-    let asked = 0;
+    let requests = 0;
     let refused: Response | undefined;
     // Two windows hold 1,200.
-    while (refused === undefined && asked < 1_300) {
+    while (refused === undefined && requests < 1_300) {
       const answers = await Promise.all(atOnce.map(() => fetch(`${app.url}/health`)));
       refused = answers.find(({ status }) => status === 429);
-      asked += answers.length;
+      requests += answers.length;
     }
-    expect(asked).toBeGreaterThan(550);
+    expect(requests).toBeGreaterThan(550);
     expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await refused?.json()).toMatchObject({ error: { code: 'rate_limited', details: { limit: 600 } } });
     expect((await fetch(`${app.url}/ready`)).status).toBe(200);

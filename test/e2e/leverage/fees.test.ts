@@ -95,9 +95,9 @@ it('behavior: withdrawing and closing show the yield fee of the treasury', async
   expect(await feeOf(market.collateral, bundle)).toBe(0n);
   await service.world.chains.on(1).moveOracle(market, '4');
   const out = await manage(id, 'remove_collateral', { amount: '20' });
-  const [, told = '0'] = /keeps ([\d.]+) sUSDe of the yield as its fee/.exec(out.meta.instructions) ?? [];
-  expect(Number(told)).toBeCloseTo(2, 5);
-  expect(await feeOf(market.collateral, out)).toBe(units(told, market.collateral));
+  const [, reported = '0'] = /keeps ([\d.]+) sUSDe of the yield as its fee/.exec(out.meta.instructions) ?? [];
+  expect(Number(reported)).toBeCloseTo(2, 5);
+  expect(await feeOf(market.collateral, out)).toBe(units(reported, market.collateral));
 
   const basis = await basisOf(id);
   const before = await partner.balance(market.loan);
@@ -114,7 +114,7 @@ it('behavior: withdrawing and closing show the yield fee of the treasury', async
 
 const costIn = (bundle: Json, kind: string) => bundle.meta.costs.find((cost: Json) => cost.kind === kind);
 /** What costs tell of a fee, base units; 0 where they name none. */
-function told(costs: readonly Json[], kind: string, token: Token): bigint {
+function actual(costs: readonly Json[], kind: string, token: Token): bigint {
   const [cost, ...others] = costs.filter((each) => each.kind === kind);
   expect(others).toEqual([]);
   if (cost) expect([cost.symbol, cost.token]).toEqual([token.symbol, token.address]);
@@ -122,7 +122,7 @@ function told(costs: readonly Json[], kind: string, token: Token): bigint {
 }
 /** The fee that a bundle tells is to the unit what the treasury gets, and is one. */
 async function expectFee(token: Token, bundle: Json, kind = 'DEPOSIT_FEE'): Promise<void> {
-  const expected = told(bundle.meta.costs, kind, token);
+  const expected = actual(bundle.meta.costs, kind, token);
   expect(expected > 0n).toBe(true);
   expect(await feeOf(token, bundle)).toBe(expected);
 }
@@ -139,8 +139,8 @@ it('behavior: on an uncorrelated market every deposit fee is exact to the unit',
     const body = { strategyId: market.id, payToken: pay.address, amount, desiredLtv: '50' };
     const preview = await partner.build('/v1/partner/leverage/simulate', body);
     const bundle = await partner.build('/v1/partner/leverage/build', { ...body, userAddress: user });
-    expect(told(preview.positionPreview.costs, 'DEPOSIT_FEE', collateral)).toBe(
-      told(bundle.meta.costs, 'DEPOSIT_FEE', collateral),
+    expect(actual(preview.positionPreview.costs, 'DEPOSIT_FEE', collateral)).toBe(
+      actual(bundle.meta.costs, 'DEPOSIT_FEE', collateral),
     );
     await expectFee(collateral, bundle);
     if (pay.isNative) continue;
@@ -186,7 +186,7 @@ it('behavior: the exit from a vault shows the yield fees of its loops to the uni
   const { costs, received, worstCase } = built.body.meta;
   const [treasury, wallet] = [await held(), await chain.balance(token)];
   await vaults.sendAtomically(user, built.body.calls);
-  const fee = told(costs, 'YIELD_FEE', token);
+  const fee = actual(costs, 'YIELD_FEE', token);
   expect(fee > 0n).toBe(true);
   expect((await held()) - treasury).toBe(fee);
   const paid = (await chain.balance(token)) - wallet;
@@ -254,8 +254,8 @@ it('behavior: the alternatives for a lower leverage include the deposit fee', as
 
 /** Refused at a bound, the usual one by default, with the number that would do; built with it, and not with less. */
 async function expectBound(path: string, body: Json, bound = 2): Promise<Json> {
-  const asked = bound === 2 ? body : { ...body, maxSwapLossPct: bound };
-  const refused = await service.post(path, asked, PARTNER);
+  const requested = bound === 2 ? body : { ...body, maxSwapLossPct: bound };
+  const refused = await service.post(path, requested, PARTNER);
   expect(refused.status, refused.text).toBe(400);
   const { maxTotalLossPct, maxSwapLossPct } = refused.body.error.details.limit;
   expect(maxTotalLossPct).toBe(String(bound));
@@ -318,7 +318,7 @@ it('behavior: the deposit fee of a yield market counts in a vault deposit, as pr
   const { ltvPct, basis } = await chain.position(spy.yieldMarket, id);
   expect(formatUnits(basis, spy.depositToken.decimals)).toBe(deposit.yieldLeg.depositBasis);
   expect(ltvPct.minus(deposit.yieldLeg.ltvPct).abs().toNumber()).toBeLessThan(0.02);
-  expect((await held()) - before).toBe(told(costs, 'DEPOSIT_FEE', spy.yieldMarket.collateral));
+  expect((await held()) - before).toBe(actual(costs, 'DEPOSIT_FEE', spy.yieldMarket.collateral));
 });
 
 function vaultOf(symbol: string): EquityVault {

@@ -149,7 +149,7 @@ describe('liquidity', () => {
       const local = service.world.chains.on(chainId);
       const snapshot = await local.snapshot();
       try {
-        const asked = (amount: string) => ({
+        const requested = (amount: string) => ({
           chainId,
           strategyId: market.id,
           payToken: payToken.address,
@@ -159,8 +159,8 @@ describe('liquidity', () => {
         });
         const both = async (amount: string) =>
           Promise.all([
-            post('/v1/partner/leverage/simulate', asked(amount)),
-            post('/v1/partner/leverage/build', { ...asked(amount), userAddress: user }),
+            post('/v1/partner/leverage/simulate', requested(amount)),
+            post('/v1/partner/leverage/build', { ...requested(amount), userAddress: user }),
           ]);
         const refused = await both('3000000');
         for (const { status, body } of refused)

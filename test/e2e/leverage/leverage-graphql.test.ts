@@ -178,12 +178,14 @@ describe('openLeveragePlan', () => {
         args: [fees],
       });
     const { meta } = await partner.build('/v1/partner/leverage/build', { ...input, userAddress: user });
-    const told = meta.costs.filter(({ kind, token }: Json) => kind === 'REFERRAL_FEE' && token === market.loan.address);
-    expect(told).toHaveLength(1);
+    const reported = meta.costs.filter(
+      ({ kind, token }: Json) => kind === 'REFERRAL_FEE' && token === market.loan.address,
+    );
+    expect(reported).toHaveLength(1);
     expect(meta.positionPreview.costs).toEqual(meta.costs);
     const before = await held();
     await partner.send(plan);
-    expect((await held()) - before).toBe(toUnits(new Decimal(told[0].amount), market.loan.decimals));
+    expect((await held()) - before).toBe(toUnits(new Decimal(reported[0].amount), market.loan.decimals));
     const flashLoan = new Decimal(plan.amountFlashLoan).shiftedBy(market.loan.decimals);
     expect((await held()) - before).toBe(BigInt(flashLoan.times('0.0005').integerValue(Decimal.ROUND_DOWN).toFixed(0)));
   });
@@ -192,7 +194,7 @@ describe('openLeveragePlan', () => {
 describe('manageLeveragePlan', () => {
   it('behavior: shows its effect on the borrow rate and the position before', async () => {
     const id = (await partner.nextId()) - 1;
-    const asked = (body: Json) =>
+    const requested = (body: Json) =>
       ask(
         `mutation($wallet: Address!, $input: ManageLeverageInput!) { manageLeveragePlan(wallet: $wallet, input: $input) {
           __typename ... on LeveragePlan { borrowApy { beforePct afterPct } ltvBeforePct liquidationBefore { liquidationPrice priceDropPct }
@@ -200,10 +202,10 @@ describe('manageLeveragePlan', () => {
         { userAddress: user, id, ...body },
       );
     const [repaid, closed, added, borrowed] = [
-      await asked({ action: 'repay', full: true }),
-      await asked({ action: 'close' }),
-      await asked({ action: 'add_collateral', amount: '10', payToken: market.collateral.address }),
-      await asked({ action: 'borrow', amount: '100' }),
+      await requested({ action: 'repay', full: true }),
+      await requested({ action: 'close' }),
+      await requested({ action: 'add_collateral', amount: '10', payToken: market.collateral.address }),
+      await requested({ action: 'borrow', amount: '100' }),
     ];
     const moved = ({ borrowApy: { beforePct, afterPct } }: Json) => new Decimal(afterPct).comparedTo(beforePct);
     expect([repaid, closed, added, borrowed].map(moved)).toEqual([-1, -1, 0, 1]);

@@ -61,8 +61,8 @@ const shown = (amount: bigint) => formatUnitsPlain(amount, loan.decimals);
 
 const post = (path: string, body: Json) => service.post(`/v1/partner/${path}`, { chainId: CHAIN_ID, ...body }, PARTNER);
 /** Refused for liquidity by every path alike; what is told. */
-async function refused(asked: readonly (readonly [string, Json])[]): Promise<Json> {
-  const answers = await Promise.all(asked.map(([path, body]) => post(path, body)));
+async function refused(requested: readonly (readonly [string, Json])[]): Promise<Json> {
+  const answers = await Promise.all(requested.map(([path, body]) => post(path, body)));
   for (const { status, body } of answers) {
     expect([status, body.error?.code], JSON.stringify(body)).toEqual([503, 'insufficient_liquidity']);
     expect(body.error.details).toEqual(answers[0]?.body.error.details);
@@ -98,15 +98,15 @@ describe('close', () => {
     await hold(at(needed) - 1n);
     const details = await refused([manage(id, 'close')]);
     expect(details).toMatchObject({ needed, available: shown(at(needed) - 1n), symbol: 'USDG', place: 'protocol' });
-    const asked = { chainId: CHAIN_ID, userAddress: user, id, action: 'close' };
+    const request = { chainId: CHAIN_ID, userAddress: user, id, action: 'close' };
     const { body } = await service.graphql(
       'mutation($wallet: Address!, $input: ManageLeverageInput!) { manageLeveragePlan(wallet: $wallet, input: $input) { ... on InsufficientLiquidityRefusal { retryable needed available place maxAmount } } }',
-      { ...manageVariables(asked) },
+      { ...manageVariables(request) },
       PARTNER,
     );
     const { available, maxAmount } = details;
-    const told = { retryable: true, needed, available, place: 'PROTOCOL', maxAmount };
-    expect(body.data?.manageLeveragePlan, JSON.stringify(body)).toEqual(told);
+    const reported = { retryable: true, needed, available, place: 'PROTOCOL', maxAmount };
+    expect(body.data?.manageLeveragePlan, JSON.stringify(body)).toEqual(reported);
     const before = await verbs.local.snapshot();
     await hold(at(needed));
     await partner.send(await built(...manage(id, 'close')));
@@ -286,13 +286,13 @@ describe("a loan beyond the market's own liquidity", () => {
     await drain(service, market, '0');
     const { address: userAddress } = seededWallet('looper').account;
     const payToken = market.loan.address;
-    const asked = (body: object) =>
+    const requests = (body: object) =>
       service.post('/v1/partner/manage/build', { chainId: 4663, userAddress, id: 0, ...body }, PARTNER);
     for (const body of [
       { action: 'borrow', amount: '1' },
       { action: 'increase_leverage', leverage: 5 },
     ]) {
-      const { status, body: refused } = await asked(body);
+      const { status, body: refused } = await requests(body);
       expect([status, refused.error.code]).toEqual([503, 'insufficient_liquidity']);
       expect(refused.error.details).toMatchObject({ symbol: 'USDG', available: '0' });
     }
@@ -303,7 +303,7 @@ describe("a loan beyond the market's own liquidity", () => {
       { action: 'remove_collateral', amount: '1' },
       { action: 'add_collateral', amount: '1', payToken },
     ]) {
-      const { status, text } = await asked(body);
+      const { status, text } = await requests(body);
       expect(status, text).toBe(200);
     }
     await local.revert(snapshot);

@@ -93,9 +93,9 @@ describe('close with an amount', () => {
     const { collateral, debt } = await partner.position(market, id);
     const price = await service.world.chains.on(1).oraclePrice(market);
     const left = formatUnitsPlain((collateral * price) / 10n ** 36n - debt, market.loan.decimals);
-    const least = (value: Decimal, told: Decimal, what: string) => {
-      expect(value.gte(told), `${what}: ${value} is below ${told}`).toBe(true);
-      expect(value.times('0.99').lte(told), `${what}: ${told} is far below ${value}`).toBe(true);
+    const least = (value: Decimal, reported: Decimal, what: string) => {
+      expect(value.gte(reported), `${what}: ${value} is below ${reported}`).toBe(true);
+      expect(value.times('0.99').lte(reported), `${what}: ${reported} is far below ${value}`).toBe(true);
     };
     least(paid, new Decimal(worstCase.paidOut), 'paid out');
     least(paid.plus(left), new Decimal(worstCase.equity), 'paid out and left');

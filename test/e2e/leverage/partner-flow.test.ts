@@ -48,12 +48,12 @@ async function sendExactly({ loan, collateral }: Market, id: number, bundle: Jso
   const before = await Promise.all(tokens.map((token) => held(token)));
   await partner.send(bundle);
   const after = await Promise.all(tokens.map((token) => held(token)));
-  const told = tokens.map((token) =>
+  const reported = tokens.map((token) =>
     bundle.meta.costs
       .filter(({ kind, symbol }: Json) => kind.endsWith('_FEE') && kind !== 'REFERRAL_FEE' && symbol === token.symbol)
       .reduce((sum: bigint, { amount }: Json) => sum + units(amount, token), 0n),
   );
-  expect(after.map((balance, i) => balance - (before[i] ?? 0n))).toEqual(told);
+  expect(after.map((balance, i) => balance - (before[i] ?? 0n))).toEqual(reported);
   const basis = bundle.meta.positionPreview?.depositBasis;
   if (basis !== undefined) {
     expect(units(basis, loan)).toBe(await basisOf(id));
@@ -149,7 +149,7 @@ async function expectPaused(market: Market, id: number): Promise<void> {
   const open = { chainId: 1, strategyId: market.id, ...pays, desiredLtv: '50' };
   const built = await manage(id, 'close');
   await local().call(OWNER, flashLeverage, 'FlashLeverage', 'pause', []);
-  for (const [path, asked] of [
+  for (const [path, requested] of [
     ['leverage/simulate', open],
     ['leverage/build', { ...open, userAddress: user }],
     ['manage/build', { ...body, action: 'add_collateral', ...pays }],
@@ -160,7 +160,7 @@ async function expectPaused(market: Market, id: number): Promise<void> {
     ['manage/build', { ...body, action: 'close', amount: '0.01' }],
     ['manage/build', { ...body, action: 'close' }],
   ] as const) {
-    const { status, body: refused } = await service.post(`/v1/partner/${path}`, asked, PARTNER);
+    const { status, body: refused } = await service.post(`/v1/partner/${path}`, requested, PARTNER);
     expect([path, status, refused.error?.details?.reason]).toEqual([path, 400, 'market_closed']);
     expect(refused.error.message).toContain('paused by its owner');
   }

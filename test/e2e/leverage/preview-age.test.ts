@@ -60,12 +60,12 @@ describe.each([
       if (kind === 'opaque') expect(shown).not.toHaveProperty('oraclePriceAsOf');
       else expect(shown.oraclePriceAsOf).toBe(oraclePriceAsOf);
     }
-    const asked = { ...input(), leverage: '3' };
+    const requested = { ...input(), leverage: '3' };
     const fields =
       'readAt { blockNumber blockTime: blockAt } oraclePriceAsOf gaps(fields: ["oraclePriceAsOf"]) { reason }';
     const { body } = await service.graphql(
       `query($input: OpenLeverageInput!) { leveragePreview(input: $input) { ... on Estimate { ${fields} } } }`,
-      { ...openVariables(asked) },
+      { ...openVariables(requested) },
       PARTNER,
     );
     expect(body.data.leveragePreview).toEqual({
@@ -84,9 +84,9 @@ describe('an equity vault', () => {
     const readAt = await newest(4663);
     const stock = await feedDate(4663, { base: feedsOf(vault.stockMarket).base });
     const leg = await feedDate(4663, { base: feedsOf(vault.yieldMarket).base });
-    const asked = { strategyId: vault.id, amount: '1000' };
-    const preview = await post('equity/simulate', asked);
-    const deposit = await post('equity/deposit/build', { ...asked, userAddress: looper });
+    const request = { strategyId: vault.id, amount: '1000' };
+    const preview = await post('equity/simulate', request);
+    const deposit = await post('equity/deposit/build', { ...request, userAddress: looper });
     expect([preview.status, deposit.status]).toEqual([200, 200]);
     equitySimulation.parse(preview.body);
     for (const shown of [preview.body.preview, deposit.body.meta.preview]) {

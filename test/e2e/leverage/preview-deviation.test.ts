@@ -46,7 +46,7 @@ function note(row: string, off: Decimal): void {
   expect([...ROWS.keys()]).toContain(row);
   expect(off.abs().toNumber(), row).toBeLessThan(BOUND);
 }
-const percentOff = (paid: Decimal, told: string) => paid.minus(told).div(told).times(100);
+const percentOff = (paid: Decimal, reported: string) => paid.minus(reported).div(reported).times(100);
 
 let service: TestService;
 beforeAll(async () => {

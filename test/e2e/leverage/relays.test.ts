@@ -34,11 +34,11 @@ beforeEach(() => {
   service.world.upstreams.clearRequests();
 });
 
-const asked = (provider: 'coingecko' | 'geckoterminal', part: string): RecordedRequest[] =>
+const requested = (provider: 'coingecko' | 'geckoterminal', part: string): RecordedRequest[] =>
   service.world.upstreams.requests(provider).filter(({ path }) => path.includes(part));
-const candlesAsked = () => asked('geckoterminal', '/ohlcv/');
-const poolsAsked = () => asked('geckoterminal', '/pools').filter(({ path }) => path.endsWith('/pools'));
-const chartsAsked = () => asked('coingecko', '/market_chart');
+const candleRequests = () => requested('geckoterminal', '/ohlcv/');
+const poolRequests = () => requested('geckoterminal', '/pools').filter(({ path }) => path.endsWith('/pools'));
+const chartRequests = () => requested('coingecko', '/market_chart');
 
 describe(CHART, () => {
   test('default: seven days in USD, as the provider returns them', async () => {
@@ -49,7 +49,7 @@ describe(CHART, () => {
     expect(times).toEqual([...times].sort((a: number, b: number) => a - b));
     expect(times.at(-1) - times[0]).toBeGreaterThan(6 * DAY_MS);
     expect(times.at(-1) - times[0]).toBeLessThan(8 * DAY_MS);
-    expect(chartsAsked().map(({ path, query }) => [path, query])).toEqual([
+    expect(chartRequests().map(({ path, query }) => [path, query])).toEqual([
       ['/coins/ethena-staked-usde/market_chart', { vs_currency: 'usd', days: '7' }],
     ]);
   });
@@ -60,7 +60,7 @@ describe(CHART, () => {
     for (const given of ['&days=7', '&currency=usd', '&days=7&currency=usd', '&currency=usd&days=07']) {
       expect((await service.get(base + given)).body).toEqual(left.body);
     }
-    expect(chartsAsked()).toHaveLength(1);
+    expect(chartRequests()).toHaveLength(1);
     const month = await service.get(`${base}&days=30`);
     expect(month.body.prices[0][0]).toBeLessThan(left.body.prices[0][0]);
   });
@@ -74,7 +74,7 @@ describe(CHART, () => {
     expect(pairs(body.data.priceChart.prices)).toEqual(rest.body.prices);
     expect(pairs(body.data.priceChart.marketCaps)).toEqual(rest.body.market_caps);
     expect(pairs(body.data.priceChart.totalVolumes)).toEqual(rest.body.total_volumes);
-    expect(chartsAsked()).toHaveLength(1);
+    expect(chartRequests()).toHaveLength(1);
   });
 
   test.each([
@@ -97,7 +97,7 @@ describe(CHART, () => {
     '?coinId=ethena&currency=dollars',
   ])('error: bad_request %s', async (query) => {
     expectEnvelope(await service.get(CHART + query), 400, 'bad_request');
-    expect(chartsAsked()).toEqual([]);
+    expect(chartRequests()).toEqual([]);
   });
 
   test('error: bad_request for a coin that the provider does not know: the contract has no 404 here', async () => {
@@ -154,13 +154,13 @@ describe(CHART, () => {
     const burst = await Promise.all(Array.from({ length: 25 }, () => service.get(path)));
     expect(new Set(burst.map(({ status }) => status))).toEqual(new Set([200]));
     expect(new Set(burst.map(({ text }) => text)).size).toBe(1);
-    expect(chartsAsked()).toHaveLength(1);
+    expect(chartRequests()).toHaveLength(1);
     service.clock.advance(MINUTE_MS - 1);
     await service.get(path);
-    expect(chartsAsked()).toHaveLength(1);
+    expect(chartRequests()).toHaveLength(1);
     service.clock.advance(1);
     await service.get(path);
-    expect(chartsAsked()).toHaveLength(2);
+    expect(chartRequests()).toHaveLength(2);
   });
 });
 
@@ -168,11 +168,11 @@ describe('bounds of REST and GraphQL', () => {
   const IN_BOUNDS = ['days=1', 'days=365', 'currency=EUR', 'currency=usd'];
   const OUT_OF_BOUNDS = ['days=0', 'days=366', 'currency=e', 'currency=dollar'];
   test.each([
-    ...IN_BOUNDS.map((asked) => [asked, true] as const),
-    ...OUT_OF_BOUNDS.map((asked) => [asked, false] as const),
-  ])('%s of a chart: served %s by both', async (asked, served) => {
-    const rest = await service.get(`${CHART}?coinId=ethena-staked-usde&${asked}`);
-    const [name, value = ''] = asked.split('=');
+    ...IN_BOUNDS.map((request) => [request, true] as const),
+    ...OUT_OF_BOUNDS.map((input) => [input, false] as const),
+  ])('%s of a chart: served %s by both', async (requested, served) => {
+    const rest = await service.get(`${CHART}?coinId=ethena-staked-usde&${requested}`);
+    const [name, value = ''] = requested.split('=');
     const argument = `${name}: ${name === 'days' ? value : JSON.stringify(value)}`;
     const { body } = await service.graphql(
       `{ priceChart(coinId: "ethena-staked-usde", ${argument}) { prices { at } } }`,
@@ -235,9 +235,9 @@ describe(OHLCV, () => {
     }
     const all = `${OHLCV}?token=${SUSDE.toLowerCase()}&chainId=1&timeframe=hour&aggregate=1&limit=168`;
     expect((await service.get(all)).body).toEqual(left.body);
-    expect(candlesAsked()).toHaveLength(1);
-    expect(candlesAsked()[0]?.path).toContain('/ohlcv/hour');
-    expect(candlesAsked()[0]?.query).toMatchObject({ aggregate: '1', limit: '168', currency: 'usd' });
+    expect(candleRequests()).toHaveLength(1);
+    expect(candleRequests()[0]?.path).toContain('/ohlcv/hour');
+    expect(candleRequests()[0]?.query).toMatchObject({ aggregate: '1', limit: '168', currency: 'usd' });
   });
 
   const SIZES = { minute: [1, 5, 15], hour: [1, 4, 12], day: [1] } as const;
@@ -280,7 +280,7 @@ describe(OHLCV, () => {
     `?token=${SUSDE}&limit=`,
   ])('error: bad_request %s', async (query) => {
     expectEnvelope(await service.get(OHLCV + query), 400, 'bad_request');
-    expect(poolsAsked()).toEqual([]);
+    expect(poolRequests()).toEqual([]);
   });
 
   test.each([1, 1000])('behavior: limit %i is inside the bounds', async (limit) => {
@@ -293,21 +293,21 @@ describe(OHLCV, () => {
     const path = `${OHLCV}?token=${UNKNOWN_ADDRESS}`;
     expectEnvelope(await service.get(path), 404, 'not_found');
     expectEnvelope(await service.get(path), 404, 'not_found');
-    expect(poolsAsked()).toHaveLength(1);
-    expect(candlesAsked()).toEqual([]);
+    expect(poolRequests()).toHaveLength(1);
+    expect(candleRequests()).toEqual([]);
   });
 
   test('behavior: one upstream call for a burst of equal requests, cached 30 s', async () => {
     const path = `${OHLCV}?token=${SUSDE}&limit=24`;
     const burst = await Promise.all(Array.from({ length: 25 }, () => service.get(path)));
     expect(new Set(burst.map(({ text }) => text)).size).toBe(1);
-    expect([poolsAsked().length, candlesAsked().length]).toEqual([1, 1]);
+    expect([poolRequests().length, candleRequests().length]).toEqual([1, 1]);
     service.clock.advance(30_000 - 1);
     expect((await service.get(path)).body).toEqual(burst[0]?.body);
-    expect(candlesAsked()).toHaveLength(1);
+    expect(candleRequests()).toHaveLength(1);
     service.clock.advance(1);
     const later = await service.get(path);
-    expect(candlesAsked()).toHaveLength(2);
+    expect(candleRequests()).toHaveLength(2);
     expect(Date.parse(later.body.asOf)).toBeGreaterThan(Date.parse(burst[0]?.body.asOf));
   });
 

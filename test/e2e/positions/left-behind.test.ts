@@ -121,8 +121,8 @@ describe('a position in manual mode', () => {
     const local = service.world.chains.on(1);
     expect(positionOf(await read(looper.address, 1), id).manualMode).toBe(false);
     await enable(id);
-    const told = positionOf(await read(looper.address, 1), id);
-    expect(told).toMatchObject({ status: 'open', manualMode: true });
+    const reported = positionOf(await read(looper.address, 1), id);
+    expect(reported).toMatchObject({ status: 'open', manualMode: true });
     const typed = positionOf(await graphql(looper.address, 1), id);
     expect(typed.manualModeCalls.map(({ intent }: Json) => intent.functionName)).toEqual(methods);
 
@@ -134,11 +134,11 @@ describe('a position in manual mode', () => {
     ]);
     expect(refused.body.error.message).toContain('manualModeCalls');
 
-    const market = local.market(told.strategyId);
+    const market = local.market(reported.strategyId);
     const before = await partner.position(market, id);
     await local.mint(market.loan, looper.address, (before.debt * 101n) / 100n);
     const collateral = await partner.balance(market.collateral);
-    const [last, ...first] = [...told.manualModeCalls].reverse();
+    const [last, ...first] = [...reported.manualModeCalls].reverse();
     await partner.send({ approvals: first.reverse(), tx: last });
     expect(await partner.position(market, id)).toMatchObject({ collateral: 0n, debt: 0n });
     expect((await partner.balance(market.collateral)) - collateral).toBe(before.collateral);
@@ -193,14 +193,14 @@ describe('a position in manual mode', () => {
     const exit = { chainId: 4663, strategyId: vault.strategyId, userAddress: shareholder.address };
     const refused = await post('/v1/partner/equity/exit/build', exit);
     expect([refused.status, refused.body.error.details.reason]).toEqual([400, 'manual_mode']);
-    const [told] = (await read(shareholder.address, 4663)).equityPositions;
+    const [actual] = (await read(shareholder.address, 4663)).equityPositions;
     const { loan } = local.market(loop.strategyId);
     await local.mint(
       loan,
       shareholder.address,
       2n * BigInt(Math.ceil(Number(loop.amountLoan))) * 10n ** BigInt(loan.decimals),
     );
-    const calls = told.yieldLoops[0].manualModeCalls;
+    const calls = actual.yieldLoops[0].manualModeCalls;
     expect(await vaults.sendInOrder(shareholder, calls)).toEqual(calls.map(() => true));
     const built = await post('/v1/partner/equity/exit/build', exit);
     expect(built.status, built.text).toBe(200);

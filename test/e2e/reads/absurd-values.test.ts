@@ -102,19 +102,19 @@ test.each(ALL)('%s%s: factor %d', async (provider, _down, factor, row) => {
   const fault: Fault = { kind: 'scaled', factor };
   faults.clear();
   await refresh(row);
-  const before = { seen: await observe(service, READS), orders: await orders() };
+  const before = { observed: await observe(service, READS), orders: await orders() };
 
   if (row.alsoDown) faults.set(row.alsoDown, { kind: 'status', status: 500 });
   faults.set(provider, fault);
   service.clock.advance(STEP_MS);
   await refresh(row);
-  const during = { seen: await observe(service, READS), orders: await orders() };
-  expect(during.seen.statuses).toEqual(READS.map(() => 200));
-  const lines = changes(before.seen, during.seen);
+  const during = { found: await observe(service, READS), orders: await orders() };
+  expect(during.found.statuses).toEqual(READS.map(() => 200));
+  const lines = changes(before.observed, during.found);
   const worse = factor < 1 && row.alsoDown ? delisted(lines) : [];
   expect(aboutOthers(lines, worse)).toEqual([]);
   expect(during.orders).toEqual(orderOfOthers(before.orders, worse));
-  const held = [...during.seen.groups].flatMap(([name, { failing }]) =>
+  const held = [...during.found.groups].flatMap(([name, { failing }]) =>
     row.groups.test(name) ? failing.map(({ reason }) => reason) : [],
   );
   // Where the second source is there it is asked, and what it tells is published: nothing has to be held.
@@ -123,8 +123,8 @@ test.each(ALL)('%s%s: factor %d', async (provider, _down, factor, row) => {
   faults.clear();
   service.clock.advance(STEP_MS);
   await refresh(row);
-  const after = { seen: await observe(service, READS), orders: await orders() };
-  expect(changes(before.seen, after.seen).filter((line) => !isClose(row, line))).toEqual([]);
+  const after = { visited: await observe(service, READS), orders: await orders() };
+  expect(changes(before.observed, after.visited).filter((line) => !isClose(row, line))).toEqual([]);
   expect(after.orders).toEqual(before.orders);
   for (const [name, { items, failing }] of await observeGroups(service)) {
     if (!row.groups.test(name) || items === 0) continue;
@@ -150,7 +150,7 @@ describe('campaigns that change', () => {
   };
   /** Everything that one market and its holder are shown of the past. */
   const look = async (chainId: number, id: string, holder: string) => {
-    const [market, position, seen, history] = await Promise.all([
+    const [market, position, known, history] = await Promise.all([
       marketOf(chainId, id),
       held(chainId, holder, id),
       observe(service, MARKETS),
@@ -164,7 +164,7 @@ describe('campaigns that change', () => {
       ),
       earnedUsd: Number(position.pnl.incentivesUsd),
       past: history.body.history as { ts: number; apr: number }[],
-      seen,
+      observed: known,
     };
   };
   /** A market whose campaign changes changes itself, and so does a vault whose loops are on it; nothing else does. */
@@ -211,8 +211,8 @@ describe('campaigns that change', () => {
       expect(
         before.past.filter(({ ts }) => ts < atMs - STEP_MS).every(({ ts, apr: paid }) => since.has(`${ts} ${paid}`)),
       ).toBe(true);
-      expect(others(before.seen, after.seen, id)).toEqual([]);
-      for (const [name, { failing }] of after.seen.groups) {
+      expect(others(before.observed, after.observed, id)).toEqual([]);
+      for (const [name, { failing }] of after.observed.groups) {
         if (/ncentive/.test(name)) expect([name, failing]).toEqual([name, []]);
       }
     },
@@ -240,7 +240,7 @@ describe('campaigns that change', () => {
     expect(both.past.filter(({ ts }) => ts < endMs - STEP_MS).every(({ ts, apr }) => now.has(`${ts} ${apr}`))).toBe(
       true,
     );
-    expect(others(both.seen, one.seen, id)).toEqual([]);
+    expect(others(both.observed, one.observed, id)).toEqual([]);
   });
 });
 
@@ -271,7 +271,7 @@ describe('campaigns', () => {
     expect([...before.values()].some((apr) => apr > 0)).toBe(true);
     expect(new Set(await running())).toEqual(new Set(['PYUSD', 'SYRUP']));
     // The provider computes the step that is running anew, which here takes six days.
-    const toldUntil = Math.max(...before.keys()) - 7 * DAY_MS;
+    const reportedUntil = Math.max(...before.keys()) - 7 * DAY_MS;
 
     await later(41);
     const one = await paid();
@@ -280,7 +280,7 @@ describe('campaigns', () => {
     const none = await paid();
     expect((await running()) ?? []).toEqual([]);
     for (const record of [one, none]) {
-      const same = [...before].filter(([ts]) => ts < toldUntil && record.has(ts));
+      const same = [...before].filter(([ts]) => ts < reportedUntil && record.has(ts));
       expect(same.length).toBeGreaterThan(5);
       expect(same.map(([ts]) => [ts, record.get(ts)])).toEqual(same);
     }

@@ -63,7 +63,7 @@ describe.each([
 
 describe('oraclePriceAsOf', () => {
   test('is the date of the oldest feed, null without a feed, and absent if unknown', async () => {
-    const seen = new Set<string>();
+    const observed = new Set<string>();
     for (const [name, chainId] of [
       ['looper', 1],
       ['speculator', 1],
@@ -74,7 +74,7 @@ describe('oraclePriceAsOf', () => {
         const chain = service.world.chains.on(chainId);
         const market = chain.market(position.strategyId);
         const seed = oracleSeed(market);
-        seen.add(seed.kind);
+        observed.add(seed.kind);
         if (seed.kind === 'rate') expect(position.oraclePriceAsOf).toBeNull();
         if (seed.kind === 'opaque') expect(position).not.toHaveProperty('oraclePriceAsOf');
         if (seed.kind !== 'feed') continue;
@@ -89,7 +89,7 @@ describe('oraclePriceAsOf', () => {
         expect(position.oraclePriceAsOf).toBe(new Date(oldest * 1_000).toISOString());
       }
     }
-    expect([...seen].sort()).toEqual(['feed', 'opaque', 'rate']);
+    expect([...observed].sort()).toEqual(['feed', 'opaque', 'rate']);
   });
 
   test('is absent while a feed returns an implausible date', async () => {
@@ -106,7 +106,7 @@ describe('oraclePriceAsOf', () => {
 
 test('strategies and markets show the age of the oracle price like positions', async () => {
   await service.refresh('lending-state:1', 'lending-state:4663');
-  const seen = new Set<string>();
+  const visited = new Set<string>();
   for (const chainId of [1, 4663]) {
     const { chain, client } = service.world.chains.on(chainId);
     const rest = (await service.get(`/v1/strategies?chainId=${chainId}`)).body.strategies;
@@ -122,7 +122,7 @@ test('strategies and markets show the age of the oracle price like positions', a
       const market = chain.markets.find(({ id }) => id === node?.market.id);
       if (!market) throw new Error(`no market of ${shown.id}`);
       const { kind, quoteHeartbeatSec } = { quoteHeartbeatSec: undefined, ...oracleSeed(market) };
-      seen.add(kind);
+      visited.add(kind);
       const inApp = app.find(({ id }: Json) => id === market.id);
       if (kind === 'opaque') {
         expect(shown).not.toHaveProperty('oraclePriceAsOf');
@@ -148,7 +148,7 @@ test('strategies and markets show the age of the oracle price like positions', a
       expect([shown.oraclePriceAsOf, inApp.oraclePriceAsOf]).toEqual([asOf, asOf]);
     }
   }
-  expect([...seen].sort()).toEqual(['feed', 'opaque', 'rate']);
+  expect([...visited].sort()).toEqual(['feed', 'opaque', 'rate']);
 });
 
 test('a portfolio of the ops surface has the block of every position', async () => {

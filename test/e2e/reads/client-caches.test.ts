@@ -49,8 +49,8 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 beforeEach(() => {
   warnings.length = 0;
-  vi.spyOn(console, 'warn').mockImplementation((...said) => void warnings.push(said));
-  vi.spyOn(console, 'error').mockImplementation((...said) => void warnings.push(said));
+  vi.spyOn(console, 'warn').mockImplementation((...text) => void warnings.push(text));
+  vi.spyOn(console, 'error').mockImplementation((...output) => void warnings.push(output));
 });
 afterEach(() => {
   vi.restoreAllMocks();
@@ -99,7 +99,7 @@ function* objectsIn(value: Json): Generator<Json> {
 }
 
 test('default: every object with an identity has an id, and no id is that of another object', () => {
-  const seen = new Map<string, string>();
+  const observed = new Map<string, string>();
   const met = new Set<string>();
   for (const { data } of answers) {
     for (const object of objectsIn(data)) {
@@ -109,8 +109,8 @@ test('default: every object with an identity has an id, and no id is that of ano
         nodes.includes(object.__typename) ? 'string' : 'undefined',
       ]);
       if (object.id === undefined) continue;
-      expect(seen.get(object.id) ?? object.__typename).toBe(object.__typename);
-      seen.set(object.id, object.__typename);
+      expect(observed.get(object.id) ?? object.__typename).toBe(object.__typename);
+      observed.set(object.id, object.__typename);
     }
   }
   expect(nodes.filter((name) => !met.has(name))).toEqual([]);

@@ -93,10 +93,10 @@ test.each(['/v1/markets/borrow-apy-history', '/v1/collateral/apy-history'])(
       await service.get(`${path}?chainId=4663`),
     ];
     expect([all.status, first.status, second.status]).toEqual([200, 200, 200]);
-    const told = ({ body }: Json) => [...Object.keys(body.histories), ...Object.keys(body.gaps ?? {})];
-    expect(new Set(told(all))).toEqual(new Set([...ids(1), ...ids(4663)]));
-    expect(new Set(told(first))).toEqual(new Set(ids(1)));
-    expect(new Set(told(second))).toEqual(new Set(ids(4663)));
+    const reported = ({ body }: Json) => [...Object.keys(body.histories), ...Object.keys(body.gaps ?? {})];
+    expect(new Set(reported(all))).toEqual(new Set([...ids(1), ...ids(4663)]));
+    expect(new Set(reported(first))).toEqual(new Set(ids(1)));
+    expect(new Set(reported(second))).toEqual(new Set(ids(4663)));
     expectEnvelope(await service.get(`${path}?chainId=2`), 400, 'bad_request');
   },
 );

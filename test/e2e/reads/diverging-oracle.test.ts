@@ -110,29 +110,29 @@ test.each(CASES)('against %s and %s on chain %i: %s', async (whenLower, whenAbsu
       expect(Number(during.pnl.divergentUsd)).toBeGreaterThan(0);
       expect(Number(during.pnl.divergentUsd)).toBeLessThanOrEqual(Number(during.pnl.netValueUsd));
     }
-    const [told, ...others] = during.chain.oracleDivergences;
+    const [reported, ...others] = during.chain.oracleDivergences;
     if (local.chain.equityVaults.some(({ stockMarket }) => stockMarket.id === market.id)) {
-      expect(told).toBeUndefined();
+      expect(reported).toBeUndefined();
       continue;
     }
     expect(others).toEqual([]);
-    expect(told).toMatchObject({ marketId: market.id, oracle: market.oracle, against });
-    expect(Number(told.divergencePct)).toBeCloseTo(Number(factor) - 100, factor === 55n ? -0.5 : -10);
-    expect(Number(told.oracleUsd) / Number(told.referenceUsd)).toBeCloseTo(
+    expect(reported).toMatchObject({ marketId: market.id, oracle: market.oracle, against });
+    expect(Number(reported.divergencePct)).toBeCloseTo(Number(factor) - 100, factor === 55n ? -0.5 : -10);
+    expect(Number(reported.oracleUsd) / Number(reported.referenceUsd)).toBeCloseTo(
       Number(factor) / 100,
       factor === 55n ? 1 : -10,
     );
-    expect(told.positions).toBeGreaterThan(0);
+    expect(reported.positions).toBeGreaterThan(0);
     // What is summed on it is the whole change of the sum; of a sum of 18 digits a double has no cents.
-    const rest = before.chain.grossTvlUsd - (told.grossTvlUsd * 100) / Number(factor);
-    if (factor < 100n) expect(during.chain.grossTvlUsd - told.grossTvlUsd).toBeCloseTo(rest, -1);
-    expect(during.chain.divergentUsd).toBe(told.grossTvlUsd);
-    expect(during.tvl.total.divergentUsd).toBe(told.grossTvlUsd);
+    const rest = before.chain.grossTvlUsd - (reported.grossTvlUsd * 100) / Number(factor);
+    if (factor < 100n) expect(during.chain.grossTvlUsd - reported.grossTvlUsd).toBeCloseTo(rest, -1);
+    expect(during.chain.divergentUsd).toBe(reported.grossTvlUsd);
+    expect(during.tvl.total.divergentUsd).toBe(reported.grossTvlUsd);
     const typed = during.typed.chains.find((row: Json) => row.chainId === chainId).oracleDivergences[0];
     const { reference, ...row } = typed;
     const [grossTvlUsd, borrowedUsd] = [Number(row.grossTvlUsd), Number(row.borrowedUsd)];
-    expect({ ...row, against: reference.toLowerCase(), grossTvlUsd, borrowedUsd }).toEqual(told);
-    expect(Number(during.typed.total.divergentUsd)).toBe(told.grossTvlUsd);
+    expect({ ...row, against: reference.toLowerCase(), grossTvlUsd, borrowedUsd }).toEqual(reported);
+    expect(Number(during.typed.total.divergentUsd)).toBe(reported.grossTvlUsd);
   }
 
   await local.setOraclePrice(market, price);

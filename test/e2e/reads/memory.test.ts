@@ -39,7 +39,7 @@ describe('cached answers', () => {
     await fetch(`${service.url}/v1/prices`);
     const withRow = await cached();
     expect(withRow).toBeGreaterThan(0);
-    for (let asked = 0; asked < 2; asked += 1) await ask(LIST, {});
+    for (let round = 0; round < 2; round += 1) await ask(LIST, {});
     expect(await cached()).toBeGreaterThan(withRow);
     expect(await cached('spiral_cache_limit_bytes')).toBe(LIMIT);
   });
@@ -60,7 +60,7 @@ describe('cached answers', () => {
       const path = `${service.url}/v1/strategies/${spelling(market?.id ?? '', n)}`;
       const answers = [await (await fetch(path)).text(), await (await fetch(path)).text()];
       expect(answers[0]).toBe(answers[1]);
-      for (let asked = 0; asked < 3; asked += 1) await ask(LIST, { least: String(n) });
+      for (let pass = 0; pass < 3; pass += 1) await ask(LIST, { least: String(n) });
     }
     expect(await cached()).toBeGreaterThan(LIMIT / 2);
     expect(await cached()).toBeLessThanOrEqual(LIMIT);

@@ -230,7 +230,7 @@ describe('repeated operations', () => {
   });
 
   it('behavior: compiled operations answer like interpreted ones', async () => {
-    const asked = [
+    const requested = [
       [manifest.Strategies.document, { chainId: 1 }],
       [manifest.Strategies.document, { chainId: 4663 }],
       [manifest.AppMarkets.document, {}],
@@ -238,7 +238,7 @@ describe('repeated operations', () => {
       [manifest.Prices.document, { chainId: 1 }],
       [QUERY, { first: 7 }],
     ] as const;
-    for (const [query, variables] of asked) {
+    for (const [query, variables] of requested) {
       // With a key every answer is executed; the third and later ones by the compiled operation.
       const answers = [];
       for (let round = 0; round < 5; round += 1) answers.push((await ask(query, variables, PARTNER)).text);

@@ -49,7 +49,7 @@ interface OtherPart extends Part {
 type AnyPart = OutputPart | InputPart | OtherPart;
 
 /** Everything of a schema that has a name, its own types only. */
-export function partsOf(schema: GraphQLSchema): AnyPart[] {
+function partsOf(schema: GraphQLSchema): AnyPart[] {
   return Object.values(schema.getTypeMap())
     .filter(({ name }) => !name.startsWith('__') && !BUILT_IN.has(name))
     .flatMap((type): AnyPart[] => [

@@ -8,7 +8,7 @@ export interface Running {
   readonly stdout: () => string;
   readonly stderr: () => string;
   /** Resolves when stdout contains the text. @throws Error with its output when it ends before */
-  said(text: string): Promise<void>;
+  output(text: string): Promise<void>;
   /** Exit code; `null` when a signal ended it. */
   readonly ended: Promise<number | null>;
 }
@@ -32,7 +32,7 @@ export function run(command: string, args: readonly string[], env: Readonly<Reco
     stdout: () => out,
     stderr: () => err,
     ended,
-    said: (text) =>
+    output: (text) =>
       new Promise((resolve, reject) => {
         const look = () => {
           if (!out.includes(text)) return;

@@ -87,6 +87,6 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
 }
 
 function callsIn(body: string): number {
-  const asked: unknown = JSON.parse(body);
-  return Array.isArray(asked) ? asked.length : 1;
+  const requested: unknown = JSON.parse(body);
+  return Array.isArray(requested) ? requested.length : 1;
 }

@@ -34,9 +34,9 @@ interface Row {
 
 /** Ask a node and return its altered answer. */
 export async function relay(target: string, body: string, mode: Altered): Promise<string> {
-  const asked = JSON.parse(body) as Call | readonly Call[];
-  const calls = Array.isArray(asked) ? (asked as readonly Call[]) : [asked as Call];
-  if (mode.kind === 'lacks' && Array.isArray(asked) && calls.length > (mode.batch ?? Number.POSITIVE_INFINITY)) {
+  const requested = JSON.parse(body) as Call | readonly Call[];
+  const calls = Array.isArray(requested) ? (requested as readonly Call[]) : [requested as Call];
+  if (mode.kind === 'lacks' && Array.isArray(requested) && calls.length > (mode.batch ?? Number.POSITIVE_INFINITY)) {
     return JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32600, message: 'batch too large' } });
   }
   const refusals = new Map<number, Row>();
@@ -49,9 +49,9 @@ export async function relay(target: string, body: string, mode: Altered): Promis
   const byId = new Map(answered.map((row) => [row.id, row]));
   const rows = calls.map((call) => ({
     jsonrpc: '2.0',
-    ...(refusals.get(call.id) ?? shownAs(call, byId.get(call.id), mode)),
+    ...(refusals.get(call.id) ?? alteredRow(call, byId.get(call.id), mode)),
   }));
-  return JSON.stringify(Array.isArray(asked) ? rows : rows[0]);
+  return JSON.stringify(Array.isArray(requested) ? rows : rows[0]);
 }
 
 async function send(target: string, body: unknown): Promise<unknown> {
@@ -123,7 +123,7 @@ function isNamed(param: unknown): boolean {
   return typeof param === 'object' && param !== null && 'blockHash' in param;
 }
 
-function shownAs({ method }: Call, row: Row | undefined, mode: Altered): Row | undefined {
+function alteredRow({ method }: Call, row: Row | undefined, mode: Altered): Row | undefined {
   if (mode.kind === 'fork' && method === 'eth_getBlockByNumber' && row?.result) {
     const block = row.result as { readonly hash: string };
     return { ...row, result: { ...block, hash: fake(block.hash) } };

@@ -232,7 +232,7 @@ export function modelChain(input: ModelChainInput) {
 
   const read = async (plan: readonly Call[]) => ({
     block: { timestamp, number: 1n },
-    answers: plan.map((asked) => answer(asked, before)),
+    answers: plan.map((requested) => answer(requested, before)),
   });
   const node = {
     reader: { read, readSettled: read },
@@ -246,7 +246,9 @@ export function modelChain(input: ModelChainInput) {
           if (!(error instanceof Revert)) throw error;
           throw new SimulationRevertedError({ reason: error.message, args: [], callIndex: 0 }, true);
         }
-        const answers = observations.map(({ afterCalls, read: asked }) => answer(asked, stateIn(ended, afterCalls)));
+        const answers = observations.map(({ afterCalls, read: request }) =>
+          answer(request, stateIn(ended, afterCalls)),
+        );
         const movements = watched ? movementsByLogs(watched, ended.logs, [positionRow()]) : { fills: [], repaid: [] };
         return { simulated: true, way: 'simulate_v1', gasUsed: 1n, timestamp, movements, answers };
       },

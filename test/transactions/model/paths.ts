@@ -180,8 +180,8 @@ function manageKinds(
     swaps: [{ market, tokenIn, tokenOut }],
     async run(deps, world) {
       const positions = { bind: async () => ({ market, proxy: world.proxy }), forget: () => {} };
-      const asked = { chainId, user: USER, id: 0, ...input } as ManageInput;
-      return ofPlan(market, world, await buildManagePlan(deps, positions, asked));
+      const requested = { chainId, user: USER, id: 0, ...input } as ManageInput;
+      return ofPlan(market, world, await buildManagePlan(deps, positions, requested));
     },
   });
   const paid = { amount: new Decimal(pay.isNative ? '0.2' : '500'), payToken: pay.address };
