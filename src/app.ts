@@ -36,7 +36,7 @@ export function createApp(deps: AppDeps): App {
   const { logger } = deps;
   const { env } = deps.config;
   const core = createCore(deps);
-  const { catalog, db, keys, telemetry, snapshotWiring, changes, services, nodes } = core;
+  const { catalog, stores, telemetry, snapshotWiring, changes, services, nodes } = core;
   const { metrics } = telemetry;
   const { snapshot } = snapshotWiring;
   const surface = createSurface(deps, core, () => stopped !== undefined);
@@ -56,7 +56,7 @@ export function createApp(deps: AppDeps): App {
     const idleMs = Math.min(env.STOP_DRAIN_SEC * 1_000, drainMs);
     await bounded('requests', listening?.close(drainMs, idleMs) ?? Promise.resolve(), drainMs + CLOSE_MS, deps);
     await cooled;
-    const closing = [keys.close(), surface.close(), db.destroy(), telemetry.stop()];
+    const closing = [stores.keys.close().then(stores.close), surface.close(), telemetry.stop()];
     await bounded('connections', Promise.all(closing), CLOSE_MS, deps);
   };
   return {

@@ -1,11 +1,6 @@
 import { type Catalog, createCatalog, curatedChains } from '../catalog/index.ts';
 import { createGasPrices } from '../chain/gas-price.ts';
-import { createDatabase, type Database } from '../database/client.ts';
-import { createDatabaseWatch, type DatabaseStatus } from '../database/connection/watch.ts';
-import { createPortfolioSampleRepository } from '../database/portfolio-samples.ts';
-import { createRecordedRateRepository } from '../database/recorded-rates.ts';
-import { createSampleRepository } from '../database/samples.ts';
-import { createKeyService, type KeyService } from '../keys/service.ts';
+import type { SampleRepository } from '../database/samples.ts';
 import { createRedisConnections, type RedisConnections } from '../redis/connections.ts';
 import type { Services } from '../resolvers/common/services.ts';
 import { createChanges } from '../services/changes.ts';
@@ -26,20 +21,17 @@ import { createPositionServices } from './positions.ts';
 import { budgetsOf, cadencesOf, providersOf } from './settings.ts';
 import { createSnapshotWiring, type SnapshotWiring } from './snapshot.ts';
 import { StartError } from './start.ts';
+import { createStores, type Stores } from './stores.ts';
 import { createTelemetry, type Telemetry } from './telemetry.ts';
 import { createWalletReading } from './wallet-reading.ts';
 
 /** Timeout of a node during a build, because a user waits: after two of them the build fails with 503. */
 const BUILD_RPC_TIMEOUT_MS = 4_000;
-/** With the second that the network gets on top, a person waits 5 s at most. */
-const STATEMENT_TIMEOUT_MS = 4_000;
 
 /** Everything behind the HTTP surfaces: sources of facts, warmers, and the services of resolvers. */
 export interface Core {
   readonly catalog: Catalog;
-  readonly db: Database;
-  readonly databaseStatus: () => DatabaseStatus;
-  readonly keys: KeyService;
+  readonly stores: Stores;
   readonly telemetry: Telemetry;
   /** `undefined` without REDIS_URL. */
   readonly redisConnections: RedisConnections | undefined;
@@ -66,14 +58,14 @@ export function createCore(deps: AppDeps): Core {
     persisted: () => snapshot.place().ok,
     nodes: (chainId) => nodes.get(chainId)?.status() ?? [],
     clockSkewMs: () => snapshot.place().clockSkewMs,
+    replicaUsed: () => stores.databaseStatus().replica && stores.databaseStatus().replica?.problem === null,
     redisFailing: () => redisConnections?.failing() ?? [],
     jobs: () => (env.ROLE === 'api' ? { held: [], standby: [] } : snapshotWiring.runner.jobs()),
   });
   const { metrics } = telemetry;
 
   const redisConnections = config.redis === undefined ? undefined : createRedisConnections(config.redis, logger);
-  const stores = createStores(deps, telemetry);
-  const { db, databaseStatus, keys, samples, portfolioSamples } = stores;
+  const stores = createStores(deps, metrics?.query, metrics?.keyCheck);
   const nodes = createNodesByChain(deps, telemetry);
   const buildWaitMs = Math.min(env.RPC_TIMEOUT_MS, BUILD_RPC_TIMEOUT_MS);
   const buildNodes = new Map([...nodes].map(([chainId, all]) => [chainId, all.within(buildWaitMs)]));
@@ -83,8 +75,8 @@ export function createCore(deps: AppDeps): Core {
     catalog,
     nodes,
     buildNodes,
-    db,
-    samples: portfolioSamples,
+    db: stores.db,
+    samples: stores.portfolioSamples,
     composed: (chainId) => services.composed(chainId),
     facts: (chainId) => snapshot.facts(chainId),
     clock,
@@ -98,7 +90,7 @@ export function createCore(deps: AppDeps): Core {
     redisConnections,
     nodes,
     upstreams,
-    samples,
+    samples: stores.samples,
     recordedRates: stores.recordedRates,
     prune: stores.prune,
     cadences: cadencesOf(config),
@@ -116,7 +108,7 @@ export function createCore(deps: AppDeps): Core {
     onChange: metrics?.subscription,
   });
   const services: Services = {
-    ...createReadServices({ deps, catalog, budgets, telemetry, snapshot, samples, upstreams, changes }),
+    ...createReadServices({ deps, catalog, budgets, telemetry, snapshot, samples: stores.samples, upstreams, changes }),
     positions: positions.positions,
     ops: positions.ops,
     swapVenues: venueStatistics,
@@ -142,32 +134,7 @@ export function createCore(deps: AppDeps): Core {
       }),
     ),
   };
-  return { catalog, db, databaseStatus, keys, telemetry, redisConnections, snapshotWiring, changes, services, nodes };
-}
-
-/** Create the database with its repositories, and the service of keys. */
-function createStores({ config, clock, logger, timers }: AppDeps, { metrics }: Telemetry) {
-  const { env } = config;
-  const watch = createDatabaseWatch(logger, clock);
-  const db = createDatabase(
-    { url: env.DATABASE_URL ?? '', poolSize: env.DATABASE_POOL_SIZE, statementTimeoutMs: STATEMENT_TIMEOUT_MS },
-    { clock, watch, onQuery: metrics?.query },
-  );
-  const samples = createSampleRepository(db, clock);
-  const recordedRates = createRecordedRateRepository(db, clock);
-  const portfolioSamples = createPortfolioSampleRepository(db, clock);
-  const keys = createKeyService({
-    db,
-    clock,
-    timers,
-    logger,
-    sampleKeys: config.sampleKeys,
-    graceMs: env.KEY_GRACE_SEC * 1_000,
-    onCheck: metrics?.keyCheck,
-    pepper: env.KEY_PEPPER,
-  });
-  const prune = async () => (await samples.prune()) + (await recordedRates.prune()) + (await portfolioSamples.prune());
-  return { db, databaseStatus: watch.status, keys, samples, recordedRates, portfolioSamples, prune };
+  return { catalog, stores, telemetry, redisConnections, snapshotWiring, changes, services, nodes };
 }
 
 /** Create the adapters of all providers. */
@@ -191,7 +158,7 @@ interface ReadServicesInput {
   readonly budgets: ReturnType<typeof budgetsOf>;
   readonly telemetry: Telemetry;
   readonly snapshot: SnapshotWiring['snapshot'];
-  readonly samples: ReturnType<typeof createSampleRepository>;
+  readonly samples: SampleRepository;
   readonly upstreams: Upstreams;
   readonly changes: ReturnType<typeof createChanges>;
 }

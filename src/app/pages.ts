@@ -1,5 +1,5 @@
 import type { Catalog } from '../catalog/types.ts';
-import type { DatabaseStatus } from '../database/connection/watch.ts';
+import type { ReplicaStatus } from '../database/replica.ts';
 import { agreementOf } from '../domain/deployment/disagreements.ts';
 import { groupHealth } from '../domain/freshness/health.ts';
 import { compress } from '../http/compression.ts';
@@ -15,6 +15,7 @@ import type { Clock } from '../shared/clock.ts';
 import type { SnapshotPlace } from '../snapshot/types.ts';
 import type { WarmerRunner } from '../warmers/runner/runner.ts';
 import { formatNodes, type NodesOf } from './nodes.ts';
+import type { DatabasesStatus } from './stores.ts';
 
 export interface StatusDeps {
   readonly catalog: Catalog;
@@ -25,7 +26,7 @@ export interface StatusDeps {
   /** The jobs of the warmers, in a process with role warmer. */
   readonly jobs: WarmerRunner['jobs'];
   readonly keyChecks: () => KeyChecks;
-  readonly databaseStatus: () => DatabaseStatus;
+  readonly databaseStatus: () => DatabasesStatus;
   /** Where the facts are stored outside of this process. */
   readonly place: () => SnapshotPlace;
   /** `undefined` without Redis. */
@@ -163,7 +164,11 @@ function formatChecks({ ok, sinceMs }: KeyChecks) {
   return { checked: ok, since: sinceMs === null ? undefined : new Date(sinceMs).toISOString() };
 }
 
-function formatDatabase({ problem, sinceMs }: DatabaseStatus) {
+function formatDatabase({ replica, ...primary }: DatabasesStatus) {
+  return { ...formatProblem(primary), replica: replica && formatProblem(replica) };
+}
+
+function formatProblem({ problem, sinceMs }: ReplicaStatus) {
   const since = sinceMs === null ? undefined : new Date(sinceMs).toISOString();
   return { ok: problem === null, problem: problem ?? undefined, since };
 }

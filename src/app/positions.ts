@@ -18,6 +18,7 @@ import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Timers } from '../shared/timers.ts';
 import type { ReadPositions } from '../warmers/types.ts';
+import { inTime } from './beside-runs.ts';
 
 export interface PositionServicesDeps {
   readonly catalog: Catalog;
@@ -53,7 +54,10 @@ export function createPositionServices(deps: PositionServicesDeps): WiredPositio
       }),
     );
   const readers = readersOf(deps.nodes);
-  const directory = createWalletDirectory({ catalog, readers, proxies: createProxyRepository(db), logger });
+  const { read, save } = createProxyRepository(db);
+  // A run that sums all positions does not wait for a slow database.
+  const proxies = { read: inTime(deps.timers, read), save: inTime(deps.timers, save) };
+  const directory = createWalletDirectory({ catalog, readers, proxies, logger });
   const registrations = createRegistrationRepository(db);
   const common = { catalog, directory, registrations, composed };
   return {

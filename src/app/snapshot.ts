@@ -15,6 +15,7 @@ import { createHousekeepingWarmer } from '../warmers/housekeeping.ts';
 import { createWarmers } from '../warmers/index.ts';
 import { createWarmerRunner, type RunEvent, type WarmerRunner } from '../warmers/runner/runner.ts';
 import type { Cadences, ReadPositions } from '../warmers/types.ts';
+import { createBesideRuns, inTime } from './beside-runs.ts';
 import type { AppDeps } from './deps.ts';
 
 export interface SnapshotWiringDeps extends Pick<AppDeps, 'config' | 'logger' | 'clock' | 'timers' | 'random'> {
@@ -62,6 +63,7 @@ export function createSnapshotWiring(deps: SnapshotWiringDeps): SnapshotWiring {
       return nodes ? [[chain.chainId, createChainReader({ nodes, chain, clock })] as const] : [];
     }),
   );
+  const writes = createBesideRuns();
   const runner = createWarmerRunner({
     warmers: [
       ...createWarmers({
@@ -73,15 +75,16 @@ export function createSnapshotWiring(deps: SnapshotWiringDeps): SnapshotWiring {
         logger,
         cadences: deps.cadences,
         readPositions: deps.readPositions,
+        beside: writes.beside,
         recordSamples: (chainId, taken) => samples.recordSamples(chainId, taken),
         recordCampaigns: recordedRates.recordCampaigns,
-        readCampaigns: recordedRates.readCampaigns,
+        readCampaigns: inTime(timers, recordedRates.readCampaigns),
         recordApys: recordedRates.recordApys,
-        readApys: recordedRates.readApys,
-        readBorrowHistory: (chainId) => {
+        readApys: inTime(timers, recordedRates.readApys),
+        readBorrowHistory: inTime(timers, (chainId: ChainId) => {
           const nowMs = clock.now();
           return samples.readDaily(chainId, { fromMs: nowMs - HISTORY_DAYS * DAY_MS, toMs: nowMs });
-        },
+        }),
       }),
       createHousekeepingWarmer(deps.prune),
     ],
@@ -98,13 +101,22 @@ export function createSnapshotWiring(deps: SnapshotWiringDeps): SnapshotWiring {
   });
   return {
     snapshot,
-    runner,
+    runner: {
+      ...runner,
+      // Completely: with what it writes to the database.
+      async refresh(name) {
+        const events = await runner.refresh(name);
+        await writes.settle();
+        return events;
+      },
+    },
     warmed,
     start(warming) {
-      void (warming ? runner.start() : Promise.resolve()).then(finish);
+      void (warming ? runner.start().then(writes.settle) : Promise.resolve()).then(finish);
     },
     async stop() {
       await runner.stop();
+      await writes.settle();
       await Promise.all([lease.close(), snapshot.close()]);
     },
   };

@@ -37,14 +37,14 @@ export interface Surface {
 export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean): Surface {
   const { config, logger, clock } = deps;
   const { env } = config;
-  const { catalog, keys, services } = core;
+  const { catalog, services, stores } = core;
   const { metrics } = core.telemetry;
 
   const fairQueue = createFairQueue({ now: () => performance.now(), later: setImmediate });
   const onError = metrics === undefined ? {} : { onError: metrics.refused };
   const gateway = createGateway({
     config,
-    keys,
+    keys: stores.keys,
     clock,
     fairQueue,
     redisConnections: core.redisConnections,
@@ -149,7 +149,7 @@ function contextOf(services: Core['services'], clock: AppDeps['clock']): GraphQL
 
 function statusPages(
   { config, clock }: AppDeps,
-  { catalog, services, keys, databaseStatus, nodes, redisConnections, snapshotWiring }: Core,
+  { catalog, services, stores: { keys, databaseStatus }, nodes, redisConnections, snapshotWiring }: Core,
   stopping: () => boolean,
   charge: Parameters<typeof createStatusPages>[0]['charge'],
 ) {

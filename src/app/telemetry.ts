@@ -27,6 +27,7 @@ export interface TelemetryDeps {
   readonly warnings: FactsMetricsDeps['warnings'];
   readonly persisted: () => boolean;
   readonly clockSkewMs: () => number | undefined;
+  readonly replicaUsed: FactsMetricsDeps['replicaUsed'];
   readonly redisFailing: FactsMetricsDeps['redisFailing'];
   readonly nodes: FactsMetricsDeps['nodes'];
   readonly jobs: FactsMetricsDeps['jobs'];

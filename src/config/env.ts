@@ -79,6 +79,15 @@ export const envSchema = z.object({
     .max(200)
     .default(8)
     .describe('Maximum number of connections to Postgres.'),
+  DATABASE_READ_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: 'expected a postgres:// URL' })
+    .optional()
+    .describe(
+      'A replica for histories, which may be late. Without it, and while it is away or late, the primary is read.',
+    ),
+  DATABASE_READ_MAX_LAG_SEC: seconds
+    .default(300)
+    .describe('How far the replica may be behind before the primary is read instead, seconds.'),
   MIGRATE_ON_START: flag
     .default(true)
     .describe(

@@ -29,6 +29,8 @@ export interface FactsMetricsDeps {
   readonly persisted: () => boolean;
   /** Lead of our clock over the shared one, ms; `undefined` = there is no shared clock. */
   readonly clockSkewMs: () => number | undefined;
+  /** Whether histories are read from the replica; `undefined` = there is none. */
+  readonly replicaUsed: () => boolean | undefined;
   /** The connections to Redis that fail. */
   readonly redisFailing: () => readonly { readonly connection: string; readonly reason: string }[];
   readonly nodes: (chainId: ChainId) => readonly NodeGauges[];
@@ -212,6 +214,15 @@ function registerProcess({ gauge, perChain }: Gauges, deps: FactsMetricsDeps): v
   });
   gauge('spiral_snapshot_persisted', '1 while the facts are also kept outside this process, else 0.', [], (target) =>
     target.set(Number(deps.persisted())),
+  );
+  gauge(
+    'spiral_database_replica_used',
+    'Whether histories are read from the replica; absent without one.',
+    [],
+    (target) => {
+      const isUsed = deps.replicaUsed();
+      if (isUsed !== undefined) target.set(Number(isUsed));
+    },
   );
   gauge(
     'spiral_redis_failing',

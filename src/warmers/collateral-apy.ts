@@ -13,7 +13,7 @@ import type { RateHistory } from '../shared/rate-history.ts';
 import type { CollateralApySourcePort } from '../upstreams/types.ts';
 import { refreshGroup, reportOf, type Snapshot } from './refresh.ts';
 import { bestEffort, continueSeries, KEPT_DAYS } from './series.ts';
-import type { ReadApys, RecordApys, Warmer } from './types.ts';
+import type { Beside, ReadApys, RecordApys, Warmer } from './types.ts';
 
 export interface CollateralApyDeps {
   readonly snapshot: Snapshot;
@@ -21,6 +21,8 @@ export interface CollateralApyDeps {
   readonly logger: Logger;
   readonly recordApys: RecordApys;
   readonly readApys: ReadApys;
+  /** Absent: a run waits for its writes. */
+  readonly beside?: Beside | undefined;
 }
 
 /** Pick the tokens of a chain that use a source. Tokens with source `none` are in no request. */
@@ -125,7 +127,7 @@ export function keepHistory(
 
 /** Our own observations of each token, one sample per UTC day, as the history of sources that have none. */
 export function createOwnApys(deps: CollateralApyDeps, chainId: ChainId) {
-  const { snapshot, clock, logger } = deps;
+  const { snapshot, clock, logger, beside = (work) => work } = deps;
   const tryTo = bestEffort(logger, { chainId });
   return {
     async read(): Promise<ReadonlyMap<string, RateHistory>> {
@@ -150,7 +152,7 @@ export function createOwnApys(deps: CollateralApyDeps, chainId: ChainId) {
         const fact = items.get(token);
         return fact ? [{ token, atMs: fact.asOfMs, apyPct: fact.value.apyPct }] : [];
       });
-      await tryTo('samples of APYs kept', () => deps.recordApys(chainId, samples), undefined);
+      await beside(tryTo('samples of APYs kept', () => deps.recordApys(chainId, samples), undefined));
     },
   };
 }

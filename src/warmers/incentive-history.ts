@@ -19,7 +19,7 @@ import type { IncentivesPort } from '../upstreams/types.ts';
 import { INCENTIVES_SOURCE, UNKNOWN_APR_MAX } from './incentives.ts';
 import { refreshGroup, type Snapshot } from './refresh.ts';
 import { bestEffort, KEPT_DAYS } from './series.ts';
-import type { ReadCampaigns, RecordCampaigns, Warmer } from './types.ts';
+import type { Beside, ReadCampaigns, RecordCampaigns, Warmer } from './types.ts';
 
 export interface IncentiveHistoryDeps {
   readonly snapshot: Snapshot;
@@ -27,6 +27,8 @@ export interface IncentiveHistoryDeps {
   readonly logger: Logger;
   readonly readCampaigns: ReadCampaigns;
   readonly recordCampaigns: RecordCampaigns;
+  /** Absent: a run waits for its writes. */
+  readonly beside?: Beside | undefined;
 }
 
 /**
@@ -40,7 +42,7 @@ export function createIncentiveHistoryWarmer(
   port: IncentivesPort,
   everySec: number,
 ): Warmer {
-  const { snapshot, clock, logger } = deps;
+  const { snapshot, clock, logger, beside = (work) => work } = deps;
   const { chainId, markets } = chain;
   const marketIds = markets.map(({ id }) => id);
   const tryTo = bestEffort(logger, { chainId });
@@ -85,7 +87,7 @@ export function createIncentiveHistoryWarmer(
       });
       const { items } = snapshot.facts(chainId).groups.incentiveHistory;
       const records = plans.map(({ marketId }) => [marketId, items.get(marketId)?.value.campaigns ?? []] as const);
-      await tryTo('campaigns kept', () => deps.recordCampaigns(chainId, new Map(records)), undefined);
+      await beside(tryTo('campaigns kept', () => deps.recordCampaigns(chainId, new Map(records)), undefined));
       return report;
     },
   };

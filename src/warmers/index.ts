@@ -17,6 +17,7 @@ import { createSharedLiquidityWarmer } from './shared-liquidity.ts';
 import { createStableIndexWarmer } from './stable-index.ts';
 import { createTvlWarmer } from './tvl.ts';
 import {
+  type Beside,
   type Cadences,
   DEFAULT_CADENCES,
   type ReadApys,
@@ -52,6 +53,8 @@ export interface WarmersDeps {
   readonly recordApys: RecordApys;
   readonly readApys: ReadApys;
   readonly readPositions: ReadPositions;
+  /** Absent: runs wait for their writes. */
+  readonly beside?: Beside | undefined;
 }
 
 /**

@@ -13,13 +13,15 @@ import type { Logger } from '../shared/logger.ts';
 import { isFromFuture } from '../shared/observed.ts';
 import { inPages } from '../shared/pages.ts';
 import { measureGroup, reportOrThrow, type Snapshot, sumReports } from './refresh.ts';
-import type { BorrowRateSample, RecordSamples, Warmer } from './types.ts';
+import type { Beside, BorrowRateSample, RecordSamples, Warmer } from './types.ts';
 
 export interface LendingStateDeps {
   readonly snapshot: Snapshot;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly recordSamples: RecordSamples;
+  /** Absent: a run waits for its writes. */
+  readonly beside?: Beside | undefined;
 }
 
 /**
@@ -33,7 +35,7 @@ export function createLendingStateWarmer(
   reader: ChainReader,
   everySec: number,
 ): Warmer {
-  const { snapshot, logger } = deps;
+  const { snapshot, logger, beside = (work) => work } = deps;
   const { chainId, markets } = chain;
   const marketIds = markets.map(({ id }) => id);
   const oracles = [...new Set(markets.map(({ oracle }) => oracle))];
@@ -83,7 +85,7 @@ export function createLendingStateWarmer(
       for await (const page of inPages((await reading).lending.values, MARKETS_PER_PAGE)) {
         samples.push(...page.map(sampleOf));
       }
-      await record(samples);
+      await beside(record(samples));
       return sumReports(reports);
     },
   };

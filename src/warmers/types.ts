@@ -92,6 +92,8 @@ export interface PositionsReading {
   readonly unreadable: number;
 }
 
+/** Let a write go on beside a run; resolves when the run may go on. The work never rejects. */
+export type Beside = (work: Promise<void>) => Promise<void>;
 export type RecordSamples = (chainId: ChainId, samples: readonly BorrowRateSample[]) => Promise<void>;
 export type ReadPositions = (chainId: ChainId, signal: AbortSignal) => Promise<PositionsReading>;
 export type ReadBorrowHistory = (chainId: ChainId) => Promise<readonly DailyBorrowRate[]>;

@@ -42,6 +42,7 @@ async function printed() {
     warnings: () => [['off_peg']],
     persisted: () => true,
     clockSkewMs: () => 0,
+    replicaUsed: () => true,
     redisFailing: () => REDIS_FAULTS.map((reason) => ({ connection: 'snapshot', reason })),
     nodes: () => [
       {

@@ -28,6 +28,7 @@ const metrics = createMetrics({
   warnings: () => [],
   persisted: () => true,
   clockSkewMs: () => 0,
+  replicaUsed: () => true,
   redisFailing: () => [],
   nodes: () => [],
   jobs: () => ({ held: [], standby: [] }),

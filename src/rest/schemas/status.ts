@@ -103,6 +103,14 @@ export const healthBody = z
           .optional()
           .describe('What is wrong, in one word, such as unreachable, silent, bad_password, certificate or read_only.'),
         since: dateTime('Time of the first failure.').optional(),
+        replica: z
+          .looseObject({
+            ok: z.boolean().describe('Whether histories are read from the replica; otherwise from the primary.'),
+            problem: z.string().optional().describe('What is wrong, as above, or late.'),
+            since: dateTime('Time of the first failure.').optional(),
+          })
+          .optional()
+          .describe('The read replica; absent without one.'),
       })
       .optional()
       .describe('The database.'),

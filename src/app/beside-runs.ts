@@ -1,0 +1,42 @@
+import { DatabaseUnavailableError } from '../database/connection/errors.ts';
+import type { Timers } from '../shared/timers.ts';
+import { settlesWithin } from '../shared/wait-timeout.ts';
+
+/** How long a run waits for a reading of the database. Without it a run goes on as during an outage. */
+const READ_WAIT_MS = 2_000;
+
+export interface BesideRuns {
+  /** Let a write go on beside the run that made it. `work` never rejects. */
+  beside(work: Promise<void>): Promise<void>;
+  /** Wait for the writes under way. */
+  settle(): Promise<void>;
+}
+
+/** Keep writes of the warmers apart from their runs, so that a slow database delays no measurement. */
+export function createBesideRuns(): BesideRuns {
+  const running = new Set<Promise<void>>();
+  return {
+    async beside(work) {
+      const tracked = work.finally(() => running.delete(tracked));
+      running.add(tracked);
+    },
+    async settle() {
+      await Promise.all(running);
+    },
+  };
+}
+
+/**
+ * Bound the wait of a run for a reading of the database.
+ * @throws DatabaseUnavailableError
+ */
+export function inTime<Input extends readonly unknown[], Output>(
+  timers: Timers,
+  read: (...input: Input) => Promise<Output>,
+): (...input: Input) => Promise<Output> {
+  return async (...input) => {
+    const reading = read(...input);
+    if (!(await settlesWithin(reading, READ_WAIT_MS, timers))) throw new DatabaseUnavailableError('silent');
+    return reading;
+  };
+}

@@ -1,0 +1,111 @@
+import { createDatabase, type Database, type DatabaseDeps } from '../database/client.ts';
+import { createDatabaseWatch, type DatabaseStatus } from '../database/connection/watch.ts';
+import { createPortfolioSampleRepository, type PortfolioSampleRepository } from '../database/portfolio-samples.ts';
+import { createRecordedRateRepository, type RecordedRateRepository } from '../database/recorded-rates.ts';
+import { createReplicaReads, type ReplicaStatus } from '../database/replica.ts';
+import { createSampleRepository, type SampleRepository } from '../database/samples.ts';
+import { createKeyService, type KeyService, type KeyServiceDeps } from '../keys/service.ts';
+import type { AppDeps } from './deps.ts';
+
+/** With the second that the network gets on top, a person waits 5 s at most. */
+const STATEMENT_TIMEOUT_MS = 4_000;
+/** Waits for a replica are shorter, because the primary follows. */
+const REPLICA_TIMEOUT_MS = 2_000;
+const REPLICA_CONNECT_TIMEOUT_MS = 1_000;
+
+export interface DatabasesStatus extends DatabaseStatus {
+  /** Absent without DATABASE_READ_URL. */
+  readonly replica?: ReplicaStatus | undefined;
+}
+
+/** The databases, and what is stored in them. */
+export interface Stores {
+  readonly db: Database;
+  readonly databaseStatus: () => DatabasesStatus;
+  readonly keys: KeyService;
+  readonly samples: SampleRepository;
+  readonly recordedRates: RecordedRateRepository;
+  readonly portfolioSamples: PortfolioSampleRepository;
+  /** Remove samples that are expired or from the future; returns their number. */
+  readonly prune: () => Promise<number>;
+  readonly close: () => Promise<void>;
+}
+
+/** Create the databases with their repositories, and the service of keys. Nothing connects yet. */
+export function createStores(
+  { config, clock, logger, timers }: AppDeps,
+  onQuery: DatabaseDeps['onQuery'],
+  onCheck: KeyServiceDeps['onCheck'],
+): Stores {
+  const { env } = config;
+  const watch = createDatabaseWatch(logger, clock);
+  const poolSize = env.DATABASE_POOL_SIZE;
+  const db = createDatabase(
+    { url: env.DATABASE_URL ?? '', poolSize, statementTimeoutMs: STATEMENT_TIMEOUT_MS },
+    { clock, watch, onQuery },
+  );
+  const replica = createReplica({ config, clock, logger }, onQuery);
+  const samples = createSampleRepository(db, clock);
+  const recordedRates = createRecordedRateRepository(db, clock);
+  const portfolioSamples = createPortfolioSampleRepository(db, clock);
+  const keys = createKeyService({
+    db,
+    clock,
+    timers,
+    logger,
+    sampleKeys: config.sampleKeys,
+    graceMs: env.KEY_GRACE_SEC * 1_000,
+    onCheck,
+    pepper: env.KEY_PEPPER,
+  });
+  return {
+    db,
+    databaseStatus: () => ({ ...watch.status(), replica: replica?.reads.status() }),
+    keys,
+    samples: replica?.samples(samples) ?? samples,
+    recordedRates,
+    portfolioSamples: replica?.portfolioSamples(portfolioSamples) ?? portfolioSamples,
+    prune: async () => (await samples.prune()) + (await recordedRates.prune()) + (await portfolioSamples.prune()),
+    close: async () => {
+      await Promise.all([db.destroy(), replica?.db.destroy()]);
+    },
+  };
+}
+
+/**
+ * Create the reads of the replica. Only histories by the hour or day are read there: keys, the register, and whatever is read to
+ * be written again may not be late.
+ */
+function createReplica(
+  { config, clock, logger }: Pick<AppDeps, 'config' | 'clock' | 'logger'>,
+  onQuery: DatabaseDeps['onQuery'],
+) {
+  const { DATABASE_READ_URL: url, DATABASE_READ_MAX_LAG_SEC: maxLagSec, DATABASE_POOL_SIZE: poolSize } = config.env;
+  if (url === undefined) return undefined;
+  const watch = createDatabaseWatch(logger, clock, 'DATABASE_READ_URL');
+  const db = createDatabase(
+    {
+      url,
+      poolSize,
+      statementTimeoutMs: REPLICA_TIMEOUT_MS,
+      connectTimeoutMs: REPLICA_CONNECT_TIMEOUT_MS,
+    },
+    { clock, watch, onQuery },
+  );
+  const reads = createReplicaReads({ replica: db, watch, clock, logger, maxLagSec });
+  const copied = createSampleRepository(db, clock);
+  const copiedPortfolios = createPortfolioSampleRepository(db, clock);
+  return {
+    db,
+    reads,
+    samples: (primary: SampleRepository): SampleRepository => ({
+      ...primary,
+      readDaily: reads.prefer(copied.readDaily, primary.readDaily),
+      readHourly: reads.prefer(copied.readHourly, primary.readHourly),
+    }),
+    portfolioSamples: (primary: PortfolioSampleRepository): PortfolioSampleRepository => ({
+      ...primary,
+      since: reads.prefer(copiedPortfolios.since, primary.since),
+    }),
+  };
+}

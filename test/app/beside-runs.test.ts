@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest';
+import { createBesideRuns, inTime } from '../../src/app/beside-runs.ts';
+import { systemTimers, type Timers } from '../../src/shared/timers.ts';
+
+/** Timers that fire at once. */
+const impatient: Timers = { setTimeout: (callback) => setImmediate(callback), clearTimeout: () => {} };
+
+describe('createBesideRuns', () => {
+  test('behavior: a run goes on before its write has ended; settling waits for it', async () => {
+    const { beside, settle } = createBesideRuns();
+    const steps: string[] = [];
+    let end = (): void => {};
+    const write = new Promise<void>((resolve) => {
+      end = resolve;
+    }).then(() => void steps.push('written'));
+    await beside(write);
+    steps.push('run ended');
+    const settled = settle().then(() => void steps.push('settled'));
+    end();
+    await settled;
+    expect(steps).toEqual(['run ended', 'written', 'settled']);
+    await settle();
+  });
+});
+
+describe('inTime', () => {
+  test('default: returns what was read', async () => {
+    expect(await inTime(systemTimers, async (chainId: number) => chainId + 1)(1)).toBe(2);
+  });
+
+  test('error: a reading that takes too long, whose later failure is handled', async () => {
+    let fail = (_: Error): void => {};
+    const slow = new Promise<never>((_, reject) => {
+      fail = reject;
+    });
+    await expect(inTime(impatient, () => slow)()).rejects.toMatchObject({ problem: 'silent' });
+    fail(new Error('later'));
+    await new Promise((resolve) => setImmediate(resolve));
+  });
+
+  test('error: the failure of the reading', async () => {
+    await expect(inTime(systemTimers, () => Promise.reject(new Error('a defect')))()).rejects.toThrow('a defect');
+  });
+});
