@@ -1,0 +1,108 @@
+import ts from 'typescript';
+
+/** A function of the product, by file and name; of an object that a function returns, the member by its dotted path. */
+export interface Entry {
+  readonly file: string;
+  readonly name: string;
+  readonly member?: string;
+}
+
+/**
+ * Find the error classes that functions can construct, through everything that they refer to: functions, closures, and
+ * members of interfaces through every object that implements them. Conditions are not judged, so a class that is missing here
+ * cannot be thrown.
+ */
+export function createThrownErrors(classes: ReadonlySet<string>): (entries: readonly Entry[]) => ReadonlySet<string> {
+  const config = ts.getParsedCommandLineOfConfigFile(
+    'tsconfig.json',
+    { noEmit: true },
+    {
+      ...ts.sys,
+      onUnRecoverableConfigFileDiagnostic: ({ messageText }) => {
+        throw new Error(String(messageText));
+      },
+    },
+  );
+  const program = ts.createProgram(['src/transactions/index.ts', 'src/resolvers/transaction/input.ts'], {
+    ...config?.options,
+    types: [],
+    skipLibCheck: true,
+  });
+  const checker = program.getTypeChecker();
+  const sources = program
+    .getSourceFiles()
+    .filter(({ fileName }) => /(^|\/)src\/(transactions|chain)\//.test(fileName) && !/node_modules/.test(fileName));
+  const implementations = implementationsIn(sources, checker);
+
+  const targetsOf = (node: ts.Node): readonly ts.Node[] => {
+    const found = checker.getSymbolAtLocation(node);
+    const symbol = found && found.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(found) : found;
+    return (symbol?.declarations ?? []).flatMap((declared) => [declared, ...(implementations.get(declared) ?? [])]);
+  };
+
+  return (entries) => {
+    const seen = new Set<ts.Node>();
+    const thrown = new Set<string>();
+    const queue: ts.Node[] = entries.map((entry) => declarationOf(program, entry));
+    const visit = (node: ts.Node): void => {
+      if (ts.isTypeNode(node)) return;
+      if (ts.isNewExpression(node) && ts.isIdentifier(node.expression) && classes.has(node.expression.text)) {
+        thrown.add(node.expression.text);
+      }
+      if (ts.isIdentifier(node)) queue.push(...targetsOf(node).filter(isFollowed));
+      ts.forEachChild(node, visit);
+    };
+    for (let node = queue.pop(); node; node = queue.pop()) {
+      if (seen.has(node)) continue;
+      seen.add(node);
+      visit(node);
+    }
+    return thrown;
+  };
+}
+
+/** What a reference runs, or may run later. Classes are recorded where they are constructed. */
+function isFollowed(node: ts.Node): boolean {
+  if (/node_modules/.test(node.getSourceFile().fileName)) return false;
+  return ts.isFunctionLike(node) || ts.isVariableDeclaration(node) || ts.isPropertyAssignment(node);
+}
+
+/** By member of an interface, the members of the objects that are written where the interface is expected. */
+function implementationsIn(
+  sources: readonly ts.SourceFile[],
+  checker: ts.TypeChecker,
+): ReadonlyMap<ts.Node, ts.Node[]> {
+  const found = new Map<ts.Node, ts.Node[]>();
+  const visit = (node: ts.Node): void => {
+    if (ts.isObjectLiteralExpression(node)) {
+      const type = checker.getContextualType(node);
+      for (const property of type ? node.properties : []) {
+        const name = property.name?.getText();
+        const member = name === undefined ? undefined : type?.getProperty(name);
+        for (const declared of member?.declarations ?? [])
+          found.set(declared, [...(found.get(declared) ?? []), property]);
+      }
+    }
+    ts.forEachChild(node, visit);
+  };
+  for (const source of sources) visit(source);
+  return found;
+}
+
+function declarationOf(program: ts.Program, { file, name, member }: Entry): ts.Node {
+  const source =
+    program.getSourceFile(file) ?? program.getSourceFiles().find(({ fileName }) => fileName.endsWith(`/${file}`));
+  const declared = source?.statements.find((one) => ts.isFunctionDeclaration(one) && one.name?.text === name);
+  if (!declared) throw new Error(`${file} declares no function ${name}`);
+  return (member?.split('.') ?? []).reduce((inside: ts.Node, part) => {
+    let found: ts.Node | undefined;
+    const visit = (node: ts.Node): void => {
+      if (found) return;
+      if (ts.isPropertyAssignment(node) && node.name.getText() === part) found = node;
+      else ts.forEachChild(node, visit);
+    };
+    ts.forEachChild(inside, visit);
+    if (!found) throw new Error(`${name} has no member ${part}`);
+    return found;
+  }, declared);
+}
