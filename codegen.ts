@@ -30,9 +30,7 @@ const SCALARS = {
   Decimal: 'string',
   HexData: 'string',
   JSONObject: 'Readonly<Record<string, unknown>>',
-  LocalDate: 'string',
   MarketId: 'string',
-  SafeInt: 'number',
   StrategyId: 'string',
 };
 

@@ -42,11 +42,7 @@ export interface SchemaShape {
     ID: { Input: string; Output: string | number };
     /** Output only. */
     JSONObject: { Input: never; Output: Readonly<Record<string, unknown>> };
-    /** Output only: a day in UTC. */
-    LocalDate: { Input: never; Output: string };
     MarketId: { Input: MarketId; Output: string };
-    /** Output only: times of more than 31 bits. */
-    SafeInt: { Input: never; Output: number };
     StrategyId: { Input: StrategyId; Output: string };
   };
 }

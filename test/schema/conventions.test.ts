@@ -1,4 +1,13 @@
-import { buildSchema as fromSdl } from 'graphql';
+import { readFileSync } from 'node:fs';
+import {
+  buildSchema as fromSdl,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+  isScalarType,
+  isUnionType,
+} from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { buildSchema } from '../../src/schema/index.ts';
 import { lint } from './lint/rules.ts';
@@ -9,11 +18,21 @@ test('behavior: the schema keeps its conventions', () => {
   expect(faults).toEqual([]);
 });
 
+test('behavior: the decision on the schema has its present counts', () => {
+  const types = Object.values(buildSchema().getTypeMap()).filter(
+    ({ name }) => !name.startsWith('__') && !['String', 'Int', 'Float', 'Boolean', 'ID'].includes(name),
+  );
+  const count = (is: (type: (typeof types)[number]) => boolean) => types.filter(is).length;
+  const kinds = [isObjectType, isEnumType, isInputObjectType, isScalarType, isUnionType, isInterfaceType].map(count);
+  const page = readFileSync('docs/decisions/graphql-schema.md', 'utf8');
+  expect(page).toContain(`| now | ${[types.length, ...kinds].join(' | ')} |`);
+});
+
 describe('lint', () => {
   /** Of every field that some rule is shown with, only the faults that the rule is about. */
   const faultsIn = (sdl: string, name: string) =>
     lint(fromSdl(sdl))
-      .filter(({ rule }) => rule !== 'description' && (rule !== 'absence' || name === 'absence'))
+      .filter(({ rule }) => rule !== 'description' && rule !== 'unused' && (rule !== 'absence' || name === 'absence'))
       .map(({ coordinate, rule }) => `${coordinate} ${rule}`);
 
   test.each<[string, string, string[]]>([
@@ -59,6 +78,13 @@ describe('lint', () => {
     ],
   ])('behavior: sees %s', (name, sdl, faults) => {
     expect(faultsIn(sdl, name)).toEqual(faults);
+  });
+
+  test('behavior: sees a type that nothing refers to', () => {
+    const sdl =
+      'type Query { a: A u: U } type A implements I { b(e: E): Int } enum E { X } interface I { b: Int } union U = C type C { d: D } scalar D scalar F enum G { Y } type H { h: H2 } type H2 { x: Int }';
+    const idle = lint(fromSdl(sdl)).filter(({ rule }) => rule === 'unused');
+    expect(idle.map(({ coordinate }) => coordinate)).toEqual(['F', 'G', 'H']);
   });
 
   test.each([

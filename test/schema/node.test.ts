@@ -50,6 +50,53 @@ describe('node', () => {
     expect(errors?.[0]?.message.length).toBeLessThan(400);
   });
 
+  const loop = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5';
+  const vault = 'equity-0x50bc39b5722fb5634c436d74c6787f3c125b879e7b73cf9e9ecc01bbb57b8e55';
+  const owner = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
+  const keyed = { ...ctx, caller: { kind: 'key', keyId: 'ops', tier: 'ops' } as const };
+  test.each([
+    ['a loop under the id of a vault', 'LoopStrategy', `4663:${vault}`],
+    ['a vault under the id of a loop', 'EquityVaultStrategy', `1:${loop}`],
+    ['a position that the wallet does not have', 'Position', `1:${owner}:77`],
+    ['a vault that the wallet does not have', 'EquityPosition', `4663:${owner}:${vault}`],
+  ])('error: not_found for %s', async (_name, typename, key) => {
+    const id = encodeGlobalId(typename, key);
+    const { data, errors } = await run('query($id: ID!) { node(id: $id) { id } }', { id }, keyed);
+    expect(data).toEqual({ node: null });
+    expect(errors?.[0]?.originalError).toMatchObject({ code: 'not_found', details: { resource: typename } });
+    const many = await run('query($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids: [id] }, keyed);
+    expect([many.data?.nodes, many.errors?.[0]?.path]).toEqual([[null], ['nodes', 0]]);
+  });
+
+  test.each([
+    ['chains of a wallet in another order', 'Wallet', `4663+1:${owner}`],
+    ['a chain twice', 'Wallet', `1+1:${owner}`],
+    ['another form of a number', 'Wallet', `0x1:${owner}`],
+    ['a number with a zero before it', 'Wallet', `01:${owner}`],
+    ['an address in small letters', 'Wallet', `1:${owner.toLowerCase()}`],
+    ['a market id in capitals', 'Market', `1:0x${loop.slice(2).toUpperCase()}`],
+  ])('error: bad_request for an id that no answer gave: %s', async (_name, typename, key) => {
+    const id = encodeGlobalId(typename, key);
+    const { data, errors } = await run('query($id: ID!) { node(id: $id) { id } }', { id }, keyed);
+    expect(data).toEqual({ node: null });
+    expect(errors?.[0]?.originalError).toMatchObject({ code: 'bad_request', details: { field: 'id' } });
+  });
+
+  test('error: bad_request names the id that was sent, not a part of it', async () => {
+    for (const id of [encodeGlobalId('Token', '1:0x12'), `${encodeGlobalId('Chain', '1').slice(0, -1)}R`]) {
+      const { errors } = await run('query($id: ID!) { node(id: $id) { id } }', { id });
+      expect(errors?.[0]?.originalError).toMatchObject({ code: 'bad_request', details: { field: 'id', value: id } });
+    }
+  });
+
+  test('error: bad_request for a wallet on no chain, which would seem to hold nothing', async () => {
+    const queries = ['wallet(address: $a, chainIds: [])', 'wallets(addresses: [$a], chainIds: [])'];
+    for (const query of queries) {
+      const { errors } = await run(`query($a: Address!) { ${query} { id } }`, { a: owner }, keyed);
+      expect(errors?.[0]?.originalError).toMatchObject({ code: 'bad_request', details: { field: 'chainIds' } });
+    }
+  });
+
   test('error: not_found for a token that is not curated', async () => {
     const id = encodeGlobalId('Token', `1:0x${'1'.repeat(40)}`);
     const { errors } = await run('query($id: ID!) { node(id: $id) { id } }', { id });

@@ -70,9 +70,6 @@ export function priceAsOfMs(feeds: readonly OracleFeed[] | undefined): number | 
   return oldest === null ? null : Number(oldest) * 1_000;
 }
 
-/** State of a price age. */
-export type PriceAgeState = 'KNOWN' | 'NOT_APPLICABLE' | 'UNKNOWN';
-
 const NO_FEEDS = 'The oracle has no feed: its price is computed on chain, and as old as the block.';
 const UNKNOWN_PRICE_AGE = 'The oracle does not name its feeds, or one of them returns no credible date.';
 

@@ -11,7 +11,7 @@ import {
   type StrategyId,
 } from '../../shared/ids.ts';
 
-/** The parts that keys of nodes consist of, read from their text. Each throws a BadRequestError that names `field`. */
+/** The parts that keys of nodes consist of, read from their text. Each throws when it does not fit. */
 const PARTS = {
   chainId: (text: string, field: string): ChainId => wholeNumber(text, field),
   index: (text: string, field: string): number => wholeNumber(text, field),
@@ -28,22 +28,27 @@ export type NodeKey<Names extends readonly KeyPart[]> = {
 /** What identifies a position: its chain, its wallet, and its index among those of the wallet. */
 export const POSITION_KEY = ['chainId', 'address', 'index'] as const;
 
-/** Read the key of a node from the text of its global id. @throws BadRequestError naming `field` */
+/** Read the key of a node from that of its global id `id`. @throws BadRequestError naming `field` and the id */
 export function parseNodeKey<const Names extends readonly KeyPart[]>(
   names: Names,
-  text: string,
-  field: string,
+  key: string,
+  { id, field }: { readonly id: string; readonly field: string },
 ): NodeKey<Names> {
-  const parts = text.split(':');
-  if (parts.length !== names.length) throw invalidGlobalId(text, field);
-  return names.map((name, i) => PARTS[name](parts[i] ?? '', field)) as unknown as NodeKey<Names>;
+  const parts = key.split(':');
+  if (parts.length !== names.length) throw invalidGlobalId(id, field);
+  try {
+    return names.map((name, i) => PARTS[name](parts[i] ?? '', field)) as unknown as NodeKey<Names>;
+  } catch {
+    // The parts are nothing that the caller has sent.
+    throw invalidGlobalId(id, field);
+  }
 }
 
 /** Read the global id of a position. @throws BadRequestError naming `field`, also for the id of another type */
 export function parsePositionId(id: string, field: string): NodeKey<typeof POSITION_KEY> {
   const { typename, key } = decodeGlobalId(id, field);
   if (typename !== 'Position') throw otherType(typename, field);
-  return parseNodeKey(POSITION_KEY, key, field);
+  return parseNodeKey(POSITION_KEY, key, { id, field });
 }
 
 function otherType(typename: string, field: string): BadRequestError {

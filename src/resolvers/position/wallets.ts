@@ -1,7 +1,7 @@
 import type { Chain } from '../../catalog/types.ts';
 import type { Position, PositionStatus } from '../../domain/position/types.ts';
 import type { ComposedWallet } from '../../domain/position/wallet.ts';
-import { AppError, NotReadyError } from '../../shared/errors.ts';
+import { AppError, BadRequestError, NotReadyError } from '../../shared/errors.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
 import type { AppContext } from '../common/context.ts';
 import { type Page, type PageArgs, pageByRank } from '../common/page.ts';
@@ -28,7 +28,7 @@ export interface WalletArgs {
  * @throws BadRequestError, and what the first chain failed with when all of them do
  */
 export async function showWallet({ address, chainIds }: WalletArgs, ctx: AppContext): Promise<ShownWallet> {
-  const chains = selectChains(ctx, chainIds);
+  const chains = askedChains(chainIds, ctx);
   const read = await Promise.allSettled(chains.map(({ chainId }) => readWallet({ address, chainId }, ctx)));
   const readings = read.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const failures = read.flatMap((one, i) =>
@@ -41,6 +41,16 @@ export async function showWallet({ address, chainIds }: WalletArgs, ctx: AppCont
     readings,
     missingChains: failures.map(({ chain, error }) => missingChain(chain.chainId, error)),
   };
+}
+
+/** The chains that a wallet is asked on: on none it would seem to hold nothing. @throws BadRequestError */
+export function askedChains(chainIds: WalletArgs['chainIds'], ctx: AppContext): readonly Chain[] {
+  const chains = selectChains(ctx, chainIds);
+  if (chains.length > 0) return chains;
+  throw new BadRequestError('chainIds names no chain. Send at least one, or leave it out for all served chains.', {
+    field: 'chainIds',
+    limit: { minEntries: 1, oneOf: ctx.services.catalog.chainIds },
+  });
 }
 
 /** Tell of a chain on which a wallet cannot be read now. @throws what is no passing failure */
@@ -59,7 +69,7 @@ export interface WalletsArgs {
 /** Read wallets in the order asked; each is a promise of its own, so that one that cannot be read fails alone. @throws BadRequestError */
 export function showWallets({ addresses, chainIds }: WalletsArgs, ctx: AppContext): Promise<ShownWallet>[] {
   checkAddresses(addresses);
-  selectChains(ctx, chainIds);
+  askedChains(chainIds, ctx);
   return addresses.map((address) => showWallet({ address, chainIds }, ctx));
 }
 

@@ -1,8 +1,8 @@
 import type { AppContext } from '../../resolvers/common/context.ts';
 import { type KeyPart, type NodeKey, parseNodeKey } from '../../resolvers/common/global-id.ts';
 import { MAX_NODES } from '../../resolvers/common/page.ts';
-import { BadRequestError, UnauthorizedError } from '../../shared/errors.ts';
-import { decodeGlobalId, encodeGlobalId, invalidGlobalId } from '../../shared/ids.ts';
+import { BadRequestError, NotFoundError, UnauthorizedError } from '../../shared/errors.ts';
+import { decodeGlobalId, encodeGlobalId, formatValue, invalidGlobalId } from '../../shared/ids.ts';
 import { builder, type SchemaShape } from '../builder.ts';
 import { GLOBAL_ID, noteLoaded } from './loaded-nodes.ts';
 
@@ -18,7 +18,12 @@ export interface NodeOptions<T, Names extends readonly KeyPart[]> {
 
 interface NodeType {
   readonly scope: 'partner' | 'ops' | undefined;
-  readonly load: (key: string, field: string, ctx: AppContext) => Promise<object | null>;
+  /** Find the object of the key of an id, with the key that it has itself; `null` = there is none. */
+  readonly load: (
+    key: string,
+    asked: { readonly id: string; readonly field: string },
+    ctx: AppContext,
+  ) => Promise<{ readonly object: object; readonly key: string } | null>;
 }
 
 type ObjectRefOf<T> = PothosSchemaTypes.ImplementableObjectRef<PothosSchemaTypes.ExtendDefaultTypes<SchemaShape>, T, T>;
@@ -37,26 +42,45 @@ export function defineNode<T extends object, const Names extends readonly KeyPar
   { key: names, keyOf, load, scope }: NodeOptions<T, Names>,
 ): void {
   const { name } = ref;
+  const textOf = (object: T): string => (keyOf(object) as readonly unknown[]).join(':');
   ref.addInterfaces([NodeRef as never]);
   builder.objectField(ref, 'id', (t) =>
     t.id({
       description: GLOBAL_ID,
-      resolve: (object) => encodeGlobalId(name, (keyOf(object as T) as readonly unknown[]).join(':')),
+      resolve: (object) => encodeGlobalId(name, textOf(object as T)),
     }),
   );
   ref.updateConfig((config) => ({ ...config, extensions: { ...config.extensions, node: { scope } } }));
-  nodeTypes.set(name, { scope, load: async (text, field, ctx) => load(parseNodeKey(names, text, field), ctx) });
+  nodeTypes.set(name, {
+    scope,
+    async load(key, asked, ctx) {
+      const object = await load(parseNodeKey(names, key, asked), ctx);
+      return object && { object, key: textOf(object) };
+    },
+  });
 }
 
-/** Find the object of a global id. @throws BadRequestError, UnauthorizedError, and what the type's own field throws */
-async function findNode(id: string, field: string, ctx: AppContext): Promise<object | null> {
+/**
+ * Find the object of a global id. @throws BadRequestError, UnauthorizedError, NotFoundError, and what the type's own field throws
+ */
+async function findNode(id: string, field: string, ctx: AppContext): Promise<object> {
   const { typename, key } = decodeGlobalId(id, field);
   const type = nodeTypes.get(typename);
   if (type === undefined) throw invalidGlobalId(id, field);
   if (!isOpen(type.scope, ctx)) throw new UnauthorizedError();
-  const object = await type.load(key, field, ctx);
-  if (object !== null) noteLoaded(object, typename);
-  return object;
+  const found = await type.load(key, { id, field }, ctx);
+  if (found === null) throw notFound(typename, id);
+  // Caches take the object of an id for one with that id: another spelling of its key is no id of it.
+  if (encodeGlobalId(typename, found.key) !== id) throw invalidGlobalId(id, field);
+  noteLoaded(found.object, typename);
+  return found.object;
+}
+
+function notFound(typename: string, id: string): NotFoundError {
+  return new NotFoundError(`There is no ${typename} with this id. Find it by its domain id, or ask for its list.`, {
+    resource: typename,
+    id: formatValue(id),
+  });
 }
 
 function isOpen(scope: NodeType['scope'], { caller }: AppContext): boolean {
@@ -69,7 +93,7 @@ builder.queryFields((t) => ({
     type: NodeRef,
     nullable: true,
     description:
-      'One object by its global id. An id of nothing that exists is answered with the error that the field of its type gives; objects behind a key demand the same key here.',
+      'One object by its global id. An id of nothing that exists is answered with the error `not_found`; objects behind a key demand the same key here.',
     args: { id: t.arg.id({ required: true, description: 'The `id` of an object, as an answer gave it.' }) },
     resolve: async (_root, { id }, ctx) => (await findNode(id, 'id', ctx)) as never,
   }),

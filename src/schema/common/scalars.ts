@@ -1,5 +1,5 @@
 import { Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
-import { GraphQLDateTimeISO, GraphQLJSONObject, GraphQLLocalDate, GraphQLSafeInt } from 'graphql-scalars';
+import { GraphQLDateTimeISO, GraphQLJSONObject } from 'graphql-scalars';
 import { Decimal } from '../../shared/decimal.ts';
 import { BadRequestError, type LimitValue } from '../../shared/errors.ts';
 import {
@@ -141,12 +141,6 @@ builder.addScalarType('DateTime', GraphQLDateTimeISO, {
   description: 'RFC 3339 date-time in UTC, e.g. `2026-01-31T12:00:00.000Z`.',
   parseValue: parseDateTime,
   parseLiteral: (node) => parseDateTime(valueFromASTUntyped(node)),
-});
-
-builder.addScalarType('LocalDate', GraphQLLocalDate, { description: 'A day as `YYYY-MM-DD`, in UTC.' });
-
-builder.addScalarType('SafeInt', GraphQLSafeInt, {
-  description: 'A whole number of up to 53 bits, as a number: times in milliseconds or seconds.',
 });
 
 builder.addScalarType('JSONObject', GraphQLJSONObject, { description: 'A JSON object.' });

@@ -3,6 +3,7 @@ import { seededWallet } from '../../../devnet/seed/wallets.ts';
 import type { App } from '../../../src/app.ts';
 import { whyNoRedis } from '../../snapshot/redis-server.ts';
 import { type Cluster, eventually, startCluster } from '../../support/process/cluster.ts';
+import { startRpcProxy } from '../../support/process/rpc-proxy.ts';
 import { PARTNER } from '../../support/service.ts';
 import { type EventStream, subscribe } from '../../support/sse.ts';
 
@@ -18,7 +19,7 @@ const FRESHNESS = `subscription {
 }`;
 const POSITIONS = `subscription ($address: Address!) {
   walletChanged(address: $address, chainIds: [1]) {
-    chain { chainId } version asOf stale missingChain { reason }
+    chain { chainId } version asOf stale missingChain { chainId reason message }
     reading { id address chainIds positions { nodes { id debtAmount } } }
   }
 }`;
@@ -150,6 +151,54 @@ describe.skipIf(skipped !== null)(skipped ?? 'subscriptions across processes', (
       true,
       true,
     ]);
+  });
+
+  test('behavior: a wallet whose chain cannot be read is stale with its last reading, and recovers', async () => {
+    const proxy = await startRpcProxy(cluster.world.chains.on(1).rpcUrl);
+    const alone = await cluster.launch({ ROLE: 'api', RPC_URL_1: proxy.url });
+    const { address } = seededWallet('looper').account;
+    const changeOfWallet = async (stream: EventStream) => (await stream.next()).data.walletChanged;
+    const stream = await subscribe(alone.url, POSITIONS, { address }, PARTNER);
+    streams.push(stream);
+    const first = await changeOfWallet(stream);
+    expect(first).toMatchObject({ stale: false, missingChain: null });
+
+    proxy.set({ kind: 'down' });
+    await supply();
+    const during = await changeOfWallet(stream);
+    expect(during).toMatchObject({
+      chain: { chainId: 1 },
+      stale: true,
+      asOf: first.asOf,
+      missingChain: { chainId: 1, reason: 'UPSTREAM_UNAVAILABLE', message: expect.any(String) },
+    });
+    expect(during.version).toBeGreaterThan(first.version);
+    // The holdings as they were read last, at their age: the same object, so that a cache keeps what it has.
+    expect(during.reading).toEqual(first.reading);
+
+    // Somebody who comes back meanwhile has no last reading here.
+    const back = await subscribe(alone.url, POSITIONS, { address }, PARTNER);
+    streams.push(back);
+    expect(await changeOfWallet(back)).toMatchObject({
+      stale: true,
+      asOf: null,
+      reading: null,
+      version: during.version,
+      missingChain: { reason: 'UPSTREAM_UNAVAILABLE' },
+    });
+
+    proxy.set({ kind: 'pass' });
+    await supply();
+    const after = [await changeOfWallet(stream), await changeOfWallet(back)];
+    for (const change of after) {
+      expect(change).toMatchObject({ stale: false, missingChain: null, reading: { id: first.reading.id } });
+      expect([change.version > during.version, change.asOf >= first.asOf]).toEqual([true, true]);
+    }
+    // A returning reader gets the holdings as they are, whole.
+    const again = await subscribe(alone.url, POSITIONS, { address }, PARTNER);
+    streams.push(again);
+    expect((await changeOfWallet(again)).reading).toEqual(after[1].reading);
+    await proxy.stop();
   });
 
   test('behavior: heartbeats keep a quiet stream open', async () => {

@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { InMemoryCache } from '@apollo/client';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { InMemoryCache } from '@apollo/client';
 import { Client, fetchExchange } from '@urql/core';
-import { cacheExchange } from '@urql/exchange-graphcache';
 import { type DocumentNode, getOperationAST, introspectionFromSchema, OperationTypeNode, parse, print } from 'graphql';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { seededWallet } from '../../../devnet/seed/wallets.ts';
@@ -116,12 +117,25 @@ test('default: every object with an identity has an id, and no id is that of ano
   expect(nodes.filter((name) => !met.has(name))).toEqual([]);
 });
 
-/** Apollo's cache with nothing but what follows from the schema: values have no key, and selections on them are merged. */
-const apolloCache = () =>
-  new InMemoryCache({
-    possibleTypes,
-    typePolicies: Object.fromEntries(values.map((name) => [name, { keyFields: false as const, merge: true }])),
-  });
+/** The samples of the guide: caches with nothing but what follows from the introspection. */
+const FOLDER = join('node_modules/.cache/spiral-gateway', `caches-${process.pid}`);
+async function guideSamples(): Promise<Json> {
+  const guide = readFileSync('docs/graphql.md', 'utf8');
+  const code = [...guide.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block);
+  expect(code).toHaveLength(3);
+  mkdirSync(FOLDER, { recursive: true });
+  const file = join(FOLDER, 'samples.ts');
+  writeFileSync(file, code.join('\n'));
+  return import(/* @vite-ignore */ pathToFileURL(file).href);
+}
+const introspection = introspectionFromSchema(schema);
+let samples: Json;
+const apolloCache = (): InMemoryCache => samples.apolloCache(samples.cacheFacts(introspection));
+beforeAll(async () => {
+  samples = await guideSamples();
+  expect(samples.cacheFacts(introspection)).toEqual({ possibleTypes, values });
+});
+afterAll(() => rmSync(FOLDER, { recursive: true, force: true }));
 
 describe('Apollo', () => {
   test('default: what an answer brings is what its query reads again', () => {
@@ -160,13 +174,7 @@ describe('graphcache of urql', () => {
       url: `${service.url}/graphql`,
       fetchOptions: { headers: OPS },
       preferGetMethod: false,
-      exchanges: [
-        cacheExchange({
-          schema: introspectionFromSchema(schema) as never,
-          keys: Object.fromEntries(values.map((name) => [name, () => null])),
-        }),
-        fetchExchange,
-      ],
+      exchanges: [samples.graphcache(introspection, samples.cacheFacts(introspection)), fetchExchange],
     });
     const brought: Json[] = [];
     for (const { title, document, variables, isQuery } of answers) {

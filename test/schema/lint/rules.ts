@@ -15,6 +15,7 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
+  isUnionType,
 } from 'graphql';
 import { faultsOfWords } from './words.ts';
 
@@ -246,7 +247,22 @@ export function lint(schema: GraphQLSchema): Fault[] {
       [check(part, schema) ?? []].flat().map((message) => ({ coordinate: part.coordinate, rule, message })),
     ),
   );
-  return [...faults, ...meanings(parts)];
+  return [...faults, ...meanings(parts), ...unused(schema)];
+}
+
+/** Every type is that of a field or argument, a member of a union, or an implementation of an interface. */
+function unused(schema: GraphQLSchema): Fault[] {
+  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
+  const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__') && !BUILT_IN.has(name));
+  const used = new Set<string>(roots.flatMap((root) => (root ? [root.name] : [])));
+  for (const part of partsOf(schema)) if (isFieldLike(part)) used.add(typeName(part));
+  for (const type of types) {
+    if (isUnionType(type) || isInterfaceType(type))
+      for (const { name } of schema.getPossibleTypes(type)) used.add(name);
+    if (isObjectType(type)) for (const { name } of type.getInterfaces()) used.add(name);
+  }
+  const idle = types.filter(({ name }) => !used.has(name));
+  return idle.map(({ name }) => ({ coordinate: name, rule: 'unused', message: 'nothing refers to it' }));
 }
 
 /** One name means one thing: an object or a value, and an id of one type. */

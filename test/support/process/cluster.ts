@@ -51,7 +51,7 @@ export async function startCluster({ redis: wanted = true }: { readonly redis?: 
     snapshotFile: join(folder, 'snapshot.json'),
     async launch(env = {}, logger = silentLogger) {
       const app = createApp({
-        config: createConfig(settings(env), world.overrides),
+        config: createConfig(settings(env), { ...world.overrides, env: { ...world.overrides.env, ...env } }),
         logger,
         clock: { now: () => Date.now() },
         timers: systemTimers,
