@@ -8,7 +8,7 @@ import { bystanding } from './bystander.ts';
 import { type Child, serviceFlags, startChild } from './child.ts';
 import { say } from './table.ts';
 
-/** What one request of the corpus costs the service and its caller. */
+/** Costs of one request of the corpus for the service and its caller. */
 interface Cost {
   readonly attack: Attack;
   readonly status: number;
@@ -29,12 +29,12 @@ const KNOWN_WORST: ReadonlySet<string> = new Set([
   'batch of five: BorrowApyHistories by its id',
   'batch of five: 6 aliases of all fields with their arguments',
 ]);
-/** What can be asked most often: all but the first few are refused for the budget. */
+/** The most frequent possible requests: all except the first few are refused by the budget. */
 const CHEAPEST = 'a path of 0 characters that is not there';
 
 /**
- * Measure every request of the corpus: processor time and bytes against points. Then let one address do its worst with the
- * default limits, and ask for `/v1/tvl` from another one meanwhile.
+ * Measure every request of the corpus: processor time and bytes against points. Then attack from one address with the
+ * default limits, and request `/v1/tvl` from another one meanwhile.
  */
 export async function attacking(seconds: number, wanted: (name: string) => boolean): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'spiral-gateway-attacks-'));
@@ -84,11 +84,11 @@ async function measure(service: Child, attack: Attack): Promise<Cost> {
 
 const perPoint = ({ cpuMs, points }: Cost): number => cpuMs / points;
 
-/** Send a request as it was never sent before: documents are remembered. */
+/** Send a request with a new document, because documents are cached. */
 async function send(url: string, { path = '/graphql', init }: Attack, i: number) {
   const body = typeof init.body === 'string' ? init.body.replaceAll('query A', `query A${i}n`) : init.body;
   const answer = await fetch(`${url}${path}`, { ...init, ...(body === undefined ? {} : { body }) } as RequestInit);
-  // What waits for a slow reader is what is sent, compressed as it is.
+  // A slow reader is sent the compressed body.
   const { byteLength } = await answer.arrayBuffer();
   const bytes = Number(answer.headers.get('content-length') ?? byteLength);
   const remaining = Number(/r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1] ?? Number.NaN);
@@ -110,7 +110,7 @@ function tell(costs: readonly Cost[]): void {
   }
 }
 
-/** By what they cost, and by what they cost for each point. */
+/** By cost, and by cost per point. */
 function worstOf(costs: readonly Cost[]): Attack[] {
   const byTime = [...costs].sort((a, b) => b.cpuMs - a.cpuMs).slice(0, 3);
   return [...new Set([...costs.slice(0, 3), ...byTime].map(({ attack }) => attack))];

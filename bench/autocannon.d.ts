@@ -1,4 +1,4 @@
-/** The part of autocannon that the benchmarks use; it brings no types of its own. */
+/** The part of autocannon that the benchmarks use; it has no types. */
 declare module 'autocannon' {
   interface Request {
     method?: string;

@@ -17,8 +17,8 @@ const PATH = '/v1/tvl';
 const NO_REQUEST = { path: PATH, method: 'GET', headers: {} };
 
 /**
- * Ask for `/v1/tvl` from one address while another one does its worst with the default limits, in a process of its own. The
- * first row is without an attacker: what the machine does beside it is in that row as well.
+ * Request `/v1/tvl` from one address while another one attacks with the default limits, in a separate process. The
+ * first row is without an attacker and includes the other load of the machine.
  */
 export async function bystanding(start: Start, corpus: readonly Attack[], seconds: number): Promise<void> {
   if (isPinning) spawnSync('taskset', ['-acp', String(PEER_CORE), String(process.pid)]);

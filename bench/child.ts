@@ -4,10 +4,10 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-/** A process of a benchmark: told what to do once, asked for its cost as often as wanted. */
+/** A process of a benchmark: it gets its input once, and reports its cost on request. */
 export interface Child {
   readonly url: string;
-  /** What it said beside its URL. */
+  /** Values that it reported beside its URL. */
   readonly report: Readonly<Record<string, unknown>>;
   cost(): Promise<Cost>;
   stop(): Promise<void>;
@@ -18,7 +18,7 @@ export interface Cost {
   readonly cpuUs: number;
   readonly rssBytes: number;
   readonly peakRssBytes: number;
-  /** How often an attacker got which status. */
+  /** Number of answers of an attacker by status. */
   readonly statuses?: Readonly<Record<string, number>>;
 }
 
@@ -28,10 +28,10 @@ export const isPinning: boolean =
 
 /** The core that servers run on, one at a time; the load comes from the others. `BENCH_CORE` names another one, or `all`. */
 const SERVER_CORE = isPinning && process.env.BENCH_CORE ? Number(process.env.BENCH_CORE) : availableParallelism() - 1;
-/** Where those run that a server asks. */
+/** Cores of the processes that a server calls. */
 export const PEER_CORE = (SERVER_CORE + 1) % availableParallelism();
 /**
- * As the service is started, and whatever is compared with it: as many threads of V8 beside the main one as there are other
+ * Flags of the service and of the servers compared with it: as many threads of V8 beside the main one as there are other
  * cores, one at least; and young collections of half the usual size.
  */
 const STARTED_WITH = ['--v8-pool-size=0', '--max-semi-space-size=8'];
@@ -73,7 +73,7 @@ export async function startChild(
   };
 }
 
-/** Bundle as for production: what runs the sources directly costs something for every function. */
+/** Bundle as for production, because a loader of sources adds a cost to every function. */
 async function bundled(name: string): Promise<string> {
   const from = (path: string) => fileURLToPath(new URL(path, import.meta.url));
   const outfile = from(`../node_modules/.cache/bench/${process.pid}/${name}.mjs`);
@@ -91,7 +91,7 @@ async function bundled(name: string): Promise<string> {
   return outfile;
 }
 
-/** Remove what was bundled. */
+/** Remove the bundles. */
 export async function removeBundles(): Promise<void> {
   await rm(new URL(`../node_modules/.cache/bench/${process.pid}`, import.meta.url), { recursive: true, force: true });
 }

@@ -20,7 +20,7 @@ export interface Measured {
 const CONNECTIONS = 24;
 const PATIENT_MS = 10_000;
 
-/** Ask a server for `ms`, as fast as it answers. @throws Error when it answers anything but what is expected */
+/** Send requests for `ms`, as fast as the server answers. @throws Error for an unexpected answer */
 export async function measure(child: Child, shot: Shot, ms: number, connections = CONNECTIONS): Promise<Measured> {
   const { path, method = 'GET', headers = {}, body, status = 200 } = shot;
   const before = await child.cost();
@@ -49,7 +49,7 @@ export async function measure(child: Child, shot: Shot, ms: number, connections 
   return { perSec: answered / result.duration, cpuUs: (after.cpuUs - before.cpuUs) / answered };
 }
 
-/** The middle one of several measurements, each number by itself. */
+/** Median of several measurements, of each number separately. */
 export function median(all: readonly Measured[]): Measured {
   const middle = (of: (one: Measured) => number) => {
     const sorted = all.map(of).sort((a, b) => a - b);

@@ -53,7 +53,7 @@ export function rowsOf({ strategyId, loan, collateral, wallets, ...steps }: Part
   ];
 }
 
-/** A shot as `fetch` takes it. */
+/** A request in the form of `fetch`. */
 export function initOf({ method = 'GET', headers = {}, body }: Shot): RequestInit {
   return {
     method,

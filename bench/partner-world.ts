@@ -17,13 +17,13 @@ export interface PartnerWorld {
   readonly loan: string;
   readonly collateral: string;
   readonly wallets: readonly string[];
-  /** Times that a build waits for somebody else before it asks on. */
+  /** Sequential waits of a build for another system. */
   readonly stepsOneSwap: number;
   readonly stepsTwoSwaps: number;
 }
 
 export const BUILD_PATH = '/v1/partner/leverage/build';
-/** What all builds ask for beside the market and the token. */
+/** Common input of all builds beside the market and the token. */
 export const BUILD = { chainId: 1, amount: '1000', leverage: 2 };
 
 const CHAIN_ID = 1;

@@ -6,12 +6,12 @@ import type { PartnerWorld } from './partner-world.ts';
 import { say } from './table.ts';
 
 const SINGLE = 200;
-/** Registered wallets, as the title of the row of portfolios says. */
+/** Registered wallets, as in the title of the row of portfolios. */
 const REGISTERED = 1_000;
 /** Some of these answers take ten milliseconds: more connections would only wait for each other. */
 const CONNECTIONS = 4;
 
-/** Measure what is never answered from bytes, with everything beside the service stubbed at zero latency. */
+/** Measure answers that are never cached, with stubs of zero latency for all other systems. */
 export async function partnering({ rounds, shotMs }: { readonly rounds: number; readonly shotMs: number }) {
   const child = await startChild('partner', { registered: REGISTERED });
   try {
@@ -45,7 +45,7 @@ export async function partnering({ rounds, shotMs }: { readonly rounds: number; 
   }
 }
 
-/** Ask some hundred times over one connection, each after the answer to the one before, ms each. */
+/** Send some hundred requests over one connection, one after the other; ms each. */
 async function oneByOne(url: string, { path, method = 'GET', headers = {}, body }: Shot): Promise<number[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const took: number[] = [];

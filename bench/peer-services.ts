@@ -27,7 +27,7 @@ export async function contextFrom({ snapshotFile, overlayFile }: PeerInput): Pro
   const config = createConfig({ DATABASE_URL: 'postgres://127.0.0.1/none' });
   const catalog = createCatalog(curatedChains, JSON.parse(readFileSync(overlayFile, 'utf8')));
   const keep = () => () => true;
-  // A process has a snapshot file of its own.
+  // Each process has its own snapshot file.
   const path = `${snapshotFile}.${process.pid}`;
   await copyFile(snapshotFile, path);
   const snapshot = createFileSnapshot({ path, clock, timers: systemTimers, logger: silentLogger, keep });

@@ -8,7 +8,7 @@ export interface Raw {
 
 const POLL_MS = 20;
 
-/** Ask once, without decoding what comes compressed. Compressed bytes are ready a moment after the plain ones: wait for them. */
+/** Send one request without decoding a compressed answer. Compressed bytes are ready shortly after the plain ones: wait for them. */
 export async function askRaw(url: string, shot: Shot): Promise<Raw> {
   const coding = shot.headers?.['accept-encoding'];
   for (;;) {

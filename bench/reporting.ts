@@ -14,7 +14,7 @@ const MB = 2 ** 20;
 const ms = (value: number) => `${value.toFixed(0)} ms`;
 const mb = (bytes: number) => `${(bytes / MB).toFixed(0)} MB`;
 
-/** Measure the report of all portfolios at several numbers of wallets: how it is computed, and how it is sent. */
+/** Measure the report of all portfolios at several numbers of wallets: its computation and its sending. */
 export async function reporting(sizes: readonly number[]): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'spiral-gateway-bench-'));
   const server = await startPostgres({ dataDir: folder, logger: silentLogger });

@@ -4,9 +4,9 @@ import type { Shot } from './load.ts';
 /** The bytes of one answer, for servers that only write them. */
 export interface RowBytes {
   readonly name: string;
-  /** Where the body lies. */
+  /** Path of the body. */
   readonly file: string;
-  /** What a client needs to read the body. */
+  /** Headers that a client needs to read the body. */
   readonly headers: Readonly<Record<string, string>>;
   /** Every header of the service's answer that a server does not add by itself. */
   readonly head: Readonly<Record<string, string>>;
@@ -19,9 +19,9 @@ export type Contender = 'service' | 'bare' | 'same' | 'hono' | 'fastify' | 'yoga
 export interface Row {
   readonly name: string;
   readonly title: string;
-  /** What the service is asked. */
+  /** Request to the service. */
   readonly shot: Shot;
-  /** Who else takes part, and what they are asked when it differs. */
+  /** The other contenders, and their requests if different. */
   readonly against: readonly Contender[];
   readonly peerShot?: Shot;
 }
@@ -31,7 +31,7 @@ const BROTLI = { 'accept-encoding': 'br' };
 const REST_PEERS = ['bare', 'same', 'hono', 'fastify'] as const;
 const GRAPHQL_PEERS = ['yoga', 'mercurius'] as const;
 
-/** Every field of the list as REST shows it: the persisted operation behind `/v1/strategies`. */
+/** Every field of the list in REST: the persisted operation behind `/v1/strategies`. */
 const FULL_LIST = manifest.Strategies;
 /** A filtered and ordered page. */
 export const PAGE = `query Page($filter: StrategyFilter, $order: StrategyOrder) {
@@ -51,7 +51,7 @@ const json = (value: unknown) => {
   return () => text;
 };
 
-/** Count up, so that every body is one that was never sent before. */
+/** A counter, so that every body is new. */
 function anew(query: string, variables: (n: number) => Record<string, unknown>): () => string {
   let n = 0;
   return () => {
@@ -60,7 +60,7 @@ function anew(query: string, variables: (n: number) => Record<string, unknown>):
   };
 }
 
-/** No strategy has less than nothing to borrow: the limit differs each time and leaves nothing out. */
+/** A limit below zero that differs each time and excludes no strategy. */
 const noLimit = (n: number) => `-${n}.${Math.floor(Math.random() * 1e6)}`;
 
 export function rowsOf({ strategyId, etag }: { readonly strategyId: string; readonly etag: string }): readonly Row[] {
@@ -107,7 +107,7 @@ export function rowsOf({ strategyId, etag }: { readonly strategyId: string; read
     ),
     {
       ...graphql('list-first', 'POST /graphql, full list, executed (first time in a version)', document),
-      // What is asked with a key is never answered from bytes: every request executes.
+      // Requests with a key are never answered from the cache: every request executes.
       shot: { path: '/graphql', method: 'POST', body: document, headers: PARTNER },
     },
     {

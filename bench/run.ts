@@ -21,7 +21,7 @@ interface Plan {
   readonly sizes: readonly number[];
   /** Wallets of the report of all portfolios, each with five positions. */
   readonly wallets: readonly number[];
-  /** How long each of the worst attacks lasts, seconds. */
+  /** Duration of each of the worst attacks, seconds. */
   readonly attackSec: number;
 }
 
@@ -33,11 +33,11 @@ const FULL: Plan = {
   attackSec: 30,
 };
 const QUICK: Plan = { rounds: 1, shotMs: 600, sizes: [100, 1_000], wallets: [100, 1_000], attackSec: 5 };
-/** What needs no world around it. */
+/** Benchmarks without a local world. */
 const ALONE: readonly string[] = ['partner', 'compose', 'refresh', 'ops', 'attacks', 'bystander'];
-/** Limits are on and counted, and high enough not to end the measurement. */
+/** Limits are counted, and high enough for the measurement. */
 const NO_END = '1000000000';
-/** Settings of how often something is refreshed, and when it is stale. */
+/** Settings of refresh cadences and freshness budgets. */
 const CADENCE = /^(REFRESH|BUDGET)_.*_SEC$/;
 const A_DAY = '86400';
 
@@ -57,7 +57,7 @@ async function main(args: readonly string[]): Promise<void> {
   if (wanted('attacks') || wanted('bystander')) await attempt('attacks', () => attacking(plan.attackSec, wanted));
 }
 
-/** Measure one thing. When it fails, the others are measured all the same, and the command fails at its end. */
+/** Run one part. After a failure the other parts still run, and the command fails at its end. */
 async function attempt(name: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -88,7 +88,7 @@ async function serving(plan: Plan, wanted: (name: string) => boolean): Promise<v
       SNAPSHOT_FILE: join(folder, 'snapshot.json'),
       RATE_LIMIT_ANONYMOUS: NO_END,
       RATE_LIMIT_PARTNER: NO_END,
-      // Nothing else is measured than answering: nothing is refreshed, and nothing becomes stale.
+      // Only answers are measured: no refresh runs, and no fact becomes stale.
       ...Object.fromEntries(
         Object.keys(envSchema.shape)
           .filter((name) => CADENCE.test(name))
@@ -132,7 +132,7 @@ async function serving(plan: Plan, wanted: (name: string) => boolean): Promise<v
   }
 }
 
-/** Ask the service once for every row, and keep what it answered for those that only write bytes. */
+/** Send the request of every row once, and store the answers for the servers that only write bytes. */
 async function arrange(service: Child, folder: string): Promise<{ rows: readonly Row[]; bytes: readonly RowBytes[] }> {
   const first = await fetch(`${service.url}/v1/strategies`, { headers: { 'accept-encoding': 'identity' } });
   const { strategies } = (await first.json()) as { strategies: { id: string }[] };
@@ -141,7 +141,7 @@ async function arrange(service: Child, folder: string): Promise<{ rows: readonly
   const bytes: RowBytes[] = [];
   for (const { name, shot, against } of rows) {
     if (!against.includes('bare')) continue;
-    // The first of a document is answered another way than those that come after it.
+    // The first request of a document takes another path than later ones.
     if (shot.method === 'POST') await askRaw(service.url, shot);
     const { headers, body } = await askRaw(service.url, shot);
     const file = join(folder, `${name}.bytes`);
@@ -154,7 +154,7 @@ async function arrange(service: Child, folder: string): Promise<{ rows: readonly
   return { rows, bytes };
 }
 
-/** What every server of node:http adds by itself. */
+/** Headers that every server of node:http adds. */
 const OF_THE_SERVER: ReadonlySet<string> = new Set(['date', 'connection', 'keep-alive']);
 
 async function whenPersisted(file: string): Promise<void> {
@@ -171,8 +171,8 @@ async function whenPersisted(file: string): Promise<void> {
 }
 
 /**
- * Measure a row with every contender in turn, round by round, so that what disturbs the machine disturbs all. The first round
- * warms everybody up and is not counted.
+ * Measure a row with every contender in turn, round by round, so that other load of the machine affects all. The first round
+ * is a warm-up and is not counted.
  */
 async function measureRow(
   row: Row,
@@ -195,7 +195,7 @@ async function measureRow(
 
 const MAX_ATTEMPTS = 5;
 
-/** What is asked for with a tag may become another version in the middle of it: then it is measured again. */
+/** The version behind a tag may change during the measurement, which is then repeated. */
 async function measureService(child: Child, shot: Shot, ms: number): Promise<Measured> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -206,7 +206,7 @@ async function measureService(child: Child, shot: Shot, ms: number): Promise<Mea
   }
 }
 
-/** What was stale has another tag after some minutes: ask with the one of now. */
+/** Stale answers get another tag after some minutes: use the current one. */
 async function withCurrentTag(service: Child, shot: Shot): Promise<Shot> {
   if (shot.status !== 304) return shot;
   const { headers } = await askRaw(service.url, { path: shot.path });

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a benchmark process has to stop, and says when it is ready. */
+/** A running benchmark server: how to stop it, and its values when ready. */
 export interface Served {
   readonly url: string;
   readonly report?: Readonly<Record<string, unknown>>;
@@ -10,7 +10,7 @@ export interface Served {
   stop(): Promise<void>;
 }
 
-/** Be the child of `startChild`: start once with the parent's input, tell the cost, stop. */
+/** Be the child of `startChild`: start once with the parent's input, report the cost, stop. */
 export function serve<Input>(start: (input: Input) => Promise<Served>): void {
   let served: Promise<Served> | undefined;
   let tell: () => object = () => ({});

@@ -25,16 +25,16 @@ import type { ModelFill } from '../test/transactions/model/venues.ts';
 
 export interface StubChain {
   readonly nodes: ChainNodes;
-  /** The only block that it has. */
+  /** Its only block. */
   readonly block: NamedBlock;
   readonly venue: SwapQuotePort;
-  /** How many times somebody waited for an answer before asking on, since the last call of this. */
+  /** Number of sequential waits for an answer since the last call. */
   takeSteps(): number;
 }
 
 export interface StubChainInput {
   readonly chain: Chain;
-  /** The only market that is built on. */
+  /** The market of all builds. */
   readonly market: Market;
   readonly facts: ChainFacts;
   readonly nowMs: number;
@@ -54,8 +54,8 @@ const GAS_USED: Hex = '0x30d40';
 const CALLDATA_BYTES = 600;
 
 /**
- * A chain and a swap venue that answer at once, so that what is measured is our own cost: the model of the tests behind the ABI of
- * the contracts. Answers are worked out when first asked; later the same question finds the same answer.
+ * A chain and a swap venue that answer at once, so that only the service's cost is measured: the model of the tests behind the ABI
+ * of the contracts. An answer is computed at the first request and cached.
  */
 export function createStubChain(input: StubChainInput): StubChain {
   const { chain, nowMs } = input;
@@ -95,7 +95,7 @@ export function createStubChain(input: StubChainInput): StubChain {
   return { nodes, block, venue, takeSteps: steps.take };
 }
 
-/** Answer in a later turn, so that what is asked side by side counts as one step. */
+/** Answer in a later turn, so that parallel requests count as one step. */
 function countSteps() {
   let waiting = 0;
   let steps = 0;
@@ -115,7 +115,7 @@ function countSteps() {
   };
 }
 
-/** A venue that pays what the oracle says, less 3 basis points, and gives what it quotes. */
+/** A venue that quotes and pays the oracle's price less 3 basis points. */
 function createVenue({ chain, market, facts, nowMs }: StubChainInput, later: <T>(value: T) => Promise<T>) {
   const [source, router] = Object.entries(chain.swapRouters).flatMap(([name, [first]]) =>
     first ? [[name, first]] : [],

@@ -9,7 +9,7 @@ import { DAY, NOW_MS } from '../test/domain/world.ts';
 
 export const PER_WALLET = 5;
 
-/** A wallet's positions: most are open, one is closed, now and then one was liquidated. */
+/** A wallet's positions: most are open, one is closed, some were liquidated. */
 function positionsOf(chain: Chain, wallet: number): HeldPosition[] {
   const loops = chain.markets.filter(({ kind }) => kind === 'loop');
   return Array.from({ length: PER_WALLET }, (_, id): HeldPosition => {
@@ -31,7 +31,7 @@ function positionsOf(chain: Chain, wallet: number): HeldPosition[] {
   });
 }
 
-/** Rows that agree, but for one position in fifty that has none. */
+/** Rows that agree with the chain, except for one position in fifty without a row. */
 export function registrationsOf(chain: Chain, owners: readonly Address[]): Registration[] {
   return owners.flatMap((wallet, n) =>
     positionsOf(chain, n).flatMap(({ id, marketId, open, collateral }): Registration[] => {
@@ -64,7 +64,7 @@ export function registrationsOf(chain: Chain, owners: readonly Address[]): Regis
   );
 }
 
-/** A reader of the chain that knows what every owner holds and answers at once, counting the requests that a real one makes. */
+/** A chain reader with the holdings of all owners that answers at once and counts the requests of the real one. */
 export function syntheticReader(chain: Chain, owners: readonly Address[]) {
   const held = new Map(owners.map((wallet, n) => [wallet, positionsOf(chain, n)]));
   const requests = { count: 0 };

@@ -53,11 +53,11 @@ export const PARAMS: Omit<ComposeParams, 'nowMs'> = {
   appUrl: 'https://app.example',
 };
 
-/** A chain with as many loop markets as wanted: the curated ones over and over, each with a collateral and an oracle of its own. */
+/** A chain with any number of loop markets: the curated ones repeated, each with its own collateral and oracle. */
 export function syntheticChain(markets: number): Chain {
   const chain = createCatalog(curatedChains).chain(1);
   const loops = chain?.markets.filter(({ kind }) => kind === 'loop') ?? [];
-  // Texts in one piece, as those of a catalog are.
+  // Flat strings, as in a catalog.
   const hex = (n: number, digits: number) => ['0x', n.toString(16).padStart(digits, '0')].join('');
   const made = Array.from({ length: markets }, (_, i) => {
     const like = loops[i % loops.length];
@@ -73,7 +73,7 @@ export function syntheticChain(markets: number): Chain {
   return { ...chain, markets: made, equityVaults: [], tokens: made.map(({ collateral }) => collateral) };
 }
 
-/** Facts in which everything is measured, with daily histories of 95 days. */
+/** Complete facts, with daily histories of 95 days. */
 export function syntheticFacts(chain: Chain): ChainFacts {
   const facts = emptyChainFacts(chain.chainId);
   const groups = facts.groups as unknown as { [G in FactGroup]: { items: Map<string, Fact<FactGroups[G]>> } };
@@ -122,7 +122,7 @@ export function syntheticFacts(chain: Chain): ChainFacts {
 
 /**
  * The facts after another refresh of all lending states and oracles, a minute later each: new objects, in which interest
- * has accrued, the rate has drifted as the curve does, and the collateral has earned. Everything else is as it was.
+ * has accrued, the rate has moved along the curve, and the collateral has earned. All other facts are the same.
  */
 export function refreshedFacts(facts: ChainFacts, round: number): ChainFacts {
   const { lendingState, oracle } = facts.groups;
@@ -158,7 +158,7 @@ function mapped<K, V>(items: ReadonlyMap<K, V>, map: (item: V) => V): Map<K, V> 
   return made;
 }
 
-/** The same facts as a refresh would publish them. */
+/** The same facts in the form that a refresh publishes. */
 export function publicationsOf(facts: ChainFacts, groups: readonly FactGroup[]): Publications {
   const made = groups.map((group) => [
     group,

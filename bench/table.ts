@@ -5,7 +5,7 @@ export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** How contenders are shown where their name does not say it. */
+/** Titles of contenders with unclear names. */
 const TITLES: Partial<Record<Contender, string>> = { same: 'bare, same head' };
 const ORDER: readonly Contender[] = ['service', 'bare', 'same', 'hono', 'fastify', 'yoga', 'mercurius'];
 

@@ -14,10 +14,10 @@ export function seeded(seed: number): () => number {
 
 const LIST = '{ strategies(first: 20) { nodes { id borrowApyPct liquidityUsd defaultApyPct } } }';
 
-/** In its first seconds a process may not have read yet what a strategy is composed from. */
+/** In its first seconds a process may lack the facts of a strategy. */
 const ONE_STRATEGY = ['200', '503 not_ready'];
 
-/** What integrators ask all day: lists, single strategies, prices, histories, over REST and GraphQL. */
+/** Usual requests of integrators: lists, single strategies, prices, histories, over REST and GraphQL. */
 export function dailyCalls(catalog: Catalog, partnerKey: string, random: () => number): () => Call {
   const markets = catalog.chains.flatMap((chain) => chain.markets.filter(({ kind }) => kind === 'loop'));
   const market = () => markets[Math.floor(random() * markets.length)];
@@ -41,22 +41,22 @@ export function dailyCalls(catalog: Catalog, partnerKey: string, random: () => n
   return () => (makers[Math.floor(random() * makers.length)] as () => Call)();
 }
 
-/** Documents that come back, so that some are compiled, after so many others. */
+/** Number of other documents before one is repeated, so that some are compiled. */
 const RETURNING = 40;
 
-/** Coins whose charts are shown on some page: few enough for the provider's free budget. */
+/** Coins with charts on a page, few enough for the provider's free budget. */
 const POPULAR_COINS = 3;
 
 /**
- * The same, and everything that could make a process grow: ids, addresses, keys, clients, correlation ids, documents,
- * variables and spellings that were never seen before, of things that there are and things that there are not.
+ * The same, and all inputs that could make a process grow: ids, addresses, keys, clients, correlation ids, documents,
+ * variables and spellings that are new, of existing and unknown objects.
  */
 export function randomCalls(catalog: Catalog, partnerKey: string, random: () => number): () => Call {
   const daily = dailyCalls(catalog, partnerKey, random);
   const hex = (digits: number) => Array.from({ length: digits }, () => Math.floor(random() * 16).toString(16)).join('');
   const word = () => hex(12);
   const pick = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)] as T;
-  /** The same id in letters of another case. */
+  /** The same id in other upper and lower case. */
   const respelled = (id: string) =>
     `0x${[...id.slice(2)].map((digit) => (random() < 0.5 ? digit.toUpperCase() : digit.toLowerCase())).join('')}`;
   const markets = catalog.chains.flatMap((chain) => chain.markets.filter(({ kind }) => kind === 'loop'));
@@ -72,7 +72,7 @@ export function randomCalls(catalog: Catalog, partnerKey: string, random: () => 
     if (documents.length > RETURNING) documents.shift();
     return pick(documents);
   };
-  // Charts and candles of what nobody has heard of may use a part of the provider's small budget.
+  // Charts and candles of unknown tokens may use a part of the provider's small budget.
   const busy = '503 upstream_unavailable';
   const makers: readonly (() => Call)[] = [
     () => ({

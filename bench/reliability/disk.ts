@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 
-/** A disk of a few kilobytes, which is full from the beginning and can be made larger. */
+/** A disk of a few kilobytes, which is full at first and can be made larger. */
 export interface TinyDisk {
   readonly folder: string;
   enlarge(): void;

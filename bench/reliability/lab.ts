@@ -16,14 +16,14 @@ import { type RpcProxy, startRpcProxy } from '../../test/support/process/rpc-pro
 import { type Env, type ServiceProcess, spawnService } from '../../test/support/process/spawn-service.ts';
 import { startTcpProxy, type TcpProxy } from '../../test/support/process/tcp-proxy.ts';
 
-/** Everything around the service on one machine, each part of which can be taken away. */
+/** All systems around the service on one machine, each of which can be stopped. */
 export interface Lab {
   readonly folder: string;
   readonly world: World;
   readonly redis: TestRedis;
-  /** A Redis in cluster mode whose slots nobody serves. */
+  /** A Redis in cluster mode with unserved slots. */
   readonly brokenCluster: TestRedis;
-  /** What stands between the services and Redis. */
+  /** The proxy between the services and Redis. */
   readonly redisLine: TcpProxy;
   readonly nodes: Readonly<Record<1 | 4663, RpcProxy>>;
   /** A key of the partner tier. */

@@ -1,9 +1,9 @@
 import { Agent, request } from 'node:http';
 
 export interface Call {
-  /** What kind of call it is, for the table. */
+  /** Kind of call, for the table. */
   readonly name: string;
-  /** What it may be answered: a status, or a refusal as its status and code. Without it 200 only. */
+  /** Expected answers: a status, or a refusal as its status and code. Absent: 200 only. */
   readonly expects?: readonly string[];
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -12,10 +12,10 @@ export interface Call {
 }
 
 export interface LoadOptions {
-  /** Base URLs, asked in turn; read before every request, so that processes may come and go. */
+  /** Base URLs, used in turn; read before every request, because processes start and stop. */
   readonly targets: () => readonly string[];
   readonly perSecond: number;
-  /** Most requests under way at once; beyond them a tick is left out and counted. */
+  /** Maximum number of requests at once; above it a tick is left out and counted. */
   readonly maxOpen: number;
   readonly next: () => Call;
 }
@@ -28,7 +28,7 @@ export interface LoadStats {
   readonly failures: Readonly<Record<string, number>>;
   /** Calls by name and answer: the status, of refusals the code too. */
   readonly answers: Readonly<Record<string, number>>;
-  /** Those of them that the call does not expect, and refusals that do not say what was wrong or when to come back. */
+  /** Those of them that the call does not expect, and refusals without a cause or a waiting time. */
   readonly wrong: Readonly<Record<string, number>>;
   readonly leftOut: number;
   readonly p50Ms: number;
@@ -37,7 +37,7 @@ export interface LoadStats {
 }
 
 export interface Load {
-  /** What happened since the last time that it was asked. */
+  /** Results since the last call. */
   take(): LoadStats;
   stop(): Promise<LoadStats>;
 }
@@ -45,7 +45,7 @@ export interface Load {
 const LIMIT_MS = 20_000;
 const TICK_MS = 20;
 
-/** Send requests at a steady rate, however long the answers take. */
+/** Send requests at a steady rate, independent of the duration of answers. */
 export function startLoad({ targets, perSecond, maxOpen, next }: LoadOptions): Load {
   const agent = new Agent({ keepAlive: true, maxSockets: maxOpen });
   let statuses: Record<string, number> = {};
@@ -124,7 +124,7 @@ interface Answer {
   readonly status: string;
   /** The status, of refusals the code too. */
   readonly answer: string;
-  /** What a refusal does not say although it has to. */
+  /** Missing part of a refusal. */
   readonly fault?: string;
 }
 
@@ -157,7 +157,7 @@ function ask(agent: Agent, target: string, call: Call): Promise<Answer> {
   });
 }
 
-/** Refusals that end by themselves say when. */
+/** Temporary refusals have a waiting time. */
 const SAYS_WHEN: ReadonlySet<number> = new Set([429, 503]);
 
 function answerOf(statusCode: number, retryAfter: string | undefined, body: string): Answer {

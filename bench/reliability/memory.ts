@@ -1,17 +1,17 @@
-/** Where the memory of a process stands. */
+/** Memory of a process. */
 export interface Sample {
   readonly atMin: number;
   readonly rssMb: number;
   readonly heapMb: number;
-  /** What V8 has taken for its heap: used, free and fragmented. */
+  /** Memory of V8's heap: used, free and fragmented. */
   readonly heapTotalMb: number;
-  /** Buffers and what else lives outside the heap. */
+  /** Buffers and other memory outside the heap. */
   readonly externalMb: number;
-  /** What the caches of answers say that they hold. */
+  /** Size that the caches of answers report. */
   readonly cacheMb: number;
 }
 
-/** The heap that a full collection left. */
+/** The heap after a full collection. */
 export interface Collection {
   readonly atMin: number;
   readonly heapMb: number;
@@ -20,8 +20,8 @@ export interface Collection {
 const MB = 2 ** 20;
 
 /**
- * A module for `--import`: the process tells on stderr what every full collection leaves. Collections happen when V8 wants
- * them, so nothing is different from an ordinary run.
+ * A module for `--import`: the process prints the heap after every full collection to stderr. V8 decides on the
+ * collections, as in an ordinary run.
  */
 export const TELL_COLLECTIONS = `data:text/javascript,${encodeURIComponent(`
 import { PerformanceObserver, constants } from 'node:perf_hooks';
@@ -33,7 +33,7 @@ new PerformanceObserver((list) => {
 }).observe({ entryTypes: ['gc'] });
 `)}`;
 
-/** Find in a log what full collections left. */
+/** Find the heap after full collections in a log. */
 export function collectionsIn(log: readonly string[], startedMs: number): readonly Collection[] {
   return log
     .filter((line) => line.includes('"msg":"collected"'))

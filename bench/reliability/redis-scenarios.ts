@@ -5,9 +5,9 @@ import type { Scenario } from './scenarios.ts';
 
 export interface RedisScenarioDeps {
   readonly lab: Lab;
-  /** Note when the mending began. */
+  /** Note the beginning of the repair. */
   readonly mark: () => void;
-  /** Whether all api processes are in touch with Redis and serve what was measured since. */
+  /** Whether all api processes are connected with Redis and serve newer facts. */
   readonly shared: () => Promise<boolean>;
 }
 
@@ -23,7 +23,7 @@ async function asAdmin<T>(lab: Lab, use: (redis: Redis) => Promise<T>): Promise<
   }
 }
 
-/** List what can happen to a Redis that is not simply gone. */
+/** List the faults of a reachable Redis. */
 export function redisScenarios({ lab, mark, shared }: RedisScenarioDeps, minuteSec: number): readonly Scenario[] {
   let older: readonly (readonly [string, Record<string, string>])[] = [];
   const holdSec = minuteSec;

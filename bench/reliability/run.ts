@@ -13,13 +13,13 @@ import { startWatch, type Watch } from './watch.ts';
 
 /*
  * Two api processes, a warmer, Redis, Postgres and the local world on one machine, under load, while one part after the
- * other is taken away: `npm run bench:reliability -- [seconds of "a minute"] [requests per second] [only names with this text]`.
+ * other is stopped: `npm run bench:reliability -- [seconds of "a minute"] [requests per second] [only names with this text]`.
  */
 
 const [minuteSec = 60, perSecond = 40] = process.argv.slice(2, 4).map(Number);
-/** Of the parts that are taken away only those with this in their name; the rest of the run is left out then. */
+/** Only the scenarios with this text in their name; the rest of the run is left out then. */
 const only = process.argv[4];
-/** Short enough that a recovery shows within seconds; budgets are twice that, so that ageing shows, too. */
+/** Short, so that a recovery is visible within seconds. Budgets are twice that, so that ageing is visible too. */
 const CADENCES: Env = {
   REFRESH_LENDING_STATE_SEC: '5',
   REFRESH_PRICES_SEC: '10',
@@ -131,7 +131,7 @@ try {
   await lab.stop();
 }
 
-/** Break, hold, mend, wait for the recovery. The row is everything in between. */
+/** Break, hold, repair, wait for the recovery. The row covers all of it. */
 async function play(scenario: Scenario, take: () => LoadStats, watch: Watch): Promise<Row> {
   say(scenario.name);
   take();
@@ -140,7 +140,7 @@ async function play(scenario: Scenario, take: () => LoadStats, watch: Watch): Pr
   await pause(scenario.holdSec * 1_000);
   await scenario.mend();
   const recoverySec = await until(scenario.recovered);
-  // What the outage left in flight belongs to its row.
+  // Requests in flight at the end of the outage belong to its row.
   await pause(500);
   return { name: scenario.name, stats: take(), recoverySec, ...watch.take() };
 }

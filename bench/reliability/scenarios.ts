@@ -3,7 +3,7 @@ import type { Lab } from './lab.ts';
 import { redisScenarios } from './redis-scenarios.ts';
 import type { Watch } from './watch.ts';
 
-/** The three processes, as they are now. */
+/** The three current processes. */
 export interface Fleet {
   apis: ServiceProcess[];
   warmer: ServiceProcess;
@@ -12,18 +12,18 @@ export interface Fleet {
 
 export interface Scenario {
   readonly name: string;
-  /** How long it stays broken, seconds. */
+  /** Duration of the outage, seconds. */
   readonly holdSec: number;
   readonly break: () => Promise<void> | void;
   readonly mend: () => Promise<void> | void;
-  /** Whether everything is as before; asked until it is. */
+  /** Whether the state is as before; called until it is. */
   readonly recovered: () => Promise<boolean> | boolean;
 }
 
 /** Blocks that a lagging node is behind: more than one refresh, less than local nodes keep. */
 const LAG_BLOCKS = 12n;
 
-/** List what is taken away, in the order of the table. `minuteSec` is how long the outages of a minute last. */
+/** List the scenarios in the order of the table. `minuteSec` is the duration of an outage of a minute. */
 export function scenariosOf(lab: Lab, fleet: Fleet, watch: Watch, minuteSec: number): readonly Scenario[] {
   let sinceMs = 0;
   const mark = (): void => {
@@ -49,7 +49,7 @@ export function scenariosOf(lab: Lab, fleet: Fleet, watch: Watch, minuteSec: num
         }),
       ),
     );
-    // Let in on an older check is not yet recovered.
+    // A key accepted by an older check is not yet a recovery.
     const checked = await Promise.all(
       fleet.apis.map(async ({ url }) => {
         const { keys } = (await (await fetch(`${url}/health`)).json()) as { keys: { checked: boolean } };

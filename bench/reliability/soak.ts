@@ -6,21 +6,21 @@ import { collectionsIn, readMemory, type Sample, TELL_COLLECTIONS } from './memo
 import { judge, reportOf } from './verdict.ts';
 
 /*
- * Load one process with calls that were never seen before, tell how its memory grows once it is warm and what was
- * answered: `npm run bench:soak -- [minutes] [requests per second]`. Ends with 1 when memory grows or when an answer is
- * neither what was asked for nor a refusal.
+ * Load one process with new calls, and report the growth of its memory once it is warm, and its
+ * answers: `npm run bench:soak -- [minutes] [requests per second]`. Exits with 1 when memory grows or when an answer is
+ * neither the requested data nor a refusal.
  */
 
 const [minutes = 30, perSecond = 100] = process.argv.slice(2).map(Number);
 /**
- * The first part of the run is there to fill what is bounded (counts of addresses, verdicts on keys, parsed documents,
- * kept answers) up to its bounds: the largest of them takes two hundred thousand of these calls.
+ * The first part of the run fills the bounded structures (counts of addresses, verdicts on keys, parsed documents,
+ * cached answers) to their bounds: the largest of them takes two hundred thousand of these calls.
  */
 const WARM_UP_MINUTES = minutes * 0.3;
 const WARM_UP_REQUESTS = 200_000;
 const MAX_WARM_UP_PER_SECOND = 400;
 const SAMPLE_MS = 5_000;
-/** A small heap is collected often: what is left of it is what is kept, and a leak ends the process. */
+/** A small heap is collected often, so it shows the retained memory, and a leak ends the process. */
 const HEAP_MB = 320;
 
 const lab = await startLab();

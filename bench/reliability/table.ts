@@ -3,9 +3,9 @@ import type { LoadStats } from './load.ts';
 export interface Row {
   readonly name: string;
   readonly stats: LoadStats;
-  /** From the mending to everything being as before; `null` = there was nothing to recover. */
+  /** Time from the repair to the previous state; `null` = no recovery was needed. */
   readonly recoverySec: number | null;
-  /** Oldest market state that was told while it lasted, s; `null` = not watched. */
+  /** Oldest market state in an answer during the outage, s; `null` = not watched. */
   readonly oldestSec: number | null;
   readonly looks: number;
   readonly untrue: readonly string[];
@@ -39,7 +39,7 @@ export function renderTable(rows: readonly Row[]): string {
   ].join('\n');
 }
 
-/** Which calls a server error was answered to. */
+/** Calls that were answered with a server error. */
 function blamed({ failures }: LoadStats, status: string): string {
   const calls = Object.entries(failures).flatMap(([call, count]) =>
     call.endsWith(` ${status}`) ? [`${call.slice(0, -status.length - 1)} ${count}`] : [],

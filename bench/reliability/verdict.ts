@@ -3,7 +3,7 @@ import type { Collection, Sample } from './memory.ts';
 
 export interface Run {
   readonly minutes: number;
-  /** How much of it is left out of the slopes: what is bounded fills up to its bounds first. */
+  /** Part that is left out of the slopes, in which bounded structures fill. */
   readonly warmMinutes: number;
   readonly perSecond: number;
   readonly heapLimitMb: number;
@@ -13,24 +13,24 @@ export interface Run {
   readonly collections: readonly Collection[];
 }
 
-/** How one kind of memory went in the measured part of a run. */
+/** Growth of one kind of memory in the measured part of a run. */
 export interface Measure {
   readonly name: string;
   readonly values: readonly number[];
-  /** MB a minute; `null` when there is too little to tell. */
+  /** MB per minute; `null` = too few samples. */
   readonly slope: number | null;
-  /** Slope beyond which it counts as growing. */
+  /** Slope above which it counts as growing. */
   readonly maxSlope?: number;
 }
 
 export interface Verdict {
   readonly measures: readonly Measure[];
-  /** Why the run has failed; empty when it has not. */
+  /** Reasons of a failed run; empty = passed. */
   readonly faults: readonly string[];
 }
 
 /**
- * MB a minute. Resident memory wanders with what V8 and the allocator think that they need; what full collections leave
+ * MB per minute. Resident memory varies with the estimates of V8 and of the allocator; the heap after full collections
  * does not.
  */
 const MAX_RESIDENT_SLOPE = 1;
@@ -38,7 +38,7 @@ const MAX_LEFT_SLOPE = 0.25;
 /** Share of requests that may stay unsent because too many were open. */
 const MAX_UNSENT = 0.01;
 
-/** Judge a run: how memory grew once it was warm, and what was answered in all of it. */
+/** Judge a run by the growth of memory once it was warm, and by all answers. */
 export function judge({ warmMinutes, samples, warmUp, measured, collections }: Run): Verdict {
   const isWarm = ({ atMin }: { readonly atMin: number }) => atMin >= warmMinutes;
   const warm = samples.filter(isWarm);

@@ -5,22 +5,22 @@ export interface Age {
   readonly ageSec: number;
 }
 
-/** Looks at what processes say of their facts, all the time, and whether it is true. */
+/** Continuous check of the ages that processes report of their facts. */
 export interface Watch {
-  /** What a process said last of a group of chain 1. */
+  /** Last report of a process on a group of chain 1. */
   last(service: ServiceProcess, group: string): Age | undefined;
-  /** Since the last time that it was asked. */
+  /** Since the last call. */
   take(): { readonly oldestSec: number; readonly looks: number; readonly untrue: readonly string[] };
   stop(): void;
 }
 
-/** With when it was answered. */
+/** With the time of the answer. */
 interface ObservedAge extends Age {
   readonly observedMs: number;
 }
 
 const LOOK_MS = 250;
-/** Ages are whole seconds, and block times are as well. */
+/** Ages and block times are whole seconds. */
 const TOLERANCE_SEC = 2;
 const GROUPS = ['lendingState', 'price'] as const;
 const QUERY = JSON.stringify({
@@ -28,8 +28,8 @@ const QUERY = JSON.stringify({
 });
 
 /**
- * Watch processes. An age is true when it is the time since `asOf`, and `asOf` never goes back: neither does an outage make
- * data younger nor does an older answer replace a newer one.
+ * Watch processes. An age is correct when it is the time since `asOf`, and `asOf` never decreases: an outage does not make
+ * data younger, and an older answer does not replace a newer one.
  */
 export function startWatch(services: () => readonly ServiceProcess[]): Watch {
   const known = new Map<ServiceProcess, Map<string, ObservedAge>>();
@@ -59,11 +59,11 @@ export function startWatch(services: () => readonly ServiceProcess[]): Watch {
       const age = { asOfMs: Date.parse(asOf), ageSec };
       const before = ages.get(group);
       looks += 1;
-      // True at some time between the question and its answer, which on a busy machine are seconds apart.
+      // Correct at a time between request and answer, which are seconds apart on a busy machine.
       const isYounger = ageSec < (sentMs - age.asOfMs) / 1_000 - TOLERANCE_SEC;
       const isOlder = ageSec > (nowMs - age.asOfMs) / 1_000 + TOLERANCE_SEC;
       if (isYounger || isOlder) untrue.push(`${group} told ${ageSec} s`);
-      // An answer that was on its way when this one was asked for says nothing about it.
+      // An answer that was in flight at the time of this request is not compared.
       const earlier = before && before.observedMs <= sentMs ? before : undefined;
       if (earlier && age.asOfMs < earlier.asOfMs) untrue.push(`${group} went back`);
       if (!before || age.asOfMs >= before.asOfMs) ages.set(group, { ...age, observedMs: nowMs });

@@ -3,13 +3,13 @@ import { connect, type Socket } from 'node:net';
 import { setPriority } from 'node:os';
 import { serve } from '../serve.ts';
 
-/** What one address does to a service until it is told to stop. */
+/** The attack of one address until it is stopped. */
 export interface AttackerInput {
   readonly url: string;
   readonly localAddress: string;
   readonly connections: number;
   readonly way: 'flood' | 'unread' | 'open';
-  /** What is sent again and again; every `query A` in the body is another name each time, because documents are remembered. */
+  /** The repeated request; every `query A` in the body gets a new name each time, because documents are cached. */
   readonly request: {
     readonly path: string;
     readonly method: string;
@@ -18,7 +18,7 @@ export interface AttackerInput {
   };
 }
 
-/** The bystander measures on the same core: it goes first. */
+/** The bystander measures on the same core and has priority. */
 const LOW_PRIORITY = 10;
 const PAUSE_MS = 20;
 
@@ -43,7 +43,7 @@ serve<AttackerInput>(async (input) => {
 
 type Way = (input: AttackerInput, signal: AbortSignal, note: (status: number) => void) => Promise<void>;
 
-/** Ask again and again over many connections. */
+/** Repeat the request over many connections. */
 async function flood(
   { url, localAddress, connections, request: requested }: AttackerInput,
   ...rest: Rest
@@ -66,11 +66,11 @@ type Rest = [signal: AbortSignal, note: (status: number) => void];
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
 
-/** Open connection after connection, ask each for much, and read nothing. */
+/** Open connections, request large answers on each, and read nothing. */
 const unread: Way = (input, signal) =>
   opening(input, signal, 1, 'GET /graphiql/app.js HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(10));
 
-/** Open as many connections as it gets, and begin a request on each. */
+/** Open as many connections as possible, and begin a request on each. */
 const open: Way = (input, signal) => opening(input, signal, 20, 'GET /v1/tvl HTTP/1.1\r\nhost: ');
 
 /** More than the service grants an address, and fewer than a process may have open. */
@@ -86,7 +86,7 @@ async function opening({ url, localAddress }: AttackerInput, signal: AbortSignal
       socket.pause();
       socket.write(text);
       sockets.add(socket);
-      // Nobody reads here, so that the end of a refused one is never seen: the oldest makes room.
+      // Without reading, the end of a refused connection is not noticed: the oldest is closed.
       const [oldest] = sockets;
       if (oldest && sockets.size > OPEN_SOCKETS) {
         sockets.delete(oldest);

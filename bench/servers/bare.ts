@@ -8,7 +8,7 @@ interface Answer {
   readonly etag: string | undefined;
 }
 
-/** The limit: node:http that finds a buffer by its path and writes it, once it has taken the body of what is posted. */
+/** The upper bound: node:http that reads the posted body, finds a buffer by its path and writes it. */
 serve<readonly RowBytes[]>(async (rows) => {
   const answers = new Map<string, Answer>(
     rows.flatMap(({ name, file, headers, head, etag }) => {

@@ -13,26 +13,26 @@ export interface ComposeResult {
   readonly markets: number;
   /** One composition without a pause, with all lending states and oracles refreshed since the one before; median, ms. */
   readonly atOnceMs: number;
-  /** The very first one, which reads all histories, ms. */
+  /** The first composition, which reads all histories, ms. */
   readonly firstMs: number;
-  /** From a publish of new lending state until its composition is handed out; median, ms. */
+  /** From a publish of new lending state to its composition; median, ms. */
   readonly refreshMs: number;
   /** Longest delay of the event loop while that runs, median of the rounds, ms. */
   readonly delayMs: number;
   /** The same, of the worst round. */
   readonly worstDelayMs: number;
-  /** Memory after it all, of facts and composition together. */
+  /** Memory at the end, of facts and composition together. */
   readonly heapBytes: number;
 }
 
 const ROUNDS = 11;
-/** Enough for some in which the collector goes through the whole heap: they are not kept away from the measurement. */
+/** Enough rounds to include full collections of the heap. */
 const DELAY_ROUNDS = 30;
-/** Not counted: V8 plans its next collection by how long its tasks waited, which they did while everything was made at once. */
+/** Not counted: V8 plans its next collection by the waiting time of its tasks, which is long during the setup. */
 const WARM_UP_ROUNDS = 15;
 const DELAY_RESOLUTION_MS = 1;
 
-/** Compose one synthetic chain, at once and as the service does it. */
+/** Compose one synthetic chain, at once and in the steps of the service. */
 serve<{ readonly markets: number }>(async ({ markets }) => {
   const idleBytes = process.memoryUsage().heapUsed;
   const chain = syntheticChain(markets);
@@ -50,7 +50,7 @@ serve<{ readonly markets: number }>(async ({ markets }) => {
     });
   };
   const firstMs = once(1);
-  // A service composes all day long: what the compiler has not seen yet is not counted.
+  // A warm-up, because a running service has compiled code.
   for (let round = 2; round < 2 + WARM_UP_ROUNDS; round += 1) once(round);
   const atOnceMs = median(Array.from({ length: ROUNDS }, (_, i) => once(i + 2 + WARM_UP_ROUNDS)));
 

@@ -8,7 +8,7 @@ import { startScriptedNode } from '../../test/chain/scripted-node.ts';
 import { serve } from '../serve.ts';
 import { NOW_MS } from '../synthetic.ts';
 
-/** A JSON-RPC node that knows any market and answers as soon as it has understood the question. */
+/** A JSON-RPC node that knows any market and answers at once. */
 serve<object>(async () => {
   const chain = createCatalog(curatedChains).chain(1);
   if (!chain) throw new Error('the catalog has no chain 1');

@@ -33,14 +33,14 @@ export interface OpsResult {
   readonly delayMs: number;
   readonly rpcRequests: number;
   readonly sqlStatements: number;
-  /** Heap that a report keeps. */
+  /** Heap of a report. */
   readonly reportBytes: number;
   readonly firstQueryMs: number;
   readonly queryMs: number;
   readonly sumMs: number;
 }
 
-/** The same, of what ran since it was asked before. */
+/** The same, since the last call. */
 export interface OpsLoad {
   readonly delayMs: number;
   /** The heap now, and the largest one. */
@@ -101,7 +101,7 @@ serve<OpsInput>(async ({ wallets, databaseUrl }) => {
   sqlStatements = 0;
   requests.count = 0;
   await load.take();
-  // The older report is handed out while this one takes long: ask until the new one is there.
+  // The older report is served until the new one is ready: repeat the request until then.
   const againMs = await timed(async () => {
     while ((await ops.report(CHAIN_ID)).report.computedAtMs !== nowMs);
   });
@@ -133,7 +133,7 @@ serve<OpsInput>(async ({ wallets, databaseUrl }) => {
     sumMs,
   };
   global.gc?.();
-  // What a forced collection leaves to be swept is swept by then.
+  // By then the forced collection has finished its sweep.
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   await load.take();
   return {

@@ -16,7 +16,7 @@ import { NOW_MS, PARAMS, publicationsOf, syntheticChain, syntheticFacts } from '
 
 export interface RefreshResult {
   readonly markets: number;
-  /** From the first request to the composition that is handed out; median, ms. The node answers on another core. */
+  /** From the first request to the composition; median, ms. The node answers on another core. */
   readonly wallMs: number;
   /** CPU time of this process alone, writing the snapshot file included; median, ms. */
   readonly cpuMs: number;
@@ -28,13 +28,13 @@ export interface RefreshResult {
   readonly worstDelayMs: number;
 }
 
-/** Enough for some in which the collector goes through the whole heap: they are not kept away from the measurement. */
+/** Enough rounds to include full collections of the heap. */
 const MAX_ROUNDS = 30;
 /** Rounds of a large chain take seconds each. */
 const MARKETS_IN_ALL = 60_000;
 const DELAY_RESOLUTION_MS = 1;
 
-/** Refresh a synthetic chain as the service does it: the warmer reads a node, publishes, and everything is composed anew. */
+/** Refresh a synthetic chain as the service does it: the warmer reads a node, publishes, and the chain is composed again. */
 serve<{ readonly markets: number; readonly rpcUrl: string }>(async ({ markets, rpcUrl }) => {
   const chain = syntheticChain(markets);
   let requests = 0;
@@ -77,7 +77,7 @@ serve<{ readonly markets: number; readonly rpcUrl: string }>(async ({ markets, r
     60,
   );
   const counted = Math.min(MAX_ROUNDS, Math.ceil(MARKETS_IN_ALL / markets));
-  // Not counted: everything is compiled, and V8 plans its next collection by how long its tasks waited while the chain was made.
+  // Not counted: the code is compiled, and V8 plans its next collection by the waiting time of its tasks during the setup.
   const warmUp = Math.ceil(counted / 2);
   const rounds: { wallMs: number; cpuMs: number; delayMs: number }[] = [];
   for (let round = 1 - warmUp; round <= counted; round += 1) {
@@ -93,7 +93,7 @@ serve<{ readonly markets: number; readonly rpcUrl: string }>(async ({ markets, r
     await warmer.run(new AbortController().signal, 'all');
     await composed.settled();
     const wallMs = performance.now() - since;
-    // What is written to the file a second later counts as well, but for the time until it is on disk.
+    // The write of the file a second later counts too, except for the time of the disk.
     await snapshot.close();
     const { user, system } = process.cpuUsage(cpu);
     await new Promise((resolve) => setTimeout(resolve, 5));

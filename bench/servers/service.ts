@@ -6,7 +6,7 @@ import { systemClock } from '../../src/shared/clock.ts';
 import { systemTimers } from '../../src/shared/timers.ts';
 import { serve } from '../serve.ts';
 
-/** The service as it runs in production, on settings that come from outside: limits, metrics and logs are on. */
+/** The service as in production, with the given settings: limits, metrics and logs are on. */
 serve<Readonly<Record<string, string>>>(async (settings) => {
   const sampleKeys = new Map([['local-partner', { tier: 'partner' as const }]]);
   const app = createApp({
