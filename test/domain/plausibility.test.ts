@@ -40,6 +40,16 @@ describe('isSuspectPrice', () => {
 
 describe('isSuspectRate', () => {
   test.each([
+    ['0.11', '0.01', false],
+    ['0.1100001', '0.01', true],
+    ['-0.09', '0.01', false],
+    ['3', '1', false],
+    ['3.0001', '1', true],
+  ])('behavior: at the exact bounds, %s %% after %s %%: %s', (pct, lastGood, expected) => {
+    expect(isSuspectRate(of(pct), of(lastGood), undefined)).toBe(expected);
+  });
+
+  test.each([
     ['0', '7', undefined, true],
     ['0', undefined, '7', true],
     ['0.07', '7', undefined, true],

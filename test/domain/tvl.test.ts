@@ -110,6 +110,19 @@ describe('composeTvl', () => {
     expect(totalTvl([outcome.tvl, older])?.divergentUsd).toBeUndefined();
   });
 
+  test('behavior: markets with an oracle far from the price are ordered by their sums, the largest first', () => {
+    const [small, large] = [marketOf(ethereum, 'sUSDe', 'DAI'), marketOf(ethereum, 'siUSD', 'USDC')];
+    const off = { value: { usd: new Decimal('1.9') } };
+    const first = withItem(facts, 'price', small.collateral.address, off);
+    const priced = withItem(first, 'price', large.collateral.address, off);
+    const held = [position(), ...[2, 3, 4].map((n) => position({ marketId: large.id, wallet: wallet(n) }))];
+    for (const positions of [held, held.toReversed()]) {
+      const outcome = composeTvl(tvlMarkets(ethereum, priced), positions, NOW_MS);
+      const found = outcome.computed ? outcome.tvl.oracleDivergences : undefined;
+      expect(found?.map(({ marketId }) => marketId)).toEqual([large.id, small.id]);
+    }
+  });
+
   test('behavior: each debt is rounded up', () => {
     const { id: marketId } = marketOf(ethereum, 'siUSD', 'USDC');
     const dust = Array.from({ length: 20_000 }, () => position({ marketId, collateral: 1n, borrowShares: 1n }));

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Market } from '../../../src/catalog/types.ts';
 import type { CampaignSide, ChainFacts } from '../../../src/domain/facts.ts';
+import { marketRewards } from '../../../src/domain/portfolio/incentives.ts';
 import { sumPnl, toPnl } from '../../../src/domain/portfolio/pnl.ts';
 import type { Pnl, PortfolioLoop, PortfolioVault } from '../../../src/domain/portfolio/types.ts';
 import { Decimal } from '../../../src/shared/decimal.ts';
@@ -288,6 +289,20 @@ describe('P&L of a vault', () => {
     const { debt } = sdkValue(vault.stockMarket, stock);
     const earned = debt.times(hourByHour(first.createdAtMs, Number(BLOCK.timestamp) * 1_000));
     expect(new Decimal(found?.pnl.incentivesUsd ?? Number.NaN).minus(earned).abs().lt('1e-15')).toBe(true);
+    const [unregistered] = portfolioOf({ ...seen, rows: [] }).equityPositions;
+    expect(unregistered?.pnl.incentivesUsd).toBeUndefined();
+  });
+
+  test.each([
+    ['0', false],
+    ['0.01', true],
+    ['1', true],
+  ])('behavior: a market whose recorded APR is %s %% pays incentives: %s', (apr, pays) => {
+    const steps = [{ atMs: NOW_MS - DAY, ratePct: new Decimal(apr) }];
+    const campaign = { ...paid('borrow').campaigns[0], startsAtMs: NOW_MS - DAY, steps };
+    const value = { campaigns: [campaign] } as ReturnType<typeof paid>;
+    const rewards = marketRewards(withItem(facts, 'incentiveHistory', market.id, { value }), market.id);
+    expect('pays' in rewards && rewards.pays).toBe(pays);
   });
 
   test('behavior: a closed one is listed as the vault', () => {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { composePosition, statusOf } from '../../../src/domain/position/compose.ts';
 import type { Position } from '../../../src/domain/position/types.ts';
+import { netCollateralOf } from '../../../src/domain/position/valuation.ts';
 import { Decimal } from '../../../src/shared/decimal.ts';
 import { completeFacts, FEED, marketOf, NOW_MS, withItem } from '../world.ts';
 import { BLOCK, composedMarket, composedOf, ethereum, held, holdings, PROXY } from './position-world.ts';
@@ -269,5 +270,19 @@ describe('statusOf', () => {
     expect(statusOf({ open: true, collateral: 0n })).toBe('liquidated');
     expect(statusOf({ open: false, collateral: 0n })).toBe('closed');
     expect(statusOf({ open: false, collateral: 1n })).toBe('closed');
+  });
+});
+
+describe('netCollateralOf', () => {
+  test.each([
+    ['10', '3', '4', '-4'],
+    ['10', '5', '6', '-2'],
+    ['10', '4', '3', '2'],
+    ['10', '4', '0', '10'],
+    ['10', '0', '4', '10'],
+  ])('behavior: of %s worth %s with a debt of %s it is %s units, rounded down', (collateral, value, debt, expected) => {
+    const held = { collateral: BigInt(collateral), collateralValue: BigInt(value), debt: BigInt(debt) };
+    const left = netCollateralOf(held as Parameters<typeof netCollateralOf>[0], market);
+    expect(left.shiftedBy(market.collateral.decimals).toFixed()).toBe(expected);
   });
 });
