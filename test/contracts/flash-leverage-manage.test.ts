@@ -208,11 +208,14 @@ describe('borrow', () => {
     expect(await ltvOf(world(), alice)).toBeLessThanOrEqual(MAX_LTV);
   });
 
-  test('behavior: to the unit: the LTV is rounded down', async () => {
-    await openAt('50');
+  test('behavior: to the unit: the LTV is rounded down, and the maximum itself is accepted', async () => {
+    // With 18 decimals a unit of debt is less than a unit of the LTV.
+    await world().open(alice, 'sUSDe/DAI 86', world().units('sUSDe', '1000'), '50');
     const { debt, collateral, marketId } = await world().position(alice);
     const value = (collateral * (await world().chain.oraclePrice(marketId))) / 10n ** 36n;
-    const most = ((MAX_LTV + 1n) * value - 1n) / 10n ** 18n;
+    const maxLtv = 857_500_000_000_000_000n;
+    const most = ((maxLtv + 1n) * value - 1n) / 10n ** 18n;
+    expect((most * 10n ** 18n) / value).toBe(maxLtv);
     expect((most * 10n ** 18n) % value).not.toBe(0n);
     expect((await world().refusal(call(leverageCall('borrow', [0n, most - debt + 1n]))))?.name).toBe(
       'FlashLeverage__ExceedsMaxLTV',

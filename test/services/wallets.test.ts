@@ -118,6 +118,14 @@ describe('find', () => {
     expect(logger.messages.filter((message) => message.includes('proxy owners not remembered'))).toHaveLength(1);
   });
 
+  test('behavior: a remembered owner beyond the proxies of the chain does not count', async () => {
+    world.open(walletOf(1));
+    world.finalCount = 9;
+    const stored = [{ nonce: 9, owner: walletOf(9), resolvedBlock: 1n }];
+    const found = await directoryOver({ read: async () => stored, save: async () => {} }).find(1);
+    expect(found.wallets).toEqual([walletOf(1)]);
+  });
+
   test('error: UpstreamUnavailableError when owners are missing temporarily', async () => {
     for (let n = 0; n < 700; n += 1) world.open(walletOf(n));
     let multicalls = 0;
@@ -131,6 +139,19 @@ describe('find', () => {
 
 describe('readAllPositions', () => {
   const readers = () => new Map([[1, world.reader]]);
+
+  test('error: ChainReadError for a temporary failure of one wallet, which would be left out', async () => {
+    for (const n of [1, 2]) world.open(walletOf(n));
+    const readHoldings: typeof world.reader.readHoldings = async (...asked) => {
+      const reading = await world.reader.readHoldings(...asked);
+      const { values } = reading.wallets;
+      const read = new Map([...values].filter(([wallet]) => wallet !== walletOf(2)));
+      return { ...reading, wallets: { values: read, failures: new Map([[walletOf(2), 'timeout']]) } } as typeof reading;
+    };
+    const failing = new Map([[1, { ...world.reader, readHoldings }]]);
+    const reading = readAllPositions({ directory, readers: failing }, 1, new AbortController().signal);
+    await expect(reading).rejects.toBeInstanceOf(ChainReadError);
+  });
 
   test('default: 1,000 wallets with 5,000 positions take 5 requests without stored data, at one block', async () => {
     for (let n = 0; n < 5_000; n += 1) world.open(walletOf(n % 1_000), { collateral: BigInt(n + 1) });
