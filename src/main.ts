@@ -3,6 +3,7 @@ import type { App } from './app.ts';
 import type { Env } from './config/env.ts';
 import { StartupError } from './shared/errors.ts';
 import type { Logger } from './shared/logger.ts';
+import { logConsole, logProcessWarnings } from './telemetry/console.ts';
 import type { Tracing } from './telemetry/tracing.ts';
 
 /** Deadline of the whole stop, running requests included, below the usual grace period of orchestrators (10 s). */
@@ -21,6 +22,8 @@ async function main(): Promise<void> {
   // The local world runs in a terminal, so only warnings are logged unless LOG_LEVEL is set.
   const level = local && process.env.LOG_LEVEL === undefined ? 'warn' : env.LOG_LEVEL;
   const logger: Logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(2));
+  logConsole(logger);
+  logProcessWarnings(logger, process);
   logger.info({ role: env.ROLE, pid: process.pid, node: process.version }, 'starting');
   for (const { name, nearest } of unknownSettings(process.env)) {
     logger.warn({ name, nearest: nearest ?? undefined }, 'unknown setting');

@@ -103,6 +103,22 @@ function present<T extends object>(options: T): { [K in keyof T]?: Exclude<T[K],
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as never;
 }
 
+/** Connect once to the first node of a cluster, or the first sentinel. Returns the error of that connection; `undefined` = it succeeds. Never throws. */
+export async function errorOfNode(settings: RedisSettings, times: ClientTimes): Promise<unknown> {
+  const { address } = settings;
+  const single = { ...address, mode: 'single', nodes: address.nodes.slice(0, 1) } as const;
+  const redis = openClient({ ...settings, address: single }, '', { ...times, retryMs: () => null });
+  try {
+    return await new Promise((resolve) => {
+      redis.once('ready', () => resolve(undefined));
+      redis.on('error', resolve);
+      redis.once('end', () => resolve(undefined));
+    });
+  } finally {
+    redis.disconnect();
+  }
+}
+
 /** A connector to the nodes of the setting in turn. */
 function nextNodeConnector(settings: RedisSettings) {
   const { nodes, family } = settings.address;

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { RedisSettings } from '../config/redis-address.ts';
 import type { Logger } from '../shared/logger.ts';
-import { openClient, openListener } from './client.ts';
+import { errorOfNode, openClient, openListener } from './client.ts';
 import { createFaultLog, type LastingFault, PROBE } from './fault-log.ts';
 import { isReadable, redisFaultOf } from './faults.ts';
 
@@ -61,12 +61,13 @@ export function connectRedis({ settings, logger, name, channel, times }: RedisCo
   const aliveMs = 2 * probeMs + commandMs;
   const { mode } = settings.address;
   const open = channel === undefined ? openClient : openListener;
-  const redis = open(settings, name, {
+  const clientTimes = {
     connectMs: CONNECT_TIMEOUT_MS,
     commandMs,
     socketMs,
-    retryMs: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 10), MAX_RECONNECT_DELAY_MS),
-  });
+    retryMs: (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 10), MAX_RECONNECT_DELAY_MS),
+  };
+  const redis = open(settings, name, clientTimes);
   const faults = createFaultLog(logger, name);
   const question = createQuestion(redis, {
     name,
@@ -122,7 +123,9 @@ export function connectRedis({ settings, logger, name, channel, times }: RedisCo
   });
   redis.on('error', (error: unknown) => {
     explained = true;
-    faults.note(PROBE, error);
+    if (mode === 'single' || redisFaultOf(error).reason !== 'unreachable') faults.note(PROBE, error);
+    // The error of a cluster or of sentinels only says that the connections to them were closed.
+    else void errorOfNode(settings, clientTimes).then((cause) => isClosed(redis) || faults.note(PROBE, cause ?? error));
   });
   redis.on('ready', () => {
     explained = false;

@@ -59,7 +59,7 @@ const READABLE: ReadonlySet<RedisFaultReason> = new Set([
 /** What to do about each fault. */
 export const REDIS_TODO: Readonly<Record<RedisFaultReason, string>> = {
   unreachable: 'Start Redis, or correct the hosts and ports in REDIS_URL; a server that only accepts TLS needs rediss.',
-  timeout: 'Look at the load of Redis and at the network between.',
+  timeout: 'Look at the load of Redis and at the network between. A server without TLS needs redis instead of rediss.',
   tls: 'Correct REDIS_CA_FILE, REDIS_CERT_FILE and REDIS_KEY_FILE, and the host in REDIS_URL, which has to be in the certificate. A server without TLS needs redis instead of rediss.',
   wrong_password: 'Correct user and password in REDIS_URL (of sentinels also sentinelUsername and sentinelPassword).',
   no_permission: 'Give the user the commands, keys and channels that docs/operations.md lists.',

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import type { Clock } from '../shared/clock.ts';
 import type { Timers } from '../shared/timers.ts';
+import { processSpace, startOf } from './process-space.ts';
 
 /** Another process uses the snapshot file; the message names it and the next step. */
 export class SnapshotFileInUseError extends Error {
@@ -14,58 +16,92 @@ export interface FileLockDeps {
   readonly path: string;
   readonly clock: Clock;
   readonly timers: Timers;
+  /** Called once before it waits to see whether the owner of the lock still renews it. */
+  readonly onWait?: (() => void) | undefined;
+  /** Called once when another process has taken the lock, because this one did not renew it in time. */
+  readonly onLost?: (() => void) | undefined;
 }
 
 export interface FileLock {
+  /** Whether the lock is still ours. A process that was stopped for long may have lost it. */
+  isOurs(): Promise<boolean>;
   release(): Promise<void>;
 }
 
 /** Interval at which the owner renews the modification time of its lock. */
-const RENEW_MS = 10_000;
-/** A lock of another host counts as free after this time without renewal, because its processes cannot be checked. */
-const STALE_MS = 3 * RENEW_MS;
+const RENEW_MS = 2_000;
+/** A lock that is not renewed for this time is free. Versions before renewed theirs every 10 s. */
+const STALE_MS = 15_000;
+const LOOK_MS = 500;
 /** Attempts to read a lock that another process takes at the same moment. */
 const ATTEMPTS = 3;
 
+/** The owner of a lock. Host and pid do not tell containers apart, which may share a host name and all have pid 1. */
 interface Owner {
+  readonly id: string;
   readonly pid: number;
   readonly host: string;
+  /** The processes among which the pid is unique; `null` = not known. */
+  readonly space: string | null;
+  /** When the process of that pid started, because pids are used again; `null` = not known. */
+  readonly startedAt: string | null;
 }
 
+/** The locks that this process holds. */
+const held = new Set<string>();
+
 /**
- * Lock a file for this process. The lock of an ended process is taken over.
+ * Lock a file for this store. The lock of an ended process is taken over: at once where its pid can be checked, otherwise (in
+ * another container or on another host) after it was not renewed for 15 s.
  * @throws SnapshotFileInUseError while another process holds it; errors of the file system
  */
-export async function lockFile({ path, clock, timers }: FileLockDeps): Promise<FileLock> {
+export async function lockFile(deps: FileLockDeps): Promise<FileLock> {
+  const { path, clock, timers, onLost } = deps;
   const lock = `${path}.lock`;
+  const me = await thisOwner();
   await mkdir(dirname(path), { recursive: true });
-  for (let attempt = 1; !(await tryCreate(lock)); attempt++) {
+  for (let attempt = 1; !(await tryCreate(lock, me)); attempt++) {
     const owner = await ownerOf(lock);
-    const isHeld = owner !== null && (await isRunning(owner, lock, clock.now()));
-    if (isHeld || attempt > ATTEMPTS) throw inUse(path, lock, owner);
-    await removeOf(lock, owner);
+    if (attempt > ATTEMPTS || (await isHeld(owner, lock, deps))) throw inUse(path, lock, owner);
+    await removeOf(lock, owner, me);
   }
+  held.add(me.id);
   let renewal: unknown;
+  const isOurs = async (): Promise<boolean> => {
+    if (!held.has(me.id)) return false;
+    const owner = await ownerOf(lock);
+    // A lock that somebody has removed is made anew.
+    if (owner?.id === me.id || (owner === null && (await tryCreate(lock, me).catch(() => true)))) return true;
+    if (held.delete(me.id)) onLost?.();
+    return false;
+  };
+  const renew = async (): Promise<void> => {
+    if (!(await isOurs())) return;
+    const now = new Date(clock.now());
+    await utimes(lock, now, now).catch(() => {});
+    renewLater();
+  };
   const renewLater = (): void => {
-    renewal = timers.setTimeout(() => {
-      const now = new Date(clock.now());
-      void utimes(lock, now, now).catch(() => {});
-      renewLater();
-    }, RENEW_MS);
+    renewal = timers.setTimeout(() => void renew(), RENEW_MS);
   };
   renewLater();
   return {
+    isOurs,
     release: async () => {
       timers.clearTimeout(renewal);
-      const owner = await ownerOf(lock);
-      if (owner !== null && isThisProcess(owner)) await rm(lock, { force: true }).catch(() => {});
+      if (!held.delete(me.id)) return;
+      if ((await ownerOf(lock))?.id === me.id) await rm(lock, { force: true }).catch(() => {});
     },
   };
 }
 
-async function tryCreate(lock: string): Promise<boolean> {
+async function thisOwner(): Promise<Owner> {
+  const [space, startedAt] = await Promise.all([processSpace(), startOf(process.pid)]);
+  return { id: randomUUID(), pid: process.pid, host: hostname(), space, startedAt };
+}
+
+async function tryCreate(lock: string, owner: Owner): Promise<boolean> {
   try {
-    const owner: Owner = { pid: process.pid, host: hostname() };
     await writeFile(lock, JSON.stringify(owner), { flag: 'wx', mode: 0o600 });
     return true;
   } catch (error) {
@@ -77,22 +113,23 @@ async function tryCreate(lock: string): Promise<boolean> {
 /** @returns `null` when there is no lock, or its content names no process */
 async function ownerOf(lock: string): Promise<Owner | null> {
   try {
-    const owner: unknown = JSON.parse(await readFile(lock, 'utf8'));
-    const isOwner = typeof owner === 'object' && owner !== null && 'pid' in owner && 'host' in owner;
-    if (!isOwner || typeof owner.pid !== 'number' || typeof owner.host !== 'string') return null;
-    return { pid: owner.pid, host: owner.host };
+    const owner = JSON.parse(await readFile(lock, 'utf8')) as Partial<Owner> | null;
+    if (typeof owner?.pid !== 'number' || typeof owner.host !== 'string') return null;
+    // Versions before wrote host and pid only.
+    const { pid, host, id = '', space = null, startedAt = null } = owner;
+    return { id, pid, host, space, startedAt };
   } catch {
     return null;
   }
 }
 
 /** Remove the lock of an ended owner. A lock that another process has taken meanwhile is restored. */
-async function removeOf(lock: string, owner: Owner | null): Promise<void> {
-  const aside = `${lock}.${process.pid}`;
+async function removeOf(lock: string, owner: Owner | null, me: Owner): Promise<void> {
+  const aside = `${lock}.${me.id}`;
   try {
     await rename(lock, aside);
     const moved = await ownerOf(aside);
-    if (moved?.pid !== owner?.pid || moved?.host !== owner?.host) await link(aside, lock);
+    if (moved?.id !== owner?.id || moved?.pid !== owner?.pid || moved?.host !== owner?.host) await link(aside, lock);
   } catch {
     // Another process has removed or taken it first, which the next attempt detects.
   } finally {
@@ -100,26 +137,41 @@ async function removeOf(lock: string, owner: Owner | null): Promise<void> {
   }
 }
 
-async function isRunning(owner: Owner, lock: string, nowMs: number): Promise<boolean> {
-  if (isThisProcess(owner)) return false;
-  if (owner.host !== hostname()) {
-    const renewedMs = await stat(lock).then(
-      ({ mtimeMs }) => mtimeMs,
-      () => 0,
-    );
-    return nowMs - renewedMs < STALE_MS;
-  }
-  try {
-    process.kill(owner.pid, 0);
-    return true;
-  } catch (error) {
-    // EPERM: the process exists and belongs to another user.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
+async function isHeld(owner: Owner | null, lock: string, deps: FileLockDeps): Promise<boolean> {
+  if (owner === null) return false;
+  if (held.has(owner.id)) return true;
+  const space = await processSpace();
+  return space !== null && owner.space === space ? isRunning(owner) : isRenewed(lock, deps);
 }
 
-function isThisProcess({ pid, host }: Owner): boolean {
-  return pid === process.pid && host === hostname();
+async function isRunning({ pid, startedAt }: Owner): Promise<boolean> {
+  // This process holds its own locks in memory; another one had its pid before.
+  if (pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    // EPERM: the process exists and belongs to another user.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return false;
+  }
+  return startedAt === null || (await startOf(pid)) === startedAt;
+}
+
+/** Watch whether the modification time of the lock changes. Clocks of hosts are not compared. */
+async function isRenewed(lock: string, { timers, onWait }: FileLockDeps): Promise<boolean> {
+  const timeOf = () =>
+    stat(lock).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => null,
+    );
+  const first = await timeOf();
+  onWait?.();
+  for (let waitedMs = 0; waitedMs < STALE_MS; waitedMs += LOOK_MS) {
+    await new Promise<void>((resolve) => timers.setTimeout(resolve, LOOK_MS));
+    const now = await timeOf();
+    if (now === null) return false;
+    if (now !== first) return true;
+  }
+  return false;
 }
 
 function inUse(path: string, lock: string, owner: Owner | null): SnapshotFileInUseError {

@@ -40,9 +40,10 @@ export function createFileSnapshot(deps: FileSnapshotDeps): SnapshotStore {
   let failing = false;
   let writing: Promise<void> = Promise.resolve();
   let lock: FileLock | undefined;
+  let lost = false;
 
   const save = async (): Promise<void> => {
-    if (!dirty) return;
+    if (!dirty || lost || (lock !== undefined && !(await lock.isOurs()))) return;
     dirty = false;
     try {
       // Facts are immutable: publishes during the write are in the next one.
@@ -79,10 +80,19 @@ export function createFileSnapshot(deps: FileSnapshotDeps): SnapshotStore {
     subscribe: local.subscribe,
     publish: (chainId, group, publication) => publishAll(chainId, { [group]: publication }),
     publishAll,
-    place: () => ({ kind: 'file', ok: !failing }),
+    place: () => ({ kind: 'file', ok: !failing && !lost }),
     restore: async () => {
       try {
-        lock ??= await lockFile({ path, clock, timers });
+        lock ??= await lockFile({
+          path,
+          clock,
+          timers,
+          onWait: () => logger.warn({ path }, 'waiting whether the snapshot file is in use'),
+          onLost: () => {
+            lost = true;
+            logger.error({ path }, 'snapshot file was taken by another process');
+          },
+        });
       } catch (error) {
         // A folder without write access does not prevent the start: facts are served from memory.
         if (error instanceof SnapshotFileInUseError) throw error;

@@ -1,7 +1,6 @@
-import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { systemTimers } from '../../src/shared/timers.ts';
@@ -147,63 +146,6 @@ describe('createFileSnapshot', () => {
     await store.close();
     expect((await readdir(data)).sort()).toEqual([...remaining, 'snapshot.json'].sort());
     expect(store.facts(1).version).toBe(1);
-  });
-});
-
-describe('one process a file', () => {
-  const lock = (owner: unknown): Promise<void> => writeFile(`${path}.lock`, JSON.stringify(owner));
-
-  test('error: SnapshotFileInUseError while another process of this host runs on it; nothing is changed', async () => {
-    await saved();
-    await lock({ pid: process.ppid, host: hostname() });
-    const before = await readFile(path, 'utf8');
-    const store = open();
-    await expect(store.restore()).rejects.toThrow(`process ${process.ppid} on host ${hostname()}`);
-    await store.close();
-    expect([await readFile(path, 'utf8'), (await readdir(join(folder, 'data'))).length]).toEqual([before, 2]);
-  });
-
-  test('behavior: the lock of a process that has ended is taken over, and given back at the end', async () => {
-    await saved();
-    const ended = spawnSync(process.execPath, ['-e', '']).pid;
-    for (const owner of [{ pid: ended, host: hostname() }, 'not a lock', { pid: 'x' }]) {
-      await lock(owner);
-      const store = open();
-      await store.restore();
-      expect(store.facts(1).version).toBe(1);
-      expect(JSON.parse(await readFile(`${path}.lock`, 'utf8'))).toEqual({ pid: process.pid, host: hostname() });
-      await store.close();
-      expect(await readdir(join(folder, 'data'))).toEqual(['snapshot.json']);
-    }
-  });
-
-  test('behavior: the lock of another host holds while it is renewed', async () => {
-    await saved();
-    await lock({ pid: 1, host: 'another-host' });
-    const { mtimeMs } = await stat(`${path}.lock`);
-    await expect(open(mtimeMs + 29_000).restore()).rejects.toThrow('on host another-host');
-    const store = open(mtimeMs + 31_000);
-    await store.restore();
-    expect(store.facts(1).version).toBe(1);
-    await store.close();
-  });
-
-  test('behavior: the lock is renewed while the process runs', async () => {
-    await saved();
-    const waiting: { callback: () => void; ms: number }[] = [];
-    let nowMs = 1_000_000;
-    const store = createFileSnapshot({
-      path,
-      clock: { now: () => nowMs },
-      timers: { setTimeout: (callback, ms) => waiting.push({ callback, ms }), clearTimeout: () => {} },
-      logger,
-      keep: () => keepAll,
-    });
-    await store.restore();
-    nowMs = 2_000_000;
-    waiting.find(({ ms }) => ms === 10_000)?.callback();
-    await expect.poll(async () => (await stat(`${path}.lock`)).mtimeMs).toBe(2_000_000);
-    await store.close();
   });
 });
 

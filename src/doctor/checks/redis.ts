@@ -1,14 +1,17 @@
-import { Redis, ReplyError } from 'ioredis';
+import type { Cluster, Redis } from 'ioredis';
+import { ConfigError } from '../../config/config.ts';
+import { redisSettingsOf } from '../../config/redis.ts';
+import type { RedisSettings } from '../../config/redis-address.ts';
+import { REDIS_TODO, redisFaultOf } from '../../redis/faults.ts';
 import { clockSampleOf } from '../core/clock-samples.ts';
 import type { DoctorDeps } from '../core/deps.ts';
-import { type Check, type Line, linesOf } from '../core/types.ts';
+import { type Check, type Line, type LineMaker, linesOf } from '../core/types.ts';
 import { refusedCommands } from './redis-commands.ts';
+import { describeCluster, describeSentinels, openOnce } from './redis-servers.ts';
 
 const AREA = 'redis';
 const SUBJECT = 'REDIS_URL';
 const LIMIT_MS = 15_000;
-const CONNECT_MS = 4_000;
-const COMMAND_MS = 3_000;
 /** Facts, leases and counts take a few megabytes: above this share, other data fills the memory. */
 const FULL_SHARE = 0.9;
 const make = linesOf(AREA, SUBJECT);
@@ -20,44 +23,59 @@ export function checkRedis({ env, clock, clocks }: DoctorDeps): Check {
     subject: SUBJECT,
     limitMs: LIMIT_MS,
     run: async () => {
-      const url = env.REDIS_URL;
-      if (url === undefined) {
+      if (env.REDIS_URL === undefined) {
         return [make.none('answers', 'not set: each process keeps its own facts, leases and limits')];
       }
-      const redis = new Redis(url, {
-        lazyConnect: true,
-        enableOfflineQueue: false,
-        enableReadyCheck: false,
-        maxRetriesPerRequest: 0,
-        retryStrategy: () => null,
-        connectTimeout: CONNECT_MS,
-        commandTimeout: COMMAND_MS,
-        connectionName: 'spiral-gateway doctor',
-      });
-      let why = '';
-      redis.on('error', (error: Error) => {
-        why ||= error.message;
-      });
+      const lines: Line[] = [];
+      let redis: Redis | undefined;
       try {
-        await redis.connect();
+        const settings = redisSettingsOf(env);
+        if (settings === undefined) return [];
+        if (settings.address.mode === 'sentinel') lines.push(...(await describeSentinels(settings, make)));
+        redis = await openOnce(settings);
         await redis.ping();
-        const sentMs = clock.now();
-        const told = await redis.time().catch(() => undefined);
-        if (told) {
-          const atMs = Number(told[0]) * 1_000 + Number(told[1]) / 1_000;
-          if (Number.isFinite(atMs)) {
-            clocks.add(clockSampleOf('Redis', { atMs, resolutionMs: 0 }, { sentMs, answeredMs: clock.now() }));
-          }
-        }
-        const info = parseInfo(await redis.info().catch(() => ''));
-        return [...describeInfo(info), await describeRights(redis), await keysAreServed(redis)];
+        await measureClock(redis, { clock, clocks });
+        lines.push(...(await describeServers(redis, settings)));
+        lines.push(await keysAreServed(redis, settings.prefix));
+        const one = settings.address.mode === 'cluster' ? primariesOf(redis)[0] : redis;
+        if (one !== undefined) lines.push(await describeRights(one, settings.prefix));
+        return lines;
       } catch (error) {
-        return [notConnected(error, why)];
+        return [...lines, notConnected(error)];
       } finally {
-        redis.disconnect();
+        redis?.disconnect();
       }
     },
   };
+}
+
+async function measureClock(redis: Redis, { clock, clocks }: Pick<DoctorDeps, 'clock' | 'clocks'>): Promise<void> {
+  const sentMs = clock.now();
+  const told = await redis.time().catch(() => undefined);
+  if (told === undefined) return;
+  const atMs = Number(told[0]) * 1_000 + Number(told[1]) / 1_000;
+  if (!Number.isFinite(atMs)) return;
+  clocks.add(clockSampleOf('Redis', { atMs, resolutionMs: 0 }, { sentMs, answeredMs: clock.now() }));
+}
+
+/** The connections to the primaries of a cluster. */
+function primariesOf(redis: Redis): readonly Redis[] {
+  return (redis as unknown as Cluster).nodes('master');
+}
+
+/** Describe the server, or each primary of a cluster. */
+async function describeServers(redis: Redis, { address }: RedisSettings): Promise<readonly Line[]> {
+  if (address.mode !== 'cluster') return describeInfo(await infoOf(redis), make, false);
+  const nodes = await Promise.all(
+    primariesOf(redis).map(async (node, i) =>
+      describeInfo(await infoOf(node), linesOf(AREA, `${SUBJECT} #${i + 1}`), true),
+    ),
+  );
+  return [await describeCluster(redis, make), ...nodes.flat()];
+}
+
+async function infoOf(redis: Redis): Promise<Info> {
+  return parseInfo(await redis.info().catch(() => ''));
 }
 
 type Info = ReadonlyMap<string, string>;
@@ -71,7 +89,7 @@ function parseInfo(text: string): Info {
   );
 }
 
-function describeInfo(info: Info): readonly Line[] {
+function describeInfo(info: Info, make: LineMaker, isCluster: boolean): readonly Line[] {
   if (info.size === 0) {
     return [
       make.warning(
@@ -81,37 +99,43 @@ function describeInfo(info: Info): readonly Line[] {
       ),
     ];
   }
-  return [modeOf(info), roleOf(info), persistenceOf(info), evictionOf(info), ...memoryOf(info)];
+  return [
+    modeOf(info, make, isCluster),
+    roleOf(info, make),
+    persistenceOf(info, make),
+    evictionOf(info, make),
+    ...memoryOf(info, make),
+  ];
 }
 
-function modeOf(info: Info): Line {
+function modeOf(info: Info, make: LineMaker, isCluster: boolean): Line {
   const mode = info.get('redis_mode') ?? 'unknown';
   const shown = `${mode} (version ${info.get('redis_version') ?? 'unknown'})`;
   if (mode === 'sentinel') {
     return make.failure(
       'mode',
       `${shown}: this is a sentinel, which stores no data`,
-      'Set REDIS_URL to the primary of the sentinels, or to a proxy that follows it.',
+      'Write redis+sentinel:// with the hosts of the sentinels and the name of the primary in REDIS_URL.',
     );
   }
-  if (mode === 'cluster') {
+  if (mode === 'cluster' && !isCluster) {
     return make.failure(
       'mode',
       `${shown}: in cluster mode a node refuses keys of other nodes`,
-      'Use a Redis without cluster mode; it needs a few megabytes.',
+      'Write redis+cluster:// in REDIS_URL.',
     );
   }
   return make.ok('mode', shown);
 }
 
-function roleOf(info: Info): Line {
+function roleOf(info: Info, make: LineMaker): Line {
   return info.get('role') === 'slave'
-    ? make.failure('writable', 'this is a replica, which accepts no writes', 'Set REDIS_URL to the primary.')
+    ? make.failure('writable', 'this is a replica, which accepts no writes', REDIS_TODO.not_primary)
     : make.ok('writable', 'takes writes');
 }
 
 /** Persistence is not needed: the processes fill an empty Redis again. A broken one stops every write. */
-function persistenceOf(info: Info): Line {
+function persistenceOf(info: Info, make: LineMaker): Line {
   const failed = info.get('rdb_last_bgsave_status') === 'err' || info.get('aof_last_write_status') === 'err';
   if (failed) {
     return make.failure(
@@ -127,7 +151,7 @@ function persistenceOf(info: Info): Line {
   return make.ok('persistence', aof ? 'append-only file' : 'snapshots or none; none is needed');
 }
 
-function evictionOf(info: Info): Line {
+function evictionOf(info: Info, make: LineMaker): Line {
   const policy = info.get('maxmemory_policy') ?? 'unknown';
   if (policy.startsWith('allkeys')) {
     return make.warning(
@@ -139,7 +163,7 @@ function evictionOf(info: Info): Line {
   return make.ok('eviction', `maxmemory-policy ${policy}`);
 }
 
-function memoryOf(info: Info): readonly Line[] {
+function memoryOf(info: Info, make: LineMaker): readonly Line[] {
   const [used, most] = [Number(info.get('used_memory')), Number(info.get('maxmemory'))];
   if (!(most > 0) || !(used > most * FULL_SHARE)) return [];
   return [
@@ -151,8 +175,8 @@ function memoryOf(info: Info): readonly Line[] {
   ];
 }
 
-async function describeRights(redis: Redis): Promise<Line> {
-  const refused = await refusedCommands(redis);
+async function describeRights(redis: Redis, prefix: string): Promise<Line> {
+  const refused = await refusedCommands(redis, prefix);
   if (refused === undefined) {
     return make.warning(
       'acl',
@@ -165,29 +189,24 @@ async function describeRights(redis: Redis): Promise<Line> {
     : make.failure(
         'acl',
         `the user may not run ${refused.join(', ')}`,
-        'ACL SETUSER … with these commands, on keys ~spiral:* and channels &spiral:*.',
+        `ACL SETUSER … with these commands, on keys ~${prefix}:* and channels &${prefix}:*; docs/operations.md has the whole line.`,
       );
 }
 
 /** A cluster that is down, and a replica without its primary, answer PING but refuse every key. */
-async function keysAreServed(redis: Redis): Promise<Line> {
+async function keysAreServed(redis: Redis, prefix: string): Promise<Line> {
   try {
-    await redis.exists('spiral:probe');
+    await redis.exists(`${prefix}:probe`);
     return make.ok('keys', 'serves the keys of the service');
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
-    return make.failure('keys', `a key is not readable: ${text}`, 'Repair Redis, or allow the user keys ~spiral:*.');
+    const { reason, detail } = redisFaultOf(error);
+    return make.failure('keys', `a key is not readable: ${reason} (${detail})`, REDIS_TODO[reason]);
   }
 }
 
-function notConnected(error: unknown, why: string): Line {
-  const text = why || (error instanceof Error ? error.message : String(error));
-  const isRefused = error instanceof ReplyError || /WRONGPASS|NOAUTH|NOPERM/.test(text);
-  return make.failure(
-    'answers',
-    `no usable answer: ${text}`,
-    isRefused
-      ? 'Correct user and password in REDIS_URL.'
-      : 'Start Redis, or correct host, port and redis:// or rediss:// (TLS) in REDIS_URL.',
-  );
+function notConnected(error: unknown): Line {
+  if (error instanceof ConfigError)
+    return make.failure('answers', 'a file of its settings cannot be used', error.message);
+  const { reason, detail } = redisFaultOf(error);
+  return make.failure('answers', `no usable answer: ${reason} (${detail})`, REDIS_TODO[reason]);
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { App } from '../../../src/app.ts';
 import { connectRedis, type RedisConnection, untilAlive } from '../../../src/redis/connection.ts';
@@ -57,6 +58,21 @@ describe.skipIf(skipped !== null)(skipped ?? 'roles', () => {
     expect(mine.body).not.toHaveProperty('jobs');
     expect(theirs.body).toMatchObject({ role: 'warmer', jobs: { standby: [] } });
     expect(theirs.body.jobs.held).toContain('prices:1');
+  });
+
+  test('behavior: a user of Redis with the rights of the guide suffices, and every line of the log is JSON', async () => {
+    const [, rights = ''] = /^ACL SETUSER (spiral on .*)$/m.exec(readFileSync('docs/operations.md', 'utf8')) ?? [];
+    await redis.call('ACL', 'SETUSER', ...rights.replace('PASSWORD', 'secret').split(' '));
+    const user = cluster.redis.url.replace('//', '//spiral:secret@');
+    const service = await cluster.spawn({ ROLE: 'api', REDIS_URL: user });
+    const lines = service.log.map((line) => JSON.parse(line) as { readonly msg: string });
+    expect(lines.filter(({ msg }) => /redis|library/.test(msg))).toEqual([]);
+    expect((await get(service.url, '/health')).body).toMatchObject({
+      snapshot: { kind: 'redis', ok: true },
+      redis: { mode: 'single', ok: true, failing: [] },
+    });
+    await service.end('SIGTERM');
+    for (const line of service.log) expect(() => JSON.parse(line)).not.toThrow();
   });
 
   test('behavior: an api process runs no warmer even on request', async () => {
@@ -167,7 +183,10 @@ describe.skipIf(skipped !== null || process.env.TEST_REDIS_URL !== undefined)(sk
   test('behavior: a process starts without Redis, reports it, and is not ready', async () => {
     await cluster.redis.stop?.();
     const api = await cluster.launch({ ROLE: 'api' });
-    expect((await get(api.url, '/health')).body.snapshot).toEqual({ kind: 'redis', ok: false });
+    const { snapshot, redis } = (await get(api.url, '/health')).body;
+    expect([snapshot, redis.ok]).toEqual([{ kind: 'redis', ok: false }, false]);
+    expect(new Set(redis.failing.map(({ reason }: Json) => reason))).toEqual(new Set(['unreachable']));
+    expect(redis.failing).toHaveLength(4);
     expect((await get(api.url, '/ready')).status).toBe(503);
     expect((await get(api.url, '/v1/strategies')).status).toBe(503);
     await api.stop();

@@ -1,0 +1,154 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { systemTimers, type Timers } from '../../src/shared/timers.ts';
+import { createFileSnapshot } from '../../src/snapshot/file.ts';
+import { type FileLockDeps, lockFile, SnapshotFileInUseError } from '../../src/snapshot/file-lock.ts';
+import { processSpace, startOf } from '../../src/snapshot/process-space.ts';
+import { keepAll, price, publication } from './facts.ts';
+import { rememberingLogger } from './logs.ts';
+
+let folder: string;
+let path: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'file-lock-'));
+  path = join(folder, 'snapshot.json');
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const clock = { now: () => 50_000 };
+/** Timers that are due at once. */
+const hurried: Timers = { setTimeout: (callback) => setImmediate(callback), clearTimeout: () => {} };
+const lock = (more: Partial<FileLockDeps> = {}) => lockFile({ path, clock, timers: systemTimers, ...more });
+const plant = (owner: unknown): Promise<void> => writeFile(`${path}.lock`, JSON.stringify(owner));
+const owner = async () => JSON.parse(await readFile(`${path}.lock`, 'utf8'));
+const here = async (pid: number) => ({
+  id: 'another',
+  pid,
+  host: hostname(),
+  space: await processSpace(),
+  startedAt: await startOf(pid),
+});
+const elsewhere = { id: 'another', pid: process.pid, host: hostname(), space: 'another container', startedAt: '1' };
+
+describe('lockFile', () => {
+  test('error: SnapshotFileInUseError while another process of this machine runs; its lock is left alone', async () => {
+    const theirs = await here(process.ppid);
+    await plant(theirs);
+    await expect(lock()).rejects.toThrow(`process ${process.ppid} on host ${hostname()}`);
+    expect([await owner(), await readdir(folder)]).toEqual([theirs, ['snapshot.json.lock']]);
+  });
+
+  test('error: SnapshotFileInUseError for a second store of the same process', async () => {
+    const first = await lock();
+    await expect(lock()).rejects.toBeInstanceOf(SnapshotFileInUseError);
+    await first.release();
+    await (await lock()).release();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('behavior: takes the lock of an ended process over at once, also if its pid is used again', async () => {
+    const ended = spawnSync(process.execPath, ['-e', '']).pid;
+    const reused = { ...(await here(process.ppid)), startedAt: '1' };
+    for (const theirs of [await here(ended), reused, await here(process.pid), 'not a lock', { pid: 'x' }]) {
+      await plant(theirs);
+      const held = await lock();
+      expect(await owner()).toMatchObject({ pid: process.pid, host: hostname() });
+      await held.release();
+      expect(await readdir(folder)).toEqual([]);
+    }
+  });
+
+  test.each([
+    ['another container with our host name and pid', elsewhere],
+    ['another host', { ...elsewhere, host: 'another-host' }],
+    ['a version before', { pid: process.pid, host: hostname() }],
+  ])('behavior: the lock of %s holds while it is renewed, and is free when it is not', async (_, theirs) => {
+    await plant(theirs);
+    let looks = 0;
+    const renewing: Timers = {
+      ...hurried,
+      setTimeout: (callback) => {
+        looks += 1;
+        const due = () => setImmediate(callback);
+        return looks === 3 ? utimes(`${path}.lock`, looks, looks).then(due) : due();
+      },
+    };
+    let waits = 0;
+    await expect(lock({ timers: renewing, onWait: () => waits++ })).rejects.toBeInstanceOf(SnapshotFileInUseError);
+    expect([waits, looks, await owner()]).toEqual([1, 3, theirs]);
+    const started: (() => void)[] = [];
+    const once: Timers = {
+      ...hurried,
+      setTimeout: (callback, ms) => (ms === 500 ? setImmediate(callback) : started.push(callback)),
+    };
+    const held = await lock({ timers: once });
+    expect(await owner()).toMatchObject({ pid: process.pid, space: await processSpace() });
+    await held.release();
+  });
+
+  test('behavior: renews the lock while the process runs, and makes a removed one anew', async () => {
+    const due: (() => void)[] = [];
+    let nowMs = 1_000_000;
+    const timers: Timers = { setTimeout: (callback) => due.push(callback), clearTimeout: () => {} };
+    const held = await lock({ clock: { now: () => nowMs }, timers });
+    nowMs = 2_000_000;
+    due.shift()?.();
+    await expect.poll(async () => (await stat(`${path}.lock`)).mtimeMs).toBe(2_000_000);
+    await rm(`${path}.lock`);
+    expect([await held.isOurs(), (await owner()).pid]).toEqual([true, process.pid]);
+    await held.release();
+  });
+});
+
+describe('createFileSnapshot', () => {
+  test('behavior: a process that lost its file while it was stopped writes no more, and leaves the lock to the other', async () => {
+    const logger = rememberingLogger();
+    const store = createFileSnapshot({ path, clock, timers: systemTimers, logger, keep: () => keepAll });
+    await store.restore();
+    await plant(elsewhere);
+    await store.publish(1, 'price', publication(10, { a: price('2', 10) }));
+    await store.close();
+    expect(logger.messages).toEqual(['snapshot file was taken by another process']);
+    expect([store.place().ok, store.facts(1).version, await readdir(folder)]).toEqual([
+      false,
+      1,
+      ['snapshot.json.lock'],
+    ]);
+    expect(await owner()).toEqual(elsewhere);
+  });
+});
+
+const UNSHARE = ['--pid', '--fork', '--mount-proc', '--kill-child'];
+const canUnshare = spawnSync('unshare', [...UNSHARE, 'true']).status === 0;
+
+describe.skipIf(!canUnshare)(canUnshare ? 'containers' : 'skipped: this user may not make pid namespaces', () => {
+  const script = join(import.meta.dirname, '../support/process/hold-file.ts');
+  const started: ChildProcess[] = [];
+  afterEach(async () => {
+    for (const child of started.splice(0)) {
+      const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : null;
+      child.kill('SIGKILL');
+      await ended;
+    }
+  });
+  /** Lock the file in a pid namespace of its own, where the process has pid 1. Resolves with what it prints. */
+  const inContainer = async (): Promise<string> => {
+    const command = [process.execPath, '--import', 'tsx', script, path];
+    const child = spawn('unshare', [...UNSHARE, ...command], { stdio: ['ignore', 'pipe', 'inherit'] });
+    started.push(child);
+    const [line] = await once(createInterface({ input: child.stdout as NodeJS.ReadableStream }), 'line');
+    return String(line);
+  };
+
+  test('error: of two with one host name, one volume and pid 1 the second is refused', async () => {
+    expect(await inContainer()).toBe('locked as 1');
+    expect(await inContainer()).toContain(
+      `SnapshotFileInUseError: ${path} is in use by process 1 on host ${hostname()}`,
+    );
+  }, 30_000);
+});
