@@ -12,11 +12,12 @@ import { createRecordedRates } from '../services/recorded-rates.ts';
 import { createTvl } from '../services/tvl.ts';
 import { Decimal } from '../shared/decimal.ts';
 import type { ChainId } from '../shared/ids.ts';
+import { systemTimers } from '../shared/timers.ts';
 import { createPartnerServices, createVenueStatistics } from '../transactions/index.ts';
 import { createUpstreams, type Upstreams } from '../upstreams/index.ts';
 import type { GasPriceOf } from '../upstreams/openocean/client.ts';
 import type { AppDeps } from './deps.ts';
-import { createNodesByChain, type NodesOf } from './nodes.ts';
+import { createNodesByChain, forReaders, type NodesOf } from './nodes.ts';
 import { createPositionServices } from './positions.ts';
 import { budgetsOf, cadencesOf, providersOf } from './settings.ts';
 import { createSnapshotWiring, type SnapshotWiring } from './snapshot.ts';
@@ -24,9 +25,6 @@ import { StartError } from './start.ts';
 import { createStores, type Stores } from './stores.ts';
 import { createTelemetry, type Telemetry } from './telemetry.ts';
 import { createWalletReading } from './wallet-reading.ts';
-
-/** Timeout of a node during a build, because a user waits: after two of them the build fails with 503. */
-const BUILD_RPC_TIMEOUT_MS = 4_000;
 
 /** Everything behind the HTTP surfaces: sources of facts, warmers, and the services of resolvers. */
 export interface Core {
@@ -39,6 +37,8 @@ export interface Core {
   readonly changes: ReturnType<typeof createChanges>;
   readonly services: Services;
   readonly nodes: NodesOf;
+  /** What this process knows of its providers. */
+  readonly providers: Upstreams['states'];
 }
 
 /** Wire sources, warmers and services. No connection, read or schedule starts before the app starts. */
@@ -67,14 +67,13 @@ export function createCore(deps: AppDeps): Core {
   const redisConnections = config.redis === undefined ? undefined : createRedisConnections(config.redis, logger);
   const stores = createStores(deps, metrics?.query, metrics?.keyCheck);
   const nodes = createNodesByChain(deps, telemetry);
-  const buildWaitMs = Math.min(env.RPC_TIMEOUT_MS, BUILD_RPC_TIMEOUT_MS);
-  const buildNodes = new Map([...nodes].map(([chainId, all]) => [chainId, all.within(buildWaitMs)]));
-  const upstreams = createAdapters(deps, telemetry, createGasPrices(buildNodes));
+  const readerNodes = forReaders(nodes);
+  const upstreams = createAdapters(deps, telemetry, createGasPrices(readerNodes));
   const venueStatistics = createVenueStatistics(metrics?.swapQuote);
   const positions = createPositionServices({
     catalog,
     nodes,
-    buildNodes,
+    readerNodes,
     db: stores.db,
     samples: stores.portfolioSamples,
     composed: (chainId) => services.composed(chainId),
@@ -100,13 +99,7 @@ export function createCore(deps: AppDeps): Core {
   const { snapshot } = snapshotWiring;
   if (metrics) snapshot.subscribe(({ chainId }, group) => metrics.publish(chainId, group));
 
-  const changes = createChanges({
-    snapshot,
-    clock,
-    timers: deps.timers,
-    maxOpen: env.MAX_SUBSCRIPTIONS,
-    onChange: metrics?.subscription,
-  });
+  const changes = watchChanges(deps, snapshot, telemetry);
   const services: Services = {
     ...createReadServices({ deps, catalog, budgets, telemetry, snapshot, samples: stores.samples, upstreams, changes }),
     positions: positions.positions,
@@ -115,7 +108,7 @@ export function createCore(deps: AppDeps): Core {
     ...telemetry.countBuilds(
       createPartnerServices({
         catalog,
-        nodes: buildNodes,
+        nodes: readerNodes,
         quotes: upstreams.quotes,
         venueStatistics,
         onSimulated: metrics?.simulation,
@@ -128,13 +121,23 @@ export function createCore(deps: AppDeps): Core {
         appUrl: env.APP_URL,
         ...createWalletReading({
           catalog,
-          positions: positions.buildPositions,
+          positions: positions.positions,
           composed: (chainId) => services.composed(chainId),
         }),
       }),
     ),
   };
-  return { catalog, stores, telemetry, redisConnections, snapshotWiring, changes, services, nodes };
+  const parts = { catalog, stores, telemetry, redisConnections, snapshotWiring, changes, services, nodes };
+  return { ...parts, providers: upstreams.states };
+}
+
+function watchChanges(
+  { config, clock, timers }: AppDeps,
+  snapshot: SnapshotWiring['snapshot'],
+  { metrics }: Telemetry,
+) {
+  const { MAX_SUBSCRIPTIONS: maxOpen } = config.env;
+  return createChanges({ snapshot, clock, timers, maxOpen, onChange: metrics?.subscription });
 }
 
 /** Create the adapters of all providers. */
@@ -147,6 +150,7 @@ function createAdapters(deps: AppDeps, telemetry: Telemetry, gasPriceOf: GasPric
     random: deps.random,
     gasPriceOf,
     onCall: telemetry.metrics?.upstreamCall,
+    onBudget: telemetry.metrics?.upstreamBudget,
     sleep: deps.sleep,
     timeouts: deps.timeouts,
   });
@@ -177,6 +181,7 @@ function createReadServices({
   const { clock, logger } = deps;
   const { env } = deps.config;
   const { metrics } = telemetry;
+  const { timeouts = systemTimers } = deps;
   const ourCoins = new Set(catalog.chains.flatMap(({ tokens }) => tokens.map(({ coingeckoId }) => coingeckoId)));
   return {
     catalog,
@@ -208,8 +213,8 @@ function createReadServices({
       }),
       budgets,
     }),
-    charts: createCharts({ upstream: upstreams.charts, isOurs: (coinId) => ourCoins.has(coinId), clock }),
-    ohlcv: createCandles({ upstream: upstreams.ohlcv, chain: (chainId) => catalog.chain(chainId), clock }),
+    charts: createCharts({ upstream: upstreams.charts, isOurs: (coinId) => ourCoins.has(coinId), clock, timeouts }),
+    ohlcv: createCandles({ upstream: upstreams.ohlcv, chain: (chainId) => catalog.chain(chainId), clock, timeouts }),
     health: createReadiness({ catalog, snapshot, budgets, ceilingSec: env.READY_CEILING_SEC, startedMs: clock.now() }),
     changes,
     tvl: createTvl({ catalog, snapshot }),

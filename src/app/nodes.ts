@@ -1,6 +1,8 @@
+import { createAnswerBytes } from '../chain/rpc/client.ts';
 import { printable } from '../chain/rpc/node.ts';
 import { type ChainNodes, createChainNodes } from '../chain/rpc/nodes.ts';
 import type { ChainId } from '../shared/ids.ts';
+import { READER_WAIT_MS } from '../shared/wait-timeout.ts';
 import type { AppDeps } from './deps.ts';
 import type { Telemetry } from './telemetry.ts';
 
@@ -13,6 +15,7 @@ export function createNodesByChain(
   telemetry: Telemetry,
 ): NodesOf {
   const { metrics } = telemetry;
+  const answerBytes = createAnswerBytes();
   return new Map(
     [...config.rpcUrls].map(([chainId, urls]) => {
       const nodes = createChainNodes({
@@ -22,6 +25,7 @@ export function createNodesByChain(
         logger,
         timeoutMs: config.env.RPC_TIMEOUT_MS,
         timeouts,
+        answerBytes,
         fetchOf: (node) => telemetry.rpcFetch(chainId, node),
         onChosen: metrics === undefined ? undefined : (node) => metrics.nodeChosen(chainId, node),
       });
@@ -30,17 +34,24 @@ export function createNodesByChain(
   );
 }
 
+/** The same nodes for readers who wait. */
+export function forReaders(nodes: NodesOf): NodesOf {
+  return new Map([...nodes].map(([chainId, all]) => [chainId, all.within(READER_WAIT_MS)]));
+}
+
 /** Format the state of a chain's nodes. Their URLs are secret, so each is named by its position in RPC_URL_*. */
 export function formatNodes(nodes: ChainNodes | undefined) {
   const status = nodes?.status() ?? [];
   const highest = status.reduce((max, { head }) => (head && head.number > max ? head.number : max), 0n);
-  return status.map(({ place, status: state, head, latencyMs, capabilities, lastFailure }) => ({
+  return status.map(({ place, status: state, head, latencyMs, capabilities, lastFailure, ...failing }) => ({
     node: place,
     status: state,
     block: head && Number(head.number),
     blocksBehind: head && Number(highest - head.number),
     latencyMs,
     lastFailure: lastFailure && { reason: lastFailure.reason, at: new Date(lastFailure.atMs).toISOString() },
+    restingUntil: failing.restsUntilMs === undefined ? undefined : new Date(failing.restsUntilMs).toISOString(),
+    failingSince: failing.failingSinceMs === undefined ? undefined : new Date(failing.failingSinceMs).toISOString(),
     capabilities: capabilities && printable(capabilities),
   }));
 }

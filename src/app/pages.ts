@@ -1,4 +1,4 @@
-import type { Catalog } from '../catalog/types.ts';
+import type { Catalog, Chain } from '../catalog/types.ts';
 import type { ReplicaStatus } from '../database/replica.ts';
 import { agreementOf } from '../domain/deployment/disagreements.ts';
 import { groupHealth } from '../domain/freshness/health.ts';
@@ -13,14 +13,18 @@ import { MethodNotAllowedError } from '../rest/router.ts';
 import type { RestRequest, RestResponse } from '../rest/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { SnapshotPlace } from '../snapshot/types.ts';
+import type { ProviderState } from '../upstreams/index.ts';
 import type { WarmerRunner } from '../warmers/runner/runner.ts';
 import { formatNodes, type NodesOf } from './nodes.ts';
+import { degradedParts, formatProvider, knownProviders } from './providers.ts';
 import type { DatabasesStatus } from './stores.ts';
 
 export interface StatusDeps {
   readonly catalog: Catalog;
   readonly services: Pick<Services, 'facts' | 'composed' | 'budgets' | 'health'>;
   readonly nodes: NodesOf;
+  /** What this process knows of its providers. */
+  readonly providers: () => readonly ProviderState[];
   readonly clock: Clock;
   readonly role: 'all' | 'api' | 'warmer';
   /** The jobs of the warmers, in a process with role warmer. */
@@ -83,47 +87,22 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
     });
   const healthBody = () => {
     const nowMs = clock.now();
+    const providers = knownProviders(deps.providers(), catalog.chainIds.map(services.facts));
+    const [stored, checks, database] = [place(), keyChecks(), databaseStatus()];
+    const degraded = degradedParts({ providers, nodes, stored, checks, database, redisConnections });
     return {
-      status: 'ok',
+      status: degraded.length === 0 ? 'ok' : 'degraded',
+      degraded: degraded.length === 0 ? undefined : degraded,
       // Rounded to a second, so that answers within a second are equal.
       now: new Date(Math.floor(nowMs / 1_000) * 1_000).toISOString(),
       role,
-      snapshot: formatPlace(place()),
-      database: formatDatabase(databaseStatus()),
+      snapshot: formatPlace(stored),
+      database: formatDatabase(database),
       redis: redisConnections === undefined ? undefined : formatRedis(redisConnections),
-      keys: formatChecks(keyChecks()),
+      keys: formatChecks(checks),
+      providers: providers.map(formatProvider),
       jobs: role === 'api' ? undefined : jobs(),
-      chains: catalog.chains.map((chain) => {
-        const facts = services.facts(chain.chainId);
-        const composed = services.composed(chain.chainId);
-        const { ready, missing } = services.health.readiness(chain.chainId, nowMs);
-        return {
-          chainId: chain.chainId,
-          version: facts.version,
-          ready,
-          missing: missing.length === 0 ? undefined : missing,
-          markets: composed.markets.length,
-          strategies: composed.strategies.length,
-          listed: composed.strategies.filter((strategy) => strategy.visibility.visible).length,
-          groups: groupHealth(chain, facts, services.budgets, nowMs).map((row) => ({
-            group: row.group,
-            source: row.source,
-            status: row.status,
-            ageSec: row.ageSec,
-            budgetSec: row.budgetSec,
-            lastSuccess: row.lastSuccessMs === null ? null : new Date(row.lastSuccessMs).toISOString(),
-            items: row.items,
-            itemsAtLastGood: row.itemsAtLastGood,
-            neverMeasured: row.neverMeasured,
-          })),
-          nodes: formatNodes(nodes.get(chain.chainId)),
-          disagreements: agreementOf(chain, facts).disagreements.map(({ asOfMs, ...disagreement }) => ({
-            ...disagreement,
-            asOf: new Date(asOfMs).toISOString(),
-          })),
-          excluded: composed.excluded,
-        };
-      }),
+      chains: catalog.chains.map((chain) => chainHealth(deps, chain, nowMs)),
     };
   };
   return {
@@ -139,6 +118,39 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
       const { status, body } = readyPage();
       return { status, headers: JSON_HEADERS, body: JSON.stringify(body) };
     },
+  };
+}
+
+/** Format the facts and nodes of one chain. */
+function chainHealth({ services, nodes }: StatusDeps, chain: Chain, nowMs: number) {
+  const facts = services.facts(chain.chainId);
+  const composed = services.composed(chain.chainId);
+  const { ready, missing } = services.health.readiness(chain.chainId, nowMs);
+  return {
+    chainId: chain.chainId,
+    version: facts.version,
+    ready,
+    missing: missing.length === 0 ? undefined : missing,
+    markets: composed.markets.length,
+    strategies: composed.strategies.length,
+    listed: composed.strategies.filter((strategy) => strategy.visibility.visible).length,
+    groups: groupHealth(chain, facts, services.budgets, nowMs).map((row) => ({
+      group: row.group,
+      source: row.source,
+      status: row.status,
+      ageSec: row.ageSec,
+      budgetSec: row.budgetSec,
+      lastSuccess: row.lastSuccessMs === null ? null : new Date(row.lastSuccessMs).toISOString(),
+      items: row.items,
+      itemsAtLastGood: row.itemsAtLastGood,
+      neverMeasured: row.neverMeasured,
+    })),
+    nodes: formatNodes(nodes.get(chain.chainId)),
+    disagreements: agreementOf(chain, facts).disagreements.map(({ asOfMs, ...disagreement }) => ({
+      ...disagreement,
+      asOf: new Date(asOfMs).toISOString(),
+    })),
+    excluded: composed.excluded,
   };
 }
 

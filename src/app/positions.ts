@@ -9,7 +9,7 @@ import { createSightingRepository } from '../database/sightings.ts';
 import type { ChainFacts } from '../domain/facts.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import type { OpsServices } from '../resolvers/ops/ops-services.ts';
-import type { PositionServices, PositionsPort } from '../resolvers/position/position-services.ts';
+import type { PositionServices } from '../resolvers/position/position-services.ts';
 import { createPortfolios } from '../services/portfolios.ts';
 import { createPositions, readAllPositions } from '../services/positions.ts';
 import { createWalletDirectory } from '../services/wallets.ts';
@@ -23,8 +23,8 @@ import { inTime } from './beside-runs.ts';
 export interface PositionServicesDeps {
   readonly catalog: Catalog;
   readonly nodes: ReadonlyMap<ChainId, ChainNodes>;
-  /** The same nodes for builds, with a shorter timeout. */
-  readonly buildNodes: ReadonlyMap<ChainId, ChainNodes>;
+  /** The same nodes for readers who wait. */
+  readonly readerNodes: ReadonlyMap<ChainId, ChainNodes>;
   readonly db: Database;
   readonly samples: PortfolioSampleRepository;
   readonly composed: (chainId: ChainId) => ComposedChain;
@@ -39,8 +39,6 @@ export interface PositionServicesDeps {
 export interface WiredPositions extends PositionServices, Pick<OpsServices, 'ops'> {
   /** The reading for the TVL warmer. */
   readonly readPositions: ReadPositions;
-  /** The positions port for builds. */
-  readonly buildPositions: PositionsPort;
 }
 
 /** Wire the readers of positions: the services of requests, and the readings for builds and for the TVL warmer. */
@@ -53,24 +51,25 @@ export function createPositionServices(deps: PositionServicesDeps): WiredPositio
         return nodes ? [[chain.chainId, createPositionReader({ nodes, chain, clock })] as const] : [];
       }),
     );
-  const readers = readersOf(deps.nodes);
   const { read, save } = createProxyRepository(db);
   // A run that sums all positions does not wait for a slow database.
   const proxies = { read: inTime(deps.timers, read), save: inTime(deps.timers, save) };
-  const directory = createWalletDirectory({ catalog, readers, proxies, logger });
   const registrations = createRegistrationRepository(db);
-  const common = { catalog, directory, registrations, composed };
+  const backed = (nodes: ReadonlyMap<ChainId, ChainNodes>) => {
+    const readers = readersOf(nodes);
+    return { readers, directory: createWalletDirectory({ catalog, readers, proxies, logger }) };
+  };
+  const forReaders = backed(deps.readerNodes);
+  const forWarmers = backed(deps.nodes);
   return {
-    positions: createPositions({ ...common, readers }),
-    buildPositions: createPositions({ ...common, readers: readersOf(deps.buildNodes) }),
+    positions: createPositions({ ...forReaders, catalog, registrations, composed }),
     ops: createPortfolios({
       ...deps,
-      readers,
-      directory,
+      ...forReaders,
       registrations,
       sightings: createSightingRepository(db),
       staleAfterSec: deps.portfoliosStaleAfterSec,
     }),
-    readPositions: (chainId, signal) => readAllPositions({ directory, readers }, chainId, signal),
+    readPositions: (chainId, signal) => readAllPositions(forWarmers, chainId, signal),
   };
 }

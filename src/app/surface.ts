@@ -149,7 +149,7 @@ function contextOf(services: Core['services'], clock: AppDeps['clock']): GraphQL
 
 function statusPages(
   { config, clock }: AppDeps,
-  { catalog, services, stores: { keys, databaseStatus }, nodes, redisConnections, snapshotWiring }: Core,
+  { catalog, services, stores: { keys, databaseStatus }, nodes, providers, redisConnections, snapshotWiring }: Core,
   stopping: () => boolean,
   charge: Parameters<typeof createStatusPages>[0]['charge'],
 ) {
@@ -162,6 +162,7 @@ function statusPages(
     keyChecks: keys.checks,
     databaseStatus,
     nodes,
+    providers,
     place: snapshotWiring.snapshot.place,
     redisConnections,
     stopping,

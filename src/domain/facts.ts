@@ -182,6 +182,7 @@ export const FAILURE_REASONS = [
   'unreachable',
   'timeout',
   'rate_limited',
+  'throttled',
   'overloaded',
   'rejected',
   'server_error',

@@ -4,6 +4,8 @@ import type { Clock } from '../shared/clock.ts';
 import { UpstreamUnavailableError } from '../shared/errors.ts';
 import type { ChainId } from '../shared/ids.ts';
 import { createStaleIfError } from '../shared/stale-if-error.ts';
+import type { Timers } from '../shared/timers.ts';
+import { answeredInTime } from '../shared/wait-timeout.ts';
 import type { DexPool, OhlcvPort, PriceChart, PriceChartPort } from '../upstreams/types.ts';
 import { createUnlistedAssetQuota } from './unlisted-assets.ts';
 
@@ -21,9 +23,11 @@ export interface ChartsDeps {
   readonly upstream: PriceChartPort;
   readonly isOurs: (coinId: string) => boolean;
   readonly clock: Clock;
+  /** Timers of a reader's wait. */
+  readonly timeouts: Timers;
 }
 
-export function createCharts({ upstream, isOurs, clock }: ChartsDeps): ChartsPort {
+export function createCharts({ upstream, isOurs, clock, timeouts }: ChartsDeps): ChartsPort {
   const unlisted = createUnlistedAssetQuota({ provider: 'coingecko', perMinute: UNLISTED_CHARTS_PER_MINUTE, clock });
   const charts = createStaleIfError<PriceChart | 'unknown_currency' | null>({
     clock,
@@ -38,7 +42,7 @@ export function createCharts({ upstream, isOurs, clock }: ChartsDeps): ChartsPor
     load: async (key) => {
       const [coinId, days, currency] = JSON.parse(key) as [string, number, string];
       if (!isOurs(coinId)) await unlisted.admit();
-      return upstream.chart(coinId, days, currency);
+      return answeredInTime('coingecko', upstream.chart(coinId, days, currency), timeouts);
     },
   });
   return {
@@ -65,10 +69,12 @@ export interface CandlesDeps {
   readonly upstream: OhlcvPort;
   readonly chain: (chainId: ChainId) => Chain | undefined;
   readonly clock: Clock;
+  /** Timers of a reader's wait. */
+  readonly timeouts: Timers;
 }
 
 /** Create the relay of candles of the deepest pool with a token. */
-export function createCandles({ upstream, chain, clock }: CandlesDeps): CandlesPort {
+export function createCandles({ upstream, chain, clock, timeouts }: CandlesDeps): CandlesPort {
   const chainOf = (chainId: ChainId): Chain => {
     const found = chain(chainId);
     if (!found) throw new Error(`chain ${chainId} is not in the catalog`);
@@ -100,19 +106,23 @@ export function createCandles({ upstream, chain, clock }: CandlesDeps): CandlesP
       maxBytes: CANDLES_MAX_BYTES,
       bytesOf: (answer) => (answer === null ? 0 : answer.candles.length * CANDLE_BYTES),
     },
-    load: async (key, _context, previous) => {
-      const { chainId, token, timeframe, aggregate, limit } = JSON.parse(key) as CandleQuery;
-      if (!chainOf(chainId).tokens.some(({ address }) => address === token)) await unlisted.admit();
-      const { value: pool } = await pools.get(JSON.stringify({ chainId, token }));
-      if (pool === null) return null;
-      const answer = await upstream.candles(chainOf(chainId), pool, { timeframe, aggregate, limit });
-      // Past candles cannot disappear: an empty answer after a non-empty one means that the provider lost them.
-      if (answer.candles.length === 0 && previous && previous.candles.length > 0) {
-        throw new UpstreamUnavailableError('geckoterminal', 'missing');
-      }
-      return { pool: { address: pool.address, name: pool.name, dex: pool.dex }, candles: answer.candles };
-    },
+    load: (key, _context, previous) =>
+      answeredInTime('geckoterminal', read(JSON.parse(key) as CandleQuery, previous), timeouts),
   });
+  const read = async (
+    { chainId, token, timeframe, aggregate, limit }: CandleQuery,
+    previous: PoolCandles | null | undefined,
+  ): Promise<PoolCandles | null> => {
+    if (!chainOf(chainId).tokens.some(({ address }) => address === token)) await unlisted.admit();
+    const { value: pool } = await pools.get(JSON.stringify({ chainId, token }));
+    if (pool === null) return null;
+    const answer = await upstream.candles(chainOf(chainId), pool, { timeframe, aggregate, limit });
+    // Past candles cannot disappear: an empty answer after a non-empty one means that the provider lost them.
+    if (answer.candles.length === 0 && previous && previous.candles.length > 0) {
+      throw new UpstreamUnavailableError('geckoterminal', 'missing');
+    }
+    return { pool: { address: pool.address, name: pool.name, dex: pool.dex }, candles: answer.candles };
+  };
   return {
     async candles({ chainId, token, timeframe, aggregate, limit }) {
       const { value, loadedAtMs, stale } = await candles.get(

@@ -31,7 +31,7 @@ export function createUnlistedAssetQuota({ provider, perMinute, clock }: Unliste
     async admit() {
       const refused = await budget.take();
       if (refused === null) return;
-      throw new UpstreamUnavailableError(provider, 'rate_limited', {
+      throw new UpstreamUnavailableError(provider, 'throttled', {
         retryAfterSec: Math.ceil(refused.refusedForMs / 1_000),
       });
     },

@@ -7,6 +7,7 @@ import { QueryTooComplexError } from '../limits/query-limits.ts';
 import { appErrorBehind } from '../schema/common/input-errors.ts';
 import type { CacheFill } from '../shared/byte-cache.ts';
 import { eventLoopDelay } from './event-loop-delay.ts';
+import { type BudgetMetrics, budgetMetrics } from './metrics-budgets.ts';
 import { type FactsMetricsDeps, registerFactsMetrics } from './metrics-facts.ts';
 
 export type MetricsDeps = FactsMetricsDeps;
@@ -15,7 +16,7 @@ export type MetricsDeps = FactsMetricsDeps;
  * Recording functions for all parts. The values of every label are bounded by configuration or code: route templates, provider
  * names, warmer names, chain ids, error codes; never a URL, an id, an address, a key or an operation name of a client.
  */
-export interface Metrics {
+export interface Metrics extends BudgetMetrics {
   request(exchange: Pick<HttpExchange, 'method' | 'route' | 'status' | 'durationMs'>): void;
   upstreamCall(call: { readonly provider: string; readonly outcome: string; readonly ms: number }): void;
   rpcCall(call: {
@@ -77,6 +78,7 @@ export function createMetrics(deps: MetricsDeps): Metrics {
   return {
     ...answerMetrics(registered),
     ...sourceMetrics(registered),
+    ...budgetMetrics(registered.registers),
     ...cacheMetrics(registered),
     ...limitMetrics(registered),
     ...transactionMetrics(registered),
@@ -197,7 +199,8 @@ function sourceMetrics({ counter, histogram }: Registered) {
   return {
     upstreamCall: ({ provider, outcome, ms }) => {
       calls.inc({ provider, outcome });
-      callSeconds.observe({ provider }, ms / 1_000);
+      // A request that our own budget held back was not sent.
+      if (outcome !== 'throttled') callSeconds.observe({ provider }, ms / 1_000);
     },
     rpcCall: ({ chainId, node, outcome, ms }) => {
       const labels = { chain_id: String(chainId), node: String(node) };

@@ -1,7 +1,4 @@
-export interface BreakerLimits {
-  readonly failures: number;
-  readonly coolDownMs: number;
-}
+import type { BreakerLimits } from '../shared/calls/circuit-breaker.ts';
 
 /** Connection settings of one provider. */
 export interface ProviderConfig {

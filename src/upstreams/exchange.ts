@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { BodyTooLargeError, type ByteBudget, readBounded } from '../shared/calls/byte-budget.ts';
 import type { Clock } from '../shared/clock.ts';
 import { systemTimers, type Timers } from '../shared/timers.ts';
 
@@ -18,7 +19,7 @@ export type ExchangeOutcome =
   | { readonly kind: 'status'; readonly status: number; readonly retryAfterSec?: number | undefined }
   | {
       readonly kind: 'fault';
-      readonly reason: 'unreachable' | 'timeout' | 'malformed';
+      readonly reason: 'unreachable' | 'timeout' | 'malformed' | 'throttled';
       readonly status?: number | undefined;
       /** System error code such as ECONNREFUSED. */
       readonly errno?: string | undefined;
@@ -30,7 +31,12 @@ export type ExchangeOutcome =
  * @throws the signal's reason when the caller aborts; nothing else.
  */
 export async function exchange(
-  deps: { readonly fetch: typeof fetch; readonly clock: Clock; readonly timeouts?: Timers | undefined },
+  deps: {
+    readonly fetch: typeof fetch;
+    readonly clock: Clock;
+    readonly answerBytes: ByteBudget;
+    readonly timeouts?: Timers | undefined;
+  },
   request: ExchangeRequest,
 ): Promise<ExchangeOutcome> {
   const { signal } = request;
@@ -63,14 +69,16 @@ export async function exchange(
       const retryAfterSec = readRetryAfter(response.headers.get('retry-after'), deps.clock.now());
       return { kind: 'status', status, retryAfterSec };
     }
-    const text = isMarkup(response) ? null : await readText(response, request.maxBodyBytes);
-    if (text === null) {
+    if (isMarkup(response)) {
       await discard(response);
       return { kind: 'fault', reason: 'malformed', status };
     }
-    return parseJson(text, status);
+    return parseJson(await readBounded(response, request.maxBodyBytes, deps.answerBytes), status);
   } catch (error) {
     signal?.throwIfAborted();
+    if (error instanceof BodyTooLargeError) {
+      return { kind: 'fault', reason: error.exceeded === 'answer' ? 'malformed' : 'throttled', status };
+    }
     const errno = readErrno(error);
     return {
       kind: 'fault',
@@ -103,25 +111,6 @@ function parseJson(text: string, status: number): ExchangeOutcome {
 /** Whether the answer is an HTML page of a proxy or a challenge, whatever its status. */
 function isMarkup(response: Response): boolean {
   return /html|xml/i.test(response.headers.get('content-type') ?? '');
-}
-
-/** The body as text; `null` when it is larger than `maxBytes`. */
-async function readText(response: Response, maxBytes: number): Promise<string | null> {
-  if (Number(response.headers.get('content-length') ?? 0) > maxBytes) return null;
-  if (response.body === null) return '';
-  const reader = response.body.getReader();
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return Buffer.concat(chunks).toString('utf8');
-    size += value.byteLength;
-    if (size > maxBytes) {
-      await reader.cancel();
-      return null;
-    }
-    chunks.push(value);
-  }
 }
 
 /** Release the connection without reading the rest. */

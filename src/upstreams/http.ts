@@ -1,13 +1,15 @@
 import type { z } from 'zod';
 import type { FailureReason } from '../domain/facts.ts';
+import { type ByteBudget, createByteBudget } from '../shared/calls/byte-budget.ts';
+import { createCircuitBreaker } from '../shared/calls/circuit-breaker.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Timers } from '../shared/timers.ts';
 import { type Budget, createBudget } from './budget.ts';
-import { createCircuitBreaker } from './circuit-breaker.ts';
 import type { ProviderConfig } from './config.ts';
 import { UpstreamError } from './errors.ts';
 import { type ExchangeOutcome, exchange } from './exchange.ts';
+import type { ProviderStates } from './provider-states.ts';
 import { type Sleep, systemSleep } from './sleep.ts';
 
 /** One finished attempt, for metrics. */
@@ -28,12 +30,22 @@ export interface AdapterDeps {
   /** Timers of request timeouts; absent: the system's. */
   readonly timeouts?: Timers | undefined;
   readonly onCall?: ((call: UpstreamCall) => void) | undefined;
+  /** Records the state of every provider of the process. */
+  readonly states?: ProviderStates | undefined;
+  /** Called once with each budget, for metrics. */
+  readonly onBudget?: ((provider: string, budget: Budget) => void) | undefined;
+  /** Memory for answers that are being received, of all providers; absent: of this client alone. */
+  readonly answerBytes?: ByteBudget | undefined;
 }
 
 export interface HttpDeps extends AdapterDeps {
   readonly provider: string;
   /** Name in errors and answers, as in the public interface. */
   readonly publicName: string;
+  /** What the requests are for, where a provider has several clients with the same name. */
+  readonly part?: string | undefined;
+  /** Whether somebody waits for the answers: shorter timeouts. */
+  readonly isWaitedFor?: boolean | undefined;
   /** Shared by the clients of one provider; absent: a separate one. */
   readonly budget?: Budget | undefined;
   /** Retries of a request that the provider refuses as overloaded. Default: as for other failures. */
@@ -62,6 +74,8 @@ export interface HttpRequest {
   readonly refusalIn?: ((body: unknown) => FailureReason | undefined) | undefined;
   /** Statuses that mean that the provider does not support the request: the answer is `REFUSED` instead of an error. */
   readonly refusedOn?: readonly number[] | undefined;
+  /** Maximum size of the answer, bytes. Default 1 MB. */
+  readonly maxBytes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -102,9 +116,19 @@ const MAX_RETRY_AFTER_SEC = 5;
 const MAX_BUDGET_WAIT_MS = 15_000;
 /** A quote's caller waits 5 s in total: after a longer wait in the queue the quote would be too late. */
 const MAX_QUOTE_WAIT_MS = 2_000;
-/** The largest regular answers (all yield markets, a long chart) are about 2 MB. */
-const MAX_BODY_BYTES = 16 * 1024 * 1024;
+/** A caller waits 5 s in total, so one attempt has to end before. */
+const WAITED_TIMEOUT_MS = 4_000;
+/** Many times a regular quote, price or page. */
+const MAX_BODY_BYTES = 1024 * 1024;
+/** Maximum answer of a list or a history, with one row per market or day. */
+export const LIST_BYTES = 4 * 1024 * 1024;
+/** Maximum answer of the list of all markets of a provider; regular ones are about 2 MB. */
+export const CATALOG_BYTES = 16 * 1024 * 1024;
+/** Memory for all answers of providers that are being received at once. */
+export const ANSWER_BYTES = 64 * 1024 * 1024;
 const BREAKER = { failures: 8, coolDownMs: 10_000 };
+/** Failures of the provider itself. A refusal or a malformed row does not predict the next request. */
+const BREAKING: ReadonlySet<FailureReason> = new Set(['unreachable', 'timeout', 'server_error', 'overloaded']);
 
 /**
  * Create the HTTP client of a provider: budget, breaker, timeout over the whole exchange, bounded retry with jitter.
@@ -117,27 +141,22 @@ export function createHttp(deps: HttpDeps): Http {
   const sleep = deps.sleep ?? systemSleep;
   const random = deps.random ?? Math.random;
   const logger = deps.logger.child({ provider });
-  const budget = deps.budget ?? createProviderBudget(deps);
-  const breaker = createCircuitBreaker(config.breaker ?? BREAKER, clock, logger);
+  const budget = deps.budget ?? createProviderBudget(deps, provider, { isWaitedFor: deps.isWaitedFor });
+  const answerBytes = deps.answerBytes ?? createByteBudget(ANSWER_BYTES);
+  const timeoutMs = deps.isWaitedFor ? Math.min(config.timeoutMs, WAITED_TIMEOUT_MS) : config.timeoutMs;
+  const breaker = createProviderBreaker(deps, logger);
   const error = (reason: FailureReason, retryAfterSec?: number) =>
     new UpstreamError(deps.publicName, reason, retryAfterSec);
 
-  /** Last logged state of each subject: only changes are logged. */
-  const lastLogged = new Map<string, string>();
-  const noteChange = (subject: string, state: string, say: () => void) => {
-    if (lastLogged.get(subject) === state) return;
-    lastLogged.set(subject, state);
-    say();
-  };
-  const noteFailure = (path: string, reason: FailureReason) =>
-    noteChange(path, reason, () => logger.warn({ path, reason }, 'upstream failing'));
-  const noteAnswer = (path: string) => {
-    if (lastLogged.delete(path)) logger.info({ path }, 'upstream recovered');
-  };
+  const { noteChange, noteFailure, noteAnswer, noteShape, noteThrottle } = createNotes(deps, logger);
 
   async function attempt(request: HttpRequest, url: string): Promise<ExchangeOutcome> {
     const refused = await budget.take(request.signal);
-    if (refused !== null) throw error('rate_limited', Math.ceil(refused.refusedForMs / 1000));
+    if (refused !== null) {
+      noteThrottle(refused.refusedForMs);
+      deps.onCall?.({ provider, outcome: 'throttled', ms: 0 });
+      throw error('throttled', Math.ceil(refused.refusedForMs / 1000));
+    }
     const startedMs = clock.now();
     const finish = (outcome: UpstreamCall['outcome'], fields: Record<string, unknown> = {}) => {
       const ms = clock.now() - startedMs;
@@ -145,19 +164,18 @@ export function createHttp(deps: HttpDeps): Http {
       logger.debug({ path: request.path, outcome, ms, ...fields }, 'upstream call');
     };
     try {
-      const outcome = await exchange(deps, {
-        url,
-        method: request.post === undefined ? 'GET' : 'POST',
-        headers: {
-          accept: 'application/json',
-          ...(request.post === undefined ? {} : { 'content-type': 'application/json' }),
-          ...deps.secrets?.headers,
+      const outcome = await exchange(
+        { ...deps, answerBytes },
+        {
+          url,
+          method: request.post === undefined ? 'GET' : 'POST',
+          headers: headersOf(deps, request),
+          body: request.post === undefined ? undefined : JSON.stringify(request.post),
+          timeoutMs,
+          maxBodyBytes: request.maxBytes ?? MAX_BODY_BYTES,
+          signal: request.signal,
         },
-        body: request.post === undefined ? undefined : JSON.stringify(request.post),
-        timeoutMs: config.timeoutMs,
-        maxBodyBytes: MAX_BODY_BYTES,
-        signal: request.signal,
-      });
+      );
       const { status, errno } = { errno: undefined, ...outcome };
       finish(verdict(outcome, request), { status, errno });
       return outcome;
@@ -169,8 +187,14 @@ export function createHttp(deps: HttpDeps): Http {
 
   async function run(request: HttpRequest): Promise<unknown> {
     const url = buildUrl(config.baseUrl, request, deps.secrets?.query);
+    let failure: UpstreamError | undefined;
     for (let tries = 0; ; tries += 1) {
-      const outcome = await attempt(request, url);
+      const outcome = await attempt(request, url).catch((thrown: unknown) => {
+        if (failure === undefined || !(thrown instanceof UpstreamError)) throw thrown;
+        // Our own budget has no request left for another try: what failed is the provider.
+        noteFailure(request.path, failure.reason);
+        throw failure;
+      });
       const reason = verdict(outcome, request);
       if (reason === 'ok' || reason === 'absent' || reason === 'refused') noteAnswer(request.path);
       if (reason === 'refused') return REFUSED;
@@ -182,6 +206,7 @@ export function createHttp(deps: HttpDeps): Http {
         noteFailure(request.path, reason);
         throw error(reason, retryAfterSec);
       }
+      failure = error(reason, retryAfterSec);
       const backoffMs = Math.min(BACKOFF_MS * 2 ** tries, MAX_BACKOFF_MS) * (0.5 + random() / 2);
       await sleep(Math.max(backoffMs, (retryAfterSec ?? 0) * 1000), request.signal);
     }
@@ -194,6 +219,7 @@ export function createHttp(deps: HttpDeps): Http {
     },
     parse(schema, body) {
       const result = schema.safeParse(body);
+      noteShape(result.success);
       if (result.success) return result.data;
       // Issue codes and depth only, because paths and messages can quote the answer.
       const issues = result.error.issues.slice(0, 5).map(({ code, path }) => `${code}@${path.length}`);
@@ -209,20 +235,73 @@ export function createHttp(deps: HttpDeps): Http {
   };
 }
 
+function headersOf({ secrets }: HttpDeps, { post }: HttpRequest): Readonly<Record<string, string>> {
+  const json = 'application/json';
+  return { accept: json, ...(post === undefined ? {} : { 'content-type': json }), ...secrets?.headers };
+}
+
+/** Create what records and logs the state of a provider. */
+function createNotes({ states, publicName, part, isWaitedFor = false }: HttpDeps, logger: Logger) {
+  const notes = states?.add({ provider: publicName, part, isWaitedFor });
+  /** Last logged state of each subject: only changes are logged. */
+  const lastLogged = new Map<string, string>();
+  const noteChange = (subject: string, state: string, say: () => void) => {
+    if (lastLogged.get(subject) === state) return;
+    lastLogged.set(subject, state);
+    say();
+  };
+  /** Whether the latest answer had another shape; the next one of the right shape ends it. */
+  let isMisshapen = false;
+  const noteFailure = (path: string, reason: FailureReason) => {
+    notes?.failed(reason);
+    noteChange(path, reason, () => logger.warn({ path, reason }, 'upstream failing'));
+  };
+  const noteAnswer = (path: string) => {
+    if (!isMisshapen) notes?.answered();
+    if (lastLogged.delete(path)) logger.info({ path }, 'upstream recovered');
+  };
+  return {
+    noteChange,
+    noteFailure,
+    noteAnswer,
+    noteShape(isUsable: boolean) {
+      isMisshapen = !isUsable;
+      if (isUsable) notes?.answered();
+      else notes?.failed('malformed');
+    },
+    noteThrottle(forMs: number) {
+      notes?.throttled(forMs);
+    },
+  };
+}
+
+function createProviderBreaker({ config, clock }: HttpDeps, logger: Logger) {
+  const limits = config.breaker ?? BREAKER;
+  return createCircuitBreaker<FailureReason>({
+    limits,
+    clock,
+    reasonOf: (thrown) => (thrown instanceof UpstreamError && BREAKING.has(thrown.reason) ? thrown.reason : undefined),
+    onOpen: (reason) => logger.warn({ reason, coolDownMs: limits.coolDownMs }, 'upstream resting'),
+  });
+}
+
 /** The request budget of a provider, or a share of it where several clients divide it. */
 export function createProviderBudget(
-  { config, clock, sleep = systemSleep }: AdapterDeps,
+  { config, clock, sleep = systemSleep, onBudget }: AdapterDeps,
+  provider: string,
   {
     share = 1,
     isWaitedFor = false,
   }: { readonly share?: number | undefined; readonly isWaitedFor?: boolean | undefined } = {},
 ): Budget {
-  return createBudget({
+  const budget = createBudget({
     clock,
     sleep,
     requestsPerMinute: Math.max(1, Math.floor(config.requestsPerMinute * share)),
     maxWaitMs: isWaitedFor ? MAX_QUOTE_WAIT_MS : MAX_BUDGET_WAIT_MS,
   });
+  onBudget?.(provider, budget);
+  return budget;
 }
 
 function verdict(outcome: ExchangeOutcome, request: HttpRequest): 'ok' | 'absent' | 'refused' | FailureReason {

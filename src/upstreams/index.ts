@@ -1,14 +1,16 @@
+import { createByteBudget } from '../shared/calls/byte-budget.ts';
 import { createCoingecko } from './coingecko/client.ts';
 import type { ProviderName, UpstreamsConfig } from './config.ts';
 import { createDefillamaCoins } from './defillama-coins/client.ts';
 import { createDefillamaYields } from './defillama-yields/client.ts';
 import { createGeckoterminal } from './geckoterminal/client.ts';
-import type { AdapterDeps } from './http.ts';
+import { type AdapterDeps, ANSWER_BYTES } from './http.ts';
 import { createKyberswap } from './kyberswap/client.ts';
 import { createMerkl } from './merkl/client.ts';
 import { createMorphoApi } from './morpho-api/client.ts';
 import { createOpenocean, type GasPriceOf } from './openocean/client.ts';
 import { createPendle } from './pendle/client.ts';
+import { createProviderStates, type ProviderState } from './provider-states.ts';
 import { createRoyco } from './royco/client.ts';
 import { createStablewatch } from './stablewatch/client.ts';
 import type {
@@ -25,6 +27,7 @@ import type {
 
 export * from './config.ts';
 export type { UpstreamCall } from './http.ts';
+export type { ProviderState } from './provider-states.ts';
 export { resolvePool } from './stablewatch/map.ts';
 export * from './types.ts';
 
@@ -42,6 +45,8 @@ export interface Upstreams {
   readonly indexer: LendingIndexerPort;
   readonly routes: RoutePort;
   readonly quotes: readonly SwapQuotePort[];
+  /** What this process knows of each provider. */
+  states(): readonly ProviderState[];
 }
 
 export interface UpstreamsDeps extends Omit<AdapterDeps, 'config'> {
@@ -52,11 +57,14 @@ export interface UpstreamsDeps extends Omit<AdapterDeps, 'config'> {
 
 /** Create the adapters of all providers. No request is sent until a port is called. */
 export function createUpstreams({ config, gasPriceOf, ...shared }: UpstreamsDeps): Upstreams {
-  const deps = (name: ProviderName): AdapterDeps => ({ ...shared, config: config[name] });
+  const states = createProviderStates(shared.clock);
+  const answerBytes = createByteBudget(ANSWER_BYTES);
+  const deps = (name: ProviderName): AdapterDeps => ({ ...shared, states, answerBytes, config: config[name] });
   const pendle = createPendle(deps('pendle'));
   const coingecko = createCoingecko(deps('coingecko'));
   const kyberswap = createKyberswap(deps('kyberswap'));
   return {
+    states: states.list,
     yieldmarket: pendle.apys,
     aggregator: createDefillamaYields(deps('defillamaYields')),
     incentivemarket: createRoyco(deps('royco')),

@@ -113,7 +113,7 @@ export function createExitLiquidityWarmer(
           const implausible = impossiblePct && nextReading(impossiblePct, suspectOf(token));
           failures.set(token.address, { reason, source, suspect: implausible });
           thrown ??= swept.error;
-          if (swept.reason === 'rate_limited') refused ??= swept.error;
+          if (swept.reason === 'rate_limited' || swept.reason === 'throttled') refused ??= swept.error;
         }
       };
       const ended = await Promise.allSettled(Array.from({ length: concurrency }, worker));

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ChainClient, type ChainClientHooks, createChainClient } from '../../src/chain/rpc/client.ts';
 import { BlockMissingError, ChainReadError, toChainReadError } from '../../src/chain/rpc/errors.ts';
+import { createByteBudget } from '../../src/shared/calls/byte-budget.ts';
 import type { Timers } from '../../src/shared/timers.ts';
 
 interface RpcRequest {
@@ -93,16 +95,54 @@ describe('createChainClient', () => {
     expect(bodies).toHaveLength(2);
   });
 
-  test('behavior: an answer of 12 MB is read', async () => {
-    const answer = `0x${'5a'.repeat(3 * MEGABYTE)}`;
-    respond = (body, response) =>
-      send(
-        response,
-        [body].flat().map((requested) => ({ ...echo(requested), result: answer })),
-      );
-    const chain = client();
-    const [a, b] = await Promise.all([call(chain, '0x0a'), call(chain, '0x0b')]);
-    expect(a === answer && b === answer).toBe(true);
+  test('behavior: an answer of 7.5 MB to a multicall with many calls is read', async () => {
+    const answer = `0x${'5a'.repeat(3.75 * MEGABYTE)}`;
+    respond = (body, response) => send(response, { ...echo(body as RpcRequest), result: answer });
+    const data = `0x${'0a'.repeat(100_000)}` as const;
+    expect((await call(client(), data)) === answer).toBe(true);
+  });
+
+  test.each([
+    ['eth_chainId', [], 16],
+    ['eth_getLogs', [{}], 64],
+    ['eth_getBlockByNumber', ['latest', false], 1_024],
+    ['eth_call', [{ to: TO, data: '0x0a' }, 'latest'], 2_048],
+    ['eth_simulateV1', [{}, 'latest'], 4_096],
+    ['eth_call', [{ to: TO, data: `0x${'0a'.repeat(1_000_000)}` }, 'latest'], 8_192],
+  ])(
+    'error: ChainReadError malformed for an answer to %s %# that is larger than it can be',
+    async (method, params, maxKb) => {
+      const result = 'z'.repeat((maxKb + 1) * 1_024);
+      respond = (body, response) => send(response, { id: (body as RpcRequest).id, result: result.slice(0, -2_048) });
+      const chain = client();
+      const ask = () => chain.request({ method, params } as never);
+      expect(typeof (await ask())).toBe('string');
+      respond = (body, response) => send(response, { id: (body as RpcRequest).id, result });
+      expect(await reasonOf(ask())).toBe('malformed');
+    },
+  );
+
+  test('error: ChainReadError malformed for a packed answer that unpacks to more than was asked for', async () => {
+    const packed = gzipSync(JSON.stringify({ id: 1, result: '0'.repeat(200 * MEGABYTE) }));
+    expect(packed.byteLength).toBeLessThan(MEGABYTE);
+    respond = (_body, response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed);
+    expect(await reasonOf(call(client(), '0x0a'))).toBe('malformed');
+  });
+
+  test('error: ChainReadError throttled when all answers together exceed the memory for them', async () => {
+    const answerBytes = createByteBudget(3 * MEGABYTE);
+    const open: ServerResponse[] = [];
+    respond = (_body, response) => {
+      open.push(response);
+      response.write('z'.repeat(1.5 * MEGABYTE));
+    };
+    // One client each, so that they are several requests.
+    const asked = [0, 1, 2].map(() => call(client({ hooks: { answerBytes } }), '0x0a'));
+    const refused = await Promise.race(asked).catch((thrown: unknown) => toChainReadError(thrown));
+    expect(refused).toMatchObject({ reason: 'throttled', retryAfterSec: 2 });
+    for (const response of open) response.destroy();
+    await Promise.allSettled(asked);
+    expect(answerBytes.used).toBe(0);
   });
 
   test('error: ChainReadError malformed for an answer without end', async () => {

@@ -4,8 +4,10 @@ import { type Anvil, startAnvil } from '../../devnet/chain/anvil.ts';
 import type { Reading } from '../../src/chain/reading.ts';
 import { callAt } from '../../src/chain/rpc/call.ts';
 import type { NodeCapabilities } from '../../src/chain/rpc/capabilities.ts';
+import { ChainReadError } from '../../src/chain/rpc/errors.ts';
 import { type ChainNodes, createChainNodes } from '../../src/chain/rpc/nodes.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
+import type { Timers } from '../../src/shared/timers.ts';
 import { type RpcProxy, startRpcProxy } from '../support/process/rpc-proxy.ts';
 import { CAPABLE } from './fixed-node.ts';
 
@@ -212,6 +214,93 @@ describe('createChainNodes', () => {
     a.set({ kind: 'down' });
     b.set({ kind: 'status', status: 500 });
     await expect(nodes.read(numberAt)).rejects.toMatchObject({ code: 'upstream_unavailable' });
+  });
+});
+
+describe('a reader who waits', () => {
+  /** Timers of which the first for this time fires at once, and no other. */
+  const fireFor = (firedMs: number): Timers => {
+    let isFired = false;
+    return {
+      setTimeout(callback, ms) {
+        if (isFired || ms !== firedMs) return null;
+        isFired = true;
+        return setImmediate(callback);
+      },
+      clearTimeout: (handle) => clearImmediate(handle as NodeJS.Immediate),
+    };
+  };
+  const nodesWith = (urls: readonly string[], timeouts: Timers) =>
+    createChainNodes({
+      chainId: 1,
+      urls,
+      clock: { now: () => nowMs },
+      logger: silentLogger,
+      timeouts,
+      timeoutMs: 60_000,
+      probe: async () => PROBED,
+    });
+
+  it('error: ChainReadError timeout for work that is not done in time, although every request is answered', async () => {
+    const all = nodesWith([a.url, b.url], fireFor(5_000));
+    const endless = () => new Promise<never>(() => {});
+    const reading = all.within(5_000).read(endless);
+    await expect(reading).rejects.toMatchObject({ reason: 'timeout', retryAfterSec: 5 });
+    // Warmers wait as long as their requests last.
+    expect(await all.read(numberAt)).toBe(BigInt(BLOCKS));
+  });
+
+  it.each([
+    ['the only node', 1, 4_500],
+    ['one of two', 2, 2_500],
+  ])('behavior: a request to %s ends before the time of its reader', async (_what, count, requestMs) => {
+    const fired = fireFor(requestMs);
+    let isArmed = false;
+    const armed: Timers = { ...fired, setTimeout: (go, ms) => (isArmed ? fired.setTimeout(go, ms) : null) };
+    const all = nodesWith([a.url, b.url].slice(0, count), armed);
+    const used: number[] = [];
+    const reading = all.within(5_000).read(async (open) => {
+      used.push(open.block.nodeIndex);
+      // Its node hangs from here on.
+      isArmed = true;
+      if (used.length === 1) (open.block.nodeIndex === 1 ? a : b).set({ kind: 'hang' });
+      return numberAt(open);
+    });
+    if (count === 1) await expect(reading).rejects.toMatchObject({ reason: 'timeout', retryAfterSec: 5 });
+    else expect([await reading, [...used].sort()]).toEqual([BigInt(BLOCKS), [1, 2]]);
+  });
+
+  it('behavior: gives a refusal its own time, and an answer of the chain none', async () => {
+    a.set({ kind: 'status', status: 500 });
+    const one = nodesWith([a.url], fireFor(0)).within(5_000);
+    await expect(one.read(numberAt)).rejects.toMatchObject({ reason: 'server_error', retryAfterSec: 5 });
+    a.set({ kind: 'pass' });
+    const reverted = one.read(async () => {
+      throw new ChainReadError('reverted');
+    });
+    await expect(reverted).rejects.toMatchObject({ reason: 'reverted', retryAfterSec: undefined });
+  });
+
+  it('behavior: nine failures that are noticed at once rest a node for 5 s, eight and an answer do not', async () => {
+    const one = nodesAt([a.url]);
+    const failTimes = async (times: number) => {
+      a.set({ kind: 'down' });
+      for (let i = 0; i < times; i += 1) await one.read(numberAt).catch(() => {});
+      a.set({ kind: 'pass' });
+    };
+    await one.read(numberAt);
+    await failTimes(8);
+    expect(await one.read(numberAt)).toBe(BigInt(BLOCKS));
+    await failTimes(9);
+    requested.length = 0;
+    await expect(one.read(numberAt)).rejects.toMatchObject({ reason: 'unreachable', retryAfterSec: 5 });
+    expect(requested).toEqual([]);
+    expect(one.status()[0]).toMatchObject({ status: 'failing', failingSinceMs: nowMs, restsUntilMs: nowMs + 5_000 });
+    nowMs += 4_001;
+    await expect(one.read(numberAt)).rejects.toMatchObject({ retryAfterSec: 1 });
+    nowMs += 999;
+    expect(await one.read(numberAt)).toBe(BigInt(BLOCKS));
+    expect(one.status()[0]).toMatchObject({ status: 'ok', failingSinceMs: undefined, restsUntilMs: undefined });
   });
 });
 

@@ -62,6 +62,7 @@ async function printed() {
   for (const outcome of ['ok', 'absent', 'aborted', ...FAILURE_REASONS]) {
     metrics.upstreamCall({ provider: 'coingecko', outcome, ms: 1 });
   }
+  metrics.upstreamBudget('coingecko', { requestsPerMinute: 30, used: () => 1 });
   for (const outcome of ['ok', 'rate_limited', 'rejected', 'timeout', 'unreachable']) {
     metrics.rpcCall({ chainId: 1, node: 1, outcome, ms: 1 });
   }

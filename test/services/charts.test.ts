@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createCandles, createCharts } from '../../src/services/charts.ts';
 import type { Address } from '../../src/shared/ids.ts';
+import { systemTimers, type Timers } from '../../src/shared/timers.ts';
 import { chainOf } from '../domain/world.ts';
 
 const OURS = 'weth';
@@ -29,6 +30,7 @@ describe('createCharts', () => {
     const requested: string[] = [];
     const charts = createCharts({
       clock,
+      timeouts: systemTimers,
       isOurs: (coinId) => coinId === OURS,
       upstream: {
         chart: async (coinId) => {
@@ -54,7 +56,7 @@ describe('createCharts', () => {
     expect(requests.length + refusals.length).toBe(100);
     expect(refusals[0]).toMatchObject({
       code: 'upstream_unavailable',
-      details: { provider: 'coingecko', reason: 'rate_limited' },
+      details: { provider: 'coingecko', reason: 'throttled' },
       retryAfterSec: expect.any(Number),
     });
     clock.pass(MINUTE_MS);
@@ -77,6 +79,7 @@ describe('createCandles', () => {
     const addresses: Address[] = [];
     const { candles } = createCandles({
       clock: clockOf(),
+      timeouts: systemTimers,
       chain: () => chain,
       upstream: {
         deepestPool: async (_chain, token) => {
@@ -94,5 +97,41 @@ describe('createCandles', () => {
     const ours = chain.tokens[0]?.address as Address;
     expect(await candles({ ...query, token: ours })).toBe(null);
     expect(addresses.at(-1)).toBe(ours);
+  });
+});
+
+describe('a provider that does not answer', () => {
+  /** Timers that fire at once, and the waits that were asked for. */
+  const waits: number[] = [];
+  const timeouts: Timers = {
+    setTimeout: (callback, ms) => {
+      waits.push(ms);
+      return setImmediate(callback);
+    },
+    clearTimeout: (handle) => clearImmediate(handle as NodeJS.Immediate),
+  };
+  const never = () => new Promise<never>(() => {});
+  const late = (provider: string) => ({
+    code: 'upstream_unavailable',
+    details: { provider, reason: 'timeout' },
+    retryAfterSec: 5,
+  });
+
+  it('error: UpstreamUnavailableError for a chart after 5 s', async () => {
+    waits.length = 0;
+    const charts = createCharts({ clock: clockOf(), timeouts, isOurs: () => true, upstream: { chart: never } });
+    await expect(charts.chart(OURS, 7, 'usd')).rejects.toMatchObject(late('coingecko'));
+    expect(waits).toEqual([5_000]);
+  });
+
+  it('error: UpstreamUnavailableError for candles after 5 s for pool and candles together', async () => {
+    waits.length = 0;
+    const chain = chainOf(1);
+    const upstream = { deepestPool: never, candles: never };
+    const { candles } = createCandles({ clock: clockOf(), timeouts, chain: () => chain, upstream });
+    const token = chain.tokens[0]?.address as Address;
+    const asked = candles({ chainId: 1, token, timeframe: 'hour', aggregate: 1, limit: 10 });
+    await expect(asked).rejects.toMatchObject(late('geckoterminal'));
+    expect(waits).toEqual([5_000]);
   });
 });

@@ -72,4 +72,24 @@ describe('createBudget', () => {
     expect(await budget.take()).toBeNull();
     expect(time.clock.now()).toBe(start + 4_000);
   });
+
+  it('behavior: counts the requests of the last minute, without those that were given up', async () => {
+    const time = fakeTime();
+    const budget = createBudget({ ...time, requestsPerMinute: 4, maxWaitMs: 60_000 });
+    expect([budget.requestsPerMinute, budget.used()]).toEqual([4, 0]);
+    await budget.take();
+    await budget.take();
+    expect(budget.used()).toBe(2);
+    const givenUp = createBudget({
+      ...time,
+      sleep: () => Promise.reject(new Error('gone')),
+      requestsPerMinute: 2,
+      maxWaitMs: 60_000,
+    });
+    await givenUp.take();
+    await expect(givenUp.take()).rejects.toThrow('gone');
+    expect(givenUp.used()).toBe(1);
+    time.advance(60_000);
+    expect(budget.used()).toBe(0);
+  });
 });

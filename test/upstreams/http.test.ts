@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { createByteBudget } from '../../src/shared/calls/byte-budget.ts';
 import type { ProviderConfig } from '../../src/upstreams/config.ts';
+import { UpstreamError } from '../../src/upstreams/errors.ts';
 import { readRetryAfter } from '../../src/upstreams/exchange.ts';
 import { ABSENT, createHttp } from '../../src/upstreams/http.ts';
+import { createProviderStates } from '../../src/upstreams/provider-states.ts';
 import { BODY_MARK, type FakeProvider, startFakeProvider } from './support/server.ts';
 import { API_KEY, NOW_MS, type TestDeps, testDeps } from './support/world.ts';
 
@@ -13,7 +16,6 @@ beforeEach(async () => {
   provider.respond({
     'GET /things/a b': { fine: true },
     'POST /things': { created: false },
-    'GET /big': 'x'.repeat(2 ** 24),
   });
   deps = testDeps(provider.url);
 });
@@ -88,8 +90,69 @@ describe('createHttp', () => {
     expect(provider.requests).toHaveLength(1);
   });
 
-  it('error: UpstreamError `malformed` for a body beyond the limit', async () => {
-    await expect(make().request({ path: '/big' })).rejects.toMatchObject({ reason: 'malformed' });
+  it.each([
+    [undefined, 1],
+    [4, 4],
+  ])(
+    'error: UpstreamError `malformed` for a body beyond what was asked for, with a limit of %s MB',
+    async (given, maxMb) => {
+      const maxBytes = given === undefined ? undefined : given * 1_048_576;
+      const answers = async (bytes: number) => {
+        const fetch: typeof globalThis.fetch = async () => Response.json('z'.repeat(bytes - 2));
+        return make({}, { ...deps, fetch }).request({ ...get, maxBytes });
+      };
+      expect(await answers(maxMb * 1_048_576)).toHaveLength(maxMb * 1_048_576 - 2);
+      await expect(answers(maxMb * 1_048_576 + 1)).rejects.toMatchObject({ reason: 'malformed' });
+    },
+  );
+
+  it('error: UpstreamError `throttled` when all answers together exceed the memory for them', async () => {
+    const answerBytes = createByteBudget(100);
+    const http = make({}, { ...deps, answerBytes });
+    expect(answerBytes.take(99)).toBe(true);
+    await expect(http.request(get)).rejects.toMatchObject({ reason: 'throttled' });
+    answerBytes.give(99);
+    expect(await http.request(get)).toEqual({ fine: true });
+    expect(answerBytes.used).toBe(0);
+  });
+
+  it('behavior: records the latest answer, the beginning and reason of failures, and our own budget apart', async () => {
+    const states = createProviderStates(deps.clock);
+    const http = make({ requestsPerMinute: 2 }, { ...deps, states });
+    const state = () => {
+      const [{ provider: _provider, isWaitedFor: _isWaitedFor, part: _part, ...rest } = {}] = states.list();
+      return JSON.parse(JSON.stringify(rest));
+    };
+    expect(state()).toEqual({ status: 'unknown' });
+    const beganMs = deps.clock.now();
+    await http.request(get);
+    expect(state()).toEqual({ status: 'ok', lastAnswerMs: beganMs });
+    deps.clock.advance(60_000);
+    for (const status of [401, 403]) {
+      provider.fault({ status });
+      await http.request(get).catch(() => {});
+      deps.clock.advance(60_000);
+    }
+    const failingSinceMs = beganMs + 60_000;
+    expect(state()).toEqual({ status: 'failing', lastAnswerMs: beganMs, failingSinceMs, reason: 'rejected' });
+    // Nobody has asked since.
+    deps.clock.advance(3_600_000);
+    expect(state()).toMatchObject({ status: 'unknown', failingSinceMs });
+    provider.fault(null);
+    const lastAnswerMs = deps.clock.now();
+    await http.request(get);
+    await http.request(get).catch(() => {});
+    const { throttledUntilMs, ...held } = state();
+    expect(held).toEqual({ status: 'throttled', lastAnswerMs });
+    expect(throttledUntilMs).toBe(lastAnswerMs + 60_000);
+    deps.clock.advance(60_000);
+    expect(state().status).toBe('ok');
+    expect(() => http.parse(z.object({ other: z.string() }), { fine: true })).toThrow(UpstreamError);
+    await http.request(get);
+    // It answers, in a form that cannot be used.
+    expect(state()).toMatchObject({ status: 'failing', reason: 'malformed', failingSinceMs: deps.clock.now() });
+    http.parse(z.object({ fine: z.boolean() }), { fine: true });
+    expect(state()).toEqual({ status: 'ok', lastAnswerMs: deps.clock.now() });
   });
 
   it('error: UpstreamError `unreachable` without a server', async () => {
@@ -99,13 +162,22 @@ describe('createHttp', () => {
     provider = await startFakeProvider();
   });
 
-  it('error: UpstreamError `rate_limited` without a request when our budget is used up', async () => {
+  it('error: UpstreamError `throttled` without a request when our budget is used up', async () => {
     const http = make({ requestsPerMinute: 2 });
     await http.request(get);
-    await expect(http.request(get)).rejects.toMatchObject({ reason: 'rate_limited', retryAfterSec: 60 });
+    await expect(http.request(get)).rejects.toMatchObject({ reason: 'throttled', retryAfterSec: 60 });
     expect(provider.requests).toHaveLength(1);
     deps.clock.advance(60_000);
     expect(await http.request(get)).toEqual({ fine: true });
+  });
+
+  it('error: UpstreamError with the reason of the provider when our budget permits no further try', async () => {
+    provider.fault({ status: 500 });
+    const states = createProviderStates(deps.clock);
+    const http = make({ requestsPerMinute: 2 }, { ...deps, states });
+    await expect(http.request(get)).rejects.toMatchObject({ reason: 'server_error' });
+    expect(provider.requests).toHaveLength(1);
+    expect(states.list()).toMatchObject([{ status: 'failing', reason: 'server_error' }]);
   });
 
   it('behavior: logs each change once', async () => {

@@ -268,7 +268,7 @@ describe('createKyberswap budget', () => {
     const { chain, tokenIn, tokenOut, amountIn } = swapRequest;
     await routes.route({ chain, tokenIn, tokenOut, amountIn });
     await expect(routes.route({ chain, tokenIn, tokenOut, amountIn })).rejects.toMatchObject({
-      reason: 'rate_limited',
+      reason: 'throttled',
     });
     expect(await quotes.quote(swapRequest)).toMatchObject({ source: 'AggregatorOne' });
     expect(provider.requests).toHaveLength(3);
@@ -283,7 +283,7 @@ describe('createPendle budget', () => {
     });
     const { apys, quotes } = createPendle(testDeps(provider.url, { requestsPerMinute: 2 }));
     await apys.apys(ptRequest.chain, [token('PT-apyUSD-5NOV2026')]);
-    await expect(quotes.quote(ptRequest)).rejects.toMatchObject({ reason: 'rate_limited' });
+    await expect(quotes.quote(ptRequest)).rejects.toMatchObject({ reason: 'throttled' });
     expect(provider.requests).toHaveLength(1);
   });
 });

@@ -1,8 +1,12 @@
 import { createPublicClient, http, type PublicClient } from 'viem';
+import type { FailureReason } from '../../domain/facts.ts';
+import { type ByteBudget, createByteBudget } from '../../shared/calls/byte-budget.ts';
+import { type CircuitBreaker, createCircuitBreaker } from '../../shared/calls/circuit-breaker.ts';
+import { type Clock, systemClock } from '../../shared/clock.ts';
 import type { ChainId } from '../../shared/ids.ts';
 import { systemTimers, type Timers } from '../../shared/timers.ts';
 import { BATCH_SIZES, type RpcAnswer, type SendRpc } from './capabilities.ts';
-import { createRpcFetch } from './rpc-fetch.ts';
+import { createRpcFetch, nodeFailureOf } from './rpc-fetch.ts';
 
 /** The part of viem's client that reads and simulations use. */
 export type ChainClient = PublicClient;
@@ -25,13 +29,37 @@ export interface ChainClientHooks {
   readonly fetch?: typeof fetch | undefined;
   /** Timers of request timeouts. Default: the system's. */
   readonly timeouts?: Timers | undefined;
+  /** Breaker of the node, for all of its clients. Default: one of this client. */
+  readonly breaker?: CircuitBreaker<FailureReason> | undefined;
+  /** Memory for answers that are being received. Default: for this client alone. */
+  readonly answerBytes?: ByteBudget | undefined;
+}
+
+/** Memory for all answers of nodes that are being received at once. */
+const ANSWER_BYTES = 64 * 1024 * 1024;
+/** After so many failures in a row a node is not asked for 5 s, and then by one request. */
+const BREAKER = { failures: 9, coolDownMs: 5_000 };
+/** Failures that made somebody wait, or cost memory, count more than those that are noticed at once: three are enough. */
+const COSTLY: readonly FailureReason[] = ['timeout', 'malformed'];
+const COSTLY_WEIGHT = 3;
+
+/** Create the memory for answers of nodes that are being received, for all nodes of a process. */
+export function createAnswerBytes(): ByteBudget {
+  return createByteBudget(ANSWER_BYTES);
+}
+
+/** Create the breaker of one node. */
+export function createNodeBreaker(
+  clock: Clock,
+  onOpen: (reason: FailureReason) => void = () => {},
+): CircuitBreaker<FailureReason> {
+  const weightOf = (reason: FailureReason) => (COSTLY.includes(reason) ? COSTLY_WEIGHT : 1);
+  return createCircuitBreaker({ limits: BREAKER, clock, reasonOf: nodeFailureOf, onOpen, weightOf });
 }
 
 const TIMEOUT_MS = 10_000;
 const RETRY_COUNT = 1;
 const [BATCH_SIZE = 1] = BATCH_SIZES;
-/** A call with 30 million gas returns at most 8 MB as text. */
-const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
 /** Create the RPC client of one node. Calls issued in the same turn are sent as one batched HTTP request. */
 export function createChainClient(endpoint: ChainEndpoint, hooks: ChainClientHooks = {}): ChainClient {
@@ -67,12 +95,13 @@ function limitsOf({ chainId, timeoutMs = TIMEOUT_MS }: ChainEndpoint, hooks: Cha
   const fetchFn = createRpcFetch({
     timeoutMs,
     timeouts: hooks.timeouts ?? systemTimers,
-    maxResponseBytes: MAX_RESPONSE_BYTES,
+    breaker: hooks.breaker ?? createNodeBreaker(systemClock),
+    answerBytes: hooks.answerBytes ?? createAnswerBytes(),
     fetch: (input, init) => {
       hooks.onRequest?.(chainId);
       return send(input, init);
     },
   });
-  // The fetch enforces both limits.
+  // The fetch applies both limits.
   return { fetchFn, timeout: 0, maxResponseBodySize: false } as const;
 }

@@ -1,7 +1,7 @@
 import { BaseError, HttpRequestError, RpcRequestError, TimeoutError } from 'viem';
 import type { FailureReason } from '../../domain/facts.ts';
 import { UpstreamUnavailableError } from '../../shared/errors.ts';
-import { RefusedError } from './rpc-fetch.ts';
+import { RefusedError, reasonOfStatus, UnansweredError } from './unanswered.ts';
 
 /** Public name of the chain among the sources of facts. */
 export const CHAIN_SOURCE = 'chain';
@@ -40,10 +40,10 @@ export const LIMIT_CODES: readonly number[] = [-32005, 429, -32007];
 export function toChainReadError(error: unknown, signal?: AbortSignal): ChainReadError {
   if (signal?.aborted) throw signal.reason;
   if (error instanceof ChainReadError) return error;
+  if (error instanceof UnansweredError) return new ChainReadError(error.reason, error.retryAfterSec);
   if (!(error instanceof BaseError)) return new ChainReadError('unreachable');
   const status = error.walk((cause) => cause instanceof HttpRequestError);
   if (status instanceof HttpRequestError) {
-    if (status.cause instanceof Error && status.cause.name === 'TimeoutError') return new ChainReadError('timeout');
     return new ChainReadError(reasonOfStatus(status.status), retryAfterOf(status.cause));
   }
   const rpcError = error.walk((cause) => cause instanceof RpcRequestError);
@@ -58,13 +58,6 @@ export function toChainReadError(error: unknown, signal?: AbortSignal): ChainRea
     return new ChainReadError('rate_limited');
   if (rpcError) return new ChainReadError('server_error');
   return new ChainReadError('malformed');
-}
-
-function reasonOfStatus(status: number | undefined): FailureReason {
-  if (status === undefined) return 'unreachable';
-  if (status === 429) return 'rate_limited';
-  if (status >= 500) return 'server_error';
-  return status >= 400 ? 'rejected' : 'malformed';
 }
 
 function retryAfterOf(cause: unknown): number | undefined {

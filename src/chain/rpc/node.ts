@@ -1,3 +1,5 @@
+import type { FailureReason } from '../../domain/facts.ts';
+import type { ByteBudget } from '../../shared/calls/byte-budget.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { ChainId } from '../../shared/ids.ts';
 import type { Logger } from '../../shared/logger.ts';
@@ -5,7 +7,13 @@ import type { Timers } from '../../shared/timers.ts';
 import { type NamedBlock, nameOf, newestBlock, type Reading } from '../reading.ts';
 import type { ReadOptions } from '../types.ts';
 import { type NodeCapabilities, probeNode, type SendRpc } from './capabilities.ts';
-import { type ChainClient, createChainClient, createProbeSender } from './client.ts';
+import {
+  type ChainClient,
+  type ChainClientHooks,
+  createChainClient,
+  createNodeBreaker,
+  createProbeSender,
+} from './client.ts';
 import { ChainReadError } from './errors.ts';
 
 export interface NodeDeps {
@@ -18,6 +26,8 @@ export interface NodeDeps {
   readonly fetch: typeof fetch;
   /** Timers of request timeouts. Default: the system's. */
   readonly timeouts?: Timers | undefined;
+  /** Memory for answers that are being received. Default: for each client of the node alone. */
+  readonly answerBytes?: ByteBudget | undefined;
   readonly retryCount?: number | undefined;
   /** Default: `probeNode`. */
   readonly probe?: ((send: SendRpc) => Promise<NodeCapabilities>) | undefined;
@@ -31,7 +41,11 @@ export interface NodeStatus {
   readonly head?: NamedBlock | undefined;
   readonly latencyMs?: number | undefined;
   readonly capabilities?: NodeCapabilities | undefined;
-  readonly lastFailure?: { readonly reason: string; readonly atMs: number } | undefined;
+  readonly lastFailure?: { readonly reason: FailureReason; readonly atMs: number } | undefined;
+  /** Time of the first failure since its latest answer, ms; absent while it answers. */
+  readonly failingSinceMs?: number | undefined;
+  /** Time until which no request is sent to it after failures in a row, ms; absent = requests are sent. */
+  readonly restsUntilMs?: number | undefined;
 }
 
 /** One node of a chain, with its state in this process. */
@@ -72,13 +86,15 @@ const UNKNOWN_BATCH = 20;
 
 /** Create one node. No request is sent before its first use. */
 export function createNode(deps: NodeDeps): Node {
-  const { chainId, url, place, clock, logger, fetch, timeouts, probe: find = probeNode } = deps;
+  const { chainId, url, place, clock, logger, fetch, timeouts, answerBytes, probe: find = probeNode } = deps;
   const about = { chainId, node: place, host: new URL(url).host };
-  const sendProbe = createProbeSender({ chainId, rpcUrl: url }, { fetch, timeouts });
+  const breaker = createNodeBreaker(clock, (reason) => logger.warn({ ...about, reason }, 'node resting'));
+  const hooks: ChainClientHooks = { fetch, timeouts, breaker, answerBytes };
+  const sendProbe = createProbeSender({ chainId, rpcUrl: url }, hooks);
   let head: NamedBlock | undefined;
   let latencyMs: number | undefined;
   let isBehind = false;
-  let isFailing = false;
+  let failingSinceMs: number | undefined;
   let lastFailure: NodeStatus['lastFailure'];
   let known: NodeCapabilities | undefined;
   let probing: Promise<NodeCapabilities> | undefined;
@@ -87,7 +103,12 @@ export function createNode(deps: NodeDeps): Node {
 
   const isOtherChain = () => typeof known?.chainId === 'number' && known.chainId !== chainId;
   const batchSize = () => known?.batchSize ?? UNKNOWN_BATCH;
-  const clientOf = createClients(deps);
+  const clientOf = createClients(deps, hooks);
+
+  const answered = (): void => {
+    if (failingSinceMs !== undefined) logger.info(about, 'node answers again');
+    failingSinceMs = undefined;
+  };
 
   const probe = async (): Promise<NodeCapabilities> => {
     probing ??= find(sendProbe).finally(() => {
@@ -98,10 +119,7 @@ export function createNode(deps: NodeDeps): Node {
       if (!isEqual(known, found)) logger.info({ ...about, ...printable(found) }, 'node probed');
       known = found;
     }
-    if (isAnswered(found) && isFailing && !isOtherChain()) {
-      logger.info(about, 'node answers again');
-      isFailing = false;
-    }
+    if (isAnswered(found) && !isOtherChain()) answered();
     const againMs = probeAgainMs(found, isOtherChain());
     probeDueMs = againMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + againMs;
     return known;
@@ -119,7 +137,8 @@ export function createNode(deps: NodeDeps): Node {
     place,
     probe,
     isResting: () =>
-      isOtherChain() || (lastFailure !== undefined && isFailing && clock.now() < lastFailure.atMs + REST_MS),
+      isOtherChain() ||
+      (lastFailure !== undefined && failingSinceMs !== undefined && clock.now() < lastFailure.atMs + REST_MS),
     ask,
     refresh() {
       if (known && !probing && clock.now() >= probeDueMs) void probe();
@@ -143,13 +162,10 @@ export function createNode(deps: NodeDeps): Node {
         },
       };
     },
-    succeeded() {
-      if (isFailing) logger.info(about, 'node answers again');
-      isFailing = false;
-    },
+    succeeded: answered,
     failed({ reason }) {
-      if (!isFailing) logger.warn({ ...about, reason }, 'node fails');
-      isFailing = true;
+      if (failingSinceMs === undefined) logger.warn({ ...about, reason }, 'node fails');
+      failingSinceMs ??= clock.now();
       lastFailure = { reason, atMs: clock.now() };
       probeDueMs = Math.min(probeDueMs, Math.max(trustAgainMs, clock.now() + PROBE_AGAIN_MS));
     },
@@ -159,23 +175,37 @@ export function createNode(deps: NodeDeps): Node {
     },
     status: () => ({
       place,
-      status: isOtherChain() ? 'other_chain' : isFailing ? 'failing' : isBehind ? 'behind' : head ? 'ok' : 'unknown',
+      status: statusOf({ isOtherChain: isOtherChain(), isFailing: failingSinceMs !== undefined, isBehind, head }),
       head,
       latencyMs,
       capabilities: known,
       lastFailure,
+      failingSinceMs,
+      restsUntilMs: breaker.openUntilMs() ?? undefined,
     }),
   };
 }
 
+function statusOf(node: {
+  readonly isOtherChain: boolean;
+  readonly isFailing: boolean;
+  readonly isBehind: boolean;
+  readonly head: NamedBlock | undefined;
+}): NodeStatus['status'] {
+  if (node.isOtherChain) return 'other_chain';
+  if (node.isFailing) return 'failing';
+  if (node.isBehind) return 'behind';
+  return node.head ? 'ok' : 'unknown';
+}
+
 /** Create the clients of a node, one for each timeout and batch size. */
-function createClients({ chainId, url, fetch, timeouts, retryCount }: NodeDeps) {
+function createClients({ chainId, url, retryCount }: NodeDeps, hooks: ChainClientHooks) {
   const clients = new Map<string, ChainClient>();
   return (timeoutMs: number, batchSize: number): ChainClient => {
     const key = `${timeoutMs} ${batchSize}`;
     const made = clients.get(key);
     if (made) return made;
-    const client = createChainClient({ chainId, rpcUrl: url, timeoutMs, retryCount, batchSize }, { fetch, timeouts });
+    const client = createChainClient({ chainId, rpcUrl: url, timeoutMs, retryCount, batchSize }, hooks);
     clients.set(key, client);
     return client;
   };

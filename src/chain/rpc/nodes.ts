@@ -1,10 +1,11 @@
 import type { ChainId } from '../../shared/ids.ts';
+import { systemTimers } from '../../shared/timers.ts';
 import type { NamedBlock, Reading } from '../reading.ts';
 import type { ReadOptions } from '../types.ts';
 import { candidatesOf, createHeadRace, holderOf, type NodeHead } from './choice.ts';
 import { ChainReadError } from './errors.ts';
 import { createNode, type Node, type NodeDeps, type NodeStatus } from './node.ts';
-import { createSession, type OpenedReading, type Session, type SessionOptions } from './session.ts';
+import { createSession, type OpenedReading, type Patience, type Session, type SessionOptions } from './session.ts';
 
 export type { NodeStatus } from './node.ts';
 
@@ -14,15 +15,15 @@ export interface ChainNodes {
   session(options?: SessionOptions): Session;
   /** Run one piece of work in a session of its own. */
   read<T>(work: (reading: Reading) => Promise<T>, options?: SessionOptions): Promise<T>;
-  /** The same nodes with another timeout. */
-  within(timeoutMs: number): ChainNodes;
+  /** The same nodes for readers who wait this long at most for each piece of work, whatever the nodes do. */
+  within(waitMs: number): ChainNodes;
   /** Probe every node. Never throws. */
   probe(): Promise<void>;
   status(): readonly NodeStatus[];
 }
 
 export interface ChainNodesDeps
-  extends Pick<NodeDeps, 'chainId' | 'clock' | 'logger' | 'timeouts' | 'retryCount' | 'probe'> {
+  extends Pick<NodeDeps, 'chainId' | 'clock' | 'logger' | 'timeouts' | 'answerBytes' | 'retryCount' | 'probe'> {
   /** In the order of RPC_URL_*. */
   readonly urls: readonly string[];
   readonly timeoutMs?: number | undefined;
@@ -33,6 +34,9 @@ export interface ChainNodesDeps
 }
 
 const TIMEOUT_MS = 10_000;
+/** Shares of a reader's time for one request: with several nodes there has to be time left for another one. */
+const ONLY_NODE_SHARE = 0.9;
+const FIRST_NODE_SHARE = 0.5;
 
 /**
  * Create the nodes of one chain. A reading begins with the newest block of all nodes: the first one that answers and is not
@@ -46,11 +50,13 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
   const first = createHeadRace({ chainId, nodes, clock, logger });
   return view(timeoutMs);
 
-  function view(waitMs: number): ChainNodes {
+  /** `waitMs`: timeout of each request. */
+  function view(waitMs: number, patience?: Patience): ChainNodes {
     const session = ({ block, prefers }: SessionOptions = {}) =>
       createSession({
         hasBlock: block !== undefined,
         isAlone: nodes.length === 1,
+        patience,
         open: (without, options) => {
           const left = nodes.filter((node) => !without.includes(node));
           return begin(left, { block, prefers }, waitMs, options);
@@ -60,7 +66,10 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
       chainId,
       session,
       read: (work, options) => session(options).run(work, options),
-      within: view,
+      within: (ms) => {
+        const share = nodes.length === 1 ? ONLY_NODE_SHARE : FIRST_NODE_SHARE;
+        return view(Math.min(timeoutMs, Math.floor(ms * share)), { ms, timers: deps.timeouts ?? systemTimers });
+      },
       probe: async () => {
         await Promise.all(nodes.map((node) => node.probe()));
       },

@@ -1,47 +1,52 @@
 import { HttpRequestError } from 'viem';
+import type { FailureReason } from '../../domain/facts.ts';
+import { BodyTooLargeError, type ByteBudget, readBounded } from '../../shared/calls/byte-budget.ts';
+import type { CircuitBreaker } from '../../shared/calls/circuit-breaker.ts';
 import type { Timers } from '../../shared/timers.ts';
+import { maxAnswerBytes } from './answer-size.ts';
+import type { RpcCall } from './capabilities.ts';
+import { RefusedError, reasonOfStatus, UnansweredError } from './unanswered.ts';
 
 export interface RpcFetchDeps {
   readonly fetch: typeof fetch;
   /** Timeout of the whole request, body included. */
   readonly timeoutMs: number;
   readonly timeouts: Timers;
-  readonly maxResponseBytes: number;
-}
-
-/** A refusal by HTTP status, with its `Retry-After`. */
-export class RefusedError extends Error {
-  override readonly name = 'RefusedError';
-  readonly retryAfter: string | null;
-
-  constructor(details: string, retryAfter: string | null) {
-    super(details);
-    this.retryAfter = retryAfter;
-  }
+  /** Of the node. */
+  readonly breaker: CircuitBreaker<FailureReason>;
+  readonly answerBytes: ByteBudget;
 }
 
 export type RpcFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
-interface RpcRequest {
+interface RpcRequest extends RpcCall {
   readonly id: number;
 }
 
+/** Timeout of the request that decides whether a node works again. */
+const TRIAL_TIMEOUT_MS = 2_000;
+/** When to try again after an answer that had no room in memory. */
+const NO_ROOM_RETRY_SEC = 2;
+
 /**
- * Create the fetch of a viem transport, which adds three things. viem's timeout ends with the headers and does not apply with
- * a signal of the caller; here it always applies, body included. viem matches the answers of a batch by position; here they
- * are matched by id, and an error for the whole batch becomes the error of each call. A batch of one call is sent as a single
- * object, for nodes that refuse lists.
+ * Create the fetch of a viem transport, which adds five things. viem's timeout ends with the headers and does not apply with
+ * a signal of the caller; here it always applies, body included, and a request that exceeds it is not repeated. While the node
+ * is known to be down, requests fail at once. An answer larger than the requests permit is not received. viem matches the
+ * answers of a batch by position; here they are matched by id, and an error for the whole batch becomes the error of each call.
+ * A batch of one call is sent as a single object, for nodes that refuse lists.
  */
-export function createRpcFetch({ fetch: send, timeoutMs, timeouts, maxResponseBytes }: RpcFetchDeps): RpcFetch {
-  return async (input, init = {}) => {
-    const received = JSON.parse(String(init.body)) as RpcRequest | readonly RpcRequest[];
-    const requests = [received].flat() as readonly RpcRequest[];
+export function createRpcFetch(deps: RpcFetchDeps): RpcFetch {
+  const { fetch: send, timeoutMs, timeouts, breaker, answerBytes } = deps;
+
+  const receive = async (
+    input: string | URL | Request,
+    init: RequestInit,
+    requests: readonly RpcRequest[],
+    waitMs: number,
+  ): Promise<readonly object[]> => {
     const body = requests.length === 1 ? JSON.stringify(requests[0]) : (init.body ?? null);
     const late = new AbortController();
-    const timer = timeouts.setTimeout(
-      () => late.abort(new DOMException('The node did not answer.', 'TimeoutError')),
-      timeoutMs,
-    );
+    const timer = timeouts.setTimeout(() => late.abort(new UnansweredError('timeout')), waitMs);
     try {
       const signal = init.signal ? AbortSignal.any([init.signal, late.signal]) : late.signal;
       const response = await send(input, { ...init, body, signal });
@@ -53,40 +58,56 @@ export function createRpcFetch({ fetch: send, timeoutMs, timeouts, maxResponseBy
           details,
           cause: new RefusedError(details, response.headers.get('retry-after')),
         });
-      const answered = parsed(await textOf(response, maxResponseBytes, refuse));
+      const answered = parsed(await readBounded(response, maxAnswerBytes(requests), answerBytes));
       const error = Array.isArray(answered) && answered.length === 1 ? answered[0] : answered;
       // An error page is not JSON, and providers use codes of their own for limits, so the status decides.
       if (response.status === TOO_MANY_REQUESTS || (!response.ok && !isRpcError(error)))
         throw refuse(response.statusText);
-      const answers = isRpcError(error)
+      return isRpcError(error)
         ? requests.map(({ id }) => ({ ...error, id }))
         : inOrder([answered].flat(), requests, refuse);
-      return Response.json(Array.isArray(received) ? answers : answers[0]);
+    } catch (error) {
+      if (init.signal?.aborted) throw error;
+      if (late.signal.aborted) throw late.signal.reason;
+      if (!(error instanceof BodyTooLargeError)) throw error;
+      throw error.exceeded === 'answer'
+        ? new UnansweredError('malformed')
+        : new UnansweredError('throttled', NO_ROOM_RETRY_SEC);
     } finally {
       timeouts.clearTimeout(timer);
     }
   };
+
+  return async (input, init = {}) => {
+    const received = JSON.parse(String(init.body)) as RpcRequest | readonly RpcRequest[];
+    const requests = [received].flat() as readonly RpcRequest[];
+    const answers = await breaker.execute(
+      (isTrial) => receive(input, init, requests, isTrial ? Math.min(timeoutMs, TRIAL_TIMEOUT_MS) : timeoutMs),
+      (reason, retryAfterSec) => new UnansweredError(reason, retryAfterSec),
+    );
+    return Response.json(Array.isArray(received) ? answers : answers[0]);
+  };
+}
+
+/** Reasons for which the next request is likely to fail as well. */
+const BREAKING: readonly FailureReason[] = ['unreachable', 'timeout', 'server_error', 'malformed'];
+
+/** Reason of a failed request that counts against the node; `undefined` = it does not count. */
+export function nodeFailureOf(error: unknown): FailureReason | undefined {
+  const reason = failureOf(error);
+  return reason !== undefined && BREAKING.includes(reason) ? reason : undefined;
+}
+
+function failureOf(error: unknown): FailureReason | undefined {
+  if (error instanceof UnansweredError) return error.reason;
+  if (error instanceof HttpRequestError) return reasonOfStatus(error.status);
+  // Errors of the connection; an abort of the caller is of another class.
+  return error instanceof TypeError ? 'unreachable' : undefined;
 }
 
 const TOO_MANY_REQUESTS = 429;
 
 type Refuse = (details: string) => HttpRequestError;
-
-async function textOf(response: Response, maxBytes: number, refuse: Refuse): Promise<string> {
-  const reader = response.body?.getReader();
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for (;;) {
-    const { done, value } = (await reader?.read()) ?? { done: true };
-    if (done || value === undefined) return Buffer.concat(pieces).toString();
-    size += value.byteLength;
-    if (size > maxBytes) {
-      await reader?.cancel();
-      throw refuse(`The answer is larger than ${maxBytes} bytes.`);
-    }
-    pieces.push(value);
-  }
-}
 
 function parsed(text: string): unknown {
   try {

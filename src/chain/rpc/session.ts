@@ -1,3 +1,6 @@
+import type { FailureReason } from '../../domain/facts.ts';
+import type { Timers } from '../../shared/timers.ts';
+import { RETRY_AFTER_SEC, settlesWithin } from '../../shared/wait-timeout.ts';
 import type { NamedBlock, Reading } from '../reading.ts';
 import type { ReadOptions } from '../types.ts';
 import type { NodeCapabilities } from './capabilities.ts';
@@ -11,12 +14,18 @@ export interface SessionOptions extends ReadOptions {
   readonly prefers?: ((can: NodeCapabilities) => boolean) | undefined;
 }
 
+/** How long somebody waits for one piece of work of a session, retries on another node included. */
+export interface Patience {
+  readonly ms: number;
+  readonly timers: Timers;
+}
+
 /** All reads for one purpose: on one node and at one block, as long as that node answers. */
 export interface Session {
   /**
    * Run work at the session's node and block. If the node fails, or does not have the block, the work is repeated once on
    * another node, and the session stays there.
-   * @throws ChainReadError, and any other error of the work
+   * @throws ChainReadError, `timeout` after the session's patience, and any other error of the work
    */
   run<T>(work: (reading: Reading) => Promise<T>, options?: ReadOptions): Promise<T>;
 }
@@ -32,6 +41,8 @@ export interface SessionDeps {
   readonly hasBlock: boolean;
   /** Whether the chain has a single node. */
   readonly isAlone: boolean;
+  /** Absent: work lasts as long as its requests. */
+  readonly patience?: Patience | undefined;
   /**
    * Begin a reading on any node except some.
    * @throws ChainReadError
@@ -40,7 +51,7 @@ export interface SessionDeps {
 }
 
 /** Create a session. */
-export function createSession({ hasBlock, isAlone, open }: SessionDeps): Session {
+export function createSession({ hasBlock, isAlone, patience, open }: SessionDeps): Session {
   let opened: Promise<OpenedReading> | undefined;
   const reopen = (without: readonly Node[], options?: ReadOptions): Promise<OpenedReading> => {
     const opening = open(without, options);
@@ -60,21 +71,40 @@ export function createSession({ hasBlock, isAlone, open }: SessionDeps): Session
       throw error;
     }
   };
-  return {
-    async run(work, options) {
-      const opening = opened ?? reopen([], options);
-      const first = await opening;
-      try {
-        return await attempt(first, work);
-      } catch (error) {
-        // A URL may be served by several nodes: for a missing block the same URL is retried.
-        if (!isNodeFault(error) || (isAlone && !(error instanceof BlockMissingError && !hasBlock))) throw error;
-        // Another work of this session may have changed the node already; the session uses one node.
-        const moved = opened === opening ? undefined : opened;
-        const second = await (moved ?? reopen(isAlone ? [] : [first.node], options));
-        return attempt(second, work);
-      }
-    },
+  const run: Session['run'] = async (work, options) => {
+    const opening = opened ?? reopen([], options);
+    const first = await opening;
+    try {
+      return await attempt(first, work);
+    } catch (error) {
+      // A URL may be served by several nodes: for a missing block the same URL is retried.
+      if (!isNodeFault(error) || (isAlone && !(error instanceof BlockMissingError && !hasBlock))) throw error;
+      // Another work of this session may have changed the node already; the session uses one node.
+      const moved = opened === opening ? undefined : opened;
+      const second = await (moved ?? reopen(isAlone ? [] : [first.node], options));
+      return attempt(second, work);
+    }
+  };
+  return { run: patience ? withPatience(run, patience) : run };
+}
+
+const PASSING: readonly FailureReason[] = ['unreachable', 'timeout', 'server_error', 'malformed'];
+
+/** End work for its reader after some time, and tell the reader when to try again. */
+function withPatience(run: Session['run'], { ms, timers }: Patience): Session['run'] {
+  return async (work, options) => {
+    const running = run(work, options);
+    if (!(await settlesWithin(running, ms, timers))) {
+      // Its requests end by their own timeouts; nobody waits for them.
+      throw new ChainReadError('timeout', RETRY_AFTER_SEC);
+    }
+    try {
+      return await running;
+    } catch (error) {
+      if (!(error instanceof ChainReadError) || error instanceof BlockMissingError) throw error;
+      const isPassing = PASSING.includes(error.reason) && error.retryAfterSec === undefined;
+      throw isPassing ? new ChainReadError(error.reason, RETRY_AFTER_SEC) : error;
+    }
   };
 }
 

@@ -10,6 +10,8 @@ import type { CheckOutcome, Measure, ProviderSurface } from './types.ts';
 const NEXT_STEP: Readonly<Record<FailureReason, string>> = {
   unreachable: 'Correct the address, and check that this machine can reach it (DNS, proxy, firewall).',
   timeout: 'Run the check again; if it persists, raise UPSTREAM_TIMEOUT_MS or ask the provider.',
+  throttled:
+    'Wait a minute, then run the check again: the doctor itself has sent as many requests as the plan permits.',
   rate_limited: 'Wait, then run the check again; if it persists, get a key or a larger plan.',
   overloaded: 'Run the check again in a minute: it refuses requests while it is overloaded.',
   rejected: 'Set or correct its key (the setting … _API_KEY), and check the address.',
@@ -22,7 +24,7 @@ const NEXT_STEP: Readonly<Record<FailureReason, string>> = {
   reverted: 'Compare the contract with the deployed one.',
   not_configured: 'The catalog has no id for it: add one, or remove the source.',
 };
-const PASSING: readonly FailureReason[] = ['rate_limited', 'overloaded'];
+const PASSING: readonly FailureReason[] = ['rate_limited', 'throttled', 'overloaded'];
 const NAMED = 4;
 
 export function failed(make: LineMaker, reason: FailureReason, to = ''): Line {
@@ -66,6 +68,7 @@ const NO_ANSWER: readonly FailureReason[] = [
   'unreachable',
   'timeout',
   'rate_limited',
+  'throttled',
   'overloaded',
   'rejected',
   'server_error',

@@ -488,6 +488,8 @@ export type VenueAnswerKind =
   | 'reverted'
   /** The venue failed. */
   | 'server_error'
+  /** Held back by our own limit on requests to the venue. */
+  | 'throttled'
   /** The venue did not answer in time. */
   | 'timeout'
   /** The venue could not be reached. */

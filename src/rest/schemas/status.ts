@@ -40,6 +40,10 @@ const nodeHealth = z.looseObject({
     .looseObject({ reason: z.string().describe('The reason, in one word.'), at: dateTime('When.') })
     .optional()
     .describe('Its latest failure; absent = none.'),
+  failingSince: dateTime('Its first failure since its latest answer; absent while it answers.').optional(),
+  restingUntil: dateTime(
+    'Until when no request is sent to it, after failures in a row; absent = it is asked.',
+  ).optional(),
   capabilities: z
     .looseObject({
       chainId: z.int().nullable().describe('Its chain id; null = unknown.'),
@@ -79,9 +83,26 @@ const disagreement = z.looseObject({
   asOf: dateTime('Time of the block of the reading.'),
 });
 
+const providerHealth = z.looseObject({
+  provider: z.string().describe('Public name of the provider.'),
+  part: z.string().optional().describe('What its requests are for, if there are several kinds of them.'),
+  status: z
+    .enum(['ok', 'failing', 'throttled', 'unknown'])
+    .describe('ok, failing, held back by our own budget of requests, or not called yet.'),
+  lastAnswer: dateTime('Its latest usable answer; null = none yet.').nullable(),
+  failingSince: dateTime('Its first failure since that answer; absent while it answers.').optional(),
+  reason: z.string().optional().describe('The reason of its latest failure, in one word; absent while it answers.'),
+  throttledUntil: dateTime('Until when our own budget holds requests back; absent = it does not.').optional(),
+});
+
 export const healthBody = z
   .looseObject({
-    status: z.literal('ok').describe('The process answers.'),
+    status: z
+      .enum(['ok', 'degraded'])
+      .describe(
+        'ok, or degraded: the parts in `degraded` fail, and what depends on them is served at its last good value.',
+      ),
+    degraded: z.array(z.string()).optional().describe('The failing parts, one sentence each; absent = none.'),
     now: dateTime('Time of the process.'),
     snapshot: z
       .object({
@@ -132,6 +153,11 @@ export const healthBody = z
       })
       .optional()
       .describe('Connections to Redis; absent without it.'),
+    providers: z
+      .array(providerHealth)
+      .describe(
+        'The providers of facts and quotes. Those that only the warmers call are described by the shared facts.',
+      ),
     chains: z
       .array(
         z.looseObject({

@@ -19,6 +19,7 @@ const REASON_DESCRIPTIONS: Record<FailureReason, string> = {
   unreachable: 'The source could not be reached.',
   timeout: 'The source did not answer in time.',
   rate_limited: 'The source refused for too many requests.',
+  throttled: 'Held back by our own limits on requests to the source, or on memory for its answers.',
   overloaded: 'The source is overloaded; an equal request may pass a moment later.',
   rejected: 'The source refused the request.',
   server_error: 'The source failed.',

@@ -21,6 +21,7 @@ export const VenueReasonRef = builder.enumType('VenueAnswerKind', {
     unreachable: 'The venue could not be reached.',
     timeout: 'The venue did not answer in time.',
     rate_limited: 'The venue refused for too many requests.',
+    throttled: 'Held back by our own limit on requests to the venue.',
     overloaded: 'The venue said that it has too much to do.',
     rejected: 'The venue refused the request.',
     server_error: 'The venue failed.',

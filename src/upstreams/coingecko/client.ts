@@ -1,4 +1,4 @@
-import { ABSENT, type AdapterDeps, createHttp, createProviderBudget, REFUSED } from '../http.ts';
+import { ABSENT, type AdapterDeps, createHttp, createProviderBudget, LIST_BYTES, REFUSED } from '../http.ts';
 import { askPrices } from '../prices.ts';
 import type { PriceChartPort, PricePort } from '../types.ts';
 import { mapPriceChart, mapPrices } from './map.ts';
@@ -25,12 +25,15 @@ export function createCoingecko(deps: AdapterDeps): { prices: PricePort; charts:
   const http = createHttp({
     ...common,
     provider: 'coingecko',
-    budget: createProviderBudget(deps, { share: 1 - CHART_SHARE }),
+    part: 'prices',
+    budget: createProviderBudget(deps, 'coingecko', { share: 1 - CHART_SHARE }),
   });
   const onDemand = createHttp({
     ...common,
     provider: 'coingecko-charts',
-    budget: createProviderBudget(deps, { share: CHART_SHARE, isWaitedFor: true }),
+    part: 'charts',
+    isWaitedFor: true,
+    budget: createProviderBudget(deps, 'coingecko-charts', { share: CHART_SHARE, isWaitedFor: true }),
   });
   return {
     prices: {
@@ -49,6 +52,7 @@ export function createCoingecko(deps: AdapterDeps): { prices: PricePort; charts:
       async chart(coinId, days, currency, options) {
         const body = await onDemand.request({
           path: '/coins/:id/market_chart',
+          maxBytes: LIST_BYTES,
           params: { id: coinId },
           query: { vs_currency: currency, days: String(days) },
           absentOn: [404],

@@ -1,7 +1,7 @@
 import type { Token } from '../../catalog/types.ts';
 import type { CollateralApy } from '../../domain/facts.ts';
 import { gather, toBatch } from '../batch.ts';
-import { ABSENT, type AdapterDeps, createHttp } from '../http.ts';
+import { ABSENT, type AdapterDeps, createHttp, LIST_BYTES } from '../http.ts';
 import type { Batch, CallOptions, CollateralApySourcePort } from '../types.ts';
 import { mapApyChart } from './map.ts';
 import { chartSchema } from './schema.ts';
@@ -14,6 +14,7 @@ export function createDefillamaYields(deps: AdapterDeps): CollateralApySourcePor
     if (token.defillamaId === undefined) return toBatch([[token.address, { ok: false, reason: 'not_configured' }]]);
     const body = await http.request({
       path: '/chart/:pool',
+      maxBytes: LIST_BYTES,
       params: { pool: token.defillamaId },
       absentOn: [404],
       signal: options?.signal,

@@ -5,7 +5,7 @@ import { dexPoolsSchema, ohlcvSchema } from './schema.ts';
 
 /** Read DEX pools of a token and candles of a pool. */
 export function createGeckoterminal(deps: AdapterDeps): OhlcvPort {
-  const http = createHttp({ ...deps, provider: 'geckoterminal', publicName: 'geckoterminal' });
+  const http = createHttp({ ...deps, provider: 'geckoterminal', publicName: 'geckoterminal', isWaitedFor: true });
   return {
     async deepestPool(chain, token, options) {
       const network = chain.providers.geckoterminal;

@@ -27,12 +27,15 @@ export function createKyberswap(deps: AdapterDeps): { routes: RoutePort; quotes:
   const sweeps = createHttp({
     ...common,
     provider: 'kyberswap-sweep',
-    budget: createProviderBudget(deps, { share: SWEEP_SHARE }),
+    part: 'exit_sizes',
+    budget: createProviderBudget(deps, 'kyberswap-sweep', { share: SWEEP_SHARE }),
   });
   const http = createHttp({
     ...common,
     provider: 'kyberswap',
-    budget: createProviderBudget(deps, { share: 1 - SWEEP_SHARE, isWaitedFor: true }),
+    part: 'quotes',
+    isWaitedFor: true,
+    budget: createProviderBudget(deps, 'kyberswap', { share: 1 - SWEEP_SHARE, isWaitedFor: true }),
     overloadRetries: QUOTE_OVERLOAD_RETRIES,
   });
 

@@ -1,6 +1,6 @@
 import type { RateHistory } from '../../shared/rate-history.ts';
 import { gather, toBatch } from '../batch.ts';
-import { ABSENT, type AdapterDeps, createHttp } from '../http.ts';
+import { ABSENT, type AdapterDeps, createHttp, LIST_BYTES } from '../http.ts';
 import { historyOf } from '../series.ts';
 import type { Batch, CallOptions, IncentivesPort } from '../types.ts';
 import { mapCampaigns, mapEnded, mapMetrics } from './map.ts';
@@ -32,6 +32,7 @@ export function createMerkl(deps: AdapterDeps): IncentivesPort {
     for (let page = 0; page < MAX_PAGES; page += 1) {
       const body = await http.request({
         path: '/campaigns',
+        maxBytes: LIST_BYTES,
         query: { type, chainId: String(chainId), items: String(PAGE_SIZE), page: String(page), status },
         signal: options?.signal,
       });
@@ -45,6 +46,7 @@ export function createMerkl(deps: AdapterDeps): IncentivesPort {
   async function steps(id: string, options?: CallOptions): Promise<Batch<RateHistory>> {
     const body = await http.request({
       path: '/campaigns/:id/metrics',
+      maxBytes: LIST_BYTES,
       params: { id },
       absentOn: [404],
       signal: options?.signal,

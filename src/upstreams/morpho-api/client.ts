@@ -1,6 +1,6 @@
 import type { MarketId } from '../../shared/ids.ts';
 import { chunks, gather, toBatch } from '../batch.ts';
-import { type AdapterDeps, createHttp } from '../http.ts';
+import { type AdapterDeps, createHttp, LIST_BYTES } from '../http.ts';
 import type { ParsedValue } from '../readings.ts';
 import type { Batch, CallOptions, LendingIndexerPort } from '../types.ts';
 import { mapBorrowHistory, mapSharedLiquidity } from './map.ts';
@@ -29,6 +29,7 @@ export function createMorphoApi(deps: AdapterDeps): LendingIndexerPort {
     const fields = ids.map((id, i) => `m${i}: marketById(marketId: "${id}", chainId: ${chainId}) { ${selection} }`);
     const body = await http.request({
       path: '',
+      maxBytes: LIST_BYTES,
       post: { query: `query Markets { ${fields.join(' ')} }` },
       signal: options?.signal,
     });

@@ -1,6 +1,6 @@
 import { Decimal } from '../../shared/decimal.ts';
 import type { ChainId } from '../../shared/ids.ts';
-import { ABSENT, type AdapterDeps, createHttp, createProviderBudget } from '../http.ts';
+import { ABSENT, type AdapterDeps, createHttp } from '../http.ts';
 import { NO_ROUTE_STATUSES, nativeAlias, quoteExpiry } from '../quotes.ts';
 import type { SwapQuotePort, SwapRequest } from '../types.ts';
 import { mapSwap, takenFeeBps } from './map.ts';
@@ -22,7 +22,7 @@ export function createOpenocean(deps: AdapterDeps & { readonly gasPriceOf?: GasP
     ...deps,
     provider: 'openocean',
     publicName: 'AggregatorTwo',
-    budget: createProviderBudget(deps, { isWaitedFor: true }),
+    isWaitedFor: true,
     secrets: apiKey === undefined ? {} : { headers: { apikey: apiKey } },
   });
   return {

@@ -1,4 +1,4 @@
-import { ABSENT, type AdapterDeps, createHttp, createProviderBudget } from '../http.ts';
+import { ABSENT, type AdapterDeps, CATALOG_BYTES, createHttp, createProviderBudget } from '../http.ts';
 import { feeBpsOf, NO_ROUTE_STATUSES, quoteExpiry } from '../quotes.ts';
 import type { CollateralApySourcePort, SwapQuotePort, SwapRequest } from '../types.ts';
 import { mapApys, mapConvert } from './map.ts';
@@ -9,9 +9,16 @@ export function createPendle(deps: AdapterDeps): { apys: CollateralApySourcePort
   const secrets =
     deps.config.apiKey === undefined ? {} : { headers: { authorization: `Bearer ${deps.config.apiKey}` } };
   // Two clients, because errors name the two surfaces differently; one budget, because the provider is the same.
-  const budget = createProviderBudget(deps, { isWaitedFor: true });
+  const budget = createProviderBudget(deps, 'pendle', { isWaitedFor: true });
   const apyHttp = createHttp({ ...deps, budget, provider: 'pendle', publicName: 'yieldmarket', secrets });
-  const swapHttp = createHttp({ ...deps, budget, provider: 'pendle-convert', publicName: 'YieldMarket', secrets });
+  const swapHttp = createHttp({
+    ...deps,
+    budget,
+    provider: 'pendle-convert',
+    publicName: 'YieldMarket',
+    isWaitedFor: true,
+    secrets,
+  });
   return {
     apys: {
       name: 'yieldmarket',
@@ -22,6 +29,7 @@ export function createPendle(deps: AdapterDeps): { apys: CollateralApySourcePort
         }
         const body = await apyHttp.request({
           path: '/v1/markets/all',
+          maxBytes: CATALOG_BYTES,
           query: { isActive: 'true', chainId: String(chain.chainId) },
           signal: options?.signal,
         });

@@ -1,7 +1,7 @@
 import type { StableIndexPool } from '../../domain/facts.ts';
 import type { RateHistory } from '../../shared/rate-history.ts';
 import { gather, toBatch } from '../batch.ts';
-import { ABSENT, type AdapterDeps, createHttp } from '../http.ts';
+import { ABSENT, type AdapterDeps, CATALOG_BYTES, createHttp, LIST_BYTES } from '../http.ts';
 import type { Batch, CallOptions, StableIndexPort } from '../types.ts';
 import { mapHistory, mapPools, type PoolHead } from './map.ts';
 import { historySchema, indexPoolsSchema } from './schema.ts';
@@ -25,6 +25,7 @@ export function createStablewatch(deps: AdapterDeps): StableIndexPort {
   async function withHistory(head: PoolHead, options?: CallOptions): Promise<Batch<StableIndexPool>> {
     const body = await http.request({
       path: '/history/:id',
+      maxBytes: LIST_BYTES,
       params: { id: head.id },
       absentOn: [404],
       signal: options?.signal,
@@ -37,7 +38,7 @@ export function createStablewatch(deps: AdapterDeps): StableIndexPort {
 
   return {
     async pools(wanted, options) {
-      const body = await http.request({ path: '/pools', signal: options?.signal });
+      const body = await http.request({ path: '/pools', maxBytes: CATALOG_BYTES, signal: options?.signal });
       const { pools, dropped } = mapPools(http.parse(indexPoolsSchema, body).data);
       http.reportDropped('pools', dropped);
       if (pools.size === 0) throw http.error(dropped > 0 ? 'malformed' : 'missing');

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Fault, Provider } from '../../../devnet/upstreams/index.ts';
 import { FAULT_KINDS } from '../../../devnet/upstreams/index.ts';
 import { captureLogs } from '../../support/log-capture.ts';
-import { noSleep, startService, type TestService } from '../../support/service.ts';
+import { type Json, noSleep, startService, type TestService } from '../../support/service.ts';
 import { createWaitTimeouts } from '../../support/wait-timeouts.ts';
 import { CHAIN_IDS, READS } from '../known.ts';
 import { differences, type GroupRow, type Observation, observe, observeGroups } from '../observe.ts';
@@ -297,10 +297,49 @@ test('the table has every kind of fault of a provider', () => {
   expect(new Set([...CASES.map(([, { kind }]) => kind), 'scaled'])).toEqual(new Set(FAULT_KINDS));
 });
 
-test('every read stays 200 while every provider is down', async () => {
+test('every read stays 200 while every provider is down, and /health names each with its beginning and reason', async () => {
+  const rounds = async () => {
+    for (const warmer of new Set(ROWS.flatMap(({ warmers }) => warmers))) await service.refresh(warmer);
+  };
+  service.world.upstreams.faults.clear();
+  service.clock.advance(STEP_MS);
+  await rounds();
+  const { body: before } = await service.get('/health');
+  expect([before.status, before.degraded]).toEqual(['ok', undefined]);
+  const answeredAt = new Date(service.clock.now()).toISOString();
+
   service.world.upstreams.faults.set('all', { kind: 'reset' });
   service.clock.advance(STEP_MS);
-  for (const { warmers } of ROWS) for (const warmer of warmers) await service.refresh(warmer);
+  const failedAt = new Date(service.clock.now()).toISOString();
+  await rounds();
   for (const path of READS) expect([path, (await service.get(path)).status]).toEqual([path, 200]);
+  expect((await service.get('/ready')).status).toBe(200);
+  const { body: during, status } = await service.get('/health');
+  expect([status, during.status]).toEqual([200, 'degraded']);
+  const called = during.providers.filter(({ status: state }: Json) => state !== 'unknown');
+  expect(called.map(({ provider }: Json) => provider).toSorted()).toEqual([
+    'AggregatorOne',
+    'aggregator',
+    'coingecko',
+    'defillama',
+    'incentivemarket',
+    'incentives',
+    'indexer',
+    'stableindex',
+    'yieldmarket',
+  ]);
+  for (const { provider, status: state, reason, failingSince, lastAnswer } of called) {
+    expect({ provider, state, reason, failingSince }).toEqual({
+      ...{ provider, state: 'failing', reason: 'unreachable', failingSince: failedAt },
+    });
+    // The second source of prices is asked only where the first has none.
+    if (provider !== 'defillama') expect([provider, lastAnswer]).toEqual([provider, answeredAt]);
+  }
+  expect(during.degraded).toContain('provider incentives fails');
+  expect(during.degraded).toHaveLength(called.length);
+
   service.world.upstreams.faults.clear();
+  service.clock.advance(STEP_MS);
+  await rounds();
+  expect((await service.get('/health')).body.degraded).toEqual(['provider defillama fails']);
 });

@@ -75,6 +75,31 @@ describe.skipIf(skipped !== null)(skipped ?? 'roles', () => {
     for (const line of service.log) expect(() => JSON.parse(line)).not.toThrow();
   });
 
+  test('behavior: an api process names a failing provider that only the warmer calls', async () => {
+    const incentives = async ({ url }: App) => {
+      const { body } = await get(url, '/health');
+      return { ...body.providers.find(({ provider }: Json) => provider === 'incentives'), overall: body.status };
+    };
+    expect(await incentives(api)).toMatchObject({ status: 'ok', overall: 'ok' });
+    cluster.world.upstreams.faults.set('merkl', { kind: 'unauthorized' });
+    await warmer.warmers.refresh('incentives:1').catch(() => {});
+    const theirs = await incentives(warmer);
+    expect(theirs).toMatchObject({ status: 'failing', reason: 'rejected', overall: 'degraded' });
+    const mine = await eventually(
+      () => incentives(api),
+      ({ status }) => status === 'failing',
+    );
+    expect(mine).toMatchObject({ reason: 'rejected', overall: 'degraded' });
+    expect(Math.abs(Date.parse(mine.failingSince) - Date.parse(theirs.failingSince))).toBeLessThan(60_000);
+    cluster.world.upstreams.faults.clear();
+    await warmer.warmers.refresh('incentives:1');
+    await eventually(
+      () => incentives(api),
+      ({ status }) => status === 'ok',
+    );
+    cluster.world.upstreams.clearRequests();
+  });
+
   test('behavior: an api process runs no warmer even on request', async () => {
     await expect(api.warmers.refresh('prices')).rejects.toMatchObject({ code: 'not_ready' });
   });

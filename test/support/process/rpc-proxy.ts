@@ -1,11 +1,17 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Altered, relay } from './rpc-relay.ts';
 
-/** Behaviour between the service and a node: none, silence, a closed connection, an outage, or a node that lags, forks or lacks a capability. */
+/**
+ * Behaviour between the service and a node: none, silence, a body that never ends slowly (`drip`) or fast (`flood`), a closed
+ * connection, an outage, or a node that lags, forks or lacks a capability.
+ */
 export type ProxyMode =
   | { readonly kind: 'pass' }
   | { readonly kind: 'hang' }
+  | { readonly kind: 'drip' }
+  | { readonly kind: 'flood'; readonly bytes: number }
   | { readonly kind: 'down' }
   | { readonly kind: 'status'; readonly status: number }
   | { readonly kind: 'garbage' }
@@ -18,6 +24,8 @@ export interface RpcProxy {
   taken(): number;
   /** JSON-RPC calls since the last call; a batch counts each of its calls. */
   calls(): number;
+  /** Bytes of floods that were handed to a connection since the start. */
+  flooded(): number;
   stop(): Promise<void>;
 }
 
@@ -26,6 +34,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
   let mode: ProxyMode = { kind: 'pass' };
   let requests = 0;
   let calls = 0;
+  let flooded = 0;
   const held = new Set<ServerResponse>();
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     requests += 1;
@@ -36,6 +45,16 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     switch (mode.kind) {
       case 'hang':
         held.add(response);
+        return;
+      case 'drip': {
+        held.add(response);
+        response.writeHead(200, { 'content-type': 'application/json' });
+        const dripping = setInterval(() => response.write(' '), DRIP_MS);
+        response.on('close', () => clearInterval(dripping));
+        return;
+      }
+      case 'flood':
+        flooded += await flood(response, mode.bytes);
         return;
       case 'down':
         request.socket.destroy();
@@ -63,7 +82,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     set(next) {
       mode = next;
-      if (next.kind !== 'hang') {
+      if (next.kind !== 'hang' && next.kind !== 'drip') {
         for (const response of held) response.destroy();
         held.clear();
       }
@@ -78,12 +97,34 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       calls = 0;
       return counted;
     },
+    flooded: () => flooded,
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
   };
+}
+
+const DRIP_MS = 10;
+
+/** Write a valid answer of a size, as fast as it is read. Returns the bytes that were written until the reader closed. */
+async function flood(response: ServerResponse, bytes: number): Promise<number> {
+  const chunk = Buffer.alloc(64 * 1024, 'a');
+  let isClosed = false;
+  let written = 0;
+  const closed = once(response, 'close').then(() => {
+    isClosed = true;
+  });
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.write('{"jsonrpc":"2.0","id":1,"result":"0x');
+  while (written < bytes && !isClosed) {
+    written += chunk.byteLength;
+    if (response.write(chunk)) await new Promise((resolve) => setImmediate(resolve));
+    else await Promise.race([once(response, 'drain'), closed]).catch(() => {});
+  }
+  response.end('"}');
+  return written;
 }
 
 function callsIn(body: string): number {

@@ -1,0 +1,103 @@
+import type { DatabaseStatus } from '../database/connection/watch.ts';
+import type { ChainFacts, FailureReason } from '../domain/facts.ts';
+import type { KeyChecks } from '../keys/service.ts';
+import type { RedisConnections } from '../redis/connections.ts';
+import type { SnapshotPlace } from '../snapshot/types.ts';
+import type { ProviderState } from '../upstreams/index.ts';
+import type { NodesOf } from './nodes.ts';
+
+/** Reasons of a provider as a whole, as opposed to one of its values. */
+const OF_PROVIDER: readonly FailureReason[] = [
+  'unreachable',
+  'timeout',
+  'rate_limited',
+  'overloaded',
+  'rejected',
+  'server_error',
+];
+
+/**
+ * Complete the providers that this process has not called by what the facts say of them: in an installation with roles the
+ * warmers call most providers, and the facts are shared.
+ */
+export function knownProviders(
+  states: readonly ProviderState[],
+  facts: readonly ChainFacts[],
+): readonly ProviderState[] {
+  const seen = inFacts(facts);
+  return states.map((state) => {
+    const known = seen.get(state.provider);
+    return state.status === 'unknown' && !state.isWaitedFor && known ? { ...state, ...known } : state;
+  });
+}
+
+type Seen = Pick<ProviderState, 'status' | 'lastAnswerMs' | 'failingSinceMs' | 'reason'>;
+
+function inFacts(facts: readonly ChainFacts[]): ReadonlyMap<string, Seen> {
+  const seen = new Map<string, Seen>();
+  const groups = facts.flatMap((chain) => Object.values(chain.groups));
+  for (const { items } of groups) {
+    for (const { source, asOfMs } of items.values()) {
+      const lastAnswerMs = Math.max(asOfMs, seen.get(source)?.lastAnswerMs ?? asOfMs);
+      seen.set(source, { status: 'ok', lastAnswerMs });
+    }
+  }
+  for (const { failures } of groups) {
+    for (const { source, reason, sinceMs } of failures.values()) {
+      if (!OF_PROVIDER.includes(reason)) continue;
+      const before = seen.get(source);
+      const failingSinceMs = Math.min(sinceMs, before?.failingSinceMs ?? sinceMs);
+      seen.set(source, { ...before, status: 'failing', failingSinceMs, reason });
+    }
+  }
+  return seen;
+}
+
+/** Names of the parts that fail, so that the service answers from last good values or not at all; empty = none. */
+export function degradedParts({
+  providers,
+  nodes,
+  stored,
+  checks,
+  database,
+  redisConnections,
+}: {
+  readonly providers: readonly ProviderState[];
+  readonly nodes: NodesOf;
+  readonly stored: SnapshotPlace;
+  readonly checks: KeyChecks;
+  readonly database: DatabaseStatus;
+  readonly redisConnections: RedisConnections | undefined;
+}): readonly string[] {
+  const failing = providers.filter(({ status }) => status === 'failing').map(nameOf);
+  const silent = [...nodes].flatMap(([chainId, all]) =>
+    all.status().every(({ status }) => status === 'failing' || status === 'other_chain') ? [`chain ${chainId}`] : [],
+  );
+  return [
+    ...silent.map((chain) => `no node of ${chain} answers`),
+    ...failing.map((provider) => `provider ${provider} fails`),
+    ...(stored.ok ? [] : [`the facts are not stored in ${stored.kind}`]),
+    ...(redisConnections?.failing() ?? []).map(({ connection, reason }) => `redis (${connection}) fails: ${reason}`),
+    ...(database.problem === null ? [] : [`the database fails: ${database.problem}`]),
+    ...(checks.ok ? [] : ['keys are not checked in the database']),
+  ];
+}
+
+function nameOf({ provider, part }: ProviderState): string {
+  return part === undefined ? provider : `${provider} (${part})`;
+}
+
+/** Format the state of a provider for the health page. */
+export function formatProvider(state: ProviderState) {
+  const at = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
+  const { provider, part, status, reason, lastAnswerMs, failingSinceMs, throttledUntilMs } = state;
+  return {
+    provider,
+    part,
+    status,
+    lastAnswer: at(lastAnswerMs) ?? null,
+    failingSince: at(failingSinceMs),
+    reason,
+    throttledUntil: at(throttledUntilMs),
+  };
+}
