@@ -122,6 +122,7 @@ function buildChain(row: ParsedChain): Chain {
   return {
     chainId,
     name: row.name,
+    explorerUrl: row.explorerUrl,
     contracts: mapAddresses(row.contracts) as unknown as ChainContracts,
     stable: token(row.stable, 'stable'),
     native,

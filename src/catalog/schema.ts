@@ -72,6 +72,11 @@ const feedSchema = z.strictObject({
 export const chainDataSchema = z.strictObject({
   chainId: z.int().positive(),
   name: z.string(),
+  /** Start of the block explorer's addresses, for links. */
+  explorerUrl: z
+    .url({ protocol: /^https$/ })
+    .regex(/[^/]$/, 'expected no slash at the end')
+    .optional(),
   contracts: z.strictObject({
     morphoBlue: address,
     adaptiveCurveIrm: address,

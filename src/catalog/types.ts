@@ -73,6 +73,8 @@ export interface ChainContracts {
 export interface Chain {
   readonly chainId: ChainId;
   readonly name: string;
+  /** Block explorer, an https URL without a slash at its end. */
+  readonly explorerUrl?: string | undefined;
   readonly contracts: ChainContracts;
   /** The stablecoin in which exits are quoted. */
   readonly stable: Token;

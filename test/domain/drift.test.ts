@@ -2,7 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { driftKey } from '../../src/domain/drift/find.ts';
 import { beginAggregates, type PortfolioAggregates } from '../../src/domain/portfolio/aggregates.ts';
 import { driftOf, isFailed } from '../../src/domain/portfolio/items.ts';
-import { type ItemFilter, queryDrift, queryItems, queryPortfolios } from '../../src/domain/portfolio/query.ts';
+import {
+  type ItemFilter,
+  PORTFOLIO_ORDERS,
+  queryDrift,
+  queryItems,
+  queryPortfolios,
+} from '../../src/domain/portfolio/query.ts';
 import { countsOf, type PortfolioReport } from '../../src/domain/portfolio/report.ts';
 import { rowsOfWallet } from '../../src/domain/portfolio/rows.ts';
 import type { PortfolioEntry } from '../../src/domain/portfolio/types.ts';
@@ -155,6 +161,38 @@ describe('queries', () => {
     expect(found({ kinds: ['no_db_row'], severities: ['high'] })).toBe(3);
     expect(found({ kinds: ['db_open_chain_closed'] })).toBe(0);
     expect(found({ wallets: [addressOf(4)] })).toBe(1);
+  });
+
+  test('behavior: drift of the loops that match is as many as the sums count', () => {
+    const page = { window: { size: 10, fromEnd: false } };
+    const filters: ItemFilter[] = [
+      {},
+      { statuses: ['closed'] },
+      { wallets: [addressOf(4)] },
+      { driftKinds: ['no_db_row'] },
+    ];
+    const counts = filters.map((filter) => queryDrift([many], {}, page, filter).totalCount);
+    expect(counts).toEqual([3, 0, 1, 3]);
+    const summed = filters.map((filter) => aggregate(filter).byDriftKind.reduce((sum, { count }) => sum + count, 0));
+    expect(summed).toEqual(counts);
+  });
+
+  test('behavior: whole items are as many as the sums count, and every order lists each once', () => {
+    for (const order of PORTFOLIO_ORDERS) {
+      for (const direction of ['asc', 'desc'] as const) {
+        const query = { ...all, order, direction, isWhole: true };
+        const whole = queryItems([many], query);
+        expect(whole.totalCount).toBe(aggregate({}).all.count);
+        const first = queryItems([many], { ...query, window: { size: 4, fromEnd: false } });
+        const after = first.edges.at(-1)?.cursor;
+        const rest = queryItems([many], { ...query, after });
+        expect([...first.edges, ...rest.edges]).toEqual(whole.edges);
+      }
+    }
+    const wallets = queryItems([many], { ...all, order: 'wallet', direction: 'desc' }).edges.map(
+      ({ node }) => node.wallet,
+    );
+    expect(wallets).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1].map(addressOf));
   });
 
   test('behavior: sums cover the matches and count unknown values', () => {

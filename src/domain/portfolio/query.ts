@@ -2,12 +2,12 @@ import type { Decimal } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import { type Address, type ChainId, formatValue, type MarketId, type StrategyId } from '../../shared/ids.ts';
 import { cutPage, type PageWindow } from '../../shared/page-window.ts';
-import type { Drift, DriftKind, DriftSeverity } from '../drift/types.ts';
-import type { PositionStatus } from '../position/types.ts';
-import { driftOf } from './items.ts';
+import { DRIFT_SEVERITIES, type Drift, type DriftKind, type DriftSeverity } from '../drift/types.ts';
+import { POSITION_STATUSES, type Position, type PositionStatus } from '../position/types.ts';
+import { driftOfItem, leastHeadroomPct } from './items.ts';
 import type { PortfolioReport } from './report.ts';
 import { type ItemRow, oldest, wholeOf } from './rows.ts';
-import type { Portfolio } from './types.ts';
+import type { Portfolio, PortfolioItem } from './types.ts';
 
 /** Conditions on loops and vaults; all given ones must hold. An unknown value satisfies no limit. */
 export interface ItemFilter {
@@ -22,8 +22,20 @@ export interface ItemFilter {
   readonly maxHeadroomPct?: Decimal | undefined;
 }
 
-export const PORTFOLIO_ORDERS = ['value', 'pnl', 'headroom', 'age'] as const;
-/** By net value, by total P&L, by LTV headroom (of a wallet the smallest), by opening time. */
+export const PORTFOLIO_ORDERS = [
+  'value',
+  'pnl',
+  'headroom',
+  'age',
+  'ltv',
+  'return',
+  'status',
+  'wallet',
+  'chain',
+  'name',
+  'drift',
+] as const;
+/** Of a wallet the sum of its values or P&L counts, of everything else the least. */
 export type PortfolioOrder = (typeof PORTFOLIO_ORDERS)[number];
 export type Direction = 'asc' | 'desc';
 
@@ -34,6 +46,8 @@ export interface ListQuery {
   readonly window: PageWindow;
   readonly after?: string | undefined;
   readonly before?: string | undefined;
+  /** List the loops of a vault only where their vault does not match: each amount is then listed once. */
+  readonly isWhole?: boolean | undefined;
 }
 
 export interface Listed<T> {
@@ -59,16 +73,17 @@ export function queryPortfolios(reports: readonly PortfolioReport[], query: List
   return cut(found, query);
 }
 
-/** List the loops and vaults that match. */
+/** List the loops and vaults that match. Of a whole vault the least headroom of its parts counts. */
 export function queryItems(reports: readonly PortfolioReport[], query: ListQuery): Listed<ItemRow> {
   const matches = matcherOf(query.filter);
   const found = reports.flatMap((report) =>
-    report.rows.flatMap(({ rows }) =>
-      rows.filter(matches).map((row) => ({
+    report.rows.flatMap(({ rows }) => {
+      const matching = rows.filter(matches);
+      return (query.isWhole ? wholeOf(matching) : matching).map((row) => ({
         node: row,
-        place: { key: keyOf(row, query.order), chainId: row.chainId, id: `${row.wallet} ${row.key}` },
-      })),
-    ),
+        place: { key: itemKey(row, query), chainId: row.chainId, id: `${row.wallet} ${row.key}` },
+      }));
+    }),
   );
   return cut(found, query);
 }
@@ -80,15 +95,21 @@ export interface DriftFilter {
   readonly marketIds?: readonly MarketId[] | undefined;
 }
 
-/** List disagreements, the earliest first sighting first. */
+/** List disagreements of the loops that match, the earliest first sighting first. */
 export function queryDrift(
   reports: readonly PortfolioReport[],
   filter: DriftFilter,
   page: Pick<ListQuery, 'window' | 'after' | 'before'>,
+  items: ItemFilter = {},
 ): Listed<Drift> {
   const { kinds, severities, wallets, marketIds } = filter;
+  const matches = matcherOf(items);
   const found = reports
-    .flatMap((report) => report.entries.flatMap(driftOf))
+    .flatMap((report) =>
+      report.rows.flatMap(({ rows }) =>
+        rows.filter(matches).flatMap(({ item }) => (item.kind === 'loop' && item.drift) || []),
+      ),
+    )
     .filter((drift) => allows(kinds, drift.kind) && allows(severities, drift.severity))
     .filter((drift) => allows(wallets, drift.wallet) && allows(marketIds, drift.marketId))
     .map((node) => ({
@@ -118,22 +139,59 @@ function allows<T>(list: readonly T[] | undefined, value: T): boolean {
 
 /** Position of an entry in an order. Keys are only compared; displayed values stay exact. */
 interface SortPosition {
-  readonly key: number | null;
+  readonly key: SortKey;
   readonly chainId: ChainId;
   readonly id: string;
 }
 
-function keyOf(row: ItemRow, order: PortfolioOrder): number | null {
+/** `null` = not known, or not applicable. */
+type SortKey = number | string | null;
+
+function itemKey(row: ItemRow, { order, isWhole }: Pick<ListQuery, 'order' | 'isWhole'>): SortKey {
+  const isWholeVault = isWhole && row.item.kind === 'vault';
+  return order === 'headroom' && isWholeVault ? numberOf(leastHeadroomPct(row.item)) : keyOf(row, order);
+}
+
+function keyOf(row: ItemRow, order: PortfolioOrder): SortKey {
+  const { item } = row;
   switch (order) {
     case 'value':
-      return row.valueUsd === null ? null : Number(row.valueUsd);
+      return numberOf(row.valueUsd);
     case 'pnl':
-      return row.pnlUsd === null ? null : Number(row.pnlUsd);
+      return numberOf(row.pnlUsd);
     case 'headroom':
-      return row.headroomPct === null ? null : Number(row.headroomPct);
+      return numberOf(row.headroomPct);
     case 'age':
       return row.openedAtMs;
+    case 'ltv':
+      return numberOf(item.kind === 'loop' ? item.position.ltvPct : item.equity?.stock.ltvPct);
+    case 'return':
+      return numberOf(item.pnl.returnOnEquityPct);
+    case 'status':
+      return POSITION_STATUSES.indexOf(row.status);
+    case 'wallet':
+      return row.wallet.toLowerCase();
+    case 'chain':
+      return row.chainId;
+    case 'name':
+      return item.kind === 'loop' ? nameOf(item.position) : (item.stockSymbol ?? null);
+    case 'drift':
+      return severityRank(item);
   }
+}
+
+function numberOf(value: string | null | undefined): number | null {
+  return value == null ? null : Number(value);
+}
+
+function nameOf({ collateralSymbol, loanSymbol }: Position): string | null {
+  return collateralSymbol === undefined ? null : `${collateralSymbol}/${loanSymbol ?? ''}`;
+}
+
+/** The weightiest disagreement of an item; a larger rank weighs more. */
+function severityRank(item: PortfolioItem): number | null {
+  const ranks = driftOfItem(item).map(({ severity }) => DRIFT_SEVERITIES.length - DRIFT_SEVERITIES.indexOf(severity));
+  return ranks.length === 0 ? null : Math.max(...ranks);
 }
 
 function walletPlace(
@@ -141,12 +199,19 @@ function walletPlace(
   matching: readonly ItemRow[],
   order: PortfolioOrder,
 ): SortPosition {
-  const place = (key: number | null): SortPosition => ({ key, chainId, id: wallet });
+  const place = (key: SortKey): SortPosition => ({ key, chainId, id: wallet });
   if (order === 'age') return place(oldest(matching.map(({ openedAtMs }) => openedAtMs)));
-  const counted = order === 'headroom' ? matching : wholeOf(matching);
-  const keys = counted.flatMap((row) => keyOf(row, order) ?? []);
-  if (keys.length === 0) return place(null);
-  return place(order === 'headroom' ? Math.min(...keys) : keys.reduce((sum, key) => sum + key, 0));
+  if (order === 'value' || order === 'pnl') {
+    const amounts = wholeOf(matching).flatMap((row) => numberOf(order === 'value' ? row.valueUsd : row.pnlUsd) ?? []);
+    return place(amounts.length === 0 ? null : amounts.reduce((sum, amount) => sum + amount, 0));
+  }
+  const keys = matching.flatMap((row) => keyOf(row, order) ?? []);
+  return place(keys.toSorted(compareKeys)[0] ?? null);
+}
+
+function compareKeys(a: string | number, b: string | number): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** Unknown keys come last in both directions; ties are broken by chain and id. */
@@ -154,7 +219,7 @@ function compare(a: SortPosition, b: SortPosition, direction: Direction): number
   if (a.key !== b.key) {
     if (a.key === null) return 1;
     if (b.key === null) return -1;
-    return direction === 'asc' ? a.key - b.key : b.key - a.key;
+    return direction === 'asc' ? compareKeys(a.key, b.key) : compareKeys(b.key, a.key);
   }
   if (a.chainId !== b.chainId) return a.chainId - b.chainId;
   return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
@@ -195,7 +260,11 @@ function decodePlace(
   const row = parsed(cursor);
   if (Array.isArray(row) && row.length === 5 && row[0] === order && row[1] === direction) {
     const [, , key, chainId, id]: unknown[] = row;
-    if ((key === null || typeof key === 'number') && typeof chainId === 'number' && typeof id === 'string') {
+    if (
+      (key === null || typeof key === 'number' || typeof key === 'string') &&
+      typeof chainId === 'number' &&
+      typeof id === 'string'
+    ) {
       return { key, chainId, id };
     }
   }

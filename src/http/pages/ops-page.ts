@@ -19,6 +19,9 @@ const POLICY =
 const OWN_FILES = [
   'style.css',
   'main.js',
+  'address.js',
+  'items.js',
+  'links.js',
   'api.js',
   'charts.js',
   'format.js',

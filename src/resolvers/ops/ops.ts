@@ -176,19 +176,29 @@ export async function listPortfolios(args: ListArgs, ctx: AppContext): Promise<O
 }
 
 /** List the loops and vaults of all wallets. @throws as `readReportList` */
-export async function listItems(args: ListArgs, ctx: AppContext): Promise<OpsPage<PortfolioItem>> {
+export async function listItems(
+  args: ListArgs & { readonly isWhole?: boolean | undefined },
+  ctx: AppContext,
+): Promise<OpsPage<PortfolioItem>> {
   const list = await readReportList({ chainIds: args.filter?.chainIds }, ctx);
-  return pageOf(list, queryItems(reportsOf(list), listQuery(args, ctx)), ({ item }) => item);
+  const query = { ...listQuery(args, ctx), isWhole: args.isWhole };
+  return pageOf(list, queryItems(reportsOf(list), query), ({ item }) => item);
 }
 
 /** List disagreements between register and chain. @throws as `readReportList` */
 export async function listDrift(
-  args: PageArgs & { readonly filter?: Maybe<DriftFilterInput> },
+  args: PageArgs & { readonly filter?: Maybe<DriftFilterInput>; readonly items?: Maybe<PortfolioFilterInput> },
   ctx: AppContext,
 ): Promise<OpsPage<Drift>> {
-  const list = await readReportList({ chainIds: args.filter?.chainIds }, ctx);
+  const ofItems = args.items?.chainIds;
+  const list = await readReportList({ chainIds: args.filter?.chainIds ?? ofItems }, ctx);
   const { chainIds: _chains, ...filter } = args.filter ?? {};
-  const found = queryDrift(reportsOf(list), given(filter) as DriftFilter, pageOfArgs(args, ctx.maxPageSize));
+  const found = queryDrift(
+    reportsOf(list).filter(({ chainId }) => ofItems == null || ofItems.includes(chainId)),
+    given(filter) as DriftFilter,
+    pageOfArgs(args, ctx.maxPageSize),
+    toFilter(args.items ?? {}),
+  );
   return pageOf(list, found, (drift) => drift);
 }
 

@@ -53,6 +53,11 @@ ChainRef.implement({
   fields: (t) => ({
     chainId: t.expose('chainId', { type: 'ChainId', description: 'EVM chain id.' }),
     name: t.exposeString('name', { description: 'Name as people know it.' }),
+    explorerUrl: t.exposeString('explorerUrl', {
+      nullable: true,
+      description:
+        'Block explorer, an https URL without a slash at its end, to which `/address/…` and `/block/…` are appended; `null` = none is known.',
+    }),
     contracts: t.expose('contracts', { type: ContractsRef, description: 'Addresses of the contracts.' }),
     stable: t.expose('stable', { type: TokenRef, description: 'Stablecoin in which exits are quoted.' }),
     native: t.expose('native', { type: TokenRef, description: 'Native token, at the zero address.' }),

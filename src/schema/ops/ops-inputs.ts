@@ -85,6 +85,13 @@ const ORDERS: Record<PortfolioOrder, readonly [name: string, description: string
   pnl: ['PNL_USD', 'By total P&L; of a wallet the sum of what matches.'],
   headroom: ['LTV_HEADROOM', 'By points of LTV before liquidation; of a wallet the fewest.'],
   age: ['OPENED_AT', 'By when it was registered; of a wallet the first.'],
+  ltv: ['LTV', 'By LTV, of a vault that of its stock leg; of a wallet the least.'],
+  return: ['RETURN_ON_EQUITY', 'By return on equity; of a wallet the least.'],
+  status: ['STATUS', 'By status in the order of the enum; of a wallet the first.'],
+  wallet: ['WALLET', 'By address of the wallet.'],
+  chain: ['CHAIN', 'By id of the chain.'],
+  name: ['NAME', 'By symbols of collateral and loan, of a vault its stock; of a wallet the first.'],
+  drift: ['DRIFT_SEVERITY', 'By severity of the disagreement; those without one come last; of a wallet the least.'],
 };
 
 const PortfolioOrderFieldRef = builder.enumType('PortfolioOrderField', {

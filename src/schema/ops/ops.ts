@@ -83,6 +83,12 @@ const OpsRef = builder.objectRef<object>('Ops').implement({
       args: {
         filter: t.arg({ type: PortfolioFilterRef, description: CONDITIONS }),
         orderBy: t.arg({ type: PortfolioOrderRef, description: ORDER }),
+        isWhole: t.arg.boolean({
+          required: true,
+          defaultValue: false,
+          description:
+            'Whether to leave out loops whose vault matches: `totalCount` is then `aggregates.totals.count` of the same filter, and a vault is ordered by the least headroom of its parts.',
+        }),
         ...pageArgs(t.arg),
       },
       resolve: (_ops, args, ctx) => listItems(args, ctx),
@@ -94,6 +100,10 @@ const OpsRef = builder.objectRef<object>('Ops').implement({
       description: 'Disagreements between register and chain, the earliest first sighting first.',
       args: {
         filter: t.arg({ type: DriftFilterRef, description: 'Conditions on disagreements; all given ones must hold.' }),
+        items: t.arg({
+          type: PortfolioFilterRef,
+          description: 'Only of loops that `items` lists with this filter; of all when left out.',
+        }),
         ...pageArgs(t.arg),
       },
       resolve: (_ops, args, ctx) => listDrift(args, ctx),

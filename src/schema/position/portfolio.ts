@@ -1,4 +1,4 @@
-import { driftOf, itemsOf } from '../../domain/portfolio/items.ts';
+import { driftOf, itemsOf, leastHeadroomPct } from '../../domain/portfolio/items.ts';
 import { renderEntry } from '../../domain/portfolio/render.ts';
 import { oldest } from '../../domain/portfolio/rows.ts';
 import type {
@@ -202,6 +202,12 @@ export const PortfolioVaultRef = builder.objectRef<PortfolioVault>('PortfolioVau
       nullable: true,
       description: 'The stock; `null` = the vault is not in the catalog.',
       resolve: ({ chainId, vaultId }, _args, ctx) => ctx.services.catalog.vault(chainId, vaultId)?.stock ?? null,
+    }),
+    leastLtvHeadroomPct: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'Least points of LTV before liquidation over stock leg and loops; `null` = none is known, or ended.',
+      resolve: leastHeadroomPct,
     }),
     equityPosition: t.expose('equity', {
       type: EquityPositionRef,

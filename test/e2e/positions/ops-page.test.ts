@@ -1,3 +1,4 @@
+import axe, { type AxeResults } from 'axe-core';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OpenedPage, openPage, startChromium, whyNoChromium } from '../../support/chromium.ts';
@@ -63,7 +64,7 @@ describe.skipIf(whyNoChromium !== null)(`ops page${whyNoChromium === null ? '' :
     expect((await texts(opened, '#totals .tile')).join('\n')).toContain(`Wallets\n${aggregates.walletCount}`);
     expect(await page.locator('#drift > li').count()).toBe(drift.nodes.length);
     expect((await texts(opened, '#drift > li .sides')).every((text) => /Chain[\s\S]*Register/.test(text))).toBe(true);
-    const headrooms = (await texts(opened, '#items tbody tr td:nth-child(2)'))
+    const headrooms = (await texts(opened, '#items tbody tr:not(.part) td:nth-child(2)'))
       .map(Number)
       .filter((n) => !Number.isNaN(n));
     expect(headrooms.length).toBeGreaterThan(10);
@@ -83,16 +84,189 @@ describe.skipIf(whyNoChromium !== null)(`ops page${whyNoChromium === null ? '' :
     const before = await page.locator('#items tbody tr').count();
     await page.selectOption('select[name=chain]', '4663');
     await expect.poll(() => page.locator('#items tbody tr').count()).toBeLessThan(before);
+    await page.waitForSelector('body:not([aria-busy])');
     expect(new Set(await texts(opened, '#items tbody tr td:nth-child(9)'))).toEqual(new Set(['Robinhood Chain']));
     expect(await page.locator('#drift > li').count()).toBe(3);
     await page.selectOption('select[name=drift]', 'NO_DB_ROW');
     await expect.poll(() => page.locator('#items tbody tr').count()).toBe(1);
+    await page.waitForSelector('body:not([aria-busy])');
     expect(await texts(opened, '#drift h3')).toEqual(['Not registered']);
     await page.fill('input[name=minValue]', '1000000000');
     await page.waitForSelector('#items td.none');
     await page.click('#filters button[type=reset]');
     await expect.poll(() => page.locator('#items tbody tr').count()).toBe(before);
     expect(opened.errors).toEqual([]);
+    await page.close();
+  });
+
+  test('behavior: tiles, table and drift count the same with the same filters', async () => {
+    const opened = await openPage(browser, service.url);
+    await enter(opened, OPS_KEY);
+    await settled(opened);
+    const { page } = opened;
+    const tile = async (name: string) =>
+      Number(await page.locator(`#totals .tile:has(dt:text-is("${name}")) dd`).first().innerText());
+    for (const query of [
+      '',
+      '?status=OPEN',
+      '?status=CLOSED',
+      '?status=OPEN&chain=4663',
+      '?minValue=20000',
+      '?drift=NO_DB_ROW',
+    ]) {
+      await page.goto(`${service.url}/ops${query}`);
+      await settled(opened);
+      const rows = await page.locator('#items tbody tr:not(.part):not(:has(.none))').count();
+      expect([query, await page.innerText('#items-count')]).toEqual([query, String(rows)]);
+      const markets = (await texts(opened, '#markets tbody td:nth-child(3)')).map(Number);
+      expect(markets.reduce((sum, count) => sum + count, 0)).toBe(rows);
+      if (query.includes('OPEN')) expect(await tile('Open')).toBe(rows);
+      const drift = await page.locator('#drift > li.drift-entry').count();
+      expect([query, await tile('Drift'), Number(await page.innerText('#drift-count'))]).toEqual([query, drift, drift]);
+    }
+    await page.close();
+  });
+
+  test('behavior: filters and orders are in the address and survive reload, back, forward and a new tab', async () => {
+    const opened = await openPage(browser, service.url);
+    const { page } = opened;
+    await enter(opened, OPS_KEY);
+    await settled(opened);
+    const idle = () => page.waitForSelector('body:not([aria-busy])');
+    await page.selectOption('select[name=status]', 'OPEN');
+    await page.waitForURL(/\?status=OPEN$/);
+    await idle();
+    await page.click('#items [data-sort=VALUE_USD]');
+    await page.waitForURL(/sort\.items=VALUE_USD$/);
+    await page.waitForSelector('#items th[aria-sort=ascending] [data-sort=VALUE_USD]');
+    await page.focus('#items [data-sort=VALUE_USD]');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('#items th[aria-sort=descending] [data-sort=VALUE_USD]');
+    const names = await texts(opened, '#items tbody td:first-child');
+    await page.reload();
+    await settled(opened);
+    expect(await texts(opened, '#items tbody td:first-child')).toEqual(names);
+    expect(await page.inputValue('select[name=status]')).toBe('OPEN');
+    await page.goBack();
+    await page.waitForSelector('#items th[aria-sort=ascending] [data-sort=VALUE_USD]');
+    await page.goForward();
+    await page.waitForSelector('#items th[aria-sort=descending] [data-sort=VALUE_USD]');
+    await page.goto(`${service.url}/ops?status=NONSENSE&sort.items=1;drop&market=x&chain=1`);
+    await settled(opened);
+    await page.waitForURL(/chain=1/);
+    expect(new URL(page.url()).searchParams.has('status')).toBe(false);
+    expect(page.url()).not.toContain(OPS_KEY);
+    const shared = await openPage(browser, service.url);
+    await shared.page.goto(`${service.url}/ops?chain=4663`);
+    await shared.page.fill('#key', OPS_KEY);
+    await shared.page.click('#key-form button[type=submit]');
+    await settled(shared);
+    expect(new Set(await texts(shared, '#items tbody td:nth-child(9)'))).toEqual(new Set(['Robinhood Chain']));
+    expect([...opened.errors, ...shared.errors]).toEqual([]);
+    await shared.page.close();
+    await page.close();
+  });
+
+  test('behavior: every column sorts both ways', async () => {
+    const opened = await openPage(browser, service.url);
+    const { page } = opened;
+    await enter(opened, OPS_KEY);
+    await settled(opened);
+    for (const table of ['items', 'markets', 'freshness']) {
+      const sorts = await page
+        .locator(`#${table} table, table#${table}`)
+        .first()
+        .locator('.sort')
+        .evaluateAll((buttons) => buttons.map((button) => button.getAttribute('data-sort')));
+      expect(sorts).toHaveLength({ items: 11, markets: 7, freshness: 5 }[table] ?? 0);
+      for (const sort of sorts) {
+        const button = page.locator(`#${table} [data-sort=${sort}]`).first();
+        const heading = page.locator(`#${table} th:has([data-sort=${sort}])`).first();
+        const before = await heading.getAttribute('aria-sort');
+        await button.click();
+        await page.waitForSelector('body:not([aria-busy])');
+        const present = before === 'ascending' ? 'descending' : 'ascending';
+        await expect.poll(() => heading.getAttribute('aria-sort')).toBe(present);
+        expect(await page.locator(`#${table} table, table#${table}`).first().locator('th[aria-sort]').count()).toBe(1);
+      }
+    }
+    expect(opened.errors).toEqual([]);
+    await page.close();
+  });
+
+  test('behavior: links lead to wallets and positions on the page and to the block explorer of their chain', async () => {
+    const opened = await openPage(browser, service.url);
+    const { page } = opened;
+    await page.goto(`${service.url}/ops?chain=4663`);
+    await page.fill('#key', OPS_KEY);
+    await page.click('#key-form button[type=submit]');
+    await settled(opened);
+    const outside = await page
+      .locator('#board a.outside')
+      .evaluateAll((links) => links.map((link) => [link.getAttribute('href') ?? '', link.getAttribute('rel') ?? '']));
+    expect(outside.length).toBeGreaterThan(10);
+    for (const [href, rel] of outside) {
+      expect(href).toMatch(/^https:\/\/robinhoodchain\.blockscout\.com\/(address\/0x[0-9a-fA-F]{40}|block\/\d+)$/);
+      expect(rel).toBe('noopener noreferrer');
+    }
+    const wallet = (await page.locator('#items a.mono').first().getAttribute('title')) ?? '';
+    await page.locator('#items a.mono').first().click();
+    await page.waitForURL(new RegExp(`\\?wallet=${wallet}$`));
+    await page.waitForSelector('body:not([aria-busy])');
+    expect(
+      new Set(await page.locator('#items a.mono').evaluateAll((links) => links.map((a) => a.getAttribute('title')))),
+    ).toEqual(new Set([wallet]));
+    await page.locator('#items tbody td:first-child a').first().click();
+    await page.waitForURL(/chain=\d+&wallet=0x.*&market=0x/);
+    await settled(opened);
+    expect({ leaving: opened.leaving, errors: opened.errors }).toEqual({ leaving: [], errors: [] });
+    await page.close();
+  });
+
+  test('behavior: a stale group is named at the top, and its section and row come first', async () => {
+    const opened = await openPage(browser, service.url);
+    const { page } = opened;
+    await page.route('**/graphql', async (route) => {
+      const response = await route.fetch();
+      const body = await response.json();
+      const groups = body.data?.freshness?.at(-1)?.groups;
+      if (groups) groups.at(-1).freshness = { status: 'STALE', ageSec: 9_000, staleAfterSec: 60 };
+      await route.fulfill({ response, json: body });
+    });
+    await enter(opened, OPS_KEY);
+    await settled(opened);
+    expect(await page.innerText('#notice')).toMatch(/stale /);
+    expect(await page.innerText('#notice')).toMatch(/disagreements? between register and chain/);
+    expect(await page.innerText('#notice')).toMatch(/unresolved/);
+    expect(await page.evaluate("document.querySelector('#fresh-section').nextElementSibling.id")).toBe('filters');
+    expect(await page.locator('#freshness tbody tr').first().innerText()).toMatch(/stale/);
+    expect(opened.errors).toEqual([]);
+    await page.close();
+  });
+
+  test('behavior: axe finds nothing in light and dark, wide and on a phone', async () => {
+    const opened = await openPage(browser, service.url);
+    const { page } = opened;
+    const violations = async () => {
+      await page.evaluate(axe.source);
+      const found = await page.evaluate('axe.run().then(({ violations }) => violations)');
+      return (found as AxeResults['violations']).map(({ id, nodes }) => [
+        id,
+        nodes.map(({ html }) => html).slice(0, 3),
+      ]);
+    };
+    await page.goto(`${service.url}/ops`);
+    expect(await violations()).toEqual([]);
+    await enter(opened, OPS_KEY);
+    await settled(opened);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const width of [1280, 390]) {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+        await page.setViewportSize({ width, height: 844 });
+        expect([colorScheme, width, await violations()]).toEqual([colorScheme, width, []]);
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      }
+    }
     await page.close();
   });
 

@@ -1,9 +1,12 @@
+import { FILTERS, filterOf, orderOf, storeFilters, storeOrder } from './address.js';
 import { ask, KeyRefused, keyStore } from './api.js';
 import { drawHeadroom, drawPnl } from './charts.js';
 import { at, el } from './dom.js';
 import { DRIFT_WORDS } from './format.js';
-import { DRIFT, ITEMS, KNOCK, OVERVIEW } from './queries.js';
-import { nameChains, rowOf, showDrift, showFreshness, showItems, showMarkets, showTotals, tell } from './sections.js';
+import { ITEM_ORDERS, rowOf, showItems } from './items.js';
+import { nameChains } from './links.js';
+import { DRIFT, ITEMS, KNOCK, LEGS, OVERVIEW } from './queries.js';
+import { marketValue, showAttention, showDrift, showFreshness, showMarkets, showTotals, tell } from './sections.js';
 
 const REFRESH_MS = 60_000;
 const PAGE_SIZE = 50;
@@ -17,28 +20,49 @@ let nextPage = null;
 let latest = 0;
 let timer;
 
+/** Read the filters of the address, which every section and number of the page follows. */
 function chosen() {
-  const form = new FormData(filters);
-  const text = (name) => String(form.get(name) ?? '').trim();
-  const chainIds = text('chain') === '' ? null : [Number(text('chain'))];
-  const [marketId, kind] = text('market').split(' ');
-  return {
+  const listed = (name) => (filterOf(name) === '' ? null : [filterOf(name)]);
+  const chainIds = filterOf('chain') === '' ? null : [Number(filterOf('chain'))];
+  const [marketId, kind] = filterOf('market').split(' ');
+  const items = dropEmpty({
     chainIds,
-    items: dropEmpty({
-      chainIds,
-      statuses: text('status') === '' ? null : [text('status')],
-      marketIds: kind === 'market' ? [marketId] : null,
-      strategyIds: kind === 'vault' ? [`equity-${marketId}`] : null,
-      driftKinds: text('drift') === '' ? null : [text('drift')],
-      minValueUsd: text('minValue') === '' ? null : text('minValue'),
-      maxLtvHeadroomPct: text('maxHeadroom') === '' ? null : text('maxHeadroom'),
-    }),
-    drift: dropEmpty({
-      chainIds,
-      kinds: text('drift') === '' ? null : [text('drift')],
-      marketIds: kind === 'market' ? [marketId] : null,
-    }),
-  };
+    statuses: listed('status'),
+    marketIds: kind === 'market' ? [marketId] : null,
+    vaultIds: kind === 'vault' ? [`equity-${marketId}`] : null,
+    driftKinds: listed('drift'),
+    wallets: listed('wallet'),
+    minValueUsd: filterOf('minValue') || null,
+    maxLtvHeadroomPct: filterOf('maxHeadroom') || null,
+  });
+  return { chainIds, items };
+}
+
+/** Show the filters of the address in the form. A value that a list does not offer is removed from the address. */
+function showFilters() {
+  const market = filters.elements.namedItem('market');
+  const wanted = filterOf('market');
+  if (/^0x[0-9a-f]{64} (market|vault)$/.test(wanted) && ![...market.options].some(({ value }) => value === wanted)) {
+    market.append(el('option', { value: wanted }, wanted.slice(0, 10)));
+  }
+  for (const name of FILTERS) filters.elements.namedItem(name).value = filterOf(name);
+  storeForm(true);
+}
+
+function storeForm(replacing = false) {
+  storeFilters(Object.fromEntries([...new FormData(filters)].map(([name, value]) => [name, value.trim()])), replacing);
+}
+
+/** The positions are ordered by the service. */
+function itemsQuery() {
+  const { by, direction } = orderOf('items', ITEM_ORDERS);
+  const orderBy = { field: by, direction: direction.toUpperCase() };
+  return { filter: chosen().items, orderBy, isWhole: true, first: PAGE_SIZE };
+}
+
+function sortItems(by) {
+  storeOrder('items', by, ITEM_ORDERS);
+  load();
 }
 
 function dropEmpty(object) {
@@ -50,14 +74,14 @@ async function load() {
   const turn = ++latest;
   clearTimeout(timer);
   document.body.setAttribute('aria-busy', 'true');
-  const { chainIds, items, drift } = chosen();
+  const { chainIds, items } = chosen();
   const open = { ...items, statuses: items.statuses ?? ['OPEN'] };
   try {
     const [overview, list, near, disagreements] = await Promise.all([
       ask(OVERVIEW, { filter: items, chainIds }),
-      ask(ITEMS, { filter: items, first: PAGE_SIZE }),
-      ask(ITEMS, { filter: open, first: CHARTED }),
-      ask(DRIFT, { filter: drift }),
+      ask(ITEMS, itemsQuery()),
+      ask(LEGS, { filter: open, first: CHARTED }),
+      ask(DRIFT, { filter: items }),
     ]);
     if (turn !== latest) return;
     showOverview(overview);
@@ -67,7 +91,7 @@ async function load() {
   } catch (error) {
     if (turn !== latest) return;
     if (error instanceof KeyRefused) return leave(REFUSED);
-    tell(error.message);
+    tell([[error.message]]);
   } finally {
     if (turn === latest) {
       document.body.removeAttribute('aria-busy');
@@ -76,10 +100,12 @@ async function load() {
   }
 }
 
-function showOverview({ ops, freshness }) {
+function showOverview(overview) {
+  const { ops, freshness } = overview;
   showTotals(ops);
-  showMarkets(ops.aggregates.byMarket);
   showFreshness(freshness);
+  showMarkets(ops.aggregates.byMarket);
+  showAttention(overview);
   offerMarkets(ops.aggregates.byMarket);
   drawPnl(at('pnl-chart'), ops.history);
 }
@@ -87,18 +113,22 @@ function showOverview({ ops, freshness }) {
 /** A vault counts at the headroom of its stock leg with that leg's value; its loops count at their own. */
 function chartRows(nodes) {
   return nodes
-    .map(rowOf)
-    .filter(({ headroom, pnl }) => headroom !== null && headroom !== undefined && pnl.netValueUsd !== null)
-    .map(({ headroom, pnl, inside = [] }) => ({
+    .map(({ position, equityPosition, loops, pnl }) => ({
+      headroom: (position ?? equityPosition?.stock)?.ltvHeadroomPct ?? null,
+      value: pnl.netValueUsd,
+      inside: loops?.nodes ?? [],
+    }))
+    .filter(({ headroom, value }) => headroom !== null && value !== null)
+    .map(({ headroom, value, inside }) => ({
       headroom: Number(headroom),
-      value: inside.reduce((rest, loop) => rest - Number(loop.pnl.netValueUsd ?? 0), Number(pnl.netValueUsd)),
+      value: inside.reduce((rest, loop) => rest - Number(loop.pnl.netValueUsd ?? 0), Number(value)),
     }));
 }
 
 function showPage({ nodes, totalCount, pageInfo }, before) {
   rows = [...before, ...nodes.map(rowOf)];
   nextPage = pageInfo.hasNextPage ? pageInfo.endCursor : null;
-  showItems(rows, totalCount);
+  showItems(rows, totalCount, sortItems);
   at('more').hidden = nextPage === null;
 }
 
@@ -106,9 +136,9 @@ function showPage({ nodes, totalCount, pageInfo }, before) {
 function offerMarkets(byMarket) {
   const select = filters.elements.namedItem('market');
   const { value, selectedOptions } = select;
-  const options = byMarket.map(({ marketId, symbols, isVault }) => ({
-    value: `${marketId} ${isVault ? 'vault' : 'market'}`,
-    name: isVault ? `${symbols} vault` : (symbols ?? marketId.slice(0, 10)),
+  const options = byMarket.map((market) => ({
+    value: marketValue(market),
+    name: market.isVault ? `${market.symbols} vault` : (market.symbols ?? market.marketId.slice(0, 10)),
   }));
   if (value !== '' && !options.some((option) => option.value === value)) {
     options.push({ value, name: selectedOptions[0]?.textContent ?? value });
@@ -130,6 +160,7 @@ async function enter(key) {
     el('option', { value: '' }, 'All'),
     ...chains.map(({ chainId, name }) => el('option', { value: String(chainId) }, name)),
   );
+  showFilters();
   at('sign-in').hidden = true;
   at('board').hidden = false;
   at('actions').hidden = false;
@@ -169,10 +200,10 @@ at('leave').addEventListener('click', () => leave());
 at('more').addEventListener('click', async () => {
   const turn = latest;
   try {
-    const { ops } = await ask(ITEMS, { filter: chosen().items, first: PAGE_SIZE, after: nextPage });
+    const { ops } = await ask(ITEMS, { ...itemsQuery(), after: nextPage });
     if (turn === latest) showPage(ops.items, rows);
   } catch (error) {
-    tell(error.message);
+    tell([[error.message]]);
   }
 });
 
@@ -180,11 +211,33 @@ let typing;
 filters.addEventListener('submit', (event) => event.preventDefault());
 filters.addEventListener('input', () => {
   clearTimeout(typing);
-  typing = setTimeout(load, 250);
+  typing = setTimeout(filterAgain, 250);
 });
-filters.addEventListener('reset', () => setTimeout(load));
+filters.addEventListener('reset', () => setTimeout(filterAgain));
+function filterAgain() {
+  storeForm();
+  load();
+}
+
+const isOpen = () => keyStore.get() !== null && !at('board').hidden;
+function showAddress() {
+  clearTimeout(typing);
+  if (!isOpen()) return;
+  showFilters();
+  load();
+}
+addEventListener('popstate', showAddress);
+// A link to other filters changes the address without a new page.
+at('content').addEventListener('click', (event) => {
+  const link = event.target.closest('a[data-filters]');
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  history.pushState(null, '', link.href);
+  showAddress();
+  at('filters').scrollIntoView();
+});
 document.addEventListener('visibilitychange', () => {
-  if (!document.hidden && keyStore.get() !== null && !at('board').hidden) load();
+  if (!document.hidden && isOpen()) load();
 });
 
 filters.elements

@@ -1,5 +1,5 @@
 /** The smallest query that shows whether the key is an ops key. */
-export const KNOCK = `query OpsKnock { ops { __typename } chains { chainId name } }`;
+export const KNOCK = `query OpsKnock { ops { __typename } chains { chainId name explorerUrl } }`;
 
 export const OVERVIEW = `query OpsOverview($filter: PortfolioFilter, $chainIds: [ChainId!]) {
   ops {
@@ -37,38 +37,57 @@ fragment Sums on PortfolioTotals {
   totalAfterFee { sumUsd unknownCount }
 }`;
 
-export const ITEMS = `query OpsItems($filter: PortfolioFilter, $after: String, $first: Int!) {
+export const ITEMS = `query OpsItems($filter: PortfolioFilter, $orderBy: PortfolioOrder, $isWhole: Boolean!, $after: String, $first: Int!) {
   ops {
-    items(filter: $filter, orderBy: { field: LTV_HEADROOM, direction: ASC }, first: $first, after: $after) {
+    items(filter: $filter, orderBy: $orderBy, isWhole: $isWhole, first: $first, after: $after) {
       totalCount
       pageInfo { hasNextPage endCursor }
       nodes {
         __typename
         ... on PortfolioLoop {
-          openedAt
-          position { chainId wallet id: positionIndex status collateralToken { displaySymbol } loanToken { displaySymbol } ltvPct ltvHeadroomPct currentLeverage: leverage }
-          drift { kind severity }
-          pnl { ...Result }
+          ...Loop
         }
         ... on PortfolioVault {
-          openedAt chainId wallet status stockToken { displaySymbol }
+          openedAt chainId wallet status vaultId leastLtvHeadroomPct stockToken { displaySymbol }
           equityPosition { stock { ltvPct ltvHeadroomPct } }
-          loops(first: 5) { nodes { drift { kind severity } pnl { netValueUsd } } }
+          loops(first: 5) { totalCount nodes { ...Loop } }
           pnl { ...Result }
         }
       }
     }
   }
 }
+fragment Loop on PortfolioLoop {
+  openedAt
+  position { chainId wallet marketId proxy positionIndex status collateralToken { displaySymbol } loanToken { displaySymbol } ltvPct ltvHeadroomPct }
+  drift { kind severity }
+  pnl { ...Result }
+}
 fragment Result on Pnl { netValueUsd totalUsd returnOnEquityPct }`;
 
-export const DRIFT = `query OpsDrift($filter: DriftFilter) {
+/** Every leg by itself, with what the chart of the headroom shows. */
+export const LEGS = `query OpsLegs($filter: PortfolioFilter, $first: Int!) {
   ops {
-    drift(filter: $filter, first: 200) {
+    items(filter: $filter, orderBy: { field: LTV_HEADROOM, direction: ASC }, first: $first) {
+      nodes {
+        ... on PortfolioLoop { position { ltvHeadroomPct } pnl { netValueUsd } }
+        ... on PortfolioVault {
+          equityPosition { stock { ltvHeadroomPct } }
+          loops(first: 5) { nodes { pnl { netValueUsd } } }
+          pnl { netValueUsd }
+        }
+      }
+    }
+  }
+}`;
+
+export const DRIFT = `query OpsDrift($filter: PortfolioFilter) {
+  ops {
+    drift(items: $filter, first: 200) {
       totalCount
       nodes {
         kind severity chainId wallet positionIndex marketId message firstSeenAt
-        onChain { status readAt { blockNumber } collateralAmount debtAmount netValueUsd }
+        onChain { status proxy readAt { blockNumber } collateralAmount debtAmount netValueUsd }
         inRegister { isOpen depositedUsd returnedUsd updatedAt closedAt }
       }
     }

@@ -1,39 +1,10 @@
-import { at, el, fillTable } from './dom.js';
-import {
-  age,
-  amount,
-  DRIFT_WORDS,
-  percent,
-  points,
-  REASON_WORDS,
-  shortAddress,
-  UNKNOWN,
-  usd,
-  when,
-  words,
-} from './format.js';
-
-let chainNames = new Map();
-
-export function nameChains(chains) {
-  chainNames = new Map(chains.map(({ chainId, name }) => [chainId, name]));
-}
-
-const chainName = (chainId) => chainNames.get(chainId) ?? String(chainId);
-
-const toneOf = (value) =>
-  value === null || value === undefined || Number(value) === 0 ? null : Number(value) < 0 ? 'down' : 'up';
-
-function address(value) {
-  return el('span', { class: 'mono', title: value }, shortAddress(value));
-}
-
-function badge(text, tone) {
-  return el('span', { class: `badge ${tone}` }, text);
-}
+import { orderOf, storeOrder } from './address.js';
+import { at, badge, el, fillTable, SEVERITY_TONES, toneOf } from './dom.js';
+import { age, amount, DRIFT_WORDS, REASON_WORDS, shortAddress, UNKNOWN, usd, when, words } from './format.js';
+import { chainName, explorerLink, filterLink, positionLink, walletLink } from './links.js';
 
 /** Totals over all wallets. */
-export function showTotals({ aggregates, reports }) {
+export function showTotals({ aggregates }) {
   const { totals } = aggregates;
   const drift = aggregates.byDriftKind.reduce((sum, { count }) => sum + count, 0);
   const high = aggregates.byDriftKind.reduce((sum, row) => sum + row.highCount, 0);
@@ -68,112 +39,82 @@ export function showTotals({ aggregates, reports }) {
       tone: high === 0 ? null : 'down',
     }),
   );
-  showMoment(reports);
 }
 
-function showMoment({ items: reports, missingChains }) {
+function momentLines({ items: reports, missingChains }) {
   const times = reports.map(({ freshness }) => freshness.asOf).toSorted();
   const oldest = times[0];
   at('moment').textContent = oldest === undefined ? '' : `As of ${when(oldest)}`;
   const lines = reports.flatMap((report) => {
     const name = chainName(report.chainId);
-    if (report.failure) {
-      const { provider, reason, since } = report.failure;
-      return [
-        `${name}: the latest reading failed (${provider}, ${words(reason)}, since ${when(since)}). These are the last good numbers, ${age(report.freshness.ageSec)} old.`,
-      ];
-    }
-    if (report.freshness.status === 'STALE')
-      return [`${name}: these numbers are ${age(report.freshness.ageSec)} old; newer ones are being computed.`];
-    return report.failedWallets.map(
-      (failed) => `${name}: ${shortAddress(failed.wallet)} is excluded. ${failed.message}`,
-    );
+    return [...ageLines(report, name), ...report.failedWallets.map((failed) => failedLine(failed, name))];
   });
   const missing = missingChains.map(({ chainId, message }) => `${chainName(chainId)} is missing: ${message}`);
-  tell([...missing, ...lines].join(' '));
+  return [...missing, ...lines];
 }
 
-/** Show or hide the notice at the top. */
-export function tell(text) {
-  const notice = at('notice');
-  notice.textContent = text;
-  notice.hidden = text === '';
-}
-
-/** One row shape for loops and vaults. */
-export function rowOf(node) {
-  if (node.__typename === 'PortfolioVault') {
-    const { stock } = node.equityPosition ?? {};
-    return {
-      ...node,
-      name: `${node.stockToken?.displaySymbol ?? 'unknown stock'} vault`,
-      ltvPct: stock?.ltvPct,
-      headroom: stock?.ltvHeadroomPct,
-      inside: node.loops.nodes,
-      drift: node.loops.nodes.find(({ drift }) => drift)?.drift ?? null,
-    };
+function ageLines({ failure, freshness }, name) {
+  if (failure) {
+    const { provider, reason, since } = failure;
+    return [
+      `${name}: the latest reading failed (${provider}, ${words(reason)}, since ${when(since)}). These are the last good numbers, ${age(freshness.ageSec)} old.`,
+    ];
   }
-  const { position } = node;
-  return {
-    ...node,
-    chainId: position.chainId,
-    wallet: position.wallet,
-    status: position.status,
-    name: `${position.collateralToken?.displaySymbol ?? '?'}/${position.loanToken?.displaySymbol ?? '?'} #${position.id}`,
-    ltvPct: position.ltvPct,
-    headroom: position.ltvHeadroomPct,
-  };
+  if (freshness.status !== 'STALE') return [];
+  return [`${name}: these numbers are ${age(freshness.ageSec)} old; newer ones are being computed.`];
 }
 
-const STATUS_TONES = { OPEN: 'good', CLOSED: 'plain', LIQUIDATED: 'bad' };
-const SEVERITY_TONES = { HIGH: 'bad', MEDIUM: 'warn', LOW: 'plain' };
-
-function headroomCell(row) {
-  if (row.headroom === null || row.headroom === undefined) return UNKNOWN;
-  const value = Number(row.headroom);
-  const tone = value < 1 ? 'bad' : value < 2 ? 'warn' : 'good';
-  const meter = el('meter', {
-    min: '0',
-    max: '20',
-    low: '1',
-    high: '2',
-    optimum: '20',
-    value: String(Math.max(0, Math.min(20, value))),
-    'aria-hidden': 'true',
-  });
-  return el('span', { class: `headroom ${tone}` }, meter, points(row.headroom));
+function failedLine({ wallet, message }, name) {
+  return `${name}: ${shortAddress(wallet)} is excluded. ${message}`;
 }
 
-/** Positions, least headroom first. */
-export function showItems(rows, totalCount) {
-  at('items-count').textContent = `${rows.length === totalCount ? totalCount : `${rows.length} of ${totalCount}`}`;
-  const signed = (value) => el('span', { class: toneOf(value) }, usd(value, { signed: true }));
-  const columns = [
-    { name: 'Position', show: (row) => row.name },
-    { name: 'Headroom, pts', numeric: true, show: headroomCell },
-    { name: 'LTV', numeric: true, show: (row) => percent(row.ltvPct) },
-    { name: 'Net value', numeric: true, show: (row) => usd(row.pnl.netValueUsd) },
-    { name: 'P&L', numeric: true, show: (row) => signed(row.pnl.totalUsd) },
-    { name: 'Return', numeric: true, show: (row) => percent(row.pnl.returnOnEquityPct) },
-    { name: 'Status', show: (row) => badge(words(row.status), STATUS_TONES[row.status]) },
-    { name: 'Wallet', show: (row) => address(row.wallet) },
-    { name: 'Chain', show: (row) => chainName(row.chainId) },
-    {
-      name: 'Age',
-      numeric: true,
-      show: (row) => (row.openedAt ? age((Date.now() - Date.parse(row.openedAt)) / 1_000) : UNKNOWN),
-    },
-    {
-      name: 'Drift',
-      show: (row) => (row.drift ? badge(DRIFT_WORDS[row.drift.kind], SEVERITY_TONES[row.drift.severity]) : ''),
-    },
+const unresolvedCount = ({ byUnresolvedReason }) => byUnresolvedReason.reduce((sum, { count }) => sum + count, 0);
+
+/** Name at the top what is stale or unresolved, with links to the sections that show it. */
+function attention({ ops: { aggregates }, freshness }) {
+  const unresolved = unresolvedCount(aggregates);
+  const drift = aggregates.byDriftKind.reduce((sum, { count }) => sum + count, 0);
+  const link = (section, text) => [el('a', { href: `#${section}` }, text)];
+  return [
+    ...freshness.flatMap(({ chain, ready, groups }) => {
+      const late = groups.filter((group) => isLate(group));
+      const names = [...new Set(late.map(({ group }) => words(group)))].join(', ');
+      return [
+        ...(ready ? [] : [link('fresh-title', `${chain.name} is not ready.`)]),
+        ...(late.length === 0 ? [] : [link('fresh-title', `${chain.name}: stale ${names}.`)]),
+      ];
+    }),
+    ...(drift === 0 ? [] : [link('drift-title', `${counted(drift, 'disagreement')} between register and chain.`)]),
+    ...(unresolved === 0 ? [] : [link('unresolved', `${counted(unresolved, 'row')} of the register unresolved.`)]),
   ];
-  fillTable(at('items'), 'Positions, least headroom first', columns, rows, 'Nothing matches these filters.');
+}
+
+const counted = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** Show what needs attention, and put the freshness first while a group is stale. */
+export function showAttention(overview) {
+  const isStale = overview.freshness.some(({ ready, groups }) => !ready || groups.some(isLate));
+  const [board, fresh] = [at('board'), at('fresh-section')];
+  const place = isStale ? at('filters') : null;
+  if (fresh.nextElementSibling !== place) board.insertBefore(fresh, place);
+  tell([...momentLines(overview.ops.reports).map((line) => [line]), ...attention(overview)]);
+}
+
+/** Show or hide the notice at the top: one line per entry, each a list of texts and links. */
+export function tell(lines) {
+  const notice = at('notice');
+  notice.replaceChildren(...lines.map((parts) => el('li', {}, ...parts)));
+  notice.hidden = lines.length === 0;
+}
+
+function blockLink({ chainId, onChain }) {
+  const number = String(onChain.readAt.blockNumber);
+  return el('span', {}, number, explorerLink(chainId, ['block', number], `Block ${number}`));
 }
 
 /** Disagreements with the evidence of both sides. */
 export function showDrift({ totalCount, nodes }, byUnresolvedReason) {
-  at('drift-count').textContent = String(totalCount);
+  at('drift-count').textContent = nodes.length === totalCount ? `${totalCount}` : `${nodes.length} of ${totalCount}`;
   const side = (title, facts) =>
     el(
       'div',
@@ -193,8 +134,12 @@ export function showDrift({ totalCount, nodes }, byUnresolvedReason) {
         el(
           'span',
           { class: 'drift-where' },
-          address(drift.wallet),
-          ` · ${chainName(drift.chainId)} · #${drift.positionIndex}`,
+          walletLink(drift.chainId, drift.wallet),
+          ` · ${chainName(drift.chainId)} · `,
+          positionLink(
+            { ...drift, market: `${drift.marketId} market`, proxy: drift.onChain.proxy },
+            `#${drift.positionIndex}`,
+          ),
         ),
         el('span', { class: 'drift-since' }, `since ${when(drift.firstSeenAt)}`),
       ),
@@ -207,7 +152,7 @@ export function showDrift({ totalCount, nodes }, byUnresolvedReason) {
           ['Net value', usd(drift.onChain.netValueUsd)],
           ['Collateral', amount(drift.onChain.collateralAmount)],
           ['Debt', amount(drift.onChain.debtAmount)],
-          ['Block', drift.onChain.readAt.blockNumber],
+          ['Block', blockLink(drift)],
         ]),
         drift.inRegister
           ? side('Register', [
@@ -221,7 +166,7 @@ export function showDrift({ totalCount, nodes }, byUnresolvedReason) {
       ),
     ),
   );
-  if (entries.length === 0) entries.push(el('li', { class: 'none' }, 'Register and chain agree.'));
+  if (entries.length === 0) entries.push(el('li', { class: 'none' }, 'Register and chain agree about what matches.'));
   at('drift').replaceChildren(...entries);
   const reasons = byUnresolvedReason.filter(({ count }) => count > 0);
   at('unresolved').textContent =
@@ -236,58 +181,132 @@ export function showMarkets(byMarket) {
     if (total.unknownCount === count) return UNKNOWN;
     return `${usd(total.sumUsd, options)}${total.unknownCount === 0 ? '' : ` (${total.unknownCount} unknown excluded)`}`;
   };
+  const marketName = (row) => (row.isVault ? `${row.symbols} vault` : (row.symbols ?? shortAddress(row.marketId)));
+  const sum =
+    (name) =>
+    ({ totals }) =>
+      totals[name].unknownCount === totals.count ? null : Number(totals[name].sumUsd);
   const columns = [
     {
       name: 'Market',
-      show: (row) => (row.isVault ? `${row.symbols} vault` : (row.symbols ?? shortAddress(row.marketId))),
+      sort: 'market',
+      value: marketName,
+      show: (row) => filterLink({ chain: row.chainId, market: marketValue(row) }, {}, marketName(row)),
     },
-    { name: 'Chain', show: (row) => chainName(row.chainId) },
-    { name: 'Positions', numeric: true, show: ({ totals }) => String(totals.count) },
-    { name: 'Deposited', numeric: true, show: ({ totals }) => known(totals.deposited, totals.count) },
-    { name: 'Net value', numeric: true, show: ({ totals }) => known(totals.netValue, totals.count) },
-    { name: 'Incentives', numeric: true, show: ({ totals }) => known(totals.incentives, totals.count) },
+    { name: 'Chain', sort: 'chain', value: ({ chainId }) => chainId, show: (row) => chainName(row.chainId) },
+    {
+      name: 'Positions',
+      sort: 'count',
+      numeric: true,
+      value: ({ totals }) => totals.count,
+      show: ({ totals }) => String(totals.count),
+    },
+    ...[
+      ['Deposited', 'deposited'],
+      ['Net value', 'netValue'],
+      ['Incentives', 'incentives'],
+    ].map(([name, sort]) => ({
+      name,
+      sort,
+      numeric: true,
+      value: sum(sort),
+      show: ({ totals }) => known(totals[sort], totals.count),
+    })),
     {
       name: 'P&L',
+      sort: 'total',
       numeric: true,
+      value: sum('total'),
       show: ({ totals: { total, count } }) =>
         el('span', { class: toneOf(total.sumUsd) }, known(total, count, { signed: true })),
     },
   ];
-  fillTable(at('markets'), 'Sums by market', columns, byMarket, 'Nothing matches these filters.');
+  showSorted(at('markets'), 'markets', 'Sums by market', columns, byMarket, 'Nothing matches these filters.');
+}
+
+/** A market of the filter. */
+export const marketValue = ({ marketId, isVault }) => `${marketId} ${isVault ? 'vault' : 'market'}`;
+
+/** Fill a table that is loaded as a whole, in the order of the address. */
+function showSorted(table, name, caption, columns, rows, empty) {
+  const known = columns.map(({ sort }) => sort);
+  const order = orderOf(name, known);
+  const { value } = columns.find(({ sort }) => sort === order.by);
+  const onSort = (by) => {
+    storeOrder(name, by, known);
+    for (const one of tables.values()) one();
+  };
+  tables.set(table, () => table.isConnected && showSorted(table, name, caption, columns, rows, empty));
+  const sorted = rows.toSorted((a, b) => compare(value(a), value(b), order.direction));
+  fillTable(table, caption, columns, sorted, empty, { order, onSort });
+}
+
+/** Redraws of the tables that are loaded as a whole. */
+const tables = new Map();
+
+/** Unknown values come last in both directions. */
+function compare(a, b, direction) {
+  if (a === b) return 0;
+  if (a === null || a === undefined) return 1;
+  if (b === null || b === undefined) return -1;
+  const order = a < b ? -1 : 1;
+  return direction === 'asc' ? order : -order;
 }
 
 const FRESH_TONES = { FRESH: 'good', FAILING: 'warn', STALE: 'bad', NEVER: 'plain' };
 
-/** Age of every group of facts, chain by chain. */
+/** Order of the states, the worst first. */
+const FRESH_RANKS = ['STALE', 'NEVER', 'FAILING', 'FRESH'];
+const rankOf = ({ freshness }) => FRESH_RANKS.indexOf(freshness.status);
+const isLate = ({ freshness: { status } }) => status === 'STALE' || status === 'NEVER';
+const groupName = (row) => (row.apySource ? `${words(row.group)} · ${words(row.apySource)}` : words(row.group));
+
+/** Age of every group of facts, chain by chain; the chain with the worst state first. */
 export function showFreshness(freshness) {
-  at('freshness').replaceChildren(
-    ...freshness.map(({ chain, ready, groups }) => {
+  const worst = ({ ready, groups }) => (ready ? Math.min(...groups.map(rankOf), FRESH_RANKS.length) : -1);
+  tables.clear();
+  const parts = freshness
+    .toSorted((a, b) => worst(a) - worst(b))
+    .map(({ chain, ready, groups }) => {
       const table = el('table', {});
-      const columns = [
-        {
-          name: 'Group',
-          show: (row) => (row.apySource ? `${words(row.group)} · ${words(row.apySource)}` : words(row.group)),
-        },
-        {
-          name: 'State',
-          show: ({ freshness: { status } }) => badge(words(status), FRESH_TONES[status] ?? 'plain'),
-        },
-        { name: 'Age', numeric: true, show: (row) => age(row.freshness.ageSec) },
-        { name: 'Budget', numeric: true, show: (row) => age(row.freshness.staleAfterSec) },
-        {
-          name: 'Items',
-          numeric: true,
-          show: (row) =>
-            row.lastGoodCount === 0 ? String(row.itemCount) : `${row.itemCount} (${row.lastGoodCount} last good)`,
-        },
-      ];
-      fillTable(table, `Freshness of ${chain.name}`, columns, groups, 'Nothing is measured yet.');
-      return el(
-        'div',
-        {},
-        el('h3', {}, chain.name, ' ', badge(ready ? 'ready' : 'not ready', ready ? 'good' : 'bad')),
-        el('div', { class: 'scroll' }, table),
-      );
-    }),
-  );
+      const head = el('h3', {}, chain.name, ' ', badge(ready ? 'ready' : 'not ready', ready ? 'good' : 'bad'));
+      const scroll = el('div', { class: 'scroll' }, table);
+      return { part: el('div', {}, head, scroll), table, chain, groups };
+    });
+  at('freshness').replaceChildren(...parts.map(({ part }) => part));
+  for (const { table, chain, groups } of parts) {
+    showSorted(table, 'fresh', `Freshness of ${chain.name}`, FRESH_COLUMNS, groups, 'Nothing is measured yet.');
+  }
 }
+
+const FRESH_COLUMNS = [
+  { name: 'Group', sort: 'group', value: groupName, show: groupName },
+  {
+    name: 'State',
+    sort: 'state',
+    value: rankOf,
+    show: ({ freshness: { status } }) => badge(words(status), FRESH_TONES[status] ?? 'plain'),
+  },
+  {
+    name: 'Age',
+    sort: 'age',
+    numeric: true,
+    value: (row) => row.freshness.ageSec,
+    show: (row) => age(row.freshness.ageSec),
+  },
+  {
+    name: 'Budget',
+    sort: 'budget',
+    numeric: true,
+    value: (row) => row.freshness.staleAfterSec,
+    show: (row) => age(row.freshness.staleAfterSec),
+  },
+  {
+    name: 'Items',
+    sort: 'items',
+    numeric: true,
+    value: (row) => row.itemCount,
+    show: (row) =>
+      row.lastGoodCount === 0 ? String(row.itemCount) : `${row.itemCount} (${row.lastGoodCount} last good)`,
+  },
+];
