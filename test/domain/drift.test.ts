@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { driftKey } from '../../src/domain/drift/find.ts';
+import { repairOf } from '../../src/domain/drift/repair.ts';
 import { beginAggregates, type PortfolioAggregates } from '../../src/domain/portfolio/aggregates.ts';
 import { driftOf, isFailed } from '../../src/domain/portfolio/items.ts';
 import {
@@ -65,6 +66,45 @@ describe('findDrift', () => {
     // Written by a process whose clock was ahead: nothing is known since tomorrow.
     const ahead = portfolioOf({ ...observed, known: new Map([[key, NOW_MS + 86_400_000]]) });
     expect(driftOf(ahead)[0]?.firstSeenMs).toBe(NOW_MS);
+  });
+});
+
+describe('repairOf', () => {
+  const key = {
+    chainId: 4663,
+    wallet: WALLET,
+    marketId: market.id,
+    positionIndex: 2,
+    chain: { status: 'open' },
+  } as const;
+
+  test('default: changes one row to the state on chain, and only while it is still wrong', () => {
+    const where = `where chain_id = 4663 and wallet = '${WALLET.toLowerCase()}' and market_id = '${market.id}' and position_index = 2`;
+    expect(repairOf({ ...key, kind: 'db_open_chain_closed' })).toBe(
+      `update position_registrations set is_open = false, closed_at = now(), updated_at = now()\n${where} and is_open;`,
+    );
+    expect(repairOf({ ...key, kind: 'db_closed_chain_open' })).toBe(
+      `update position_registrations set is_open = true, closed_at = null, updated_at = now()\n${where} and not is_open;`,
+    );
+    expect(repairOf({ ...key, kind: 'no_db_row' })).toMatch(
+      /^insert into position_registrations [^;]*, true, :deposited_usd,[^;]*do nothing;$/,
+    );
+  });
+
+  test.each([
+    { wallet: `${WALLET}'; drop table position_registrations; --` },
+    { wallet: `x'${WALLET}` },
+    { wallet: `${WALLET}\n` },
+    { marketId: `${market.id}' or true --` },
+    { positionIndex: '1 or true' },
+    { positionIndex: Number.NaN },
+    { positionIndex: -1 },
+    { positionIndex: 2 ** 31 },
+    { chainId: '1; drop table x' },
+  ])('error: suggests nothing for %o', (hostile) => {
+    for (const kind of ['no_db_row', 'db_open_chain_closed', 'db_closed_chain_open'] as const) {
+      expect(repairOf({ ...key, ...(hostile as object), kind })).toBeNull();
+    }
   });
 });
 

@@ -1,3 +1,4 @@
+import { repairOf } from '../../domain/drift/repair.ts';
 import type { ChainEvidence, Drift, RegisterEvidence } from '../../domain/drift/types.ts';
 import { readDrift } from '../../resolvers/ops/ops.ts';
 import { builder } from '../builder.ts';
@@ -88,6 +89,12 @@ DriftRef.implement({
       type: 'DateTime',
       description: 'Time at which the service first saw the disagreement; starts anew after the disagreement was gone.',
       resolve: ({ firstSeenMs }) => firstSeenMs,
+    }),
+    suggestedSql: t.string({
+      nullable: true,
+      description:
+        'SQL for an operator that brings the row of the register in line with the chain; the service never runs it. It changes at most one row. A missing row needs the psql variable `deposited_usd`. `null` = no statement can be suggested.',
+      resolve: repairOf,
     }),
     onChain: t.expose('chain', { type: ChainEvidenceRef, description: 'Evidence on chain.' }),
     inRegister: t.expose('register', {

@@ -115,31 +115,34 @@ const OpsRef = builder.objectRef<object>('Ops').implement({
       args: { filter: t.arg({ type: PortfolioFilterRef, description: CONDITIONS }) },
       resolve: (_ops, args, ctx) => readAggregates(args, ctx),
     }),
-    swapVenues: t.field({
-      type: [SwapVenueRef],
-      nullable: true,
-      complexity: { field: 1, multiplier: 5 },
-      description:
-        'Counts of the quotes of each swap venue since the start of the process that answers; at most one entry per chain and venue.',
-      resolve: (_ops, args, ctx) => [...readSwapVenues(args, ctx)],
-    }),
-    history: t.field({
-      type: [SampleRef],
-      nullable: true,
-      complexity: { field: 10, multiplier: 20 },
-      description: `Totals over time, oldest first: at most one entry per chain and hour, for those with a report. Up to ${MAX_HISTORY_DAYS} days.`,
-      args: {
-        chainIds: t.arg({ type: ['ChainId'], description: CHAINS }),
-        days: t.arg.int({
-          required: true,
-          defaultValue: 30,
-          description: `Days back from now, 1 to ${MAX_HISTORY_DAYS}.`,
-        }),
-      },
-      resolve: (_ops, args, ctx) => readPortfolioHistory(args, ctx),
-    }),
   }),
 });
+
+builder.objectFields(OpsRef, (t) => ({
+  swapVenues: t.field({
+    type: [SwapVenueRef],
+    nullable: true,
+    complexity: { field: 1, multiplier: 5 },
+    description:
+      'Counts of the quotes of each swap venue since the start of the process that answers; at most one entry per chain and venue.',
+    resolve: (_ops, args, ctx) => [...readSwapVenues(args, ctx)],
+  }),
+  history: t.field({
+    type: [SampleRef],
+    nullable: true,
+    complexity: { field: 10, multiplier: 20 },
+    description: `Totals over time, oldest first: at most one entry per chain and hour, for those with a report. Up to ${MAX_HISTORY_DAYS} days.`,
+    args: {
+      chainIds: t.arg({ type: ['ChainId'], description: CHAINS }),
+      days: t.arg.int({
+        required: true,
+        defaultValue: 30,
+        description: `Days back from now, 1 to ${MAX_HISTORY_DAYS}.`,
+      }),
+    },
+    resolve: (_ops, args, ctx) => readPortfolioHistory(args, ctx),
+  }),
+}));
 
 builder.queryFields((t) => ({
   ops: t.field({

@@ -7,6 +7,8 @@ import { startService, type TestService } from '../../support/service.ts';
 const OPS_KEY = 'local-ops';
 const PARTNER_KEY = 'local-partner';
 
+const HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>'; drop table x; --";
+
 let service: TestService;
 let browser: Browser;
 beforeAll(async () => {
@@ -63,6 +65,9 @@ describe.skipIf(whyNoChromium !== null)(`ops page${whyNoChromium === null ? '' :
     const { aggregates, drift } = body.data.ops;
     expect((await texts(opened, '#totals .tile')).join('\n')).toContain(`Wallets\n${aggregates.walletCount}`);
     expect(await page.locator('#drift > li').count()).toBe(drift.nodes.length);
+    const sql = await page.locator('#drift > li pre').allTextContents();
+    expect(sql).toHaveLength(drift.nodes.length);
+    expect(sql.every((text) => /^(update|insert into) position_registrations /.test(text))).toBe(true);
     expect((await texts(opened, '#drift > li .sides')).every((text) => /Chain[\s\S]*Register/.test(text))).toBe(true);
     const headrooms = (await texts(opened, '#items tbody tr:not(.part) td:nth-child(2)'))
       .map(Number)
@@ -223,7 +228,7 @@ describe.skipIf(whyNoChromium !== null)(`ops page${whyNoChromium === null ? '' :
     await page.close();
   });
 
-  test('behavior: a stale group is named at the top, and its section and row come first', async () => {
+  test('behavior: a stale group is named at the top and comes first; hostile text stays text', async () => {
     const opened = await openPage(browser, service.url);
     const { page } = opened;
     await page.route('**/graphql', async (route) => {
@@ -231,6 +236,8 @@ describe.skipIf(whyNoChromium !== null)(`ops page${whyNoChromium === null ? '' :
       const body = await response.json();
       const groups = body.data?.freshness?.at(-1)?.groups;
       if (groups) groups.at(-1).freshness = { status: 'STALE', ageSec: 9_000, staleAfterSec: 60 };
+      const drift = body.data?.ops?.drift?.nodes;
+      if (drift) drift[0].suggestedSql = drift[0].message = HOSTILE;
       await route.fulfill({ response, json: body });
     });
     await enter(opened, OPS_KEY);
@@ -240,6 +247,8 @@ describe.skipIf(whyNoChromium !== null)(`ops page${whyNoChromium === null ? '' :
     expect(await page.innerText('#notice')).toMatch(/unresolved/);
     expect(await page.evaluate("document.querySelector('#fresh-section').nextElementSibling.id")).toBe('filters');
     expect(await page.locator('#freshness tbody tr').first().innerText()).toMatch(/stale/);
+    expect(await page.locator('#drift pre').first().textContent()).toBe(HOSTILE);
+    expect(await page.locator('#drift img, #drift script').count()).toBe(0);
     expect(opened.errors).toEqual([]);
     await page.close();
   });

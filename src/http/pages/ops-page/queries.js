@@ -86,7 +86,7 @@ export const DRIFT = `query OpsDrift($filter: PortfolioFilter) {
     drift(items: $filter, first: 200) {
       totalCount
       nodes {
-        kind severity chainId wallet positionIndex marketId message firstSeenAt
+        kind severity chainId wallet positionIndex marketId message firstSeenAt suggestedSql
         onChain { status proxy readAt { blockNumber } collateralAmount debtAmount netValueUsd }
         inRegister { isOpen depositedUsd returnedUsd updatedAt closedAt }
       }

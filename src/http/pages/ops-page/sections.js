@@ -112,6 +112,32 @@ function blockLink({ chainId, onChain }) {
   return el('span', {}, number, explorerLink(chainId, ['block', number], `Block ${number}`));
 }
 
+/** A statement to copy; the page never sends it anywhere. */
+function repair({ suggestedSql, positionIndex }) {
+  if (!suggestedSql) return null;
+  const state = el('span', { role: 'status' });
+  const copy = el('button', { type: 'button', 'aria-label': `Copy the SQL of position ${positionIndex}` }, 'Copy');
+  copy.addEventListener('click', async () => {
+    const text = await navigator.clipboard.writeText(suggestedSql).then(
+      () => 'Copied.',
+      () => 'Not allowed to copy: select the text.',
+    );
+    state.textContent = text;
+  });
+  const code = el('pre', { tabindex: '0' }, suggestedSql);
+  const note = suggestedSql.includes(':deposited_usd') ? 'Set the deposit first: \\set deposited_usd 0.00' : '';
+  return el(
+    'details',
+    { class: 'repair' },
+    el('summary', {}, 'Suggested repair (SQL)'),
+    code,
+    copy,
+    ' ',
+    state,
+    ` ${note}`,
+  );
+}
+
 /** Disagreements with the evidence of both sides. */
 export function showDrift({ totalCount, nodes }, byUnresolvedReason) {
   at('drift-count').textContent = nodes.length === totalCount ? `${totalCount}` : `${nodes.length} of ${totalCount}`;
@@ -164,6 +190,7 @@ export function showDrift({ totalCount, nodes }, byUnresolvedReason) {
             ])
           : side('Register', [['Row', 'none']]),
       ),
+      repair(drift),
     ),
   );
   if (entries.length === 0) entries.push(el('li', { class: 'none' }, 'Register and chain agree about what matches.'));
