@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Json, noSleep, startService, type TestService } from '../../support/service.ts';
 import { allNodes, CHAIN_IDS, SUSDE_PYUSD } from '../known.ts';
-import { asContract } from './strategy-contract.ts';
+import { asContract, STRATEGIES_QUERY } from './strategy-contract.ts';
 
 /*
  * GraphQL and REST say the same of every strategy. One world goes from knowing little (every optional source down since the
@@ -34,45 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-const QUERY = `query ($chainId: ChainId!, $first: Int!, $after: String) { strategies(filter: { chainIds: [$chainId], listedOnly: false }, first: $first, after: $after) { pageInfo { hasNextPage endCursor } nodes {
-  __typename strategyId chainId marketId correlated curator
-  collateral { address displaySymbol name decimals category project yieldSource description isPt maturesAt maturityDaysLeft underlyingAddress underlyingSymbol }
-  loan { address displaySymbol decimals }
-  collateralPrice { usd } loanPrice { usd }
-  pointsIncentive { program perDayPerCollateralToken }
-  borrowApyPct quarterlyBorrowApyPct
-  borrowIncentive { aprPct endsAt campaigns { rewardSymbol aprPct url } }
-  collateralIncentive { aprPct endsAt campaigns { rewardSymbol aprPct url } }
-  netBorrowApyPct supplyUsd liquidityUsd publicAllocatorLiquidityUsd utilizationPct
-  ltvLimits { liquidationPct maxPct }
-  oracle { address type }
-  oraclePriceAsOf
-  exitLiquidity { source freshness { asOf } slippages { sizeUsd slippagePct } }
-  exitLiquidityTier { tier listingMaxPct cleanMaxPct }
-  noSwapRoute
-  warnings { code field value message }
-  freshness {
-    borrow { asOf staleAfterSec staleForSec } collateralApy { asOf staleAfterSec staleForSec } exitLiquidity { asOf staleAfterSec staleForSec }
-    prices { asOf staleAfterSec staleForSec } incentives { asOf staleAfterSec staleForSec }
-  }
-  fees { yieldFeePct depositFeePct treasury freshness { asOf staleAfterSec staleForSec } }
-  deployment { source freshness { asOf staleAfterSec staleForSec } paused supported correlated liquidationBufferPct }
-  links { appUrl marketUrl yieldSourceUrl }
-  visibility { listed checks { rule passed } }
-  gaps { field reason message }
-  ... on LoopStrategy {
-    collateralApyPct collateralApySource collateralApyMeans { avg30dPct avg60dPct avg90dPct }
-    maxLeverage leverageLadder { leverage ltvPct leverageApyPct } defaultLeverage { leverage ltvPct leverageApyPct }
-    leverageApyMeans { avg30dPct avg60dPct avg90dPct } profile { kind leverageApyMeaning }
-  }
-  ... on EquityVaultStrategy {
-    depositToken { address displaySymbol decimals } yieldStrategyId targetLtvPct yieldLegApyPct yieldLegApySource
-    yieldLegApyMeans { avg30dPct avg60dPct avg90dPct } netApyMeans { avg30dPct avg60dPct avg90dPct }
-    netApyLadder { ltvPct grossExposure netApyPct } targetRung { ltvPct grossExposure netApyPct }
-  }
-} } }`;
-
-const graphqlOf = (chainId: number): Promise<Json[]> => allNodes(service, QUERY, 'strategies', { chainId });
+const graphqlOf = (chainId: number): Promise<Json[]> => allNodes(service, STRATEGIES_QUERY, 'strategies', { chainId });
 
 /** Every strategy of a chain by REST: those listed from the list, the other loops one by one. */
 async function expectEqual(): Promise<void> {

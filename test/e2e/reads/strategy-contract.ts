@@ -5,6 +5,45 @@ import type { Json } from '../../support/service.ts';
  * A strategy of GraphQL in the words of the frozen contract, written by the contract alone: the service has its own way there.
  */
 
+/** Every field of a strategy that the contract has. */
+export const STRATEGIES_QUERY = `query ($chainId: ChainId!, $first: Int!, $after: String) { strategies(filter: { chainIds: [$chainId], listedOnly: false }, first: $first, after: $after) { pageInfo { hasNextPage endCursor } nodes {
+  __typename strategyId chainId marketId correlated curator
+  collateral { address displaySymbol name decimals category project yieldSource description isPt maturesAt maturityDaysLeft underlyingAddress underlyingSymbol }
+  loan { address displaySymbol decimals }
+  collateralPrice { usd } loanPrice { usd }
+  pointsIncentive { program perDayPerCollateralToken }
+  borrowApyPct quarterlyBorrowApyPct
+  borrowIncentive { aprPct endsAt campaigns { rewardSymbol aprPct url } }
+  collateralIncentive { aprPct endsAt campaigns { rewardSymbol aprPct url } }
+  netBorrowApyPct supplyUsd liquidityUsd publicAllocatorLiquidityUsd utilizationPct
+  ltvLimits { liquidationPct maxPct }
+  oracle { address type }
+  oraclePriceAsOf
+  exitLiquidity { source freshness { asOf } slippages { sizeUsd slippagePct } }
+  exitLiquidityTier { tier listingMaxPct cleanMaxPct }
+  noSwapRoute
+  warnings { code field value message }
+  freshness {
+    borrow { asOf staleAfterSec staleForSec } collateralApy { asOf staleAfterSec staleForSec } exitLiquidity { asOf staleAfterSec staleForSec }
+    prices { asOf staleAfterSec staleForSec } incentives { asOf staleAfterSec staleForSec }
+  }
+  fees { yieldFeePct depositFeePct treasury freshness { asOf staleAfterSec staleForSec } }
+  deployment { source freshness { asOf staleAfterSec staleForSec } paused supported correlated liquidationBufferPct }
+  links { appUrl marketUrl yieldSourceUrl }
+  visibility { listed checks { rule passed } }
+  gaps { field reason message }
+  ... on LoopStrategy {
+    collateralApyPct collateralApySource collateralApyMeans { avg30dPct avg60dPct avg90dPct }
+    maxLeverage leverageLadder { leverage ltvPct leverageApyPct } defaultLeverage { leverage ltvPct leverageApyPct }
+    leverageApyMeans { avg30dPct avg60dPct avg90dPct } profile { kind leverageApyMeaning }
+  }
+  ... on EquityVaultStrategy {
+    depositToken { address displaySymbol decimals } yieldStrategyId targetLtvPct yieldLegApyPct yieldLegApySource
+    yieldLegApyMeans { avg30dPct avg60dPct avg90dPct } netApyMeans { avg30dPct avg60dPct avg90dPct }
+    netApyLadder { ltvPct grossExposure netApyPct } targetRung { ltvPct grossExposure netApyPct }
+  }
+} } }`;
+
 /** Where the contract keeps null: it was measured, or cannot apply. Everywhere else an unknown value is absent. */
 const KEEPS_NULL =
   /^(collateral\.(maturity|maturityDate|maturityDaysLeft)|oraclePriceAsOf|pointsIncentive|borrowIncentive|collateralIncentive|exitLiquidity\.slippagePct\.\d+)$/;
@@ -188,7 +227,8 @@ export function asContract(strategy: Json): Json {
   };
 }
 
-const WARNED: Readonly<Record<string, string>> = {
+/** Fields of warnings by the words of the contract. */
+export const WARNED: Readonly<Record<string, string>> = {
   COLLATERAL_PRICE: 'collateral.priceUsd',
   LOAN_PRICE: 'loan.priceUsd',
   COLLATERAL_APY: 'collateralApyPct',

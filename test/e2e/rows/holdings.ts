@@ -1,0 +1,280 @@
+import type { Json, TestService } from '../../support/service.ts';
+import type { Name, OneSided } from './compare.ts';
+import { chainOf, dataOf, type Row } from './reads.ts';
+
+/** The rows of partners and of operations: previews, plans, positions and portfolios. */
+
+const ESTIMATE =
+  'chainId strategyId action effectiveSlippageBps totalSwapCostOfEquityPct oraclePriceAsOf costs { kind tokenAddress symbol amount valueUsd shareOfEquityPct } worstCase { equity paidOut ltvPct yieldLtvPct } readAt { blockNumber blockAt }';
+const LIQUIDATION = 'liquidation { liquidationPrice priceDropPct }';
+const PREVIEW = `position { leverage requestedLtvPct ltvPct collateralAmount depositBasis leverageApyPct priceImpactPct swapSource ${LIQUIDATION} }`;
+const CALL = '{ to data value }';
+const PLAN = 'expiresAt signingUrl instructions received { token { address symbol } amount }';
+const LEVERAGE_PLAN = `... on LeveragePlan { ${ESTIMATE} ${PLAN} path approvals ${CALL} tx ${CALL} ${PREVIEW} depositBasisBefore amountFlashLoan minTokenOut quotesExpireAt } ... on Refusal { code message }`;
+const DEPOSIT = `deposit { depositToken { address symbol decimals } depositAmount netApyPct ${LIQUIDATION} fees { stockLegBps yieldLegBps estimatedUsd }
+  stock { token { address symbol } priceUsd minReceived expectedReceived requestedLtvPct ltvPct maxLtvPct liquidationLtvPct liquidationPriceUsd priceDropToLiquidationPct borrowAmount borrowApyPct swapSource priceImpactPct }
+  yieldLeg { strategyId collateralToken { displaySymbol } collateralIn minCollateralIn leverage ltvPct liquidationLtvPct amountFlashLoan depositBasis leverageApyPct swapSource priceImpactPct oraclePriceAsOf } }`;
+const AGES = 'freshness { borrow { asOf staleAfterSec staleForSec } oracle { asOf staleAfterSec staleForSec }';
+const POSITION = `positionIndex positionId chainId strategyId status open liquidated collateralToken { displaySymbol } loanToken { symbol }
+  collateralAmount netCollateralAmount debtAmount ltvPct liquidationLtvPct ltvHeadroomPct leverage netValueUsd leverageApyPct depositBasis liquidationPrice
+  closeNow { yieldFee paysOut pnlBeforeFee pnlAfterFee yieldFeeUsd paysOutUsd pnlBeforeFeeUsd pnlAfterFeeUsd } manualMode
+  exitLiquidity { tier cleanExitSizeUsd unwindSizeUsd exceedsCleanExitSize noSwapRoute } readAt { blockNumber blockAt } oraclePriceAsOf warnings { code field value message }`;
+const LIVE_POSITION = `${POSITION} manualModeCalls ${CALL} ${AGES} collateralApy { asOf staleAfterSec staleForSec } }`;
+const VAULT = `strategyId chainId curator stockToken { displaySymbol } yieldLoopMatch ambiguousPositionIndexes netValueUsd netApyPct readAt { blockNumber blockAt } oraclePriceAsOf warnings { code field value message }
+  stock { collateralAmount collateralUsd priceUsd debtAmount ltvPct liquidationLtvPct ltvHeadroomPct liquidationPriceUsd priceDropToLiquidationPct borrowApyPct }`;
+const LIVE_VAULT = `${VAULT} ${AGES} } yieldLoops { ${LIVE_POSITION} }`;
+
+/** Names of what is estimated, anywhere in an answer. */
+const ESTIMATED: readonly Name[] = [
+  [/^meta\.(preview\.)?/, '$1'],
+  [/^(note|instructions)$/, '$1', 'slippageAsRatio'],
+  [/(costs\.\d+\.)token$/, '$1tokenAddress'],
+  [/(costs\.\d+\.)usd$/, '$1valueUsd'],
+  [/(costs\.\d+\.)pctOfEquity$/, '$1shareOfEquityPct'],
+  [/totalSwapCostPctOfEquity$/, 'totalSwapCostOfEquityPct'],
+  [/worstCase\.ltv$/, 'worstCase.ltvPct'],
+  [/worstCase\.yieldLtv$/, 'worstCase.yieldLtvPct'],
+  [/readAt\.blockTime$/, 'readAt.blockAt'],
+  [/slippage$/, 'effectiveSlippageBps', 'ratioOfBps'],
+  [/liquidation\.price$/, 'liquidation.liquidationPrice'],
+  [/liquidation\.dropPct$/, 'liquidation.priceDropPct'],
+  [/received\.(\d+)\.token$/, 'received.$1.token.address'],
+  [/received\.(\d+)\.symbol$/, 'received.$1.token.symbol'],
+];
+/** Of an open or managed position. */
+const LEVERAGED: readonly Name[] = [
+  ...ESTIMATED,
+  [/^positionPreview\.(costs|worstCase|readAt)\./, '$1.'],
+  [/^positionPreview\.(totalSwapCostOfEquityPct|oraclePriceAsOf)$/, '$1'],
+  [/^positionPreview\./, 'position.'],
+  [/^liquidation\./, 'position.liquidation.'],
+  [/\.requestedLtv$/, '.requestedLtvPct'],
+  [/\.effectiveLtv$/, '.ltvPct'],
+  [/\.amountLeveragedCollateral$/, '.collateralAmount'],
+  [/\.expectedLeverageApy$/, '.leverageApyPct'],
+  [/^expiresAt$/, 'quotesExpireAt'],
+];
+const DEPOSITED: readonly Name[] = [
+  ...ESTIMATED,
+  [/^preview\./, ''],
+  [/^(depositToken|depositAmount|stock|yieldLeg|fees|liquidation|netApyPct|netApyAfterPct)(\.|$)/, 'deposit.$1$2'],
+  [/(stock\.)(address|symbol)$/, '$1token.$2'],
+  [/borrowUsdg$/, 'borrowAmount'],
+  [/(borrow|leverage|net)ApyAfterPct$/, '$1ApyPct'],
+  [/collateralSymbol$/, 'collateralToken.displaySymbol'],
+  [/estimatedFeeUsd$/, 'estimatedUsd'],
+];
+const POSITIONS: readonly Name[] = [
+  [/collateralSymbol$/, 'collateralToken.displaySymbol'],
+  [/loanSymbol$/, 'loanToken.symbol'],
+  [/amountLeveragedCollateral$/, 'collateralAmount'],
+  [/netCollateral$/, 'netCollateralAmount'],
+  [/amountLoan$/, 'debtAmount'],
+  [/currentLeverageApyPct$/, 'leverageApyPct'],
+  [/currentLeverage$/, 'leverage'],
+  [/currentNetApyPct$/, 'netApyPct'],
+  [/amountDepositedInLoanToken$/, 'depositBasis'],
+  [/amountReturnedInLoanToken$/, 'returnedAmount'],
+  [/readAt\.blockTime$/, 'readAt.blockAt'],
+  [/((positions|yieldLoops|closed)\.\d+\.)id$/, '$1positionIndex'],
+  [/stock\.symbol$/, 'stockToken.displaySymbol'],
+  [/stockSymbol$/, 'stockToken.displaySymbol'],
+  [/stock\.collateral$/, 'stock.collateralAmount'],
+  [/stock\.debtUsdg$/, 'stock.debtAmount'],
+  [/ambiguousYieldLoopIds/, 'ambiguousPositionIndexes'],
+  [/warnings\.(\d+)\.field$/, 'warnings.$1.field', 'fieldOfWarning'],
+];
+const NO_VALUE: OneSided = [[/\.value = 0$/, 'a call that sends nothing has no value in /v1']];
+const NOT_IN_BUNDLE: OneSided = [
+  ...NO_VALUE,
+  [/^expiresAt /, 'the expiry of the plan; /v1 has that of its quotes'],
+  [/^strategyId /, 'the caller names the market or the position'],
+];
+
+/** Run an operation of one input for a wallet. */
+const plan =
+  (root: string, input: string, fields: string) => async (service: TestService, wallet: string, value: Json) =>
+    (
+      await dataOf(
+        service,
+        `mutation ($wallet: Address!, $input: ${input}!) { ${root}(wallet: $wallet, input: $input) { ${fields} } }`,
+        { wallet, input: value },
+      )
+    )[root];
+const openPlan = plan('openLeveragePlan', 'OpenLeverageInput', LEVERAGE_PLAN);
+const managePlan = plan('manageLeveragePlan', 'ManageLeverageInput', LEVERAGE_PLAN);
+const depositPlan = plan(
+  'equityDepositPlan',
+  'EquityDepositInput',
+  `... on EquityDepositPlan { ${ESTIMATE} ${PLAN} atomicRequired calls ${CALL} ${DEPOSIT} } ... on Refusal { code message }`,
+);
+const exitPlan = plan(
+  'equityExitPlan',
+  'EquityExitInput',
+  `... on EquityExitPlan { ${ESTIMATE} ${PLAN} atomicRequired calls ${CALL} position { ${LIVE_VAULT} } } ... on Refusal { code message }`,
+);
+/** The action as the schema has it: one field of one input. */
+function actionOf({ action, full, leverage, desiredLtv, chainId: _chainId, ...given }: Json): Json {
+  if (action === 'increase_leverage') return { increaseLeverage: targetOf({ leverage, desiredLtv }) };
+  if (full) return { repayAll: given };
+  return { [action.replace(/_(\w)/, (_all: string, letter: string) => letter.toUpperCase())]: given };
+}
+const targetOf = ({ leverage, desiredLtv }: Json) =>
+  leverage === undefined ? { ltvPct: desiredLtv } : { leverage: String(leverage) };
+
+const leveragePreview: Row = {
+  ask: async (service, { body: { strategyId, payToken, amount, ...target } }) => {
+    const query = `query ($input: OpenLeverageInput!) { leveragePreview(input: $input) { ... on LeveragePreview { ${ESTIMATE} path isDirect isReallocate ${PREVIEW} amountFlashLoan minTokenOut reallocationFeeWei note } } }`;
+    const input = { strategyId, payToken, amount, target: targetOf(target) };
+    return (await dataOf(service, query, { input })).leveragePreview;
+  },
+  names: LEVERAGED,
+  typedOnly: [[/^(chainId|strategyId|action) /, 'the caller asked for it']],
+};
+const equityPreview: Row = {
+  ask: async (service, { body: { slippage, ...rest } }) => {
+    const query = `query ($input: EquityDepositInput!) { equityDepositPreview(input: $input) { ... on EquityDepositPreview { ${ESTIMATE} ${DEPOSIT} note } } }`;
+    const input = { ...rest, ...(slippage === undefined ? {} : { maxSlippageBps: String(slippage * 10_000) }) };
+    return (await dataOf(service, query, { input })).equityDepositPreview;
+  },
+  names: DEPOSITED,
+};
+const BATCH: readonly Name[] = [[/^atomic$/, 'atomicRequired']];
+
+const positions: Row = {
+  ask: async (service, example) => {
+    const query = `query ($address: Address!, $chainIds: [ChainId!]) { wallet(address: $address, chainIds: $chainIds) { address onChains { chainId leftAuthorizations { authorized call ${CALL} } } positions(first: 20) { nodes { ${LIVE_POSITION} } } equityPositions { ${LIVE_VAULT} } } }`;
+    const { wallet } = await dataOf(service, query, { address: example.params?.address, chainIds: [chainOf(example)] });
+    const { address: userAddress, positions, equityPositions, onChains } = wallet;
+    return { userAddress, positions: positions.nodes, equityPositions, ...onChains[0] };
+  },
+  names: POSITIONS,
+  typedOnly: NO_VALUE,
+};
+
+const PNL =
+  'pnl { badDebtUsd baseResultAfterFeeUsd baseResultUsd depositedUsd divergentUsd incentivesUsd netValueUsd returnOnEquityPct returnedUsd totalAfterFeeUsd totalUsd yieldFeeUsd }';
+const REGISTERED =
+  'isOpen depositedUsd addedUsd removedUsd returnedUsd openCollateralApyPct openBorrowApyPct openLeverageApyPct desiredLtvPct entryPrice exitPrice equityVaultId createdAt updatedAt closedAt';
+const LOOP = `position { ${POSITION} proxy collateralUsd debtUsd returnedAmount } ${PNL} registration { ${REGISTERED} }
+  drift { kind severity message firstSeenAt onChain { status proxy collateralAmount debtAmount netValueUsd readAt { blockNumber blockAt } } inRegister { isOpen depositedUsd returnedUsd createdAt updatedAt closedAt } }`;
+const PORTFOLIO = `wallet chainId header { openCount totalDepositedUsd } ${PNL}
+  items(first: 20) { pageInfo { hasNextPage } nodes { __typename ... on PortfolioLoop { ${LOOP} } ... on PortfolioVault { chainId vaultId vaultStatus: status stockToken { displaySymbol } vaultPnl: pnl ${PNL.slice(4)} equityPosition { ${VAULT} } loops(first: 10) { nodes { ${LOOP} } } } } }
+  unresolvedRows(first: 20) { nodes { reason message registration { marketId positionIndex ${REGISTERED} } } }`;
+
+/** A loop or a vault as one object: the register and the result stand beside the position. */
+function loopOf({ position, pnl, registration, drift }: Json): Json {
+  return { ...position, pnl, registered: registration, dbDrift: drift?.kind, drift };
+}
+function itemOf(item: Json): Json {
+  if (item.__typename === 'PortfolioLoop') return { kind: 'position', ...loopOf(item) };
+  const { equityPosition, vaultId: strategyId, chainId, stockToken, vaultStatus: status, vaultPnl: pnl, loops } = item;
+  const yieldLoops = loops.nodes.map(loopOf);
+  const dbDrift = yieldLoops.find((loop: Json) => loop.dbDrift)?.dbDrift;
+  return { kind: 'equity', ...equityPosition, strategyId, chainId, stockToken, status, pnl, yieldLoops, dbDrift };
+}
+/** A portfolio with its items by what they are, as /v1 lists them. */
+async function portfolioOf(service: TestService, { wallet, items, unresolvedRows, ...rest }: Json): Promise<Json> {
+  if (items.pageInfo.hasNextPage) throw new Error('a page has every item');
+  const all: Json[] = items.nodes.map(itemOf);
+  const open = (kind: string) =>
+    all.filter((item) => item.kind === kind && item.status === 'OPEN').map(({ kind: _kind, ...item }) => item);
+  const query =
+    'query ($wallet: Address!, $chainIds: [ChainId!]) { wallet(address: $wallet, chainIds: $chainIds) { onChains { leftAuthorizations { authorized } } } }';
+  const { onChains } = (await dataOf(service, query, { wallet, chainIds: [rest.chainId] })).wallet;
+  return {
+    ...rest,
+    address: wallet,
+    leftAuthorizations: onChains[0].leftAuthorizations?.map(({ authorized }: Json) => authorized),
+    positions: open('position'),
+    equityPositions: open('equity'),
+    closed: all.filter(({ status }) => status !== 'OPEN'),
+    unresolved: unresolvedRows.nodes.map(({ registration, ...row }: Json) => {
+      const { marketId, positionIndex, ...registered } = registration;
+      return { ...row, marketId, positionIndex, registered };
+    }),
+  };
+}
+const PORTFOLIOS: readonly Name[] = [
+  [/drift\.firstSeen$/, 'drift.firstSeenAt'],
+  [/drift\.chain\.(blockNumber|blockTime)$/, 'drift.onChain.readAt.$1'],
+  [/drift\.chain\.(collateral|debt)$/, 'drift.onChain.$1Amount'],
+  [/drift\.chain\./, 'drift.onChain.'],
+  [/drift\.database\./, 'drift.inRegister.'],
+  [/collateralApyPctAtOpen$/, 'openCollateralApyPct'],
+  [/borrowApyPctAtOpen$/, 'openBorrowApyPct'],
+  [/leverageApyPctAtOpen$/, 'openLeverageApyPct'],
+  ...POSITIONS,
+];
+const portfolio: Row = {
+  ask: async (service, example) => {
+    const query = `query ($address: Address!, $chainId: ChainId!) { ops { portfolio(address: $address, chainId: $chainId) { ${PORTFOLIO} } } }`;
+    const { ops } = await dataOf(service, query, { address: example.params?.address, chainId: chainOf(example) });
+    return portfolioOf(service, ops.portfolio);
+  },
+  names: PORTFOLIOS,
+};
+const portfolios: Row = {
+  ask: async (service, example) => {
+    const chainId = chainOf(example);
+    const query = `query ($chainId: ChainId!) { ops { report(chainId: $chainId) { chainId readAt { blockAt } freshness { asOf status } counts { walletCount openLoopCount openVaultCount endedCount unresolvedCount driftCount failedCount } failure { since } }
+      portfolios(filter: { chainIds: [$chainId] }, first: 200) { nodes { wallet } } } }`;
+    const { report, portfolios } = (await dataOf(service, query, { chainId })).ops;
+    const wallets = portfolios.nodes.map(({ wallet }: Json) => wallet);
+    wallets.sort((a: string, b: string) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
+    const users: Json[] = [];
+    for (const address of wallets) {
+      users.push(await portfolio.ask(service, { params: { address }, query: { chainId: String(chainId) } }));
+    }
+    return { ...report, degraded: report.failure !== null, users };
+  },
+  names: [
+    [/^asOf$/, 'readAt.blockAt'],
+    [/^computedAt$/, 'freshness.asOf'],
+    [/^stale$/, 'freshness.status', 'isStale'],
+    [/^counts\.users$/, 'counts.walletCount'],
+    [/^counts\.open$/, 'counts.openLoopCount'],
+    [/^counts\.equity$/, 'counts.openVaultCount'],
+    [/^counts\.closed$/, 'counts.endedCount'],
+    [/^counts\.(unresolved|drift|failed)$/, 'counts.$1Count'],
+    ...PORTFOLIOS,
+  ],
+};
+
+/** The rows of keys by their paths. */
+export const HOLDING_ROWS: Readonly<Record<string, Row>> = {
+  '/v1/partner/leverage/simulate': leveragePreview,
+  '/v1/partner/leverage/build': {
+    ask: (service, { body: { userAddress, strategyId, payToken, amount, ...target } }) =>
+      openPlan(service, userAddress, { strategyId, payToken, amount, target: targetOf(target) }),
+    names: LEVERAGED,
+    typedOnly: NOT_IN_BUNDLE,
+  },
+  '/v1/partner/manage/build': {
+    ask: (service, { body: { userAddress, id, positionId = `1-any-${id}`, slippage, ...action } }) => {
+      const [chainId, , positionIndex] = positionId.split('-').map(Number);
+      const bounds = slippage === undefined ? {} : { maxSlippageBps: String(slippage * 10_000) };
+      return managePlan(service, userAddress, {
+        position: { at: { chainId, positionIndex } },
+        action: actionOf(action),
+        ...bounds,
+      });
+    },
+    names: LEVERAGED,
+    typedOnly: NOT_IN_BUNDLE,
+  },
+  '/v1/partner/equity/simulate': equityPreview,
+  '/v1/partner/equity/deposit/build': {
+    ask: (service, { body: { userAddress, ...input } }) => depositPlan(service, userAddress, input),
+    names: [...DEPOSITED, ...BATCH],
+    typedOnly: NO_VALUE,
+  },
+  '/v1/partner/equity/exit/build': {
+    ask: (service, { body: { userAddress, ...input } }) => exitPlan(service, userAddress, input),
+    names: [...ESTIMATED, ...POSITIONS, ...BATCH],
+    typedOnly: NO_VALUE,
+  },
+  '/v1/partner/positions/{address}': positions,
+  '/v1/ops/portfolios': portfolios,
+  '/v1/ops/portfolio/{address}': portfolio,
+};

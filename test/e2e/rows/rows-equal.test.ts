@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { seededWallet, seededWallets } from '../../../devnet/seed/wallets.ts';
+import { createCatalog, curatedChains } from '../../../src/catalog/index.ts';
+import { createRoutes } from '../../../src/rest/routes/index.ts';
+import type { RouteExample } from '../../../src/rest/types.ts';
+import { equityChainIds } from '../../../src/transactions/equity/index.ts';
+import { noSleep, OPS, startService, type TestService } from '../../support/service.ts';
+import { SUSDE } from '../known.ts';
+import { differencesOf } from './compare.ts';
+import { HOLDING_ROWS } from './holdings.ts';
+import { READ_ROWS } from './reads.ts';
+
+/*
+ * Every row of /v1 and the same question to GraphQL, in a document as a client writes it and at one standing clock: each leaf of
+ * one answer is a leaf of the other.
+ */
+
+const { chains, chainIds } = createCatalog(curatedChains);
+const routes = createRoutes({ chainIds, equityChainIds: equityChainIds(chains) });
+const ROWS = { ...READ_ROWS, ...HOLDING_ROWS };
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService({ sleep: noSleep });
+});
+afterAll(() => service?.stop());
+
+test('every row has its table, and there is no other', () => {
+  expect(Object.keys(ROWS).sort()).toEqual(routes.map(({ path }) => path).sort());
+});
+
+/** What the examples of the document leave out: other actions, wallets and markets. */
+const OWNER = seededWallet('looper').account.address;
+const manage = { userAddress: OWNER, id: 0, chainId: 1 };
+const wbtc = chains[0]?.markets.find(({ collateral }) => collateral.symbol === 'WBTC')?.id ?? '';
+const MORE: Readonly<Record<string, readonly RouteExample[]>> = {
+  '/v1/strategies/{id}': [{ summary: 'not listed', params: { id: wbtc } }],
+  '/v1/collateral/{id}/apy-history': [{ summary: 'without a history', params: { id: wbtc } }],
+  '/v1/partner/manage/build': [
+    { action: 'close', amount: '10', slippage: 0.003 },
+    { action: 'add_collateral', amount: '10', payToken: SUSDE },
+    { action: 'remove_collateral', amount: '1' },
+    { action: 'repay', full: true },
+    { action: 'borrow', amount: '1' },
+    { action: 'increase_leverage', desiredLtv: '85' },
+  ].map((body) => ({ summary: JSON.stringify(body), body: { ...manage, ...body } })),
+  '/v1/partner/positions/{address}': seededWallets.flatMap(({ account: { address } }) =>
+    chainIds.map((chainId) => ({
+      summary: `${address} on ${chainId}`,
+      params: { address },
+      query: { chainId: String(chainId) },
+    })),
+  ),
+};
+
+const examples = routes.flatMap(({ path, method, examples }) =>
+  [...examples, ...(MORE[path] ?? [])].map((example) => ({
+    name: `${method} ${path}: ${example.summary}`,
+    method,
+    path,
+    example,
+  })),
+);
+
+describe('REST and GraphQL answer the same', () => {
+  test.each(examples)('$name', async ({ method, path, example }) => {
+    const row = ROWS[path];
+    if (!row) throw new Error(`${path} has no table`);
+    const place = path.replace(/\{(\w+)\}/g, (_all, name: string) => example.params?.[name] ?? '');
+    const query = example.query === undefined ? '' : `?${new URLSearchParams(example.query)}`;
+    const rest =
+      method === 'GET' ? await service.get(`${place}${query}`, OPS) : await service.post(place, example.body, OPS);
+    expect([rest.status, rest.body.error]).toEqual([200, undefined]);
+    expect(differencesOf(rest.body, await row.ask(service, example), row)).toEqual([]);
+  });
+});
+
+describe('the comparison', () => {
+  const typed = { a: '1.50', at: '2026-01-01T00:00:00Z', kind: 'STABLE_PT', list: [{ b: '1' }] };
+  const names = [[/^t$/, 'at', 'seconds']] as const;
+  const rest = { a: 1.5, t: 1_767_225_600, kind: 'stable-PT', list: [{ b: '1' }] };
+
+  test('default: the same by names and units', () => {
+    expect(differencesOf(rest, typed, { names })).toEqual([]);
+  });
+
+  test.each([
+    ['another number', { ...rest, a: 1.51 }],
+    ['another text of a number', { ...rest, a: '1.5' }],
+    ['another unit', { ...rest, t: 1_767_225_600_000 }],
+    ['another word', { ...rest, kind: 'stable' }],
+    ['a leaf too many', { ...rest, more: 0 }],
+    ['an item too few', { ...rest, list: [] }],
+  ])('error: %s is a difference', (_name, changed) => {
+    expect(differencesOf(changed, typed, { names })).toHaveLength(1);
+  });
+});
