@@ -1,5 +1,6 @@
 import { getAddress, zeroAddress } from 'viem';
 import { z } from 'zod';
+import { MAX_CHAINS, MAX_LLTV_WAD, MAX_MARKETS, MAX_TOKENS, MAX_VAULTS } from '../shared/contract/list-bounds.ts';
 import { StartupError } from '../shared/errors.ts';
 import type { Address, ChainId, MarketId, StrategyId } from '../shared/ids.ts';
 import { computeMarketId } from './market-id.ts';
@@ -24,6 +25,7 @@ export function createCatalog(data: readonly ChainData[], overlay: CatalogOverla
   const chains = data.map((row) =>
     buildChain(withOverlay(parse(chainDataSchema, row, `chain ${row.chainId}`), additions)),
   );
+  requireWithinBounds(chains);
   const byId = new Map(chains.map((chain) => [chain.chainId, chain]));
   const markets = new Map(
     chains.flatMap((chain) => chain.markets.map((m) => [`${chain.chainId}:${m.id}`, m] as const)),
@@ -40,6 +42,23 @@ export function createCatalog(data: readonly ChainData[], overlay: CatalogOverla
     vault: (chainId, id) => vaults.get(`${chainId}:${id}`),
     token: (chainId, address) => tokens.get(`${chainId}:${address}`),
   };
+}
+
+/** Lists over the catalog are answered without pages, and steps of leverage without a limit of their own. */
+function requireWithinBounds(chains: readonly Chain[]): void {
+  const refuse = (where: string, what: string, count: number, most: number) => {
+    if (count > most) throw new CatalogError(`Catalog ${where}: ${count} ${what}, and at most ${most} are served.`);
+  };
+  refuse('data', 'chains', chains.length, MAX_CHAINS);
+  for (const { chainId, tokens, markets, equityVaults } of chains) {
+    const where = `chain ${chainId}`;
+    refuse(where, 'tokens', tokens.length, MAX_TOKENS);
+    refuse(where, 'markets', markets.length, MAX_MARKETS);
+    refuse(where, 'equity vaults', equityVaults.length, MAX_VAULTS);
+    const high = markets.find(({ lltv }) => lltv > MAX_LLTV_WAD);
+    if (high)
+      throw new CatalogError(`Catalog ${where}: market ${high.id} has an LLTV above 98 %, which Morpho Blue has not.`);
+  }
 }
 
 function parse<S extends z.ZodType>(schema: S, value: unknown, row: string): z.output<S> {

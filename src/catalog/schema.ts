@@ -97,7 +97,7 @@ export const chainDataSchema = z.strictObject({
     pendle: z.boolean().optional(),
   }),
   /** Router addresses that are allowed in calldata, per quote source. */
-  swapRouters: z.partialRecord(z.enum(SWAP_SOURCES), z.array(address).min(1)),
+  swapRouters: z.partialRecord(z.enum(SWAP_SOURCES), z.array(address).min(1).max(3)),
   tokens: z.array(tokenSchema),
   markets: z.array(marketSchema),
   equityVaults: z.array(equityVaultSchema).default([]),

@@ -5,6 +5,7 @@ import RelayPlugin from '@pothos/plugin-relay';
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
 import ValidationPlugin from '@pothos/plugin-validation';
 import type { AppContext } from '../resolvers/common/context.ts';
+import { MAX_PAGE_SIZE } from '../resolvers/common/page.ts';
 import type { MissingChain, MissingFacts } from '../resolvers/market/chains.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import { UnauthorizedError } from '../shared/errors.ts';
@@ -81,11 +82,11 @@ export const builder = new SchemaBuilder<SchemaShape>({
     edgesFieldOptions: {
       nullable: { list: false, items: false },
       complexity: { field: 1, multiplier: 1 },
-      description: 'The entries of this page, with their cursors.',
+      description: `The entries of this page, with their cursors; at most ${MAX_PAGE_SIZE}.`,
     },
     nodesOnConnection: {
       complexity: { field: 1, multiplier: 1 },
-      description: 'The entries of this page, without cursors.',
+      description: `The entries of this page, without cursors; at most ${MAX_PAGE_SIZE}.`,
     },
     pageInfoTypeOptions: { description: 'Place of a page in the whole list.' },
     hasNextPageFieldOptions: { description: 'Whether entries follow this page.' },

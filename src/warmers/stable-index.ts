@@ -1,5 +1,6 @@
 import type { Chain } from '../catalog/types.ts';
 import type { StableIndexPool } from '../domain/facts.ts';
+import { MAX_POOL_POINTS } from '../shared/contract/list-bounds.ts';
 import { resolvePool } from '../upstreams/stablewatch/map.ts';
 import type { Batch, StableIndexPort } from '../upstreams/types.ts';
 import { type CollateralApyDeps, createOwnApys, doubtRate, keepHistory, tokensWithSource } from './collateral-apy.ts';
@@ -79,7 +80,10 @@ function doubtPool(fresh: StableIndexPool, lastGood: StableIndexPool | undefined
 
 /** Take the fresh 7-day average and merge the fresh history into the known one. */
 function continuePool(fresh: StableIndexPool, lastGood: StableIndexPool | undefined): StableIndexPool {
-  return { ...fresh, history: continueSeries(fresh.history, lastGood?.history ?? fresh.history) };
+  return {
+    ...fresh,
+    history: continueSeries(fresh.history, lastGood?.history ?? fresh.history).slice(-MAX_POOL_POINTS),
+  };
 }
 
 /** Match tokens to pools: the 7-day average is the APY. A token fails with the reason of its pool. */

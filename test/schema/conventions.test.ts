@@ -62,7 +62,11 @@ describe('lint', () => {
       'type Query { a: Int! b: Int ops: Ops } type Ops { c: Int! }',
       ['Query.a nullableRoots', 'Ops.c nullableRoots'],
     ],
-    ['bounds', 'type A { "All of them." a: [Int] "At most 5." b: [Int] }', ['A.a bounds']],
+    [
+      'bounds',
+      'type A { "All of them." a: [Int] "At most 5." b: [Int] "At most one per wallet." c: [Int] "At most a handful." d: [Int] }',
+      ['A.a bounds', 'A.c bounds', 'A.d bounds'],
+    ],
     [
       'absence',
       `interface B { gaps: Int! } type A { "\`null\` when new." a: Int b: Int "\`null\` = new." c: Int "\`null\` = no." d: Int! }

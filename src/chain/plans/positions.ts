@@ -3,6 +3,7 @@ import { flashLeverageAbi, userProxyAbi } from '../../abi/flash-leverage.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import type { FailureReason } from '../../domain/facts.ts';
 import type { HeldPosition, HeldStock, WalletHoldings } from '../../domain/position/types.ts';
+import { MAX_WALLET_POSITIONS } from '../../shared/contract/list-bounds.ts';
 import type { Address, MarketId } from '../../shared/ids.ts';
 import { type Decoded, decoded, readingsOf } from '../decode.ts';
 import type { Call, CallResult, Readings } from '../types.ts';
@@ -124,18 +125,18 @@ function holdsSomething({ collateral, borrowShares }: Amounts): boolean {
 }
 
 function decodeArray(result: CallResult | undefined): Decoded<PositionArray> {
-  return decoded(result, undefined, (data) =>
-    decodeFunctionResult({ abi: flashLeverageAbi, functionName: 'getUserLeveragePositions', data }).map(
-      (position, id) => ({
-        id,
-        marketId: position.marketId.toLowerCase() as MarketId,
-        proxy: position.userProxy,
-        open: position.open,
-        depositedAssets: position.amountDepositedInLoanToken,
-        returnedAssets: position.amountReturnedInLoanToken,
-      }),
-    ),
-  );
+  return decoded(result, undefined, (data) => {
+    const array = decodeFunctionResult({ abi: flashLeverageAbi, functionName: 'getUserLeveragePositions', data });
+    if (array.length > MAX_WALLET_POSITIONS) return 'implausible';
+    return array.map((position, id) => ({
+      id,
+      marketId: position.marketId.toLowerCase() as MarketId,
+      proxy: position.userProxy,
+      open: position.open,
+      depositedAssets: position.amountDepositedInLoanToken,
+      returnedAssets: position.amountReturnedInLoanToken,
+    }));
+  });
 }
 
 function decodeAmounts(result: CallResult | undefined): Decoded<Amounts> {

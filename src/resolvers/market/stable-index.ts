@@ -1,6 +1,7 @@
 import type { Fact, StableIndexPool } from '../../domain/facts.ts';
 import { gapOfGroup } from '../../domain/freshness/gaps.ts';
 import type { Gap, Stamp } from '../../domain/freshness/types.ts';
+import { MAX_INDEX_POOLS } from '../../shared/contract/list-bounds.ts';
 import type { AppContext } from '../common/context.ts';
 import { oldestStamp } from './tokens.ts';
 
@@ -27,7 +28,7 @@ export function readStableIndex(ctx: AppContext): StableIndex {
     }
   }
   const staleAfterSec = ctx.services.budgets.stableIndex;
-  const pools = [...latest.values()].map((fact) => ({
+  const pools = latestOf([...latest.values()]).map((fact) => ({
     pool: fact.value,
     stamp: { asOfMs: fact.asOfMs, staleAfterSec },
   }));
@@ -37,4 +38,10 @@ export function readStableIndex(ctx: AppContext): StableIndex {
     pools,
     gaps: pools.length > 0 || !group ? [] : [gapOfGroup('freshness', group, [...group.failures.keys()][0] ?? '')],
   };
+}
+
+/** The whole list, or the latest measured pools of one that is too long. */
+function latestOf(facts: readonly Fact<StableIndexPool>[]): readonly Fact<StableIndexPool>[] {
+  if (facts.length <= MAX_INDEX_POOLS) return facts;
+  return facts.toSorted((a, b) => b.asOfMs - a.asOfMs).slice(0, MAX_INDEX_POOLS);
 }

@@ -1,3 +1,4 @@
+import { CONTRACT_NAMES } from '../../shared/contract/strategy-names.ts';
 import { absenceOf } from '../absence.ts';
 import type { StrategyByIdQuery } from '../generated/operations.ts';
 import { strategySchema } from '../schemas/strategy.ts';
@@ -116,17 +117,7 @@ function projectHints(strategy: StrategyData) {
   };
 }
 
-/** Names that the contract has for fields that are called otherwise in the schema. */
-const NAMES: Readonly<Record<string, readonly string[]>> = {
-  'ltvLimits.maxPct': ['ltvPct.max'],
-};
-const VAULT_NAMES: Readonly<Record<string, readonly string[]>> = {
-  ...NAMES,
-  yieldLegApyPct: ['collateralApyPct', 'equityVault.yieldLegApyPct'],
-  netApyLadder: ['leverageLadder'],
-  targetRung: ['defaultLeverage'],
-};
-
+/** The names that the contract has for a field of the schema. */
 function namesOf({ field }: Gap, strategy: StrategyData): readonly string[] {
-  return ('netApyLadder' in strategy ? VAULT_NAMES : NAMES)[field] ?? [field];
+  return CONTRACT_NAMES['netApyLadder' in strategy ? 'equity' : 'loop'].get(field) ?? [field];
 }

@@ -3,6 +3,7 @@ import { formatFees } from '../../domain/market/fees.ts';
 import { secondOf } from '../../resolvers/common/age.ts';
 import { listChains, requireChain } from '../../resolvers/market/chains.ts';
 import { readDeployment } from '../../resolvers/market/deployment.ts';
+import { MAX_CHAINS, MAX_TOKENS } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
 import { FeesRef } from '../market/fees.ts';
 import { TokenRef } from '../refs.ts';
@@ -64,7 +65,7 @@ ChainRef.implement({
     tokens: t.expose('tokens', {
       type: [TokenRef],
       complexity: { field: 1, multiplier: 50 },
-      description: 'All curated tokens, at most 100, in catalog order.',
+      description: `All curated tokens, at most ${MAX_TOKENS}, in catalog order.`,
     }),
     deployment: t.field({
       type: ChainDeploymentRef,
@@ -99,7 +100,7 @@ builder.queryFields((t) => ({
     type: [ChainRef],
     nullable: true,
     complexity: { field: 1, multiplier: 2 },
-    description: 'All served chains, at most 10, in the order of the catalog.',
+    description: `All served chains, at most ${MAX_CHAINS}, in the order of the catalog.`,
     resolve: (_root, _args, ctx) => listChains(ctx),
   }),
   chain: t.field({

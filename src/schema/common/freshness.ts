@@ -7,6 +7,8 @@ import {
   readFreshness,
 } from '../../resolvers/common/freshness.ts';
 import { readDisagreements } from '../../resolvers/market/deployment.ts';
+import { MAX_CHAINS, MAX_DISAGREEMENTS, MAX_MARKETS, MAX_STRATEGIES } from '../../shared/contract/list-bounds.ts';
+import { APY_SOURCES } from '../../shared/vocabulary.ts';
 import { builder } from '../builder.ts';
 import { ChainRef } from './chain.ts';
 import { DisagreementRef } from './deployment.ts';
@@ -101,7 +103,7 @@ const GroupRef = builder.objectRef<GroupFreshness>('FactGroupHealth').implement(
     }),
     failing: t.expose('failing', {
       type: [FailingItemRef],
-      description: 'Items whose latest refresh failed, at most one per token, market or oracle of the chain.',
+      description: `Items whose latest refresh failed, one per token, market, oracle or pool, at most ${MAX_MARKETS}.`,
     }),
   }),
 });
@@ -132,7 +134,7 @@ const ExcludedRef = builder.objectRef<ExcludedMarket>('ExcludedMarket').implemen
     missingFacts: t.expose('waitingFor', {
       type: [WaitingRef],
       complexity: { field: 1, multiplier: 2 },
-      description: 'Facts that have to be measured first, at most one entry per group.',
+      description: `Facts that have to be measured first, one entry per group, at most ${FACT_GROUPS.length + 1}.`,
     }),
   }),
 });
@@ -149,7 +151,7 @@ export const ChainFreshnessRef = builder.objectRef<ChainFreshness>('ChainHealth'
     }),
     waitingFor: t.field({
       type: [FactGroupRef],
-      description: 'Groups that readiness waits for, each at most one time; empty when ready.',
+      description: `Groups that readiness waits for, at most ${FACT_GROUPS.length}; empty when ready.`,
       resolve: ({ waitingFor }) => factGroups(waitingFor),
     }),
     version: t.exposeInt('version', { description: 'Version of the facts.' }),
@@ -162,19 +164,17 @@ export const ChainFreshnessRef = builder.objectRef<ChainFreshness>('ChainHealth'
     groups: t.expose('groups', {
       type: [GroupRef],
       complexity: { field: 1, multiplier: 15 },
-      description: 'Every group, at most one entry per group and APY source.',
+      description: `Every group, one entry per group and APY source, at most ${FACT_GROUPS.length + APY_SOURCES.length}.`,
     }),
     disagreements: t.field({
       type: [DisagreementRef],
       complexity: { field: 1, multiplier: 2 },
-      description:
-        'Facts of the catalog that the chain contradicts, at most one per token, market or contract and kind.',
+      description: `Facts of the catalog that the chain contradicts, one per token, market or contract and kind, at most ${MAX_DISAGREEMENTS}.`,
       resolve: ({ chain }, _args, ctx) => readDisagreements(chain, ctx),
     }),
     excluded: t.expose('excluded', {
       type: [ExcludedRef],
-      description:
-        'Markets and vaults that could not be composed, at most one entry per market or vault of the catalog.',
+      description: `Markets and vaults that could not be composed, one entry per market or vault of the catalog, at most ${MAX_STRATEGIES}.`,
     }),
   }),
 });
@@ -184,8 +184,7 @@ builder.queryField('freshness', (t) =>
     type: [ChainFreshnessRef],
     nullable: true,
     complexity: { field: 1, multiplier: 2 },
-    description:
-      'State of the facts per chain and group, with the items that are served at their last good value; one entry per chain.',
+    description: `State of the facts per chain and group, with the items that are served at their last good value; one entry per chain, at most ${MAX_CHAINS}.`,
     args: { chainIds: t.arg({ type: ['ChainId'], description: 'Only of these chains; all when left out.' }) },
     resolve: (_root, args, ctx) => readFreshness(args, ctx),
   }),

@@ -1,5 +1,7 @@
+import { FACT_GROUPS } from '../../domain/facts.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../resolvers/common/page.ts';
 import type { MissingChain, MissingFacts } from '../../resolvers/market/chains.ts';
+import { MAX_CHAINS, MAX_STRATEGIES } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
 import { FactGroupRef } from './fact-group.ts';
 
@@ -43,8 +45,7 @@ export const MissingChainRef = builder.objectRef<MissingChain>('MissingChain').i
     }),
     waitingFor: t.field({
       type: [FactGroupRef],
-      description:
-        'Groups of facts that have to be measured first, at most every group; empty for reasons other than `NOT_READY`.',
+      description: `Groups of facts that have to be measured first, at most ${FACT_GROUPS.length}; empty for reasons other than \`NOT_READY\`.`,
       resolve: ({ waitingFor }) => [...waitingFor],
     }),
   }),
@@ -60,7 +61,7 @@ const MissingStrategyRef = builder.objectRef<MissingFacts['strategies'][number]>
     symbol: t.exposeString('symbol', { description: 'Symbols of the tokens of the strategy.' }),
     waitingFor: t.field({
       type: [FactGroupRef],
-      description: 'Groups of facts that have to be measured first; at most every group.',
+      description: `Groups of facts that have to be measured first; at most ${FACT_GROUPS.length}.`,
       resolve: ({ waitingFor }) => [...waitingFor],
     }),
   }),
@@ -72,13 +73,13 @@ const MissingFactsRef = builder.objectRef<MissingFacts>('MissingFacts').implemen
     chainId: t.expose('chainId', { type: 'ChainId', description: 'Id of the chain.' }),
     factGroups: t.field({
       type: [FactGroupRef],
-      description: 'Groups of facts that were not asked yet, or not completely; at most every group.',
+      description: `Groups of facts that were not asked yet, or not completely; at most ${FACT_GROUPS.length}.`,
       resolve: ({ groups }) => [...groups],
     }),
     strategies: t.expose('strategies', {
       type: [MissingStrategyRef],
       complexity: { field: 1, multiplier: 3 },
-      description: 'Strategies that are not in the list; at most those of the catalog of the chain.',
+      description: `Strategies that are not in the list; at most ${MAX_STRATEGIES}.`,
     }),
   }),
 });
@@ -95,15 +96,13 @@ builder.globalConnectionFields((t) => ({
   missingChains: t.field({
     type: [MissingChainRef],
     complexity: { field: 1, multiplier: 1 },
-    description:
-      'Asked chains that are not in the list; at most one entry per served chain. When every asked chain is missing, the field is `null` with an error.',
+    description: `Asked chains that are not in the list; one entry per served chain, at most ${MAX_CHAINS}. When every asked chain is missing, the field is \`null\` with an error.`,
     resolve: ({ missingChains }) => missingChains ?? [],
   }),
   missingFacts: t.field({
     type: [MissingFactsRef],
     complexity: { field: 1, multiplier: 1 },
-    description:
-      'Facts that the listed chains go without; at most one entry per served chain, and empty once everything was measured.',
+    description: `Facts that the listed chains go without; one entry per served chain, at most ${MAX_CHAINS}, and empty once everything was measured.`,
     resolve: ({ missingFacts }) => missingFacts ?? [],
   }),
 }));

@@ -2,6 +2,7 @@ import type { YieldLoopMatch } from '../../domain/equity/loops.ts';
 import type { EquityPosition, StockPosition } from '../../domain/equity/position.ts';
 import { equityPositionGaps } from '../../resolvers/position/position-gaps.ts';
 import { findEquityPosition, strategyOf, vaultOf } from '../../resolvers/position/positions.ts';
+import { MAX_WALLET_POSITIONS, MAX_WARNINGS } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
 import { gapsOf } from '../common/gaps.ts';
@@ -86,8 +87,7 @@ EquityPositionRef.implement({
     yieldLoops: t.expose('yieldLoops', {
       type: [PositionRef],
       complexity: { field: 1, multiplier: 2 },
-      description:
-        'Loops of the vault, newest first, at most one entry per loop of the wallet; none of them is among the plain positions.',
+      description: `Loops of the vault, newest first, one entry per loop of the wallet, at most ${MAX_WALLET_POSITIONS}; none of them is among the plain positions.`,
     }),
     yieldLoopMatch: t.expose('yieldLoopMatch', {
       type: LoopMatchRef,
@@ -95,8 +95,7 @@ EquityPositionRef.implement({
     }),
     ambiguousPositionIndexes: t.exposeIntList('ambiguousYieldLoopIds', {
       nullable: true,
-      description:
-        'Indexes of the plain positions that may be loops of the vault, at most one per loop of the wallet; `null` = the match is not ambiguous.',
+      description: `Indexes of the plain positions that may be loops of the vault, one per loop of the wallet, at most ${MAX_WALLET_POSITIONS}; \`null\` = the match is not ambiguous.`,
     }),
     netValueUsd: t.expose('netValueUsd', usd('Stock leg plus loops, collateral less debt, USD with 2 places.')),
     netApyPct: t.expose(
@@ -122,7 +121,7 @@ EquityPositionRef.implement({
     warnings: t.expose('warnings', {
       type: [WarningRef],
       complexity: { field: 1, multiplier: 1 },
-      description: 'Warnings about the values that the stock leg is valued with, at most a few per value.',
+      description: `Warnings about the values that the stock leg is valued with, at most ${MAX_WARNINGS}.`,
     }),
     gaps: t.field(gapsOf<EquityPosition>(equityPositionGaps)),
   }),

@@ -6,6 +6,7 @@ import {
   vaultDepositPreview,
   vaultExitPlan,
 } from '../../resolvers/equity/equity.ts';
+import { MAX_WALLET_POSITIONS } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
 import { EXIT_REFUSALS, PLAN_REFUSALS, PREVIEW_REFUSALS } from '../refusal/refusal.ts';
 import { builtField } from '../transaction/built-field.ts';
@@ -45,8 +46,7 @@ const ExitPlanRef = builder.objectRef<ShownExitPlan>('EquityExitPlan').implement
   fields: (t) => ({
     position: t.expose('position', { type: EquityPositionRef, description: 'The vault that is left, as it stands.' }),
     closedPositionIndexes: t.intList({
-      description:
-        'Indexes of the yield loops that are closed, in order, at most one per loop of the wallet; nothing else is closed.',
+      description: `Indexes of the yield loops that are closed, in order, one per loop of the wallet, at most ${MAX_WALLET_POSITIONS}; nothing else is closed.`,
       resolve: ({ closes }) => [...closes],
     }),
   }),

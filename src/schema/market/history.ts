@@ -5,6 +5,7 @@ import {
   type RateHistoryRow,
   readHistory,
 } from '../../resolvers/market/histories.ts';
+import { MAX_CHAINS, MAX_MARKETS } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
 import { gapsOf } from '../common/gaps.ts';
 import { RatePointRef } from '../common/rate-point.ts';
@@ -68,7 +69,7 @@ export const HistoryRef = builder.objectRef<RateHistoryRow>('RateHistory').imple
     }),
     toAt: t.field({ type: 'DateTime', description: 'End of the range, excluded.', resolve: ({ range }) => range.toMs }),
     resolution: t.expose('resolution', { type: ResolutionRef, description: 'Width of the buckets.' }),
-    sources: t.exposeStringList('sources', { description: 'Public names of the sources of the points; at most five.' }),
+    sources: t.exposeStringList('sources', { description: `Public names of the sources of the points; at most 5.` }),
     points: t.expose('points', {
       type: [RatePointRef],
       complexity: { field: 1, multiplier: 90 },
@@ -108,8 +109,7 @@ builder.queryField('rateHistories', (t) =>
     type: [HistoryRef],
     nullable: true,
     complexity: { field: 1, multiplier: 30 },
-    description:
-      'One rate of many markets over time, in catalog order: one entry per asked market, recorded or not, also of markets that are not composed yet. At most one entry per market of the catalog. Of one market on a screen: `Market.borrowApyHistory` and the fields beside it.',
+    description: `One rate of many markets over time, in catalog order: one entry per asked market, recorded or not, also of markets that are not composed yet. At most ${MAX_CHAINS * MAX_MARKETS} entries, one per market of the catalog. Of one market on a screen: \`Market.borrowApyHistory\` and the fields beside it.`,
     args: {
       kind: t.arg({ type: HistoryKindRef, required: true, description: 'Recorded rate.' }),
       chainIds: t.arg({ type: ['ChainId'], description: 'Only markets of these chains; of all when left out.' }),

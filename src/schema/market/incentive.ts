@@ -1,5 +1,6 @@
 import type { IncentiveCampaign } from '../../domain/facts.ts';
 import type { RunningIncentive } from '../../domain/market/types.ts';
+import { MAX_CAMPAIGNS } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
 
 const CampaignRef = builder.objectRef<IncentiveCampaign>('IncentiveCampaign').implement({
@@ -36,8 +37,7 @@ export const IncentiveRef = builder.objectRef<RunningIncentive>('Incentive').imp
     campaigns: t.expose('campaigns', {
       type: [CampaignRef],
       complexity: { field: 1, multiplier: 3 },
-      description:
-        'Running campaigns with an APR above zero, the largest first; at most as many as the provider runs on one market.',
+      description: `Running campaigns with an APR above zero, the largest first; at most ${MAX_CAMPAIGNS}.`,
     }),
   }),
 });

@@ -6,6 +6,7 @@ import { requireChain } from '../../resolvers/market/chains.ts';
 import { oracleOf } from '../../resolvers/market/market-facts.ts';
 import { marketGaps } from '../../resolvers/market/market-gaps.ts';
 import { findMarket, isVisible, listMarkets, strategiesOf } from '../../resolvers/market/markets.ts';
+import { MAX_LIQUIDITY_SOURCES, MAX_STRATEGIES, MAX_WARNINGS } from '../../shared/contract/list-bounds.ts';
 import { Decimal } from '../../shared/decimal.ts';
 import { builder } from '../builder.ts';
 import { ChainRef } from '../common/chain.ts';
@@ -101,15 +102,14 @@ MarketRef.implement({
     strategies: t.field({
       type: [StrategyRef],
       complexity: { field: 1, multiplier: 1 },
-      description:
-        'Strategies that stand on the market, listed or not: its loop, or the equity vaults on its stock; at most those of the catalog.',
+      description: `Strategies that stand on the market, listed or not: its loop, or the equity vaults on its stock; at most ${MAX_STRATEGIES}.`,
       resolve: (market, _args, ctx) => strategiesOf(market, ctx),
     }),
     freshness: t.expose('stamps', { type: FactFreshnessRef, description: 'Age of the facts, by group.' }),
     warnings: t.expose('warnings', {
       type: [WarningRef],
       complexity: { field: 1, multiplier: 1 },
-      description: 'Doubts about values that are shown; at most a handful, and empty when there is none.',
+      description: `Doubts about values that are shown; at most ${MAX_WARNINGS}, and empty when there is none.`,
     }),
     gaps: t.field(gapsOf((market) => marketGaps(market))),
   }),
@@ -169,8 +169,7 @@ builder.objectFields(MarketRef, (t) => ({
     type: [SharedSourceRef],
     nullable: true,
     complexity: { field: 1, multiplier: 5 },
-    description:
-      'Liquidity that the public allocator could bring, by source; one entry per vault and market that it may take from. `null` = not known, or the chain has no allocator: see `gaps`.',
+    description: `Liquidity that the public allocator could bring, by source; one entry per vault and market that it may take from, at most ${MAX_LIQUIDITY_SOURCES}, the largest ones. \`null\` = not known, or the chain has no allocator: see \`gaps\`.`,
     resolve: ({ facts }) => facts.sharedLiquidity?.value.sources ?? null,
   }),
 }));

@@ -1,5 +1,6 @@
 import type { ChartPoint } from '../../resolvers/common/services.ts';
 import { DEFAULT_CHART, type RequestedChart, readPriceChart } from '../../resolvers/market/charts.ts';
+import { MAX_CHART_POINTS } from '../../shared/contract/list-bounds.ts';
 import { MAX_CHART_DAYS } from '../../shared/vocabulary.ts';
 import { builder } from '../builder.ts';
 
@@ -26,18 +27,17 @@ export const PriceChartRef = builder.objectRef<RequestedChart>('PriceChart').imp
     prices: t.expose('prices', {
       type: [PointRef],
       complexity: { field: 1, multiplier: 50 },
-      description: 'Price of one coin, in `currency`; at most as many points as the provider gives for so many days.',
+      description: `Price of one coin, in \`currency\`; at most ${MAX_CHART_POINTS} points, the latest ones.`,
     }),
     marketCaps: t.expose('marketCaps', {
       type: [PointRef],
       complexity: { field: 1, multiplier: 50 },
-      description:
-        'Market capitalisation, in `currency`; at most as many points as the provider gives for so many days.',
+      description: `Market capitalisation, in \`currency\`; at most ${MAX_CHART_POINTS} points, the latest ones.`,
     }),
     totalVolumes: t.expose('totalVolumes', {
       type: [PointRef],
       complexity: { field: 1, multiplier: 50 },
-      description: 'Volume of 24 hours, in `currency`; at most as many points as the provider gives for so many days.',
+      description: `Volume of 24 hours, in \`currency\`; at most ${MAX_CHART_POINTS} points, the latest ones.`,
     }),
   }),
 });

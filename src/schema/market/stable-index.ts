@@ -1,4 +1,5 @@
 import { readStableIndex, type StableIndex, type StableIndexItem } from '../../resolvers/market/stable-index.ts';
+import { MAX_INDEX_POOLS, MAX_POOL_POINTS } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
 import { gapsOf } from '../common/gaps.ts';
 import { RatePointRef } from '../common/rate-point.ts';
@@ -17,7 +18,7 @@ const PoolRef = builder.objectRef<StableIndexItem>('StableIndexPool').implement(
     apyHistory: t.field({
       type: [RatePointRef],
       complexity: { field: 1, multiplier: 30 },
-      description: 'Daily APY, oldest first; at most one point a day.',
+      description: `Daily APY, oldest first; at most ${MAX_POOL_POINTS} points of 400 days.`,
       resolve: ({ pool }) => [...pool.history],
     }),
     freshness: t.expose('stamp', { type: FreshnessRef, description: 'Age of the measurement of the pool.' }),
@@ -35,8 +36,7 @@ const StableIndexRef = builder.objectRef<StableIndex>('StableIndex').implement({
     pools: t.expose('pools', {
       type: [PoolRef],
       complexity: { field: 1, multiplier: 10 },
-      description:
-        'Last good value of the pools, at most as many as the index lists; empty until the first was measured.',
+      description: `Last good value of the pools, at most ${MAX_INDEX_POOLS}, the latest measured ones; empty until the first was measured.`,
     }),
     gaps: t.field(gapsOf(({ gaps }) => gaps)),
   }),

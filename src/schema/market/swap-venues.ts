@@ -1,6 +1,6 @@
 import type { VenueCounts } from '../../transactions/index.ts';
 import { builder } from '../builder.ts';
-import { SwapSourceRef, VenueReasonRef } from '../transaction/swap-source.ts';
+import { SwapSourceRef, VENUE_REASON_COUNT, VenueReasonRef } from '../transaction/swap-source.ts';
 
 const RefusalCountRef = builder.objectRef<VenueCounts['refused'][number]>('SwapVenueRefusals').implement({
   description: 'Number of questions that a swap venue refused for one reason.',
@@ -26,7 +26,7 @@ export const SwapVenueRef = builder.objectRef<VenueCounts>('SwapVenue').implemen
     refused: t.expose('refused', {
       type: [RefusalCountRef],
       complexity: { field: 1, multiplier: 5 },
-      description: 'Questions without a usable answer, by reason; at most one entry per reason.',
+      description: `Questions without a usable answer, by reason; one entry per reason, at most ${VENUE_REASON_COUNT}.`,
     }),
     chosen: t.exposeInt('chosen', { description: 'Quotes that were the best and went into a preview or a build.' }),
     failedInSimulation: t.exposeInt('failedInSimulation', {

@@ -1,6 +1,7 @@
 import type { SummedDivergence } from '../../domain/tvl/types.ts';
 import type { TvlTotals } from '../../resolvers/common/services.ts';
 import { chainTvlGaps, readTvl, type ShownChainTvl, type ShownTvl, totalsGaps } from '../../resolvers/market/tvl.ts';
+import { MAX_CHAINS, MAX_MARKETS } from '../../shared/contract/list-bounds.ts';
 import { formatPct, toFixedHalfUp } from '../../shared/decimal.ts';
 import { builder } from '../builder.ts';
 import { gapsOf } from '../common/gaps.ts';
@@ -105,8 +106,7 @@ const ChainTvlRef = builder.objectRef<ShownChainTvl>('ChainTvl').implement({
       type: [DivergenceRef],
       nullable: true,
       complexity: { field: 1, multiplier: 5 },
-      description:
-        'Oracles far from their reference (more than 10 % from a price, more than 20 % from the value before a jump) whose values are in the sums, the largest first; at most one per market. `null` = not compared, see `gaps`.',
+      description: `Oracles far from their reference (more than 10 % from a price, more than 20 % from the value before a jump) whose values are in the sums, the largest first; one per market, at most ${MAX_MARKETS}. \`null\` = not compared, see \`gaps\`.`,
       resolve: ({ oracleDivergences }) => oracleDivergences ?? null,
     }),
     gaps: t.field(gapsOf(chainTvlGaps)),
@@ -120,13 +120,13 @@ const TvlRef = builder.objectRef<ShownTvl>('Tvl').implement({
     missingChains: t.expose('missingChains', {
       type: [MissingChainRef],
       complexity: { field: 1, multiplier: 1 },
-      description: 'Chains that are in no sum, because nothing was computed for them; at most one per served chain.',
+      description: `Chains that are in no sum, because nothing was computed for them; one per served chain, at most ${MAX_CHAINS}.`,
     }),
     totals: t.expose('total', { type: TotalsRef, description: 'Sums over all computed chains.' }),
     chains: t.expose('chains', {
       type: [ChainTvlRef],
       complexity: { field: 1, multiplier: 2 },
-      description: 'Computed chains, at most one entry per served chain.',
+      description: `Computed chains, one entry per served chain, at most ${MAX_CHAINS}.`,
     }),
   }),
 });

@@ -11,6 +11,8 @@ import {
   readReport,
   readReportList,
 } from '../../resolvers/ops/ops.ts';
+import { MAX_CHAINS } from '../../shared/contract/list-bounds.ts';
+import { SWAP_SOURCES } from '../../shared/vocabulary.ts';
 import { builder } from '../builder.ts';
 import { pageArgs } from '../common/page.ts';
 import { SwapVenueRef } from '../market/swap-venues.ts';
@@ -123,15 +125,14 @@ builder.objectFields(OpsRef, (t) => ({
     type: [SwapVenueRef],
     nullable: true,
     complexity: { field: 1, multiplier: 5 },
-    description:
-      'Counts of the quotes of each swap venue since the start of the process that answers; at most one entry per chain and venue.',
+    description: `Counts of the quotes of each swap venue since the start of the process that answers; one entry per chain and venue, at most ${MAX_CHAINS * SWAP_SOURCES.length}.`,
     resolve: (_ops, args, ctx) => [...readSwapVenues(args, ctx)],
   }),
   history: t.field({
     type: [SampleRef],
     nullable: true,
     complexity: { field: 10, multiplier: 20 },
-    description: `Totals over time, oldest first: at most one entry per chain and hour, for those with a report. Up to ${MAX_HISTORY_DAYS} days.`,
+    description: `Totals over time, oldest first: one entry per chain and hour, for those with a report, at most ${MAX_CHAINS * 24 * MAX_HISTORY_DAYS} in ${MAX_HISTORY_DAYS} days.`,
     args: {
       chainIds: t.arg({ type: ['ChainId'], description: CHAINS }),
       days: t.arg.int({

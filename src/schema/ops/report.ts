@@ -4,6 +4,7 @@ import type { PortfolioCounts } from '../../domain/portfolio/report.ts';
 import type { FailedPortfolio } from '../../domain/portfolio/types.ts';
 import { askedPageSize } from '../../resolvers/common/page.ts';
 import { listDocuments, type ReportList, type ShownReport } from '../../resolvers/ops/ops.ts';
+import { MAX_CHAINS, MAX_FAILED_WALLETS } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
 import { FailureReasonRef } from '../common/freshness.ts';
 import { MissingChainRef, pageArgs } from '../common/page.ts';
@@ -95,8 +96,8 @@ export const ReportRef = builder.objectRef<ShownReport>('PortfolioReport').imple
     failedWallets: t.field({
       type: [FailedPortfolioRef],
       complexity: { field: 1, multiplier: 1 },
-      description: 'Wallets that could not be read, at most one entry per wallet.',
-      resolve: ({ report }) => report.entries.filter(isFailed),
+      description: `Wallets that could not be read, one entry per wallet, at most ${MAX_FAILED_WALLETS}; \`counts\` tells the number of all.`,
+      resolve: ({ report }) => report.entries.filter(isFailed).slice(0, MAX_FAILED_WALLETS),
     }),
     documents: t.field({
       type: DocumentConnectionRef,
@@ -115,12 +116,12 @@ export const ReportListRef = builder.objectRef<ReportList>('PortfolioReports').i
     items: t.expose('reports', {
       type: [ReportRef],
       complexity: { field: 1, multiplier: 2 },
-      description: 'Reports, at most one per chain, in the order of the catalog.',
+      description: `Reports, one per chain, at most ${MAX_CHAINS}, in the order of the catalog.`,
     }),
     missingChains: t.expose('missingChains', {
       type: [MissingChainRef],
       complexity: { field: 1, multiplier: 1 },
-      description: 'Asked chains without a report; at most one entry per served chain.',
+      description: `Asked chains without a report; one entry per served chain, at most ${MAX_CHAINS}.`,
     }),
   }),
 });

@@ -1,6 +1,10 @@
+import { DRIFT_KINDS } from '../../domain/drift/types.ts';
 import type { GroupTotals, PortfolioAggregates, Total } from '../../domain/portfolio/aggregates.ts';
 import type { PortfolioSample } from '../../domain/portfolio/report.ts';
+import { UNRESOLVED_REASONS } from '../../domain/portfolio/types.ts';
+import { POSITION_STATUSES } from '../../domain/position/types.ts';
 import { type ShownAggregates, symbolsOf } from '../../resolvers/ops/ops.ts';
+import { MAX_CHAINS, MAX_MARKETS } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
 import { MissingChainRef } from '../common/page.ts';
 import { PositionStatusRef } from '../position/position.ts';
@@ -95,26 +99,26 @@ export const AggregatesRef = builder.objectRef<ShownAggregates>('PortfolioAggreg
     byStatus: t.expose('byStatus', {
       type: [StatusTotalsRef],
       complexity: { field: 1, multiplier: 3 },
-      description: 'Sums by status, one entry per status.',
+      description: `Sums by status, one entry per status, at most ${POSITION_STATUSES.length}.`,
     }),
     byMarket: t.expose('byMarket', {
       type: [MarketTotalsRef],
-      description: 'Sums by market, the largest net value first; at most one entry per market.',
+      description: `Sums by market, the largest net value first; one entry per market, at most ${MAX_CHAINS * MAX_MARKETS}.`,
     }),
     byDriftKind: t.expose('byDriftKind', {
       type: [DriftCountRef],
       complexity: { field: 1, multiplier: 3 },
-      description: 'Disagreements by kind, one entry per kind.',
+      description: `Disagreements by kind, one entry per kind, at most ${DRIFT_KINDS.length}.`,
     }),
     byUnresolvedReason: t.expose('byUnresolvedReason', {
       type: [UnresolvedCountRef],
       complexity: { field: 1, multiplier: 3 },
-      description: 'Unresolved rows by reason, one entry per reason.',
+      description: `Unresolved rows by reason, one entry per reason, at most ${UNRESOLVED_REASONS.length}.`,
     }),
     missingChains: t.expose('missingChains', {
       type: [MissingChainRef],
       complexity: { field: 1, multiplier: 1 },
-      description: 'Asked chains that the sums go without; at most one entry per served chain.',
+      description: `Asked chains that the sums go without; one entry per served chain, at most ${MAX_CHAINS}.`,
     }),
   }),
 });

@@ -3,6 +3,7 @@ import type { Position, PositionExit, PositionStatus } from '../../domain/positi
 import { POSITION_KEY } from '../../resolvers/common/global-id.ts';
 import { holdingGaps } from '../../resolvers/position/position-gaps.ts';
 import { findPosition, manualModeCalls, strategyOf, tokensOfPosition } from '../../resolvers/position/positions.ts';
+import { MAX_WARNINGS } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
 import { gapsOf } from '../common/gaps.ts';
@@ -221,8 +222,7 @@ function contractFields(t: Fields) {
       type: [UnsignedCallRef],
       nullable: true,
       complexity: { field: 1, multiplier: 4 },
-      description:
-        'In manual mode the unsigned calls that end the position, in order, at most four: repay all of the debt at the lending protocol, with the interest of half an hour approved, and take the collateral out. `null` = not in manual mode, or not known, see `manualMode`.',
+      description: `In manual mode the unsigned calls that end the position, in order, at most 4: repay all of the debt at the lending protocol, with the interest of half an hour approved, and take the collateral out. \`null\` = not in manual mode, or not known, see \`manualMode\`.`,
       resolve: (position, _args, ctx) => manualModeCalls(position, ctx),
     }),
     exitLiquidity: t.expose('exitLiquidity', {
@@ -254,7 +254,7 @@ function ageFields(t: Fields) {
     warnings: t.expose('warnings', {
       type: [WarningRef],
       complexity: { field: 1, multiplier: 1 },
-      description: 'Warnings about the values that the position is valued with, at most a few per value.',
+      description: `Warnings about the values that the position is valued with, at most ${MAX_WARNINGS}.`,
     }),
     gaps: t.field(gapsOf<Position>(holdingGaps)),
   };

@@ -17,6 +17,7 @@ import {
   showWallet,
   showWallets,
 } from '../../resolvers/position/wallets.ts';
+import { MAX_CHAINS, MAX_VAULTS } from '../../shared/contract/list-bounds.ts';
 import type { ProxyOwner } from '../../transactions/index.ts';
 import { builder } from '../builder.ts';
 import { gapsOf } from '../common/gaps.ts';
@@ -59,8 +60,7 @@ const WalletOnChainRef = builder.objectRef<ComposedWallet>('WalletOnChain').impl
       type: [LeftAuthorizationRef],
       nullable: true,
       complexity: { field: 1, multiplier: 1 },
-      description:
-        'Authorizations at the lending protocol that a broken-off batch left behind, with the call that ends each; at most one per router.',
+      description: `Authorizations at the lending protocol that a broken-off batch left behind, with the call that ends each; one per router, at most 1.`,
       resolve: (wallet, _args, ctx) => leftAuthorizations(wallet, ctx),
     }),
     proxyOf: t.field({
@@ -101,20 +101,19 @@ WalletRef.implement({
     address: t.expose('address', { type: 'Address', description: 'The address.' }),
     chainIds: t.field({
       type: ['ChainId'],
-      description: 'The asked chains, at most those that are served.',
+      description: `The asked chains, at most ${MAX_CHAINS}.`,
       resolve: ({ chainIds }) => [...chainIds],
     }),
     onChains: t.field({
       type: [WalletOnChainRef],
       complexity: { field: 1, multiplier: 2 },
-      description: 'The reading of each chain, at most one entry per asked chain.',
+      description: `The reading of each chain, one entry per asked chain, at most ${MAX_CHAINS}.`,
       resolve: ({ readings }) => [...readings],
     }),
     missingChains: t.field({
       type: [MissingChainRef],
       complexity: { field: 1, multiplier: 1 },
-      description:
-        'Asked chains on which the wallet cannot be read now, at most one entry per chain. A wallet that can be read on no asked chain is answered with an error instead.',
+      description: `Asked chains on which the wallet cannot be read now, one entry per chain, at most ${MAX_CHAINS}. A wallet that can be read on no asked chain is answered with an error instead.`,
       resolve: ({ missingChains }) => [...missingChains],
     }),
     positions: t.field({
@@ -134,7 +133,7 @@ WalletRef.implement({
     equityPositions: t.field({
       type: [EquityPositionRef],
       complexity: { field: 1, multiplier: 3 },
-      description: 'Open equity vaults, at most one entry per vault of the catalog.',
+      description: `Open equity vaults, one entry per chain and vault of the catalog, at most ${MAX_CHAINS * MAX_VAULTS}.`,
       resolve: ({ readings }) => readings.flatMap(({ equityPositions }) => equityPositions),
     }),
   }),
@@ -161,8 +160,7 @@ builder.queryFields((t) => ({
     nullable: { list: true, items: true },
     authScopes: { partner: true },
     complexity: (args) => ({ field: 1, multiplier: askedWallets(args) }),
-    description:
-      'Positions and equity vaults of several wallets, exactly one entry per address in the order asked. A wallet that cannot be read on any asked chain is `null` with an error of its own. Needs a key.',
+    description: `Positions and equity vaults of several wallets, exactly one entry per address in the order asked, at most ${MAX_WALLETS}. A wallet that cannot be read on any asked chain is \`null\` with an error of its own. Needs a key.`,
     args: {
       addresses: t.arg({ type: ['Address'], required: true, description: ADDRESSES }),
       chainIds: t.arg({ type: ['ChainId'], description: CHAINS }),

@@ -1,5 +1,6 @@
 import type { FactGroup } from '../../domain/facts.ts';
 import { findCatalogToken, requireCatalogToken } from '../../resolvers/market/tokens.ts';
+import { SWAP_SOURCES } from '../../shared/vocabulary.ts';
 import type { LiquidityPlace, VenueAnswer } from '../../transactions/index.ts';
 import {
   InsufficientLiquidityError,
@@ -118,7 +119,7 @@ builder.objectType(NoRouteError, {
     venues: t.field({
       type: [VenueAnswerRef],
       complexity: { field: 1, multiplier: 3 },
-      description: 'Every venue that was asked, at most one entry per venue.',
+      description: `Every venue that was asked, one entry per venue, at most ${SWAP_SOURCES.length}.`,
       resolve: (error) => [...detailsOf(error).venues],
     }),
   }),
@@ -199,7 +200,7 @@ builder.objectType(LimitExceededError, {
     limits: t.field({
       type: [NamedValueRef],
       complexity: { field: 1, multiplier: 2 },
-      description: 'The limits by name, e.g. `maxLeverage`, `maxLtvPct`, `maxAmount`; a handful at most.',
+      description: `The limits by name, e.g. \`maxLeverage\`, \`maxLtvPct\`, \`maxAmount\`; at most 5.`,
       resolve: (error) => Object.entries(detailsOf(error).limit).map(([name, value]) => ({ name, value })),
     }),
   }),

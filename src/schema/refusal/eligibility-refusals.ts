@@ -1,4 +1,5 @@
 import { requireCatalogToken } from '../../resolvers/market/tokens.ts';
+import { MAX_WALLET_POSITIONS } from '../../shared/contract/list-bounds.ts';
 import { AmbiguousYieldLoopsError } from '../../transactions/equity/index.ts';
 import {
   type Alternative,
@@ -77,7 +78,7 @@ builder.objectType(NotEligibleError, {
     alternatives: t.field({
       type: [AlternativeRef],
       complexity: { field: 1, multiplier: 3 },
-      description: 'Actions each of which alone leads to the same end, one per kind at most; empty when none does.',
+      description: `Actions each of which alone leads to the same end, one per kind, at most 3; empty when none does.`,
       resolve: (error) => [...(detailsOf(error).alternatives ?? [])],
     }),
     rule: t.field({
@@ -135,7 +136,7 @@ builder.objectType(AmbiguousYieldLoopsError, {
       resolve: (error) => detailsOf(error).vaultId,
     }),
     candidatePositionIndexes: t.intList({
-      description: 'Indexes of the loops that may belong to the vault, ascending; at most one per loop of the wallet.',
+      description: `Indexes of the loops that may belong to the vault, ascending; one per loop of the wallet, at most ${MAX_WALLET_POSITIONS}.`,
       resolve: (error) => [...detailsOf(error).candidates],
     }),
   }),

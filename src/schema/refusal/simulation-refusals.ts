@@ -1,4 +1,5 @@
 import { requireCatalogToken } from '../../resolvers/market/tokens.ts';
+import { MAX_ERROR_ARGUMENTS } from '../../shared/contract/list-bounds.ts';
 import { NotSimulatedError, SimulationMismatchError, SimulationRevertedError } from '../../transactions/index.ts';
 import { builder } from '../builder.ts';
 import { TokenRef } from '../refs.ts';
@@ -20,8 +21,8 @@ builder.objectType(SimulationRevertedError, {
     args: t.field({
       type: [NamedValueRef],
       complexity: { field: 1, multiplier: 3 },
-      description: 'Arguments of the contract error, exactly those that it declares.',
-      resolve: (error) => [...detailsOf(error).args],
+      description: `Arguments of the contract error, those that it declares, at most ${MAX_ERROR_ARGUMENTS}.`,
+      resolve: (error) => detailsOf(error).args.slice(0, MAX_ERROR_ARGUMENTS),
     }),
     cause: t.string({
       nullable: true,

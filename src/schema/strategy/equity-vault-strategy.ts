@@ -58,7 +58,7 @@ EquityVaultStrategyRef.implement({
     netApyLadder: t.expose('leverageLadder', {
       type: [VaultRungRef],
       complexity: { field: 1, multiplier: 3 },
-      description: 'Steps at the LTVs 0, target and highest; at most three.',
+      description: `Steps at the LTVs 0, target and highest; at most 3.`,
     }),
     targetRung: t.expose('defaultLeverage', {
       type: VaultRungRef,

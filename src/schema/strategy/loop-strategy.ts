@@ -1,5 +1,6 @@
 import type { Strategy } from '../../domain/strategy/types.ts';
 import { findStrategyOf } from '../../resolvers/strategy/strategies.ts';
+import { MAX_LADDER_RUNGS } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
 import { defineNode } from '../common/node.ts';
 import { ApySourceRef } from '../common/token.ts';
@@ -36,7 +37,7 @@ LoopStrategyRef.implement({
     leverageLadder: t.expose('leverageLadder', {
       type: [LeverageRungRef],
       complexity: { field: 1, multiplier: 10 },
-      description: 'Steps 1, 2, ... and then the exact maximum; at most one per whole leverage up to `maxLeverage`.',
+      description: `Steps 1, 2, ... and then the exact maximum; one per whole leverage up to \`maxLeverage\`, at most ${MAX_LADDER_RUNGS}.`,
     }),
     defaultLeverage: t.expose('defaultLeverage', {
       type: LeverageRungRef,

@@ -3,6 +3,7 @@ import { requireChain } from '../../resolvers/market/chains.ts';
 import { oracleOf } from '../../resolvers/market/market-facts.ts';
 import { marketOf, tokensOf } from '../../resolvers/strategy/strategies.ts';
 import { strategyGaps } from '../../resolvers/strategy/strategy-gaps.ts';
+import { MAX_WARNINGS } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
 import { ChainRef } from '../common/chain.ts';
 import { MarketDeploymentRef } from '../common/deployment.ts';
@@ -184,7 +185,7 @@ builder.interfaceFields(StrategyRef, (t) => ({
   warnings: t.field({
     type: [WarningRef],
     complexity: { field: 1, multiplier: 2 },
-    description: 'Doubts about values that are shown; at most a handful, and empty when there is none.',
+    description: `Doubts about values that are shown; at most ${2 * MAX_WARNINGS}, and empty when there is none.`,
     resolve: ({ spiralHints }) => [...(spiralHints?.warnings ?? [])],
   }),
   fees: t.expose('fees', {

@@ -1,4 +1,5 @@
 import { type StrategyChange, watchFreshness, watchStrategies } from '../../resolvers/strategy/subscriptions.ts';
+import { MAX_STRATEGIES } from '../../shared/contract/list-bounds.ts';
 import { type ChainId, EQUITY_PREFIX, encodeGlobalId, type StrategyId } from '../../shared/ids.ts';
 import { builder } from '../builder.ts';
 import { ChainRef } from '../common/chain.ts';
@@ -41,18 +42,16 @@ const StrategyChangeRef = builder.objectRef<StrategyChange>('StrategyChange').im
     changed: t.expose('changed', {
       type: [StrategyRef],
       complexity: { field: 1, multiplier: EXPECTED_CHANGES },
-      description:
-        'Strategies that match the filter and read differently now, ages aside; at most those of the catalog of the chain.',
+      description: `Strategies that match the filter and read differently now, ages aside; at most ${MAX_STRATEGIES}.`,
     }),
     removedIds: t.field({
       type: ['ID'],
-      description:
-        'Global ids of strategies that matched before and do not any more; of the same strategies as `removedStrategyIds`; at most those of the catalog.',
+      description: `Global ids of strategies that matched before and do not any more; of the same strategies as \`removedStrategyIds\`; at most ${MAX_STRATEGIES}.`,
       resolve: ({ chain, removed }) => removed.map((id) => strategyGlobalId(chain.chainId, id)),
     }),
     removedStrategyIds: t.expose('removed', {
       type: ['StrategyId'],
-      description: 'Domain ids of strategies that matched before and do not any more; at most those of the catalog.',
+      description: `Domain ids of strategies that matched before and do not any more; at most ${MAX_STRATEGIES}.`,
     }),
   }),
 });

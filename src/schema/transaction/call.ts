@@ -1,5 +1,6 @@
 import { numberToHex } from 'viem';
 import type { ShownCall } from '../../resolvers/common/calls.ts';
+import { MAX_CALL_ARGUMENTS } from '../../shared/contract/list-bounds.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
 import type { BuiltCall, Intent } from '../../transactions/index.ts';
 import { builder } from '../builder.ts';
@@ -25,7 +26,7 @@ const IntentRef = builder.objectRef<Intent>('CallIntent').implement({
     arguments: t.expose('arguments', {
       type: [NamedValueRef],
       complexity: { field: 1, multiplier: 10 },
-      description: 'All arguments by name, nested ones flattened; exactly those of the function.',
+      description: `All arguments by name, nested ones flattened; exactly those of the function, at most ${MAX_CALL_ARGUMENTS}.`,
     }),
     spender: t.expose('spender', {
       type: 'Address',

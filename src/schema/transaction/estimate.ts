@@ -1,5 +1,6 @@
 import { findCatalogToken } from '../../resolvers/market/tokens.ts';
 import type { Estimate, ShownAction, ShownWorstCase } from '../../resolvers/transaction/estimate.ts';
+import { MAX_COSTS } from '../../shared/contract/list-bounds.ts';
 import { formatPct } from '../../shared/decimal.ts';
 import type { FormattedCost } from '../../transactions/equity/index.ts';
 import type { BeforeAfter, CostKind, Liquidation } from '../../transactions/index.ts';
@@ -8,7 +9,7 @@ import { enumValues } from '../common/enum-values.ts';
 import { gapsOf } from '../common/gaps.ts';
 import { ORACLE_PRICE_AS_OF, ReadAtRef } from '../common/stamp.ts';
 import { TokenRef } from '../refs.ts';
-import { bpsOfRatio, type OnChain, PlanIssueRef } from './plan-issue.ts';
+import { bpsOfRatio, MAX_ISSUES, type OnChain, PlanIssueRef } from './plan-issue.ts';
 
 const PlanActionRef = builder.enumType('PlanAction', {
   description: 'The action that a preview or plan is about.',
@@ -148,8 +149,7 @@ export const EstimateRef = builder.interfaceRef<Estimate>('Estimate').implement(
     costs: t.field({
       type: [CostRef],
       complexity: { field: 1, multiplier: 4 },
-      description:
-        'The costs that are paid at once, one per kind and swap; empty where nothing is swapped and no fee is due.',
+      description: `The costs that are paid at once, one per kind and swap, at most ${MAX_COSTS} with every loop of a vault; empty where nothing is swapped and no fee is due.`,
       resolve: ({ costs, chainId }) => costs.map((cost) => ({ ...cost, chainId })),
     }),
     totalSwapCostOfEquityPct: t.expose('totalSwapCostPctOfEquity', {
@@ -165,7 +165,7 @@ export const EstimateRef = builder.interfaceRef<Estimate>('Estimate').implement(
     issues: t.field({
       type: [PlanIssueRef],
       complexity: { field: 1, multiplier: 3 },
-      description: 'Everything to know or to do before signing, at most a few entries per kind.',
+      description: `Everything to know or to do before signing, at most ${MAX_ISSUES}.`,
       resolve: ({ issues, chainId }) => issues.map((issue) => ({ ...issue, chainId })),
     }),
     readAt: t.field({

@@ -103,7 +103,7 @@ const LeveragePlanRef = builder.objectRef<ShownLeveragePlan>('LeveragePlan').imp
     approvals: t.field({
       type: [UnsignedCallRef],
       complexity: { field: 1, multiplier: 2 },
-      description: 'Exact allowances that are missing, in order, at most two; empty when none is.',
+      description: `Exact allowances that are missing, in order, at most 2; empty when none is.`,
       resolve: ({ approvals }) => [...approvals],
     }),
     tx: t.expose('tx', { type: UnsignedCallRef, description: 'The transaction.' }),

@@ -1,4 +1,5 @@
 import { findCatalogToken } from '../../resolvers/market/tokens.ts';
+import { MAX_ISSUES_PER_KIND } from '../../shared/contract/list-bounds.ts';
 import { Decimal } from '../../shared/decimal.ts';
 import type { ChainId } from '../../shared/ids.ts';
 import type { Issue } from '../../transactions/index.ts';
@@ -6,18 +7,21 @@ import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
 import { TokenRef } from '../refs.ts';
 
+const ISSUE_KINDS = enumValues<Issue['kind']>({
+  INSUFFICIENT_BALANCE: 'The wallet holds less than the plan takes.',
+  APPROVAL_NEEDED: 'The contract may not take the token yet; an approval of the plan allows it.',
+  PRICE_UNVERIFIED: 'Nothing but the venue itself prices the token.',
+  NOT_SIMULATED: 'The calls could not be tried out beforehand.',
+  REFERENCE_OLD: 'A feed behind the oracle that judges a swap is past its heartbeat: its last price is used.',
+  REFERENCE_UNDATED: 'The age of the price of the oracle that judges a swap is not known.',
+  SLIPPAGE_TIGHTENED: 'Less slippage than asked for holds in the calldata: more would break a limit of the contracts.',
+});
+/** Most entries of the issues of a preview or plan. */
+export const MAX_ISSUES: number = MAX_ISSUES_PER_KIND * Object.keys(ISSUE_KINDS).length;
+
 const IssueKindRef = builder.enumType('PlanIssueKind', {
   description: 'A kind of thing to know or to do before signing.',
-  values: enumValues<Issue['kind']>({
-    INSUFFICIENT_BALANCE: 'The wallet holds less than the plan takes.',
-    APPROVAL_NEEDED: 'The contract may not take the token yet; an approval of the plan allows it.',
-    PRICE_UNVERIFIED: 'Nothing but the venue itself prices the token.',
-    NOT_SIMULATED: 'The calls could not be tried out beforehand.',
-    REFERENCE_OLD: 'A feed behind the oracle that judges a swap is past its heartbeat: its last price is used.',
-    REFERENCE_UNDATED: 'The age of the price of the oracle that judges a swap is not known.',
-    SLIPPAGE_TIGHTENED:
-      'Less slippage than asked for holds in the calldata: more would break a limit of the contracts.',
-  }),
+  values: ISSUE_KINDS,
 });
 
 /** Part of a preview or plan, with the chain that its token is on. */

@@ -1,4 +1,5 @@
 import { receivedAmounts, type ShownAmount, type ShownPlanBase } from '../../resolvers/transaction/estimate.ts';
+import { MAX_PLAN_CALLS } from '../../shared/contract/list-bounds.ts';
 import { formatUnitsPlain } from '../../shared/decimal.ts';
 import { builder } from '../builder.ts';
 import { TokenRef } from '../refs.ts';
@@ -27,7 +28,7 @@ export const TransactionPlanRef = builder.interfaceRef<ShownPlanBase>('Transacti
     calls: t.field({
       type: [UnsignedCallRef],
       complexity: { field: 1, multiplier: 6 },
-      description: 'All calls in the order in which they are sent, at most some dozen.',
+      description: `All calls in the order in which they are sent, at most ${MAX_PLAN_CALLS}: the closing of each loop of a vault, and a handful.`,
       resolve: ({ calls }) => [...calls],
     }),
     atomicRequired: t.exposeBoolean('atomicRequired', {
@@ -61,8 +62,7 @@ export const TransactionPlanRef = builder.interfaceRef<ShownPlanBase>('Transacti
       type: [TokenAmountRef],
       nullable: true,
       complexity: { field: 1, multiplier: 2 },
-      description:
-        'Increase of the balances of the wallet in the simulation, fees of the contracts paid, at most two tokens; empty = none.',
+      description: `Increase of the balances of the wallet in the simulation, fees of the contracts paid, at most 2 tokens; empty = none.`,
       resolve: (plan, _args, ctx) => receivedAmounts(plan, ctx),
     }),
     simulatedGas: t.expose('gasUsed', {

@@ -1,5 +1,6 @@
 import type { Token } from '../../catalog/types.ts';
 import type { UsdPrice } from '../../domain/facts.ts';
+import { MAX_CHART_POINTS } from '../../shared/contract/list-bounds.ts';
 import { parsePrice } from '../prices.ts';
 import { type ParsedValue, readObservedMs } from '../readings.ts';
 import type { PriceChart } from '../types.ts';
@@ -50,5 +51,6 @@ function mapPoints(
     if (at.ok && typeof value === 'number' && value >= 0 && value <= max) byTime.set(at.value, value);
     else dropped += 1;
   }
-  return { points: [...byTime].sort(([a], [b]) => a - b), dropped };
+  const points = [...byTime].sort(([a], [b]) => a - b).slice(-MAX_CHART_POINTS);
+  return { points, dropped: dropped + byTime.size - points.length };
 }

@@ -1,3 +1,4 @@
+import { MAX_CAMPAIGNS } from '../../shared/contract/list-bounds.ts';
 import type { RateHistory } from '../../shared/rate-history.ts';
 import { gather, toBatch } from '../batch.ts';
 import { ABSENT, type AdapterDeps, createHttp, LIST_BYTES } from '../http.ts';
@@ -7,8 +8,8 @@ import { mapCampaigns, mapEnded, mapMetrics } from './map.ts';
 import { metricsSchema, pageSchema } from './schema.ts';
 
 const PAGE_SIZE = 100;
-/** 2000 running campaigns of one kind on one chain: about twenty times today's number. */
-const MAX_PAGES = 20;
+/** About twenty times today's number. */
+const MAX_PAGES = MAX_CAMPAIGNS / PAGE_SIZE;
 type CampaignType = 'MORPHOBORROW' | 'MORPHOCOLLATERAL';
 
 /** Read running incentive campaigns and their APR over time. */

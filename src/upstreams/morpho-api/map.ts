@@ -1,4 +1,5 @@
 import type { BorrowHistory, FailureReason, SharedLiquidity } from '../../domain/facts.ts';
+import { MAX_LIQUIDITY_SOURCES } from '../../shared/contract/list-bounds.ts';
 import { MARKET_ID_PATTERN, type MarketId } from '../../shared/ids.ts';
 import { BORROW_APY_PCT, type ParsedValue, readAddress, readAmount } from '../readings.ts';
 import { historyOf, readSeries } from '../series.ts';
@@ -26,7 +27,13 @@ export function mapSharedLiquidity(market: unknown): ParsedValue<SharedLiquidity
     // The same route may be listed twice: the smaller amount is the safe one.
     if (known === undefined || source.value.assets < known.assets) byRoute.set(route, source.value);
   }
-  return { ok: true, value: { sources: [...byRoute.values()] } };
+  return { ok: true, value: { sources: largest([...byRoute.values()]) } };
+}
+
+/** The whole list, or the largest sources of one that is too long: the liquidity is then told too low. */
+function largest(sources: readonly LiquiditySource[]): readonly LiquiditySource[] {
+  if (sources.length <= MAX_LIQUIDITY_SOURCES) return sources;
+  return sources.toSorted((a, b) => (a.assets < b.assets ? 1 : -1)).slice(0, MAX_LIQUIDITY_SOURCES);
 }
 
 function readSource(row: Source): ParsedValue<LiquiditySource> {

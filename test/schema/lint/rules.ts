@@ -188,12 +188,23 @@ const nullableRoots: Rule = (part) =>
     ? 'fields of Query and Ops are nullable'
     : undefined;
 
-const BOUND = /\bat most\b|\bup to\b|\bexactly\b|\bone (?:entry )?(?:per|for each|for every)\b/i;
+/**
+ * Read the number of entries that a list has at most. `gaps` has one for each of the fields, and states no other number;
+ * `undefined` = the description states none.
+ */
+export function statedBound(field: string, description: string | null | undefined): number | undefined {
+  const text = description ?? '';
+  if (field === 'gaps' && text.endsWith('at most one entry per field.')) return Number.POSITIVE_INFINITY;
+  const number = /\bat most (\d+)\b/i.exec(text)?.[1];
+  return number === undefined ? undefined : Number(number);
+}
 
-/** A list without pages says how long it can be. */
+/** Every list states the number of its entries at most, pages and edges too. */
 const bounds: Rule = (part) => {
-  if (part.kind !== 'field' || !isList(part.type) || /Connection$/.test(part.parent.name)) return undefined;
-  return BOUND.test(part.description ?? '') ? undefined : 'a list says how many entries it has at most';
+  if (part.kind !== 'field' || !isList(part.type)) return undefined;
+  return statedBound(part.name, part.description) === undefined
+    ? 'a list states the number of its entries at most'
+    : undefined;
 };
 
 const ENVELOPES = /^(Query|Mutation|Subscription|Ops|PageInfo)$|(Connection|Edge)$/;
