@@ -110,7 +110,8 @@ query WalletHoldings($address: Address!) {
       strategyId
       netValueUsd
       netApyPct
-      stock { symbol collateralAmount ltvPct ltvHeadroomPct liquidationPriceUsd }
+      stockToken { symbol }
+      stock { collateralAmount ltvPct ltvHeadroomPct liquidationPriceUsd }
       yieldLoops { id positionIndex netValueUsd }
       yieldLoopMatch
       gaps(reasons: [NOT_MEASURED, SOURCE_FAILED]) { field message }

@@ -73,7 +73,7 @@ describe.skipIf(!installed)(
       expect(response.status()).toBe(200);
       const { data, errors } = await response.json();
       expect(errors).toBeUndefined();
-      expect(data.strategies.nodes).toHaveLength(10);
+      expect(data.strategies.nodes).toHaveLength(20);
       await expect.poll(() => page.locator('.result-window').innerText()).toContain('totalCount');
       await page.screenshot({ path: join(tmpdir(), 'graphiql.png') });
     });

@@ -356,6 +356,7 @@ describe('before the first measurement', () => {
     const positions = await early.get(pathOf(addressOf('looper')), PARTNER);
     expect([positions.status, positions.body.error.code]).toEqual([503, 'not_ready']);
     cut.get(4663)?.set({ kind: 'pass' });
+    early.clock.advance(5_000);
     await early.refresh('lending-state:4663', 'tvl:4663');
     const { status, body } = await early.get('/v1/tvl');
     expect(status).toBe(200);

@@ -103,6 +103,7 @@ test.each(['/v1/markets/borrow-apy-history', '/v1/collateral/apy-history'])(
 
 test('the chain returns with its node', async () => {
   proxy.set({ kind: 'pass' });
+  service.clock.advance(5_000);
   await service.refresh('lending-state:4663');
   const { body } = await service.get('/v1/app/markets');
   expect(chainsIn(body)).toEqual([1, 4663]);

@@ -128,7 +128,7 @@ describe('paths of the contract', () => {
 
   test('404 for a path that does not exist', async () => {
     expectEnvelope(await service.get('/v1/strategy'), 404, 'not_found');
-    expectEnvelope(await service.get('/v1/strategies/'), 404, 'not_found');
+    expectEnvelope(await service.get('/v1/strategies//'), 404, 'not_found');
   });
 });
 
