@@ -78,7 +78,10 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
     const { result, validity, again } = await execute({ operation, variables: route.variables(input), entry });
     const [error] = result.errors ?? [];
     if (error) {
-      const failure = fromGraphQLError(error, (field) => locateField(field, { ...route, pathParams }));
+      const failure = fromGraphQLError(error, (details) => {
+        const field = locateField(details.field, { ...route, pathParams });
+        return { ...details, field, ...route.sentAs?.(input)[field] };
+      });
       return { ok: false, response: errorResponse(failure, request.correlationId) };
     }
     return { ok: true, data: result.data, project: (data) => route.project(data, input), validity, again };
@@ -203,7 +206,7 @@ function attempt<T>(run: () => T): Attempt<T> {
 }
 
 /** The pipeline has masked and classified the error: `extensions` has code, status, details. */
-function fromGraphQLError(error: GraphQLError, locate: (field: string) => string): ErrorContent {
+function fromGraphQLError(error: GraphQLError, locate: LocateDetails): ErrorContent {
   const { code, status, details, retryAfterSec } = error.extensions;
   if (!isErrorCode(code)) return INTERNAL;
   return {
@@ -215,11 +218,13 @@ function fromGraphQLError(error: GraphQLError, locate: (field: string) => string
   };
 }
 
+type LocateDetails = (details: { readonly field: string }) => object;
+
 /** Replace the names of inputs in the pipeline by their location in the request. */
-function locatedDetails(details: unknown, locate: (field: string) => string): unknown {
+function locatedDetails(details: unknown, locate: LocateDetails): unknown {
   if (typeof details !== 'object' || details === null) return details;
   const { field } = details as { readonly field?: unknown };
-  return typeof field === 'string' ? { ...details, field: locate(field) } : details;
+  return typeof field === 'string' ? locate({ ...details, field }) : details;
 }
 
 const INTERNAL: ErrorContent = {

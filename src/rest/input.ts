@@ -86,7 +86,7 @@ const MAX_IGNORED_LENGTH = 64;
 /** The names of ignored query parameters as a header value, percent-encoded; `undefined` when there are none. */
 export function ignoredParameters(query: string, known: readonly string[]): string | undefined {
   if (query === '') return undefined;
-  const ignored = [...new URLSearchParams(query).keys()].filter((name) => !known.includes(name));
+  const ignored = [...new URLSearchParams(query).keys()].filter((name) => name !== '' && !known.includes(name));
   if (ignored.length === 0) return undefined;
   return [...new Set(ignored)]
     .slice(0, MAX_IGNORED_NAMES)

@@ -108,6 +108,9 @@ export interface RoutePages<Data> {
   readonly next: (data: Data) => Readonly<Record<string, unknown>> | null;
 }
 
+/** The location and value of what was sent, by the location of a part of it. */
+export type SentAs = Readonly<Record<string, { readonly field: string; readonly value: string }>>;
+
 /**
  * One row of the /v1 contract: the mapping from a path to the variables of a persisted operation, from its data to the frozen
  * body, and its documentation.
@@ -130,6 +133,8 @@ export interface Route<Params = unknown, Body = unknown, Data = unknown> {
    * @throws AppError (404 when the data is null)
    */
   readonly project: (data: Data, input: { readonly params: Params; readonly body: Body }) => unknown;
+  /** Inputs that were sent as parts of another one: its location and value, by the location that an error names. */
+  readonly sentAs?: (input: { readonly params: Params; readonly body: Body }) => SentAs;
   /** Set for a body that is too long for memory: it is streamed, and starts with the first page. */
   readonly pages?: RoutePages<Data> | undefined;
   readonly response: z.ZodType;

@@ -248,4 +248,25 @@ describe('queries', () => {
     expect(() => queryItems([many], foreignOrder)).toThrow(BadRequestError);
     expect(() => queryItems([many], { ...all, after: 'nonsense' })).toThrow(BadRequestError);
   });
+
+  test('error: BadRequestError for a cursor of another list', () => {
+    const byAge = { ...all, order: 'age', direction: 'asc' } as const;
+    const lists = [
+      queryItems,
+      queryPortfolios,
+      (...[reports, query]: Parameters<typeof queryItems>) => queryDrift(reports, {}, query),
+    ];
+    for (const [i, list] of lists.entries()) {
+      const cursor = list([many], byAge).edges[0]?.cursor as string;
+      for (const [j, other] of lists.entries()) {
+        for (const query of [
+          { ...byAge, after: cursor },
+          { ...byAge, before: cursor },
+        ]) {
+          if (i === j) expect(other([many], query).totalCount).toBeGreaterThan(0);
+          else expect(() => other([many], query)).toThrow(BadRequestError);
+        }
+      }
+    }
+  });
 });

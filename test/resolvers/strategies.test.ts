@@ -187,6 +187,8 @@ describe('listMarkets', () => {
     [{ last: 501 }, 'last'],
     [{ first: 1, before: 'nonsense' }, 'before'],
     [{ first: 1, after: 'nonsense' }, 'after'],
+    [{ first: 1, after: btoa('tokens:1') }, 'after'],
+    [{ last: 1, before: btoa('positions:1') }, 'before'],
   ])('error: BadRequestError for %j', (args, field) => {
     expect(() => listMarkets(args, ctx)).toThrow(
       expect.objectContaining({ code: 'bad_request', details: expect.objectContaining({ field }) }),

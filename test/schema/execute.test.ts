@@ -166,6 +166,19 @@ describe('arguments', () => {
     });
     expect(firstError(result)).toMatchObject({ code: 'bad_request', details: { field: 'filter.chainIds' } });
   });
+
+  it.each(['items', 'portfolios', 'drift', 'aggregates'])(
+    'error: BadRequestError for a chain that is not served in the filter of ops.%s, naming the field',
+    async (field) => {
+      const caller = { kind: 'key', keyId: 'ops', tier: 'ops' } as const;
+      const source = `{ ops { ${field}(filter: { chainIds: [5] }) { __typename } } }`;
+      const result = await graphql({ schema, source, contextValue: { ...ctx, caller } });
+      expect(firstError(result)).toMatchObject({
+        code: 'bad_request',
+        details: { field: 'filter.chainIds', value: '5' },
+      });
+    },
+  );
 });
 
 describe('complexity', () => {

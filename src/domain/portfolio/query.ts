@@ -70,7 +70,7 @@ export function queryPortfolios(reports: readonly PortfolioReport[], query: List
       return [{ node: portfolio, place: walletPlace(portfolio, matching, query.order) }];
     }),
   );
-  return cut(found, query);
+  return cut('portfolios', found, query);
 }
 
 /** List the loops and vaults that match. Of a whole vault the least headroom of its parts counts. */
@@ -85,7 +85,7 @@ export function queryItems(reports: readonly PortfolioReport[], query: ListQuery
       }));
     }),
   );
-  return cut(found, query);
+  return cut('items', found, query);
 }
 
 export interface DriftFilter {
@@ -116,7 +116,7 @@ export function queryDrift(
       node,
       place: { key: node.firstSeenMs, chainId: node.chainId, id: `${node.wallet} ${node.positionIndex} ${node.kind}` },
     }));
-  return cut(found, { ...page, order: 'age', direction: 'asc' });
+  return cut('drift', found, { ...page, order: 'age', direction: 'asc' });
 }
 
 export function matcherOf(filter: ItemFilter): (row: ItemRow) => boolean {
@@ -225,14 +225,19 @@ function compare(a: SortPosition, b: SortPosition, direction: Direction): number
   return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
 }
 
+/** Where a cursor is good: the same position stands elsewhere in another list or order. */
+type CursorScope = Pick<ListQuery, 'order' | 'direction'> & { readonly list: 'portfolios' | 'items' | 'drift' };
+
 function cut<T>(
+  list: CursorScope['list'],
   found: readonly { readonly node: T; readonly place: SortPosition }[],
   query: Pick<ListQuery, 'order' | 'direction' | 'window' | 'after' | 'before'>,
 ): Listed<T> {
   const { order, direction } = query;
+  const scope = { list, order, direction };
   const sorted = found.toSorted((a, b) => compare(a.place, b.place, direction));
-  const after = query.after === undefined ? undefined : decodePlace(query.after, order, direction, 'after');
-  const before = query.before === undefined ? undefined : decodePlace(query.before, order, direction, 'before');
+  const after = query.after === undefined ? undefined : decodePlace(query.after, scope, 'after');
+  const before = query.before === undefined ? undefined : decodePlace(query.before, scope, 'before');
   const { items, ...cut } = cutPage(
     sorted,
     query.window,
@@ -241,25 +246,21 @@ function cut<T>(
   );
   return {
     ...cut,
-    edges: items.map(({ place, node }) => ({ cursor: encodePlace(place, order, direction), node })),
+    edges: items.map(({ place, node }) => ({ cursor: encodePlace(place, scope), node })),
     totalCount: sorted.length,
   };
 }
 
 /** A cursor encodes the position of an entry instead of an offset, because entries may appear and vanish between two pages. */
-function encodePlace({ key, chainId, id }: SortPosition, order: PortfolioOrder, direction: Direction): string {
-  return btoa(JSON.stringify([order, direction, key, chainId, id]));
+function encodePlace({ key, chainId, id }: SortPosition, { list, order, direction }: CursorScope): string {
+  return btoa(JSON.stringify([list, order, direction, key, chainId, id]));
 }
 
-function decodePlace(
-  cursor: string,
-  order: PortfolioOrder,
-  direction: Direction,
-  field: 'after' | 'before',
-): SortPosition {
+function decodePlace(cursor: string, { list, order, direction }: CursorScope, field: 'after' | 'before'): SortPosition {
   const row = parsed(cursor);
-  if (Array.isArray(row) && row.length === 5 && row[0] === order && row[1] === direction) {
-    const [, , key, chainId, id]: unknown[] = row;
+  const isOfList = Array.isArray(row) && row.length === 6 && row[0] === list;
+  if (isOfList && row[1] === order && row[2] === direction) {
+    const [, , , key, chainId, id]: unknown[] = row;
     if (
       (key === null || typeof key === 'number' || typeof key === 'string') &&
       typeof chainId === 'number' &&

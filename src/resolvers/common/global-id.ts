@@ -48,7 +48,10 @@ export function parseNodeKey<const Names extends readonly KeyPart[]>(
 export function parsePositionId(id: string, field: string): NodeKey<typeof POSITION_KEY> {
   const { typename, key } = decodeGlobalId(id, field);
   if (typename !== 'Position') throw otherType(typename, field);
-  return parseNodeKey(POSITION_KEY, key, { id, field });
+  const parts = parseNodeKey(POSITION_KEY, key, { id, field });
+  // Another spelling of the key is refused as in `node`.
+  if (parts.join(':') !== key) throw invalidGlobalId(id, field);
+  return parts;
 }
 
 function otherType(typename: string, field: string): BadRequestError {

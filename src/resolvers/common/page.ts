@@ -45,6 +45,7 @@ export function toPage<T>(
 /**
  * Cut one page out of a list whose entries never change their places among each other. The cursor is an entry's rank, not
  * its index in this list: an entry that appears or disappears moves no other.
+ * @param list name of the list in its cursors, because a rank in another list looks alike
  * @throws BadRequestError for a broken bound or something that is no cursor.
  */
 export function pageByRank<T>(
@@ -52,17 +53,18 @@ export function pageByRank<T>(
   rankOf: (entry: T) => number,
   args: PageArgs,
   max: number,
+  list: string,
 ): Page<T> {
   const window = pageWindow(args, max);
-  const after = args.after == null ? -1 : decodeRank(args.after, 'after');
-  const before = args.before == null ? Number.POSITIVE_INFINITY : decodeRank(args.before, 'before');
+  const after = args.after == null ? -1 : decodeRank(args.after, list, 'after');
+  const before = args.before == null ? Number.POSITIVE_INFINITY : decodeRank(args.before, list, 'before');
   const cut = cutPage(
     entries,
     window,
     (entry) => rankOf(entry) > after,
     (entry) => rankOf(entry) < before,
   );
-  const edges = cut.items.map((node) => ({ cursor: encodeRank(rankOf(node)), node }));
+  const edges = cut.items.map((node) => ({ cursor: encodeRank(rankOf(node), list), node }));
   return toPage(edges, { ...cut, totalCount: entries.length });
 }
 
@@ -101,12 +103,12 @@ function notACursor(cursor: string, field: 'after' | 'before'): BadRequestError 
   );
 }
 
-function encodeRank(rank: number): string {
-  return btoa(`rank:${rank}`);
+function encodeRank(rank: number, list: string): string {
+  return btoa(`${list}:${rank}`);
 }
 
-function decodeRank(cursor: string, field: 'after' | 'before'): number {
-  const match = cursor.length > 64 ? null : /^rank:(\d{1,9})$/.exec(Buffer.from(cursor, 'base64').toString());
-  if (match?.[1] !== undefined) return Number(match[1]);
+function decodeRank(cursor: string, list: string, field: 'after' | 'before'): number {
+  const match = cursor.length > 64 ? null : /^(\w+):(\d{1,9})$/.exec(Buffer.from(cursor, 'base64').toString());
+  if (match?.[1] === list) return Number(match[2]);
   throw notACursor(cursor, field);
 }

@@ -52,7 +52,7 @@ export function chainOfId(
   const chain = ctx.services.catalog.chains.find(hasObject);
   if (chain === undefined || named === undefined) return chain;
   throw new BadRequestError(
-    `chainId ${named.chainId} contradicts the ${name}, which is on chain ${chain.chainId}. Send chainId ${chain.chainId}, or none.`,
+    `chainId ${named.chainId} contradicts the ${name}, which is on chain ${chain.chainId}. Send chainId ${chain.chainId}.`,
     { field, value: String(named.chainId), limit: { oneOf: [chain.chainId] } },
   );
 }

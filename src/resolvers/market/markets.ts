@@ -38,7 +38,7 @@ export function listMarkets(args: MarketsArgs, ctx: AppContext): ComposedPage<Co
   const markets = composed.flatMap((chain) => chain.markets);
   const wanted = args.listed == null ? markets : markets.filter((market) => isVisible(market, ctx) === args.listed);
   return {
-    ...pageByRank(wanted, catalogRank(ctx), args, ctx.maxPageSize),
+    ...pageByRank(wanted, catalogRank(ctx), args, ctx.maxPageSize, 'markets'),
     asOfMs: oldestOf(composed),
     missingChains,
     missingFacts: missingOf(ctx, composed),

@@ -23,7 +23,10 @@ export function listTokens(args: TokensArgs, ctx: AppContext): Page<Token> & { r
   const ranks = new Map(
     ctx.services.catalog.chains.flatMap((chain) => chain.tokens).map((token, rank) => [token, rank]),
   );
-  return { ...pageByRank(tokens, (token) => ranks.get(token) ?? ranks.size, args, ctx.maxPageSize), asOfMs: null };
+  return {
+    ...pageByRank(tokens, (token) => ranks.get(token) ?? ranks.size, args, ctx.maxPageSize, 'tokens'),
+    asOfMs: null,
+  };
 }
 
 /** Look a curated token up. @throws BadRequestError, NotFoundError */

@@ -91,8 +91,9 @@ export const DEFAULT_PORTFOLIO_ORDER = { field: 'value', direction: 'desc' } as 
 export async function readReportList(
   { chainIds }: { readonly chainIds?: Maybe<readonly ChainId[]> },
   ctx: AppContext,
+  field = 'chainIds',
 ): Promise<ReportList> {
-  const chains = selectChains(ctx, chainIds);
+  const chains = selectChains(ctx, chainIds, field);
   const read = await Promise.allSettled(chains.map(({ chainId }) => readReport({ chainId }, ctx)));
   const reports: ShownReport[] = [];
   const missingChains: MissingChain[] = [];
@@ -171,7 +172,7 @@ export async function readDrift(
 
 /** List wallets by what they hold. @throws as `readReportList` */
 export async function listPortfolios(args: ListArgs, ctx: AppContext): Promise<OpsPage<Portfolio>> {
-  const list = await readReportList({ chainIds: args.filter?.chainIds }, ctx);
+  const list = await readReportList({ chainIds: args.filter?.chainIds }, ctx, 'filter.chainIds');
   return pageOf(list, queryPortfolios(reportsOf(list), listQuery(args, ctx)), (portfolio) => portfolio);
 }
 
@@ -180,7 +181,7 @@ export async function listItems(
   args: ListArgs & { readonly isWhole?: boolean | undefined },
   ctx: AppContext,
 ): Promise<OpsPage<PortfolioItem>> {
-  const list = await readReportList({ chainIds: args.filter?.chainIds }, ctx);
+  const list = await readReportList({ chainIds: args.filter?.chainIds }, ctx, 'filter.chainIds');
   const query = { ...listQuery(args, ctx), isWhole: args.isWhole };
   return pageOf(list, queryItems(reportsOf(list), query), ({ item }) => item);
 }
@@ -191,7 +192,11 @@ export async function listDrift(
   ctx: AppContext,
 ): Promise<OpsPage<Drift>> {
   const ofItems = args.items?.chainIds;
-  const list = await readReportList({ chainIds: args.filter?.chainIds ?? ofItems }, ctx);
+  const list = await readReportList(
+    { chainIds: args.filter?.chainIds ?? ofItems },
+    ctx,
+    args.filter?.chainIds == null ? 'items.chainIds' : 'filter.chainIds',
+  );
   const { chainIds: _chains, ...filter } = args.filter ?? {};
   const found = queryDrift(
     reportsOf(list).filter(({ chainId }) => ofItems == null || ofItems.includes(chainId)),
@@ -207,7 +212,7 @@ export async function readAggregates(
   { filter }: { readonly filter?: Maybe<PortfolioFilterInput> },
   ctx: AppContext,
 ): Promise<ShownAggregates> {
-  const list = await readReportList({ chainIds: filter?.chainIds }, ctx);
+  const list = await readReportList({ chainIds: filter?.chainIds }, ctx, 'filter.chainIds');
   const aggregates = await ctx.live().ops.aggregate(reportsOf(list), toFilter(filter ?? {}));
   return { ...aggregates, missingChains: list.missingChains };
 }

@@ -91,7 +91,7 @@ export function positionsOf(
   const rankOf = ({ chainId, id }: Position) => chainIds.indexOf(chainId) * (MAX_INDEX + 1) + MAX_INDEX - id;
   const times = readings.map(({ block }) => Number(block.timestamp) * 1_000);
   return {
-    ...pageByRank(entries, rankOf, args, ctx.maxPageSize),
+    ...pageByRank(entries, rankOf, args, ctx.maxPageSize, 'positions'),
     asOfMs: times.length === 0 ? null : Math.min(...times),
     missingChains,
   };

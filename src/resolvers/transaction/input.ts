@@ -87,7 +87,8 @@ function placeOf(
   if ((id == null) === (at == null)) throw notOne('input.position', ['id', 'at']);
   if (at) {
     const { chainId, marketId } = at;
-    if (marketId != null) {
+    // In the contract of /v1 both are parts of one positionId, which the builder compares with the position.
+    if (marketId != null && ctx.contract !== 'v1') {
       const hasMarket = (chain: Chain) => ctx.services.catalog.market(chain.chainId, marketId) !== undefined;
       chainOfId(ctx, 'marketId', { chainId }, hasMarket, 'input.position.at.');
     }

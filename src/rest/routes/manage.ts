@@ -63,8 +63,13 @@ export function manageRoute({ chainIds }: RouteOptions): AnyRoute {
     }),
     variables: ({ body: { userAddress, ...body } }) => ({
       wallet: userAddress,
-      input: manageVariables(body, chainIds[0] ?? 1),
+      input: manageVariables(body, chainIds),
     }),
+    sentAs: ({ body: { positionId } }) => {
+      if (positionId === undefined) return {};
+      const sent = { field: 'body.positionId', value: textOf(positionId) };
+      return { 'body.id': sent, 'body.chainId': sent };
+    },
     project: ({ manageLeveragePlan: answer }: ManageBuildMutation) => {
       const plan = answered(answer);
       if (isRefusal(plan)) throw refusalError(plan);
@@ -89,8 +94,8 @@ interface ManageBody extends BoundsBody, Omit<GivenFields, 'minAmountOut' | 'id'
 }
 
 /** @throws BadRequestError naming a field of the body that the action does not take, or lacks */
-function manageVariables(body: ManageBody, defaultChainId: number): ManageBuildMutationVariables['input'] {
-  const at = placeOf(body, defaultChainId);
+function manageVariables(body: ManageBody, chainIds: readonly number[]): ManageBuildMutationVariables['input'] {
+  const at = placeOf(body, chainIds);
   inBody(() => checkManageFields({ ...body, id: at.positionIndex }));
   const { allowUnsimulated } = body;
   return {
@@ -101,20 +106,33 @@ function manageVariables(body: ManageBody, defaultChainId: number): ManageBuildM
   };
 }
 
-/** @throws BadRequestError for both or neither of id and positionId, and for a chainId that contradicts the positionId */
-function placeOf({ id, positionId, chainId }: ManageBody, defaultChainId: number) {
+/**
+ * @throws BadRequestError for both or neither of id and positionId, for a positionId on a chain that is not served, and for a
+ * chainId that contradicts it
+ */
+function placeOf({ id, positionId, chainId }: ManageBody, chainIds: readonly number[]) {
   if ((id === undefined) === (positionId === undefined)) {
     throw new BadRequestError('Send exactly one of positionId and id, from the positions endpoint.', {
       field: 'body.positionId',
       limit: { exactlyOneOf: ['positionId', 'id'] },
     });
   }
-  if (positionId === undefined) return { chainId: chainId ?? defaultChainId, positionIndex: id ?? 0 };
+  if (positionId === undefined) return { chainId: chainId ?? chainIds[0] ?? 1, positionIndex: id ?? 0 };
+  if (!chainIds.includes(positionId.chainId)) {
+    throw new BadRequestError(
+      `The positionId is on chain ${positionId.chainId}, which is not served. Send one on ${chainIds.join(' or ')}.`,
+      { field: 'body.positionId', value: textOf(positionId), limit: { oneOf: chainIds } },
+    );
+  }
   if (chainId === undefined || chainId === positionId.chainId) return positionId;
   throw new BadRequestError(
     `chainId ${chainId} contradicts the positionId, which is on chain ${positionId.chainId}. Send chainId ${positionId.chainId}, or none.`,
     { field: 'body.chainId', value: String(chainId), limit: { oneOf: [positionId.chainId] } },
   );
+}
+
+function textOf({ chainId, marketId, positionIndex }: PositionIdParts): string {
+  return `${chainId}-${marketId}-${positionIndex}`;
 }
 
 function actionVariables(body: ManageBody): ManageBuildMutationVariables['input']['action'] {

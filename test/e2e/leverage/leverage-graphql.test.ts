@@ -253,6 +253,11 @@ describe('manageLeveragePlan', () => {
       { field: 'input.position.id', value: '5', limit: { oneOf: [1, 4663] } },
       'input.position.id 5 is not served. Send one of 1, 4663.',
     ]);
+    const otherSpelling = encodeGlobalId('Position', `1:${user.toLowerCase()}:${index}`);
+    expect(await refused(user, { id: otherSpelling })).toMatchObject([
+      { field: 'input.position.id', value: expect.stringMatching(/^UG9/) },
+      expect.stringContaining('is not a global id'),
+    ]);
     for (const position of [{}, { id, at: { chainId: 1, positionIndex: index } }]) {
       expect((await refused(user, position))[1]).toMatch(/exactly one/i);
     }

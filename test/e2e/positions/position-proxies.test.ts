@@ -270,11 +270,14 @@ describe('POST /v1/partner/manage/build by positionId', () => {
       ],
       [{}, { field: 'body.positionId', limit: { exactlyOneOf: ['positionId', 'id'] } }],
       [{ positionId: `4663-${sibling}-${index}` }, { field: 'body.positionId', value: `4663-${sibling}-${index}` }],
-      [{ positionId: `4663-${elsewhere}-${index}` }, { field: 'body.chainId', limit: { oneOf: [1] } }],
-      [{ positionId: `10-${marketId}-${index}` }, { field: 'body.chainId', value: '10' }],
+      [{ positionId: `4663-${elsewhere}-${index}` }, { field: 'body.positionId', value: `4663-${elsewhere}-${index}` }],
+      [{ positionId: `10-${marketId}-${index}` }, { field: 'body.positionId', value: `10-${marketId}-${index}` }],
+      [{ positionId: `4663-${marketId}-777` }, { field: 'body.positionId', value: `4663-${marketId}-777` }],
       [{ positionId: `4663-${marketId}-01` }, { field: 'body.positionId', value: `4663-${marketId}-01` }],
     ]) {
-      expect(await manage(body)).toMatchObject({ status: 400, error: { code: 'bad_request', details } });
+      const refused = await manage(body);
+      expect(refused).toMatchObject({ status: 400, error: { code: 'bad_request', details } });
+      expect(refused.error.message).not.toContain('input.');
     }
   });
 });
