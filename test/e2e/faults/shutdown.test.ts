@@ -75,20 +75,23 @@ describe('SIGTERM', () => {
     await untilReady(service);
     const agents = Array.from({ length: 16 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
     let answered = 0;
+    const served = new Set<number>();
     /** Ask until the service says that the connection ends; every fourth client pauses between its requests. */
     const untilToldToLeave = async (agent: Agent, n: number): Promise<void> => {
       for (;;) {
         const { status, connection } = await get(agent, `${service.url}/v1/strategies?limit=${1 + (n % 3)}`);
         expect(status).toBe(200);
         answered += 1;
+        served.add(n);
         if (connection === 'close') return;
         if (n % 4 === 0) await new Promise((resolve) => setTimeout(resolve, 100 + 50 * n));
       }
     };
     const clients = agents.map(untilToldToLeave);
+    // A connection that the process has not accepted yet ends with its listening socket.
     await eventually(
-      () => answered,
-      (count) => count > 64,
+      () => served.size === agents.length && answered > 64,
+      (isBusy) => isBusy,
     );
     const ended = service.end('SIGTERM');
     await Promise.all(clients);
