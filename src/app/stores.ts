@@ -73,8 +73,8 @@ export function createStores(
 }
 
 /**
- * Create the reads of the replica. Only histories by the hour or day are read there: keys, the register, and whatever is read to
- * be written again may not be late.
+ * Create the reads of the replica. Only hourly and daily histories are read there. Keys, the register, and values that are read
+ * before an update need the primary, because the replica may lag behind.
  */
 function createReplica(
   { config, clock, logger }: Pick<AppDeps, 'config' | 'clock' | 'logger'>,

@@ -98,7 +98,7 @@ function tlsOf({ address, tls }: RedisSettings): { ca?: string; cert?: string; k
   return present(tls ?? {});
 }
 
-/** Leave out what is not set: the client takes `undefined` for a value. */
+/** Remove undefined options: the client treats a present `undefined` as a value. */
 function present<T extends object>(options: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as never;
 }

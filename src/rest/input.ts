@@ -79,9 +79,9 @@ function bare(name: string): string {
   return name.toLowerCase().replaceAll(/[-_]/g, '').replace(/s$/, '');
 }
 
-/** Most names, and letters of each, in the header about ignored parameters. */
+/** Maximum number of names, and of characters of each, in the header about ignored parameters. */
 const MAX_IGNORED_NAMES = 10;
-const MAX_IGNORED_LENGTH = 64;
+const MAX_IGNORED_LENGTH = 20;
 
 /** The names of ignored query parameters as a header value, percent-encoded; `undefined` when there are none. */
 export function ignoredParameters(query: string, known: readonly string[]): string | undefined {
@@ -90,7 +90,7 @@ export function ignoredParameters(query: string, known: readonly string[]): stri
   if (ignored.length === 0) return undefined;
   return [...new Set(ignored)]
     .slice(0, MAX_IGNORED_NAMES)
-    .map((name) => encodeURIComponent(name).slice(0, MAX_IGNORED_LENGTH).replace(/%.?$/, ''))
+    .map((name) => encodeURIComponent([...name].slice(0, MAX_IGNORED_LENGTH).join('')))
     .join(', ');
 }
 

@@ -3,7 +3,7 @@ import type { RpcCall } from './capabilities.ts';
 const KB = 1024;
 const MB = 1024 * KB;
 
-/** Maximum size of the answer to one HTTP request, whatever was asked. */
+/** Maximum size of the answer to one HTTP request of any kind. */
 export const MAX_ANSWER_BYTES = 32 * MB;
 /** A call with 30 million gas returns at most 8 MB as text: memory costs gas. */
 const MAX_CALL_BYTES = 8 * MB;

@@ -15,7 +15,7 @@ export interface ChainNodes {
   session(options?: SessionOptions): Session;
   /** Run one piece of work in a session of its own. */
   read<T>(work: (reading: Reading) => Promise<T>, options?: SessionOptions): Promise<T>;
-  /** The same nodes for readers who wait this long at most for each piece of work, whatever the nodes do. */
+  /** The nodes with a deadline for each piece of work, ms, failover included. */
   within(waitMs: number): ChainNodes;
   /** Probe every node. Never throws. */
   probe(): Promise<void>;

@@ -22,7 +22,7 @@ const NOT_MANUAL = gap('manualModeCalls', 'NOT_APPLICABLE', 'The position is not
 /** Tell why fields of a position are empty, by their names in the schema. */
 export function holdingGaps(position: Position, { contract }: AppContext): readonly Gap[] {
   const named = renamedGaps(position.gaps, NAMES);
-  // The rows of /v1 take these fields for unknown where nothing is told of them.
+  // The rows of /v1 treat these fields as unknown when they have no gap.
   if (contract === 'v1') return named;
   const unvalued = named.find(({ field }) => field === 'closeNow');
   const fields = position.freshness ? [] : ['freshness', 'oraclePriceAsOf'];

@@ -55,7 +55,7 @@ function all(data: HistoriesData, point: (value: Point) => unknown): unknown {
   return {
     asOf: oldest?.asOf ?? null,
     stale: items.some(isUnknown) || oldest?.status === 'stale',
-    // What is not known is left out: an empty list would say that there was nothing.
+    // Unknown histories are left out: an empty list would mean a history without points.
     histories: Object.fromEntries(
       items.flatMap((item) => (isUnknown(item) ? [] : [[item.marketId, item.points.map(point)]])),
     ),

@@ -89,7 +89,7 @@ const PositionConnectionRef = builder.connectionObject(
   { name: 'PositionEdge', description: 'A position and its place in the list.' },
 );
 
-/** Wallets hold a handful of positions, whatever the page could hold. */
+/** Expected positions of a wallet, for the cost: far fewer than the page limit. */
 const EXPECTED_POSITIONS = 10;
 const expectedPositions = (args: PageArgs): number =>
   args.first == null && args.last == null ? EXPECTED_POSITIONS : askedPageSize(args);

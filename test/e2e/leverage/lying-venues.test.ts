@@ -72,8 +72,8 @@ const ETHEREUM = [
 ] as const;
 const ROBINHOOD = [...ETHEREUM.slice(0, 7), 'open with ETH', 'vault deposit', 'vault exit'] as const;
 
-/** A path of chain 1, where there is one more, and one of chain 4663. */
-const SIDE_BY_SIDE = ROBINHOOD.map((robinhood, i) => [ETHEREUM[i], robinhood] as const);
+/** A path of chain 1, where there is one fewer, and one of chain 4663. */
+const SIDE_BY_SIDE = ROBINHOOD.map((robinhood, i) => [ETHEREUM[i] ?? 'nothing', robinhood] as const);
 
 let service: TestService;
 let venues: LyingVenues;
@@ -188,7 +188,7 @@ describe.each(LIES.map((lie) => [lie.name, lie] as const))('no venue is honest: 
   // The two chains have nothing in common but the time of the providers.
   test.each(SIDE_BY_SIDE)('behavior: %s at two venues, %s at the only one', async (ethereum, robinhood) => {
     await Promise.all([
-      ...(ethereum ? [expectSafe(flowOf('ethereum', ethereum), lie, ['kyberswap', 'openocean'])] : []),
+      ...(ethereum !== 'nothing' ? [expectSafe(flowOf('ethereum', ethereum), lie, ['kyberswap', 'openocean'])] : []),
       expectSafe(flowOf('robinhood', robinhood), lie, ['kyberswap']),
     ]);
   });
