@@ -1,6 +1,7 @@
 import { createCatalog, curatedChains } from '../src/catalog/index.ts';
-import type { Chain } from '../src/catalog/types.ts';
+import type { Chain, Market } from '../src/catalog/types.ts';
 import type { ComposeParams } from '../src/domain/compose.ts';
+import { operatorsOf } from '../src/domain/deployment/routers.ts';
 import {
   type ChainFacts,
   DEPLOYMENT_KEY,
@@ -73,6 +74,25 @@ export function syntheticChain(markets: number): Chain {
   return { ...chain, markets: made, equityVaults: [], tokens: made.map(({ collateral }) => collateral) };
 }
 
+/** What the deployed contracts of a chain return when nothing is wrong. */
+function deploymentOf(chain: Chain): FactGroups['deployment'] {
+  const allowed = (addresses: readonly Address[]) => addresses.map((address) => ({ address, isAllowed: true }));
+  return {
+    hasCode: true,
+    liquidationBuffer: 25n * 10n ** 14n,
+    yieldFee: 10n ** 17n,
+    depositFee: 10n ** 15n,
+    treasury: chain.contracts.flashLeverage,
+    isPaused: false,
+    swapRouters: allowed([...new Set(Object.values(chain.swapRouters).flat())]),
+    operators: allowed(operatorsOf(chain)),
+  };
+}
+
+function paramsOf({ loan, collateral, oracle, irm, lltv }: Market): FactGroups['marketSupport']['params'] {
+  return { loanToken: loan.address, collateralToken: collateral.address, oracle, irm, lltv };
+}
+
 /** Complete facts, with daily histories of 95 days. */
 export function syntheticFacts(chain: Chain): ChainFacts {
   const facts = emptyChainFacts(chain.chainId);
@@ -80,11 +100,9 @@ export function syntheticFacts(chain: Chain): ChainFacts {
   const fact = <T>(value: T): Fact<T> => ({ value, asOfMs: NOW_MS - 60_000, source: 'bench' });
   const today = Math.floor(NOW_MS / DAY_MS) * DAY_MS;
   const days = Array.from({ length: HISTORY_DAYS }, (_, i) => today - (HISTORY_DAYS - 1 - i) * DAY_MS);
-  groups.deployment.items.set(
-    DEPLOYMENT_KEY,
-    fact({ liquidationBuffer: 25n * 10n ** 14n, swapRouters: [], operators: [] }),
-  );
-  for (const [n, { id, oracle, loan, collateral }] of chain.markets.entries()) {
+  groups.deployment.items.set(DEPLOYMENT_KEY, fact(deploymentOf(chain)));
+  for (const [n, market] of chain.markets.entries()) {
+    const { id, oracle, loan, collateral, correlated } = market;
     const unit = 10n ** BigInt(loan.decimals);
     groups.lendingState.items.set(
       id,
@@ -102,10 +120,15 @@ export function syntheticFacts(chain: Chain): ChainFacts {
       }),
     );
     const places = BigInt(36 + loan.decimals - collateral.decimals);
-    groups.oracle.items.set(oracle, fact({ price: 107n * 10n ** (places - 2n), blockNumber: 100n }));
+    const feeds = [{ address: oracle, updatedAt: BigInt(NOW_MS / 1_000 - 600) }];
+    groups.oracle.items.set(oracle, fact({ price: 107n * 10n ** (places - 2n), blockNumber: 100n, feeds }));
     groups.incentives.items.set(id, fact({ borrow: [], collateral: [] }));
     groups.incentiveHistory.items.set(id, fact({ campaigns: [] }));
     groups.sharedLiquidity.items.set(id, fact({ sources: [] }));
+    groups.marketSupport.items.set(id, fact({ isSupported: true, isCorrelated: correlated, params: paramsOf(market) }));
+    for (const { address, decimals } of [loan, collateral]) {
+      groups.tokenContract.items.set(address, fact({ hasCode: true, decimals: BigInt(decimals) }));
+    }
     const history = days.map((atMs, i) => ({ atMs, ratePct: compacted(new Decimal(`3.${(i + n) % 10}17`)) }));
     groups.borrowHistory.items.set(id, fact({ points: history }));
     groups.price.items.set(loan.address, fact({ usd: new Decimal('0.9998') }));
@@ -140,7 +163,7 @@ export function refreshedFacts(facts: ChainFacts, round: number): ChainFacts {
   });
   const price = ({ value, ...fact }: Fact<FactGroups['oracle']>) => ({
     ...fact,
-    value: { price: grown(value.price, 10_000_000n), blockNumber: value.blockNumber + more },
+    value: { ...value, price: grown(value.price, 10_000_000n), blockNumber: value.blockNumber + more },
   });
   const groups = {
     ...facts.groups,

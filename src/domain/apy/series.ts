@@ -1,4 +1,4 @@
-import { type Decimal, ZERO } from '../../shared/decimal.ts';
+import { type Decimal, formatPct, ZERO } from '../../shared/decimal.ts';
 import type { RatePoint } from '../../shared/rate-history.ts';
 
 export const DAY_MS = 86_400_000;
@@ -89,6 +89,15 @@ export function meansOf(mean: (days: WindowDays) => Decimal | undefined): Window
     if (value) means[WINDOW_NAMES[days]] = value;
   }
   return means;
+}
+
+/** Means over the trailing windows, percent with 2 decimals; a window that the history does not cover is absent. */
+export type FormattedMeans = Readonly<Partial<Record<WindowName, string>>>;
+
+/** Format trailing means; `undefined` when no window is covered. */
+export function formatMeans(means: WindowMeans): FormattedMeans | undefined {
+  const formatted = Object.entries(means).map(([name, mean]) => [name, formatPct(mean)] as const);
+  return formatted.length === 0 ? undefined : Object.fromEntries(formatted);
 }
 
 export interface StepPoint {

@@ -1,18 +1,16 @@
 import type { EquityVault } from '../../catalog/types.ts';
 import { Decimal, formatPct, HUNDRED, ZERO } from '../../shared/decimal.ts';
 import type { WindowMeans } from '../apy/series.ts';
-import { meanOver, meansOf } from '../apy/series.ts';
+import { formatMeans, meanOver, meansOf } from '../apy/series.ts';
 import { gap } from '../freshness/gaps.ts';
 import { earliestStale } from '../freshness/stamp.ts';
 import type { Gap } from '../freshness/types.ts';
 import { LEVERAGE_PLACES, leverageApyPctAtLtv } from '../leverage/leverage.ts';
 import { stockLtvCapPct } from '../leverage/limits.ts';
-import { formatFees } from '../market/fees.ts';
 import type { ComposedMarket } from '../market/types.ts';
 import { exitTierPart, gapsOfStrategy, type StrategyParams, withWarnings } from '../strategy/compose.ts';
 import { anyLacksRoute, exitLiquidityOf, formatNoRoute, lacksRoute } from '../strategy/exit.ts';
 import {
-  addAverages,
   addMarketFields,
   linksOf,
   pricedCollateral,
@@ -105,7 +103,7 @@ export function composeEquityStrategy(
       oracle: stock.stamps.oracle,
     },
     inputFreshness: vaultInputs(stock.stamps, yieldMarket.stamps),
-    fees: formatFees(yieldMarket.fees),
+    fees: yieldMarket.fees.formatted,
     equityVault: {
       stockMarketId: vault.stockMarket.id,
       yieldStrategyId: vault.yieldMarket.id as string as Strategy['id'],
@@ -130,7 +128,8 @@ export function composeEquityStrategy(
   };
   addMarketFields(strategy, stock);
   const stockBorrow = stock.history.carry?.netBorrowApyPct;
-  addAverages(strategy, legAverages, historicalNetApyPct(targetPct, legAverages, stockBorrow));
+  strategy.yieldSustainabilityPct = legAverages && formatMeans(legAverages);
+  strategy.historicalLeverageApyPct = formatMeans(historicalNetApyPct(targetPct, legAverages, stockBorrow));
   const hints = withWarnings(tier, [...stock.warnings, ...yieldMarket.warnings]);
   if (hints) strategy.spiralHints = hints;
   if (links) strategy.links = links;

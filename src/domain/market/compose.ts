@@ -90,7 +90,7 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
     maxLtvPct: limits.maxLtvPct,
     safeLtvPct: limits.safeLtvPct,
     limits,
-    fees: marketFeesOf(market, context.facts, context.fees),
+    fees: marketFeesOf(market, context.facts, context.feesByKind),
     history: averaged.history,
     averaged,
     stamps: {

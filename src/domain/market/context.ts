@@ -1,7 +1,7 @@
 import type { Chain } from '../../catalog/types.ts';
 import type { MarketId } from '../../shared/ids.ts';
 import type { ChainFacts, FreshnessBudgets } from '../facts.ts';
-import { type ContractFees, contractFeesOf } from './fees.ts';
+import { type ContractFees, contractFeesOf, type FeesByKind, feesByKind } from './fees.ts';
 import { type PriceContext, priceContext } from './prices.ts';
 import { bufferOf, type MarketLimits, marketLimits } from './statics.ts';
 import type { ComposedMarket } from './types.ts';
@@ -12,6 +12,7 @@ export interface CompositionContext extends PriceContext {
   readonly nowMs: number;
   /** Fees of the contract that holds positions. */
   readonly fees: ContractFees;
+  readonly feesByKind: FeesByKind;
   /** Limits by liquidation LTV in WAD. There are few values, and markets share the results. */
   readonly limitsOf: (lltv: bigint) => MarketLimits;
   /** The markets of the previous composition. Averages of unchanged histories are reused. */
@@ -35,5 +36,5 @@ export function compositionContext(
     return limits;
   };
   const fees = contractFeesOf(facts, budgets.deployment);
-  return { ...priceContext(chain, facts), budgets, nowMs, fees, limitsOf, previous };
+  return { ...priceContext(chain, facts), budgets, nowMs, fees, feesByKind: feesByKind(fees), limitsOf, previous };
 }

@@ -22,6 +22,8 @@ export interface ContractFees {
   readonly treasury?: Address | undefined;
   /** Age of the contract's values; absent before the first reading. */
   readonly stamp?: Stamp | undefined;
+  /** The rates as strategies show them. */
+  readonly formatted: FormattedFees;
   readonly gaps: readonly Gap[];
 }
 
@@ -49,31 +51,39 @@ export function contractFeesOf({ groups }: ChainFacts, staleAfterSec: number): C
   };
   if (treasury === undefined) gaps.push(gapOf('fees.treasury', groups.deployment, 'treasury'));
   if (!fact) gaps.push(gapOf('fees.freshness', groups.deployment, 'yieldFee'));
-  return {
-    ...fees,
-    treasury,
-    stamp: fact && stampOf(fact, staleAfterSec),
-    gaps,
-  };
+  return withFormatted({ ...fees, treasury, stamp: fact && stampOf(fact, staleAfterSec), gaps });
 }
 
+/** Return the fees of a market by its kind: that of the contract, or that of the catalog while the contract's is not known. */
 export function marketFeesOf(
   market: Pick<Market, 'id' | 'correlated'>,
   { groups }: ChainFacts,
-  { yieldFee, depositFee, treasury, stamp, gaps }: ContractFees,
+  fees: FeesByKind,
 ): MarketFees {
-  const isCorrelatedOnChain = groups.marketSupport.items.get(market.id)?.value.isCorrelated;
-  const isCorrelated = isCorrelatedOnChain ?? market.correlated;
-  const without = isCorrelated ? 'fees.depositFeePct' : 'fees.yieldFeePct';
-  const due = gaps.filter(({ field }) => field !== without);
-  return {
-    isCorrelated,
-    yieldFee: isCorrelated ? yieldFee : 0n,
-    depositFee: isCorrelated ? 0n : depositFee,
-    treasury,
-    stamp,
-    gaps: isCorrelatedOnChain === undefined ? [...due, ...assumedKind(market, groups.marketSupport)] : due,
+  const isCorrelated = groups.marketSupport.items.get(market.id)?.value.isCorrelated;
+  if (isCorrelated !== undefined) return fees[`${isCorrelated}`];
+  const assumed = fees[`${market.correlated}`];
+  return { ...assumed, gaps: [...assumed.gaps, ...assumedKind(market, groups.marketSupport)] };
+}
+
+/** The fees of the two kinds of markets: correlated or not. */
+export type FeesByKind = Readonly<Record<'true' | 'false', MarketFees>>;
+
+/** Derive the fees of both kinds of markets from those of the contract. */
+export function feesByKind(contract: ContractFees): FeesByKind {
+  const of = (isCorrelated: boolean): MarketFees => {
+    const { treasury, stamp } = contract;
+    const without = isCorrelated ? 'fees.depositFeePct' : 'fees.yieldFeePct';
+    const fees = withFormatted({
+      yieldFee: isCorrelated ? contract.yieldFee : 0n,
+      depositFee: isCorrelated ? 0n : contract.depositFee,
+      treasury,
+      stamp,
+      gaps: contract.gaps.filter(({ field }) => field !== without),
+    });
+    return { ...fees, isCorrelated };
   };
+  return { true: of(true), false: of(false) };
 }
 
 /** Formatted fees: percent as plain decimals. */
@@ -84,14 +94,15 @@ export interface FormattedFees {
   readonly freshness?: Stamp | undefined;
 }
 
-/** Format the fees of a contract, or of a market. */
-export function formatFees({ yieldFee, depositFee, treasury, stamp }: ContractFees): FormattedFees {
-  return {
+function withFormatted(fees: Omit<ContractFees, 'formatted'>): ContractFees {
+  const { yieldFee, depositFee, treasury, stamp } = fees;
+  const formatted = {
     yieldFeePct: percentOf(yieldFee),
     depositFeePct: percentOf(depositFee),
     treasury,
     freshness: stamp,
   };
+  return { ...fees, formatted };
 }
 
 /** Convert a share in WAD to percent, exact. */

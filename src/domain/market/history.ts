@@ -1,10 +1,17 @@
-import { Decimal } from '../../shared/decimal.ts';
+import { formatPct } from '../../shared/decimal.ts';
 import { incentiveRecord } from '../apy/campaigns.ts';
 import { type HistoricalMeans, historicalMeans, quarterlyBorrowApyPct } from '../apy/history.ts';
-import { meanOver, type Trailing, trailingOf, WINDOWS_DAYS, type WindowMeans, windowMeans } from '../apy/series.ts';
+import {
+  formatMeans,
+  meanOver,
+  type Trailing,
+  trailingOf,
+  WINDOWS_DAYS,
+  type WindowMeans,
+  windowMeans,
+} from '../apy/series.ts';
 import { gap, gapOfGroup } from '../freshness/gaps.ts';
 import type { Gap, GapReason } from '../freshness/types.ts';
-import { formatLeverage } from '../leverage/leverage.ts';
 import type { CompositionContext } from './context.ts';
 import { incentivesGap, recordedIncentives } from './incentives.ts';
 import type { AveragedHistory, ComposedMarket, MarketHistory } from './types.ts';
@@ -28,14 +35,27 @@ export function averageHistory(input: Input, context: CompositionContext): Avera
     groups.borrowHistory.failures.get(market.id),
     facts.borrowHistory ? null : groups.borrowHistory.lastAttemptMs,
     input.collateralApySource,
-    input.limits.safeLtvPct.toFixed(),
+    input.limits.safeRung.leverage,
     Math.min(facts.collateralApy?.asOfMs ?? 0, context.nowMs),
     Math.min(facts.borrowHistory?.asOfMs ?? 0, context.nowMs),
   ];
   const previous = context.previous.get(market.id)?.averaged;
   if (previous?.inputs.every((value, index) => value === inputs[index])) return previous;
   const gaps: Gap[] = [];
-  return { inputs, history: average(input, context, gaps), gaps };
+  const history = average(input, context, gaps);
+  return { inputs, history, formatted: formatHistory(history), gaps };
+}
+
+function formatHistory({
+  collateralApyPct,
+  carry,
+  quarterlyBorrowApyPct,
+}: MarketHistory): AveragedHistory['formatted'] {
+  return {
+    yieldSustainabilityPct: formatMeans(collateralApyPct),
+    historicalLeverageApyPct: carry && formatMeans(carry.leverageApyPct),
+    quarterlyBorrowApyPct: quarterlyBorrowApyPct && formatPct(quarterlyBorrowApyPct),
+  };
 }
 
 function average(input: Input, context: CompositionContext, gaps: Gap[]): MarketHistory {
@@ -86,7 +106,7 @@ function carryMeans(
     collateralIncentive: incentiveRecord(history, 'collateral'),
     borrow,
     borrowIncentive: incentiveRecord(history, 'borrow'),
-    safeLeverage: new Decimal(formatLeverage(input.limits.safeLtvPct)),
+    safeLeverage: input.limits.safeRung.times,
     endMs: Math.min(borrowEndMs, facts.collateralApy?.asOfMs ?? borrowEndMs),
   });
 }

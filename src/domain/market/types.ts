@@ -50,6 +50,8 @@ export interface MarketHistory {
 export interface AveragedHistory {
   readonly inputs: readonly unknown[];
   readonly history: MarketHistory;
+  /** The means that strategies show, percent with 2 decimals. */
+  readonly formatted: Pick<Strategy, 'yieldSustainabilityPct' | 'historicalLeverageApyPct' | 'quarterlyBorrowApyPct'>;
   readonly gaps: readonly Gap[];
 }
 

@@ -4,12 +4,10 @@ import type { ChainRules } from '../deployment/rules.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import { ladderEntries, type Rung } from '../leverage/ladder.ts';
-import { formatFees } from '../market/fees.ts';
 import type { ComposedMarket } from '../market/types.ts';
 import type { Warning } from '../plausibility/types.ts';
 import { exitLiquidityOf, exitTierHint, explainExit, formatNoRoute, lacksRoute } from './exit.ts';
 import {
-  addAverages,
   addMarketFields,
   type LinkTemplates,
   linksOf,
@@ -76,7 +74,7 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
     noSwapRoute,
     freshness: composed.stamps,
     inputFreshness: inputsOf(composed.stamps),
-    fees: formatFees(composed.fees),
+    fees: composed.fees.formatted,
     visibility: visibilityOf(
       {
         market: composed,
@@ -96,7 +94,9 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
     gaps,
   };
   addMarketFields(strategy, composed);
-  addAverages(strategy, composed.history.collateralApyPct, composed.history.carry?.leverageApyPct);
+  const { yieldSustainabilityPct, historicalLeverageApyPct } = composed.averaged.formatted;
+  if (yieldSustainabilityPct) strategy.yieldSustainabilityPct = yieldSustainabilityPct;
+  if (historicalLeverageApyPct) strategy.historicalLeverageApyPct = historicalLeverageApyPct;
   if (market.curator !== undefined) strategy.curator = market.curator;
   if (spiralHints) strategy.spiralHints = spiralHints;
   if (links) strategy.links = links;

@@ -55,14 +55,20 @@ export function cleanExitSize(sweep: ExitSweep): ExitSizeUsd | null {
 }
 
 /** Return the exit tier with the thresholds of its grading. */
-export function exitTierHint(sweep: ExitSweep): Required<Pick<SpiralHints, 'exitLiquidityTier'>> {
-  return {
-    exitLiquidityTier: {
-      value: exitTier(sweep),
-      thresholds: { listingMaxPct: LISTING_MAX_PCT, depthCleanMaxPct: DEPTH_CLEAN_MAX_PCT },
-    },
-  };
+export function exitTierHint(sweep: ExitSweep): TierHint {
+  return HINTS[exitTier(sweep)];
 }
+
+type TierHint = Required<Pick<SpiralHints, 'exitLiquidityTier'>>;
+
+const THRESHOLDS = { listingMaxPct: LISTING_MAX_PCT, depthCleanMaxPct: DEPTH_CLEAN_MAX_PCT } as const;
+const hintOf = (value: ExitTier): TierHint => ({ exitLiquidityTier: { value, thresholds: THRESHOLDS } });
+const HINTS: Readonly<Record<ExitTier, TierHint>> = {
+  deep: hintOf('deep'),
+  good: hintOf('good'),
+  limited: hintOf('limited'),
+  thin: hintOf('thin'),
+};
 
 /**
  * Check whether a token has no swap route: by the catalog, or because its sweep found none at any size. `null` = not measured.

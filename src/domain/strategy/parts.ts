@@ -1,12 +1,11 @@
 import type { Market } from '../../catalog/types.ts';
 import { type Decimal, formatPct, toFixedHalfUp } from '../../shared/decimal.ts';
-import type { WindowMeans, WindowName } from '../apy/series.ts';
 import type { Fact, IncentiveCampaign, UsdPrice } from '../facts.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import { priceAsOfMs } from '../market/price-age.ts';
 import type { ComposedMarket, RunningIncentive } from '../market/types.ts';
-import type { Incentive, Strategy, StrategyCollateral, StrategyLoan, TrailingAverages } from './types.ts';
+import type { Incentive, Strategy, StrategyCollateral, StrategyLoan } from './types.ts';
 
 /** Decimal places of a USD price that is derived instead of quoted. */
 const PRICE_PLACES = 12;
@@ -69,30 +68,12 @@ export function addMarketFields(strategy: StrategyDraft, market: ComposedMarket)
   if (publicAllocatorLiquidityUsd) {
     strategy.publicAllocatorLiquidityUsd = toFixedHalfUp(publicAllocatorLiquidityUsd, 2);
   }
-  const { quarterlyBorrowApyPct } = market.history;
-  if (quarterlyBorrowApyPct) strategy.quarterlyBorrowApyPct = formatPct(quarterlyBorrowApyPct);
+  const { quarterlyBorrowApyPct } = market.averaged.formatted;
+  if (quarterlyBorrowApyPct) strategy.quarterlyBorrowApyPct = quarterlyBorrowApyPct;
   const { points } = market.market.collateral;
   if (points !== undefined) strategy.pointsIncentive = points;
   const oraclePriceAsOfMs = priceAsOfMs(market.facts.oracle.value.feeds);
   if (oraclePriceAsOfMs !== undefined) strategy.oraclePriceAsOfMs = oraclePriceAsOfMs;
-}
-
-/** Add the trailing averages that are covered by at least one window. */
-export function addAverages(
-  strategy: StrategyDraft,
-  yieldMeans: WindowMeans | undefined,
-  leverageMeans: WindowMeans | undefined,
-): void {
-  const sustained = yieldMeans && averagesOf(yieldMeans);
-  if (sustained) strategy.yieldSustainabilityPct = sustained;
-  const historical = leverageMeans && averagesOf(leverageMeans);
-  if (historical) strategy.historicalLeverageApyPct = historical;
-}
-
-/** Format trailing means; `undefined` when no window is covered. */
-function averagesOf(means: WindowMeans): TrailingAverages | undefined {
-  const formatted = Object.entries(means).map(([name, mean]) => [name, formatPct(mean)] as const);
-  return formatted.length === 0 ? undefined : (Object.fromEntries(formatted) as Record<WindowName, string>);
 }
 
 /** One hundredth of a percent in WAD. */

@@ -1,6 +1,7 @@
 import type { CollateralApySource, CollateralCategory } from '../../catalog/schema.ts';
 import type { Address, ChainId, MarketId, StrategyId } from '../../shared/ids.ts';
 import type { VISIBILITY_CHECKS } from '../../shared/vocabulary.ts';
+import type { FormattedMeans } from '../apy/series.ts';
 import type { DeploymentTerms } from '../deployment/terms.ts';
 import type { ExitSizeUsd } from '../facts.ts';
 import type { Gap, Stamp } from '../freshness/types.ts';
@@ -59,13 +60,6 @@ export interface Incentive {
   readonly campaignUrl?: string | undefined;
   /** End of the first campaign to end, ms. */
   readonly endsAtMs: number;
-}
-
-/** Trailing averages in percent with 2 places; a window is absent when the history does not cover it. */
-export interface TrailingAverages {
-  readonly avg30d?: string | undefined;
-  readonly avg60d?: string | undefined;
-  readonly avg90d?: string | undefined;
 }
 
 export type ExitLiquidity =
@@ -149,7 +143,7 @@ export interface Strategy {
   readonly loan: StrategyLoan;
   readonly collateralApyPct: string;
   readonly collateralApySource: CollateralApySource;
-  readonly yieldSustainabilityPct?: TrailingAverages | undefined;
+  readonly yieldSustainabilityPct?: FormattedMeans | undefined;
   readonly pointsIncentive?: { readonly program: string; readonly perDayPerCollateralToken: number } | null | undefined;
   readonly borrowApyPct: string;
   readonly quarterlyBorrowApyPct?: string | undefined;
@@ -164,7 +158,7 @@ export interface Strategy {
   readonly utilizationPct?: string | undefined;
   readonly leverageLadder: readonly LadderEntry[];
   readonly defaultLeverage: LadderEntry;
-  readonly historicalLeverageApyPct?: TrailingAverages | undefined;
+  readonly historicalLeverageApyPct?: FormattedMeans | undefined;
   /** `safe` (GraphQL only) is the highest LTV that builders accept. */
   readonly ltvPct: { readonly liquidation: string; readonly max: string; readonly safe: string };
   readonly oracle: { readonly address: Address; readonly type?: 'nav' | 'market' | undefined };

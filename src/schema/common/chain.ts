@@ -1,5 +1,4 @@
 import type { Chain, ChainContracts } from '../../catalog/types.ts';
-import { formatFees } from '../../domain/market/fees.ts';
 import { secondOf } from '../../resolvers/common/age.ts';
 import { listChains, requireChain } from '../../resolvers/market/chains.ts';
 import { readDeployment } from '../../resolvers/market/deployment.ts';
@@ -80,7 +79,7 @@ ChainRef.implement({
       type: FeesRef,
       description:
         'Fees of the contract that holds positions: the yield fee on correlated markets, the deposit fee on all others.',
-      resolve: (chain, _args, ctx) => formatFees(ctx.loaders.composed(chain.chainId).fees),
+      resolve: (chain, _args, ctx) => ctx.loaders.composed(chain.chainId).fees.formatted,
     }),
     gaps: t.field(
       gapsOf(

@@ -1,4 +1,3 @@
-import { formatFees } from '../../domain/market/fees.ts';
 import { priceAsOfMs } from '../../domain/market/price-age.ts';
 import type { ComposedMarket } from '../../domain/market/types.ts';
 import { askedPageSize } from '../../resolvers/common/page.ts';
@@ -259,7 +258,7 @@ builder.objectFields(MarketRef, (t) => ({
   fees: t.field({
     type: FeesRef,
     description: 'Fees that the contract that holds positions takes on the market.',
-    resolve: ({ fees }) => formatFees(fees),
+    resolve: ({ fees }) => fees.formatted,
   }),
   deployment: t.expose('deployment', {
     type: MarketDeploymentRef,
