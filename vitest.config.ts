@@ -7,7 +7,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
-    maxWorkers: 3, // on two cores: a worker that waits for a chain, a process or Postgres leaves its core to another
+    maxWorkers: 4, // on two cores: a worker that waits for a chain, a process or Postgres leaves its core to another
+    execArgv: ['--max-semi-space-size=64'], // most of what tests allocate is short-lived: collect it less often
     isolate: false, // no module keeps state of a test; loading the service anew for every file took a third of the time
     testTimeout: 30_000,
     hookTimeout: 60_000, // the first run compiles contracts

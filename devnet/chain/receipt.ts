@@ -1,23 +1,27 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { type Hex, type PublicActions, type TransactionReceipt, TransactionReceiptNotFoundError } from 'viem';
+import {
+  type Address,
+  formatTransactionReceipt,
+  type Hex,
+  type RpcTransactionReceipt,
+  type TransactionReceipt,
+} from 'viem';
 
-const POLL_MS = 20;
-const GIVE_UP_MS = 60_000;
+/** A transaction of an impersonated account. Quantities are hex. */
+export interface SentTransaction {
+  readonly from: Address;
+  /** Absent: a contract is created. */
+  readonly to?: Address;
+  readonly data?: Hex;
+  readonly value?: Hex;
+  readonly gas?: Hex;
+}
 
-/**
- * Wait until a local chain has mined a transaction. viem's wait looks again at a new block. Where each
- * transaction makes its own block and the first look was too early, no other block follows.
- * @throws TransactionReceiptNotFoundError when it is not mined within a minute
- */
-export async function minedReceipt(
-  client: Pick<PublicActions, 'getTransactionReceipt'>,
-  hash: Hex,
+/** Send a transaction to a local chain. Resolves with its receipt when it is mined, also when it reverted. */
+export async function sendMined(
+  client: { request(parameters: never): Promise<unknown> },
+  transaction: SentTransaction,
 ): Promise<TransactionReceipt> {
-  for (const endMs = Date.now() + GIVE_UP_MS; ; await wait(POLL_MS)) {
-    try {
-      return await client.getTransactionReceipt({ hash });
-    } catch (error) {
-      if (!(error instanceof TransactionReceiptNotFoundError) || Date.now() > endMs) throw error;
-    }
-  }
+  // One request: the chain answers once the transaction is mined.
+  const receipt = await client.request({ method: 'eth_sendTransactionSync', params: [transaction] } as never);
+  return formatTransactionReceipt(receipt as RpcTransactionReceipt);
 }

@@ -9,7 +9,7 @@ import type { Artifacts } from './compile.ts';
 import { marketParams, tokenContract } from './deploy.ts';
 import { encode } from './encode.ts';
 import { priceCall } from './prices.ts';
-import { minedReceipt } from './receipt.ts';
+import { sendMined } from './receipt.ts';
 
 /** Above the gas of every transaction here, and well below the limit of a block. */
 export const TRANSACTION_GAS = 20_000_000n;
@@ -53,13 +53,16 @@ export function createVerbs({ chain, client, artifacts }: Dependencies) {
 
   /** Send a transaction from any account, with or without a key. */
   const send = async ({ from, to, data = '0x', value = 0n }: Call): Promise<TransactionReceipt> => {
-    await client.impersonateAccount({ address: from });
     // A call comes first, so that a revert is reported with its reason and not sent. An estimate would run it some ten times.
-    await client.call({ account: from, to, data, value, gas: TRANSACTION_GAS });
-    const params = [{ from, to, data, value: numberToHex(value), gas: numberToHex(TRANSACTION_GAS) }];
-    const hash = (await client.request({ method: 'eth_sendTransaction', params } as never)) as Hex;
-    const receipt = await minedReceipt(client, hash);
-    if (receipt.status !== 'success') throw new Error(`Transaction ${hash} from ${from} to ${to} reverted`);
+    const [called] = await Promise.allSettled([
+      client.call({ account: from, to, data, value, gas: TRANSACTION_GAS }),
+      client.impersonateAccount({ address: from }),
+    ]);
+    if (called.status === 'rejected') throw called.reason;
+    const quantities = { value: numberToHex(value), gas: numberToHex(TRANSACTION_GAS) };
+    const receipt = await sendMined(client, { from, to, data, ...quantities });
+    if (receipt.status !== 'success')
+      throw new Error(`Transaction ${receipt.transactionHash} from ${from} to ${to} reverted`);
     return receipt;
   };
   const call = async (from: Address, to: Address, contract: string, functionName: string, args: readonly unknown[]) =>

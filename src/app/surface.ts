@@ -1,4 +1,3 @@
-import type { GraphQLSchema } from 'graphql';
 import { createCompiler } from '../graphql/compiler.ts';
 import { createGraphQLServer, type GraphQLServerDeps } from '../graphql/yoga.ts';
 import { createAnswerCache } from '../http/answer-cache.ts';
@@ -17,7 +16,7 @@ import { MAX_PAGE_SIZE } from '../resolvers/common/page.ts';
 import { createRestAdapter } from '../rest/adapter.ts';
 import manifest from '../rest/generated/manifest.json' with { type: 'json' };
 import { createRoutes } from '../rest/routes/index.ts';
-import { buildSchema } from '../schema/index.ts';
+import { buildSchema, sharedSchema } from '../schema/index.ts';
 import { equityChainIds } from '../transactions/equity/index.ts';
 import type { Core } from './core.ts';
 import type { AppDeps } from './deps.ts';
@@ -53,8 +52,8 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     onInsured: metrics?.insuredCharge,
   });
   const routes = createRoutes({ chainIds: catalog.chainIds, equityChainIds: equityChainIds(catalog.chains) });
-  const built: GraphQLSchema = buildSchema();
-  const schema = deps.tracing?.schema(built) ?? built;
+  // Tracing changes the fields of its schema.
+  const schema = deps.tracing?.schema(buildSchema()) ?? sharedSchema();
   const answers = createAnswerCache({ clock, compress, maxBytes: env.ANSWER_CACHE_MB * 2 ** 20 });
   metrics?.cacheFill('answers', answers.fill);
   const cors = { origins: config.corsOrigins };

@@ -36,3 +36,11 @@ import './position/wallet-subscription.ts';
 export function buildSchema(): GraphQLSchema {
   return builder.toSchema({ sortSchema: true });
 }
+
+let shared: GraphQLSchema | undefined;
+
+/** The schema that all services of this process share. Build one of your own to change it. */
+export function sharedSchema(): GraphQLSchema {
+  shared ??= buildSchema();
+  return shared;
+}

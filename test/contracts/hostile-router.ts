@@ -1,6 +1,6 @@
 import { type Address, decodeErrorResult, encodeFunctionData, getContractAddress, type Hex, parseAbi } from 'viem';
 import { artifactOf, compileContracts } from '../../devnet/chain/compile.ts';
-import { minedReceipt } from '../../devnet/chain/receipt.ts';
+import { sendMined } from '../../devnet/chain/receipt.ts';
 import { mallory, OWNER, productErrors, type World } from './world.ts';
 
 export const hostileRouterAbi = parseAbi([
@@ -14,9 +14,7 @@ export async function deploy({ client }: World, contract: string): Promise<Addre
   const { bytecode } = artifactOf(await compileContracts(), contract);
   const nonce = await client.getTransactionCount({ address: mallory });
   await client.impersonateAccount({ address: mallory });
-  const params = [{ from: mallory, data: bytecode }];
-  const hash = (await client.request({ method: 'eth_sendTransaction', params } as never)) as Hex;
-  await minedReceipt(client, hash);
+  await sendMined(client, { from: mallory, data: bytecode });
   return getContractAddress({ from: mallory, nonce: BigInt(nonce) });
 }
 

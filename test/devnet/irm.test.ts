@@ -3,7 +3,7 @@ import { adaptiveCurveIrmAbi } from '@morpho-org/blue-sdk-viem';
 import fc from 'fast-check';
 import { type Address, encodeFunctionData, type Hex, numberToHex, zeroAddress } from 'viem';
 import { describe, expect, it } from 'vitest';
-import { minedReceipt } from '../../devnet/chain/receipt.ts';
+import { sendMined } from '../../devnet/chain/receipt.ts';
 import { rateAtTargetSlot } from '../../devnet/chain/seed.ts';
 import { computeMarketId } from '../../src/catalog/index.ts';
 import { catalog, useChains } from './world.ts';
@@ -131,8 +131,6 @@ function encodeBorrowRate(index: number, entry: Case, timestamp: bigint): Hex {
 
 async function callBorrowRate(from: Address, data: Hex): Promise<void> {
   const { client } = on(1);
-  const params = [{ from, to: irm, data, gas: numberToHex(500_000) }];
-  const hash = (await client.request({ method: 'eth_sendTransaction', params } as never)) as Hex;
-  const receipt = await minedReceipt(client, hash);
+  const receipt = await sendMined(client, { from, to: irm, data, gas: numberToHex(500_000) });
   expect(receipt.status).toBe('success');
 }

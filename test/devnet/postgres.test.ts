@@ -7,13 +7,15 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { DataDirInUseError, type EmbeddedPostgres, recordedDatabaseUrl, startPostgres } from '../../devnet/postgres.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 
 const PATIENCE = { timeout: 15_000, interval: 20 };
 
 let dataDir: string;
+/** A data folder after a first start and stop. Making one takes longer than everything else that a test does. */
+let made: string | undefined;
 const children: ChildProcess[] = [];
 const running: EmbeddedPostgres[] = [];
 
@@ -24,6 +26,18 @@ afterEach(async () => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
   await Promise.all(running.splice(0).map((postgres) => postgres.stop()));
   await rm(dataDir, { recursive: true, force: true });
+});
+
+/** Begin with a folder that was used before. */
+async function used(): Promise<void> {
+  if (made === undefined) {
+    made = `${dataDir}-made`;
+    await (await startPostgres({ dataDir: made, logger: silentLogger })).stop();
+  }
+  await promisify(execFile)('cp', ['-a', made, dataDir]);
+}
+afterAll(async () => {
+  if (made !== undefined) await rm(made, { recursive: true, force: true });
 });
 
 async function start(over: { ephemeral?: boolean; port?: number } = {}): Promise<EmbeddedPostgres> {
@@ -78,6 +92,7 @@ describe('startPostgres', () => {
   });
 
   test('behavior: accepts only loopback connections with the private password', async () => {
+    await used();
     const postgres = await start();
     const addresses = await query(postgres.url, 'show listen_addresses');
     expect(addresses).toEqual([{ listen_addresses: '127.0.0.1' }]);
@@ -90,6 +105,7 @@ describe('startPostgres', () => {
   });
 
   test('behavior: records the URL of the running service and removes it at the end', async () => {
+    await used();
     const postgres = await start();
     expect(await recordedDatabaseUrl(dataDir)).toBe(await postgres.createDatabase('gateway'));
     await Promise.all([postgres.stop(), postgres.stop()]);
@@ -105,6 +121,7 @@ describe('startPostgres', () => {
   });
 
   test.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)('behavior: ends with its process, by %s', async (signal) => {
+    await used();
     const { child, url } = await startElsewhere();
     await query(url, 'create table kept as select 42 as answer');
     await kill(child, signal);
@@ -114,6 +131,7 @@ describe('startPostgres', () => {
   });
 
   test('behavior: starts right after a crash', async () => {
+    await used();
     const { child, url, server } = await startElsewhere();
     const guards = await childrenOf(child.pid);
     for (const guard of guards.filter((pid) => pid !== server)) process.kill(guard, 'SIGKILL');
@@ -125,6 +143,7 @@ describe('startPostgres', () => {
   });
 
   test('behavior: recovers after a kill', async () => {
+    await used();
     const { child, url, server } = await startElsewhere();
     await query(url, 'create table kept as select 42 as answer');
     process.kill(server, 'SIGKILL');
@@ -134,7 +153,7 @@ describe('startPostgres', () => {
   });
 
   test('behavior: ignores a pid file whose pid belongs to another process, and does not touch that process', async () => {
-    await (await start()).stop();
+    await used();
     const stranger = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
     children.push(stranger);
     const pidFile = join(dataDir, 'cluster', 'postmaster.pid');
@@ -145,7 +164,7 @@ describe('startPostgres', () => {
   });
 
   test('behavior: takes over an owner file that is dead or damaged', async () => {
-    await mkdir(dataDir);
+    await used();
     for (const content of ['{"pid":1,"birth":"another boot:1"}', `{"pid":${process.pid},"birth":"x"}`, '{"pi']) {
       await writeFile(join(dataDir, 'owner.json'), content);
       await (await start()).stop();

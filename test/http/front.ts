@@ -22,7 +22,7 @@ import { createRestAdapter } from '../../src/rest/adapter.ts';
 import manifest from '../../src/rest/generated/manifest.json' with { type: 'json' };
 import { createRoutes } from '../../src/rest/routes/index.ts';
 import type { RestRequest } from '../../src/rest/types.ts';
-import { buildSchema } from '../../src/schema/index.ts';
+import { sharedSchema } from '../../src/schema/index.ts';
 import { NOW_MS } from '../domain/world.ts';
 import { completeContext } from '../resolvers/world.ts';
 import { captureLogs } from '../support/log-capture.ts';
@@ -48,7 +48,7 @@ export interface FrontOptions {
 
 export interface Front {
   readonly url: string;
-  readonly schema: ReturnType<typeof buildSchema>;
+  readonly schema: ReturnType<typeof sharedSchema>;
   readonly routes: ReturnType<typeof createRoutes>;
   readonly clock: { now(): number; advance(ms: number): void };
   readonly logs: ReturnType<typeof captureLogs>;
@@ -82,7 +82,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
     redisConnections: config.redis === undefined ? undefined : createRedisConnections(config.redis, logs.logger),
     logger: logs.logger,
   });
-  const schema = buildSchema();
+  const schema = sharedSchema();
   const routes = createRoutes({ chainIds: curatedChains.map(({ chainId }) => chainId), equityChainIds: [4663] });
   const complete = completeContext();
   const services = faulty('services', { ...complete.live(), ...options.services });

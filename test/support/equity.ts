@@ -1,7 +1,6 @@
 import { createWalletClient, encodeFunctionData, http } from 'viem';
 import type { LocalAccount } from 'viem/accounts';
 import { compileContracts } from '../../devnet/chain/compile.ts';
-import { minedReceipt } from '../../devnet/chain/receipt.ts';
 import { createOverlay } from '../../devnet/overlay.ts';
 import { OWNER } from '../../devnet/seed/accounts.ts';
 import { erc20Abi } from '../../src/abi/erc20.ts';
@@ -146,11 +145,12 @@ export function equityVerbs(service: TestService, chain: Chain = equityChain()) 
       }),
     /** Sign and send one call after the other with the wallet's own key, each mined before the next: returns which succeeded. */
     sendInOrder: async (account: LocalAccount, calls: readonly SentCall[]): Promise<readonly boolean[]> => {
-      const wallet = createWalletClient({ account, transport: http(local.rpcUrl) });
+      const wallet = createWalletClient({ account, transport: http(local.rpcUrl, { batch: true }) });
       const succeeded: boolean[] = [];
       for (const { to, data, value } of calls) {
-        const hash = await wallet.sendTransaction({ chain: null, to, data, value: BigInt(value ?? 0), gas: CALL_GAS });
-        succeeded.push((await minedReceipt(client, hash)).status === 'success');
+        const call = { to, data, value: BigInt(value ?? 0), gas: CALL_GAS };
+        const { status } = await wallet.sendTransactionSync({ chain: null, ...call });
+        succeeded.push(status === 'success');
       }
       return succeeded;
     },

@@ -1,7 +1,7 @@
-import { type Address, encodeFunctionData, erc20Abi, type Hex, maxUint256, numberToHex, zeroAddress } from 'viem';
+import { type Address, encodeFunctionData, erc20Abi, maxUint256, numberToHex, zeroAddress } from 'viem';
 import { expect } from 'vitest';
 import { compileContracts } from '../../devnet/chain/compile.ts';
-import { minedReceipt } from '../../devnet/chain/receipt.ts';
+import { sendMined } from '../../devnet/chain/receipt.ts';
 import { OWNER } from '../../devnet/seed/accounts.ts';
 import { seededWallet } from '../../devnet/seed/wallets.ts';
 import type { Market, Token } from '../../src/catalog/index.ts';
@@ -143,9 +143,8 @@ export async function createVenueFlows(service: TestService, venues: LyingVenues
     const { client } = local(chainId);
     let succeeded = true;
     for (const { to, data, value } of calls) {
-      const params = [{ from, to, data, value: numberToHex(BigInt(value ?? 0)), gas: GAS }];
-      const hash = (await client.request({ method: 'eth_sendTransaction', params } as never)) as Hex;
-      succeeded = (await minedReceipt(client, hash)).status === 'success';
+      const receipt = await sendMined(client, { from, to, data, value: numberToHex(BigInt(value ?? 0)), gas: GAS });
+      succeeded = receipt.status === 'success';
     }
     return succeeded;
   }

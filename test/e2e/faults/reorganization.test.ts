@@ -1,7 +1,7 @@
 import { encodeDeployData, type Hex } from 'viem';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { compileContracts } from '../../../devnet/chain/compile.ts';
-import { minedReceipt } from '../../../devnet/chain/receipt.ts';
+import { sendMined } from '../../../devnet/chain/receipt.ts';
 import { OWNER, untouchedAccounts } from '../../../devnet/seed/accounts.ts';
 import type { Market } from '../../../src/catalog/types.ts';
 import { payTokenOf } from '../../../src/transactions/read/tokens.ts';
@@ -100,11 +100,7 @@ describe('a reorganization', () => {
       const data = encodeDeployData({ abi: TestToken.abi, bytecode: TestToken.bytecode, args });
       await chain().client.impersonateAccount({ address: OWNER });
       await chain().client.setBalance({ address: OWNER, value: 10n ** 20n });
-      const hash = await chain().client.request({
-        method: 'eth_sendTransaction',
-        params: [{ from: OWNER, data }],
-      } as never);
-      const { contractAddress } = await minedReceipt(chain().client, hash);
+      const { contractAddress } = await sendMined(chain().client, { from: OWNER, data });
       return contractAddress ?? '';
     };
     const amountIn = async (payToken: string) => {

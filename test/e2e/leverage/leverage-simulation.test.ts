@@ -1,7 +1,7 @@
 import { decodeFunctionData, encodeDeployData, encodeFunctionData, type Hex } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileContracts } from '../../../devnet/chain/compile.ts';
-import { minedReceipt } from '../../../devnet/chain/receipt.ts';
+import { sendMined } from '../../../devnet/chain/receipt.ts';
 import { labelAddress, OWNER, untouchedAccounts } from '../../../devnet/seed/accounts.ts';
 import { flashLeverageAbi } from '../../../src/abi/flash-leverage.ts';
 import { payTokenOf } from '../../../src/transactions/read/tokens.ts';
@@ -93,11 +93,7 @@ describe('an unlisted token', () => {
     await client.impersonateAccount({ address: OWNER });
     await client.setBalance({ address: OWNER, value: 10n ** 20n });
     const data = encodeDeployData({ abi: TestToken.abi, bytecode: TestToken.bytecode, args: ['Odd', 'ODD', 4, OWNER] });
-    const hash = (await client.request({
-      method: 'eth_sendTransaction',
-      params: [{ from: OWNER, data }],
-    } as never)) as Hex;
-    const { contractAddress } = await minedReceipt(client, hash);
+    const { contractAddress } = await sendMined(client, { from: OWNER, data });
     const body = { ...open, payToken: contractAddress };
     const fine = await service.post('/v1/partner/leverage/simulate', { ...body, amount: '1.00001' }, PARTNER);
     expect(fine.body.error).toMatchObject({ code: 'bad_request', details: { limit: { maxDecimals: 4 } } });

@@ -1,14 +1,6 @@
-import {
-  createPublicClient,
-  createWalletClient,
-  type Hex,
-  http,
-  type PublicClient,
-  type TransactionReceipt,
-} from 'viem';
+import { createPublicClient, createWalletClient, http, type PublicClient, type TransactionReceipt } from 'viem';
 import type { LocalAccount } from 'viem/accounts';
 import { expect } from 'vitest';
-import { minedReceipt } from '../../../devnet/chain/receipt.ts';
 import { TRANSACTION_GAS } from '../../../devnet/chain/verbs.ts';
 import { createOverlay } from '../../../devnet/overlay.ts';
 import { BORROWER } from '../../../devnet/seed/accounts.ts';
@@ -60,7 +52,7 @@ export interface Partner {
 
 export function partnerOn(service: TestService, chainId: number, account: LocalAccount): Partner {
   const { rpcUrl } = service.world.chains.on(chainId);
-  const transport = http(rpcUrl);
+  const transport = http(rpcUrl, { batch: true });
   const client = createPublicClient({ transport, pollingInterval: 20 });
   const wallet = createWalletClient({ account, transport });
   const chain = localCatalog.chain(chainId);
@@ -80,8 +72,7 @@ export function partnerOn(service: TestService, chainId: number, account: LocalA
         const call = { to, data, value: BigInt(value ?? 0) };
         // The call runs first, so that a revert has its reason. An estimate would run it some ten times.
         await client.call({ account, ...call, gas: TRANSACTION_GAS });
-        const hash: Hex = await wallet.sendTransaction({ chain: null, ...call, gas: TRANSACTION_GAS });
-        const receipt = await minedReceipt(client, hash);
+        const receipt = await wallet.sendTransactionSync({ chain: null, ...call, gas: TRANSACTION_GAS });
         expect(receipt.status).toBe('success');
         receipts.push(receipt);
       }
