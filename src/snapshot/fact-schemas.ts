@@ -3,6 +3,7 @@ import {
   CAMPAIGN_SIDES,
   EXIT_SIZES_USD,
   FAILURE_REASONS,
+  type Fact,
   type FactGroup,
   type FactGroups,
   type Failure,
@@ -11,7 +12,8 @@ import { Decimal } from '../shared/decimal.ts';
 
 /**
  * Schemas of persisted facts, checked before any of them is used. The checksum shows that the file is complete, but not that
- * its fields have today's meaning.
+ * its fields have today's meaning. What a later version may add is tolerated, because both may run side by side: fields that
+ * are not known stay, other names in a list or map of names are left out, and another reason of a failure is a general one.
  */
 
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/);
@@ -140,17 +142,51 @@ const factSchemas = Object.fromEntries(
 );
 
 const failureSchema = z.object({
-  reason: z.enum(FAILURE_REASONS),
+  reason: z.string(),
   source: z.string(),
   sinceMs: time,
   suspect: z.object({ value: decimal, readings: z.int().min(0) }).optional(),
 } satisfies Record<keyof Failure, z.ZodType>);
 
-/** Whether a decoded value is a fact of that group. */
-export function isFact(group: FactGroup, value: unknown): boolean {
-  return factSchemas[group]?.safeParse(value).success ?? false;
+/** Return a decoded value as a fact of that group; `undefined` = it is none. */
+export function readFact<G extends FactGroup>(group: G, decoded: unknown): Fact<FactGroups[G]> | undefined {
+  const fact = withKnownNames(group, decoded);
+  return factSchemas[group]?.safeParse(fact).success === true ? (fact as Fact<FactGroups[G]>) : undefined;
 }
 
-export function isFailure(value: unknown): boolean {
-  return failureSchema.safeParse(value).success;
+/** Return a decoded value as a failure; `undefined` = it is none. */
+export function readFailure(decoded: unknown): Failure | undefined {
+  if (!failureSchema.safeParse(decoded).success) return undefined;
+  const failure = decoded as Failure;
+  return isOneOf(FAILURE_REASONS, failure.reason) ? failure : { ...failure, reason: 'server_error' };
+}
+
+/** Leave out what has a name that this version does not know. The text of a later version may have it. */
+function withKnownNames(group: FactGroup, decoded: unknown): unknown {
+  if (!isRecord(decoded) || !isRecord(decoded.value)) return decoded;
+  const { value } = decoded;
+  if (group === 'incentiveHistory' && Array.isArray(value.campaigns)) {
+    const campaigns = value.campaigns.filter((one) => !isNamed(one, 'side') || isOneOf(CAMPAIGN_SIDES, one.side));
+    return campaigns.length === value.campaigns.length ? decoded : { ...decoded, value: { ...value, campaigns } };
+  }
+  if (group === 'exitLiquidity' && isRecord(value.slippagePct)) {
+    const sizes = Object.entries(value.slippagePct);
+    const known = sizes.filter(([size]) => isOneOf(EXIT_SIZES_USD, size));
+    return known.length === sizes.length
+      ? decoded
+      : { ...decoded, value: { ...value, slippagePct: Object.fromEntries(known) } };
+  }
+  return decoded;
+}
+
+function isOneOf(names: readonly string[], name: string): boolean {
+  return names.includes(name);
+}
+
+function isNamed<K extends string>(value: unknown, key: K): value is Record<K, string> {
+  return isRecord(value) && typeof value[key] === 'string';
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -89,7 +89,7 @@ describe('decodeGroup', () => {
     ['another version', textOf('price', state).replace(/"v":\d+/, '"v":999')],
     ['an unknown tag', textOf('price', state).replace('$decimal', '$float')],
     ['a decimal that is none', textOf('price', state).replace('1.25', 'much')],
-    ['an unknown failure reason', textOf('price', state).replace('timeout', 'sunspots')],
+    ['a failure without a reason', textOf('price', state).replace('"reason":"timeout"', '"reason":7')],
     ['an item that is none', textOf('price', state).replace('"asOfMs"', '"asOf"')],
     ['a line that is no entry', textOf('price', state).replace('[\n["a"', '[\n[["a"]')],
     ['no items', `{"v":${CODEC_VERSION},"group":"price"}`],
@@ -111,5 +111,63 @@ describe('decodeGroup', () => {
       await expect(read(group, text.replace(point, damage))).rejects.toBeInstanceOf(CodecError);
     }
     await expect(read(group, text.replace(`[${point}]`, point))).rejects.toBeInstanceOf(CodecError);
+  });
+});
+
+describe('a text of a later version', () => {
+  const stateWith = (value: unknown): GroupState<unknown> => ({
+    ...emptyGroup(),
+    items: new Map([['a', { value, asOfMs: 5, source: 'provider-of-tomorrow' }]]),
+  });
+  const valueOf = async (group: FactGroup, value: unknown) =>
+    (await read(group, textOf(group, stateWith(value)))).items.get('a')?.value;
+  const record = { id: '1', side: 'borrow', symbol: 'X', startsAtMs: 1, endsAtMs: 2, steps: [] };
+
+  test('behavior: a further field of a group, fact, value or failure changes nothing', async () => {
+    const known = mergeGroup('price', emptyGroup(), publication(7, { a: price('1.25', 5) }, { b: 'timeout' }), 7);
+    const text = textOf('price', known);
+    for (const [place, added] of [
+      ['"asOfMs":5', '"confidence":{"$decimal":"0.5"},"asOfMs":5'],
+      ['"usd":', '"eur":{"$decimal":"1.1"},"usd":'],
+      ['"reason":', '"retryAtMs":9,"reason":'],
+      ['"lastAttemptMs":', '"notes":{"$map":[["a","b"]]},"lastAttemptMs":'],
+      ['"lastAttemptMs":', '"notes":{"$map":[\n["a",{"text":"b"}]\n]},"lastAttemptMs":'],
+    ] as const) {
+      const later = text.replace(place, added);
+      expect(later).not.toBe(text);
+      for (const given of [later, later.replaceAll('\n', '')]) {
+        expect(await read('price', given)).toMatchObject({ lastAttemptMs: 7, lastSuccessMs: known.lastSuccessMs });
+        expect((await read('price', given)).items.get('a')).toMatchObject({ ...price('1.25', 5) });
+        expect((await read('price', given)).failures.get('b')).toMatchObject({ reason: 'timeout', sinceMs: 7 });
+      }
+    }
+  });
+
+  test('behavior: a failure for another reason is a failure, and the values beside it stay', async () => {
+    const known = mergeGroup('price', emptyGroup(), publication(7, { a: price('1.25', 5) }, { b: 'timeout' }), 7);
+    const later = textOf('price', known).replace('"timeout"', '"sunspots"');
+    for (const given of [later, later.replaceAll('\n', '')]) {
+      const { items, failures } = await read('price', given);
+      expect([items.get('a'), failures.get('b')]).toEqual([
+        price('1.25', 5),
+        { reason: 'server_error', source: 'coingecko', sinceMs: 7 },
+      ]);
+    }
+  });
+
+  test('behavior: a campaign of another side and an exit of another size are left out', async () => {
+    const campaigns = [record, { ...record, id: '2', side: 'supply' }];
+    expect(await valueOf('incentiveHistory', { campaigns })).toEqual({ campaigns: [record] });
+    const slippagePct = { '100000': new Decimal('0.1'), '500000': null, '1000000': null, '5000000': null };
+    const later = { ...slippagePct, '10000000': new Decimal('9') };
+    expect(await valueOf('exitLiquidity', { slippagePct: later })).toEqual({ slippagePct });
+  });
+
+  test('error: CodecError for a side or size that is missing or is no name', async () => {
+    for (const campaigns of [[{ ...record, side: 7 }], [{ ...record, side: undefined }], [7]]) {
+      await expect(valueOf('incentiveHistory', { campaigns })).rejects.toBeInstanceOf(CodecError);
+    }
+    await expect(valueOf('exitLiquidity', { slippagePct: { '100000': null } })).rejects.toBeInstanceOf(CodecError);
+    await expect(valueOf('exitLiquidity', { slippagePct: { '10000000': 'x' } })).rejects.toBeInstanceOf(CodecError);
   });
 });

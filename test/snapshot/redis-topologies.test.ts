@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CODEC_VERSION } from '../../src/snapshot/codec.ts';
 import {
   type ClusterRedis,
   type SentinelRedis,
   startRedisCluster,
   startSentinels,
 } from '../support/process/redis-topologies.ts';
+import { startTcpProxy } from '../support/process/tcp-proxy.ts';
+import { Redis } from 'ioredis';
 import { publishPrice, type RedisProcess, startProcess, untilPrice, useEverything } from './redis-flow.ts';
-import { settingsOf, whyNoRedis } from './redis-server.ts';
+import { price, publication } from './facts.ts';
+import { launch, settingsOf, whyNoRedis } from './redis-server.ts';
 
 const skipped = whyNoRedis() ?? (process.env.TEST_REDIS_URL === undefined ? null : 'a given Redis is one server');
 
@@ -77,7 +81,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'cluster', () => {
 
   test('behavior: serves its facts while a node is lost, says so, and fills it again when it is back', async () => {
     const [one, other] = processes as [RedisProcess, RedisProcess];
-    const lost = cluster.nodes[await cluster.nodeOf('of-cluster:snapshot:5:1')];
+    const lost = cluster.nodes[await cluster.nodeOf(`of-cluster:snapshot:${CODEC_VERSION}:1`)];
     await lost?.stop?.();
     await cluster.until(
       'fail',
@@ -104,5 +108,92 @@ describe.skipIf(skipped !== null)(skipped ?? 'cluster', () => {
     expect(wrong.connections.failing().map(({ reason }) => reason)).toContain('wrong_mode');
     expect(wrong.store.place().ok).toBe(false);
     await wrong.close();
+  }, 20_000);
+});
+
+describe.skipIf(skipped !== null)(skipped ?? 'another primary with older data', () => {
+  test('behavior: no process goes back to an older value, failure or version, and the primary is brought up to date', async () => {
+    const [first, second] = [await launch([]), await launch([])];
+    const line = await startTcpProxy(first.port);
+    const where = settingsOf(`redis://127.0.0.1:${line.port}`, 'of-failover');
+    const [one, other] = [await startProcess(where), await startProcess(where)];
+    const admin = new Redis(second.url);
+    const nowMs = Date.now();
+    await one.store.publish(1, 'price', publication(nowMs - 9, { a: price('1', nowMs - 9) }, { b: 'timeout' }));
+    await untilPrice(other.store, '1');
+    // The replica has this state when its link breaks.
+    await admin.call('REPLICAOF', '127.0.0.1', String(first.port));
+    while (!(await admin.info('replication')).includes('master_link_status:up'));
+    await admin.call('REPLICAOF', 'NO', 'ONE');
+    const items = { a: price('2', nowMs - 5), b: price('7', nowMs - 5) };
+    for (const atMs of [nowMs - 6, nowMs - 5]) await one.store.publish(1, 'price', publication(atMs, items));
+    await untilPrice(other.store, '2');
+
+    const seen = [one, other].map(({ store }) => {
+      const versions = [store.facts(1).version];
+      const prices = new Set<string | undefined>();
+      store.subscribe(({ version, groups }) => {
+        versions.push(version);
+        const { items: now, failures } = groups.price;
+        prices.add(`${now.get('a')?.value.usd} ${now.get('b')?.value.usd} ${failures.get('b')?.reason}`);
+      });
+      return { versions, prices };
+    });
+    line.lead(second.port);
+    await Promise.all([settled(one), settled(other)]);
+    const key = `of-failover:snapshot:${CODEC_VERSION}:1`;
+    while (!(await admin.hget(key, 'price'))?.includes('"$decimal":"7"'));
+    // The next refresh is written to the new primary.
+    await other.store.publish(1, 'price', publication(nowMs, { a: price('3', nowMs) }));
+    await untilPrice(one.store, '3');
+    const fresh = await startProcess(where);
+    expect(fresh.store.facts(1).groups.price).toEqual(one.store.facts(1).groups.price);
+    for (const { versions, prices } of seen) {
+      expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b));
+      expect([...prices].filter((shown) => !/^[23] 7 undefined$/.test(shown ?? ''))).toEqual([]);
+    }
+    expect(fresh.store.facts(1).version).toBeGreaterThanOrEqual(Math.max(...seen.flatMap(({ versions }) => versions)));
+    admin.disconnect();
+    await Promise.all([one, other, fresh].map((process) => process.close()));
+    await Promise.all([line.stop(), first.close(), second.close()]);
+  }, 20_000);
+
+  test('behavior: facts of a later version of the service are read, and its own fields stay', async () => {
+    const server = await launch([]);
+    const settings = settingsOf(server.url, 'of-versions');
+    const [one, other] = [await startProcess(settings), await startProcess(settings)];
+    const admin = new Redis(server.url);
+    const nowMs = Date.now();
+    await one.store.publish(1, 'price', publication(nowMs, { a: price('1', nowMs) }, { b: 'timeout', c: 'throttled' }));
+    await untilPrice(other.store, '1');
+    const key = `of-versions:snapshot:${CODEC_VERSION}:1`;
+    const later = String(await admin.hget(key, 'price'))
+      .replace('"timeout"', '"sunspots"')
+      .replace('"usd":{"$decimal":"1"}', '"usd":{"$decimal":"2"},"eur":{"$decimal":"1.9"}')
+      .replace('"source":"coingecko"', '"source":"provider-of-tomorrow"')
+      .replace(`"asOfMs":${nowMs}`, `"asOfMs":${nowMs + 1}`);
+    await admin.hset(key, {
+      price: later,
+      'price#rev': 'of-tomorrow',
+      tomorrow: '{"$date":1}',
+      'tomorrow#rev': 'x',
+      version: '9',
+    });
+    await admin.publish(`of-versions:snapshot:${CODEC_VERSION}:changes`, '1');
+    for (const { store } of [one, other]) {
+      const { groups, version } = await untilPrice(store, '2');
+      expect(version).toBe(9);
+      expect(groups.price.failures.get('b')).toMatchObject({ reason: 'server_error' });
+      expect(groups.price.failures.get('c')).toMatchObject({ reason: 'throttled' });
+    }
+    // What this version writes keeps what it does not know.
+    await one.store.publish(1, 'price', publication(nowMs + 2, { d: price('5', nowMs + 2) }));
+    const stored = await admin.hgetall(key);
+    expect(stored.price).toContain('"eur":{"$decimal":"1.9"}');
+    expect(stored.price).toContain('provider-of-tomorrow');
+    expect(stored.tomorrow).toBe('{"$date":1}');
+    admin.disconnect();
+    await Promise.all([one, other].map((process) => process.close()));
+    await server.close();
   }, 20_000);
 });

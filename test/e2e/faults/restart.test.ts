@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -122,6 +123,47 @@ describe('a restart', () => {
     expect(await readFile(join(dirname(snapshotFile), named), 'utf8')).toBe(damaged);
     expect((await service.get('/v1/strategies')).status).toBe(503);
     expect((await service.get('/ready')).status).toBe(503);
+    heal();
+  });
+});
+
+describe('a file of a later version with the same form', () => {
+  test('is read: another provider, reason, field, group, chain, side and size change no answer', async () => {
+    heal();
+    await service.restart();
+    await service.app.warmed;
+    const before = await observe(service, READ_PATHS);
+    await service.app.stop();
+    const [head = '', ...lines] = (await readFile(snapshotFile, 'utf8')).split('\n');
+    const chains = JSON.parse(lines.join('\n')) as Json[];
+    for (const { groups } of chains) {
+      const values = (group: string): Json[] => groups[group].items.$map.map(([, fact]: [string, Json]) => fact);
+      for (const group of Object.keys(groups)) {
+        Object.assign(groups[group], { notes: { $map: [] } });
+        for (const fact of values(group)) Object.assign(fact, { confidence: { $decimal: '0.5' } });
+      }
+      for (const { value } of values('exitLiquidity')) value.slippagePct['10000000'] = null;
+      for (const { value } of values('incentiveHistory')) {
+        value.campaigns.push({ id: '9', side: 'supply', symbol: 'X', startsAtMs: 1, endsAtMs: 2, steps: [] });
+      }
+      for (const { value } of values('lendingState')) value.rateAtBlock = { $bigint: '1' };
+      const failure = { reason: 'sunspots', source: 'provider-of-tomorrow', sinceMs: 1 };
+      groups.incentives.failures.$map.push(['0xdead', failure]);
+      groups.tomorrow = { v: 99, items: {} };
+    }
+    const known = chains.length;
+    chains.push({ ...chains[0], chainId: 10 });
+    const body = JSON.stringify(chains);
+    const sha256 = createHash('sha256').update(body).digest('hex');
+    await writeFile(snapshotFile, `${JSON.stringify({ ...JSON.parse(head), sha256, host: 'x' })}\n${body}\n`);
+    silence();
+    logs.take();
+    await service.restart();
+    expect(logs.take().filter((line) => line.includes('snapshot file'))).toEqual([]);
+    const after = await observe(service, READ_PATHS);
+    expect(after.statuses).toEqual(READ_PATHS.map(() => 200));
+    expect(differences(before.leaves, after.leaves)).toEqual([]);
+    expect((await service.get('/health')).body.chains).toHaveLength(known);
     heal();
   });
 });
