@@ -2,32 +2,40 @@ import { pino } from 'pino';
 import type { App } from './app.ts';
 import type { Env } from './config/env.ts';
 import { StartupError } from './shared/errors.ts';
-import type { Logger } from './shared/logger.ts';
 import { logConsole, logProcessWarnings } from './telemetry/console.ts';
 import type { Tracing } from './telemetry/tracing.ts';
 
 /** Deadline of the whole stop, running requests included, below the usual grace period of orchestrators (10 s). */
 const STOP_DEADLINE_MS = 9_500;
 
+/** Whether a local world is wanted, which runs in a terminal: only warnings are logged unless LOG_LEVEL is set. */
+const isForPeople = process.env.NODE_ENV !== 'production' && !process.env.RPC_URL_1 && !process.env.RPC_URL_4663;
+const logger = pino(
+  { level: levelOf(process.env.LOG_LEVEL), base: null, timestamp: pino.stdTimeFunctions.isoTime },
+  pino.destination(2),
+);
+
+/** The settings are parsed later: until then another word counts as none. */
+function levelOf(wanted: string | undefined): string {
+  const isLevel = wanted !== undefined && (wanted === 'silent' || wanted in pino.levels.values);
+  return isLevel ? wanted : isForPeople ? 'warn' : 'info';
+}
+
 async function main(): Promise<void> {
-  const { NODE_ENV, RPC_URL_1, RPC_URL_4663 } = process.env;
-  const isForPeople = NODE_ENV !== 'production' && !RPC_URL_1 && !RPC_URL_4663;
   const say = (text: string) => process.stdout.write(`${text}\n`);
   // Loading the sources takes seconds: the first line comes before them.
   if (isForPeople) say('Starting spiral-gateway: loading the sources.');
-  const { createConfig, needsLocalWorld, parseEnv } = await import('./config/config.ts');
-  const { unknownSettings } = await import('./config/unknown.ts');
-  const env = parseEnv(process.env);
-  const local = needsLocalWorld(env);
-  // The local world runs in a terminal, so only warnings are logged unless LOG_LEVEL is set.
-  const level = local && process.env.LOG_LEVEL === undefined ? 'warn' : env.LOG_LEVEL;
-  const logger: Logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(2));
+  logger.info({ role: process.env.ROLE || 'all', pid: process.pid, node: process.version }, 'starting');
   logConsole(logger);
   logProcessWarnings(logger, process);
-  logger.info({ role: env.ROLE, pid: process.pid, node: process.version }, 'starting');
+  const { createConfig, needsLocalWorld, parseEnv } = await import('./config/config.ts');
+  const { unknownSettings } = await import('./config/unknown.ts');
+  // A required setting with a misspelt name is missing: the name is logged before the start fails.
   for (const { name, nearest } of unknownSettings(process.env)) {
     logger.warn({ name, nearest: nearest ?? undefined }, 'unknown setting');
   }
+  const env = parseEnv(process.env);
+  const local = needsLocalWorld(env);
 
   let app: App | undefined;
   let world: Awaited<ReturnType<typeof startLocalWorld>> | undefined;
@@ -37,9 +45,9 @@ async function main(): Promise<void> {
     await app?.stop();
     await Promise.all([world?.stop(), tracing?.stop()]);
   };
-  onSignal(logger, stop);
+  onSignal(stop);
   try {
-    world = local ? await startLocalWorld(env, logger, say) : undefined;
+    world = local ? await startLocalWorld(env, say) : undefined;
     const config = createConfig(process.env, world?.overrides);
     tracing = await startConfiguredTracing(env);
     if (local) say('Starting the service.');
@@ -73,7 +81,7 @@ async function startConfiguredTracing(env: Env): Promise<Tracing | undefined> {
   return startTracing({ endpoint, sampleRatio, role });
 }
 
-async function startLocalWorld(env: Env, logger: Logger, say: (text: string) => void) {
+async function startLocalWorld(env: Env, say: (text: string) => void) {
   const { startWorld } = await import('../devnet/index.ts');
   const { printWelcome } = await import('../devnet/welcome.ts');
   const world = await startWorld({
@@ -93,7 +101,7 @@ async function startLocalWorld(env: Env, logger: Logger, say: (text: string) => 
 }
 
 /** The first signal stops gracefully, a second one exits at once. */
-function onSignal(logger: Logger, stop: () => Promise<void>): void {
+function onSignal(stop: () => Promise<void>): void {
   let stopping = false;
   const handle = (signal: NodeJS.Signals) => {
     if (stopping) process.exit(130);
@@ -118,7 +126,12 @@ function onSignal(logger: Logger, stop: () => Promise<void>): void {
 }
 
 main().catch((error: unknown) => {
-  const isExpected = error instanceof StartupError;
-  process.stderr.write(`${isExpected ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
+  const reason = error instanceof StartupError ? error.message : undefined;
+  if (!isForPeople) {
+    if (logger.level === 'silent') logger.level = 'error';
+    logger.error(reason === undefined ? { err: error } : { reason }, 'start failed');
+  } else {
+    process.stderr.write(`${reason ?? (error instanceof Error ? error.stack : String(error))}\n`);
+  }
   process.exit(1);
 });

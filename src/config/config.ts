@@ -65,6 +65,9 @@ export function inspectEnv(raw: RawEnv): {
   };
 }
 
+const ABOUT_PEPPER =
+  'KEY_PEPPER is a secret of 16 random characters or more (openssl rand -hex 32), the same in every process and kept for as long as the keys.';
+
 /**
  * Whether the embedded local world has to be started: no RPC node is configured and this is not production.
  * @throws ConfigError in production without the required settings, when only some chains have a node, or when the local world
@@ -84,7 +87,8 @@ export function needsLocalWorld(env: Env): boolean {
         env.NODE_ENV === 'production'
           ? 'NODE_ENV=production needs every setting of a real service'
           : 'A real chain is configured';
-      throw new ConfigError(`${why}: set ${missing.join(', ')} as well. See .env.example.`);
+      const pepper = missing.includes('KEY_PEPPER') ? ` ${ABOUT_PEPPER}` : '';
+      throw new ConfigError(`${why}: set ${missing.join(', ')} as well.${pepper} See .env.example.`);
     }
     return false;
   }

@@ -119,7 +119,7 @@ describe('a text of a later version', () => {
     ...emptyGroup(),
     items: new Map([['a', { value, asOfMs: 5, source: 'provider-of-tomorrow' }]]),
   });
-  const valueOf = async (group: FactGroup, value: unknown) =>
+  const readValue = async (group: FactGroup, value: unknown) =>
     (await read(group, textOf(group, stateWith(value)))).items.get('a')?.value;
   const record = { id: '1', side: 'borrow', symbol: 'X', startsAtMs: 1, endsAtMs: 2, steps: [] };
 
@@ -157,17 +157,17 @@ describe('a text of a later version', () => {
 
   test('behavior: a campaign of another side and an exit of another size are left out', async () => {
     const campaigns = [record, { ...record, id: '2', side: 'supply' }];
-    expect(await valueOf('incentiveHistory', { campaigns })).toEqual({ campaigns: [record] });
+    expect(await readValue('incentiveHistory', { campaigns })).toEqual({ campaigns: [record] });
     const slippagePct = { '100000': new Decimal('0.1'), '500000': null, '1000000': null, '5000000': null };
     const later = { ...slippagePct, '10000000': new Decimal('9') };
-    expect(await valueOf('exitLiquidity', { slippagePct: later })).toEqual({ slippagePct });
+    expect(await readValue('exitLiquidity', { slippagePct: later })).toEqual({ slippagePct });
   });
 
   test('error: CodecError for a side or size that is missing or is no name', async () => {
     for (const campaigns of [[{ ...record, side: 7 }], [{ ...record, side: undefined }], [7]]) {
-      await expect(valueOf('incentiveHistory', { campaigns })).rejects.toBeInstanceOf(CodecError);
+      await expect(readValue('incentiveHistory', { campaigns })).rejects.toBeInstanceOf(CodecError);
     }
-    await expect(valueOf('exitLiquidity', { slippagePct: { '100000': null } })).rejects.toBeInstanceOf(CodecError);
-    await expect(valueOf('exitLiquidity', { slippagePct: { '10000000': 'x' } })).rejects.toBeInstanceOf(CodecError);
+    await expect(readValue('exitLiquidity', { slippagePct: { '100000': null } })).rejects.toBeInstanceOf(CodecError);
+    await expect(readValue('exitLiquidity', { slippagePct: { '10000000': 'x' } })).rejects.toBeInstanceOf(CodecError);
   });
 });

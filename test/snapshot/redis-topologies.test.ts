@@ -1,3 +1,4 @@
+import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CODEC_VERSION } from '../../src/snapshot/codec.ts';
 import {
@@ -7,9 +8,8 @@ import {
   startSentinels,
 } from '../support/process/redis-topologies.ts';
 import { startTcpProxy } from '../support/process/tcp-proxy.ts';
-import { Redis } from 'ioredis';
-import { publishPrice, type RedisProcess, startProcess, untilPrice, useEverything } from './redis-flow.ts';
 import { price, publication } from './facts.ts';
+import { publishPrice, type RedisProcess, startProcess, untilPrice, useEverything } from './redis-flow.ts';
 import { launch, settingsOf, whyNoRedis } from './redis-server.ts';
 
 const skipped = whyNoRedis() ?? (process.env.TEST_REDIS_URL === undefined ? null : 'a given Redis is one server');

@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ConfigError, needsLocalWorld, parseEnv, renderEnvExample } from '../../../src/config/config.ts';
 import { envSchema } from '../../../src/config/env.ts';
-import { BUNDLED_MAIN } from '../../support/bundle.ts';
+import { BUNDLED_KEYS, BUNDLED_MAIN } from '../../support/bundle.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/process/postgres.ts';
 import { descendants, type ProcessRef, type Running, run, survivors } from '../../support/process/process.ts';
+import { spawnService } from '../../support/process/spawn-service.ts';
 
 const START_MS = 60_000;
 /** What orchestrators grant. */
@@ -189,6 +191,93 @@ describe('invalid settings', () => {
     const refused = (): unknown => needsLocalWorld(parseEnv(env));
     expect(refused).toThrow(ConfigError);
     for (const name of named) expect(refused).toThrow(name);
+  });
+});
+
+describe('a start in production', () => {
+  type Line = Readonly<Record<string, unknown>> & { readonly msg: string };
+  const linesOf = (text: string): Line[] =>
+    text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  /** Nodes and providers that are away do not prevent a start. */
+  const AWAY = 'http://127.0.0.1:9';
+  let database: TestDatabase;
+  let production: Record<string, string>;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    production = {
+      ...ownWorld(),
+      NODE_ENV: 'production',
+      RPC_URL_1: AWAY,
+      RPC_URL_4663: AWAY,
+      DATABASE_URL: database.url,
+      KEY_PEPPER: 'sixteen-characters',
+      ...Object.fromEntries(Object.keys(envSchema.shape).flatMap((name) => (isProvider(name) ? [[name, AWAY]] : []))),
+    };
+  });
+  afterAll(() => database.drop());
+  const isProvider = (name: string) => /_URL$/.test(name) && !/^(DATABASE|REDIS|APP)_/.test(name);
+
+  test('logs its steps in order, the first one before the sources are loaded, and names a misspelt setting', async () => {
+    const { url, log, end } = await spawnService({ ...production, REFRESH_PRICE_SEC: '60', STOP_DRAIN_SEC: '0' });
+    expect((await fetch(`${url}/ready`)).status).toBe(503);
+    expect(await end('SIGTERM')).toBe(0);
+    const lines = log.map((line) => JSON.parse(line) as Line);
+    const STEPS = ['starting', 'unknown setting', 'database ready', 'snapshot restored', 'listening', 'stopped'];
+    expect(lines.map(({ msg }) => msg).filter((msg) => STEPS.includes(msg))).toEqual(STEPS);
+    expect(lines[0]).toMatchObject({ msg: 'starting', role: 'all', node: expect.stringMatching(/^v\d/) });
+    expect(lines[1]).toMatchObject({ level: 40, name: 'REFRESH_PRICE_SEC', nearest: 'REFRESH_PRICES_SEC' });
+    // The first step is not behind the loading of the sources.
+    const source = await readFile('src/main.ts', 'utf8');
+    const main = source.slice(source.indexOf('async function main()'));
+    for (const first of ["say('Starting", "'starting')"])
+      expect(main.indexOf(first)).toBeLessThan(main.indexOf('await'));
+  });
+
+  test.each([
+    ['KEY_PEPPER', { KEY_PEPPER: '' }, /set KEY_PEPPER as well\. KEY_PEPPER is a secret of 16 random characters/, []],
+    ['a misspelt KEY_PEPPER', { KEY_PEPPER: '', KEY_PEPER: 'sixteen-characters' }, /KEY_PEPPER/, ['KEY_PEPPER']],
+    ['a port that is none, of a quiet process', { PORT: 'http', LOG_LEVEL: 'silent' }, /PORT: /, []],
+    ['a level of the log that is none', { LOG_LEVEL: 'loud' }, /LOG_LEVEL: /, []],
+    ['a database', { DATABASE_URL: 'postgres://u:hunter2@127.0.0.1:1/x', START_WAIT_SEC: '0' }, /\(unreachable\)/, []],
+  ] as const)('without %s ends with 1 and a line of JSON that says what to do', async (_, env, reason, nearest) => {
+    const running = start(process.execPath, [BUNDLED_MAIN], { ...production, ...env });
+    expect(await running.ended).toBe(1);
+    expect(running.stdout()).toBe('');
+    const lines = linesOf(running.stderr());
+    expect(lines.at(-1)).toEqual({
+      level: 50,
+      time: expect.any(String),
+      reason: expect.stringMatching(reason),
+      msg: 'start failed',
+    });
+    expect(lines.flatMap((line) => (line.msg === 'unknown setting' ? [line.nearest] : []))).toEqual(nearest);
+    expect(running.stderr()).not.toMatch(/hunter2|sixteen-characters/);
+  });
+
+  test('default: the keys of the guide, with the program beside the service', async () => {
+    const guide = await readFile('docs/operations.md', 'utf8');
+    const [, chapter = ''] = /\n## Keys\n([\s\S]*?)\n## /.exec(guide) ?? [];
+    expect(chapter).toContain('node dist/keys.js');
+    const { DATABASE_URL, KEY_PEPPER, NODE_ENV } = production;
+    const keys = async (argv: readonly string[]) => {
+      const running = start(process.execPath, [BUNDLED_KEYS, ...argv], { DATABASE_URL, KEY_PEPPER, NODE_ENV } as never);
+      const code = await running.ended;
+      return { code, out: running.stdout(), err: running.stderr() };
+    };
+    const commands = [...chapter.matchAll(/^npm run keys -- (.*?)\s*(?:#.*)?$/gm)].map(([, text = '']) => text);
+    expect(commands.map((text) => text.split(' ')[0])).toEqual(['issue', 'list', 'rotate', 'expire', 'revoke']);
+    let prefix = '';
+    for (const text of commands) {
+      const argv = text.split(' ').map((word) => (word === '<prefix>' ? prefix : word.replaceAll('"', '')));
+      const { code, out, err } = await keys([...argv, '--json']);
+      expect([text, code, err]).toEqual([text, 0, '']);
+      prefix ||= /"prefix": ?"([^"]+)"/.exec(out)?.[1] ?? '';
+    }
+    const { out } = await keys(['list', '--json']);
+    expect(JSON.parse(out)).toHaveLength(2);
   });
 });
 
