@@ -1,17 +1,23 @@
 import { sql } from 'kysely';
 import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
+import { MAX_AHEAD_MS } from '../shared/observed.ts';
 import type { Database } from './client.ts';
 import { DatabaseUnavailableError } from './connection/errors.ts';
 import type { DatabaseProblem } from './connection/problems.ts';
 import type { DatabaseWatch } from './connection/watch.ts';
+import { latestObserved } from './observed.ts';
 
 /** Interval of the checks of its lag, and pause after a failure. */
 const CHECK_MS = 5_000;
+const HOUR_MS = 3_600_000;
 
 export interface ReplicaStatus {
-  /** Why reads go to the primary; `late` = the replica may lag by more than permitted. `null` = they go to the replica. */
-  readonly problem: DatabaseProblem | 'late' | null;
+  /**
+   * Why reads go to the primary; `late` = the replica may lag by more than permitted, `other_schema` = it lacks a table or column.
+   * `null` = they go to the replica.
+   */
+  readonly problem: DatabaseProblem | 'late' | 'other_schema' | null;
   readonly sinceMs: number | null;
 }
 
@@ -39,12 +45,14 @@ export interface ReplicaDeps {
 export function createReplicaReads({ replica, watch, clock, logger, maxLagSec }: ReplicaDeps): ReplicaReads {
   let lateSinceMs: number | null = null;
   let failedAtMs: number | null = null;
+  let otherSchemaSinceMs: number | null = null;
   let checked: { readonly atMs: number; readonly inTime: Promise<boolean> } | undefined;
   const isRecent = (atMs: number) => Math.abs(clock.now() - atMs) < CHECK_MS;
 
   const check = async (): Promise<boolean> => {
-    const lagSec = await lagOf(replica);
-    const isLate = lagSec === null || lagSec > maxLagSec;
+    const lagSec = await lagOf(replica, clock.now(), maxLagSec);
+    // A clock that is behind, or anything else that tells of the future, tells nothing about the lag.
+    const isLate = !(lagSec !== null && lagSec > -MAX_AHEAD_MS / 1_000 && lagSec <= maxLagSec);
     if (isLate && lateSinceMs === null) logger.warn({ lagSec, maxLagSec }, 'read replica is not used: it is late');
     if (!isLate && lateSinceMs !== null) logger.info({ lagSec }, 'read replica is used again');
     lateSinceMs = isLate ? (lateSinceMs ?? clock.now()) : null;
@@ -64,10 +72,14 @@ export function createReplicaReads({ replica, watch, clock, logger, maxLagSec }:
           if (await isUsable()) {
             const found = await fromReplica(...input);
             failedAtMs = null;
+            otherSchemaSinceMs = null;
             return found;
           }
         } catch (error) {
-          if (!(error instanceof DatabaseUnavailableError)) throw error;
+          if (isOfSchema(error)) {
+            if (otherSchemaSinceMs === null) logger.warn({}, 'read replica is not used: it has another schema');
+            otherSchemaSinceMs ??= clock.now();
+          } else if (!(error instanceof DatabaseUnavailableError)) throw error;
           failedAtMs = clock.now();
           checked = undefined;
         }
@@ -76,20 +88,33 @@ export function createReplicaReads({ replica, watch, clock, logger, maxLagSec }:
     status() {
       const { problem, sinceMs } = watch.status();
       if (problem !== null) return { problem, sinceMs };
-      return lateSinceMs === null ? { problem: null, sinceMs: null } : { problem: 'late', sinceMs: lateSinceMs };
+      if (lateSinceMs !== null) return { problem: 'late', sinceMs: lateSinceMs };
+      return { problem: otherSchemaSinceMs === null ? null : 'other_schema', sinceMs: otherSchemaSinceMs };
     },
   };
 }
 
+/** Whether a table or column is missing: the replica is of another system, or an upgrade has not reached it. */
+function isOfSchema(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^(42P01|42703|3F000)$/.test(String(error.code));
+}
+
 /**
- * The most that a replica can be behind, seconds: the age of the latest transaction that it has repeated. `null` = unknown. The
- * service itself writes every two minutes, so the age stays small while nothing is wrong.
+ * The most that a replica can be behind, seconds: of a standby the age of the latest transaction that it has repeated, of
+ * another copy the age of its newest sample. `null` = unknown. The service itself writes every two minutes, so the age stays
+ * small while nothing is wrong.
+ * @throws DatabaseUnavailableError
  */
-async function lagOf(replica: Database): Promise<number | null> {
-  const { rows } = await sql<{ lag: string | null }>`
-    select case when pg_is_in_recovery()
-      then extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp())
-      else 0 end::text as lag`.execute(replica);
-  const lag = rows[0]?.lag ?? null;
-  return lag === null ? null : Number(lag);
+export async function lagOf(replica: Database, nowMs: number, maxLagSec: number): Promise<number | null> {
+  const { rows } = await sql<{ isStandby: boolean; lag: string | null }>`
+    select pg_is_in_recovery() as "isStandby",
+      extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp())::text as lag`.execute(replica);
+  const [row] = rows;
+  if (row?.isStandby === true) return row.lag === null ? null : Number(row.lag);
+  const oldest = new Date(nowMs - maxLagSec * 1_000 - HOUR_MS);
+  const { rows: samples } = await sql<{ newest: Date | null }>`
+    select max(sampled_at) as newest from rate_samples where hour >= ${oldest} and sampled_at <= ${latestObserved(nowMs)}
+  `.execute(replica);
+  const newest = samples[0]?.newest ?? null;
+  return newest === null ? null : (nowMs - newest.getTime()) / 1_000;
 }

@@ -12,6 +12,7 @@ import { judgeOracles } from './catalog/oracles.ts';
 import { judgeClocks } from './checks/clocks.ts';
 import { checkNodes } from './checks/nodes.ts';
 import { checkPostgres } from './checks/postgres.ts';
+import { checkReplica } from './checks/postgres-replica.ts';
 import { checkRedis } from './checks/redis.ts';
 import { checkSettings } from './checks/settings.ts';
 import { createClockSamples } from './core/clock-samples.ts';
@@ -70,6 +71,7 @@ export async function runDoctor(options: DoctorOptions): Promise<Report> {
   const isRequested = (area: Area) => only === undefined || only.includes(area);
   const checks = [
     checkPostgres(deps),
+    checkReplica(deps),
     checkRedis(deps),
     ...nodes.map(({ chain, urls }) => checkNodes(deps, chain.chainId, urls)),
     ...nodes.map(({ chain, urls }) => checkCatalog(deps, chain, urls)),

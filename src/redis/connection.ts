@@ -115,6 +115,12 @@ export function connectRedis({ settings, logger, name, channel, times }: RedisCo
     }, CHANGE_SERVER_MS[mode]);
     changing.unref();
   };
+  /** A cluster, or sentinels, only say that the connections to them were closed: a node itself says why. */
+  const noteOfNode = (error: unknown): void => {
+    void errorOfNode(settings, clientTimes).then((cause) => {
+      if (redis.status !== 'ready' && !isClosed(redis)) faults.note(PROBE, cause ?? error);
+    });
+  };
   const probing = setInterval(probe, probeMs);
   probing.unref();
   redis.on('end', () => {
@@ -124,8 +130,7 @@ export function connectRedis({ settings, logger, name, channel, times }: RedisCo
   redis.on('error', (error: unknown) => {
     explained = true;
     if (mode === 'single' || redisFaultOf(error).reason !== 'unreachable') faults.note(PROBE, error);
-    // The error of a cluster or of sentinels only says that the connections to them were closed.
-    else void errorOfNode(settings, clientTimes).then((cause) => isClosed(redis) || faults.note(PROBE, cause ?? error));
+    else noteOfNode(error);
   });
   redis.on('ready', () => {
     explained = false;
@@ -134,7 +139,8 @@ export function connectRedis({ settings, logger, name, channel, times }: RedisCo
   });
   redis.on('close', () => {
     forget();
-    if (!explained && !isClosed(redis)) faults.note(PROBE, new Error('connection closed'));
+    const closed = new Error('connection closed');
+    if (!explained && !isClosed(redis)) mode === 'single' ? faults.note(PROBE, closed) : noteOfNode(closed);
     explained = false;
   });
   const isRecent = (atMs: number): boolean => redis.status === 'ready' && performance.now() - atMs < aliveMs;

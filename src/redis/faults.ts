@@ -1,4 +1,5 @@
 import { ReplyError } from 'ioredis';
+import { certificateFaultOf } from '../shared/calls/certificate-faults.ts';
 import type { RedisFaultReason } from '../shared/vocabulary.ts';
 
 /** Why Redis does not serve us. */
@@ -39,7 +40,7 @@ export function redisFaultOf(error: unknown): RedisFault {
   const isTls =
     (code !== undefined && TLS.test(code)) || /certificate|before secure TLS|wrong version number/i.test(text);
   const said = code ?? text;
-  if (isTls) return { reason: 'tls', detail: detailOf(said) };
+  if (isTls) return { reason: certificateFaultOf(code ?? '') ?? 'tls', detail: detailOf(said) };
   const [, reason] = BY_TEXT.find(([pattern]) => pattern.test(text) || pattern.test(code ?? '')) ?? [];
   return { reason: reason ?? (cause instanceof ReplyError ? 'refused' : 'unreachable'), detail: detailOf(said) };
 }
@@ -60,7 +61,12 @@ const READABLE: ReadonlySet<RedisFaultReason> = new Set([
 export const REDIS_TODO: Readonly<Record<RedisFaultReason, string>> = {
   unreachable: 'Start Redis, or correct the hosts and ports in REDIS_URL; a server that only accepts TLS needs rediss.',
   timeout: 'Look at the load of Redis and at the network between. A server without TLS needs redis instead of rediss.',
-  tls: 'Correct REDIS_CA_FILE, REDIS_CERT_FILE and REDIS_KEY_FILE, and the host in REDIS_URL, which has to be in the certificate. A server without TLS needs redis instead of rediss.',
+  tls: 'Correct REDIS_CERT_FILE and REDIS_KEY_FILE: the server may want a certificate of the service. A server without TLS needs redis instead of rediss.',
+  certificate_expired:
+    'Renew the certificate of the server (of each sentinel and node), and check the clock of this machine.',
+  certificate_host:
+    'Write a host that is in the certificate in REDIS_URL; sentinels and clusters have to announce such names, too (sentinel resolve-hostnames, cluster-announce-hostname).',
+  certificate_authority: 'Set REDIS_CA_FILE to the authority that has signed the certificate of the server.',
   wrong_password: 'Correct user and password in REDIS_URL (of sentinels also sentinelUsername and sentinelPassword).',
   no_permission: 'Give the user the commands, keys and channels that docs/operations.md lists.',
   unknown_primary: 'Correct the name of the primary at the end of REDIS_URL, or the sentinels that it names.',

@@ -120,7 +120,8 @@ describe('what is wrong with a database', () => {
       'pooler_without_server',
     ],
     [{ code: '08P01', message: 'no more connections allowed (max_client_conn)' }, 'too_many_connections'],
-    [{ code: 'CERT_HAS_EXPIRED', message: 'certificate has expired' }, 'certificate'],
+    [{ code: 'CERT_HAS_EXPIRED', message: 'certificate has expired' }, 'certificate_expired'],
+    [{ code: 'CERT_REVOKED', message: 'certificate revoked' }, 'certificate'],
   ])('behavior: %o is %s', ({ code, message }, named) => {
     expect(problemOf(Object.assign(new Error(message), { code }), true)).toBe(named);
   });

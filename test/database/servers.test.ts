@@ -1,30 +1,25 @@
 import { execFileSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createOverlay } from '../../devnet/overlay.ts';
 import { findAccount } from '../../devnet/postgres/binaries.ts';
 import { type EmbeddedPostgres, startPostgres } from '../../devnet/postgres.ts';
-import { seededRegistrations } from '../../devnet/seed/registrations.ts';
-import { seedRegistrations } from '../../devnet/seed-database.ts';
-import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
+import { parseEnv } from '../../src/config/config.ts';
+import type { Env } from '../../src/config/env.ts';
 import { createDatabase, type Database } from '../../src/database/client.ts';
 import type { DatabaseUnavailableError } from '../../src/database/connection/errors.ts';
 import { createDatabaseWatch } from '../../src/database/connection/watch.ts';
-import { migrateDatabase, requireMigrated } from '../../src/database/migrate.ts';
+import { migrateDatabase } from '../../src/database/migrate.ts';
 import { createReplicaReads } from '../../src/database/replica.ts';
-import { grantsFor } from '../../src/database/rights.ts';
-import { createKeyService } from '../../src/keys/service.ts';
+import { checkReplica } from '../../src/doctor/checks/postgres-replica.ts';
+import { createClockSamples } from '../../src/doctor/core/clock-samples.ts';
+import type { DoctorDeps } from '../../src/doctor/core/deps.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
-import { systemTimers } from '../../src/shared/timers.ts';
 import { captureLogs } from '../support/log-capture.ts';
 import { createTestDatabase } from '../support/process/postgres.ts';
 import { eventually } from '../support/process/spawn-service.ts';
-
-/** Servers of their own: with TLS and a standby, and one of Debian with its tools. */
 
 const clock = { nowMs: Date.UTC(2026, 5, 1), now: () => clock.nowMs };
 const opened: Database[] = [];
@@ -105,13 +100,28 @@ describe('TLS and a standby', () => {
   });
 
   test.each([
-    ['an unknown authority', 'sslmode=verify-full', 'localhost', 'certificate'],
-    ['another name', `sslmode=verify-full&sslrootcert=${at('ca.pem')}`, '127.0.0.1', 'certificate'],
-    ['require, which verifies too', 'sslmode=require', 'localhost', 'certificate'],
+    ['an unknown authority', 'sslmode=verify-full', 'localhost', 'certificate_authority'],
+    ['another name', `sslmode=verify-full&sslrootcert=${at('ca.pem')}`, '127.0.0.1', 'certificate_host'],
+    ['require, which verifies too', 'sslmode=require', 'localhost', 'certificate_authority'],
     ['a missing file', 'sslmode=verify-full&sslrootcert=/missing/ca.pem', 'localhost', 'certificate_file'],
     ['no check', 'sslmode=no-verify', 'localhost', 'none'],
   ])('behavior: %s', async (_, query, host, expected) => {
     expect(await problem(ping(open(secure(query, host))))).toBe(expected);
+  });
+
+  test('behavior: a certificate that has expired', async () => {
+    const trusting = secure(`sslmode=verify-full&sslrootcert=${at('ca.pem')}`);
+    const good = readFileSync(at('server.pem'));
+    const show = async (pem: Buffer, expected: string) => {
+      writeFileSync(at('server.pem'), pem);
+      await sql`select pg_reload_conf()`.execute(open(url.href));
+      await eventually(
+        () => problem(ping(open(trusting))),
+        (found) => found === expected,
+      );
+    };
+    await show(readFileSync(at('expired.pem')), 'certificate_expired');
+    await show(good, 'none');
   });
 
   test('behavior: a server that demands TLS, and one without it', async () => {
@@ -177,6 +187,127 @@ describe('TLS and a standby', () => {
       expect(reads.status().problem).toBeNull();
     });
 
+    test('behavior: a standby that tells nothing usable about its lag is not read', async () => {
+      const owner = open(url.href);
+      const lie = async (answer: string) => {
+        await sql`create or replace function public.pg_last_xact_replay_timestamp() returns timestamptz
+          language sql as ${sql.lit(`select ${answer}`)}`.execute(owner);
+        const { rows } = await sql<{ at: string }>`select pg_current_wal_lsn()::text as at`.execute(owner);
+        const replayed = sql<{ done: boolean }>`select pg_last_wal_replay_lsn() >= ${rows[0]?.at}::pg_lsn as done`;
+        await eventually(
+          () => replayed.execute(open(standby.url)),
+          (found) => found.rows[0]?.done === true,
+        );
+      };
+      await sql`alter database service set search_path = public, pg_catalog`.execute(owner);
+      await lie('null::timestamptz');
+      const { where, reads } = setUp(3_600);
+      for (const answer of ['null::timestamptz', "now() + interval '1 hour'", "now() - interval '9 days'"]) {
+        await lie(answer);
+        clock.nowMs += 5_000;
+        expect([answer, await where(), reads.status().problem]).toEqual([answer, false, 'late']);
+      }
+      await lie('now()');
+      clock.nowMs += 5_000;
+      expect([await where(), reads.status().problem]).toEqual([true, null]);
+      await sql`drop function public.pg_last_xact_replay_timestamp()`.execute(owner);
+    });
+
+    test('behavior: a copy that is no standby is as late as its newest sample; one without the tables is not read', async () => {
+      const copy = await createTestDatabase();
+      const watch = createDatabaseWatch(logs.logger, clock, 'DATABASE_READ_URL');
+      const replica = createDatabase({ url: copy.url, poolSize: 2, statementTimeoutMs: 5_000 }, { clock, watch });
+      const reads = createReplicaReads({ replica, watch, clock, logger: logs.logger, maxLagSec: 300 });
+      const where = reads.prefer(
+        async () => 'copy',
+        async () => 'primary',
+      );
+      logs.take();
+      expect([await where(), reads.status().problem]).toEqual(['primary', 'other_schema']);
+      expect(logs.take()).toEqual([expect.stringContaining('another schema')]);
+      await migrateDatabase(copy.url);
+      const addSample = async (atMs: number) => {
+        const at = new Date(atMs).toISOString();
+        await sql`insert into rate_samples values (1, ${`0x${'a'.repeat(64)}`}, date_trunc('hour', ${at}::timestamptz), ${at}::timestamptz, 0.045, 0.9, 10, 9, 1)
+          on conflict (chain_id, market_id, hour) do update set sampled_at = excluded.sampled_at`.execute(replica);
+      };
+      const HOUR_MS = 3_600_000;
+      for (const [ageMs, expected] of [
+        [null, 'primary'],
+        [72 * HOUR_MS, 'primary'],
+        [301_000, 'primary'],
+        [-HOUR_MS, 'primary'],
+        [299_000, 'copy'],
+      ] as const) {
+        clock.nowMs += 5_000;
+        if (ageMs !== null) await addSample(clock.nowMs - ageMs);
+        expect([ageMs, await where(), reads.status().problem]).toEqual([
+          ageMs,
+          expected,
+          expected === 'copy' ? null : 'late',
+        ]);
+      }
+      await replica.destroy();
+      await copy.drop();
+    });
+
+    test('behavior: the doctor checks a replica, which needs no right but to read two tables', async () => {
+      const owner = open(url.href);
+      const replicaUrl = standby.url.replace(/\/postgres$/, '/service');
+      const asReader = Object.assign(new URL(replicaUrl), { username: 'reader', password: 'secret' }).href;
+      const other = await createTestDatabase();
+      const look = async (env: Partial<Env>) => {
+        const clocks = createClockSamples();
+        const settings = { ...parseEnv({}), DATABASE_URL: url.href, DATABASE_READ_MAX_LAG_SEC: 3_600, ...env };
+        const deps = { env: settings, clock: { now: () => Date.now() }, clocks } as unknown as DoctorDeps;
+        const lines = await checkReplica(deps).run(new AbortController().signal);
+        return Object.fromEntries(lines.map(({ check, status, found }) => [check, `${status}: ${found}`]));
+      };
+      expect(await look({})).toEqual({ answers: expect.stringMatching(/^not_applicable: not set/) });
+      await sql`create role reader login password 'secret'`.execute(owner);
+      const reader = () => look({ DATABASE_READ_URL: asReader });
+      const refused = await eventually(reader, (found) => found.rights !== undefined);
+      expect(refused.rights).toMatch(/^warning: the role lacks SELECT on rate_samples, portfolio_samples/);
+      await sql`grant select on rate_samples, portfolio_samples to reader`.execute(owner);
+      const good = await eventually(reader, ({ rights }) => rights?.startsWith('ok') === true);
+      expect(good).toEqual({
+        version: expect.stringMatching(/^ok/),
+        system: 'ok: a standby of the server of DATABASE_URL',
+        rights: expect.stringMatching(/^ok/),
+        lag: expect.stringMatching(/^ok: at most \d+ s behind/),
+        migrations: expect.stringMatching(/^not_applicable/),
+        role: 'ok: role reader',
+      });
+      expect((await look({ DATABASE_READ_URL: replicaUrl })).migrations).toMatch(/^ok/);
+      expect((await look({ DATABASE_READ_URL: url.href })).system).toMatch(
+        /^warning: this is the server of DATABASE_URL/,
+      );
+      const strange = await look({ DATABASE_URL: other.url, DATABASE_READ_URL: replicaUrl });
+      expect(strange.system).toMatch(/^failure: a standby of another system/);
+      const empty = await look({ DATABASE_READ_URL: other.url });
+      expect([empty.system, empty.rights, empty.lag]).toEqual([
+        expect.stringMatching(/^warning: a copy that takes writes, of another system/),
+        expect.stringMatching(/^warning: the tables rate_samples, portfolio_samples are not there/),
+        undefined,
+      ]);
+      expect(empty.migrations).toMatch(/^(warning|not_applicable)/);
+      await migrateDatabase(other.url);
+      expect((await look({ DATABASE_READ_URL: other.url })).lag).toMatch(/^warning: how far it is behind is not known/);
+      for (const [wrong, named] of [
+        [asReader.replace('secret', 'wrong'), 'bad_password'],
+        [asReader.replace('/service', '/missing'), 'no_such_database'],
+        ['postgres://u:p@127.0.0.1:1/x', 'unreachable'],
+        [secure('sslmode=verify-full'), 'certificate_authority'],
+      ] as const) {
+        expect(await look({ DATABASE_READ_URL: wrong })).toEqual({
+          answers: expect.stringContaining(`warning: no usable answer (${named})`),
+        });
+      }
+      await other.drop();
+      await sql`drop owned by reader`.execute(owner);
+      await sql`drop role reader`.execute(owner);
+    });
+
     test('error: a failure of the statement itself is not tried again', async () => {
       const { reads } = setUp(3_600);
       const fail = reads.prefer(
@@ -206,98 +337,14 @@ describe('TLS and a standby', () => {
     openssl('req', ...key, '-keyout', at('server.key'), '-out', at('server.csr'), '-subj', '/CN=localhost');
     writeFileSync(at('names'), 'subjectAltName=DNS:localhost\n');
     const signed = ['-CA', at('ca.pem'), '-CAkey', at('ca.key'), '-CAcreateserial', '-extfile', at('names')];
-    openssl('x509', '-req', '-in', at('server.csr'), ...signed, '-out', at('server.pem'), '-days', '2');
+    for (const [name, days] of [
+      ['server.pem', '2'],
+      ['expired.pem', '-1'],
+    ] as const) {
+      openssl('x509', '-req', '-in', at('server.csr'), ...signed, '-out', at(name), '-days', days);
+    }
     const account = await findAccount();
     if (account !== undefined) chownSync(at('server.key'), account.uid, account.gid);
     execFileSync('chmod', ['600', at('server.key')]);
-  }
-});
-
-/** The newest server of Debian with the tools of the same version. */
-function debianPrograms(): string | undefined {
-  const root = '/usr/lib/postgresql';
-  const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : [];
-  return versions
-    .map((version) => join(root, version, 'bin'))
-    .find((path) => ['postgres', 'initdb', 'pg_dump', 'pg_restore'].every((name) => existsSync(join(path, name))));
-}
-const programs = debianPrograms();
-
-describe.runIf(programs !== undefined)('backup and restore (needs the Debian package postgresql)', () => {
-  let server: EmbeddedPostgres;
-  beforeAll(async () => {
-    server = await startPostgres({ dataDir: at('debian'), programs: programs ?? '', logger: silentLogger });
-  }, 60_000);
-  afterAll(() => server?.stop());
-  const tool = (name: string, ...argv: string[]) => execFileSync(join(programs ?? '', name), argv, { stdio: 'pipe' });
-  const keysOf = (db: Database) =>
-    createKeyService({
-      db,
-      clock,
-      timers: systemTimers,
-      logger: silentLogger,
-      graceMs: 0,
-      pepper: 'a pepper of tests',
-    });
-
-  test('behavior: a dump restores every row, on the same server and on a newer one; keys, ids and rights work', async () => {
-    const source = await server.createDatabase('source');
-    await migrateDatabase(source);
-    const db = open(source);
-    await seedRegistrations(
-      db,
-      seededRegistrations(createCatalog(curatedChains, createOverlay(clock.nowMs)), clock.nowMs),
-    );
-    const issued = await keysOf(db).issue({ tier: 'partner', label: 'kept' });
-    await sql`insert into rate_samples values (1, ${`0x${'a'.repeat(64)}`}, '2026-05-01', '2026-05-01 00:10', 0.045, 0.9, 10, 9, 1)`.execute(
-      db,
-    );
-    const dump = at('spiral.dump');
-    tool('pg_dump', '--format=custom', `--file=${dump}`, source);
-    const content = await contentOf(db);
-    expect(content.get('position_registrations')?.length).toBeGreaterThan(5);
-
-    const newer = await createTestDatabase();
-    try {
-      for (const target of [await server.createDatabase('restored'), newer.url]) {
-        tool('pg_restore', '--no-owner', '--no-privileges', '--exit-on-error', `--dbname=${target}`, dump);
-        const restored = open(target);
-        expect(await contentOf(restored)).toEqual(content);
-        expect(await migrateDatabase(target)).toEqual([]);
-        expect(await keysOf(restored).verify(`Bearer ${issued.text}`)).toMatchObject({
-          label: 'kept',
-          tier: 'partner',
-        });
-        const { rows } = await sql<{ isNew: boolean }>`
-          insert into position_registrations (wallet, chain_id, market_id, position_index, is_open, deposited_usd, created_at, updated_at)
-          values (${`0x${'9'.repeat(40)}`}, 1, ${`0x${'a'.repeat(64)}`}, 7, true, 1, now(), now())
-          returning id > (select max(id) from position_registrations) as "isNew"`.execute(restored);
-        expect(rows).toEqual([{ isNew: true }]);
-        const role = `restored_${randomUUID().slice(0, 8)}`;
-        await sql`create role ${sql.id(role)} login password 'secret'`.execute(restored);
-        await sql.raw(grantsFor(role)).execute(restored);
-        const asRole = Object.assign(new URL(target), { username: role, password: 'secret' }).href;
-        await expect(requireMigrated(asRole)).resolves.toBeUndefined();
-        await sql`drop owned by ${sql.id(role)}`.execute(restored);
-        await sql`drop role ${sql.id(role)}`.execute(restored);
-      }
-    } finally {
-      await Promise.all(opened.splice(0).map((one) => one.destroy()));
-      await newer.drop();
-    }
-  }, 60_000);
-
-  async function contentOf(db: Database): Promise<ReadonlyMap<string, readonly string[]>> {
-    const tables = await db.introspection.getTables();
-    const content = new Map<string, readonly string[]>();
-    for (const { name } of tables) {
-      const { rows } = await sql<{ row: string }>`
-        select t::text as row from ${sql.table(name)} t order by 1`.execute(db);
-      content.set(
-        name,
-        rows.map(({ row }) => row),
-      );
-    }
-    return content;
   }
 });

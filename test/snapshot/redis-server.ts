@@ -53,19 +53,22 @@ export function startBrokenCluster(): Promise<TestRedis> {
   return launch(['--cluster-enabled', 'yes']);
 }
 
-/** Start a redis-server on a free port of loopback without persistence. @param more options of its command line */
+/**
+ * Start a redis-server on a free port of loopback without persistence. @param more options of its command line, with `isTls` those
+ * of its certificate
+ */
 export async function launch(
   more: readonly string[],
-  options: { readonly port?: number; readonly command?: readonly string[] } = {},
+  options: { readonly port?: number; readonly command?: readonly string[]; readonly isTls?: boolean } = {},
 ) {
   const port = options.port ?? (await freePort());
   const folder = await mkdtemp(join(tmpdir(), 'redis-'));
-  const url = `redis://127.0.0.1:${port}`;
+  const { isTls = false } = options;
+  const url = `${isTls ? 'rediss' : 'redis'}://127.0.0.1:${port}`;
   let server: ChildProcess | null = null;
   const start = async (): Promise<void> => {
     const given = [
-      '--port',
-      String(port),
+      ...(isTls ? ['--port', '0', '--tls-port', String(port)] : ['--port', String(port)]),
       '--bind',
       '127.0.0.1',
       '--save',

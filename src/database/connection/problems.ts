@@ -1,3 +1,5 @@
+import { certificateFaultOf } from '../../shared/calls/certificate-faults.ts';
+
 /** What can be wrong with a database, each with the reason that callers see, and the next step for operators. */
 export const DATABASE_PROBLEMS = {
   unreachable: { reason: 'unreachable', todo: 'Start Postgres, or correct host and port; check firewalls.' },
@@ -28,9 +30,15 @@ export const DATABASE_PROBLEMS = {
   access_denied: { reason: 'rejected', todo: 'Allow this user, database and address in pg_hba.conf.' },
   tls_required: { reason: 'rejected', todo: 'The server takes encrypted connections only: add ?sslmode=verify-full.' },
   tls_missing: { reason: 'rejected', todo: 'The server has no TLS: turn it on there, or remove sslmode.' },
-  certificate: {
+  certificate: { reason: 'rejected', todo: 'The certificate of the server cannot be used: see its log.' },
+  certificate_expired: {
     reason: 'rejected',
-    todo: 'The certificate is not trusted, has expired or has another name: check host and sslrootcert.',
+    todo: 'Renew the certificate of the server, and check the clock of this machine.',
+  },
+  certificate_host: { reason: 'rejected', todo: 'Write a host that is in the certificate of the server.' },
+  certificate_authority: {
+    reason: 'rejected',
+    todo: 'Add sslrootcert with the authority that has signed the certificate of the server.',
   },
   certificate_file: { reason: 'rejected', todo: 'sslrootcert, sslcert or sslkey names a file that cannot be read.' },
   pooler_refuses: { reason: 'rejected', todo: 'The pooler refuses a parameter of the connection: see its log.' },
@@ -112,7 +120,8 @@ export function problemOf(error: unknown, connecting = false): DatabaseProblem |
     const isCoarse = problem === undefined || problem === 'access_denied' || problem === 'unreachable';
     return (isCoarse ? named(BY_TEXT, message) : undefined) ?? problem ?? 'server_error';
   }
-  const found = (code === '' ? undefined : named(BY_NODE_CODE, code)) ?? named(BY_TEXT, message);
+  const found =
+    certificateFaultOf(code) ?? (code === '' ? undefined : named(BY_NODE_CODE, code)) ?? named(BY_TEXT, message);
   return found ?? (connecting ? 'unreachable' : undefined);
 }
 

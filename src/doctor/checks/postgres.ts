@@ -1,21 +1,18 @@
-import pg from 'pg';
-import { DATABASE_PROBLEMS, problemOf } from '../../database/connection/problems.ts';
+import type pg from 'pg';
 import { migrations } from '../../database/migrations/index.ts';
 import { TABLE_RIGHTS } from '../../database/schema.ts';
 import { type SchemaState, schemaStateOf } from '../../database/schema-state.ts';
 import { clockSampleOf } from '../core/clock-samples.ts';
 import type { DoctorDeps } from '../core/deps.ts';
-import { type Check, type Line, linesOf } from '../core/types.ts';
+import { type Check, type Line, type LineMaker, linesOf } from '../core/types.ts';
+import { close, connect, rows, textOf } from './postgres-connection.ts';
 import { describePooler } from './postgres-pooler.ts';
 
 const AREA = 'postgres';
 const SUBJECT = 'DATABASE_URL';
 const LIMIT_MS = 20_000;
-const CONNECT_MS = 5_000;
 /** The oldest major version that is still maintained. */
 const OLDEST_MAJOR = 14;
-/** Statement timeout that the service sets on its own connections. */
-const STATEMENT_TIMEOUT_MS = 5_000;
 const make = linesOf(AREA, SUBJECT);
 
 /** Check the database with statements that only read. */
@@ -27,7 +24,7 @@ export function checkPostgres({ env, clock, clocks }: DoctorDeps): Check {
     run: async () => {
       const url = env.DATABASE_URL;
       if (url === undefined) return [make.none('answers', 'not set')];
-      const opened = await connect(url);
+      const opened = await connect(url, make.failure);
       if (opened.client === undefined) return opened.lines;
       const { client } = opened;
       try {
@@ -37,8 +34,8 @@ export function checkPostgres({ env, clock, clocks }: DoctorDeps): Check {
         const atMs = Number(told?.at) * 1_000;
         if (Number.isFinite(atMs)) clocks.add(clockSampleOf('Postgres', { atMs, resolutionMs: 0 }, asked));
         return [
-          await versionOf(client),
-          ...(await describePooler(client, () => connect(url).then((second) => second.client))),
+          await versionOf(client, make),
+          ...(await describePooler(client, () => connect(url, make.failure).then((second) => second.client))),
           ...(await describeMigrations(client)),
           ...(await describeRole(client, url, env.NODE_ENV === 'production')),
         ];
@@ -49,50 +46,8 @@ export function checkPostgres({ env, clock, clocks }: DoctorDeps): Check {
   };
 }
 
-type OpenedConnection = { readonly client: pg.Client | undefined; readonly lines: readonly Line[] };
-
-/** Connect as the service does: with limits of time, which a pooler may refuse. */
-async function connect(url: string): Promise<OpenedConnection> {
-  const timeouts = {
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
-  };
-  const openPlain = (error: unknown) => {
-    if (problemOf(error, true) !== 'pooler_refuses') throw error;
-    return open(url, {});
-  };
-  try {
-    return { client: await open(url, timeouts).catch(openPlain), lines: [] };
-  } catch (error) {
-    return { client: undefined, lines: [notConnected(error)] };
-  }
-}
-
-async function open(url: string, parameters: pg.ClientConfig): Promise<pg.Client> {
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: CONNECT_MS,
-    query_timeout: STATEMENT_TIMEOUT_MS + 1_000,
-    application_name: 'spiral-gateway doctor',
-    ...parameters,
-  });
-  // The error of a broken connection is reported by the next statement.
-  client.on('error', () => {});
-  try {
-    await client.connect();
-    return client;
-  } catch (error) {
-    await close(client);
-    throw error;
-  }
-}
-
-function notConnected(error: unknown): Line {
-  const problem = problemOf(error, true) ?? 'unreachable';
-  return make.failure('answers', `no usable answer (${problem}): ${textOf(error)}`, DATABASE_PROBLEMS[problem].todo);
-}
-
-async function versionOf(client: pg.Client): Promise<Line> {
+/** Whether the version is maintained. */
+export async function versionOf(client: pg.Client, make: LineMaker): Promise<Line> {
   const [row] = await rows<{ version: string; number: string }>(
     client,
     `select current_setting('server_version') as version, current_setting('server_version_num') as number`,
@@ -173,12 +128,9 @@ async function describeMigrations(client: pg.Client): Promise<readonly Line[]> {
 }
 
 async function describeRole(client: pg.Client, url: string, isProduction: boolean): Promise<readonly Line[]> {
-  const [role] = await rows<{ name: string; super: boolean; read_only: string; recovery: boolean; encrypted: boolean }>(
+  const [role] = await rows<{ read_only: string; recovery: boolean }>(
     client,
-    `select current_user::text as name, rolsuper as super, current_setting('transaction_read_only') as read_only,
-       pg_is_in_recovery() as recovery,
-       coalesce((select ssl from pg_stat_ssl where pid = pg_backend_pid()), false) as encrypted
-     from pg_roles where rolname = current_user`,
+    `select current_setting('transaction_read_only') as read_only, pg_is_in_recovery() as recovery`,
   );
   const lines: Line[] = [];
   if (role?.recovery === true || role?.read_only === 'on') {
@@ -190,6 +142,22 @@ async function describeRole(client: pg.Client, url: string, isProduction: boolea
       ),
     );
   } else lines.push(make.ok('writable', 'takes writes'));
+  return [...lines, ...(await describeSafety(client, { url, isProduction }, make)), ...(await describeRights(client))];
+}
+
+/** Whether the role is no superuser, and the connection encrypted. */
+export async function describeSafety(
+  client: pg.Client,
+  { url, isProduction }: { readonly url: string; readonly isProduction: boolean },
+  make: LineMaker,
+): Promise<readonly Line[]> {
+  const [role] = await rows<{ name: string; super: boolean; encrypted: boolean }>(
+    client,
+    `select current_user::text as name, rolsuper as super,
+       coalesce((select ssl from pg_stat_ssl where pid = pg_backend_pid()), false) as encrypted
+     from pg_roles where rolname = current_user`,
+  );
+  const lines: Line[] = [];
   const host = new URL(url).hostname;
   const isLocal = /^(localhost|127\.|\[?::1|$)/.test(host);
   if (role?.super === true && (isProduction || !isLocal)) {
@@ -211,7 +179,7 @@ async function describeRole(client: pg.Client, url: string, isProduction: boolea
       ),
     );
   }
-  return [...lines, ...(await describeRights(client))];
+  return lines;
 }
 
 async function describeRights(client: pg.Client): Promise<readonly Line[]> {
@@ -237,17 +205,4 @@ async function describeRights(client: pg.Client): Promise<readonly Line[]> {
       'Run the statements of npm run migrate -- --grants ROLE, or let the role own the tables.',
     ),
   ];
-}
-
-async function rows<T>(client: pg.Client, text: string, values: readonly unknown[] = []): Promise<readonly T[]> {
-  const { rows: found } = await client.query(text, [...values]);
-  return found as T[];
-}
-
-async function close(client: pg.Client): Promise<void> {
-  await client.end().catch(() => {});
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

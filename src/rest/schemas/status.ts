@@ -122,12 +122,14 @@ export const healthBody = z
         problem: z
           .string()
           .optional()
-          .describe('What is wrong, in one word, such as unreachable, silent, bad_password, certificate or read_only.'),
+          .describe(
+            'What is wrong, in one word, such as unreachable, silent, bad_password, certificate_expired or read_only.',
+          ),
         since: dateTime('Time of the first failure.').optional(),
         replica: z
           .looseObject({
             ok: z.boolean().describe('Whether histories are read from the replica; otherwise from the primary.'),
-            problem: z.string().optional().describe('What is wrong, as above, or late.'),
+            problem: z.string().optional().describe('What is wrong, as above, late or other_schema.'),
             since: dateTime('Time of the first failure.').optional(),
           })
           .optional()

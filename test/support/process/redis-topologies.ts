@@ -25,22 +25,36 @@ export interface SentinelRedis {
   close(): Promise<void>;
 }
 
-/** Start two servers and some sentinels. @param more options of both servers */
+/** Certificates of servers that speak TLS alone. */
+export interface ServerTls {
+  /** Options of a server: `tls-cert-file` and the others. */
+  readonly options: Readonly<Record<string, string>>;
+  readonly ca: string;
+}
+
+const argumentsOf = (tls: ServerTls | undefined): string[] =>
+  Object.entries(tls?.options ?? {}).flatMap(([name, value]) => [`--${name}`, value]);
+
+/** Start two servers and some sentinels. @param more options of both servers @param tls all speak TLS alone */
 export async function startSentinels({
   count = 1,
   more = [] as readonly string[],
   password = '',
+  tls = undefined as ServerTls | undefined,
 } = {}): Promise<SentinelRedis> {
   const folder = await mkdtemp(join(tmpdir(), 'redis-sentinels-'));
-  const primary = await launch(more);
-  const replica = await launch([...more, '--replicaof', `127.0.0.1 ${primary.port}`]);
+  const isTls = tls !== undefined;
+  const given = [...more, ...argumentsOf(tls), ...(isTls ? ['--tls-replication', 'yes'] : [])];
+  const primary = await launch(given, { isTls });
+  const replica = await launch([...given, '--replicaof', `127.0.0.1 ${primary.port}`], { isTls });
   const servers = [primary, replica];
   const sentinels: Server[] = [];
   for (let i = 0; i < count; i++) {
     const port = await freePort();
     const file = join(folder, `sentinel-${port}.conf`);
     const lines = [
-      `port ${port}`,
+      ...(isTls ? ['port 0', `tls-port ${port}`, 'tls-replication yes'] : [`port ${port}`]),
+      ...Object.entries(tls?.options ?? {}).map(([name, value]) => `${name} ${value}`),
       'bind 127.0.0.1',
       `dir ${folder}`,
       `sentinel monitor ${PRIMARY} 127.0.0.1 ${primary.port} ${Math.floor(count / 2) + 1}`,
@@ -50,10 +64,11 @@ export async function startSentinels({
       ...(password === '' ? [] : [`sentinel auth-pass ${PRIMARY} ${password}`]),
     ];
     await writeFile(file, `${lines.join('\n')}\n`);
-    sentinels.push(await launchSentinel(file, port));
+    // A sentinel is a redis-server whose configuration is a file that it writes.
+    sentinels.push(await launch([], { port, command: [file, '--sentinel'], isTls }));
   }
   const [first] = sentinels;
-  const admin = openAdmin(first?.url ?? '');
+  const admin = openAdmin(first?.url ?? '', tls);
   const primaryPort = async (): Promise<number> =>
     Number(((await admin.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', PRIMARY)) as string[])[1]);
   // A failover needs the replica, which the sentinels learn from the primary, and the other sentinels.
@@ -66,9 +81,9 @@ export async function startSentinels({
   });
   let dead: Server | undefined;
   return {
-    url: `redis+sentinel://${password === '' ? '' : `:${password}@`}${sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',')}/${PRIMARY}`,
+    url: `${isTls ? 'rediss' : 'redis'}+sentinel://${password === '' ? '' : `:${password}@`}${sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',')}/${PRIMARY}`,
     sentinels,
-    primaryUrl: async () => `redis://127.0.0.1:${await primaryPort()}`,
+    primaryUrl: async () => `${isTls ? 'rediss' : 'redis'}://127.0.0.1:${await primaryPort()}`,
     async failOver() {
       const port = await primaryPort();
       dead = servers.find((server) => server.port === port);
@@ -86,11 +101,6 @@ export async function startSentinels({
   };
 }
 
-/** A sentinel is a redis-server whose configuration is a file that it writes. */
-function launchSentinel(file: string, port: number): Promise<Server> {
-  return launch([], { port, command: [file, '--sentinel'] });
-}
-
 /** A cluster of primaries, and of a replica of each if asked for. */
 export interface ClusterRedis {
   readonly url: string;
@@ -105,15 +115,20 @@ export interface ClusterRedis {
 const SLOTS = 16_384;
 const firstSlotOf = (node: number): number => Math.floor((node * SLOTS) / 3);
 
-/** Start a cluster of three primaries. */
-export async function startRedisCluster({ withReplicas = false } = {}): Promise<ClusterRedis> {
+/** Start a cluster of three primaries. @param tls all speak TLS alone */
+export async function startRedisCluster({
+  withReplicas = false,
+  tls = undefined as ServerTls | undefined,
+} = {}): Promise<ClusterRedis> {
+  const isTls = tls !== undefined;
   const nodes: (Server & { readonly busPort: number })[] = [];
   for (let i = 0; i < (withReplicas ? 6 : 3); i++) {
     const busPort = await freePort();
     const options = ['--cluster-enabled', 'yes', '--cluster-port', String(busPort), '--cluster-node-timeout', '500'];
-    nodes.push({ ...(await launch(options)), busPort });
+    const secured = isTls ? [...argumentsOf(tls), '--tls-cluster', 'yes'] : [];
+    nodes.push({ ...(await launch([...options, ...secured], { isTls })), busPort });
   }
-  const admins = nodes.map(({ url }) => openAdmin(url));
+  const admins = nodes.map(({ url }) => openAdmin(url, tls));
   const primaries = admins.slice(0, 3);
   const [first] = admins;
   for (const [i, admin] of admins.entries()) {
@@ -130,7 +145,7 @@ export async function startRedisCluster({ withReplicas = false } = {}): Promise<
   const ids = await Promise.all(primaries.map((admin) => admin.call('CLUSTER', 'MYID')));
   for (const [i, admin] of admins.slice(3).entries()) await admin.call('CLUSTER', 'REPLICATE', String(ids[i]));
   return {
-    url: `redis+cluster://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
+    url: `${isTls ? 'rediss' : 'redis'}+cluster://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
     nodes,
     async nodeOf(key) {
       const slot = Number(await (first as Redis).call('CLUSTER', 'KEYSLOT', key));
@@ -150,8 +165,8 @@ export async function startRedisCluster({ withReplicas = false } = {}): Promise<
 }
 
 /** A connection beside the service's own. The servers that it goes to may be stopped. */
-function openAdmin(url: string): Redis {
-  const redis = new Redis(url, { retryStrategy: () => 50 });
+function openAdmin(url: string, tls?: ServerTls): Redis {
+  const redis = new Redis(url, { retryStrategy: () => 50, ...(tls === undefined ? {} : { tls: { ca: tls.ca } }) });
   redis.on('error', () => {});
   return redis;
 }
