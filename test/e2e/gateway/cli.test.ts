@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ConfigError, needsLocalWorld, parseEnv, renderEnvExample } from '../../../src/config/config.ts';
 import { envSchema } from '../../../src/config/env.ts';
+import { migrateDatabase } from '../../../src/database/migrate.ts';
+import { migrations } from '../../../src/database/migrations/index.ts';
 import { BUNDLED_KEYS, BUNDLED_MAIN } from '../../support/bundle.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/process/postgres.ts';
 import { descendants, type ProcessRef, type Running, run, survivors } from '../../support/process/process.ts';
@@ -255,6 +257,20 @@ describe('a start in production', () => {
     });
     expect(lines.flatMap((line) => (line.msg === 'unknown setting' ? [line.nearest] : []))).toEqual(nearest);
     expect(running.stderr()).not.toMatch(/hunter2|sixteen-characters/);
+  });
+
+  test('with MIGRATE_ON_START=false on the schema of the version before: ends with 1 and names migrations and command', async () => {
+    const before = await createTestDatabase();
+    await migrateDatabase(before.url, { known: migrations.slice(0, -1) });
+    const settings = { ...production, DATABASE_URL: before.url, MIGRATE_ON_START: 'false' };
+    const running = start(process.execPath, [BUNDLED_MAIN], settings);
+    expect(await running.ended).toBe(1);
+    const { reason } = linesOf(running.stderr()).at(-1) as Line;
+    expect(reason).toContain(
+      `the migrations ${migrations.at(-1)?.name} are not applied, and MIGRATE_ON_START is false`,
+    );
+    expect(reason).toContain('Run "npm run migrate" (node dist/migrate.js)');
+    await before.drop();
   });
 
   test('default: the keys of the guide, with the program beside the service', async () => {
