@@ -1,4 +1,4 @@
-import { graphql, isInterfaceType, isNonNullType, isObjectType } from 'graphql';
+import { execute, isInterfaceType, isNonNullType, isObjectType, parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { type ChainFacts, emptyGroup, type FactGroup, type Failure } from '../../src/domain/facts.ts';
 import type { AppContext } from '../../src/resolvers/common/context.ts';
@@ -21,12 +21,15 @@ const QUERIES = [
   `{ ${['BORROW_APY', 'COLLATERAL_APY', 'BORROW_INCENTIVE_APR'].map((kind) => `${kind}: rateHistories(kind: ${kind}) { ${on('RateHistory')} }`).join(' ')} }`,
 ];
 
-const complete = (): ChainFacts[] => CHAIN_IDS.map((chainId) => completeFacts(chainOf(chainId)));
-const GROUPS = Object.keys(complete()[0]?.groups ?? {}) as FactGroup[];
+/** Parsed and validated once: they are long, and asked of every world. */
+const DOCUMENTS = QUERIES.map((source) => parse(source));
+
+const COMPLETE: readonly ChainFacts[] = CHAIN_IDS.map((chainId) => completeFacts(chainOf(chainId)));
+const GROUPS = Object.keys(COMPLETE[0]?.groups ?? {}) as FactGroup[];
 const failure = (reason: Failure['reason']): Failure => ({ reason, source: 'test', sinceMs: NOW_MS - 1_000 });
 /** The facts without a group: never tried, or failed for one of the reasons. */
 const without = (group: FactGroup, reason?: Failure['reason']): ChainFacts[] =>
-  complete().map((facts) => {
+  COMPLETE.map((facts) => {
     const { items, failures } = facts.groups[group];
     const failed = [...items.keys(), ...failures.keys()].map((key) => [key, failure(reason ?? 'timeout')] as const);
     const gone = {
@@ -36,7 +39,7 @@ const without = (group: FactGroup, reason?: Failure['reason']): ChainFacts[] =>
     return { ...facts, groups: { ...facts.groups, [group]: gone } };
   });
 const WORLDS: readonly (readonly [string, () => AppContext])[] = [
-  ['everything known', () => contextOf(servicesOf(complete()))],
+  ['everything known', () => contextOf(servicesOf(COMPLETE))],
   ...GROUPS.flatMap((group) =>
     ([undefined, 'timeout', 'implausible', 'not_configured'] as const).map(
       (reason) =>
@@ -45,11 +48,15 @@ const WORLDS: readonly (readonly [string, () => AppContext])[] = [
   ),
 ];
 
+test('default: the queries are valid', () => {
+  expect(DOCUMENTS.flatMap((document) => validate(schema, document))).toEqual([]);
+});
+
 describe.each(WORLDS)('%s', (_name, contextFor) => {
   test('default: every path leads to a field, and every empty field has a reason', async () => {
     const contextValue = contextFor();
-    for (const source of QUERIES) {
-      const { data, errors = [] } = await graphql({ schema, source, contextValue });
+    for (const document of DOCUMENTS) {
+      const { data, errors = [] } = await execute({ schema, document, contextValue });
       // What no chain knows at all is an error of its field.
       const other = errors.filter(
         ({ originalError }) => (originalError as { code?: string } | null)?.code !== 'not_ready',

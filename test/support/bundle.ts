@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
 /** Folder of the bundle for service processes of tests: it loads in a twentieth of the time of the sources. */
 const FOLDER = join('node_modules', '.cache', 'spiral-gateway', 'service');
@@ -9,9 +10,7 @@ export const BUNDLED_KEYS = join(FOLDER, 'keys.js');
 export const BUNDLED_MIGRATE = join(FOLDER, 'migrate.js');
 export const BUNDLED_DOCTOR = join(FOLDER, 'doctor.js');
 
-/** Bundle the service as `npm run build` does, with its packages. */
-export function buildBundle(): void {
-  execFileSync(process.execPath, ['scripts/build.mjs', FOLDER, '--with-packages'], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
+/** Bundle the service as `npm run build` does, with its packages. @throws Error with the output of a failed build */
+export async function buildBundle(): Promise<void> {
+  await promisify(execFile)(process.execPath, ['scripts/build.mjs', FOLDER, '--with-packages']);
 }

@@ -9,12 +9,17 @@ import './process/postgres.ts';
 
 /** Bundle the service, and run one throw-away Postgres for the whole test run; every test makes its own database in it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  buildBundle();
-  const postgres = await startPostgres({
+  const starting = startPostgres({
     dataDir: join(tmpdir(), `spiral-gateway-test-${randomUUID()}`),
     ephemeral: true,
     logger: silentLogger,
   });
+  const [built] = await Promise.allSettled([buildBundle(), starting]);
+  const postgres = await starting;
+  if (built.status === 'rejected') {
+    await postgres.stop();
+    throw built.reason;
+  }
   project.provide('postgresUrl', postgres.url);
   return () => postgres.stop();
 }

@@ -7,6 +7,12 @@ export interface Entry {
   readonly member?: string;
 }
 
+interface Contents {
+  readonly thrown: Set<string>;
+  /** Declarations that it refers to. */
+  readonly followed: Set<ts.Node>;
+}
+
 /**
  * Find the error classes that functions can construct, through everything that they refer to: functions, closures, and
  * members of interfaces through every object that implements them. Conditions are not judged, so a class that is missing here
@@ -40,24 +46,30 @@ export function createThrownErrors(classes: ReadonlySet<string>): (entries: read
     return (symbol?.declarations ?? []).flatMap((declared) => [declared, ...(implementations.get(declared) ?? [])]);
   };
 
-  return (entries) => {
-    const seen = new Set<ts.Node>();
-    const thrown = new Set<string>();
-    const queue: ts.Node[] = entries.map((entry) => declarationOf(program, entry));
+  const read = new Map<ts.Node, Contents>();
+  /** Operations share most of their code: each declaration is read once. */
+  const contentsOf = (declared: ts.Node): Contents => {
+    const known = read.get(declared);
+    if (known) return known;
+    const contents: Contents = { thrown: new Set(), followed: new Set() };
     const visit = (node: ts.Node): void => {
       if (ts.isTypeNode(node)) return;
       if (ts.isNewExpression(node) && ts.isIdentifier(node.expression) && classes.has(node.expression.text)) {
-        thrown.add(node.expression.text);
+        contents.thrown.add(node.expression.text);
       }
-      if (ts.isIdentifier(node)) queue.push(...targetsOf(node).filter(isFollowed));
+      if (ts.isIdentifier(node)) for (const target of targetsOf(node).filter(isFollowed)) contents.followed.add(target);
       ts.forEachChild(node, visit);
     };
-    for (let node = queue.pop(); node; node = queue.pop()) {
-      if (seen.has(node)) continue;
-      seen.add(node);
-      visit(node);
-    }
-    return thrown;
+    visit(declared);
+    read.set(declared, contents);
+    return contents;
+  };
+
+  return (entries) => {
+    const reached = new Set<ts.Node>(entries.map((entry) => declarationOf(program, entry)));
+    // A set is walked with what is added meanwhile.
+    for (const node of reached) for (const target of contentsOf(node).followed) reached.add(target);
+    return new Set([...reached].flatMap((node) => [...contentsOf(node).thrown]));
   };
 }
 

@@ -3,6 +3,8 @@ import { createCatalog, curatedChains } from '../../../src/catalog/index.ts';
 import { startService, type TestService } from '../../support/service.ts';
 
 const LIMIT = 2 ** 20;
+/** Answers of each kind that a test asks for: together they are larger than the memory. */
+const ANSWERS = 200;
 
 let service: TestService;
 beforeAll(async () => {
@@ -32,7 +34,7 @@ function spelling(id: string, n: number): string {
   return id.replace(/[a-f]/g, (digit) => (((n >> (letter++ % 12)) & 1) === 1 ? digit.toUpperCase() : digit));
 }
 
-const LIST = 'query ($least: Decimal) { strategies(first: 5, filter: { minLiquidityUsd: $least }) { nodes { id } } }';
+const LIST = 'query ($least: Decimal) { strategies(first: 20, filter: { minLiquidityUsd: $least }) { nodes { id } } }';
 
 describe('cached answers', () => {
   test('default: metrics show their memory and its limit', async () => {
@@ -47,21 +49,28 @@ describe('cached answers', () => {
   test('behavior: answers without a second request use at most an eighth of the memory', async () => {
     const [market] = createCatalog(curatedChains).chains.flatMap(({ markets }) => markets);
     const before = await cached();
-    for (let n = 0; n < 400; n += 1) {
-      expect((await fetch(`${service.url}/v1/strategies/${spelling(market?.id ?? '', n)}`)).status).toBe(200);
-      await ask(LIST, { least: String(n) });
+    let bytes = 0;
+    for (let n = 0; n < ANSWERS; n += 1) {
+      const answer = await fetch(`${service.url}/v1/strategies/${spelling(market?.id ?? '', n)}`);
+      expect(answer.status).toBe(200);
+      bytes += (await answer.text()).length + (await ask(LIST, { least: String(n) })).length;
     }
+    expect(bytes).toBeGreaterThan(LIMIT);
     expect((await cached()) - before).toBeLessThanOrEqual(LIMIT / 8);
   });
 
   test('behavior: repeated answers use at most all of it', async () => {
     const [market] = createCatalog(curatedChains).chains.flatMap(({ markets }) => markets);
-    for (let n = 400; n < 800; n += 1) {
+    let bytes = 0;
+    for (let n = ANSWERS; n < 2 * ANSWERS; n += 1) {
       const path = `${service.url}/v1/strategies/${spelling(market?.id ?? '', n)}`;
       const answers = [await (await fetch(path)).text(), await (await fetch(path)).text()];
       expect(answers[0]).toBe(answers[1]);
-      for (let pass = 0; pass < 3; pass += 1) await ask(LIST, { least: String(n) });
+      const lists = [];
+      for (let pass = 0; pass < 3; pass += 1) lists.push(await ask(LIST, { least: String(n) }));
+      bytes += (answers[0]?.length ?? 0) + (lists[0]?.length ?? 0);
     }
+    expect(bytes).toBeGreaterThan(LIMIT);
     expect(await cached()).toBeGreaterThan(LIMIT / 2);
     expect(await cached()).toBeLessThanOrEqual(LIMIT);
   });
