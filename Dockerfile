@@ -1,5 +1,5 @@
-# The service without its local world. Node 24 is in long-term support until April 2028.
-FROM node:24-bookworm-slim AS build
+# The service without its local world, on the newest even release of Node: CI tests it there (npm run test:newest-node).
+FROM node:26-bookworm-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --no-progress
@@ -8,7 +8,7 @@ RUN npm run build -- --without-local-world \
  && npm prune --omit=dev --omit=optional --no-progress \
  && npm sbom --package-lock-only --omit=dev --omit=optional --sbom-format=cyclonedx > sbom.cdx.json
 
-FROM node:24-bookworm-slim
+FROM node:26-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8787
 WORKDIR /app
 # Owned by root: the process cannot change its own code. It writes nothing unless SNAPSHOT_FILE names a mounted volume.

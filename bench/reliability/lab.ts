@@ -25,6 +25,10 @@ export interface Lab {
   readonly brokenCluster: TestRedis;
   /** The proxy between the services and Redis. */
   readonly redisLine: TcpProxy;
+  /** The proxy between the services and Postgres. */
+  readonly postgresLine: TcpProxy;
+  /** Postgres past the proxy, as the user that owns it. */
+  readonly databaseUrl: string;
   readonly nodes: Readonly<Record<1 | 4663, RpcProxy>>;
   /** A key of the partner tier. */
   readonly partnerKey: string;
@@ -46,6 +50,7 @@ export async function startLab(): Promise<Lab> {
   const redis = await startRedis();
   const brokenCluster = await startBrokenCluster();
   const redisLine = await startTcpProxy(Number(new URL(redis.url).port));
+  const postgresLine = await startTcpProxy(port);
   const world = await startWorld({ dataDir: folder, mining: 'interval', databaseUrl, logger: silentLogger });
   const nodes = {
     1: await startRpcProxy(world.chains.on(1).rpcUrl),
@@ -54,6 +59,7 @@ export async function startLab(): Promise<Lab> {
   const services: ServiceProcess[] = [];
   const common: Env = {
     ...world.overrides.env,
+    DATABASE_URL: Object.assign(new URL(databaseUrl), { port: String(postgresLine.port) }).href,
     RPC_URL_1: nodes[1].url,
     RPC_URL_4663: nodes[4663].url,
     PORT: '0',
@@ -66,6 +72,8 @@ export async function startLab(): Promise<Lab> {
     redis,
     brokenCluster,
     redisLine,
+    postgresLine,
+    databaseUrl,
     nodes,
     partnerKey,
     async stopPostgres() {
@@ -82,7 +90,8 @@ export async function startLab(): Promise<Lab> {
     },
     async stop() {
       await Promise.all(services.map((service) => service.end('SIGKILL')));
-      await Promise.all([nodes[1].stop(), nodes[4663].stop(), redisLine.stop(), redis.close(), brokenCluster.close()]);
+      await Promise.all([nodes[1].stop(), nodes[4663].stop(), redisLine.stop(), postgresLine.stop()]);
+      await Promise.all([redis.close(), brokenCluster.close()]);
       await world.stop();
       await postgres?.stop();
       await rm(folder, { recursive: true, force: true });

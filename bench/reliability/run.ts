@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { seededWallet } from '../../devnet/seed/wallets.ts';
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import { startLoadBalancer } from '../../test/support/process/load-balancer.ts';
 import type { Env, ServiceProcess } from '../../test/support/process/spawn-service.ts';
@@ -6,9 +8,10 @@ import { subscribe } from '../../test/support/sse.ts';
 import { dailyCalls, seeded } from './calls.ts';
 import { mountTinyDisk } from './disk.ts';
 import { type Lab, startLab } from './lab.ts';
-import { type LoadStats, startLoad } from './load.ts';
+import { type Call, type LoadStats, startLoad } from './load.ts';
 import { type Fleet, type Scenario, scenariosOf } from './scenarios.ts';
 import { type Row, renderTable } from './table.ts';
+import { TOPOLOGIES, type Topology } from './topologies.ts';
 import { startWatch, type Watch } from './watch.ts';
 
 /*
@@ -41,29 +44,53 @@ const until = async (holds: () => Promise<boolean> | boolean): Promise<number> =
   }
   return Number.POSITIVE_INFINITY;
 };
+const isWanted = (name: string): boolean => only === undefined || name.includes(only);
 const isReady = ({ url }: ServiceProcess) => fetch(`${url}/ready`).then(({ ok }) => ok);
+
+/** Whether a process is connected with Redis and lacks nothing there. */
+const isSharing = async ({ url }: ServiceProcess): Promise<boolean> => {
+  const { snapshot } = (await (await fetch(`${url}/health`)).json()) as { readonly snapshot: { readonly ok: boolean } };
+  return snapshot.ok;
+};
+const peakMb = ({ child }: ServiceProcess): number => {
+  const [, kilobytes = '0'] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? [];
+  return Math.round(Number(kilobytes) / 1_024);
+};
 
 const lab = await startLab();
 try {
   const catalog = createCatalog(curatedChains);
   const calls = dailyCalls(catalog, lab.partnerKey, seeded(1));
-  const shared: Env = { ...CADENCES, REDIS_URL: `redis://127.0.0.1:${lab.redisLine.port}` };
-  const spawnWarmer = () => lab.spawn({ ...shared, ROLE: 'warmer' });
-  const spawnApi = () => lab.spawn({ ...shared, ROLE: 'api', STOP_DELAY_SEC: '2' });
-  const warmer = await spawnWarmer();
-  const fleet: Fleet = { warmer, apis: [await spawnApi(), await spawnApi()], spawnWarmer };
-  await until(async () => (await Promise.all(fleet.apis.map(isReady))).every(Boolean));
-  const watch = startWatch(() => fleet.apis);
-  const load = startLoad({ targets: () => fleet.apis.map(({ url }) => url), perSecond, maxOpen: 200, next: calls });
-
+  const random = seeded(2);
+  /** Whether the current scenario reads positions. */
+  let readsPositions = false;
+  const positions: Call = {
+    name: 'positions',
+    method: 'GET',
+    path: `/v1/partner/positions/${seededWallet('looper').account.address}`,
+    headers: { authorization: `Bearer ${lab.partnerKey}` },
+  };
+  const next = () => (readsPositions && random() < 0.1 ? positions : calls());
   const rows: Row[] = [];
-  for (const scenario of scenariosOf(lab, fleet, watch, minuteSec)) {
-    if (only === undefined || scenario.name.includes(only)) rows.push(await play(scenario, load.take, watch));
+  let delays: readonly number[] = [];
+  if (only === undefined || !TOPOLOGIES.some(({ name }) => isWanted(name))) {
+    const fleet = await startFleet(`redis://127.0.0.1:${lab.redisLine.port}`);
+    const watch = startWatch(() => fleet.apis);
+    const load = startLoad({ targets: () => fleet.apis.map(({ url }) => url), perSecond, maxOpen: 200, next });
+    for (const scenario of scenariosOf(lab, fleet, watch, minuteSec)) {
+      if (!isWanted(scenario.name)) continue;
+      readsPositions = scenario.readsPositions ?? false;
+      rows.push(await play(scenario, load.take, watch));
+      readsPositions = false;
+    }
+    say(`resident memory of the api processes at most: ${fleet.apis.map(peakMb).join(', ')} MB`);
+    if (only === undefined) delays = await subscriptionDelays(fleet);
+    await load.stop();
+    if (only === undefined) rows.push(await rollingRestart(fleet, fleet.spawnApi, watch));
+    watch.stop();
+    await Promise.all([...fleet.apis, fleet.warmer].map((service) => service.end('SIGTERM')));
   }
-  const delays = only === undefined ? await subscriptionDelays(fleet) : [];
-  await load.stop();
-  if (only === undefined) rows.push(await rollingRestart(fleet, spawnApi));
-  watch.stop();
+  for (const topology of TOPOLOGIES) if (isWanted(topology.name)) rows.push(await losingServer(topology));
   if (only === undefined) rows.push(...(await diskFull(lab)));
   process.stdout.write(
     [
@@ -78,7 +105,48 @@ try {
     ].join('\n'),
   );
 
-  async function rollingRestart(current: Fleet, spawn: () => Promise<ServiceProcess>): Promise<Row> {
+  /** Start a warmer and two api processes that share a Redis, and wait until these are ready. */
+  async function startFleet(redisUrl: string): Promise<Fleet & { spawnApi(): Promise<ServiceProcess> }> {
+    const shared: Env = { ...CADENCES, REDIS_URL: redisUrl };
+    const spawnWarmer = () => lab.spawn({ ...shared, ROLE: 'warmer' });
+    const spawnApi = () => lab.spawn({ ...shared, ROLE: 'api', STOP_DELAY_SEC: '2' });
+    const fleet = { warmer: await spawnWarmer(), apis: [await spawnApi(), await spawnApi()], spawnWarmer, spawnApi };
+    await until(async () => (await Promise.all(fleet.apis.map(isReady))).every(Boolean));
+    return fleet;
+  }
+
+  /** Processes on a Redis of several servers, of which one is killed. */
+  async function losingServer({ name, start }: Topology): Promise<Row> {
+    const redis = await start();
+    try {
+      const fleet = await startFleet(redis.url);
+      const watch = startWatch(() => fleet.apis);
+      const load = startLoad({ targets: () => fleet.apis.map(({ url }) => url), perSecond, maxOpen: 200, next });
+      let sinceMs = 0;
+      const recovered = async () => {
+        const ok = await Promise.all([...fleet.apis, fleet.warmer].map(isSharing));
+        return ok.every(Boolean) && fleet.apis.every((api) => (watch.last(api, 'lendingState')?.asOfMs ?? 0) > sinceMs);
+      };
+      const mend = async (): Promise<void> => {
+        sinceMs = Date.now();
+        await redis.mend();
+      };
+      await until(recovered);
+      const holdSec = Math.min(minuteSec, 30);
+      const row = await play({ name, holdSec, break: redis.break, mend, recovered }, load.take, watch);
+      await load.stop();
+      watch.stop();
+      if (row.recoverySec === Number.POSITIVE_INFINITY) {
+        for (const { log } of [fleet.warmer, ...fleet.apis]) say(log.slice(-20).join('\n'));
+      }
+      await Promise.all([...fleet.apis, fleet.warmer].map((service) => service.end('SIGKILL')));
+      return row;
+    } finally {
+      await redis.stop();
+    }
+  }
+
+  async function rollingRestart(current: Fleet, spawn: () => Promise<ServiceProcess>, watch: Watch): Promise<Row> {
     const name = 'both api processes are replaced, one after the other';
     say(name);
     const balancer = await startLoadBalancer();

@@ -1,5 +1,6 @@
 import type { ServiceProcess } from '../../test/support/process/spawn-service.ts';
 import type { Lab } from './lab.ts';
+import { postgresScenarios } from './postgres-scenarios.ts';
 import { redisScenarios } from './redis-scenarios.ts';
 import type { Watch } from './watch.ts';
 
@@ -14,6 +15,8 @@ export interface Scenario {
   readonly name: string;
   /** Duration of the outage, seconds. */
   readonly holdSec: number;
+  /** Whether a tenth of the calls reads the positions of a wallet, which asks the nodes. */
+  readonly readsPositions?: boolean;
   readonly break: () => Promise<void> | void;
   readonly mend: () => Promise<void> | void;
   /** Whether the state is as before; called until it is. */
@@ -22,6 +25,7 @@ export interface Scenario {
 
 /** Blocks that a lagging node is behind: more than one refresh, less than local nodes keep. */
 const LAG_BLOCKS = 12n;
+const FLOOD_BYTES = 200_000_000;
 
 /** List the scenarios in the order of the table. `minuteSec` is the duration of an outage of a minute. */
 export function scenariosOf(lab: Lab, fleet: Fleet, watch: Watch, minuteSec: number): readonly Scenario[] {
@@ -94,16 +98,10 @@ export function scenariosOf(lab: Lab, fleet: Fleet, watch: Watch, minuteSec: num
       recovered: shared,
     },
     ...redisScenarios({ lab, mark, shared }, minuteSec),
-    {
-      name: `Postgres is gone for ${minuteSec} s`,
-      holdSec: minuteSec,
-      break: () => lab.stopPostgres(),
-      mend: async () => {
-        mark();
-        await lab.startPostgres();
-      },
-      recovered: async () => (await keyed()) && fresh('lendingState')(),
-    },
+    ...postgresScenarios(
+      { lab, fleet, mark, recovered: async () => (await keyed()) && fresh('lendingState')() },
+      minuteSec,
+    ),
     {
       name: 'a provider hangs (prices)',
       holdSec: Math.min(minuteSec, 30),
@@ -127,15 +125,23 @@ export function scenariosOf(lab: Lab, fleet: Fleet, watch: Watch, minuteSec: num
       },
       recovered: fresh('lendingState'),
     },
-    {
-      name: 'a chain node hangs',
-      holdSec: Math.min(minuteSec, 30),
-      break: () => node.set({ kind: 'hang' }),
-      mend: () => {
-        mark();
-        node.set({ kind: 'pass' });
-      },
-      recovered: fresh('lendingState'),
-    },
+    ...(
+      [
+        ['hangs', { kind: 'hang' }],
+        [`sends ${FLOOD_BYTES / 1_000_000} MB for every answer`, { kind: 'flood', bytes: FLOOD_BYTES }],
+      ] as const
+    ).map(
+      ([what, mode]): Scenario => ({
+        name: `a chain node ${what}`,
+        holdSec: Math.min(minuteSec, 30),
+        readsPositions: true,
+        break: () => node.set(mode),
+        mend: () => {
+          mark();
+          node.set({ kind: 'pass' });
+        },
+        recovered: fresh('lendingState'),
+      }),
+    ),
   ];
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { createDatabase, type Database, type DatabaseDeps } from '../database/client.ts';
 import { createDatabaseWatch, type DatabaseStatus } from '../database/connection/watch.ts';
 import { createPortfolioSampleRepository, type PortfolioSampleRepository } from '../database/portfolio-samples.ts';
@@ -58,9 +59,23 @@ export function createStores(
     onCheck,
     pepper: env.KEY_PEPPER,
   });
+  // A process that has no statement to send would report a problem that is over, a warmer for minutes.
+  let isAsking = false;
+  const askAgain = (): void => {
+    if (isAsking) return;
+    isAsking = true;
+    const done = (): void => {
+      isAsking = false;
+    };
+    void sql`select 1`.execute(db).then(done, done);
+  };
   return {
     db,
-    databaseStatus: () => ({ ...watch.status(), replica: replica?.reads.status() }),
+    databaseStatus() {
+      const status = watch.status();
+      if (status.problem !== null) askAgain();
+      return { ...status, replica: replica?.reads.status() };
+    },
     keys,
     samples: replica?.samples(samples) ?? samples,
     recordedRates,

@@ -63,6 +63,8 @@ function createGauges(register: Registry, { catalog, budgets, facts, now, nodes 
       registers: [register],
       collect() {
         this.reset();
+        // Without labels a reset leaves 0, which would stand for a value that does not exist.
+        if (labelNames.length === 0) this.remove();
         collect(this);
       },
     });

@@ -59,6 +59,28 @@ describe('Dockerfile', () => {
   });
 });
 
+describe('releases of Node', () => {
+  const { engines, config } = JSON.parse(read('package.json')) as {
+    readonly engines: { readonly node: string };
+    readonly config: { readonly newestNode: string };
+  };
+  const [oldest = ''] = /\d+\.\d+/.exec(engines.node) ?? [];
+  const newest = Number(config.newestNode.split('.')[0]);
+
+  test('behavior: README and the image name the oldest and the newest release of package.json, which CI tests', () => {
+    expect([engines.node, newest % 2]).toEqual([`>=${oldest}`, 0]);
+    const readme = read('README.md');
+    expect(readme).toContain(`Node ${oldest} is the oldest release`);
+    expect(readme).toContain(`every test on Node ${Number.parseInt(oldest, 10)} and on Node ${newest}`);
+    expect(readme).toContain(`the container image uses Node ${newest}`);
+    const images = [...read('Dockerfile').matchAll(/^FROM node:(\d+)-/gm)].map(([, major]) => Number(major));
+    expect(images).toEqual([newest, newest]);
+    expect(read('scripts/build.mjs')).toContain(`target: 'node${Number.parseInt(oldest, 10)}'`);
+    expect(read('.ci/run').trimEnd().split('\n').at(-1)).toBe('npm test');
+    expect(read('.ci/run')).toContain('npm run test:newest-node');
+  });
+});
+
 describe('deploy/compose', () => {
   interface ComposeService {
     readonly environment?: Readonly<Record<string, string>>;

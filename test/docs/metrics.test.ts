@@ -31,8 +31,8 @@ const tvlOf = (chainId: ChainId): ChainTvl => ({
   ...{ outsideCatalog: 0, unreadableWallets: 0 },
 });
 
-/** Everything that can be told, told once, and what Prometheus then reads. */
-async function printed() {
+/** Everything that can be told, told once, and what Prometheus then reads. @param absent what the process does not have */
+async function printed(absent: Partial<Parameters<typeof createMetrics>[0]> = {}) {
   const catalog = createCatalog(curatedChains);
   const metrics = createMetrics({
     catalog,
@@ -54,6 +54,7 @@ async function printed() {
     ],
     jobs: () => ({ held: ['prices:1'], standby: [] }),
     now: () => NOW_MS,
+    ...absent,
   });
   const routes = createRoutes({ chainIds: catalog.chainIds, equityChainIds: [4663] });
   for (const { path: route, method } of routes) {
@@ -136,6 +137,15 @@ describe('queries of the dashboard and the alarms', () => {
       }
     }
     expect(unknown).toEqual([]);
+  });
+
+  test('behavior: a value that does not exist is not printed as zero, which would be an alarm', async () => {
+    const series = await printed({ replicaUsed: () => undefined, clockSkewMs: () => undefined });
+    expect([series.has('spiral_database_replica_used'), series.has('spiral_clock_skew_seconds')]).toEqual([
+      false,
+      false,
+    ]);
+    expect(series.has('spiral_snapshot_persisted')).toBe(true);
   });
 
   test('behavior: the guide has a row for every alarm, with its severity, and each alarm links to its row', () => {

@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { blocksOf, relocated } from '../../scripts/walk/chapter.ts';
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import { envSchema } from '../../src/config/env.ts';
 import { emptyChainFacts } from '../../src/domain/facts.ts';
@@ -117,6 +119,18 @@ describe('docs/operations.md', () => {
     );
     expect(settings.length).toBeGreaterThan(20);
     expect(settings.filter((name) => !Object.hasOwn(envSchema.shape, name))).toEqual([]);
+  });
+
+  test('behavior: the chapter that npm run walk executes is valid shell, and ends with the replacement of a process', () => {
+    const blocks = blocksOf(guide);
+    expect(blocks.length).toBeGreaterThan(8);
+    for (const { name, text } of blocks) {
+      const { status, stderr } = spawnSync('bash', ['-n'], { input: text });
+      expect([name, status, String(stderr)]).toEqual([name, 0, '']);
+    }
+    expect(blocks.at(-1)?.text).toContain('kill -TERM');
+    const moved = relocated(blocks, () => 1, { code: '/code', data: '/data' });
+    expect(moved.filter(({ text }) => /:(?!1\b)\d{4,5}\b|\/opt\/|\/srv\//.test(text))).toEqual([]);
   });
 
   test('behavior: quotes only log messages of the code', () => {

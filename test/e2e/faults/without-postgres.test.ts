@@ -104,6 +104,15 @@ describe('keys while Postgres is stopped', () => {
   });
 });
 
+test('behavior: a problem that is over is not reported any longer, by a process without other statements', async () => {
+  service.clock.advance(VERDICT_TTL_MS);
+  expect(await statusOf('unseen')).toBe(503);
+  const health = async () => (await service.get('/health')).body.database;
+  expect(await health()).toMatchObject({ ok: false, problem: expect.any(String), since: expect.any(String) });
+  await postgres.start();
+  await expect.poll(health).toEqual({ ok: true });
+});
+
 describe('borrow-rate histories while Postgres is stopped', () => {
   test('behavior: serves the last good read with its age, and 503 without one', async () => {
     await postgres.start();
