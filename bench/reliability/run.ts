@@ -125,7 +125,9 @@ try {
       let sinceMs = 0;
       const recovered = async () => {
         const ok = await Promise.all([...fleet.apis, fleet.warmer].map(isSharing));
-        return ok.every(Boolean) && fleet.apis.every((api) => (watch.last(api, 'lendingState')?.asOfMs ?? 0) > sinceMs);
+        return (
+          ok.every(Boolean) && fleet.apis.every((api) => (watch.last(api, 'LENDING_STATE')?.asOfMs ?? 0) > sinceMs)
+        );
       };
       const mend = async (): Promise<void> => {
         sinceMs = Date.now();

@@ -2,7 +2,7 @@ import type { ServiceProcess } from '../../test/support/process/spawn-service.ts
 import type { Lab } from './lab.ts';
 import { postgresScenarios } from './postgres-scenarios.ts';
 import { redisScenarios } from './redis-scenarios.ts';
-import type { Watch } from './watch.ts';
+import type { Watch, WatchedGroup } from './watch.ts';
 
 /** The three current processes. */
 export interface Fleet {
@@ -33,7 +33,8 @@ export function scenariosOf(lab: Lab, fleet: Fleet, watch: Watch, minuteSec: num
   const mark = (): void => {
     sinceMs = Date.now();
   };
-  const fresh = (group: string) => () => fleet.apis.every((api) => (watch.last(api, group)?.asOfMs ?? 0) > sinceMs);
+  const fresh = (group: WatchedGroup) => () =>
+    fleet.apis.every((api) => (watch.last(api, group)?.asOfMs ?? 0) > sinceMs);
   const shared = async (): Promise<boolean> => {
     const states = await Promise.all(
       fleet.apis.map(async ({ url }) => {
@@ -41,7 +42,7 @@ export function scenariosOf(lab: Lab, fleet: Fleet, watch: Watch, minuteSec: num
         return snapshot.ok;
       }),
     );
-    return states.every(Boolean) && fresh('lendingState')();
+    return states.every(Boolean) && fresh('LENDING_STATE')();
   };
   const keyed = async (): Promise<boolean> => {
     const answers = await Promise.all(
@@ -64,7 +65,7 @@ export function scenariosOf(lab: Lab, fleet: Fleet, watch: Watch, minuteSec: num
   };
   const node = lab.nodes[1];
   return [
-    { name: 'nothing (baseline)', holdSec: 10, break: () => {}, mend: mark, recovered: fresh('lendingState') },
+    { name: 'nothing (baseline)', holdSec: 10, break: () => {}, mend: mark, recovered: fresh('LENDING_STATE') },
     {
       name: 'the warmer is killed and restarted',
       holdSec: 0,
@@ -75,7 +76,7 @@ export function scenariosOf(lab: Lab, fleet: Fleet, watch: Watch, minuteSec: num
         mark();
         fleet.warmer = await fleet.spawnWarmer();
       },
-      recovered: fresh('lendingState'),
+      recovered: fresh('LENDING_STATE'),
     },
     {
       name: 'Redis is killed and restarted, empty',
@@ -99,7 +100,7 @@ export function scenariosOf(lab: Lab, fleet: Fleet, watch: Watch, minuteSec: num
     },
     ...redisScenarios({ lab, mark, shared }, minuteSec),
     ...postgresScenarios(
-      { lab, fleet, mark, recovered: async () => (await keyed()) && fresh('lendingState')() },
+      { lab, fleet, mark, recovered: async () => (await keyed()) && fresh('LENDING_STATE')() },
       minuteSec,
     ),
     {
@@ -110,7 +111,7 @@ export function scenariosOf(lab: Lab, fleet: Fleet, watch: Watch, minuteSec: num
         mark();
         lab.world.upstreams.faults.clear('coingecko');
       },
-      recovered: fresh('price'),
+      recovered: fresh('PRICE'),
     },
     {
       name: `a chain node answers with a block ${LAG_BLOCKS} older`,
@@ -123,7 +124,7 @@ export function scenariosOf(lab: Lab, fleet: Fleet, watch: Watch, minuteSec: num
         mark();
         node.set({ kind: 'pass' });
       },
-      recovered: fresh('lendingState'),
+      recovered: fresh('LENDING_STATE'),
     },
     ...(
       [
@@ -140,7 +141,7 @@ export function scenariosOf(lab: Lab, fleet: Fleet, watch: Watch, minuteSec: num
           mark();
           node.set({ kind: 'pass' });
         },
-        recovered: fresh('lendingState'),
+        recovered: fresh('LENDING_STATE'),
       }),
     ),
   ];

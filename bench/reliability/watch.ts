@@ -8,11 +8,13 @@ export interface Age {
 /** Continuous check of the ages that processes report of their facts. */
 export interface Watch {
   /** Last report of a process on a group of chain 1. */
-  last(service: ServiceProcess, group: string): Age | undefined;
+  last(service: ServiceProcess, group: WatchedGroup): Age | undefined;
   /** Since the last call. */
   take(): { readonly oldestSec: number; readonly looks: number; readonly untrue: readonly string[] };
   stop(): void;
 }
+
+export type WatchedGroup = (typeof GROUPS)[number];
 
 /** With the time of the answer. */
 interface ObservedAge extends Age {
@@ -22,7 +24,8 @@ interface ObservedAge extends Age {
 const LOOK_MS = 250;
 /** Ages and block times are whole seconds. */
 const TOLERANCE_SEC = 2;
-const GROUPS = ['lendingState', 'price'] as const;
+/** Market state and prices, by their names in the schema. */
+const GROUPS = ['LENDING_STATE', 'PRICE'] as const;
 const QUERY = JSON.stringify({
   query: '{ freshness(chainIds: [1]) { groups { group freshness { asOf ageSec } } } }',
 });
@@ -67,7 +70,7 @@ export function startWatch(services: () => readonly ServiceProcess[]): Watch {
       const earlier = before && before.observedMs <= sentMs ? before : undefined;
       if (earlier && age.asOfMs < earlier.asOfMs) untrue.push(`${group} went back`);
       if (!before || age.asOfMs >= before.asOfMs) ages.set(group, { ...age, observedMs: nowMs });
-      if (group === 'lendingState') oldestSec = Math.max(oldestSec, ageSec);
+      if (group === 'LENDING_STATE') oldestSec = Math.max(oldestSec, ageSec);
     }
   };
   const timer = setInterval(() => {
