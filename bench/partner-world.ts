@@ -10,7 +10,7 @@ import { createPartnerServices, createVenueStatistics } from '../src/transaction
 import { BUDGETS, completeFacts, NOW_MS, PARAMS } from '../test/domain/world.ts';
 import { PARTNER_KEY, startFront, UNLIMITED } from '../test/http/front.ts';
 import { createStubChain } from './stub-chain.ts';
-import { registrationsOf, syntheticReader } from './synthetic-wallets.ts';
+import { noDriftHistory, registrationsOf, syntheticReader } from './synthetic-wallets.ts';
 
 export interface PartnerWorld {
   readonly strategyId: string;
@@ -74,7 +74,7 @@ export async function startPartnerWorld({ registered }: { readonly registered: n
       ops: createPortfolios({
         ...common,
         ...wallets,
-        sightings: { firstSeen: async () => new Map(), remember: async () => {}, forgetAllBut: async () => {} },
+        drift: noDriftHistory,
         samples: { record: async () => {}, since: async () => [] },
         logger: silentLogger,
         staleAfterSec: 86_400,

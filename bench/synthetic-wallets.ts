@@ -97,3 +97,10 @@ export function syntheticReader(chain: Chain, owners: readonly Address[]) {
   };
   return { reader, requests };
 }
+
+/** A history of drift that keeps nothing. */
+export const noDriftHistory = {
+  known: async () => new Map(),
+  record: async () => {},
+  list: async () => ({ records: [], totalCount: 0, hasPreviousPage: false, hasNextPage: false }),
+};

@@ -3,11 +3,11 @@ import { getAddress, numberToHex, pad } from 'viem';
 import { seedRegistrations } from '../../devnet/seed-database.ts';
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import { createDatabase } from '../../src/database/client.ts';
+import { createDriftHistoryRepository } from '../../src/database/drift-history.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { createPortfolioSampleRepository } from '../../src/database/portfolio-samples.ts';
 import { createProxyRepository } from '../../src/database/proxies.ts';
 import { createRegistrationRepository } from '../../src/database/registrations.ts';
-import { createSightingRepository } from '../../src/database/sightings.ts';
 import { composeChain } from '../../src/domain/compose.ts';
 import { queryPortfolios } from '../../src/domain/portfolio/query.ts';
 import { createPortfolios } from '../../src/services/portfolios.ts';
@@ -83,7 +83,7 @@ serve<OpsInput>(async ({ wallets, databaseUrl }) => {
     readers,
     directory: createWalletDirectory({ catalog, readers, proxies: createProxyRepository(db), logger: silentLogger }),
     registrations: createRegistrationRepository(db),
-    sightings: createSightingRepository(db),
+    drift: createDriftHistoryRepository(db, { now: () => nowMs }),
     samples: createPortfolioSampleRepository(db, systemClock),
     composed: () => composed,
     facts: () => facts,

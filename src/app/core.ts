@@ -76,6 +76,7 @@ export function createCore(deps: AppDeps): Core {
     readerNodes,
     db: stores.db,
     samples: stores.portfolioSamples,
+    drift: stores.drift,
     composed: (chainId) => services.composed(chainId),
     facts: (chainId) => snapshot.facts(chainId),
     clock,

@@ -2,10 +2,10 @@ import type { Catalog } from '../catalog/types.ts';
 import { createPositionReader } from '../chain/positions.ts';
 import type { ChainNodes } from '../chain/rpc/nodes.ts';
 import type { Database } from '../database/client.ts';
+import type { DriftHistoryRepository } from '../database/drift-history.ts';
 import type { PortfolioSampleRepository } from '../database/portfolio-samples.ts';
 import { createProxyRepository } from '../database/proxies.ts';
 import { createRegistrationRepository } from '../database/registrations.ts';
-import { createSightingRepository } from '../database/sightings.ts';
 import type { ChainFacts } from '../domain/facts.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import type { OpsServices } from '../resolvers/ops/ops-services.ts';
@@ -27,6 +27,7 @@ export interface PositionServicesDeps {
   readonly readerNodes: ReadonlyMap<ChainId, ChainNodes>;
   readonly db: Database;
   readonly samples: PortfolioSampleRepository;
+  readonly drift: DriftHistoryRepository;
   readonly composed: (chainId: ChainId) => ComposedChain;
   readonly facts: (chainId: ChainId) => ChainFacts;
   readonly clock: Clock;
@@ -67,7 +68,6 @@ export function createPositionServices(deps: PositionServicesDeps): WiredPositio
       ...deps,
       ...forReaders,
       registrations,
-      sightings: createSightingRepository(db),
       staleAfterSec: deps.portfoliosStaleAfterSec,
     }),
     readPositions: (chainId, signal) => readAllPositions(forWarmers, chainId, signal),

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { createDatabase, type Database, type DatabaseDeps } from '../database/client.ts';
 import { createDatabaseWatch, type DatabaseStatus } from '../database/connection/watch.ts';
+import { createDriftHistoryRepository, type DriftHistoryRepository } from '../database/drift-history.ts';
 import { createPortfolioSampleRepository, type PortfolioSampleRepository } from '../database/portfolio-samples.ts';
 import { createRecordedRateRepository, type RecordedRateRepository } from '../database/recorded-rates.ts';
 import { createReplicaReads, type ReplicaStatus } from '../database/replica.ts';
@@ -27,6 +28,7 @@ export interface Stores {
   readonly samples: SampleRepository;
   readonly recordedRates: RecordedRateRepository;
   readonly portfolioSamples: PortfolioSampleRepository;
+  readonly drift: DriftHistoryRepository;
   /** Remove samples that are expired or from the future; returns their number. */
   readonly prune: () => Promise<number>;
   readonly close: () => Promise<void>;
@@ -49,6 +51,7 @@ export function createStores(
   const samples = createSampleRepository(db, clock);
   const recordedRates = createRecordedRateRepository(db, clock);
   const portfolioSamples = createPortfolioSampleRepository(db, clock);
+  const drift = createDriftHistoryRepository(db, clock);
   const keys = createKeyService({
     db,
     clock,
@@ -80,7 +83,12 @@ export function createStores(
     samples: replica?.samples(samples) ?? samples,
     recordedRates,
     portfolioSamples: replica?.portfolioSamples(portfolioSamples) ?? portfolioSamples,
-    prune: async () => (await samples.prune()) + (await recordedRates.prune()) + (await portfolioSamples.prune()),
+    drift,
+    prune: async () => {
+      let removed = 0;
+      for (const { prune } of [samples, recordedRates, portfolioSamples, drift]) removed += await prune();
+      return removed;
+    },
     close: async () => {
       await Promise.all([db.destroy(), replica?.db.destroy()]);
     },

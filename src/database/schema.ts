@@ -1,4 +1,5 @@
 import type { ColumnType, Generated } from 'kysely';
+import type { DriftKind, DriftSeverity } from '../domain/drift/types.ts';
 
 /** Exact decimals are transferred as text in both directions, never as a JavaScript float. */
 type Numeric = ColumnType<string, string, string>;
@@ -70,7 +71,24 @@ export interface PositionProxiesTable {
   resolved_block: string;
 }
 
-/** First sighting of a disagreement between register and chain. */
+/** When a disagreement between register and chain was seen. Several rows of one, of which at most one is open. */
+export interface DriftHistoryTable {
+  id: Generated<string>;
+  chain_id: number;
+  /** Lower case, enforced by a check. */
+  wallet: string;
+  position_index: number;
+  kind: DriftKind;
+  severity: DriftSeverity;
+  market_id: string;
+  vault_id: string | null;
+  first_seen: Time;
+  last_seen: Time;
+  /** `null` = open. */
+  gone_at: NullableTime;
+}
+
+/** First sighting of a disagreement that is open: what a version before `drift_history` reads and writes. */
 export interface DriftSightingsTable {
   chain_id: number;
   key: string;
@@ -116,6 +134,7 @@ export interface ApySamplesTable {
 export interface Tables {
   incentive_campaigns: IncentiveCampaignsTable;
   apy_samples: ApySamplesTable;
+  drift_history: DriftHistoryTable;
   drift_sightings: DriftSightingsTable;
   portfolio_samples: PortfolioSamplesTable;
   rate_samples: RateSamplesTable;
@@ -130,6 +149,7 @@ const ALL_RIGHTS = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'] as const;
 export const TABLE_RIGHTS: Readonly<Record<keyof Tables, readonly string[]>> = {
   incentive_campaigns: ALL_RIGHTS,
   apy_samples: ALL_RIGHTS,
+  drift_history: ALL_RIGHTS,
   drift_sightings: ALL_RIGHTS,
   portfolio_samples: ALL_RIGHTS,
   rate_samples: ALL_RIGHTS,

@@ -1,11 +1,10 @@
 import type { Catalog, Chain } from '../catalog/types.ts';
 import type { PositionReader } from '../chain/positions.ts';
 import { ChainReadError } from '../chain/rpc/errors.ts';
+import type { DriftHistoryRepository, DriftReading } from '../database/drift-history.ts';
 import type { PortfolioSampleRepository } from '../database/portfolio-samples.ts';
 import type { Registration, RegistrationRepository } from '../database/registrations.ts';
-import type { SightingRepository } from '../database/sightings.ts';
-import { driftKey } from '../domain/drift/find.ts';
-import type { Sightings } from '../domain/drift/types.ts';
+import type { Drift, Sightings } from '../domain/drift/types.ts';
 import type { ChainFacts } from '../domain/facts.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import { beginAggregates } from '../domain/portfolio/aggregates.ts';
@@ -34,7 +33,7 @@ export interface PortfoliosDeps {
   readonly readers: ReadonlyMap<ChainId, PositionReader>;
   readonly directory: WalletDirectory;
   readonly registrations: Pick<RegistrationRepository, 'byWallets' | 'pageOfChain'>;
-  readonly sightings: SightingRepository;
+  readonly drift: Pick<DriftHistoryRepository, 'known' | 'record' | 'list'>;
   readonly samples: Pick<PortfolioSampleRepository, 'record' | 'since'>;
   readonly composed: (chainId: ChainId) => ComposedChain;
   readonly facts: (chainId: ChainId) => ChainFacts;
@@ -96,6 +95,7 @@ export function createPortfolios(deps: PortfoliosDeps): OpsPort {
       return sums.finish();
     },
     history: (chainIds, fromMs) => samples.since(chainIds, fromMs),
+    driftHistory: (query) => deps.drift.list(query),
   };
 }
 
@@ -124,7 +124,7 @@ async function readLive(
   const [reading, registered, known] = await Promise.all([
     reader.readHoldings(wallets),
     deps.registrations.byWallets(wallets, chainId),
-    deps.sightings.firstSeen(chainId, wallets),
+    deps.drift.known(chainId, wallets),
   ]);
   const sightings = { known, nowMs: deps.clock.now() };
   const context = portfolioContext(deps.catalog, chain, deps.composed(chainId), deps.facts(chainId), sightings);
@@ -141,8 +141,14 @@ async function readLive(
     }
   };
   const found = new Map(wallets.map((wallet) => [wallet, portfolioOf(wallet)]));
-  const met = [...found.values()].flatMap((portfolio) => (portfolio instanceof Error ? [] : metIn(portfolio)));
-  await remembering(deps, () => rememberNew(deps, chainId, met, sightings));
+  const whole = [...found.values()].flatMap((portfolio) => (portfolio instanceof Error ? [] : [portfolio]));
+  await remembering(deps, () =>
+    recordDrift(deps, sightings, {
+      chainId,
+      found: whole.flatMap(driftOf),
+      wallets: { only: whole.map(({ wallet }) => wallet) },
+    }),
+  );
   return found;
 }
 
@@ -154,7 +160,7 @@ async function readReport(deps: PortfoliosDeps, { chain, reader }: OnChain): Pro
   const { catalog, directory, registrations, clock } = deps;
   const { chainId } = chain;
   const { wallets, block } = await directory.find(chainId);
-  const sightings: Sightings = { known: await deps.sightings.firstSeen(chainId), nowMs: clock.now() };
+  const sightings: Sightings = { known: await deps.drift.known(chainId), nowMs: clock.now() };
   const context = portfolioContext(catalog, chain, deps.composed(chainId), deps.facts(chainId), sightings);
   const composer = createComposer(context, deps.logger);
   const entries: PortfolioEntry[] = [];
@@ -196,16 +202,17 @@ async function readReport(deps: PortfoliosDeps, { chain, reader }: OnChain): Pro
     counts,
   };
   await remembering(deps, async () => {
-    const met: CurrentDisagreement[] = [];
+    const found: Drift[] = [];
     const sample = beginSample(report);
     for await (const page of inPages(entries, WALLETS_PER_STEP)) {
       for (const entry of page) {
-        met.push(...metIn(entry));
+        found.push(...driftOf(entry));
         sample.add(entry);
       }
     }
-    await rememberNew(deps, chainId, met, sightings);
-    await forgetGone(deps, chainId, met, entries, sightings);
+    // A wallet that could not be read keeps its disagreements.
+    const unread = entries.filter(isFailed).map(({ wallet }) => wallet);
+    await recordDrift(deps, sightings, { chainId, found, wallets: { except: unread } });
     await deps.samples.record(sample.finish());
   });
   return report;
@@ -268,44 +275,14 @@ async function remembering({ logger }: PortfoliosDeps, work: () => Promise<void>
   }
 }
 
-/** A disagreement of this reading. */
-interface CurrentDisagreement {
-  readonly key: string;
-  readonly wallet: Address;
-}
-
-function metIn(entry: PortfolioEntry): readonly CurrentDisagreement[] {
-  return driftOf(entry).map((drift) => ({ key: driftKey(drift), wallet: drift.wallet }));
-}
-
-async function rememberNew(
-  { sightings }: PortfoliosDeps,
-  chainId: ChainId,
-  met: readonly CurrentDisagreement[],
+/** Store what a reading found, unless there is and was nothing. */
+async function recordDrift(
+  { drift }: PortfoliosDeps,
   { known, nowMs }: Sightings,
+  reading: Omit<DriftReading, 'atMs'>,
 ): Promise<void> {
-  await sightings.remember(
-    chainId,
-    met.filter(({ key }) => (known.get(key) ?? Number.POSITIVE_INFINITY) > nowMs),
-    nowMs,
-  );
-}
-
-/**
- * Forget disagreements that are resolved, so that they start anew when they come back. For a wallet that could not be read,
- * none are forgotten.
- */
-async function forgetGone(
-  { sightings }: PortfoliosDeps,
-  chainId: ChainId,
-  found: readonly CurrentDisagreement[],
-  entries: readonly PortfolioEntry[],
-  { known }: Sightings,
-): Promise<void> {
-  const met = new Set(found.map(({ key }) => key));
-  if ([...known.keys()].every((key) => met.has(key))) return;
-  const unread = entries.filter(isFailed).map(({ wallet }) => wallet);
-  await sightings.forgetAllBut(chainId, [...met], unread);
+  const wasOpen = [...known.values()].some(({ firstSeenMs }) => firstSeenMs !== null);
+  if (wasOpen || reading.found.length > 0) await drift.record({ ...reading, atMs: nowMs });
 }
 
 function wordsOf(error: unknown): { readonly provider: string; readonly reason: string } {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createDatabase, type Database } from '../../src/database/client.ts';
+import { createDriftHistoryRepository } from '../../src/database/drift-history.ts';
 import { createKeyRepository } from '../../src/database/keys.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { createPortfolioSampleRepository } from '../../src/database/portfolio-samples.ts';
 import { createRecordedRateRepository } from '../../src/database/recorded-rates.ts';
 import { createSampleRepository } from '../../src/database/samples.ts';
-import { createSightingRepository } from '../../src/database/sightings.ts';
 import { createToucher } from '../../src/keys/touch.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { parseMarketId } from '../../src/shared/ids.ts';
@@ -35,7 +35,14 @@ afterAll(async () => {
   await database.drop();
 });
 beforeEach(async () => {
-  for (const table of ['rate_samples', 'apy_samples', 'portfolio_samples', 'drift_sightings', 'api_keys'] as const) {
+  for (const table of [
+    'rate_samples',
+    'apy_samples',
+    'portfolio_samples',
+    'drift_history',
+    'drift_sightings',
+    'api_keys',
+  ] as const) {
     await db.deleteFrom(table).execute();
   }
 });
@@ -125,15 +132,44 @@ describe.each(ROWS)('%s', (_, make) => {
   });
 });
 
-describe('the first sighting of a disagreement', () => {
-  test('behavior: a present sighting replaces a future one and stays', async () => {
-    const sightings = createSightingRepository(db);
-    const met = [{ key: 'a', wallet: WALLET }] as const;
-    await sightings.remember(1, met, AHEAD);
-    await sightings.remember(1, met, NOW);
-    expect(await sightings.firstSeen(1)).toEqual(new Map([['a', NOW]]));
-    await sightings.remember(1, met, NOW + MINUTE_MS);
-    expect(await sightings.firstSeen(1)).toEqual(new Map([['a', NOW]]));
+describe('the history of a disagreement', () => {
+  const drift = {
+    wallet: WALLET,
+    positionIndex: 0,
+    kind: 'no_db_row',
+    severity: 'high',
+    marketId: MARKET,
+    vaultId: null,
+  } as const;
+  const history = createDriftHistoryRepository;
+  const record = (atMs: number, found: readonly (typeof drift)[] = [drift]) =>
+    history(db, at(atMs)).record({ chainId: 1, atMs, found, wallets: { except: [] } });
+  const read = async () => {
+    const filter = { chainIds: [1] };
+    const { records } = await history(db, at(NOW)).list({ filter, size: 10, fromEnd: false });
+    return records.map(({ firstSeenMs, lastSeenMs, goneMs }) => [firstSeenMs, lastSeenMs, goneMs]);
+  };
+
+  test('behavior: a present reading replaces the times of a future one, and is not replaced by it', async () => {
+    await record(AHEAD);
+    expect(await read()).toEqual([[NOW, NOW, null]]);
+    await record(NOW);
+    expect(await read()).toEqual([[NOW, NOW, null]]);
+    expect(await history(db, at(NOW)).prune()).toBe(0);
+    const known = await history(db, at(NOW)).known(1);
+    expect([...known.values()]).toEqual([{ firstSeenMs: NOW, earlier: [] }]);
+  });
+
+  test('behavior: what a process ahead has opened or ended does not stop a present reading', async () => {
+    await record(AHEAD);
+    await record(NOW, []);
+    expect(await read()).toEqual([[NOW, NOW, NOW]]);
+    await record(NOW + MINUTE_MS);
+    await record(AHEAD, []);
+    await record(NOW + 2 * MINUTE_MS);
+    expect((await read()).map(([, , goneMs]) => goneMs)).toEqual([null, NOW, NOW]);
+    expect(await history(db, at(NOW)).prune()).toBe(1);
+    expect(await history(db, at(NOW)).prune()).toBe(0);
   });
 });
 

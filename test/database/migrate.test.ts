@@ -39,6 +39,7 @@ describe('migrateDatabase', () => {
       [
         "api_keys",
         "apy_samples",
+        "drift_history",
         "drift_sightings",
         "gateway_migrations",
         "incentive_campaigns",
@@ -137,13 +138,13 @@ describe('a role without the right to create tables', () => {
 
   test('error: NotMigratedError that names the migrations and the command', async () => {
     await migrateDatabase(database.url, { known: migrations.slice(0, -1) });
-    const present = (table: string) => !/apy_samples|incentive_campaigns/.test(table);
+    const present = (table: string) => !/drift_history/.test(table);
     const grants = grantsFor(role).split('\n').filter(present).join('\n');
     await sql.raw(grants).execute(db);
     const refusal = migrateDatabase(url);
     await expect(refusal).rejects.toThrow(NotMigratedError);
     await expect(refusal).rejects.toThrow(
-      'DATABASE_URL: the migrations 0006_recorded_rates are not applied, and the role of DATABASE_URL may not apply them. Run "npm run migrate"',
+      'DATABASE_URL: the migrations 0007_drift_history are not applied, and the role of DATABASE_URL may not apply them. Run "npm run migrate"',
     );
     expect(await appliedNames()).toEqual(NAMES.slice(0, -1));
   });

@@ -51,11 +51,18 @@ describe('findDrift', () => {
   test('behavior: has the evidence of both sides and the first sighting', () => {
     const observed = { chain: robinhood, positions: [closed], rows: [rowOf(market.id)] };
     const key = driftKey({ wallet: WALLET, positionIndex: 0, kind: 'db_open_chain_closed' });
-    const [drift] = driftOf(portfolioOf({ ...observed, known: new Map([[key, 1_234]]) }));
+    const [drift] = driftOf(
+      portfolioOf({
+        ...observed,
+        known: new Map([[key, { firstSeenMs: 1_234, earlier: [{ firstSeenMs: 1, lastSeenMs: 2, goneMs: 3 }] }]]),
+      }),
+    );
     expect(drift).toMatchObject({
       wallet: WALLET,
       positionId: `4663-${market.id}-0`,
       firstSeenMs: 1_234,
+      lastSeenMs: NOW_MS,
+      earlier: [{ firstSeenMs: 1, lastSeenMs: 2, goneMs: 3 }],
       chain: { status: 'closed', blockNumber: BLOCK.number, proxy: PROXY, collateral: '0', debt: '0' },
       register: { isOpen: true, depositedUsd: '100', returnedUsd: '0', closedAtMs: null },
     });
@@ -64,7 +71,10 @@ describe('findDrift', () => {
     const [moved] = driftOf(portfolioOf({ ...observed, rows: [rowOf(market.id, flows)] }));
     expect(moved?.register).toMatchObject({ depositedUsd: '105', returnedUsd: '3.5' });
     // Written by a process whose clock was ahead: nothing is known since tomorrow.
-    const ahead = portfolioOf({ ...observed, known: new Map([[key, NOW_MS + 86_400_000]]) });
+    const ahead = portfolioOf({
+      ...observed,
+      known: new Map([[key, { firstSeenMs: NOW_MS + 86_400_000, earlier: [] }]]),
+    });
     expect(driftOf(ahead)[0]?.firstSeenMs).toBe(NOW_MS);
   });
 });
@@ -75,6 +85,8 @@ describe('repairOf', () => {
     wallet: WALLET,
     marketId: market.id,
     positionIndex: 2,
+    vaultId: null,
+    otherMarketId: null,
     chain: { status: 'open' },
   } as const;
 
@@ -87,8 +99,14 @@ describe('repairOf', () => {
       `update position_registrations set is_open = true, closed_at = null, updated_at = now()\n${where} and not is_open;`,
     );
     expect(repairOf({ ...key, kind: 'no_db_row' })).toMatch(
-      /^insert into position_registrations [^;]*, true, :deposited_usd,[^;]*do nothing;$/,
+      /^insert into position_registrations [^;]*, 2, null, true, :deposited_usd,[^;]*do nothing;$/,
     );
+    expect(repairOf({ ...key, kind: 'no_db_row', vaultId: vault.id })).toContain(`, 2, '${vault.id}', true, `);
+    const elsewhere = repairOf({ ...key, kind: 'no_db_row', otherMarketId: other.id, chain: { status: 'closed' } });
+    expect(elsewhere).toMatch(
+      /^update .* set market_id = '0x[0-9a-f]{64}', equity_vault_id = null, is_open = false, closed_at = now\(\), /,
+    );
+    expect(elsewhere).toContain(`market_id = '${other.id}' and position_index = 2;`);
   });
 
   test.each([
@@ -96,6 +114,8 @@ describe('repairOf', () => {
     { wallet: `x'${WALLET}` },
     { wallet: `${WALLET}\n` },
     { marketId: `${market.id}' or true --` },
+    { vaultId: `${vault.id}'; drop table x; --` },
+    { otherMarketId: `${market.id}' or true --` },
     { positionIndex: '1 or true' },
     { positionIndex: Number.NaN },
     { positionIndex: -1 },
@@ -126,7 +146,8 @@ describe('unresolved rows', () => {
   test('behavior: a row with another market than its position is a mismatch, and the position has no row', () => {
     const portfolio = portfolioOf({ chain: robinhood, positions: [open], rows: [rowOf(other.id)] });
     expect(portfolio.unresolved.map(({ reason }) => reason)).toEqual(['chain_mismatch']);
-    expect(driftOf(portfolio).map(({ kind }) => kind)).toEqual(['no_db_row']);
+    expect(driftOf(portfolio)).toMatchObject([{ kind: 'no_db_row', otherMarketId: other.id }]);
+    expect(driftOf(portfolio)[0]?.message).toMatch(/has another market\.$/);
   });
 });
 
@@ -201,6 +222,7 @@ describe('queries', () => {
     expect(found({ kinds: ['no_db_row'], severities: ['high'] })).toBe(3);
     expect(found({ kinds: ['db_open_chain_closed'] })).toBe(0);
     expect(found({ wallets: [addressOf(4)] })).toBe(1);
+    expect(found({ vaultIds: [vault.id] })).toBe(0);
   });
 
   test('behavior: drift of the loops that match is as many as the sums count', () => {

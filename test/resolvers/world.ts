@@ -149,6 +149,7 @@ const emptyOps: Services['ops'] = {
     return { wallets: 0, failedWallets: 0, all, byStatus: [], byMarket: [], byDriftKind: [], byUnresolvedReason: [] };
   },
   history: async () => [],
+  driftHistory: async () => ({ records: [], totalCount: 0, hasPreviousPage: false, hasNextPage: false }),
 };
 
 /** Every wallet can be read, and holds nothing. */

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ChainReadError } from '../../src/chain/rpc/errors.ts';
 import type { Registration } from '../../src/database/registrations.ts';
+import { driftKey } from '../../src/domain/drift/find.ts';
+import type { KnownDrift } from '../../src/domain/drift/types.ts';
 import { driftOf, isFailed } from '../../src/domain/portfolio/items.ts';
 import type { PortfolioSample } from '../../src/domain/portfolio/report.ts';
 import type { OpsPort } from '../../src/resolvers/ops/ops-services.ts';
@@ -24,7 +26,7 @@ let world: PositionWorld;
 let rows: Registration[];
 let statements: string[];
 let down: Error | null;
-let observed: Map<string, number>;
+let observed: Map<string, KnownDrift>;
 let samples: PortfolioSample[];
 let nowMs: number;
 let hold: Promise<void> | null;
@@ -83,22 +85,23 @@ function make(): OpsPort {
         return { rows: page, next: rest.length > page.length && last ? last : null };
       },
     },
-    sightings: {
-      firstSeen: async () => {
-        await statement('firstSeen');
+    drift: {
+      known: async () => {
+        await statement('known');
         return new Map(observed);
       },
-      remember: async (_chainId, met, atMs) => {
-        await statement('remember');
-        for (const { key } of met) if (!observed.has(key)) observed.set(key, atMs);
-      },
-      forgetAllBut: async (_chainId, keys, wallets) => {
-        await statement('forget');
+      record: async ({ found, wallets, atMs }) => {
+        await statement('drift');
+        const keys = new Set(found.map(driftKey));
+        for (const key of keys) observed.set(key, { firstSeenMs: observed.get(key)?.firstSeenMs ?? atMs, earlier: [] });
+        const isListed = (list: readonly Address[], key: string) =>
+          list.some((wallet) => key.startsWith(wallet.toLowerCase()));
         for (const key of observed.keys()) {
-          if (!keys.includes(key) && !wallets.some((wallet) => key.startsWith(wallet.toLowerCase())))
-            observed.delete(key);
+          const isRead = 'only' in wallets ? isListed(wallets.only, key) : !isListed(wallets.except, key);
+          if (isRead && !keys.has(key)) observed.delete(key);
         }
       },
+      list: async () => ({ records: [], totalCount: 0, hasPreviousPage: false, hasNextPage: false }),
     },
     samples: {
       record: async (sample) => {
@@ -304,7 +307,7 @@ describe('live', () => {
     rows = [registered(walletOf(1), { isOpen: false })];
     const portfolio = await live(walletOf(1));
     expect(driftOf(portfolio).map(({ kind }) => kind)).toEqual(['db_closed_chain_open']);
-    expect(statements).toEqual(['byWallets', 'firstSeen', 'remember']);
+    expect(statements).toEqual(['byWallets', 'known', 'drift']);
   });
 
   test('behavior: many wallets take as many requests and statements as one, and a failing one affects no other', async () => {

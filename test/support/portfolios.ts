@@ -1,5 +1,5 @@
 import { getAddress, numberToHex, pad } from 'viem';
-import { registrationsOf, syntheticReader } from '../../bench/synthetic-wallets.ts';
+import { noDriftHistory, registrationsOf, syntheticReader } from '../../bench/synthetic-wallets.ts';
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import type { Registration } from '../../src/database/registrations.ts';
 import { composeChain } from '../../src/domain/compose.ts';
@@ -47,7 +47,7 @@ export function portfoliosOf(wallets: number): OpsPort {
         new Map(requested.map((wallet) => [wallet, rows.filter((row) => row.wallet === wallet)])),
       pageOfChain: async () => ({ rows, next: null }),
     },
-    sightings: { firstSeen: async () => new Map(), remember: async () => {}, forgetAllBut: async () => {} },
+    drift: noDriftHistory,
     samples: { record: async () => {}, since: async () => [] },
     composed: () => composed,
     facts: () => facts,

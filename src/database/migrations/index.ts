@@ -4,6 +4,7 @@ import { positionRegistrations } from './0003-position-registrations.ts';
 import { positionProxies } from './0004-position-proxies.ts';
 import { portfolioObservations } from './0005-portfolio-observations.ts';
 import { recordedRates } from './0006-recorded-rates.ts';
+import { driftHistory } from './0007-drift-history.ts';
 import type { Migration } from './types.ts';
 
 export type { Migration };
@@ -16,4 +17,5 @@ export const migrations: readonly Migration[] = [
   positionProxies,
   portfolioObservations,
   recordedRates,
+  driftHistory,
 ];

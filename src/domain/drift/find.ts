@@ -1,4 +1,4 @@
-import type { StrategyId } from '../../shared/ids.ts';
+import type { MarketId, StrategyId } from '../../shared/ids.ts';
 import type { RegisteredPosition } from '../portfolio/types.ts';
 import type { HeldPosition, Position, PositionStatus, WalletHoldings } from '../position/types.ts';
 import type { Drift, DriftKey, DriftKind, DriftSeverity, Sightings } from './types.ts';
@@ -9,6 +9,8 @@ export interface DriftInput {
   readonly block: WalletHoldings['block'];
   /** The row of this position; `null` = it has none. */
   readonly row: RegisteredPosition | null;
+  /** Market of a row of the same index that is of another market; `null` = there is none. */
+  readonly otherMarketId: MarketId | null;
   readonly vaultId: StrategyId | null;
   readonly sightings: Sightings;
 }
@@ -18,9 +20,11 @@ export interface DriftInput {
  * contract's flag stays open.
  */
 export function findDrift(input: DriftInput): Drift | null {
-  const { position, row, sightings } = input;
+  const { position, row, sightings, otherMarketId } = input;
   const kind = kindOf(position.status, row);
   if (kind === null) return null;
+  const { nowMs } = sightings;
+  const seen = sightings.known.get(driftKey({ wallet: position.wallet, positionIndex: position.id, kind }));
   return {
     kind,
     severity: severityOf(kind, position.status),
@@ -30,11 +34,10 @@ export function findDrift(input: DriftInput): Drift | null {
     positionId: position.positionId,
     marketId: position.marketId,
     vaultId: input.vaultId,
-    message: messageOf(kind, position.status),
-    firstSeenMs: Math.min(
-      sightings.known.get(driftKey({ wallet: position.wallet, positionIndex: position.id, kind })) ?? sightings.nowMs,
-      sightings.nowMs,
-    ),
+    message: messageOf(kind, position.status, otherMarketId !== null),
+    firstSeenMs: Math.min(seen?.firstSeenMs ?? nowMs, nowMs),
+    lastSeenMs: nowMs,
+    earlier: seen?.earlier ?? [],
     chain: chainEvidence(input),
     register: row && {
       isOpen: row.isOpen,
@@ -44,6 +47,7 @@ export function findDrift(input: DriftInput): Drift | null {
       updatedAtMs: row.updatedAtMs,
       closedAtMs: row.closedAtMs,
     },
+    otherMarketId,
   };
 }
 
@@ -65,9 +69,11 @@ function severityOf(kind: DriftKind, status: PositionStatus): DriftSeverity {
   return status === 'liquidated' ? 'high' : 'medium';
 }
 
-function messageOf(kind: DriftKind, status: PositionStatus): string {
+function messageOf(kind: DriftKind, status: PositionStatus, isOtherMarket: boolean): string {
   switch (kind) {
     case 'no_db_row':
+      if (isOtherMarket)
+        return `The position exists on the chain (${status}), and the row of its index in the register has another market.`;
       return `The position exists on the chain (${status}) and has no row in the register.`;
     case 'db_open_chain_closed':
       return `The position is open in the register and ${status} on the chain.`;

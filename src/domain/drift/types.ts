@@ -51,10 +51,66 @@ export interface Drift {
   readonly message: string;
   /** First time at which the service saw the disagreement, ms. It starts anew when the disagreement comes back. */
   readonly firstSeenMs: number;
+  /** Time of the reading, ms. */
+  readonly lastSeenMs: number;
+  /** Earlier times over which the same disagreement was seen until it was gone, the latest first, at most `MAX_EARLIER_DRIFT`. */
+  readonly earlier: readonly DriftOccurrence[];
   readonly chain: ChainEvidence;
   /** `null` = there is no row. */
   readonly register: RegisterEvidence | null;
+  /** Market of the row that the register has for this index instead; `null` = none. */
+  readonly otherMarketId: MarketId | null;
 }
+
+/** A time over which a disagreement was seen, until the first reading without it. */
+export interface DriftOccurrence {
+  readonly firstSeenMs: number;
+  readonly lastSeenMs: number;
+  readonly goneMs: number;
+}
+
+/** A disagreement of the history, open or gone. */
+export interface DriftRecord
+  extends Pick<
+    Drift,
+    'kind' | 'severity' | 'chainId' | 'wallet' | 'positionIndex' | 'marketId' | 'vaultId' | 'firstSeenMs' | 'lastSeenMs'
+  > {
+  /** Identifies the record; a later one is larger. */
+  readonly id: bigint;
+  /** Time of the first reading without it, ms; `null` = open. */
+  readonly goneMs: number | null;
+}
+
+/** Conditions on the history; all given ones must hold. */
+export interface DriftHistoryFilter {
+  readonly chainIds: readonly ChainId[];
+  readonly kinds?: readonly DriftKind[] | undefined;
+  readonly severities?: readonly DriftSeverity[] | undefined;
+  readonly wallets?: readonly Address[] | undefined;
+  readonly marketIds?: readonly MarketId[] | undefined;
+  readonly vaultIds?: readonly StrategyId[] | undefined;
+  readonly isGone?: boolean | undefined;
+}
+
+/** A page of records with larger ids first, between two ids. */
+export interface DriftRecordQuery {
+  readonly filter: DriftHistoryFilter;
+  readonly size: number;
+  /** Take the page from the end of the list. */
+  readonly fromEnd: boolean;
+  readonly after?: bigint | undefined;
+  readonly before?: bigint | undefined;
+}
+
+export interface DriftRecordPage {
+  readonly records: readonly DriftRecord[];
+  readonly totalCount: number;
+  readonly hasPreviousPage: boolean;
+  readonly hasNextPage: boolean;
+}
+
+/** Most earlier occurrences of a disagreement. */
+export const MAX_EARLIER_DRIFT = 10;
 
 /** Identifies a disagreement across readings. */
 export interface DriftKey {
@@ -63,8 +119,15 @@ export interface DriftKey {
   readonly kind: DriftKind;
 }
 
-/** First sighting of each disagreement, by `driftKey`. A disagreement that is missing here is seen for the first time now. */
+/** A disagreement that was seen before. */
+export interface KnownDrift {
+  /** `null` = it was gone at the latest reading. */
+  readonly firstSeenMs: number | null;
+  readonly earlier: readonly DriftOccurrence[];
+}
+
+/** What earlier readings saw, by `driftKey`. A disagreement that is missing here is seen for the first time now. */
 export interface Sightings {
-  readonly known: ReadonlyMap<string, number>;
+  readonly known: ReadonlyMap<string, KnownDrift>;
   readonly nowMs: number;
 }

@@ -34,6 +34,7 @@ export function composePortfolio(
   const values = context.marketsAt(holdings.markets);
   const wallet = composeWallet(chain, values, holdings, tags);
   const { rowOf, unresolved } = resolveRows(context, holdings.positions, rows);
+  const registeredMarketOf = new Map(rows.map(({ positionIndex, marketId }) => [positionIndex, marketId] as const));
   const heldById = new Map(holdings.positions.map((held) => [held.id, held] as const));
 
   const loopOf = (own: Position, vaultId: StrategyId | null): PortfolioLoop & { readonly parts: PnlParts } => {
@@ -52,7 +53,15 @@ export function composePortfolio(
       kind: 'loop',
       position: own,
       row,
-      drift: findDrift({ held, position: own, block: holdings.block, row, vaultId, sightings: context.sightings }),
+      drift: findDrift({
+        held,
+        position: own,
+        block: holdings.block,
+        row,
+        otherMarketId: row === null ? (registeredMarketOf.get(own.id) ?? null) : null,
+        vaultId,
+        sightings: context.sightings,
+      }),
       pnl: toPnl(parts),
       parts,
     };

@@ -93,6 +93,7 @@ export interface DriftFilter {
   readonly severities?: readonly DriftSeverity[] | undefined;
   readonly wallets?: readonly Address[] | undefined;
   readonly marketIds?: readonly MarketId[] | undefined;
+  readonly vaultIds?: readonly StrategyId[] | undefined;
 }
 
 /** List disagreements of the loops that match, the earliest first sighting first. */
@@ -102,7 +103,7 @@ export function queryDrift(
   page: Pick<ListQuery, 'window' | 'after' | 'before'>,
   items: ItemFilter = {},
 ): Listed<Drift> {
-  const { kinds, severities, wallets, marketIds } = filter;
+  const { kinds, severities, wallets, marketIds, vaultIds } = filter;
   const matches = matcherOf(items);
   const found = reports
     .flatMap((report) =>
@@ -112,6 +113,7 @@ export function queryDrift(
     )
     .filter((drift) => allows(kinds, drift.kind) && allows(severities, drift.severity))
     .filter((drift) => allows(wallets, drift.wallet) && allows(marketIds, drift.marketId))
+    .filter(({ vaultId }) => vaultIds === undefined || (vaultId !== null && vaultIds.includes(vaultId)))
     .map((node) => ({
       node,
       place: { key: node.firstSeenMs, chainId: node.chainId, id: `${node.wallet} ${node.positionIndex} ${node.kind}` },

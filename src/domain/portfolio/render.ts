@@ -1,3 +1,4 @@
+import { repairOf } from '../drift/repair.ts';
 import type { Drift } from '../drift/types.ts';
 import type { EquityPosition } from '../equity/position.ts';
 import type { Position } from '../position/types.ts';
@@ -117,13 +118,21 @@ function registeredOf(row: RegisteredPosition): object {
   };
 }
 
-function driftDocument({ kind, severity, message, firstSeenMs, chain, register }: Drift): object {
+function driftDocument(drift: Drift): object {
+  const { kind, severity, message, firstSeenMs, lastSeenMs, earlier, chain, register } = drift;
   const { blockNumber, blockTimeMs, ...evidence } = chain;
   return {
     kind,
     severity,
     message,
     firstSeen: isoOf(firstSeenMs),
+    lastSeen: isoOf(lastSeenMs),
+    earlier: earlier.map((one) => ({
+      firstSeen: isoOf(one.firstSeenMs),
+      lastSeen: isoOf(one.lastSeenMs),
+      goneAt: isoOf(one.goneMs),
+    })),
+    suggestedSql: repairOf(drift),
     chain: { ...evidence, blockNumber: blockNumber.toString(), blockTime: isoOf(blockTimeMs) },
     database: register && {
       isOpen: register.isOpen,

@@ -48,6 +48,7 @@ export interface DriftFilterInput {
   readonly severities?: Maybe<readonly DriftSeverity[]>;
   readonly wallets?: Maybe<readonly Address[]>;
   readonly marketIds?: Maybe<readonly MarketId[]>;
+  readonly vaultIds?: Maybe<readonly StrategyId[]>;
 }
 
 export interface ListArgs extends PageArgs {

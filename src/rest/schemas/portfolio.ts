@@ -57,6 +57,25 @@ const driftSchema = z
     severity: z.enum(['high', 'medium', 'low']).describe('Urgency.'),
     message: z.string().describe('The problem and the next step, in a sentence.'),
     firstSeen: dateTime('First sighting by the service.'),
+    lastSeen: dateTime('Time of the reading that shows it.').optional(),
+    earlier: z
+      .array(
+        z.object({
+          firstSeen: dateTime('First reading with it.'),
+          lastSeen: dateTime('Last reading with it.'),
+          goneAt: dateTime('First reading without it.'),
+        }),
+      )
+      .max(10)
+      .optional()
+      .describe('Earlier times over which the position had the same disagreement, the latest first.'),
+    suggestedSql: z
+      .string()
+      .nullable()
+      .optional()
+      .describe(
+        'SQL for an operator that brings the row in line with the chain; the service never runs it. A missing row needs the psql variable deposited_usd. null = none can be suggested.',
+      ),
     chain: z
       .object({
         status: statusSchema,

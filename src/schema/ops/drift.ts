@@ -1,5 +1,11 @@
 import { repairOf } from '../../domain/drift/repair.ts';
-import type { ChainEvidence, Drift, RegisterEvidence } from '../../domain/drift/types.ts';
+import {
+  type ChainEvidence,
+  type Drift,
+  type DriftOccurrence,
+  MAX_EARLIER_DRIFT,
+  type RegisterEvidence,
+} from '../../domain/drift/types.ts';
 import { readDrift } from '../../resolvers/ops/ops.ts';
 import { builder } from '../builder.ts';
 import { defineNode } from '../common/node.ts';
@@ -61,6 +67,27 @@ const RegisterEvidenceRef = builder.objectRef<RegisterEvidence>('DriftRegisterEv
   }),
 });
 
+const DriftOccurrenceRef = builder.objectRef<DriftOccurrence>('DriftOccurrence').implement({
+  description: 'Time over which a disagreement was seen.',
+  fields: (t) => ({
+    firstSeenAt: t.field({
+      type: 'DateTime',
+      description: 'Time of the first reading with the disagreement.',
+      resolve: ({ firstSeenMs }) => firstSeenMs,
+    }),
+    lastSeenAt: t.field({
+      type: 'DateTime',
+      description: 'Time of the last reading with the disagreement.',
+      resolve: ({ lastSeenMs }) => lastSeenMs,
+    }),
+    goneAt: t.field({
+      type: 'DateTime',
+      description: 'Time of the first reading without the disagreement.',
+      resolve: ({ goneMs }) => goneMs,
+    }),
+  }),
+});
+
 export const DriftRef = builder.objectRef<Drift>('Drift');
 defineNode(DriftRef, {
   key: ['chainId', 'address', 'index'],
@@ -90,10 +117,19 @@ DriftRef.implement({
       description: 'Time at which the service first saw the disagreement; starts anew after the disagreement was gone.',
       resolve: ({ firstSeenMs }) => firstSeenMs,
     }),
+    lastSeenAt: t.field({
+      type: 'DateTime',
+      description: 'Time of the reading that this answer is from.',
+      resolve: ({ lastSeenMs }) => lastSeenMs,
+    }),
+    earlier: t.expose('earlier', {
+      type: [DriftOccurrenceRef],
+      description: `Earlier times over which the position had the same kind of disagreement until it was gone, the latest first, at most ${MAX_EARLIER_DRIFT}.`,
+    }),
     suggestedSql: t.string({
       nullable: true,
       description:
-        'SQL for an operator that brings the row of the register in line with the chain; the service never runs it. It changes at most one row. A missing row needs the psql variable `deposited_usd`. `null` = no statement can be suggested.',
+        'SQL for an operator that brings the row of the register in line with the chain; the service never runs it. It changes at most one row, and none when the register has changed since. A missing row needs the psql variable `deposited_usd`. `null` = no statement can be suggested.',
       resolve: repairOf,
     }),
     onChain: t.expose('chain', { type: ChainEvidenceRef, description: 'Evidence on chain.' }),

@@ -121,5 +121,10 @@ export const DriftFilterRef = builder.inputType('DriftFilter', {
     severities: t.field({ type: [DriftSeverityRef], validate: listed, description: 'Of one of these severities.' }),
     wallets: t.field({ type: ['Address'], validate: listed, description: 'Of one of these wallets.' }),
     marketIds: t.field({ type: ['MarketId'], validate: listed, description: 'In one of these markets.' }),
+    vaultIds: t.field({
+      type: ['StrategyId'],
+      validate: listed,
+      description: 'Of a loop of one of these equity vaults.',
+    }),
   }),
 });

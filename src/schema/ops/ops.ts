@@ -1,5 +1,6 @@
 import { askedPageSize } from '../../resolvers/common/page.ts';
 import { readSwapVenues } from '../../resolvers/market/swap-venues.ts';
+import { listDriftHistory } from '../../resolvers/ops/drift-history.ts';
 import {
   listDrift,
   listItems,
@@ -18,6 +19,7 @@ import { pageArgs } from '../common/page.ts';
 import { SwapVenueRef } from '../market/swap-venues.ts';
 import { PortfolioItemConnectionRef, PortfolioRef } from '../position/portfolio.ts';
 import { DriftConnectionRef } from './drift.ts';
+import { DriftRecordConnectionRef } from './drift-history.ts';
 import { DriftFilterRef, PortfolioFilterRef, PortfolioOrderRef } from './ops-inputs.ts';
 import { ReportListRef, ReportRef } from './report.ts';
 import { AggregatesRef, SampleRef } from './totals.ts';
@@ -127,6 +129,21 @@ builder.objectFields(OpsRef, (t) => ({
     complexity: { field: 1, multiplier: 5 },
     description: `Counts of the quotes of each swap venue since the start of the process that answers; one entry per chain and venue, at most ${MAX_CHAINS * SWAP_SOURCES.length}.`,
     resolve: (_ops, args, ctx) => [...readSwapVenues(args, ctx)],
+  }),
+  driftHistory: t.field({
+    type: DriftRecordConnectionRef,
+    nullable: true,
+    complexity: (args) => ({ field: 1, multiplier: askedPageSize(args) }),
+    description:
+      'When each disagreement between register and chain was seen, open and gone ones, the latest recorded first. Each reading of the reports is recorded; records are kept for 400 days after their end.',
+    args: {
+      filter: t.arg({ type: DriftFilterRef, description: 'Conditions on records; all given ones must hold.' }),
+      isGone: t.arg.boolean({
+        description: 'Only those that are gone, or only those that are open; all when left out.',
+      }),
+      ...pageArgs(t.arg),
+    },
+    resolve: (_ops, args, ctx) => listDriftHistory(args, ctx),
   }),
   history: t.field({
     type: [SampleRef],

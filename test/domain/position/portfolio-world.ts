@@ -1,5 +1,6 @@
 import { createCatalog, curatedChains } from '../../../src/catalog/index.ts';
 import type { Chain } from '../../../src/catalog/types.ts';
+import type { Sightings } from '../../../src/domain/drift/types.ts';
 import type { ChainFacts } from '../../../src/domain/facts.ts';
 import { composePortfolio } from '../../../src/domain/portfolio/compose.ts';
 import { portfolioContext } from '../../../src/domain/portfolio/context.ts';
@@ -44,7 +45,7 @@ export interface ObservedAge {
   readonly positions?: readonly HeldPosition[];
   readonly stocks?: readonly HeldStock[];
   readonly rows?: readonly RegisteredRow[];
-  readonly known?: ReadonlyMap<string, number>;
+  readonly known?: Sightings['known'];
 }
 
 /** Compose the portfolio of `WALLET`. */

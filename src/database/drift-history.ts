@@ -1,0 +1,264 @@
+import { type Expression, type ExpressionBuilder, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely';
+import { getAddress } from 'viem';
+import {
+  DRIFT_KINDS,
+  DRIFT_SEVERITIES,
+  type Drift,
+  type DriftHistoryFilter,
+  type DriftOccurrence,
+  type DriftRecord,
+  type DriftRecordPage,
+  type DriftRecordQuery,
+  type KnownDrift,
+  MAX_EARLIER_DRIFT,
+} from '../domain/drift/types.ts';
+import type { Clock } from '../shared/clock.ts';
+import type { Address, ChainId, MarketId, StrategyId } from '../shared/ids.ts';
+import type { Database } from './client.ts';
+import { latestObserved } from './observed.ts';
+import { SAMPLES_KEPT_DAYS } from './samples.ts';
+import type { DriftHistoryTable, Tables } from './schema.ts';
+
+/** What a reading of a chain found. */
+export interface DriftReading {
+  readonly chainId: ChainId;
+  /** Time at which the reading began, ms. */
+  readonly atMs: number;
+  readonly found: readonly Pick<Drift, 'wallet' | 'positionIndex' | 'kind' | 'severity' | 'marketId' | 'vaultId'>[];
+  /** Wallets about which it says something: these, or all but these. Disagreements of other wallets stay as they are. */
+  readonly wallets: { readonly only: readonly Address[] } | { readonly except: readonly Address[] };
+}
+
+export interface DriftHistoryRepository {
+  /** Read what was seen before on a chain, or of some of its wallets, by `driftKey`, in one statement. */
+  known(chainId: ChainId, wallets?: readonly Address[]): Promise<ReadonlyMap<string, KnownDrift>>;
+  /**
+   * Store a reading, in one transaction. A disagreement that is found is open; one that is not found is gone. Readings may be
+   * stored in any order and by several processes: an older one changes nothing that a newer one has said.
+   */
+  record(reading: DriftReading): Promise<void>;
+  /** List records, the latest recorded first. */
+  list(query: DriftRecordQuery): Promise<DriftRecordPage>;
+  /** Remove records that have been gone for 400 days, and those from the future; return their number. */
+  prune(): Promise<number>;
+}
+
+const KEPT_MS = SAMPLES_KEPT_DAYS * 86_400_000;
+/** Of the advisory locks of Postgres, beside the id of the chain. */
+const LOCK = 1_784_101_437;
+
+const KEY = sql<string>`wallet || '-' || position_index || '-' || kind`;
+
+/** Create the repository of the history of drift. Every call may throw `UpstreamUnavailableError`. */
+export function createDriftHistoryRepository(db: Database, clock: Clock): DriftHistoryRepository {
+  return {
+    known: (chainId, wallets) => known(db, chainId, wallets, clock.now()),
+    record: (reading) =>
+      db.transaction().execute(async (transaction) => {
+        // Two processes store one after the other, so that neither opens what the other has just seen gone.
+        await sql`select pg_advisory_xact_lock(${LOCK}::integer, ${reading.chainId}::integer)`.execute(transaction);
+        for (const statement of statementsOf(reading)) await statement.execute(transaction);
+      }),
+    list: (query) => list(db, query, clock.now()),
+    prune: async () => {
+      const latest = latestObserved(clock.now());
+      const removed = await db
+        .deleteFrom('drift_history')
+        .where(({ or, eb }) =>
+          or([
+            eb('gone_at', '<', new Date(clock.now() - KEPT_MS)),
+            eb('gone_at', '>', latest),
+            eb('last_seen', '>', latest),
+          ]),
+        )
+        .executeTakeFirst();
+      return Number(removed.numDeletedRows);
+    },
+  };
+}
+
+async function known(
+  db: Database,
+  chainId: ChainId,
+  wallets: readonly Address[] | undefined,
+  nowMs: number,
+): Promise<ReadonlyMap<string, KnownDrift>> {
+  const ofWallets = wallets === undefined ? sql`true` : sql`wallet = any(${lower(wallets)}::text[])`;
+  // A version before stores first sightings in `drift_sightings` only.
+  const { rows } = await sql<{ key: string; first_seen: Date; last_seen: Date | null; gone_at: Date | null }>`
+    select key, first_seen, last_seen, gone_at from (
+      select ${KEY} as key, first_seen, last_seen, gone_at,
+        row_number() over (partition by wallet, position_index, kind, gone_at is null order by gone_at desc) as rank
+      from drift_history where chain_id = ${chainId}::integer and ${ofWallets}
+    ) as seen where rank <= ${MAX_EARLIER_DRIFT}
+    union all
+    select key, first_seen, null, null from drift_sightings where chain_id = ${chainId}::integer and ${ofWallets}
+    order by gone_at desc nulls last`.execute(db);
+  const found = new Map<string, { firstSeenMs: number | null; earlier: DriftOccurrence[] }>();
+  for (const { key, first_seen, last_seen, gone_at } of rows) {
+    const one = found.get(key) ?? { firstSeenMs: null, earlier: [] };
+    found.set(key, one);
+    const [firstSeenMs, goneMs] = [first_seen.getTime(), gone_at?.getTime()];
+    if (goneMs === undefined) one.firstSeenMs = Math.min(one.firstSeenMs ?? firstSeenMs, firstSeenMs);
+    else one.earlier.push(notAhead({ firstSeenMs, lastSeenMs: last_seen?.getTime() ?? goneMs, goneMs }, nowMs));
+  }
+  return found;
+}
+
+/** A time that lies ahead was written by a process whose clock was wrong: it counts as now. */
+function notAhead<
+  T extends { readonly firstSeenMs: number; readonly lastSeenMs: number; readonly goneMs: number | null },
+>(times: T, nowMs: number): T {
+  return {
+    ...times,
+    firstSeenMs: Math.min(times.firstSeenMs, nowMs),
+    lastSeenMs: Math.min(times.lastSeenMs, nowMs),
+    goneMs: times.goneMs === null ? null : Math.min(times.goneMs, nowMs),
+  };
+}
+
+/** The statements that store a reading; they hold each other's order. */
+function statementsOf({ chainId, atMs, found, wallets }: DriftReading): readonly RawBuilder<unknown>[] {
+  const at = sql`${new Date(atMs)}::timestamptz`;
+  const latest = sql`${latestObserved(atMs)}::timestamptz`;
+  const chain = sql`${chainId}::integer`;
+  const isRead =
+    'only' in wallets
+      ? sql`wallet = any(${lower(wallets.only)}::text[])`
+      : sql`not (wallet = any(${lower(wallets.except)}::text[]))`;
+  const seen = sql`unnest(
+      ${lower(found.map(({ wallet }) => wallet))}::text[],
+      ${found.map(({ positionIndex }) => positionIndex)}::integer[],
+      ${found.map(({ kind }) => kind)}::text[],
+      ${found.map(({ severity }) => severity)}::text[],
+      ${found.map(({ marketId }) => marketId.toLowerCase())}::text[],
+      ${found.map(({ vaultId }) => vaultId)}::text[]
+    ) as seen (wallet, position_index, kind, severity, market_id, vault_id)`;
+  const same = (a: string, b: string) =>
+    sql.raw(`${a}.wallet = ${b}.wallet and ${a}.position_index = ${b}.position_index and ${a}.kind = ${b}.kind`);
+  const isNewer = sql.raw('excluded.last_seen >= drift_history.last_seen');
+  return [
+    // Gone in a newer reading: this one says nothing about the present.
+    sql`
+      insert into drift_history
+        (chain_id, wallet, position_index, kind, severity, market_id, vault_id, first_seen, last_seen)
+      select ${chain}, seen.wallet, seen.position_index, seen.kind, severity, market_id, vault_id,
+        least(${at}, before.first_seen), ${at}
+      from ${seen}
+      left join drift_sightings as before on before.chain_id = ${chain}
+        and before.key = seen.wallet || '-' || seen.position_index || '-' || seen.kind
+      where not exists (
+        select from drift_history as newer where newer.chain_id = ${chain} and ${same('newer', 'seen')}
+          and newer.gone_at > ${at} and newer.gone_at <= ${latest}
+      )
+      order by least(${at}, before.first_seen), seen.wallet, seen.position_index
+      on conflict (chain_id, wallet, position_index, kind) where gone_at is null do update set
+        first_seen = least(drift_history.first_seen, excluded.first_seen),
+        last_seen = case when drift_history.last_seen > ${latest} then excluded.last_seen
+          else greatest(drift_history.last_seen, excluded.last_seen) end,
+        severity = case when ${isNewer} then excluded.severity else drift_history.severity end,
+        market_id = case when ${isNewer} then excluded.market_id else drift_history.market_id end,
+        vault_id = case when ${isNewer} then excluded.vault_id else drift_history.vault_id end`,
+    sql`
+      update drift_history as had
+      set gone_at = ${at}, first_seen = least(first_seen, ${at}), last_seen = least(last_seen, ${at})
+      where chain_id = ${chain} and gone_at is null and ${isRead}
+        and (last_seen <= ${at} or last_seen > ${latest})
+        and not exists (select from ${seen} where ${same('seen', 'had')})`,
+    sql`
+      delete from drift_sightings as before
+      where chain_id = ${chain} and ${isRead}
+        and not exists (
+          select from drift_history where chain_id = ${chain} and gone_at is null and ${KEY} = before.key
+        )`,
+    sql`
+      insert into drift_sightings (chain_id, key, wallet, first_seen)
+      select chain_id, ${KEY}, wallet, first_seen from drift_history where chain_id = ${chain} and gone_at is null
+      on conflict (chain_id, key) do update set first_seen = excluded.first_seen
+      where drift_sightings.first_seen > excluded.first_seen`,
+  ];
+}
+
+async function list(
+  db: Database,
+  { filter, size, fromEnd, after, before }: DriftRecordQuery,
+  nowMs: number,
+): Promise<DriftRecordPage> {
+  const matching = db.selectFrom('drift_history').where((eb) => eb.and(conditionsOf(eb, filter)));
+  const [{ count }, found, ahead] = await Promise.all([
+    matching.select(sql<number>`count(*)::integer`.as('count')).executeTakeFirstOrThrow(),
+    matching
+      .selectAll()
+      .$if(after !== undefined, (query) => query.where('id', '<', String(after)))
+      .$if(before !== undefined, (query) => query.where('id', '>', String(before)))
+      .orderBy('id', fromEnd ? 'asc' : 'desc')
+      .limit(size + 1) // one more shows whether there is a further page
+      .execute(),
+    outside(),
+  ]);
+  const more = found.length > size;
+  const page = found.slice(0, size);
+  if (fromEnd) page.reverse();
+  return {
+    records: page.map((row) => notAhead(toRecord(row), nowMs)),
+    totalCount: count,
+    hasPreviousPage: fromEnd ? more : ahead,
+    hasNextPage: fromEnd ? ahead : more,
+  };
+
+  /** Whether entries lie beyond the cursor from which the page is taken. */
+  async function outside(): Promise<boolean> {
+    const edge = fromEnd ? before : after;
+    if (edge === undefined) return false;
+    const row = await matching
+      .select('id')
+      .where('id', fromEnd ? '<=' : '>=', String(edge))
+      .limit(1)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+}
+
+function conditionsOf(
+  eb: ExpressionBuilder<Tables, 'drift_history'>,
+  { chainIds, kinds, severities, wallets, marketIds, vaultIds, isGone }: DriftHistoryFilter,
+): Expression<SqlBool>[] {
+  const among = (column: 'kind' | 'severity' | 'wallet' | 'market_id' | 'vault_id', values?: readonly string[]) =>
+    values === undefined ? [] : [sql<boolean>`${eb.ref(column)} = any(${[...values]}::text[])`];
+  return [
+    sql<boolean>`chain_id = any(${[...chainIds]}::integer[])`,
+    // A later version may have written others.
+    ...among('kind', kinds ?? DRIFT_KINDS),
+    ...among('severity', severities ?? DRIFT_SEVERITIES),
+    ...among('wallet', wallets && lower(wallets)),
+    ...among(
+      'market_id',
+      marketIds?.map((id) => id.toLowerCase()),
+    ),
+    ...among(
+      'vault_id',
+      vaultIds?.map((id) => id.toLowerCase()),
+    ),
+    ...(isGone === undefined ? [] : [eb('gone_at', isGone ? 'is not' : 'is', null)]),
+  ];
+}
+
+function toRecord(row: Selectable<DriftHistoryTable>): DriftRecord {
+  return {
+    id: BigInt(row.id),
+    kind: row.kind,
+    severity: row.severity,
+    chainId: row.chain_id,
+    wallet: getAddress(row.wallet),
+    positionIndex: row.position_index,
+    marketId: row.market_id as MarketId,
+    vaultId: row.vault_id as StrategyId | null,
+    firstSeenMs: row.first_seen.getTime(),
+    lastSeenMs: row.last_seen.getTime(),
+    goneMs: row.gone_at?.getTime() ?? null,
+  };
+}
+
+function lower(wallets: readonly Address[]): string[] {
+  return wallets.map((wallet) => wallet.toLowerCase());
+}

@@ -1,0 +1,49 @@
+import type { DriftRecord } from '../../domain/drift/types.ts';
+import { builder } from '../builder.ts';
+import { DriftKindRef, DriftSeverityRef } from './ops-inputs.ts';
+
+const DriftRecordRef = builder.objectRef<DriftRecord>('DriftRecord').implement({
+  description:
+    'A time over which register and chain disagreed about a position. One disagreement that comes back has several records.',
+  fields: (t) => ({
+    kind: t.expose('kind', { type: DriftKindRef, description: 'Kind of the disagreement.' }),
+    severity: t.expose('severity', {
+      type: DriftSeverityRef,
+      description: 'Weight of the disagreement when it was last seen.',
+    }),
+    chainId: t.expose('chainId', { type: 'ChainId', description: 'Id of the chain.' }),
+    wallet: t.expose('wallet', { type: 'Address', description: 'Owner of the position.' }),
+    positionIndex: t.exposeInt('positionIndex', { description: 'Index in the array of the wallet on chain.' }),
+    positionId: t.string({
+      description: '`{chainId}-{marketId}-{index}`.',
+      resolve: ({ chainId, marketId, positionIndex }) => `${chainId}-${marketId}-${positionIndex}`,
+    }),
+    marketId: t.expose('marketId', { type: 'MarketId', description: 'Market of the position.' }),
+    vaultId: t.expose('vaultId', {
+      type: 'StrategyId',
+      nullable: true,
+      description: 'Equity vault that the position belonged to when it was last seen; `null` = none.',
+    }),
+    firstSeenAt: t.field({
+      type: 'DateTime',
+      description: 'Time of the first reading with the disagreement.',
+      resolve: ({ firstSeenMs }) => firstSeenMs,
+    }),
+    lastSeenAt: t.field({
+      type: 'DateTime',
+      description: 'Time of the last reading with the disagreement.',
+      resolve: ({ lastSeenMs }) => lastSeenMs,
+    }),
+    goneAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time of the first reading without the disagreement; `null` = every reading since has it.',
+      resolve: ({ goneMs }) => goneMs,
+    }),
+  }),
+});
+
+export const DriftRecordConnectionRef = builder.connectionObject(
+  { type: DriftRecordRef, name: 'DriftRecordConnection', description: 'A page of the history of drift.' },
+  { name: 'DriftRecordEdge', description: 'A record of the history of drift and its place in the list.' },
+);
