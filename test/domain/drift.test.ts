@@ -103,9 +103,7 @@ describe('repairOf', () => {
     );
     expect(repairOf({ ...key, kind: 'no_db_row', vaultId: vault.id })).toContain(`, 2, '${vault.id}', true, `);
     const elsewhere = repairOf({ ...key, kind: 'no_db_row', otherMarketId: other.id, chain: { status: 'closed' } });
-    expect(elsewhere).toMatch(
-      /^update .* set market_id = '0x[0-9a-f]{64}', equity_vault_id = null, is_open = false, closed_at = now\(\), /,
-    );
+    expect(elsewhere).toMatch(/^update .* set market_id = '0x[0-9a-f]{64}', is_open = false, closed_at = now\(\), /);
     expect(elsewhere).toContain(`market_id = '${other.id}' and position_index = 2;`);
   });
 

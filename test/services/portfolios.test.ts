@@ -248,7 +248,10 @@ describe('report', () => {
       fail();
       pass(60_000);
       const failedAt = nowMs;
+      const recorded = statements.filter((name) => name === 'drift').length;
       expect(await port.report(4663)).toMatchObject({ report: good, failure: { provider, sinceMs: failedAt } });
+      // A failed reading says nothing about drift.
+      expect([recorded, statements.filter((name) => name === 'drift').length, observed.size]).toEqual([1, 1, 1]);
       pass(30_000);
       expect(await port.report(4663)).toMatchObject({ report: good, failure: { provider, sinceMs: failedAt } });
       heal();
@@ -307,7 +310,13 @@ describe('live', () => {
     rows = [registered(walletOf(1), { isOpen: false })];
     const portfolio = await live(walletOf(1));
     expect(driftOf(portfolio).map(({ kind }) => kind)).toEqual(['db_closed_chain_open']);
-    expect(statements).toEqual(['byWallets', 'known', 'drift']);
+    expect(observed.size).toBe(1);
+    rows = [registered(walletOf(1))];
+    await live(walletOf(2));
+    expect(observed.size).toBe(1);
+    await live(walletOf(1));
+    expect(observed.size).toBe(0);
+    expect(statements.slice(0, 3)).toEqual(['byWallets', 'known', 'drift']);
   });
 
   test('behavior: many wallets take as many requests and statements as one, and a failing one affects no other', async () => {

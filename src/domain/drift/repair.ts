@@ -23,7 +23,7 @@ export function repairOf(
         ? insertion(row, state)
         : update(
             { ...row, marketId: `'${otherMarketId}'` },
-            `market_id = ${row.marketId}, equity_vault_id = ${state.vault}, is_open = ${state.isOpen}, closed_at = ${closedAt(state)}`,
+            `market_id = ${row.marketId}, is_open = ${state.isOpen}, closed_at = ${closedAt(state)}`,
           );
     case 'db_open_chain_closed':
       return update(row, 'is_open = false, closed_at = now()', 'is_open');

@@ -1,6 +1,7 @@
 import { ZERO } from '../../shared/decimal.ts';
 import type { StrategyId } from '../../shared/ids.ts';
 import { findDrift } from '../drift/find.ts';
+import type { LoopTags } from '../equity/loops.ts';
 import type { EquityPosition } from '../equity/position.ts';
 import type { HeldPosition, Position, WalletHoldings } from '../position/types.ts';
 import { composeWallet } from '../position/wallet.ts';
@@ -24,22 +25,18 @@ export function composePortfolio(
   holdings: WalletHoldings,
   registered: readonly RegisteredRow[],
 ): Portfolio {
-  const { chain } = context;
-  const rows = registered.map((row) => observedRow(row, context.sightings.nowMs));
-  const tags = new Map(
-    rows.flatMap(({ positionIndex, equityVaultId, marketId }) =>
-      equityVaultId === null ? [] : [[positionIndex, { vaultId: equityVaultId, marketId }] as const],
-    ),
-  );
+  const { chain, sightings } = context;
+  const rows = registered.map((row) => observedRow(row, sightings.nowMs));
+  const tags = tagsOf(rows);
   const values = context.marketsAt(holdings.markets);
   const wallet = composeWallet(chain, values, holdings, tags);
-  const { rowOf, unresolved } = resolveRows(context, holdings.positions, rows);
-  const registeredMarketOf = new Map(rows.map(({ positionIndex, marketId }) => [positionIndex, marketId] as const));
+  const { rowOf, otherMarketOf, unresolved } = resolveRows(context, holdings.positions, rows);
   const heldById = new Map(holdings.positions.map((held) => [held.id, held] as const));
 
   const loopOf = (own: Position, vaultId: StrategyId | null): PortfolioLoop & { readonly parts: PnlParts } => {
     const held = heldById.get(own.id) as HeldPosition;
     const row = rowOf.get(own.id) ?? null;
+    const otherMarketId = otherMarketOf.get(own.id) ?? null;
     const { timestamp } = holdings.block;
     const parts = loopParts({
       held,
@@ -53,15 +50,7 @@ export function composePortfolio(
       kind: 'loop',
       position: own,
       row,
-      drift: findDrift({
-        held,
-        position: own,
-        block: holdings.block,
-        row,
-        otherMarketId: row === null ? (registeredMarketOf.get(own.id) ?? null) : null,
-        vaultId,
-        sightings: context.sightings,
-      }),
+      drift: findDrift({ held, position: own, block: holdings.block, row, otherMarketId, vaultId, sightings }),
       pnl: toPnl(parts),
       parts,
     };
@@ -126,6 +115,15 @@ export function composePortfolio(
     unresolved,
     pnl: sumPnl([...open, ...closed].map(({ pnl }) => pnl)),
   };
+}
+
+/** The vaults of rows, by the index of the position. */
+function tagsOf(rows: readonly RegisteredPosition[]): LoopTags {
+  return new Map(
+    rows.flatMap(({ positionIndex, equityVaultId, marketId }) =>
+      equityVaultId === null ? [] : [[positionIndex, { vaultId: equityVaultId, marketId }] as const],
+    ),
+  );
 }
 
 /** Group the ended loops of one vault, at the place of the newest one. */

@@ -14,12 +14,19 @@ const MESSAGES: Record<UnresolvedReason, string> = {
   chain_mismatch: 'Its market differs from that of the position with this index on this chain.',
 };
 
-/** Assign each position the row of the same index and market. Rows without such a position are unresolved, with the reason. */
+/**
+ * Assign each position the row of the same index and market. Rows without such a position are unresolved, with the reason;
+ * `otherMarketOf` has the market of such a row by its index.
+ */
 export function resolveRows(
   known: KnownMarkets,
   positions: readonly HeldPosition[],
   rows: readonly RegisteredPosition[],
-): { readonly rowOf: ReadonlyMap<number, RegisteredPosition>; readonly unresolved: readonly UnresolvedRow[] } {
+): {
+  readonly rowOf: ReadonlyMap<number, RegisteredPosition>;
+  readonly otherMarketOf: ReadonlyMap<number, MarketId>;
+  readonly unresolved: readonly UnresolvedRow[];
+} {
   const heldById = new Map(positions.map((held) => [held.id, held] as const));
   const rowOf = new Map<number, RegisteredPosition>();
   const unresolved: UnresolvedRow[] = [];
@@ -31,7 +38,8 @@ export function resolveRows(
       unresolved.push({ reason, message: MESSAGES[reason], row });
     }
   }
-  return { rowOf, unresolved };
+  const otherMarketOf = new Map(unresolved.map(({ row }) => [row.positionIndex, row.marketId] as const));
+  return { rowOf, otherMarketOf, unresolved };
 }
 
 function reasonOf(known: KnownMarkets, { marketId }: RegisteredPosition, isHeld: boolean): UnresolvedReason {

@@ -24,10 +24,14 @@ const OWN_FILES = [
   'links.js',
   'api.js',
   'charts.js',
+  'drift.js',
+  'export.js',
+  'file-columns.js',
   'format.js',
   'queries.js',
   'sections.js',
   'dom.js',
+  'table-file.js',
   'favicon.svg',
 ];
 const UPLOT_FILES = ['uPlot.iife.min.js', 'uPlot.min.css'];

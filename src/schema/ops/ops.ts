@@ -135,7 +135,7 @@ builder.objectFields(OpsRef, (t) => ({
     nullable: true,
     complexity: (args) => ({ field: 1, multiplier: askedPageSize(args) }),
     description:
-      'When each disagreement between register and chain was seen, open and gone ones, the latest recorded first. Each reading of the reports is recorded; records are kept for 400 days after their end.',
+      'Times over which register and chain disagreed, open and gone ones, the latest recorded first. Each reading of the reports is recorded; records are kept for 400 days after their end.',
     args: {
       filter: t.arg({ type: DriftFilterRef, description: 'Conditions on records; all given ones must hold.' }),
       isGone: t.arg.boolean({

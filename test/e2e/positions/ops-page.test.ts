@@ -161,6 +161,10 @@ describe.skipIf(whyNoChromium !== null)(`ops page${whyNoChromium === null ? '' :
     await page.waitForURL(/chain=1/);
     expect(new URL(page.url()).searchParams.has('status')).toBe(false);
     expect(page.url()).not.toContain(OPS_KEY);
+    await page.goto(`${service.url}/ops?wallet=${encodeURIComponent(HOSTILE)}&minValue=1e999x&chain=0x1`);
+    await page.waitForSelector('#notice:not([hidden])');
+    expect(await page.innerText('#notice')).toContain('is not an address');
+    expect(await page.locator('#board img, #board script').count()).toBe(0);
     const shared = await openPage(browser, service.url);
     await shared.page.goto(`${service.url}/ops?chain=4663`);
     await shared.page.fill('#key', OPS_KEY);
@@ -236,8 +240,8 @@ describe.skipIf(whyNoChromium !== null)(`ops page${whyNoChromium === null ? '' :
       const body = await response.json();
       const groups = body.data?.freshness?.at(-1)?.groups;
       if (groups) groups.at(-1).freshness = { status: 'STALE', ageSec: 9_000, staleAfterSec: 60 };
-      const drift = body.data?.ops?.drift?.nodes;
-      if (drift) drift[0].suggestedSql = drift[0].message = HOSTILE;
+      const drift = body.data?.ops?.page?.nodes?.[0];
+      if (drift?.suggestedSql) drift.suggestedSql = drift.message = HOSTILE;
       await route.fulfill({ response, json: body });
     });
     await enter(opened, OPS_KEY);
@@ -274,6 +278,10 @@ describe.skipIf(whyNoChromium !== null)(`ops page${whyNoChromium === null ? '' :
         await page.setViewportSize({ width, height: 844 });
         expect([colorScheme, width, await violations()]).toEqual([colorScheme, width, []]);
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+        const cut = await page.evaluate(
+          "[...document.querySelectorAll('.scroll')].filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.ariaLabel)",
+        );
+        if (width === 1280) expect(cut).toEqual([]);
       }
     }
     await page.close();

@@ -157,7 +157,7 @@ const PNL =
 const REGISTERED =
   'isOpen depositedUsd addedUsd removedUsd returnedUsd openCollateralApyPct openBorrowApyPct openLeverageApyPct desiredLtvPct entryPrice exitPrice equityVaultId createdAt updatedAt closedAt';
 const LOOP = `position { ${POSITION} proxy collateralUsd debtUsd returnedAmount } ${PNL} registration { ${REGISTERED} }
-  drift { kind severity message firstSeenAt onChain { status proxy collateralAmount debtAmount netValueUsd readAt { blockNumber blockAt } } inRegister { isOpen depositedUsd returnedUsd createdAt updatedAt closedAt } }`;
+  drift { kind severity message firstSeenAt lastSeenAt earlier { firstSeenAt lastSeenAt goneAt } suggestedSql onChain { status proxy collateralAmount debtAmount netValueUsd readAt { blockNumber blockAt } } inRegister { isOpen depositedUsd returnedUsd createdAt updatedAt closedAt } }`;
 const PORTFOLIO = `wallet chainId header { openCount totalDepositedUsd } ${PNL}
   items(first: 20) { pageInfo { hasNextPage } nodes { __typename ... on PortfolioLoop { ${LOOP} } ... on PortfolioVault { chainId vaultId vaultStatus: status stockToken { displaySymbol } vaultPnl: pnl ${PNL.slice(4)} equityPosition { ${VAULT} } loops(first: 10) { nodes { ${LOOP} } } } } }
   unresolvedRows(first: 20) { nodes { reason message registration { marketId positionIndex ${REGISTERED} } } }`;
@@ -196,7 +196,7 @@ async function portfolioOf(service: TestService, { wallet, items, unresolvedRows
   };
 }
 const PORTFOLIOS: readonly Name[] = [
-  [/drift\.firstSeen$/, 'drift.firstSeenAt'],
+  [/(drift\.(?:earlier\.\d+\.)?)(first|last)Seen$/, '$1$2SeenAt'],
   [/drift\.chain\.(blockNumber|blockTime)$/, 'drift.onChain.readAt.$1'],
   [/drift\.chain\.(collateral|debt)$/, 'drift.onChain.$1Amount'],
   [/drift\.chain\./, 'drift.onChain.'],

@@ -30,5 +30,6 @@ export async function ask(query, variables, key = keyStore.get()) {
   if (!error && response.ok) return body.data;
   const code = error?.extensions?.code ?? error?.code;
   if (code === 'unauthorized' || response.status === 401) throw new KeyRefused();
-  throw new Error(error?.message ?? `The service answered with status ${response.status}.`);
+  const message = error?.message ?? `The service answered with status ${response.status}.`;
+  throw Object.assign(new Error(message), { code, retryAfterSec: Number(response.headers.get('retry-after') ?? 0) });
 }

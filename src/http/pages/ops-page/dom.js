@@ -50,7 +50,7 @@ export function fillTable(table, caption, columns, rows, empty, { order = {}, on
     ...rows.map((row) =>
       el(
         'tr',
-        { class: row.isPart ? 'part' : null },
+        { class: row.partOf ? 'part' : null },
         ...columns.map(({ show, numeric }) => el('td', { class: numeric ? 'num' : null }, show(row))),
       ),
     ),
@@ -69,8 +69,8 @@ export function fillTable(table, caption, columns, rows, empty, { order = {}, on
 
 export const SEVERITY_TONES = { HIGH: 'bad', MEDIUM: 'warn', LOW: 'plain' };
 
-export function badge(text, tone) {
-  return el('span', { class: `badge ${tone}` }, text);
+export function badge(text, tone, title) {
+  return el('span', { class: `badge ${tone}`, title }, text);
 }
 
 /** Colour of a result; zero and unknown have none. */

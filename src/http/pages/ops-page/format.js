@@ -60,6 +60,13 @@ export const DRIFT_WORDS = {
   DB_CLOSED_CHAIN_OPEN: 'Registered closed, open on chain',
 };
 
+/** For a narrow column, with the words above as the title. */
+export const DRIFT_SHORT = {
+  NO_DB_ROW: 'Not registered',
+  DB_OPEN_CHAIN_CLOSED: 'Ended on chain',
+  DB_CLOSED_CHAIN_OPEN: 'Open on chain',
+};
+
 export const REASON_WORDS = {
   MARKET_NOT_CONFIGURED: 'market not in the catalog',
   NO_CHAIN_POSITION: 'no such position on chain',

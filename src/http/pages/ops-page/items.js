@@ -1,17 +1,18 @@
 import { orderOf } from './address.js';
 import { at, badge, el, fillTable, SEVERITY_TONES, toneOf } from './dom.js';
-import { age, DRIFT_WORDS, percent, points, UNKNOWN, usd, words } from './format.js';
+import { age, DRIFT_SHORT, DRIFT_WORDS, percent, points, UNKNOWN, usd, words } from './format.js';
 import { chainName, positionLink, walletLink } from './links.js';
 
 /** One row shape for loops and vaults. */
 export function rowOf(node) {
   if (node.position === undefined) {
     const { stock } = node.equityPosition ?? {};
-    const inside = node.loops.nodes.map((loop) => ({ ...rowOf(loop), isPart: true }));
+    const partOf = `${node.stockToken?.displaySymbol ?? 'unknown stock'} vault`;
+    const inside = node.loops.nodes.map((loop) => ({ ...rowOf(loop), partOf }));
     const more = node.loops.totalCount - inside.length;
     return {
       ...node,
-      name: `${node.stockToken?.displaySymbol ?? 'unknown stock'} vault${more > 0 ? ` (${more} more loops)` : ''}`,
+      name: `${partOf}${more > 0 ? ` (${more} more loops)` : ''}`,
       market: `${node.vaultId.replace(/^equity-/, '')} vault`,
       ltvPct: stock?.ltvPct,
       headroom: node.leastLtvHeadroomPct,
@@ -69,15 +70,18 @@ const COLUMNS = [
   {
     name: 'Drift',
     sort: 'DRIFT_SEVERITY',
-    show: (row) => (row.drift ? badge(DRIFT_WORDS[row.drift.kind], SEVERITY_TONES[row.drift.severity]) : ''),
+    show: ({ drift }) =>
+      drift ? badge(DRIFT_SHORT[drift.kind], SEVERITY_TONES[drift.severity], DRIFT_WORDS[drift.kind]) : '',
   },
 ];
 export const ITEM_ORDERS = COLUMNS.map(({ sort }) => sort);
 
-/** Positions, each vault followed by its loops, which are not counted again. */
+/** Each vault followed by its loops. */
+export const withParts = (rows) => rows.flatMap((row) => [row, ...row.inside]);
+
+/** Positions; the loops of a vault are not counted again. */
 export function showItems(rows, totalCount, onSort) {
   at('items-count').textContent = `${rows.length === totalCount ? totalCount : `${rows.length} of ${totalCount}`}`;
-  const shown = rows.flatMap((row) => [row, ...row.inside]);
   const sorting = { order: orderOf('items', ITEM_ORDERS), onSort };
-  fillTable(at('items'), 'Positions', COLUMNS, shown, 'Nothing matches these filters.', sorting);
+  fillTable(at('items'), 'Positions', COLUMNS, withParts(rows), 'Nothing matches these filters.', sorting);
 }

@@ -2,21 +2,31 @@ import { FILTERS, filterOf, orderOf, storeFilters, storeOrder } from './address.
 import { ask, KeyRefused, keyStore } from './api.js';
 import { drawHeadroom, drawPnl } from './charts.js';
 import { at, el } from './dom.js';
+import { showDrift, showGone } from './drift.js';
+import { allItems, allPages, offerExports } from './export.js';
 import { DRIFT_WORDS } from './format.js';
 import { ITEM_ORDERS, rowOf, showItems } from './items.js';
 import { nameChains } from './links.js';
-import { DRIFT, ITEMS, KNOCK, LEGS, OVERVIEW } from './queries.js';
-import { marketValue, showAttention, showDrift, showFreshness, showMarkets, showTotals, tell } from './sections.js';
+import { DRIFT, GONE, ITEMS, KNOCK, LEGS, OVERVIEW } from './queries.js';
+import { marketValue, showAttention, showFreshness, showMarkets, shownRows, showTotals, tell } from './sections.js';
 
 const REFRESH_MS = 60_000;
 const PAGE_SIZE = 50;
+const DRIFT_SIZE = 200;
+/** Loops that are shown of a vault. */
+const SHOWN_LOOPS = 5;
 /** Enough for the charts; the list has more pages. */
 const CHARTED = 500;
 const REFUSED = 'This key is not valid for the ops page. Use a valid key on the ops tier; a partner key is not enough.';
 
 const filters = at('filters');
-let rows = [];
-let nextPage = null;
+/** The lists that are loaded page by page. */
+const lists = {
+  items: { query: ITEMS, variables: () => itemsQuery(), more: 'more', rows: [], next: null, show: showItemRows },
+  gone: { query: GONE, variables: () => goneQuery(), more: 'more-gone', rows: [], next: null, show: showGone },
+};
+/** Times of the shown reports. */
+let reportTimes = [];
 let latest = 0;
 let timer;
 
@@ -57,7 +67,14 @@ function storeForm(replacing = false) {
 function itemsQuery() {
   const { by, direction } = orderOf('items', ITEM_ORDERS);
   const orderBy = { field: by, direction: direction.toUpperCase() };
-  return { filter: chosen().items, orderBy, isWhole: true, first: PAGE_SIZE };
+  return { filter: chosen().items, orderBy, first: PAGE_SIZE, loops: SHOWN_LOOPS };
+}
+
+/** A disagreement that is gone has no status, value or headroom of its own: the other filters hold for it. */
+function goneQuery() {
+  const { chainIds, items } = chosen();
+  const { driftKinds: kinds, wallets, marketIds, vaultIds } = items;
+  return { filter: { chainIds, kinds, wallets, marketIds, vaultIds }, first: PAGE_SIZE };
 }
 
 function sortItems(by) {
@@ -81,12 +98,19 @@ async function load() {
       ask(OVERVIEW, { filter: items, chainIds }),
       ask(ITEMS, itemsQuery()),
       ask(LEGS, { filter: open, first: CHARTED }),
-      ask(DRIFT, { filter: items }),
+      ask(DRIFT, { filter: items, first: DRIFT_SIZE }),
     ]);
+    // The readings of the lists above may just have found that something is gone.
+    const gone = await ask(GONE, goneQuery()).catch((error) => {
+      if (error instanceof KeyRefused) throw error;
+      return null;
+    });
     if (turn !== latest) return;
     showOverview(overview);
-    showPage(list.ops.items, []);
-    showDrift(disagreements.ops.drift, overview.ops.aggregates.byUnresolvedReason);
+    showPage(lists.items, list.ops.page, []);
+    if (gone === null) at('gone-count').textContent = 'could not be read; Refresh asks again';
+    else showPage(lists.gone, gone.ops.page, []);
+    showDrift(disagreements.ops.page, overview.ops.aggregates.byUnresolvedReason);
     drawHeadroom(at('headroom-chart'), chartRows(near.ops.items.nodes));
   } catch (error) {
     if (turn !== latest) return;
@@ -102,6 +126,7 @@ async function load() {
 
 function showOverview(overview) {
   const { ops, freshness } = overview;
+  reportTimes = [...new Set(ops.reports.items.map((report) => report.freshness.asOf))].toSorted();
   showTotals(ops);
   showFreshness(freshness);
   showMarkets(ops.aggregates.byMarket);
@@ -125,11 +150,25 @@ function chartRows(nodes) {
     }));
 }
 
-function showPage({ nodes, totalCount, pageInfo }, before) {
-  rows = [...before, ...nodes.map(rowOf)];
-  nextPage = pageInfo.hasNextPage ? pageInfo.endCursor : null;
-  showItems(rows, totalCount, sortItems);
-  at('more').hidden = nextPage === null;
+function showItemRows(nodes, totalCount) {
+  showItems(nodes.map(rowOf), totalCount, sortItems);
+}
+
+function showPage(list, { edges, nodes = edges.map(({ node }) => node), totalCount, pageInfo }, before) {
+  list.rows = [...before, ...nodes];
+  list.next = pageInfo.hasNextPage ? pageInfo.endCursor : null;
+  list.show(list.rows, totalCount);
+  at(list.more).hidden = list.next === null;
+}
+
+async function showMore(list) {
+  const turn = latest;
+  try {
+    const { ops } = await ask(list.query, { ...list.variables(), after: list.next });
+    if (turn === latest) showPage(list, ops.page, list.rows);
+  } catch (error) {
+    tell([[error.message]]);
+  }
 }
 
 /** Fill the list of markets; the chosen one remains without a match. */
@@ -197,15 +236,25 @@ at('key-form').addEventListener('submit', (event) => {
 });
 at('refresh').addEventListener('click', () => load());
 at('leave').addEventListener('click', () => leave());
-at('more').addEventListener('click', async () => {
-  const turn = latest;
-  try {
-    const { ops } = await ask(ITEMS, { ...itemsQuery(), after: nextPage });
-    if (turn === latest) showPage(ops.items, rows);
-  } catch (error) {
-    tell([[error.message]]);
-  }
+for (const list of Object.values(lists)) at(list.more).addEventListener('click', () => showMore(list));
+
+const shownWhole = (name) => ({
+  load: async () => ({ rows: shownRows(name), asOf: reportTimes }),
+  order: () => new URLSearchParams(location.search).get(`sort.${name}`),
 });
+offerExports(
+  {
+    positions: {
+      load: (progress) => allItems(itemsQuery(), progress),
+      order: () => itemsQuery().orderBy,
+    },
+    drift: { load: (progress) => allPages(DRIFT, { filter: chosen().items }, progress) },
+    'drift-gone': { load: (progress) => allPages(GONE, goneQuery(), progress) },
+    markets: shownWhole('markets'),
+    freshness: shownWhole('fresh'),
+  },
+  () => leave(REFUSED),
+);
 
 let typing;
 filters.addEventListener('submit', (event) => event.preventDefault());

@@ -37,21 +37,25 @@ fragment Sums on PortfolioTotals {
   totalAfterFee { sumUsd unknownCount }
 }`;
 
-export const ITEMS = `query OpsItems($filter: PortfolioFilter, $orderBy: PortfolioOrder, $isWhole: Boolean!, $after: String, $first: Int!) {
+export const ITEMS = `query OpsItems($filter: PortfolioFilter, $orderBy: PortfolioOrder, $after: String, $first: Int!, $loops: Int!) {
   ops {
-    items(filter: $filter, orderBy: $orderBy, isWhole: $isWhole, first: $first, after: $after) {
+    page: items(filter: $filter, orderBy: $orderBy, isWhole: true, first: $first, after: $after) {
       totalCount
+      asOf
       pageInfo { hasNextPage endCursor }
-      nodes {
-        __typename
-        ... on PortfolioLoop {
-          ...Loop
-        }
-        ... on PortfolioVault {
-          openedAt chainId wallet status vaultId leastLtvHeadroomPct stockToken { displaySymbol }
-          equityPosition { stock { ltvPct ltvHeadroomPct } }
-          loops(first: 5) { totalCount nodes { ...Loop } }
-          pnl { ...Result }
+      edges {
+        cursor
+        node {
+          __typename
+          ... on PortfolioLoop {
+            ...Loop
+          }
+          ... on PortfolioVault {
+            openedAt chainId wallet status vaultId leastLtvHeadroomPct stockToken { displaySymbol }
+            equityPosition { stock { ltvPct ltvHeadroomPct } }
+            loops(first: $loops) { totalCount nodes { ...Loop } }
+            pnl { ...Result }
+          }
         }
       }
     }
@@ -81,15 +85,28 @@ export const LEGS = `query OpsLegs($filter: PortfolioFilter, $first: Int!) {
   }
 }`;
 
-export const DRIFT = `query OpsDrift($filter: PortfolioFilter) {
+export const DRIFT = `query OpsDrift($filter: PortfolioFilter, $first: Int!, $after: String) {
   ops {
-    drift(items: $filter, first: 200) {
+    page: drift(items: $filter, first: $first, after: $after) {
       totalCount
+      asOf
+      pageInfo { hasNextPage endCursor }
       nodes {
-        kind severity chainId wallet positionIndex marketId message firstSeenAt suggestedSql
+        kind severity chainId wallet positionIndex marketId message firstSeenAt lastSeenAt earlier { goneAt } suggestedSql
         onChain { status proxy readAt { blockNumber } collateralAmount debtAmount netValueUsd }
         inRegister { isOpen depositedUsd returnedUsd updatedAt closedAt }
       }
+    }
+  }
+}`;
+
+export const GONE = `query OpsDriftGone($filter: DriftFilter, $first: Int!, $after: String) {
+  ops {
+    page: driftHistory(filter: $filter, isGone: true, first: $first, after: $after) {
+      totalCount
+      asOf
+      pageInfo { hasNextPage endCursor }
+      nodes { kind severity chainId wallet positionIndex marketId firstSeenAt lastSeenAt goneAt }
     }
   }
 }`;

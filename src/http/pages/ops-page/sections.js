@@ -1,7 +1,7 @@
 import { orderOf, storeOrder } from './address.js';
-import { at, badge, el, fillTable, SEVERITY_TONES, toneOf } from './dom.js';
-import { age, amount, DRIFT_WORDS, REASON_WORDS, shortAddress, UNKNOWN, usd, when, words } from './format.js';
-import { chainName, explorerLink, filterLink, positionLink, walletLink } from './links.js';
+import { at, badge, el, fillTable, toneOf } from './dom.js';
+import { age, shortAddress, UNKNOWN, usd, when, words } from './format.js';
+import { chainName, filterLink } from './links.js';
 
 /** Totals over all wallets. */
 export function showTotals({ aggregates }) {
@@ -107,100 +107,7 @@ export function tell(lines) {
   notice.hidden = lines.length === 0;
 }
 
-function blockLink({ chainId, onChain }) {
-  const number = String(onChain.readAt.blockNumber);
-  return el('span', {}, number, explorerLink(chainId, ['block', number], `Block ${number}`));
-}
-
-/** A statement to copy; the page never sends it anywhere. */
-function repair({ suggestedSql, positionIndex }) {
-  if (!suggestedSql) return null;
-  const state = el('span', { role: 'status' });
-  const copy = el('button', { type: 'button', 'aria-label': `Copy the SQL of position ${positionIndex}` }, 'Copy');
-  copy.addEventListener('click', async () => {
-    const text = await navigator.clipboard.writeText(suggestedSql).then(
-      () => 'Copied.',
-      () => 'Not allowed to copy: select the text.',
-    );
-    state.textContent = text;
-  });
-  const code = el('pre', { tabindex: '0' }, suggestedSql);
-  const note = suggestedSql.includes(':deposited_usd') ? 'Set the deposit first: \\set deposited_usd 0.00' : '';
-  return el(
-    'details',
-    { class: 'repair' },
-    el('summary', {}, 'Suggested repair (SQL)'),
-    code,
-    copy,
-    ' ',
-    state,
-    ` ${note}`,
-  );
-}
-
-/** Disagreements with the evidence of both sides. */
-export function showDrift({ totalCount, nodes }, byUnresolvedReason) {
-  at('drift-count').textContent = nodes.length === totalCount ? `${totalCount}` : `${nodes.length} of ${totalCount}`;
-  const side = (title, facts) =>
-    el(
-      'div',
-      { class: 'side' },
-      el('h4', {}, title),
-      el('dl', {}, ...facts.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)])),
-    );
-  const entries = nodes.map((drift) =>
-    el(
-      'li',
-      { class: `drift-entry ${words(drift.severity)}` },
-      el(
-        'div',
-        { class: 'drift-head' },
-        badge(words(drift.severity), SEVERITY_TONES[drift.severity]),
-        el('h3', {}, DRIFT_WORDS[drift.kind]),
-        el(
-          'span',
-          { class: 'drift-where' },
-          walletLink(drift.chainId, drift.wallet),
-          ` · ${chainName(drift.chainId)} · `,
-          positionLink(
-            { ...drift, market: `${drift.marketId} market`, proxy: drift.onChain.proxy },
-            `#${drift.positionIndex}`,
-          ),
-        ),
-        el('span', { class: 'drift-since' }, `since ${when(drift.firstSeenAt)}`),
-      ),
-      el('p', {}, drift.message),
-      el(
-        'div',
-        { class: 'sides' },
-        side('Chain', [
-          ['Status', words(drift.onChain.status)],
-          ['Net value', usd(drift.onChain.netValueUsd)],
-          ['Collateral', amount(drift.onChain.collateralAmount)],
-          ['Debt', amount(drift.onChain.debtAmount)],
-          ['Block', blockLink(drift)],
-        ]),
-        drift.inRegister
-          ? side('Register', [
-              ['Status', drift.inRegister.isOpen ? 'open' : 'closed'],
-              ['Deposited', usd(drift.inRegister.depositedUsd)],
-              ['Returned', usd(drift.inRegister.returnedUsd)],
-              ['Updated', when(drift.inRegister.updatedAt)],
-              ['Closed', when(drift.inRegister.closedAt)],
-            ])
-          : side('Register', [['Row', 'none']]),
-      ),
-      repair(drift),
-    ),
-  );
-  if (entries.length === 0) entries.push(el('li', { class: 'none' }, 'Register and chain agree about what matches.'));
-  at('drift').replaceChildren(...entries);
-  const reasons = byUnresolvedReason.filter(({ count }) => count > 0);
-  at('unresolved').textContent =
-    reasons.length === 0
-      ? 'Every row of the register has a position on chain.'
-      : `Rows of the register without a position: ${reasons.map(({ reason, count }) => `${count} ${REASON_WORDS[reason]}`).join(', ')}.`;
-}
+export const marketName = (row) => (row.isVault ? `${row.symbols} vault` : (row.symbols ?? shortAddress(row.marketId)));
 
 /** Sums per market. */
 export function showMarkets(byMarket) {
@@ -208,7 +115,6 @@ export function showMarkets(byMarket) {
     if (total.unknownCount === count) return UNKNOWN;
     return `${usd(total.sumUsd, options)}${total.unknownCount === 0 ? '' : ` (${total.unknownCount} unknown excluded)`}`;
   };
-  const marketName = (row) => (row.isVault ? `${row.symbols} vault` : (row.symbols ?? shortAddress(row.marketId)));
   const sum =
     (name) =>
     ({ totals }) =>
@@ -261,15 +167,21 @@ function showSorted(table, name, caption, columns, rows, empty) {
   const { value } = columns.find(({ sort }) => sort === order.by);
   const onSort = (by) => {
     storeOrder(name, by, known);
-    for (const one of tables.values()) one();
+    for (const { redraw } of tables.values()) redraw();
   };
-  tables.set(table, () => table.isConnected && showSorted(table, name, caption, columns, rows, empty));
   const sorted = rows.toSorted((a, b) => compare(value(a), value(b), order.direction));
+  const redraw = () => table.isConnected && showSorted(table, name, caption, columns, rows, empty);
+  tables.set(table, { name, sorted, redraw });
   fillTable(table, caption, columns, sorted, empty, { order, onSort });
 }
 
-/** Redraws of the tables that are loaded as a whole. */
+/** The tables that are loaded as a whole. */
 const tables = new Map();
+
+/** The rows of a table, or of several of one name, as they are shown. */
+export function shownRows(name) {
+  return [...tables].flatMap(([table, one]) => (one.name === name && table.isConnected ? one.sorted : []));
+}
 
 /** Unknown values come last in both directions. */
 function compare(a, b, direction) {
@@ -286,7 +198,7 @@ const FRESH_TONES = { FRESH: 'good', FAILING: 'warn', STALE: 'bad', NEVER: 'plai
 const FRESH_RANKS = ['STALE', 'NEVER', 'FAILING', 'FRESH'];
 const rankOf = ({ freshness }) => FRESH_RANKS.indexOf(freshness.status);
 const isLate = ({ freshness: { status } }) => status === 'STALE' || status === 'NEVER';
-const groupName = (row) => (row.apySource ? `${words(row.group)} · ${words(row.apySource)}` : words(row.group));
+export const groupName = (row) => (row.apySource ? `${words(row.group)} · ${words(row.apySource)}` : words(row.group));
 
 /** Age of every group of facts, chain by chain; the chain with the worst state first. */
 export function showFreshness(freshness) {
@@ -298,7 +210,7 @@ export function showFreshness(freshness) {
       const table = el('table', {});
       const head = el('h3', {}, chain.name, ' ', badge(ready ? 'ready' : 'not ready', ready ? 'good' : 'bad'));
       const scroll = el('div', { class: 'scroll' }, table);
-      return { part: el('div', {}, head, scroll), table, chain, groups };
+      return { part: el('div', {}, head, scroll), table, chain, groups: groups.map((group) => ({ ...group, chain })) };
     });
   at('freshness').replaceChildren(...parts.map(({ part }) => part));
   for (const { table, chain, groups } of parts) {
