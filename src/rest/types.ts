@@ -127,6 +127,11 @@ export interface Route<Params = unknown, Body = unknown, Data = unknown> {
   /** Path and query parameters together, from strings to typed values. */
   readonly params: z.ZodType<Params>;
   readonly body?: z.ZodType<Body> | undefined;
+  /**
+   * The body in the OpenAPI document, if it is more exact than `body`: a union of the valid combinations of fields. `body`
+   * takes all fields together, so that a wrong combination gets an error that names the field.
+   */
+  readonly bodyForms?: z.ZodType | undefined;
   readonly variables: (input: { readonly params: Params; readonly body: Body }) => Readonly<Record<string, unknown>>;
   /**
    * Project the data of the operation to the frozen body.

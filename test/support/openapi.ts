@@ -20,7 +20,7 @@ const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 export function conformanceTo(document: Json): Conformance {
   const ajv = new Ajv2020({ strict: false, allErrors: false });
   ajv.addFormat('date-time', DATE_TIME);
-  ajv.addSchema(document, 'openapi');
+  ajv.addSchema(closed(document) as Json, 'openapi');
   const valid = new Set<string>();
   const operations = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
     Object.entries<Json>(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
@@ -58,6 +58,16 @@ export function conformanceTo(document: Json): Conformance {
       return null;
     },
   };
+}
+
+/** Close the records of the document, which are open to later versions: this version sends the documented fields only. */
+function closed(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(closed);
+  if (typeof node !== 'object' || node === null) return node;
+  const copy: Record<string, unknown> = {};
+  for (const [name, part] of Object.entries(node)) copy[name] = closed(part);
+  const isRecord = copy.type === 'object' && copy.properties !== undefined;
+  return isRecord && copy.additionalProperties === undefined ? { ...copy, additionalProperties: false } : copy;
 }
 
 /** Requests of an operation's examples, assembled from all parameters by name. */

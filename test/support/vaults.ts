@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { accounts } from '../../devnet/seed/accounts.ts';
 import type { EquityVault } from '../../src/catalog/types.ts';
-import { equityBatch } from '../../src/rest/schemas/equity.ts';
+import { equityDepositBatch, equityExitBatch } from '../../src/rest/schemas/equity.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import type { Address, Hex } from '../../src/shared/ids.ts';
 import { type EquityVerbs, equityVerbs, passing, type SentCall } from './equity.ts';
@@ -51,7 +51,8 @@ export function useVaults(): Vaults {
   const build = async (path: 'deposit' | 'exit', body: object): Promise<Json> => {
     const answer = await verbs.post(`/v1/partner/equity/${path}/build`, body);
     expect(answer.status, answer.text).toBe(200);
-    expect(equityBatch.parse(answer.body)).toEqual(answer.body);
+    const schema = path === 'deposit' ? equityDepositBatch : equityExitBatch;
+    expect(schema.parse(answer.body)).toEqual(answer.body);
     return answer.body;
   };
   return {

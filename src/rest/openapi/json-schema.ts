@@ -11,19 +11,90 @@ export interface SchemaCollector {
 
 export function createSchemaCollector(): SchemaCollector {
   const components: Record<string, JsonSchema> = {};
+  const add = (name: string, schema: JsonSchema): JsonSchema => {
+    const named = nameNested(name, schema, add);
+    const known = components[name];
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(named)) {
+      throw new Error(`Two schemas have the name ${name}: give one of them an id of its own.`);
+    }
+    components[name] = named;
+    return { $ref: `#/components/schemas/${name}` };
+  };
   return {
     components,
     convert(schema, io) {
-      const converted = z.toJSONSchema(schema, { io, unrepresentable: 'any', override: tidy });
+      const converted = z.toJSONSchema(schema, { io, unrepresentable: 'any', override: io === 'input' ? tidy : open });
       const { $schema: _dialect, $defs = {}, ...own } = withComponentRefs(converted) as Record<string, unknown>;
-      for (const [name, part] of Object.entries($defs as Record<string, JsonSchema>))
-        components[name] = withoutId(part);
+      for (const [name, part] of Object.entries($defs as Record<string, JsonSchema>)) add(name, withoutId(part));
       const { id } = own;
-      if (typeof id !== 'string') return own;
-      components[id] = withoutId(own);
-      return { $ref: `#/components/schemas/${id}` };
+      return typeof id === 'string' ? add(id, withoutId(own)) : own;
     },
   };
+}
+
+/**
+ * Replace the records inside a named schema by references to schemas that are named after their place, e.g.
+ * `StrategyCollateral`: generated clients then have a type for each of them.
+ */
+function nameNested(
+  name: string,
+  schema: JsonSchema,
+  add: (name: string, schema: JsonSchema) => JsonSchema,
+): JsonSchema {
+  const visit = (place: string, nested: JsonSchema): JsonSchema => {
+    if (nested.type === 'object' && nested.properties !== undefined) {
+      const { description } = nested;
+      return { ...add(place, nested), ...(description === undefined ? {} : { description }) };
+    }
+    return inside(place, nested);
+  };
+  const inside = (
+    place: string,
+    { properties, items, additionalProperties, anyOf, oneOf, ...rest }: Parts,
+  ): JsonSchema => ({
+    ...rest,
+    ...mapped({ anyOf, oneOf }, (options) => options.map((option) => visit(place, option))),
+    ...mapped({ items, additionalProperties }, (part) => (isSchema(part) ? visit(singular(place), part) : part)),
+    ...mapped({ properties }, (fields) =>
+      Object.fromEntries(
+        Object.entries(fields).map(([field, part]) => [field, visit(`${name}${capital(field)}`, part)]),
+      ),
+    ),
+  });
+  return inside(name, schema);
+}
+
+/** The parts of a schema that contain further schemas. */
+type Parts = JsonSchema & {
+  readonly properties?: Readonly<Record<string, JsonSchema>> | undefined;
+  readonly items?: JsonSchema | undefined;
+  readonly additionalProperties?: JsonSchema | boolean | undefined;
+  readonly anyOf?: readonly JsonSchema[] | undefined;
+  readonly oneOf?: readonly JsonSchema[] | undefined;
+};
+
+function mapped<T>(parts: Readonly<Record<string, T | undefined>>, map: (part: T) => unknown): JsonSchema {
+  return Object.fromEntries(
+    Object.entries(parts).flatMap(([key, part]) => (part === undefined ? [] : [[key, map(part)]])),
+  );
+}
+
+function isSchema(part: unknown): part is JsonSchema {
+  return typeof part === 'object' && part !== null;
+}
+
+function capital(word: string): string {
+  return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
+}
+
+function singular(words: string): string {
+  return words.replace(/ies$/, 'y').replace(/([^s])s$/, '$1');
+}
+
+/** Answers are open: a version of the interface may add fields to them. */
+function open(context: Parameters<typeof tidy>[0]): void {
+  if (context.jsonSchema.additionalProperties === false) delete context.jsonSchema.additionalProperties;
+  tidy(context);
 }
 
 /**

@@ -95,7 +95,7 @@ function bodyOf(route: AnyRoute, body: z.ZodType, schemas: SchemaCollector): Ope
     description: schemaDescription(body) ?? 'JSON, at most 64 KiB.',
     content: {
       'application/json': {
-        schema: schemas.convert(body, 'input'),
+        schema: schemas.convert(route.bodyForms ?? body, 'input'),
         examples: examples.length === 0 ? undefined : Object.fromEntries(examples),
       },
     },

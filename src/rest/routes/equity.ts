@@ -10,7 +10,13 @@ import type {
   PlanFieldsFragment,
 } from '../generated/operations.ts';
 import { isRefusal, refusalError } from '../refusal.ts';
-import { depositPreview, equityBatch, equitySimulation, exitCosting } from '../schemas/equity.ts';
+import {
+  depositPreview,
+  equityDepositBatch,
+  equityExitBatch,
+  equitySimulation,
+  exitCosting,
+} from '../schemas/equity.ts';
 import { addressText, amountText, plainNumber, strategyIdText } from '../schemas/transactions.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
 import {
@@ -30,6 +36,7 @@ const USER = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
 const OWNER = '0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc';
 /** More loops than anybody stacks; keeps one batch within a block. */
 const MAX_LOOPS = 20;
+const BODY = 'JSON, at most 64 KiB.';
 
 const inExitCosting = absenceOf(exitCosting);
 const inDepositPreview = absenceOf(depositPreview);
@@ -72,7 +79,7 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
         'Result of a deposit at current prices: the stock leg, the yield leg and the net APY. Needs no wallet and builds nothing.',
       operation: 'EquitySimulate',
       params: z.object({}),
-      body: z.strictObject(deposit),
+      body: z.strictObject(deposit).meta({ id: 'EquitySimulateBody', description: BODY }),
       variables: ({ body }) => ({ input: depositVariables(body) }),
       project: ({ equityDepositPreview: answer }: EquitySimulateQuery) => {
         const simulation = answered(answer);
@@ -99,17 +106,19 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
         'Unsigned calls in order: approve exactly the amount, grant, enter, revoke. The whole batch is executed in simulation before it is returned. A wallet without the funds gets it too, with a note. A wallet without batches sends the calls in order and always sends the last one.',
       operation: 'EquityDepositBuild',
       params: z.object({}),
-      body: z.strictObject({
-        ...deposit,
-        userAddress: addressText('The signing wallet; the stock leg and the yield loop are opened for it.'),
-      }),
+      body: z
+        .strictObject({
+          ...deposit,
+          userAddress: addressText('The signing wallet; the stock leg and the yield loop are opened for it.'),
+        })
+        .meta({ id: 'EquityDepositBuildBody', description: BODY }),
       variables: ({ body: { userAddress, ...body } }) => ({ wallet: userAddress, input: depositVariables(body) }),
       project: ({ equityDepositPlan: answer }: EquityDepositBuildMutation) => {
         const batch = answered(answer);
         if (isRefusal(batch)) throw refusalError(batch);
         return projectBatch(batch, { preview: projectPreview(batch, batch.deposit) });
       },
-      response: equityBatch,
+      response: equityDepositBatch,
       errors: [...BUILD_ERRORS, ...SIMULATION_ERRORS],
       examples: [{ summary: 'At the target LTV', body: { strategyId: SPY_VAULT, amount: '5000', userAddress: USER } }],
     }),
@@ -127,29 +136,31 @@ function exitRoute(chainId: ReturnType<typeof equityChainId>): AnyRoute {
       'Unsigned calls in order: close each yield loop, grant, take the stock leg apart, revoke. It closes the loops of yieldPositionIds, by default the loops of the vault, and no other loop. If the match is ambiguous, the request is refused with the candidates.',
     operation: 'EquityExitBuild',
     params: z.object({}),
-    body: z.strictObject({
-      strategyId: vaultId,
-      userAddress: addressText('The signing wallet, which owns the vault.'),
-      yieldPositionIds: z
-        .array(z.int().min(0).max(1_000_000))
-        .max(MAX_LOOPS)
-        .optional()
-        .describe('Yield loops to close with the stock leg; required when yieldLoopMatch is "ambiguous".'),
-      slippage,
-      maxSwapLossPct: plainNumber(
-        'Maximum loss of all sales together, percent of the equity. Replaces the limit of 1 % of each sale; up to 50.',
-      ).optional(),
-      minAmountOut: amountText(
-        'Minimum proceeds of all sales together, whole deposit tokens; debts are repaid from them.',
-      ).optional(),
-      allowUnsimulated: z
-        .boolean()
-        .optional()
-        .describe(
-          'Whether the batch is built without simulation if no node of the chain can simulate; its instructions then say NOT_SIMULATED.',
-        ),
-      chainId,
-    }),
+    body: z
+      .strictObject({
+        strategyId: vaultId,
+        userAddress: addressText('The signing wallet, which owns the vault.'),
+        yieldPositionIds: z
+          .array(z.int().min(0).max(1_000_000))
+          .max(MAX_LOOPS)
+          .optional()
+          .describe('Yield loops to close with the stock leg; required when yieldLoopMatch is "ambiguous".'),
+        slippage,
+        maxSwapLossPct: plainNumber(
+          'Maximum loss of all sales together, percent of the equity. Replaces the limit of 1 % of each sale; up to 50.',
+        ).optional(),
+        minAmountOut: amountText(
+          'Minimum proceeds of all sales together, whole deposit tokens; debts are repaid from them.',
+        ).optional(),
+        allowUnsimulated: z
+          .boolean()
+          .optional()
+          .describe(
+            'Whether the batch is built without simulation if no node of the chain can simulate; its instructions then say NOT_SIMULATED.',
+          ),
+        chainId,
+      })
+      .meta({ id: 'EquityExitBuildBody', description: BODY }),
     variables: ({ body: { userAddress, ...body } }) => ({ wallet: userAddress, input: exitVariables(body) }),
     project: ({ equityExitPlan: answer }: EquityExitBuildMutation) => {
       const batch = answered(answer);
@@ -168,7 +179,7 @@ function exitRoute(chainId: ReturnType<typeof equityChainId>): AnyRoute {
         position: projectEquityPosition(batch.position),
       });
     },
-    response: equityBatch,
+    response: equityExitBatch,
     errors: [...BUILD_ERRORS, ...SIMULATION_ERRORS],
     examples: [{ summary: 'The whole vault', body: { strategyId: SPY_VAULT, userAddress: OWNER } }],
   });

@@ -13,10 +13,12 @@ import { isRefusal, refusalError } from '../refusal.ts';
 import {
   addressText,
   amountText,
+  anyTarget,
   leverageSimulation,
   plainNumber,
   strategyChainId,
   strategyIdText,
+  targetForms,
   transactionBundle,
 } from '../schemas/transactions.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
@@ -41,13 +43,11 @@ const USER = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
 const inBundle = absenceOf(transactionBundle);
 const inSimulation = absenceOf(leverageSimulation);
 
-/** Fields of an open, by their names in the contract. */
-const openBody = ({ chainIds }: RouteOptions) => ({
+/** Fields of an open beside its target, by their names in the contract. */
+const openFields = ({ chainIds }: RouteOptions) => ({
   strategyId: strategyIdText('Market id from the strategies list.'),
   payToken: addressText('The collateral (direct) or any token (swapped first); ETH is the zero address.'),
   amount: amountText('Amount of it, whole tokens. Never rounded.'),
-  leverage: plainNumber('Target leverage; this or desiredLtv.').optional(),
-  desiredLtv: amountText('Target LTV in percent; this or leverage.').optional(),
   slippage: plainNumber('Ratio; 0.005 when left out, capped at 0.01.').optional(),
   maxSwapLossPct: plainNumber(
     "Maximum cost of all swaps and fees together, percent of the equity. Replaces the limits of 1 % of a swap's input and 2 % of the equity; up to 10.",
@@ -58,10 +58,22 @@ const openBody = ({ chainIds }: RouteOptions) => ({
   chainId: strategyChainId(chainIds),
 });
 
+/** The two forms of a body: with a target leverage, or with a target LTV. */
+function openForms<Fields extends z.core.$ZodLooseShape>(name: string, fields: Fields): z.ZodType {
+  const toLeverage = z.strictObject({ ...fields, ...targetForms.leverage });
+  const toLtv = z.strictObject({ ...fields, ...targetForms.ltv });
+  return z
+    .xor([
+      toLeverage.meta({ id: `${name}ToLeverage`, description: 'With a target leverage.' }),
+      toLtv.meta({ id: `${name}ToLtv`, description: 'With a target LTV.' }),
+    ])
+    .meta({ id: name, description: 'JSON, at most 64 KiB: exactly one of leverage and desiredLtv.' });
+}
+
 /** The rows that open leveraged positions. */
 export function leverageRoutes(options: RouteOptions): AnyRoute[] {
-  const open = openBody(options);
-  const user = addressText('The signing wallet; approvals and the position are for it.');
+  const open = openFields(options);
+  const build = { ...open, userAddress: addressText('The signing wallet; approvals and the position are for it.') };
   return [
     defineRoute({
       method: 'POST',
@@ -71,7 +83,8 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
       description: 'Result of an open at current prices. Needs no wallet and builds nothing.',
       operation: 'LeverageSimulate',
       params: z.object({}),
-      body: z.strictObject(open),
+      body: z.strictObject({ ...open, ...anyTarget }),
+      bodyForms: openForms('LeverageSimulateBody', open),
       variables: ({ body }) => ({ input: openVariables(body) }),
       project: ({ leveragePreview: answer }: LeverageSimulateQuery) => {
         const preview = answered(answer);
@@ -104,7 +117,8 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
         'Unsigned approvals and transaction, executed in simulation before they are returned. A wallet without the funds gets them too, with a note. The service never signs or sends.',
       operation: 'LeverageBuild',
       params: z.object({}),
-      body: z.strictObject({ ...open, userAddress: user }),
+      body: z.strictObject({ ...build, ...anyTarget }),
+      bodyForms: openForms('LeverageBuildBody', build),
       variables: ({ body: { userAddress, ...body } }) => ({ wallet: userAddress, input: openVariables(body) }),
       project: ({ openLeveragePlan: answer }: LeverageBuildMutation) => {
         const plan = answered(answer);

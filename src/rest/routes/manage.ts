@@ -1,19 +1,10 @@
 import { z } from 'zod';
 import { BadRequestError } from '../../shared/errors.ts';
 import { checkManageFields, type GivenFields, requireOneTarget } from '../../shared/input/manage-fields.ts';
-import { MANAGE_ACTIONS } from '../../shared/vocabulary.ts';
 import type { ManageBuildMutation, ManageBuildMutationVariables } from '../generated/operations.ts';
 import { isRefusal, refusalError } from '../refusal.ts';
-import {
-  addressText,
-  amountText,
-  type PositionIdParts,
-  plainNumber,
-  positionChainId,
-  positionIdText,
-  positionIndex,
-  transactionBundle,
-} from '../schemas/transactions.ts';
+import { manageBody, manageForms } from '../schemas/manage-body.ts';
+import { type PositionIdParts, transactionBundle } from '../schemas/transactions.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
 import { type BoundsBody, boundsVariables, inBody, targetVariables } from './builds.ts';
 import { projectPlan } from './leverage.ts';
@@ -34,33 +25,8 @@ export function manageRoute({ chainIds }: RouteOptions): AnyRoute {
       'Fields per action. close: none, or amount (of the collateral) to sell a part. increase_leverage: leverage or desiredLtv. add_collateral: amount and payToken. remove_collateral: amount (of the collateral). repay: payToken and amount, or full: true. borrow: amount (of the loan token). Other fields are refused.',
     operation: 'ManageBuild',
     params: z.object({}),
-    body: z.strictObject({
-      userAddress: addressText('The signing wallet, which owns the position.'),
-      id: positionIndex
-        .optional()
-        .describe('Index of the position on chain, from the positions endpoint; this or positionId.'),
-      positionId: positionIdText.optional(),
-      action: z.enum(MANAGE_ACTIONS).describe('The action.'),
-      amount: amountText('Amount in whole tokens of the token of the action.').optional(),
-      payToken: addressText('Token of the payment; ETH is the zero address.').optional(),
-      full: z.boolean().optional().describe('repay only: repay the entire remaining debt.'),
-      desiredLtv: amountText('Target LTV in percent; this or leverage.').optional(),
-      leverage: plainNumber('Target leverage; this or desiredLtv.').optional(),
-      slippage: plainNumber('Ratio; 0.005 when left out, capped at 0.01.').optional(),
-      maxSwapLossPct: plainNumber(
-        'Maximum cost of all swaps and fees together, percent of the equity (of the payment if a token is swapped to add or to repay). Replaces the usual limits; up to 10, and up to 50 with close and repay.',
-      ).optional(),
-      minAmountOut: amountText(
-        "Minimum output of the action's swap, whole tokens; for a close all proceeds, from which the debt is repaid. Required if the service has no price for the pair.",
-      ).optional(),
-      allowUnsimulated: z
-        .boolean()
-        .optional()
-        .describe(
-          'Whether it is built without simulation if no node of the chain can simulate; its instructions then say NOT_SIMULATED. Applies to close, repay and add_collateral; actions that add risk are refused.',
-        ),
-      chainId: positionChainId(chainIds),
-    }),
+    body: manageBody(chainIds),
+    bodyForms: manageForms(chainIds),
     variables: ({ body: { userAddress, ...body } }) => ({
       wallet: userAddress,
       input: manageVariables(body, chainIds),

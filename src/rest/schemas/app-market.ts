@@ -14,63 +14,74 @@ import {
 } from './common.ts';
 
 /** Tagged numbers of the app market model (section 2.5), which the client converts before use. */
-const bn = (description: string) =>
-  z
-    .object({
-      $bn: z
-        .string()
-        .regex(/^-?\d+(\.\d+)?$/)
-        .meta({ description: 'Plain decimal, no exponent.', examples: ['1250.5'] }),
-    })
-    .describe(`${description} Exact decimal.`);
-const bigint = (description: string) =>
-  z
-    .object({
-      $bigint: z
-        .string()
-        .regex(/^-?\d+$/)
-        .meta({ description: 'Plain integer.', examples: ['1250500000'] }),
-    })
-    .describe(`${description} Integer.`);
+const exactDecimal = z
+  .object({
+    $bn: z
+      .string()
+      .regex(/^-?\d+(\.\d+)?$/)
+      .meta({ description: 'Plain decimal, no exponent.', examples: ['1250.5'] }),
+  })
+  .meta({ id: 'ExactDecimal', description: 'An exact decimal.' });
+const exactInteger = z
+  .object({
+    $bigint: z
+      .string()
+      .regex(/^-?\d+$/)
+      .meta({ description: 'Plain integer.', examples: ['1250500000'] }),
+  })
+  .meta({ id: 'ExactInteger', description: 'An exact integer.' });
+const bn = (description: string) => exactDecimal.describe(`${description} Exact decimal.`);
+const bigint = (description: string) => exactInteger.describe(`${description} Integer.`);
 
-const token = z.object({
-  address: addressString('Token address.'),
-  symbol: z.string().describe('Symbol.'),
-  displaySymbol: z.string().describe('Display symbol; a principal token without its date.'),
-  name: z.string().describe('Name.'),
-  decimals: z.int().describe('Base units per token, as a power of ten.'),
-  category: z.string().describe('Kind of token.'),
-  isPt: z.boolean().describe('Whether it is a principal token.'),
-  maturity: dateTime('Maturity.').nullable().describe('Maturity; null for tokens that do not mature.'),
-});
+const token = z
+  .object({
+    address: addressString('Token address.'),
+    symbol: z.string().describe('Symbol.'),
+    displaySymbol: z.string().describe('Display symbol; a principal token without its date.'),
+    name: z.string().describe('Name.'),
+    decimals: z.int().describe('Base units per token, as a power of ten.'),
+    category: z.string().describe('Kind of token.'),
+    isPt: z.boolean().describe('Whether it is a principal token.'),
+    maturity: dateTime('Maturity.').nullable().describe('Maturity; null for tokens that do not mature.'),
+  })
+  .meta({ id: 'AppToken', description: 'A token of a market.' });
 
-const incentive = z.object({
-  aprPct: bn('Sum of the running campaigns, percent.'),
-  campaigns: z
-    .array(
-      z.object({
-        id: z.string().describe('Id of the campaign at its provider.'),
-        symbol: z.string().describe('Reward token.'),
-        aprPct: bn('APR, percent, not compounded.'),
-        startsAt: dateTime('Start.'),
-        endsAt: dateTime('End.'),
-        url: z.string().optional().describe('Page of the campaign.'),
-      }),
-    )
-    .describe('The running campaigns.'),
-});
+const incentive = z
+  .object({
+    aprPct: bn('Sum of the running campaigns, percent.'),
+    campaigns: z
+      .array(
+        z.object({
+          id: z.string().describe('Id of the campaign at its provider.'),
+          symbol: z.string().describe('Reward token.'),
+          aprPct: bn('APR, percent, not compounded.'),
+          startsAt: dateTime('Start.'),
+          endsAt: dateTime('End.'),
+          url: z.string().optional().describe('Page of the campaign.'),
+        }),
+      )
+      .describe('The running campaigns.'),
+  })
+  .meta({ id: 'AppIncentive', description: 'The running rewards of one side of a market.' });
 
-const price = z.object({
-  usd: bn('USD per token.'),
-  asOf: dateTime('Time of the measurement.'),
-  source: z.string().describe('Source of the price.'),
-});
+const price = z
+  .object({
+    usd: bn('USD per token.'),
+    asOf: dateTime('Time of the measurement.'),
+    source: z.string().describe('Source of the price.'),
+  })
+  .meta({ id: 'AppPrice', description: 'A price.' });
 
-const means = z.object({
-  avg30d: bn('Mean of 30 days, percent.').optional(),
-  avg60d: bn('Mean of 60 days, percent.').optional(),
-  avg90d: bn('Mean of 90 days, percent.').optional(),
-});
+const means = z
+  .object({
+    avg30d: bn('Mean of 30 days, percent.').optional(),
+    avg60d: bn('Mean of 60 days, percent.').optional(),
+    avg90d: bn('Mean of 90 days, percent.').optional(),
+  })
+  .meta({
+    id: 'AppMeans',
+    description: 'Means over trailing windows, percent; absent where the history is too short.',
+  });
 
 export const appMarketSchema = z
   .object({

@@ -25,7 +25,10 @@ export const readAt = z
     blockNumber: z.string().regex(/^\d+$/).describe('Number of the block.'),
     blockTime: dateTime('Time of the block.'),
   })
-  .describe('The block at which holdings, debt and prices were read; `freshness` shows the age of older prices.');
+  .meta({
+    id: 'BlockReading',
+    description: 'The block at which holdings, debt and prices were read; `freshness` shows the age of older prices.',
+  });
 /** The block of a preview or a plan; absent when the node did not report it. */
 export const pricedAtSchema = readAt
   .optional()
@@ -85,11 +88,16 @@ export const addressParam = z
 /** Assumptions for required fields while one of their inputs is not known. */
 export const assumedGaps = z
   .array(
-    z.object({
-      field: z.string().describe('The field.'),
-      reason: z.string().describe('NOT_MEASURED, SOURCE_FAILED or IMPLAUSIBLE.'),
-      message: z.string().describe('One plain sentence.'),
-    }),
+    z
+      .object({
+        field: z.string().describe('The field.'),
+        reason: z.string().describe('NOT_MEASURED, SOURCE_FAILED or IMPLAUSIBLE.'),
+        message: z.string().describe('One plain sentence.'),
+      })
+      .meta({
+        id: 'AssumedGap',
+        description: 'A required field with a conservative value, because an input is unknown.',
+      }),
   )
   .optional()
   .describe(
@@ -138,12 +146,14 @@ export const deployment = z
   .meta({ id: 'Deployment', description: 'Terms of the deployed contract behind limits and listing.' });
 
 export const warnings = z.array(
-  z.object({
-    code: z.enum(WARNING_CODES).describe(WARNING_MEANINGS),
-    field: z.string().describe('The affected field of the strategy.'),
-    value: decimalString('The reported value: USD for prices, percent for rates.'),
-    message: z.string().describe('One plain sentence.'),
-  }),
+  z
+    .object({
+      code: z.enum(WARNING_CODES).describe(WARNING_MEANINGS),
+      field: z.string().describe('The affected field of the strategy.'),
+      value: decimalString('The reported value: USD for prices, percent for rates.'),
+      message: z.string().describe('One plain sentence.'),
+    })
+    .meta({ id: 'Warning', description: 'A warning about a shown value.' }),
 );
 
 /** Facts of one chain that are missing in a list. */
@@ -151,11 +161,13 @@ export const missingFacts = z.object({
   groups: z.array(z.string()).describe('Groups of facts that were not read completely yet.'),
   strategies: z
     .array(
-      z.object({
-        id: z.string().describe('Id of the strategy.'),
-        symbol: z.string().describe('Its symbols.'),
-        waitingFor: z.array(z.string()).describe('Missing groups of facts.'),
-      }),
+      z
+        .object({
+          id: z.string().describe('Id of the strategy.'),
+          symbol: z.string().describe('Its symbols.'),
+          waitingFor: z.array(z.string()).describe('Missing groups of facts.'),
+        })
+        .meta({ id: 'LeftOutStrategy', description: 'A strategy that waits for its first facts.' }),
     )
     .describe('Strategies that were left out because a required fact was never measured.'),
 });
@@ -163,10 +175,12 @@ export const missingFacts = z.object({
 /** Chains that are missing in an answer. */
 export const leftOutChains = z
   .array(
-    z.object({
-      chainId: z.int().describe('Chain id.'),
-      waitingFor: z.array(z.string()).describe('Missing groups of facts.'),
-    }),
+    z
+      .object({
+        chainId: z.int().describe('Chain id.'),
+        waitingFor: z.array(z.string()).describe('Missing groups of facts.'),
+      })
+      .meta({ id: 'LeftOutChain', description: 'A chain that waits for its first facts.' }),
   )
   .optional()
   .describe('Chains without any measurement; absent when there is none.');

@@ -111,31 +111,54 @@ export const exitCosting = z.object({
   worstCase: worstCase.optional(),
 });
 
-export const equityBatch = z
+const batch = {
+  ...frame,
+  calls: z.array(unsignedCall).describe('In order; the last one revokes the earlier authorization.'),
+  atomic: z.literal(true).describe('A wallet without batches sends the calls in order, and always the last one.'),
+};
+
+const batchMeta = {
+  slippage: z.number().describe('The effective slippage, a ratio.'),
+  expiresAt: dateTime('Earliest expiry of its quotes, at most 60 s ahead. Build again after that.'),
+  signingUrl: z.string().optional().describe('Link to review and sign in the app.'),
+  instructions: z.string().describe('The next steps, in sentences.'),
+};
+
+export const equityDepositBatch = z
   .object({
-    ...frame,
-    action: z.enum(['equity_deposit', 'equity_exit']).describe('The action.'),
-    calls: z.array(unsignedCall).describe('In order; the last one revokes the earlier authorization.'),
-    atomic: z.literal(true).describe('A wallet without batches sends the calls in order, and always the last one.'),
+    ...batch,
+    action: z.literal('equity_deposit').describe('The action.'),
+    meta: z
+      .object({ preview: depositPreview.describe('The same as in the simulation.'), ...batchMeta })
+      .describe('Details of the batch.'),
+  })
+  .meta({
+    id: 'EquityDepositBatch',
+    description: 'Unsigned calls of a deposit for one wallet, submitted in order and atomically.',
+  });
+
+export const equityExitBatch = z
+  .object({
+    ...batch,
+    action: z.literal('equity_exit').describe('The action.'),
     meta: z
       .object({
-        preview: depositPreview.optional().describe('Deposits: the same as in the simulation.'),
-        position: equityPositionSchema.optional().describe('Exits: the present state of the vault.'),
-        costs: costList.optional().describe('Exits: immediate costs, by kind.'),
+        position: equityPositionSchema.describe('The present state of the vault.'),
+        costs: costList.optional().describe('Immediate costs, by kind.'),
         totalSwapCostPctOfEquity: totalSwapCost,
-        worstCase: worstCase.optional().describe('Exits: minimum payout, whole deposit tokens.'),
+        worstCase: worstCase.optional().describe('Minimum payout, whole deposit tokens.'),
         received,
         readAt: pricedAtSchema.describe(
-          'Exits: the block at which the prices and debts were read; absent if the node did not return it.',
+          'The block at which the prices and debts were read; absent if the node did not return it.',
         ),
         oraclePriceAsOf: oraclePriceAsOf.describe(
-          "Exits: oldest update of the feeds behind the stock's oracle price; null = the oracle has no feed, absent = unknown.",
+          "Oldest update of the feeds behind the stock's oracle price; null = the oracle has no feed, absent = unknown.",
         ),
-        slippage: z.number().describe('The effective slippage, a ratio.'),
-        expiresAt: dateTime('Earliest expiry of its quotes, at most 60 s ahead. Build again after that.'),
-        signingUrl: z.string().optional().describe('Link to review and sign in the app.'),
-        instructions: z.string().describe('The next steps, in sentences.'),
+        ...batchMeta,
       })
       .describe('Details of the batch.'),
   })
-  .meta({ id: 'EquityCallBatch', description: 'Unsigned calls for one wallet, submitted in order and atomically.' });
+  .meta({
+    id: 'EquityExitBatch',
+    description: 'Unsigned calls of an exit for one wallet, submitted in order and atomically.',
+  });

@@ -187,8 +187,17 @@ function envelope(code: string, details: z.ZodType | null): z.ZodType {
   return z
     .strictObject({
       error: z
-        .strictObject(details === null ? fields : { ...fields, details: details.describe('Details of the code.') })
-        .describe('The error.'),
+        .strictObject(
+          details === null
+            ? fields
+            : { ...fields, details: named(details, `${name}Details`).describe('Details of the code.') },
+        )
+        .meta({ id: `${name}Problem`, description: `The error with the code \`${code}\`.` }),
     })
     .meta({ id: `${name}Error`, description: `The error body with the code \`${code}\`.` });
+}
+
+/** Name details that have no name of their own; details with several forms are a union of named ones. */
+function named(details: z.ZodType, id: string): z.ZodType {
+  return details instanceof z.ZodUnion ? details : details.meta({ id, description: 'Details of the code.' });
 }

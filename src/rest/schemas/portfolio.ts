@@ -159,8 +159,12 @@ export const portfolioEntry = z
     closed: z
       .array(
         z.union([
-          loopSchema.extend({ kind: z.literal('position').describe('A plain loop.') }),
-          vaultSchema.extend({ kind: z.literal('equity').describe('An equity vault.') }),
+          loopSchema
+            .extend({ kind: z.literal('position').describe('A plain loop.') })
+            .meta({ id: 'ClosedPosition', description: 'An ended plain loop.' }),
+          vaultSchema
+            .extend({ kind: z.literal('equity').describe('An equity vault.') })
+            .meta({ id: 'ClosedVault', description: 'An ended equity vault.' }),
         ]),
       )
       .optional()
@@ -202,4 +206,4 @@ export const opsPortfolios = z
       .describe('Counts.'),
     users: z.array(portfolioEntry).describe('All wallets, ordered by address.'),
   })
-  .describe('Every wallet of a chain.');
+  .meta({ id: 'Portfolios', description: 'Every wallet of a chain.' });

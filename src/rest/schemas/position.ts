@@ -25,6 +25,16 @@ const closeNow = z
     description: 'Result of closing a position, without the loss of the closing swap, which a build shows.',
   });
 
+const positionExit = z
+  .object({
+    tier: z.enum(['deep', 'good', 'limited', 'thin']).optional().describe('Grade of the collateral.'),
+    cleanExitSizeUsd: usdString('Largest measured size with a small loss; null = none.').nullable().optional(),
+    unwindSizeUsd: usdString('Amount that closing would sell.').optional(),
+    exceedsCleanExitSize: z.boolean().optional().describe('Whether closing would sell more than that size.'),
+    noSwapRoute: z.boolean().describe('Whether the collateral has no swap route.'),
+  })
+  .meta({ id: 'PositionExit', description: 'Liquidity for closing a position.' });
+
 /** An unknown field is absent; a field that does not apply, to an ended position or to one without debt, is null. */
 export const positionSchema = z
   .object({
@@ -71,17 +81,7 @@ export const positionSchema = z
       .describe(
         'Present in manual mode: the unsigned calls that end the position, in order. They repay all of the debt at the lending protocol, with the interest of half an hour approved, and withdraw the collateral.',
       ),
-    exitLiquidity: z
-      .object({
-        tier: z.enum(['deep', 'good', 'limited', 'thin']).optional().describe('Grade of the collateral.'),
-        cleanExitSizeUsd: usdString('Largest measured size with a small loss; null = none.').nullable().optional(),
-        unwindSizeUsd: usdString('Amount that closing would sell.').optional(),
-        exceedsCleanExitSize: z.boolean().optional().describe('Whether closing would sell more than that size.'),
-        noSwapRoute: z.boolean().describe('Whether the collateral has no swap route.'),
-      })
-      .nullable()
-      .optional()
-      .describe('Liquidity for closing; null on ended positions.'),
+    exitLiquidity: positionExit.nullable().optional().describe('Liquidity for closing; null on ended positions.'),
     freshness: z
       .object({ borrow: freshnessValue, oracle: freshnessValue, collateralApy: freshnessValue })
       .optional()
@@ -90,28 +90,30 @@ export const positionSchema = z
     oraclePriceAsOf,
     warnings: warnings.optional().describe('Warnings about its values; empty = none.'),
   })
-  .describe('One leveraged position.');
+  .meta({ id: 'Position', description: 'One leveraged position.' });
+
+const stockLeg = z
+  .object({
+    symbol: z.string().describe('Symbol.'),
+    collateral: amount('Stock posted.'),
+    collateralUsd: usdString('Its value.').optional(),
+    priceUsd: usdString('Oracle price.').optional(),
+    debtUsdg: amount('Debt with interest.').optional(),
+    ltvPct: pct('Debt over collateral value.').nullable().optional(),
+    liquidationLtvPct: pct('Liquidation LTV.'),
+    ltvHeadroomPct: pct('Points of LTV left before liquidation.').nullable().optional(),
+    liquidationPriceUsd: usdString('Stock price at liquidation.').nullable().optional(),
+    priceDropToLiquidationPct: pct('Fall of the stock price until then.').nullable().optional(),
+    borrowApyPct: pct('APY of the debt.').optional(),
+  })
+  .meta({ id: 'StockLeg', description: "The stock leg: the wallet's own position on the stock market." });
 
 export const equityPositionSchema = z
   .object({
     strategyId: z.string().describe('Vault id.'),
     chainId: z.int().describe('The chain.'),
     curator: z.string().describe('Curator of the stock market.'),
-    stock: z
-      .object({
-        symbol: z.string().describe('Symbol.'),
-        collateral: amount('Stock posted.'),
-        collateralUsd: usdString('Its value.').optional(),
-        priceUsd: usdString('Oracle price.').optional(),
-        debtUsdg: amount('Debt with interest.').optional(),
-        ltvPct: pct('Debt over collateral value.').nullable().optional(),
-        liquidationLtvPct: pct('Liquidation LTV.'),
-        ltvHeadroomPct: pct('Points of LTV left before liquidation.').nullable().optional(),
-        liquidationPriceUsd: usdString('Stock price at liquidation.').nullable().optional(),
-        priceDropToLiquidationPct: pct('Fall of the stock price until then.').nullable().optional(),
-        borrowApyPct: pct('APY of the debt.').optional(),
-      })
-      .describe("The stock leg: the wallet's own position on the stock market."),
+    stock: stockLeg,
     yieldLoops: z.array(positionSchema).describe('Loops of the vault, newest first.'),
     yieldLoopMatch: z
       .enum(['tagged', 'basis', 'ambiguous', 'none'])
@@ -130,7 +132,7 @@ export const equityPositionSchema = z
     oraclePriceAsOf,
     warnings: warnings.optional().describe('Warnings about its values; empty = none.'),
   })
-  .describe('An open equity vault.');
+  .meta({ id: 'EquityPosition', description: 'An open equity vault.' });
 
 export const walletPositions = z
   .object({
@@ -150,4 +152,4 @@ export const walletPositions = z
         'Leftover authorizations of an incomplete batch at the lending protocol, with the call that revokes each; empty = none, absent = unknown.',
       ),
   })
-  .describe('Positions of a wallet on one chain.');
+  .meta({ id: 'WalletPositions', description: 'Positions of a wallet on one chain.' });

@@ -14,18 +14,20 @@ export const stableApyEnvelope = z
     stale: staleFlag,
     stableApy: z
       .array(
-        z.object({
-          id: z.string().describe('Pool id of the index.'),
-          asset: z.string().describe('Asset symbol.'),
-          metrics: z
-            .object({
-              apy: z.object({ avg7d: z.number().describe('7-day average APY, percent.') }).describe('Yields.'),
-            })
-            .describe('The snapshot.'),
-          history: z
-            .array(z.object({ timestamp: dateTime('Day of the point.'), apy: z.number().describe('APY, percent.') }))
-            .describe('Oldest first.'),
-        }),
+        z
+          .object({
+            id: z.string().describe('Pool id of the index.'),
+            asset: z.string().describe('Asset symbol.'),
+            metrics: z
+              .object({
+                apy: z.object({ avg7d: z.number().describe('7-day average APY, percent.') }).describe('Yields.'),
+              })
+              .describe('The snapshot.'),
+            history: z
+              .array(z.object({ timestamp: dateTime('Day of the point.'), apy: z.number().describe('APY, percent.') }))
+              .describe('Oldest first.'),
+          })
+          .meta({ id: 'StableApyPool', description: 'One pool of the index.' }),
       )
       .describe('The pools of the index; empty before the first reading.'),
   })
@@ -45,17 +47,19 @@ const totals = {
   users: z.int().describe('Wallets holding at least one such position.'),
 };
 
-const oracleDivergence = z.object({
-  marketId: marketIdString('The market.'),
-  oracle: addressString('Its oracle.'),
-  against: z.enum(['price', 'range', 'before']).describe(ORACLE_REFERENCE),
-  oracleUsd: decimalString('USD per collateral token by the oracle and the price of the loan token.'),
-  referenceUsd: decimalString('Reference value, USD.'),
-  divergencePct: pct('Deviation of the oracle from its reference, signed.'),
-  grossTvlUsd: usd('Collateral in the sums with this oracle.'),
-  borrowedUsd: usd('Debt against that collateral.'),
-  positions: z.int().describe('Open positions with that collateral.'),
-});
+const oracleDivergence = z
+  .object({
+    marketId: marketIdString('The market.'),
+    oracle: addressString('Its oracle.'),
+    against: z.enum(['price', 'range', 'before']).describe(ORACLE_REFERENCE),
+    oracleUsd: decimalString('USD per collateral token by the oracle and the price of the loan token.'),
+    referenceUsd: decimalString('Reference value, USD.'),
+    divergencePct: pct('Deviation of the oracle from its reference, signed.'),
+    grossTvlUsd: usd('Collateral in the sums with this oracle.'),
+    borrowedUsd: usd('Debt against that collateral.'),
+    positions: z.int().describe('Open positions with that collateral.'),
+  })
+  .meta({ id: 'OracleDivergence', description: 'An oracle that is far from its reference.' });
 
 export const tvlEnvelope = z
   .object({
@@ -83,21 +87,35 @@ export const tvlEnvelope = z
   .meta({ id: 'Tvl', description: 'Protocol TVL. tvlUsd + borrowedUsd = grossTvlUsd, to the cent.' });
 
 const borrowPoints = z
-  .array(z.object({ x: z.int().describe('Unix seconds.'), y: z.number().describe('Borrow APY, fraction.') }))
+  .array(
+    z
+      .object({ x: z.int().describe('Unix seconds.'), y: z.number().describe('Borrow APY, fraction.') })
+      .meta({ id: 'BorrowApyPoint', description: 'A point of a borrow-APY history.' }),
+  )
   .describe('Oldest first.');
 const apyPoints = z
-  .array(z.object({ ts: z.int().describe('Unix milliseconds.'), apy: z.number().describe('Collateral APY, percent.') }))
+  .array(
+    z
+      .object({ ts: z.int().describe('Unix milliseconds.'), apy: z.number().describe('Collateral APY, percent.') })
+      .meta({ id: 'CollateralApyPoint', description: 'A point of a collateral-APY history.' }),
+  )
   .describe('Oldest first.');
 const aprPoints = z
-  .array(z.object({ ts: z.int().describe('Unix milliseconds.'), apr: z.number().describe('Incentive APR, percent.') }))
+  .array(
+    z
+      .object({ ts: z.int().describe('Unix milliseconds.'), apr: z.number().describe('Incentive APR, percent.') })
+      .meta({ id: 'IncentiveAprPoint', description: 'A point of an incentive history.' }),
+  )
   .describe('Oldest first.');
 
-const historyGap = z.object({
-  reason: z
-    .string()
-    .describe('NONE and NOT_APPLICABLE: there is none. NOT_MEASURED, SOURCE_FAILED, IMPLAUSIBLE: unknown.'),
-  message: z.string().describe('One plain sentence.'),
-});
+const historyGap = z
+  .object({
+    reason: z
+      .string()
+      .describe('NONE and NOT_APPLICABLE: there is none. NOT_MEASURED, SOURCE_FAILED, IMPLAUSIBLE: unknown.'),
+    message: z.string().describe('One plain sentence.'),
+  })
+  .meta({ id: 'HistoryGap', description: 'The reason for a missing history.' });
 
 const oneHistory = <P extends z.ZodType>(points: P) =>
   z.object({

@@ -26,20 +26,24 @@ const ladderEntry = z
   })
   .meta({ id: 'LadderEntry', description: 'One step of the leverage ladder.' });
 
-const incentive = z.object({
-  aprPct: pct('Sum of the running campaigns.'),
-  breakdown: z
-    .array(z.object({ symbol: z.string().describe('Reward token.'), aprPct: pct('APR of this campaign.') }))
-    .describe('All campaigns.'),
-  campaignUrl: z.string().optional().describe('Page of the campaign.'),
-  endsAt: dateTime('End of the first running campaign to end.').optional(),
-});
+const incentive = z
+  .object({
+    aprPct: pct('Sum of the running campaigns.'),
+    breakdown: z
+      .array(z.object({ symbol: z.string().describe('Reward token.'), aprPct: pct('APR of this campaign.') }))
+      .describe('All campaigns.'),
+    campaignUrl: z.string().optional().describe('Page of the campaign.'),
+    endsAt: dateTime('End of the first running campaign to end.').optional(),
+  })
+  .meta({ id: 'Incentive', description: 'Rewards of the running campaigns of one side.' });
 
-const averages = z.object({
-  avg30d: pct('Mean of the last 30 days.').optional(),
-  avg60d: pct('Mean of the last 60 days.').optional(),
-  avg90d: pct('Mean of the last 90 days.').optional(),
-});
+const averages = z
+  .object({
+    avg30d: pct('Mean of the last 30 days.').optional(),
+    avg60d: pct('Mean of the last 60 days.').optional(),
+    avg90d: pct('Mean of the last 90 days.').optional(),
+  })
+  .meta({ id: 'TrailingAverages', description: 'Means over trailing windows; absent where the history is too short.' });
 
 const slippage = pct('Loss in percent; null = no route at that size.').nullable();
 
@@ -129,16 +133,22 @@ export const strategySchema = z
     oraclePriceAsOf,
     exitLiquidity: z
       .union([
-        z.object({ measured: z.literal(false).describe('Not measured: the loss is unknown, neither zero nor safe.') }),
-        z.object({
-          measured: z.literal(true).describe('Measured.'),
-          asOf: dateTime('Time of the measurement.'),
-          method: z.string().describe('Method of the measurement.'),
-          direction: z.string().describe('Direction of the sale.'),
-          slippagePct: z
-            .object({ '100000': slippage, '500000': slippage, '1000000': slippage, '5000000': slippage })
-            .describe('Loss in percent when that many USD of collateral are sold.'),
-        }),
+        z
+          .object({
+            measured: z.literal(false).describe('Not measured: the loss is unknown, neither zero nor safe.'),
+          })
+          .meta({ id: 'UnmeasuredExitLiquidity', description: 'The cost of selling was not measured.' }),
+        z
+          .object({
+            measured: z.literal(true).describe('Measured.'),
+            asOf: dateTime('Time of the measurement.'),
+            method: z.string().describe('Method of the measurement.'),
+            direction: z.string().describe('Direction of the sale.'),
+            slippagePct: z
+              .object({ '100000': slippage, '500000': slippage, '1000000': slippage, '5000000': slippage })
+              .describe('Loss in percent when that many USD of collateral are sold.'),
+          })
+          .meta({ id: 'MeasuredExitLiquidity', description: 'The measured cost of selling.' }),
       ])
       .describe('Cost of selling the collateral.'),
     noSwapRoute: z

@@ -33,6 +33,26 @@ export const plainNumber = (description: string) =>
     .transform((value) => new Decimal(String(value)).toFixed())
     .meta({ type: 'number', description });
 
+/** The fields of a target. Exactly one of them is given; `null` counts as left out. */
+export const target = {
+  leverage: plainNumber('Target leverage; this or desiredLtv.'),
+  desiredLtv: amountText('Target LTV in percent; this or leverage.'),
+};
+
+const leftOut = z.null().optional().describe('Left out: the body has the other form of the target.');
+
+/** The two forms of a target, for bodies that generated clients check. Generators make `null` of what is left out. */
+export const targetForms = {
+  leverage: { leverage: target.leverage, desiredLtv: leftOut },
+  ltv: { desiredLtv: target.desiredLtv, leverage: leftOut },
+};
+
+/** The target of a body that takes both forms. */
+export const anyTarget = {
+  leverage: target.leverage.nullish().transform((value) => value ?? undefined),
+  desiredLtv: target.desiredLtv.nullish().transform((value) => value ?? undefined),
+};
+
 export const addressText = (description: string) =>
   z.string().regex(ADDRESS_PATTERN, 'expected an address: 0x followed by 40 hex characters').describe(description);
 
@@ -198,11 +218,13 @@ export const leverageSimulation = z
 
 export const received = z
   .array(
-    z.object({
-      token: addressString('The token.'),
-      symbol: z.string().describe('Its symbol.'),
-      amount: decimalString('Amount, whole tokens.'),
-    }),
+    z
+      .object({
+        token: addressString('The token.'),
+        symbol: z.string().describe('Its symbol.'),
+        amount: decimalString('Amount, whole tokens.'),
+      })
+      .meta({ id: 'ReceivedAmount', description: 'An additional amount of a token after the simulation.' }),
   )
   .optional()
   .describe(

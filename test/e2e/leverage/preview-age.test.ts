@@ -3,7 +3,7 @@ import { marketByKey } from '../../../devnet/chain/seed-plans.ts';
 import { feedsOf } from '../../../devnet/seed/oracles.ts';
 import { seededWallet } from '../../../devnet/seed/wallets.ts';
 import { aggregatorAbi } from '../../../src/abi/feeds.ts';
-import { equityBatch, equitySimulation } from '../../../src/rest/schemas/equity.ts';
+import { equityExitBatch, equitySimulation } from '../../../src/rest/schemas/equity.ts';
 import { leverageSimulation, transactionBundle } from '../../../src/rest/schemas/transactions.ts';
 import { equityVerbs } from '../../support/equity.ts';
 import { openVariables } from '../../support/partner-inputs.ts';
@@ -95,7 +95,7 @@ describe('an equity vault', () => {
     const userAddress = seededWallet('shareholder').account.address;
     const exit = await post('equity/exit/build', { strategyId: vault.id, userAddress });
     expect(exit.status).toBe(200);
-    equityBatch.parse(exit.body);
+    equityExitBatch.parse(exit.body);
     expect(exit.body.meta).toMatchObject({ readAt, oraclePriceAsOf: stock, position: { readAt } });
   });
 

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { MANAGE_ACTIONS } from '../../shared/vocabulary.ts';
+import {
+  addressText,
+  amountText,
+  anyTarget,
+  plainNumber,
+  positionChainId,
+  positionIdText,
+  positionIndex,
+  targetForms,
+} from './transactions.ts';
+
+/** The fields of manage/build by their names in the contract. */
+function fieldsOf(chainIds: readonly number[]) {
+  return {
+    userAddress: addressText('The signing wallet, which owns the position.'),
+    id: positionIndex
+      .optional()
+      .describe('Index of the position on chain, from the positions endpoint; this or positionId.'),
+    positionId: positionIdText.optional(),
+    amount: amountText('Amount in whole tokens of the token of the action.'),
+    payToken: addressText('Token of the payment; ETH is the zero address.'),
+    slippage: plainNumber('Ratio; 0.005 when left out, capped at 0.01.').optional(),
+    maxSwapLossPct: plainNumber(
+      'Maximum cost of all swaps and fees together, percent of the equity (of the payment if a token is swapped to add or to repay). Replaces the usual limits; up to 10, and up to 50 with close and repay.',
+    ).optional(),
+    minAmountOut: amountText(
+      "Minimum output of the action's swap, whole tokens; for a close all proceeds, from which the debt is repaid. Required if the service has no price for the pair.",
+    ).optional(),
+    allowUnsimulated: z
+      .boolean()
+      .optional()
+      .describe(
+        'Whether it is built without simulation if no node of the chain can simulate; its instructions then say NOT_SIMULATED. Applies to close, repay and add_collateral; actions that add risk are refused.',
+      ),
+    chainId: positionChainId(chainIds),
+  };
+}
+
+/** All fields of all actions together. Which of them an action takes is checked afterwards. */
+export function manageBody(chainIds: readonly number[]) {
+  const { amount, payToken, ...fields } = fieldsOf(chainIds);
+  return z.strictObject({
+    ...fields,
+    action: z.enum(MANAGE_ACTIONS).describe('The action.'),
+    amount: amount.optional(),
+    payToken: payToken.optional(),
+    full: z.boolean().optional().describe('repay only: repay the entire remaining debt.'),
+    ...anyTarget,
+  });
+}
+
+/** The body by action, each with the fields that it takes. */
+export function manageForms(chainIds: readonly number[]): z.ZodType {
+  const { userAddress, id, positionId, chainId, slippage, ...fields } = fieldsOf(chainIds);
+  const { amount, payToken, maxSwapLossPct, minAmountOut, allowUnsimulated } = fields;
+  const frame = { userAddress, id, positionId, chainId, slippage };
+  const swap = { maxSwapLossPct, minAmountOut };
+  const form = <A extends (typeof MANAGE_ACTIONS)[number]>(
+    name: string,
+    description: string,
+    action: A,
+    taken: Readonly<Record<string, z.ZodType>>,
+  ) =>
+    z
+      .strictObject({ ...frame, action: z.literal(action).describe('The action.'), ...taken })
+      .meta({ id: name, description });
+  const part = amount.optional().describe('Amount of the collateral to sell; all of it when left out.');
+  return z
+    .xor([
+      form('CloseBody', 'Close the position, or a part of it.', 'close', { amount: part, ...swap, allowUnsimulated }),
+      form('IncreaseToLeverageBody', 'Increase to a leverage.', 'increase_leverage', {
+        ...targetForms.leverage,
+        ...swap,
+      }),
+      form('IncreaseToLtvBody', 'Increase to an LTV.', 'increase_leverage', { ...targetForms.ltv, ...swap }),
+      form('AddCollateralBody', 'Add collateral.', 'add_collateral', { amount, payToken, ...swap, allowUnsimulated }),
+      form('RemoveCollateralBody', 'Withdraw collateral.', 'remove_collateral', { amount }),
+      form('RepayBody', 'Repay a part of the debt.', 'repay', { amount, payToken, ...swap, allowUnsimulated }),
+      form('RepayAllBody', 'Repay the entire debt.', 'repay', {
+        full: z.literal(true).describe('The entire remaining debt.'),
+        amount: amount
+          .optional()
+          .describe('Amount of the payment, not less than the debt needs; computed when left out.'),
+        payToken: payToken.optional().describe('Token of the payment; the loan token when left out.'),
+        ...swap,
+        allowUnsimulated,
+      }),
+      form('BorrowBody', 'Borrow more.', 'borrow', { amount }),
+    ])
+    .meta({
+      id: 'ManageBuildBody',
+      description: 'JSON, at most 64 KiB: the fields of one action. Exactly one of positionId and id.',
+    });
+}

@@ -1,0 +1,103 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const root = new URL('../..', import.meta.url).pathname;
+const bin = (name: string) => join(root, 'node_modules/.bin', name);
+const run = promisify(execFile);
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'generated-clients-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Bodies as a partner writes them. Each line below `@ts-expect-error` has to be refused by the compiler. */
+const USAGE = `
+const open = { strategyId: '0x', payToken: '0x', amount: '1', userAddress: '0x', chainId: 1 } as const;
+export const byLeverage: LeverageBuildBody = { ...open, leverage: 5 };
+export const byLtv: LeverageBuildBody = { ...open, desiredLtv: '80' };
+// @ts-expect-error neither form of the target
+export const neither: LeverageBuildBody = { ...open };
+// @ts-expect-error both forms of the target
+export const both: LeverageBuildBody = { ...open, leverage: 5, desiredLtv: '80' };
+// @ts-expect-error a chain that is not served
+export const otherChain: LeverageBuildBody = { ...open, leverage: 5, chainId: 10 };
+// @ts-expect-error an amount is a string
+export const number: LeverageBuildBody = { ...open, amount: 1, leverage: 5 };
+
+const at = { userAddress: '0x', positionId: '1-0x-0' } as const;
+export const close: ManageBuildBody = { ...at, action: 'close' };
+export const repayAll: ManageBuildBody = { ...at, action: 'repay', full: true };
+export const borrow: ManageBuildBody = { ...at, action: 'borrow', amount: '1' };
+// @ts-expect-error borrow does not take full
+export const borrowFull: ManageBuildBody = { ...at, action: 'borrow', amount: '1', full: true };
+// @ts-expect-error borrow needs an amount
+export const borrowNothing: ManageBuildBody = { ...at, action: 'borrow' };
+// @ts-expect-error an unknown action
+export const swap: ManageBuildBody = { ...at, action: 'swap' };
+
+export function tier(strategy: Strategy): string {
+  if (!strategy.exitLiquidity.measured) return 'unmeasured';
+  return strategy.exitLiquidity.slippagePct['100000'] ?? 'no route';
+}
+// @ts-expect-error the loss is known only when it was measured
+export const loss = (strategy: Strategy) => strategy.exitLiquidity.slippagePct;
+export const preview = (batch: EquityDepositBatch) => batch.meta.preview.netApyPct;
+export const position = (batch: EquityExitBatch) => batch.meta.position.stock.ltvPct;
+// @ts-expect-error an exit has no preview
+export const wrong = (batch: EquityExitBatch) => batch.meta.preview;
+`;
+
+const STRICT = {
+  strict: true,
+  noEmit: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  module: 'nodenext',
+  allowImportingTsExtensions: true,
+  types: [],
+};
+
+const NAMES = ['LeverageBuildBody', 'ManageBuildBody', 'Strategy', 'EquityDepositBatch', 'EquityExitBatch'];
+
+describe('clients generated from openapi.json', () => {
+  test.each([
+    {
+      generator: 'openapi-typescript',
+      args: (out: string) => ['openapi.json', '--output', out],
+      out: 'openapi-typescript.ts',
+      header: (module: string) =>
+        `import type { components } from '${module}';\n${NAMES.map((name) => `type ${name} = components['schemas']['${name}'];`).join('\n')}`,
+    },
+    {
+      generator: 'openapi-ts',
+      args: (out: string) => [
+        '--input',
+        'openapi.json',
+        '--output',
+        out,
+        '--plugins',
+        '@hey-api/typescript',
+        '--silent',
+      ],
+      out: 'hey-api',
+      header: (module: string) => `import type { ${NAMES.join(', ')} } from '${module}/types.gen.ts';`,
+    },
+  ])(
+    'behavior: types of $generator compile strictly and refuse wrong bodies',
+    async ({ generator, args, out, header }) => {
+      await run(bin(generator), args(join(folder, out)), { cwd: root });
+      const usage = join(folder, `${generator}-usage.ts`);
+      await writeFile(usage, `${header(`./${out}`)}\n${USAGE}`);
+      const config = join(folder, `${generator}.json`);
+      await writeFile(config, JSON.stringify({ compilerOptions: STRICT, files: [usage] }));
+      const compiled = await run(bin('tsc'), ['--project', config]).catch((error: { stdout: string }) => error);
+      expect(compiled.stdout).toBe('');
+    },
+    60_000,
+  );
+});
