@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { WORK } from './state.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** Without any result for this long, a mutant has made its tests endless. */
-const STALLED_MS = 90_000;
+const STALLED_MS = 240_000;
 const LOOK_MS = 1_000;
 
 const resultLine = z.union([
@@ -54,6 +55,7 @@ async function runOnce(options: RunOptions) {
       detached: true,
       env: {
         ...process.env,
+        MUTANTS_WORK: WORK,
         MUTANTS_FOLDER: options.folder,
         MUTANTS_TESTS: JSON.stringify(options.tests),
         MUTANTS_RESULTS: file,

@@ -1,13 +1,15 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { EQUIVALENTS } from './equivalent.ts';
-import { FOLDERS, type Folder } from './folders.ts';
+import { FOLDERS, type Folder, SOLIDITY } from './folders.ts';
 import type { Mutant } from './mutators.ts';
 import { runTests } from './run-tests.ts';
+import { scoreSolidity } from './solidity/score.ts';
 import { sourcesOf } from './sources.ts';
+import { WORK } from './state.ts';
 import { testsOf } from './tests-of.ts';
+import { isEquivalent, printScore, shuffled, survivorsOf } from './try.ts';
 
 /*
  * Change the sources a little, many times, and see whether a test fails: `npm run mutants`. All mutants of a folder are in one
@@ -16,9 +18,8 @@ import { testsOf } from './tests-of.ts';
  * of their own.
  */
 
-const root = join(import.meta.dirname, '../..');
-/** Test files made for this run, one per mutant; beside the sources, because packages are loaded in another way. */
-const work = join(root, '.mutants');
+/** Test files of a first try, the quickest ones: most mutants are noticed there. */
+const QUICK = 4;
 /** Mutants per folder by default: about ten minutes on two cores. */
 const SAMPLE = 100;
 const SEED = 20_261_122;
@@ -37,7 +38,7 @@ const coverageLine = z.object({ file: z.string(), ms: z.number(), hits: z.array(
 
 /** Run the tests without a mutant, and read which mutants each of them reaches. */
 async function coverageOf(folder: Folder, tests: readonly string[]): Promise<Coverage> {
-  const coverageFile = join(work, 'coverage.jsonl');
+  const coverageFile = join(WORK, `${folder.name}.jsonl`);
   const common = { folder: folder.name, tests, needsPostgres: folder.needsPostgres === true, isolate: false };
   const results = await runTests({ ...common, coverageFile });
   for (const [file, failed] of results) {
@@ -49,83 +50,27 @@ async function coverageOf(folder: Folder, tests: readonly string[]): Promise<Cov
   return new Map(files.sort((a, b) => a.ms - b.ms).map(({ file, hits }) => [file, new Set(hits)]));
 }
 
-/** Write the test file of a mutant: activate it, then run the tests that reach it, up to the first failure. */
-function writeTest({ id }: Mutant, tests: readonly string[]): string {
-  const path = join(work, `${id}.test.ts`);
-  const suites = tests.map((file) => `describe('tests', async () => { await import('${file}?mutant=${id}'); });`);
-  writeFileSync(path, `import { describe } from 'vitest';\n__mutants.start(${id});\n${suites.join('\n')}\n`);
-  return path;
-}
-
-/** Try mutants; returns those that no test notices. */
-async function survivorsOf(
-  folder: Folder,
-  mutants: readonly Mutant[],
-  testsFor: (mutant: Mutant) => readonly string[],
-  isolate: boolean,
-): Promise<readonly Mutant[]> {
-  const byPath = new Map(mutants.map((mutant) => [writeTest(mutant, testsFor(mutant)), mutant]));
-  const common = { folder: folder.name, needsPostgres: folder.needsPostgres === true, isolate };
-  const results = await runTests({ ...common, tests: [...byPath.keys()] });
-  for (const path of byPath.keys()) rmSync(path);
-  return [...byPath].flatMap(([path, mutant]) => (results.get(path) === null ? [mutant] : []));
-}
-
-/** Numbers in [0, 1), the same for a seed. */
-function random(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-function sampled(mutants: readonly Mutant[], count: number, seed: number): readonly Mutant[] {
-  const next = random(seed);
-  return mutants
-    .map((mutant) => ({ mutant, key: next() }))
-    .sort((a, b) => a.key - b.key)
-    .slice(0, count)
-    .map(({ mutant }) => mutant);
-}
-
-const isEquivalent = (mutant: Mutant) =>
-  EQUIVALENTS.some(
-    ({ file, original, replacement }) =>
-      file === mutant.file && original === mutant.original && replacement === mutant.replacement,
-  );
-
 async function score(folder: Folder, seed: number): Promise<void> {
   const all = sourcesOf(folder.name).mutants.filter((mutant) => !isEquivalent(mutant));
-  const chosen = options.all ? all : sampled(all, Number(options.sample), seed);
+  const chosen = shuffled(all, seed).slice(0, sample);
   const tests = testsOf(folder);
   const coverage = await coverageOf(folder, tests);
   const reaching = ({ id }: Mutant) => [...coverage].flatMap(([file, hits]) => (hits.has(id) ? [file] : []));
-  const [unreached, reached] = [[] as Mutant[], [] as Mutant[]];
-  for (const mutant of chosen) {
-    if (mutant.isStatic || reaching(mutant).length > 0) reached.push(mutant);
-    else unreached.push(mutant);
-  }
-  const later = reached.filter(({ isStatic }) => isStatic);
-  const first = await survivorsOf(
-    folder,
-    reached.filter(({ isStatic }) => !isStatic),
-    reaching,
-    false,
-  );
   // What works only when a module is loaded is reached by any test of its module.
   const near = (mutant: Mutant) => (mutant.isStatic ? testsNear(mutant, all, coverage) : reaching(mutant));
-  const survivors = [...unreached, ...(await survivorsOf(folder, [...first, ...later], near, true))];
-  const killed = chosen.length - survivors.length;
-  const pct = ((100 * killed) / chosen.length).toFixed(1);
-  console.log(`\n${folder.name}: ${killed} of ${chosen.length} noticed, ${pct} % (of ${all.length}, seed ${seed})`);
-  for (const mutant of survivors.sort((a, b) => (a.file < b.file ? -1 : 1))) {
-    const { file, line, original, replacement } = mutant;
-    const note = unreached.includes(mutant) ? '  (no test reaches it)' : '';
-    console.log(`  ${file}:${line}  ${oneLine(original)}  →  ${oneLine(replacement) || 'left out'}${note}`);
-  }
+  const unreached = new Set(chosen.filter((mutant) => near(mutant).length === 0));
+  const tried = async (mutants: readonly Mutant[], isolate: boolean) => {
+    const trial = { folder: folder.name, needsPostgres: folder.needsPostgres === true, isolate };
+    const left = await survivorsOf(mutants, { ...trial, testsFor: (mutant) => near(mutant).slice(0, QUICK) });
+    return survivorsOf(left, { ...trial, testsFor: (mutant) => near(mutant).slice(QUICK) });
+  };
+  const first = await tried(
+    chosen.filter(({ isStatic }) => !isStatic),
+    false,
+  );
+  const later = chosen.filter(({ isStatic }) => isStatic);
+  const survivors = await tried([...first, ...later], true);
+  printScore({ name: folder.name, seed, all: all.length, chosen, survivors, unreached });
 }
 
 /** The tests that reach anything of a mutant's file. */
@@ -134,17 +79,13 @@ function testsNear(mutant: Mutant, all: readonly Mutant[], coverage: Coverage): 
   return [...coverage].flatMap(([file, hits]) => (ids.some((id) => hits.has(id)) ? [file] : []));
 }
 
-function oneLine(text: string): string {
-  const flat = text.replaceAll(/\s+/g, ' ');
-  return flat.length > 110 ? `${flat.slice(0, 110)}…` : flat;
-}
-
 const seed = Number(options.seed);
+const sample = options.all ? Number.POSITIVE_INFINITY : Number(options.sample);
 console.log(`seed ${seed}, ${options.all ? 'all mutants' : `${options.sample} mutants of each folder`}`);
+mkdirSync(WORK, { recursive: true });
 for (const folder of FOLDERS) {
   if (options.folder && !options.folder.includes(folder.name)) continue;
-  rmSync(work, { recursive: true, force: true });
-  mkdirSync(work);
   await score(folder, seed);
 }
-rmSync(work, { recursive: true, force: true });
+if (options.folder === undefined || options.folder.includes(SOLIDITY)) await scoreSolidity(seed, sample);
+rmSync(WORK, { recursive: true, force: true });

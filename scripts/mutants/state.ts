@@ -1,3 +1,7 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Artifacts } from '../../devnet/chain/compile.ts';
+
 /** What instrumented sources ask: whether a mutant is active. One per process that runs tests. */
 export interface MutantState {
   /** The active mutant; 0 = none. */
@@ -9,7 +13,12 @@ export interface MutantState {
   tick(): void;
   /** Activate a mutant, or none. */
   start(id: number): void;
+  /** The contracts that the active mutant of the Solidity changes, compiled. */
+  compiled(): Artifacts;
 }
+
+/** Test files and compiled contracts made for this run; beside the sources, because packages are loaded in another way. */
+export const WORK = process.env.MUTANTS_WORK ?? join(import.meta.dirname, '../../.mutants', String(process.pid));
 
 /** Far more turns than any test makes. */
 const MAX_TURNS = 20_000_000;
@@ -35,6 +44,10 @@ export function mutantState(): MutantState {
     start(id) {
       turns = 0;
       this.active = id;
+    },
+    compiled() {
+      const file = join(WORK, `${this.active}.json`);
+      return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Artifacts) : {};
     },
   };
   return globalThis.__mutants;

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { defineConfig, type Plugin } from 'vitest/config';
+import { SOLIDITY } from './folders.ts';
 import reporter from './reporter.ts';
+import { compiledMutants } from './solidity/plugin.ts';
 import { sourcesOf } from './sources.ts';
 
 /** Set by `run.ts` for its test runs. */
@@ -20,7 +22,7 @@ const root = join(import.meta.dirname, '../..');
 
 export default defineConfig({
   root,
-  plugins: [instrumented()],
+  plugins: [MUTANTS_FOLDER === SOLIDITY ? compiledMutants() : instrumented()],
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
     include: JSON.parse(MUTANTS_TESTS) as string[],
@@ -29,7 +31,8 @@ export default defineConfig({
     ...(MUTANTS_POSTGRES === undefined ? {} : { globalSetup: [join(root, 'test/support/global-setup.ts')] }),
     pool: 'forks',
     isolate: MUTANTS_ISOLATE !== undefined,
-    testTimeout: 20_000,
+    testTimeout: 60_000, // a busy machine is no failure; loops without end are counted
+    hookTimeout: 60_000,
     reporters: [reporter],
     passWithNoTests: true,
   },
