@@ -9,7 +9,9 @@ export default {
 
 function reasonOf(module: TestModule): string | null {
   for (const test of module.children.allTests('failed')) return test.fullName;
-  return module.state() === 'failed' ? (module.errors()[0]?.message ?? 'it could not be loaded') : null;
+  if (module.state() !== 'failed') return null;
+  const suites = [...module.children.allSuites()].flatMap((suite) => suite.errors());
+  return [...module.errors(), ...suites][0]?.message ?? 'it could not be loaded';
 }
 
 function write(line: object): void {

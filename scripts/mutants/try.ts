@@ -14,6 +14,9 @@ export interface Trial {
   readonly testsFor: (mutant: Mutant) => readonly string[];
 }
 
+/** Reasons of a busy machine: they show nothing of a mutant. */
+const SLOW = /timed out in \d+ms|did not start: no answer/;
+
 /** Try mutants; returns those that no test notices. A mutant without tests is one of them. */
 export async function survivorsOf<T extends Mutant>(mutants: readonly T[], trial: Trial): Promise<readonly T[]> {
   const { folder, needsPostgres, isolate, testsFor } = trial;
@@ -24,7 +27,7 @@ export async function survivorsOf<T extends Mutant>(mutants: readonly T[], trial
   const noticed = new Set<T>();
   for (const [path, mutant] of byPath) {
     const failed = results.get(path);
-    if (typeof failed !== 'string') continue;
+    if (typeof failed !== 'string' || SLOW.test(failed)) continue;
     noticed.add(mutant);
     if (process.env.MUTANTS_VERBOSE) console.log(`  noticed ${whereOf(mutant)}: ${oneLine(failed)}`);
   }

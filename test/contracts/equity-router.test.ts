@@ -77,14 +77,19 @@ async function planExit(floor?: bigint) {
   return { call: call(equityCall('equityExit', [params])), amountOut, collateral };
 }
 
-async function expectEmptyRouter(): Promise<void> {
-  for (const symbol of ['USDG', 'TSLA', 'syrupUSDG']) {
-    expect(await world().balance(symbol, world().equityRouter), symbol).toBe(0n);
-  }
+const TOKENS = ['USDG', 'TSLA', 'syrupUSDG'] as const;
+async function expectEmptyRouter(held = 0n): Promise<void> {
+  for (const symbol of TOKENS) expect(await world().balance(symbol, world().equityRouter), symbol).toBe(held);
+}
+
+/** Tokens that somebody sent to the router by mistake. */
+async function leaveInRouter(amount: bigint): Promise<void> {
+  for (const symbol of TOKENS) await world().chain.mint(symbol, world().equityRouter, amount);
 }
 
 describe('equityEntry', () => {
   test('default', async () => {
+    await leaveInRouter(7n);
     const before = await world().balance('USDG', alice);
     const { params, stockOut, zapOut, receipt } = await enter();
     expect(before - (await world().balance('USDG', alice))).toBe(params.amountIn);
@@ -100,7 +105,7 @@ describe('equityEntry', () => {
     expect(share).toBeGreaterThan(8_500);
     expect(share).toBeLessThanOrEqual(10_200);
     expect(eventsOf(receipt).map(({ eventName }) => eventName)).toEqual(['LeveragePositionOpened']);
-    await expectEmptyRouter();
+    await expectEmptyRouter(7n);
   });
 
   test('behavior: a second entry stacks on the same stock leg with a loop of its own', async () => {
@@ -153,11 +158,13 @@ describe('equityEntry', () => {
   });
 
   test('error: MinTokenOutNotMet of either swap', async () => {
-    const { params } = await planEntry();
+    const { params, stockOut: stockMinOut, zapOut: yieldMinOut } = await planEntry();
     await authorize(true);
+    const exact = { ...params, stockMinOut, yieldMinOut };
+    expect(await world().refusal(call(equityCall('equityEntry', [exact])))).toBeUndefined();
     for (const stricter of [
-      { ...params, stockMinOut: params.stockMinOut * 2n },
-      { ...params, yieldMinOut: params.yieldMinOut * 2n },
+      { ...exact, stockMinOut: stockMinOut + 1n },
+      { ...exact, yieldMinOut: yieldMinOut + 1n },
     ]) {
       expect((await world().refusal(call(equityCall('equityEntry', [stricter]))))?.name).toBe(
         'EquityRouter__MinTokenOutNotMet',
@@ -196,6 +203,7 @@ describe('equityExit', () => {
     await enter();
     await world().chain.increaseTime(86_400 * 5);
     const { call: exit, amountOut } = await planExit();
+    await leaveInRouter(7n);
     const before = await world().balance('USDG', alice);
     await authorize(true);
     await world().send(exit);
@@ -204,7 +212,7 @@ describe('equityExit', () => {
     const returned = (await world().balance('USDG', alice)) - before;
     expect(returned).toBeGreaterThan(0n);
     expect(returned).toBeLessThan(amountOut);
-    await expectEmptyRouter();
+    await expectEmptyRouter(7n);
   });
 
   test('behavior: a full exit leaves no funds and no authorization', async () => {
@@ -262,6 +270,7 @@ describe('equityExit', () => {
     await enter();
     await authorize(true);
     const { amountOut } = await planExit();
+    expect(await world().refusal((await planExit(amountOut)).call)).toBeUndefined();
     expect((await world().refusal((await planExit(amountOut + 1n)).call))?.name).toBe(
       'EquityRouter__MinTokenOutNotMet',
     );

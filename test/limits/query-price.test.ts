@@ -1,11 +1,20 @@
-import { buildSchema as buildSmall, type DocumentNode, graphqlSync, parse } from 'graphql';
+import {
+  buildSchema as buildSmall,
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  graphqlSync,
+  type OperationDefinitionNode,
+  parse,
+} from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { countIntrospection } from '../../src/limits/introspection-cost.ts';
-import { createLimits, pointsOf, TIERS, type Tier, tierOf } from '../../src/limits/limits.ts';
+import { createLimits, pointsOf, TIERS, tierOf } from '../../src/limits/limits.ts';
 import { costlyVariables, costOf, countFields } from '../../src/limits/query-cost.ts';
 import { checkShape, QueryTooComplexError } from '../../src/limits/query-limits.ts';
 import { scanDocument } from '../../src/limits/query-scan.ts';
 import { buildSchema } from '../../src/schema/index.ts';
+import { QUERY_MEASURES } from '../../src/shared/vocabulary.ts';
 
 const schema = buildSchema();
 const WALLET = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
@@ -94,8 +103,8 @@ describe('countIntrospection', () => {
   const small = buildSmall('type Query { a(x: Int, y: Int): T  b: [T!]! } type T { c: Int @deprecated d: Query }');
   const count = (text: string, limit = 1_000) => {
     const document = parse(text);
-    const [operation, ...fragments] = document.definitions as never[];
-    const [field] = (operation as { selectionSet: { selections: never[] } }).selectionSet.selections as [never];
+    const [operation, ...fragments] = document.definitions as [OperationDefinitionNode, ...FragmentDefinitionNode[]];
+    const [field] = operation.selectionSet.selections as readonly [FieldNode];
     return countIntrospection({ schema: small, field, fragments, variables: {}, limit });
   };
   const answered = (text: string) => countFields(graphqlSync({ schema: small, source: text }).data);
@@ -150,26 +159,19 @@ describe('costlyVariables', () => {
 
 describe('checkShape', () => {
   const limits = createLimits({ anonymous: 100, partner: 100, ops: 100 }).anonymous;
-  const largest = {
-    depth: limits.depth,
-    fields: limits.fields,
-    aliases: limits.aliases,
-    directives: limits.directives,
-  };
+  type Measures = Parameters<typeof checkShape>[0];
+  const largest = Object.fromEntries(QUERY_MEASURES.map((measure) => [measure, limits[measure]])) as Measures;
 
   test('default: accepts every measure at its limit', () => {
     expect(() => checkShape(largest, limits, 'anonymous')).not.toThrow();
   });
 
-  test.each(['depth', 'fields', 'aliases', 'directives'] as const)(
-    'error: query_too_complex one above the limit of %s',
-    (measure) => {
-      const actual = limits[measure] + 1;
-      expect(() => checkShape({ ...largest, [measure]: actual }, limits, 'anonymous')).toThrow(
-        expect.objectContaining({ details: { measure, limit: limits[measure], actual, tier: 'anonymous' } }),
-      );
-    },
-  );
+  test.each(QUERY_MEASURES)('error: query_too_complex one above the limit of %s', (measure) => {
+    const actual = limits[measure] + 1;
+    expect(() => checkShape({ ...largest, [measure]: actual }, limits, 'anonymous')).toThrow(
+      expect.objectContaining({ details: { measure, limit: limits[measure], actual, tier: 'anonymous' } }),
+    );
+  });
 
   test('error: names what was found, or that counting stopped at the limit', () => {
     const error = new QueryTooComplexError({ measure: 'cost', limit: 10, actual: 12, tier: 'ops' });
