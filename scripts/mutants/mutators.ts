@@ -5,6 +5,8 @@ export interface Mutant {
   readonly id: number;
   readonly file: string;
   readonly line: number;
+  /** The text of that line. */
+  readonly code: string;
   readonly original: string;
   readonly replacement: string;
   /** Whether it stands outside of all functions, so that it works only when its module is loaded. */
@@ -62,11 +64,13 @@ export function mutate(
 ): { readonly code: string; readonly mutants: Mutant[] } {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.ESNext, true);
   const mutants: Mutant[] = [];
+  const lines = text.split('\n');
   const add = (node: ts.Node, replacement: string): number => {
     const id = firstId + mutants.length;
     const { line } = source.getLineAndCharacterOfPosition(node.getStart());
     const isStatic = ts.findAncestor(node, ts.isFunctionLike) === undefined;
-    mutants.push({ id, file, line: line + 1, original: node.getText(), replacement, isStatic });
+    const code = lines[line]?.trim() ?? '';
+    mutants.push({ id, file, line: line + 1, code, original: node.getText(), replacement, isStatic });
     return id;
   };
 

@@ -64,8 +64,11 @@ function random(seed: number): () => number {
 
 export const isEquivalent = (mutant: Mutant): boolean =>
   EQUIVALENTS.some(
-    ({ file, original, replacement }) =>
-      file === mutant.file && original === mutant.original && replacement === mutant.replacement,
+    ({ file, code, original, replacement }) =>
+      file === mutant.file &&
+      original === mutant.original &&
+      replacement === mutant.replacement &&
+      (code === undefined || code === mutant.code),
   );
 
 export interface Score {

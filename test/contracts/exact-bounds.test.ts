@@ -1,18 +1,9 @@
-import {
-  type Address,
-  encodeDeployData,
-  encodeFunctionData,
-  getContractAddress,
-  type Hex,
-  maxUint256,
-  zeroAddress,
-} from 'viem';
+import { type Address, encodeFunctionData, type Hex, maxUint256, zeroAddress } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { artifactOf, compileContracts } from '../../devnet/chain/compile.ts';
-import { minedReceipt } from '../../devnet/chain/receipt.ts';
 import { TREASURY } from '../../devnet/seed/accounts.ts';
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
-import { allowHostileRouter, hostileRouterAbi } from './hostile-router.ts';
+import { allowHostileRouter, creationOf, deploy, hostileRouterAbi } from './hostile-router.ts';
 import { alice, eventsOf, leverageCall, mallory, OWNER, refusal, routerCall, useWorld } from './world.ts';
 
 const MARKET = 'sUSDe/PYUSD 91.5';
@@ -180,19 +171,9 @@ describe('owner functions', () => {
 });
 
 describe('a deployment', () => {
-  const creationOf = async (contract: string, args: readonly unknown[]): Promise<Hex> => {
-    const { abi, bytecode } = artifactOf(await compileContracts(), contract);
-    return encodeDeployData({ abi, bytecode, args });
-  };
-
   test('default: has a yield fee of 5 %, no deposit fee, and what it was given', async () => {
     const { client, row } = world();
-    const data = await creationOf('FlashLeverage', [OWNER, row.contracts.morphoBlue, TREASURY, 5n]);
-    const nonce = await client.getTransactionCount({ address: mallory });
-    await client.impersonateAccount({ address: mallory });
-    const params = [{ from: mallory, data }];
-    await minedReceipt(client, (await client.request({ method: 'eth_sendTransaction', params } as never)) as Hex);
-    const address = getContractAddress({ from: mallory, nonce: BigInt(nonce) });
+    const address = await deploy(world(), 'FlashLeverage', [OWNER, row.contracts.morphoBlue, TREASURY, 5n]);
     const { abi } = artifactOf(await compileContracts(), 'FlashLeverage');
     const read = (functionName: string) => client.readContract({ address, abi, functionName });
     const names = ['s_yieldFee', 's_depositFee', 's_treasury', 'LIQUIDATION_BUFFER', 'i_morpho', 'owner', 'paused'];

@@ -1,4 +1,12 @@
-import { type Address, decodeErrorResult, encodeFunctionData, getContractAddress, type Hex, parseAbi } from 'viem';
+import {
+  type Address,
+  decodeErrorResult,
+  encodeDeployData,
+  encodeFunctionData,
+  getContractAddress,
+  type Hex,
+  parseAbi,
+} from 'viem';
 import { artifactOf, compileContracts } from '../../devnet/chain/compile.ts';
 import { sendMined } from '../../devnet/chain/receipt.ts';
 import { mallory, OWNER, productErrors, type World } from './world.ts';
@@ -9,12 +17,17 @@ export const hostileRouterAbi = parseAbi([
   'function fill(address tokenIn, uint256 amountIn, address tokenOut, uint256 amountOut) payable',
 ]);
 
-/** Deploy a contract of `contracts/product/testing` for a stranger. */
-export async function deploy({ client }: World, contract: string): Promise<Address> {
-  const { bytecode } = artifactOf(await compileContracts(), contract);
+/** The creation code of a contract with its arguments. */
+export async function creationOf(contract: string, args: readonly unknown[] = []): Promise<Hex> {
+  const { abi, bytecode } = artifactOf(await compileContracts(), contract);
+  return encodeDeployData({ abi, bytecode, args });
+}
+
+/** Deploy a contract for a stranger. */
+export async function deploy({ client }: World, contract: string, args?: readonly unknown[]): Promise<Address> {
   const nonce = await client.getTransactionCount({ address: mallory });
   await client.impersonateAccount({ address: mallory });
-  await sendMined(client, { from: mallory, data: bytecode });
+  await sendMined(client, { from: mallory, data: await creationOf(contract, args) });
   return getContractAddress({ from: mallory, nonce: BigInt(nonce) });
 }
 

@@ -1,16 +1,7 @@
-import {
-  type Address,
-  encodeDeployData,
-  getContractAddress,
-  type Hex,
-  parseEther,
-  parseEventLogs,
-  zeroAddress,
-} from 'viem';
+import { type Address, type Hex, parseEther, parseEventLogs, zeroAddress } from 'viem';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { swapVenueAbi } from '../../devnet/abi/swap-venue.ts';
-import { artifactOf, compileContracts } from '../../devnet/chain/compile.ts';
-import { minedReceipt } from '../../devnet/chain/receipt.ts';
+import { deploy } from './hostile-router.ts';
 import { alice, mallory, useWorld, venueCall } from './world.ts';
 
 /** A venue of its own with odd prices, so that each rounding shows. */
@@ -40,13 +31,7 @@ const refusalOf = (data: Hex, value = 0n, from: Address = alice) => world().refu
 const afterFee = (amount: bigint) => (amount * (10_000n - FEE_BPS)) / 10_000n;
 
 beforeEach(async () => {
-  const { client } = world();
-  const { abi, bytecode } = artifactOf(await compileContracts(), 'SwapVenue');
-  const nonce = await client.getTransactionCount({ address: mallory });
-  await client.impersonateAccount({ address: mallory });
-  const params = [{ from: mallory, data: encodeDeployData({ abi, bytecode, args: [mallory, FEE_BPS] }) }];
-  await minedReceipt(client, (await client.request({ method: 'eth_sendTransaction', params } as never)) as Hex);
-  venue = getContractAddress({ from: mallory, nonce: BigInt(nonce) });
+  venue = await deploy(world(), 'SwapVenue', [mallory, FEE_BPS]);
   await owner(venueCall('setPrices', [[priced('USDC'), priced('DAI'), priced('ETH')]]));
 });
 

@@ -300,6 +300,24 @@ test.each([
   expect(new RateLimitedError(details, 9).message).toMatch(message);
 });
 
+test('behavior: a limit of one point is a limit', async () => {
+  const least = createLimits({ anonymous: 1, partner: 1, ops: 1 });
+  const limiters = createMemoryLimiters({ limits: least, clock });
+  const { charge, refund, chargeAhead } = createBudgets({
+    limits: least,
+    limiters,
+    clock,
+    logger: captureLogs().logger,
+  });
+  expect(await charge(keyed(), 5, 'closed')).toBe(1);
+  await expect(charge(keyed(), 1, 'closed')).rejects.toThrow(RateLimitedError);
+  const requestContext = keyed();
+  await refund(requestContext, 1);
+  expect(requestContext.rateLimit?.remaining).toBe(1);
+  await chargeAhead(keyed(), 1);
+  await expect(chargeAhead(keyed(), 1)).rejects.toThrow(RateLimitedError);
+});
+
 test('clientIdentity: the id of a key, or the address', () => {
   expect([clientIdentity(keyed()), clientIdentity(anonymous())]).toEqual(['key-a', ADDRESS]);
 });

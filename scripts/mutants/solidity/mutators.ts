@@ -56,7 +56,18 @@ export function solidityMutants(ast: unknown, text: string, file: string, firstI
   const add = (start: number, end: number, replacement: string) => {
     const line = text.slice(0, start).split('\n').length;
     const original = text.slice(start, end);
-    mutants.push({ id: firstId + mutants.length, file, line, original, replacement, isStatic: false, start, end });
+    const code = text.split('\n')[line - 1]?.trim() ?? '';
+    mutants.push({
+      id: firstId + mutants.length,
+      file,
+      line,
+      code,
+      original,
+      replacement,
+      isStatic: false,
+      start,
+      end,
+    });
   };
   const visit = (node: Node, parent: Node | undefined) => {
     if (node.nodeType === 'ImportDirective' || node.nodeType === 'PragmaDirective') return;

@@ -8,16 +8,24 @@ import { isEquivalent, printScore, shuffled, survivorsOf } from '../try.ts';
 import { compileMutant, mutantsOf, readSources } from './compile.ts';
 import type { SolidityMutant } from './mutators.ts';
 
-const POSITIONS = ['flash-leverage', 'flash-leverage-manage', 'fees', 'proxies', 'hostile', 'flash-leverage-router'];
+const POSITIONS = [
+  'flash-leverage',
+  'flash-leverage-manage',
+  'exact-bounds',
+  'fees',
+  'proxies',
+  'hostile',
+  'flash-leverage-router',
+];
 /** Tests in `test/contracts` of each contract; the ones most likely to notice come first. */
 const TESTS: Readonly<Record<string, readonly string[]>> = {
   FlashLeverage: [...POSITIONS, 'equity-router'],
-  FlashLeverageAdmin: ['flash-leverage', 'proxies', ...POSITIONS, 'market-reading'],
+  FlashLeverageAdmin: ['exact-bounds', 'flash-leverage-manage', ...POSITIONS, 'market-reading'],
   UserProxy: ['proxies', 'hostile', ...POSITIONS],
-  FlashLeverageRouter: ['flash-leverage-router', 'hostile'],
+  FlashLeverageRouter: ['flash-leverage-router', 'exact-bounds', 'hostile'],
   EquityRouter: ['equity-router', 'every-market', 'seeded-positions'],
-  SwapVenue: ['swap-venue', 'flash-leverage-router'],
-  SafeToken: ['swap-venue', 'flash-leverage-router'],
+  SwapVenue: ['swap-venue-exact', 'swap-venue'],
+  SafeToken: ['swap-venue-exact', 'swap-venue'],
   WalletExecutor: ['wallet-executor'],
   NodeProbe: ['node-probe'],
 };

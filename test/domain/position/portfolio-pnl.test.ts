@@ -312,7 +312,10 @@ describe('P&L of a vault', () => {
     const { closed, header } = portfolioOf({ chain: robinhood, facts, positions: [ended], rows: [row] });
     expect(header).toEqual({ totalDepositedUsd: '0', openCount: 0 });
     expect(closed).toMatchObject([
-      { kind: 'vault', status: 'closed', vaultId: vault.id, equity: null, loops: [{ drift: null }] },
+      {
+        ...{ kind: 'vault', status: 'closed', vaultId: vault.id, stockSymbol: vault.stock.displaySymbol },
+        ...{ equity: null, loops: [{ drift: null }] },
+      },
     ]);
     expectPnl((closed[0] as PortfolioVault).pnl, {
       deposited: new Decimal(105),

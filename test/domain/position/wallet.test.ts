@@ -187,6 +187,42 @@ describe('composeWallet', () => {
     expect(equityPositions[0]?.gaps).toContainEqual(
       expect.objectContaining({ field: 'stock.ltvPct', reason: 'NOT_MEASURED' }),
     );
+    // Without debt there is nothing to match, measured or not; a single share may be any debt.
+    for (const [borrowShares, match] of [
+      [0n, 'none'],
+      [1n, 'ambiguous'],
+    ] as const) {
+      const owned = holdings(4663, [loop(0, debt)], [{ ...stockLeg, borrowShares }]);
+      const [found] = composeWallet(
+        robinhood,
+        composedOf(robinhood, blind).lookup.markets,
+        owned,
+        new Map(),
+      ).equityPositions;
+      expect(found?.yieldLoopMatch).toBe(match);
+    }
+  });
+
+  test('behavior: without a price of the deposit token the stock has no USD, each with its reason', () => {
+    const unpriced = withItem(facts, 'price', vault.stockMarket.loan.address, {});
+    const owned = holdings(4663, [loop(0, debt)], [stockLeg]);
+    const [found] = composeWallet(
+      robinhood,
+      composedOf(robinhood, unpriced).lookup.markets,
+      owned,
+      new Map(),
+    ).equityPositions;
+    expect(found?.stock.ltvPct).toBeDefined();
+    const { collateralUsd, priceUsd, liquidationPriceUsd, priceDropToLiquidationPct } = found?.stock ?? {};
+    expect([collateralUsd, priceUsd, liquidationPriceUsd, found?.netValueUsd]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(priceDropToLiquidationPct).toBeDefined();
+    const missing = found?.gaps.filter(({ reason }) => reason === 'NOT_MEASURED').map(({ field }) => field);
+    expect(missing).toEqual(['stock.collateralUsd', 'stock.priceUsd', 'stock.liquidationPriceUsd', 'netValueUsd']);
   });
 });
 
