@@ -34,4 +34,25 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     replacement: '!stock && !value',
     reason: 'a measured stock market always has a value, an unmeasured one never',
   },
+  {
+    file: 'contracts/product/FlashLeverage.sol',
+    code: 'uint256 net = value > debt ? value - debt : 0;',
+    original: 'value > debt',
+    replacement: 'value >= debt',
+    reason: 'the maximum LTV is below 1, so both are equal only at zero, where a yield of one unit has no fee',
+  },
+  {
+    file: 'contracts/product/FlashLeverage.sol',
+    code: 'uint256 net = value > debt ? value - debt : 0;',
+    original: 'value > debt',
+    replacement: 'true',
+    reason: 'the maximum LTV is below 1, so both are equal only at zero, where a yield of one unit has no fee',
+  },
+  {
+    file: 'contracts/product/FlashLeverage.sol',
+    code: 'uint256 net = value > debt ? value - debt : 0;',
+    original: '0',
+    replacement: '(0 + 1)',
+    reason: 'the maximum LTV is below 1, so both are equal only at zero, where a yield of one unit has no fee',
+  },
 ];

@@ -309,11 +309,13 @@ test('behavior: a limit of one point is a limit', async () => {
     clock,
     logger: captureLogs().logger,
   });
-  expect(await charge(keyed(), 5, 'closed')).toBe(1);
-  await expect(charge(keyed(), 1, 'closed')).rejects.toThrow(RateLimitedError);
   const requestContext = keyed();
+  expect(await charge(requestContext, 5, 'closed')).toBe(1);
+  expect(requestContext.rateLimit?.remaining).toBe(0);
   await refund(requestContext, 1);
   expect(requestContext.rateLimit?.remaining).toBe(1);
+  await charge(requestContext, 1, 'closed');
+  await expect(charge(requestContext, 1, 'closed')).rejects.toThrow(RateLimitedError);
   await chargeAhead(keyed(), 1);
   await expect(chargeAhead(keyed(), 1)).rejects.toThrow(RateLimitedError);
 });

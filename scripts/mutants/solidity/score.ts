@@ -22,7 +22,7 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   FlashLeverage: [...POSITIONS, 'equity-router'],
   FlashLeverageAdmin: ['exact-bounds', 'flash-leverage-manage', ...POSITIONS, 'market-reading'],
   UserProxy: ['proxies', 'hostile', ...POSITIONS],
-  FlashLeverageRouter: ['flash-leverage-router', 'exact-bounds', 'hostile'],
+  FlashLeverageRouter: ['flash-leverage-router', 'exact-bounds', 'hostile', 'every-market'],
   EquityRouter: ['equity-router', 'every-market', 'seeded-positions'],
   SwapVenue: ['swap-venue-exact', 'swap-venue'],
   SafeToken: ['swap-venue-exact', 'swap-venue'],
