@@ -222,9 +222,15 @@ function hostsOf({ rawHeaders }: IncomingMessage): number {
   return count;
 }
 
+/** The last valid host: nearly all requests have the same one. */
+let lastHost = '';
+
 /** Whether URLs can be made with this host. An empty one is allowed by HTTP and means none. */
 function isHost(host: string): boolean {
-  return host === '' || (!/[\s/?#@\\]/.test(host) && URL.canParse(`http://${host}`));
+  if (host === '' || host === lastHost) return true;
+  const isValid = !/[\s/?#@\\]/.test(host) && URL.canParse(`http://${host}`);
+  if (isValid) lastHost = host;
+  return isValid;
 }
 
 const ABSOLUTE = /^https?:\/\/[^/?#]*/i;

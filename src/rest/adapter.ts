@@ -130,7 +130,8 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
             ? await cachedRows.answer(cacheable(request, value, entry), () => run(request, value, entry))
             : (await run(request, value, entry)).response;
         response = entry.keyed ? unshared(made) : made;
-        ignored = ignoredParameters(request.query, queryNames(route.params, value.pathParams));
+        if (request.query !== '')
+          ignored = ignoredParameters(request.query, queryNames(route.params, value.pathParams));
       }
     } catch (error) {
       response = errorResponse(toFailure(error, request, logger), request.correlationId);

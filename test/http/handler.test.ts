@@ -65,6 +65,14 @@ describe('targets and hosts', () => {
     if (headers.length > 1) expect(await ask('/v1/prices', headers)).toMatch(/^HTTP\/1\.1 400 /);
   });
 
+  test('error: an invalid host after a valid one, and after itself', async () => {
+    const statuses: string[] = [];
+    for (const host of ['a', 'a', 'a:99999', 'a:99999', '', 'a']) {
+      statuses.push((await ask(QUERY, [`host: ${host}`])).slice(9, 12));
+    }
+    expect(statuses).toEqual(['200', '200', '400', '400', '200', '200']);
+  });
+
   test.each([
     ['GraphQL', `http://elsewhere.example${QUERY}`],
     ['a row', 'HTTP://elsewhere.example:8080/v1/prices?chainId=1'],

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { STRATEGY_ORDERS } from '../../src/domain/strategy/keys.ts';
 import { findMarket, listMarkets } from '../../src/resolvers/market/markets.ts';
 import { findStrategy, listStrategies } from '../../src/resolvers/strategy/strategies.ts';
+import { strategyGaps } from '../../src/resolvers/strategy/strategy-gaps.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { BadRequestError, NotFoundError, NotReadyError } from '../../src/shared/errors.ts';
 import type { StrategyId } from '../../src/shared/ids.ts';
@@ -36,6 +37,15 @@ describe('listStrategies', () => {
     expect(page.edges.every(({ node }) => node.visibility.visible)).toBe(true);
     const apys = page.edges.map(({ node }) => Number(node.defaultLeverage.leverageApyPct));
     expect(apys).toEqual([...apys].sort((a, b) => b - a));
+  });
+
+  it('behavior: gaps are renamed once per composed strategy, and again for the next composition', () => {
+    const [edge] = listStrategies({ first: 1 }, ctx).edges;
+    if (!edge) throw new Error('strategy expected');
+    expect(strategyGaps(edge.node)).toBe(strategyGaps(edge.node));
+    const next = { ...edge.node, gaps: [{ field: 'supplyUsd', reason: 'NOT_MEASURED' as const, message: 'x' }] };
+    expect(strategyGaps(next)).toEqual(next.gaps);
+    expect(strategyGaps({ ...next, gaps: [] })).toEqual([]);
   });
 
   it('behavior: all pages give the whole list, under any filter and order', () => {

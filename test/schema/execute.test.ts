@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { complexityFromQuery } from '@pothos/plugin-complexity';
-import { type ExecutionResult, graphql, parse, validate } from 'graphql';
+import { type ExecutionResult, type GraphQLScalarType, graphql, parse, validate } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import type { AppContext } from '../../src/resolvers/common/context.ts';
 import { EXAMPLE_QUERIES } from '../../src/schema/common/examples.ts';
 import { appErrorBehind } from '../../src/schema/common/input-errors.ts';
 import { buildSchema } from '../../src/schema/index.ts';
+import { Decimal } from '../../src/shared/decimal.ts';
 import { chainOf, completeFacts, NOW_MS, withItem } from '../domain/world.ts';
 import { completeContext, contextOf, halfContext, servicesOf } from '../resolvers/world.ts';
 
@@ -82,6 +83,28 @@ describe('strategy', () => {
       }),
     );
     expect(strategy.gaps).toContainEqual(expect.objectContaining({ field: 'borrowIncentive', reason: 'NONE' }));
+  });
+
+  it('behavior: a time has one form, whether it is a number, a date or a text, also the second time', () => {
+    const { serialize } = schema.getType('DateTime') as GraphQLScalarType;
+    const text = '2026-01-31T12:00:00.000Z';
+    const values = [Date.parse(text), Date.parse(text), new Date(text), text, '2026-01-31T13:00:00+01:00'];
+    expect(values.map((value) => serialize(value))).toEqual(values.map(() => text));
+    const wrong = [Number.NaN, Number.NaN, 'yesterday', true, 8.64e15 + 1];
+    for (const value of wrong) expect(() => serialize(value), String(value)).toThrow();
+    // More than are remembered.
+    for (let i = 0; i < 2_500; i += 1) expect(serialize(i * 1_000)).toBe(new Date(i * 1_000).toISOString());
+  });
+
+  it('behavior: a decimal is never in exponent form', () => {
+    const { serialize } = schema.getType('Decimal') as GraphQLScalarType;
+    const values = [new Decimal('1e-30'), new Decimal('-1e21'), 1e21, '0.10'];
+    expect(values.map((value) => serialize(value))).toEqual([
+      `0.${'0'.repeat(29)}1`,
+      `-1${'0'.repeat(21)}`,
+      `1${'0'.repeat(21)}`,
+      '0.10',
+    ]);
   });
 
   it('behavior: the age grows, asOf does not', async () => {

@@ -49,6 +49,7 @@ export interface StrategyQuery {
 }
 
 export interface StrategyPage {
+  /** Cursors are encoded when they are read, because most callers read two of a page. */
   readonly items: readonly { readonly strategy: Strategy; readonly cursor: string }[];
   /** Number of strategies that satisfy the filter, on all pages. */
   readonly totalCount: number;
@@ -88,7 +89,9 @@ export function queryStrategies(strategies: readonly IndexedStrategy[], query: S
     ...cut,
     items: items.map(({ entry, position }) => ({
       strategy: entry.strategy,
-      cursor: encodeCursor(order, direction, position),
+      get cursor() {
+        return encodeCursor(order, direction, position);
+      },
     })),
     totalCount: ranked.length,
   };

@@ -49,7 +49,12 @@ export function listStrategies(args: StrategiesArgs, ctx: AppContext): ComposedP
       before: args.before ?? undefined,
     },
   );
-  const edges = page.items.map(({ strategy, cursor }) => ({ cursor, node: strategy }));
+  const edges = page.items.map((item) => ({
+    node: item.strategy,
+    get cursor() {
+      return item.cursor;
+    },
+  }));
   return { ...toPage(edges, page), asOfMs: oldestOf(composed), missingChains, missingFacts: missingOf(ctx, composed) };
 }
 

@@ -2,13 +2,14 @@ import type { Gap } from '../../domain/freshness/types.ts';
 import type { Strategy } from '../../domain/strategy/types.ts';
 import { STRATEGY_NAMES } from '../../shared/contract/strategy-names.ts';
 import { renamedGaps } from '../common/gap-names.ts';
+import { oncePer } from '../common/once-per.ts';
 
 /** Tell why fields of a strategy are empty, by their names in the schema. */
-export function strategyGaps({ kind, gaps }: Strategy): readonly Gap[] {
-  return renamedGaps(gaps, STRATEGY_NAMES[kind]).map((gap) =>
+export const strategyGaps: (strategy: Strategy) => readonly Gap[] = oncePer(({ kind, gaps }: Strategy) =>
+  renamedGaps(gaps, STRATEGY_NAMES[kind]).map((gap) =>
     gap.field.startsWith(RULES) ? { ...gap, field: `${RULES}${gap.field.slice(RULES.length).toUpperCase()}` } : gap,
-  );
-}
+  ),
+);
 
 /** Rules of listing are told by the names of their enum. */
 const RULES = 'visibility.checks.';

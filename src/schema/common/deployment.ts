@@ -1,5 +1,6 @@
 import type { Disagreement } from '../../domain/deployment/disagreements.ts';
 import type { ContractTerms, DeploymentTerms } from '../../domain/deployment/terms.ts';
+import { oncePer } from '../../resolvers/common/once-per.ts';
 import { Decimal } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import type { DISAGREEMENT_EFFECTS, DISAGREEMENT_KINDS } from '../../shared/vocabulary.ts';
@@ -9,8 +10,10 @@ import { gapsOf } from './gaps.ts';
 import { FreshnessRef } from './stamp.ts';
 
 const PCT_OF_WAD = -16;
-const pctOf = (share: bigint | undefined): Decimal | null =>
-  share === undefined ? null : new Decimal(share.toString()).shiftedBy(PCT_OF_WAD);
+const liquidationBufferPctOf = oncePer(
+  ({ liquidationBuffer: share }: Pick<DeploymentTerms, 'liquidationBuffer'>): Decimal | null =>
+    share === undefined ? null : new Decimal(share.toString()).shiftedBy(PCT_OF_WAD),
+);
 
 const TERM_GAPS = 'Every term that the contract does not tell, with the value that is taken in its place';
 
@@ -34,7 +37,7 @@ export const MarketDeploymentRef = builder.objectRef<DeploymentTerms>('MarketDep
       type: 'Decimal',
       nullable: true,
       description: 'Points of LTV, in percent, between liquidation and the highest LTV that the contract accepts.',
-      resolve: ({ liquidationBuffer }) => pctOf(liquidationBuffer),
+      resolve: liquidationBufferPctOf,
     }),
     source: t.exposeString('source', {
       nullable: true,
@@ -92,7 +95,7 @@ export const ChainDeploymentRef = builder.objectRef<ChainDeployment>('ChainDeplo
       type: 'Decimal',
       nullable: true,
       description: 'Points of LTV, in percent, between liquidation and the highest LTV that the contract accepts.',
-      resolve: ({ liquidationBuffer }) => pctOf(liquidationBuffer),
+      resolve: liquidationBufferPctOf,
     }),
     swapRouters: t.expose('swapRouters', {
       type: [AllowedPartRef],

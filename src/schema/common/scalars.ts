@@ -87,10 +87,26 @@ function parseDateTime(value: unknown): Date {
   }
 }
 
+/** Times of facts, formatted: the objects of an answer share most of them. */
+const formattedTimes = new Map<number, string>();
+const MAX_FORMATTED_TIMES = 1_000;
+
+/** @throws for a value that is no time */
+function formatDateTime(value: unknown): string {
+  if (typeof value !== 'number') return String(GraphQLDateTimeISO.serialize(value));
+  const known = formattedTimes.get(value);
+  if (known !== undefined) return known;
+  const formatted = String(GraphQLDateTimeISO.serialize(value));
+  if (formattedTimes.size >= MAX_FORMATTED_TIMES) formattedTimes.clear();
+  formattedTimes.set(value, formatted);
+  return formatted;
+}
+
 builder.scalarType('Decimal', {
   description:
     'An exact decimal as a string, never in exponent form, e.g. `"-3.25"`. Unit and places stand at the field.',
-  serialize: (value) => (typeof value === 'string' ? value : new Decimal(value).toFixed()),
+  serialize: (value) =>
+    typeof value === 'string' ? value : value instanceof Decimal ? value.toFixed() : new Decimal(value).toFixed(),
   parseValue: parseDecimal,
   parseLiteral: writtenDigits(parseDecimal),
 });
@@ -139,6 +155,7 @@ builder.scalarType('HexData', {
 // strings, and its URL rewrites the text.
 builder.addScalarType('DateTime', GraphQLDateTimeISO, {
   description: 'RFC 3339 date-time in UTC, e.g. `2026-01-31T12:00:00.000Z`.',
+  serialize: formatDateTime,
   parseValue: parseDateTime,
   parseLiteral: (node) => parseDateTime(valueFromASTUntyped(node)),
 });

@@ -1,4 +1,5 @@
 import { EXIT_SIZES_USD, type ExitSizeUsd, type ExitSweep, type Fact } from '../../domain/facts.ts';
+import { oncePer } from '../../resolvers/common/once-per.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import { builder } from '../builder.ts';
 import { FreshnessRef } from '../common/stamp.ts';
@@ -20,6 +21,10 @@ const ExitSlippageRef = builder.objectRef<ExitSlippage>('ExitSlippage').implemen
   }),
 });
 
+const slippagesOf = oncePer(({ value }: Fact<ExitSweep>): ExitSlippage[] =>
+  EXIT_SIZES_USD.map((sizeUsd) => ({ sizeUsd, slippagePct: value.slippagePct[sizeUsd] })),
+);
+
 export const ExitLiquidityRef = builder.objectRef<Fact<ExitSweep>>('ExitLiquidity').implement({
   description: 'Measured cost of selling the collateral for the stablecoin of the chain.',
   fields: (t) => ({
@@ -33,7 +38,7 @@ export const ExitLiquidityRef = builder.objectRef<Fact<ExitSweep>>('ExitLiquidit
       type: [ExitSlippageRef],
       complexity: { field: 1, multiplier: 4 },
       description: `Loss by size of the sale, smallest first; at most ${EXIT_SIZES_USD.length} sizes.`,
-      resolve: ({ value }) => EXIT_SIZES_USD.map((sizeUsd) => ({ sizeUsd, slippagePct: value.slippagePct[sizeUsd] })),
+      resolve: slippagesOf,
     }),
   }),
 });

@@ -1,4 +1,5 @@
 import type { Strategy } from '../../domain/strategy/types.ts';
+import { oncePer } from '../../resolvers/common/once-per.ts';
 import { requireChain } from '../../resolvers/market/chains.ts';
 import { oracleOf } from '../../resolvers/market/market-facts.ts';
 import { marketOf, tokensOf } from '../../resolvers/strategy/strategies.ts';
@@ -21,6 +22,8 @@ import { TokenPriceRef } from '../market/price.ts';
 import { StrategyRef, TokenRef } from '../refs.ts';
 import { ExitLiquidityTierRef, LinksRef, PointsRef } from './strategy-parts.ts';
 import { VisibilityRef } from './visibility.ts';
+
+const freshnessOf = oncePer(({ freshness, inputFreshness }: Strategy) => ({ ...freshness, ...inputFreshness }));
 
 StrategyRef.implement({
   description:
@@ -73,7 +76,7 @@ StrategyRef.implement({
     freshness: t.field({
       type: FactFreshnessRef,
       description: 'Age of the facts, by group.',
-      resolve: ({ freshness, inputFreshness }) => ({ ...freshness, ...inputFreshness }),
+      resolve: freshnessOf,
     }),
     gaps: t.field(gapsOf((strategy) => strategyGaps(strategy))),
   }),
