@@ -4,6 +4,8 @@ export interface Folder {
   readonly sources: string;
   /** Folders and files of tests; those that start a local world are left out. */
   readonly tests: readonly string[];
+  /** Test files that take too long to run once for each change. */
+  readonly leftOut?: RegExp;
   /** Sources without behaviour of their own: types, and statements of the database. */
   readonly without?: RegExp;
   readonly needsPostgres?: boolean;
@@ -17,7 +19,12 @@ export const FOLDERS: readonly Folder[] = [
     sources: 'src/limits',
     tests: ['test/limits', 'test/graphql'],
   },
-  { name: 'snapshot', sources: 'src/snapshot', tests: ['test/snapshot', 'test/warmers'] },
+  {
+    name: 'snapshot',
+    sources: 'src/snapshot',
+    tests: ['test/snapshot', 'test/warmers'],
+    leftOut: /redis-topologies/,
+  },
   {
     name: 'database',
     sources: 'src/database',

@@ -7,9 +7,10 @@ const IMPORT = /from '(\.[^']+\.ts)'/g;
 const root = join(import.meta.dirname, '../..');
 
 /** The test files of a folder that start no local world, directly or through a helper of the tests. */
-export function testsOf({ tests, needsPostgres }: Folder): readonly string[] {
+export function testsOf({ tests, needsPostgres, leftOut }: Folder): readonly string[] {
   const files = tests.flatMap((path) => filesBelow(join(root, path))).filter((path) => path.endsWith('.test.ts'));
   return files.filter((path) => {
+    if (leftOut?.test(path)) return false;
     const helpers = [...reached(path, new Set())].filter((file) => !file.startsWith(join(root, 'test/support')));
     const texts = helpers.map((file) => readFileSync(file, 'utf8'));
     if (texts.some((text) => STARTS_A_WORLD.test(text))) return false;

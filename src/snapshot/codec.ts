@@ -193,9 +193,16 @@ function untag(json: Json): unknown {
   const [name, content] = first;
   if (name === '$bigint' && typeof content === 'string' && /^-?\d{1,100}$/.test(content)) return BigInt(content);
   if (name === '$decimal' && typeof content === 'string') return decimalOf(content);
-  if (name === '$map' && Array.isArray(content))
-    return new Map(content.map((pair) => untag(pair) as [unknown, unknown]));
-  throw new CodecError(`The persisted facts contain an unknown tag "${name}".`);
+  if (name === '$map' && Array.isArray(content) && content.every(isPair)) return new Map(content.map(entryFrom));
+  throw new CodecError(`The persisted facts contain an invalid tag "${name}".`);
+}
+
+function isPair(json: Json): json is readonly [Json, Json] {
+  return Array.isArray(json) && json.length === 2;
+}
+
+function entryFrom([key, item]: readonly [Json, Json]): [unknown, unknown] {
+  return [untag(key), untag(item)];
 }
 
 /** Characters. Exact quotients have some hundred digits; a longer text would cost the start seconds. */

@@ -2,7 +2,16 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { emptyGroup, type FactGroup, type GroupState } from '../../src/domain/facts.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
-import { CODEC_VERSION, CodecError, decode, decodeGroup, encode, encodeGroup } from '../../src/snapshot/codec.ts';
+import {
+  asGroup,
+  CODEC_VERSION,
+  CodecError,
+  CodecVersionError,
+  decode,
+  decodeGroup,
+  encode,
+  encodeGroup,
+} from '../../src/snapshot/codec.ts';
 import { mergeGroup } from '../../src/snapshot/merge.ts';
 import { price, publication } from './facts.ts';
 
@@ -50,6 +59,104 @@ describe('encodeGroup', () => {
         expect(await read('price', text.replaceAll('\n', ''))).toEqual(state);
       }),
     );
+  });
+});
+
+/** What version 5 writes, character by character: a change of it needs another version. */
+const VERSION_5 = `{"v":5,"group":"price","items":{"$map":[
+["a",{"value":{"usd":{"$decimal":"1.25"}},"asOfMs":5,"source":"coingecko"}],
+["b",{"value":{"usd":{"$decimal":"2"}},"asOfMs":6,"source":"coingecko"}]
+]},"failures":{"$map":[
+["c",{"reason":"timeout","source":"coingecko","sinceMs":7}]
+]},"lastAttemptMs":7,"lastSuccessMs":null}`;
+
+describe('version 5', () => {
+  const state = mergeGroup(
+    'price',
+    emptyGroup(),
+    publication(7, { a: price('1.25', 5), b: price('2', 6) }, { c: 'timeout' }),
+    7,
+  );
+
+  test('behavior: is written and read', async () => {
+    expect(textOf('price', state)).toBe(VERSION_5);
+    expect(await read('price', VERSION_5)).toEqual(state);
+  });
+
+  test('behavior: several pages of items are read', async () => {
+    for (const count of [49, 50, 51, 101]) {
+      const items = Object.fromEntries(Array.from({ length: count }, (_, i) => [`t${i}`, price('1', i)]));
+      const many = mergeGroup('price', emptyGroup(), publication(7, items), 7);
+      expect(await read('price', textOf('price', many))).toEqual(many);
+    }
+  });
+
+  const compact = VERSION_5.replaceAll('\n', '');
+  test.each([
+    ['the group', '"group":"price"', '"group":"oracle"'],
+    ['the items', '"items":{"$map":[', '"items":{"$map":[7,'],
+    ['the key of an item', '["a",', '[5,'],
+    ['the second item alone', '["b",{"value"', '["b",{"worth"'],
+    ['the failures', '"failures":{"$map":[', '"failures":["c",'],
+    ['the key of a failure', '["c",', '[5,'],
+    ['the reason of a failure', '"timeout"', '"sunspots"'],
+    ['the time of the attempt', '"lastAttemptMs":7', '"lastAttemptMs":"7"'],
+    ['the time of the success', '"lastSuccessMs":null', '"lastSuccessMs":"7"'],
+  ])('error: CodecError where %s is damaged, line by line and in one piece', async (_, text, damage) => {
+    for (const whole of [VERSION_5, compact]) {
+      await expect(read('price', whole.replace(text, damage))).rejects.toBeInstanceOf(CodecError);
+    }
+  });
+
+  test('error: another version is named, as far as it is a number', async () => {
+    const versionOf = async (v: string) =>
+      read('price', VERSION_5.replace('"v":5', `"v":${v}`)).catch((error: unknown) => error);
+    for (const [v, version, message] of [
+      ['4', 4, 'The persisted "price" facts are of version 4, not 5.'],
+      ['"old"', null, 'The persisted "price" facts are of version unknown, not 5.'],
+    ] as const) {
+      const error = await versionOf(v);
+      expect(error).toBeInstanceOf(CodecVersionError);
+      expect(error).toMatchObject({ version, message });
+    }
+  });
+
+  test.each([
+    ['no object', 5],
+    ['nothing', null],
+    ['a list', []],
+  ])('error: CodecError for a frame that is %s', (_, frame) => {
+    expect(() => asGroup('price', frame)).toThrow('The persisted "price" facts are incomplete.');
+  });
+});
+
+describe('decode', () => {
+  test.each([
+    ['{"$bigint":"12"}', 12n],
+    ['{"$bigint":"-12"}', -12n],
+    ['{"$decimal":"-0.5"}', new Decimal('-0.5')],
+    [`{"$decimal":"${'1'.repeat(10_000)}"}`, new Decimal('1'.repeat(10_000))],
+    ['{"$map":[]}', new Map()],
+    ['{"a":{}}', { a: {} }],
+  ])('default: %s', (text, expected) => {
+    expect(decode(text)).toEqual(expected);
+  });
+
+  test.each([
+    '{"$bigint":12}',
+    '{"$bigint":"1e2"}',
+    `{"$bigint":"${'1'.repeat(101)}"}`,
+    '{"$decimal":1}',
+    '{"$decimal":"1e2"}',
+    `{"$decimal":"${'1'.repeat(10_001)}"}`,
+    '{"$map":{}}',
+    '{"$map":[7]}',
+    '{"$map":[["a"]]}',
+    '{"$map":[["a",1,2]]}',
+    '{"$set":[]}',
+    'no JSON',
+  ])('error: CodecError for %s', (text) => {
+    expect(() => decode(text)).toThrow(CodecError);
   });
 });
 

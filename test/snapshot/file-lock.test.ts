@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { systemTimers, type Timers } from '../../src/shared/timers.ts';
 import { createFileSnapshot } from '../../src/snapshot/file.ts';
-import { type FileLockDeps, lockFile, SnapshotFileInUseError } from '../../src/snapshot/file-lock.ts';
+import { type FileLock, type FileLockDeps, lockFile, SnapshotFileInUseError } from '../../src/snapshot/file-lock.ts';
 import { processSpace, startOf } from '../../src/snapshot/process-space.ts';
 import { keepAll, price, publication } from './facts.ts';
 import { rememberingLogger } from './logs.ts';
@@ -35,7 +35,117 @@ const here = async (pid: number) => ({
 });
 const elsewhere = { id: 'another', pid: process.pid, host: hostname(), space: 'another container', startedAt: '1' };
 
+describe('startOf', () => {
+  /** Field 22 of a process's line, the name of its program left out. */
+  const fieldOf = async (pid: number) =>
+    (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/\(.*\)/, 'name').split(' ')[21];
+
+  test('behavior: is known whatever the name of the program, and not for a process that does not run', async () => {
+    expect(await startOf(process.pid)).toBe(await fieldOf(process.pid));
+    const program = join(folder, 'a) b (c');
+    await symlink('/bin/sleep', program);
+    const child = spawn(program, ['60']);
+    await once(child, 'spawn');
+    const ended = once(child, 'exit');
+    try {
+      const start = await startOf(child.pid ?? 0);
+      expect([start, /^\d+$/.test(start ?? '')]).toEqual([await fieldOf(child.pid ?? 0), true]);
+    } finally {
+      child.kill('SIGKILL');
+      await ended;
+    }
+    expect(await startOf(child.pid ?? 0)).toBeNull();
+  });
+});
+
 describe('lockFile', () => {
+  test('behavior: is readable for its owner alone, renewed every 2 s, and left by a release without a timer', async () => {
+    const due: number[] = [];
+    const cleared: unknown[] = [];
+    const timers: Timers = {
+      setTimeout: (_callback, ms) => due.push(ms),
+      clearTimeout: (handle) => cleared.push(handle),
+    };
+    const held = await lock({ timers });
+    expect([(await stat(`${path}.lock`)).mode & 0o777, due]).toEqual([0o600, [2_000]]);
+    await held.release();
+    await held.release();
+    expect([cleared[0], await readdir(folder)]).toEqual([1, []]);
+  });
+
+  test('behavior: the lock of another container is free after 15 s without a renewal, looked at twice a second', async () => {
+    await plant(elsewhere);
+    const waits: number[] = [];
+    const timers: Timers = {
+      setTimeout: (callback, ms) => {
+        waits.push(ms);
+        return ms === 500 ? setImmediate(callback) : null;
+      },
+      clearTimeout: () => {},
+    };
+    const held = await lock({ timers });
+    expect(waits).toEqual([...Array.from({ length: 30 }, () => 500), 2_000]);
+    await held.release();
+  });
+
+  test('behavior: the lock of another container is free as soon as it is removed', async () => {
+    await plant(elsewhere);
+    let looks = 0;
+    const timers: Timers = {
+      ...hurried,
+      setTimeout: (callback) => {
+        looks += 1;
+        return looks === 2 ? rm(`${path}.lock`).then(() => setImmediate(callback)) : setImmediate(callback);
+      },
+    };
+    const held = await lock({
+      timers: { ...timers, setTimeout: (callback, ms) => (ms === 500 ? timers.setTimeout(callback, ms) : null) },
+    });
+    expect([looks, (await owner()).pid]).toEqual([2, process.pid]);
+    await held.release();
+  });
+
+  test('behavior: a process that exists and may not be signalled holds its lock', async () => {
+    const theirs = await here(process.ppid);
+    await plant(theirs);
+    const signal = vi.spyOn(process, 'kill');
+    try {
+      for (const [code, isHeld] of [
+        ['EPERM', true],
+        ['ESRCH', false],
+      ] as const) {
+        signal.mockImplementation(() => {
+          throw Object.assign(new Error('not permitted'), { code });
+        });
+        const outcome = await lock().catch((error: unknown) => error);
+        expect([code, outcome instanceof SnapshotFileInUseError]).toEqual([code, isHeld]);
+        if (!isHeld) await (outcome as FileLock).release();
+      }
+    } finally {
+      signal.mockRestore();
+    }
+  });
+
+  test('behavior: a process whose start is not known holds its lock while its pid runs', async () => {
+    await plant({ ...(await here(process.ppid)), startedAt: null });
+    await expect(lock()).rejects.toBeInstanceOf(SnapshotFileInUseError);
+  });
+
+  test('behavior: a lock that was taken away is noticed once, renewed no more and not removed', async () => {
+    const due: (() => void)[] = [];
+    let losses = 0;
+    const timers: Timers = { setTimeout: (callback) => due.push(callback), clearTimeout: () => {} };
+    const held = await lock({ timers, onLost: () => losses++ });
+    expect(await held.isOurs()).toBe(true);
+    await plant(elsewhere);
+    const before = (await stat(`${path}.lock`)).mtimeMs;
+    due.shift()?.();
+    await expect.poll(() => losses).toBe(1);
+    expect([await held.isOurs(), await held.isOurs(), losses, due.length]).toEqual([false, false, 1, 0]);
+    await held.release();
+    expect([await owner(), (await stat(`${path}.lock`)).mtimeMs]).toEqual([elsewhere, before]);
+  });
+
   test('error: SnapshotFileInUseError while another process of this machine runs; its lock is left alone', async () => {
     const theirs = await here(process.ppid);
     await plant(theirs);

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open as openFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { systemTimers } from '../../src/shared/timers.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { FACT_GROUPS } from '../../src/domain/facts.ts';
+import { systemTimers, type Timers } from '../../src/shared/timers.ts';
+import { CodecVersionError } from '../../src/snapshot/codec.ts';
 import { createFileSnapshot } from '../../src/snapshot/file.ts';
+import { setAside } from '../../src/snapshot/file-asides.ts';
 import type { KeepItem } from '../../src/snapshot/merge.ts';
 import type { SnapshotStore } from '../../src/snapshot/types.ts';
 import { describeStore } from './conformance.ts';
@@ -49,7 +52,95 @@ const saved = async (): Promise<void> => {
 
 describeStore('file', { persists: true, create: async () => open() });
 
+/** Timers that a test fires. */
+function manualTimers() {
+  const pending: { readonly fire: () => void; readonly ms: number }[] = [];
+  const timers: Timers = {
+    setTimeout: (fire, ms) => {
+      const one = { fire, ms };
+      pending.push(one);
+      return one;
+    },
+    clearTimeout: (handle) => {
+      const at = pending.indexOf(handle as never);
+      if (at >= 0) pending.splice(at, 1);
+    },
+  };
+  const store = createFileSnapshot({ path, clock: { now: () => 0 }, timers, logger, keep: () => keepAll });
+  return { store, pending };
+}
+const onDisk = () => readFile(path, 'utf8').catch(() => '');
+
 describe('createFileSnapshot', () => {
+  test('behavior: writes a second after the first of several publishes, and again after the next one', async () => {
+    const { store, pending } = manualTimers();
+    await store.publish(1, 'price', publication(1, { a: price('2', 1) }));
+    await store.publish(1, 'price', publication(2, { a: price('3', 2) }));
+    expect(pending.map(({ ms }) => ms)).toEqual([1_000]);
+    expect(await onDisk()).toBe('');
+    for (const { fire } of pending.splice(0)) fire();
+    await vi.waitFor(async () => expect(await onDisk()).toContain('"$decimal":"3"'));
+    await store.publish(1, 'price', publication(3, { a: price('4', 3) }));
+    expect(pending.map(({ ms }) => ms)).toEqual([1_000]);
+    for (const { fire } of pending.splice(0)) fire();
+    await vi.waitFor(async () => expect(await onDisk()).toContain('"$decimal":"4"'));
+    // Closed without a change, it writes nothing and leaves no timer.
+    await rm(path);
+    await store.close();
+    expect([await onDisk(), pending]).toEqual(['', []]);
+  });
+
+  test('behavior: a close writes what waits, and its timer never fires', async () => {
+    const { store, pending } = manualTimers();
+    await store.publish(1, 'price', publication(1, { a: price('2', 1) }));
+    await store.publish(4663, 'price', publication(1, { z: price('7', 1) }));
+    await store.close();
+    expect(pending).toEqual([]);
+    const next = open();
+    await next.restore();
+    const restored = [1, 4663].flatMap((chainId) => [...next.facts(chainId).groups.price.items.keys()]);
+    expect(restored).toEqual(['a', 'z']);
+    await next.close();
+  });
+
+  test('behavior: the file is synced before it is in place, and readable for its owner alone', async () => {
+    const handle = await openFile(folder);
+    const sync = vi.spyOn(Object.getPrototypeOf(handle), 'sync');
+    await handle.close();
+    try {
+      await saved();
+      expect([sync.mock.calls.length, (await stat(path)).mode & 0o777]).toEqual([1, 0o600]);
+    } finally {
+      sync.mockRestore();
+    }
+  });
+
+  test('behavior: a write that fails at its end leaves no part of the file', async () => {
+    await mkdir(path, { recursive: true });
+    await saved();
+    expect(await readdir(join(folder, 'data'))).toEqual(['snapshot.json']);
+    expect(logger.messages).toEqual(['snapshot file cannot be written']);
+  });
+
+  test('behavior: listeners learn of every restored group', async () => {
+    await saved();
+    const store = open();
+    const groups: string[] = [];
+    store.subscribe((_facts, group) => groups.push(group));
+    await store.restore();
+    await store.close();
+    expect(groups).toEqual([...FACT_GROUPS]);
+    expect(logger.messages).toEqual([]);
+  });
+
+  test('behavior: starts where neither lock nor file can be made, and says so', async () => {
+    await writeFile(join(folder, 'data'), 'a file where the folder should be');
+    const store = open();
+    await store.restore();
+    expect(logger.messages).toEqual(['snapshot file cannot be locked', 'snapshot file cannot be read']);
+    await store.close();
+  });
+
   test('behavior: collects publishes into one write, without leftover files', async () => {
     const timers: (() => void)[] = [];
     const store = createFileSnapshot({
@@ -74,6 +165,43 @@ describe('createFileSnapshot', () => {
     const { deployment, price: prices } = store.facts(1).groups;
     expect([deployment.items.size, deployment.lastAttemptMs, prices.items.size]).toEqual([0, null, 2]);
     await store.close();
+  });
+
+  test('behavior: zero is a chain, a version and a time', async () => {
+    await saved();
+    await rewrite((chain) => Object.assign(chain, { chainId: 0, version: 0, publishedMs: 0 }));
+    const store = open();
+    await store.restore();
+    expect([store.facts(0).groups.price.items.size, logger.messages]).toEqual([2, []]);
+    await store.close();
+  });
+
+  test.each([
+    ['without a list of chains', '{}'],
+    ['with a chain that is none', '[5]'],
+  ])('behavior: sets a file %s under a valid checksum aside', async (_what, body) => {
+    await mkdir(join(folder, 'data'));
+    const sha256 = createHash('sha256').update(body).digest('hex');
+    await writeFile(path, `${JSON.stringify({ v: 5, sha256 })}\n${body}\n`);
+    const store = open();
+    await store.restore();
+    expect([await asides(), logger.messages]).toEqual([
+      [expect.stringMatching(/^snapshot\.json\.damaged-/)],
+      ['snapshot file set aside'],
+    ]);
+    await store.close();
+  });
+
+  test('behavior: a file is set aside under what is wrong with it; null where it cannot be renamed', async () => {
+    const rename = async (error: unknown) => {
+      await writeFile(join(folder, 'x'), '');
+      return setAside(join(folder, 'x'), error, Date.UTC(2026, 0, 2, 3, 4, 5, 6));
+    };
+    expect(await rename(new CodecVersionError('It is', null))).toBe(
+      join(folder, 'x.version-unknown-2026-01-02T03-04-05.006Z'),
+    );
+    expect(await rename(new Error('any'))).toBe(join(folder, 'x.damaged-2026-01-02T03-04-05.006Z'));
+    expect(await setAside(join(folder, 'missing'), new Error('any'), 0)).toBeNull();
   });
 
   test.each([
@@ -125,6 +253,10 @@ describe('createFileSnapshot', () => {
       (chain: Json) => set(chain.groups.tokenContract, { hasCode: true, decimals: big('9'.repeat(5_000)) }),
     ],
     ['no groups', (chain: Json) => Object.assign(chain, { groups: [] })],
+    ['a chain id that is none', (chain: Json) => Object.assign(chain, { chainId: -1 })],
+    ['a version between two', (chain: Json) => Object.assign(chain, { version: 0.5 })],
+    ['a time that is no exact number', (chain: Json) => Object.assign(chain, { publishedMs: 2 ** 53 })],
+    ['a group of another version', (chain: Json) => Object.assign(chain.groups.price ?? {}, { v: 4 })],
   ])('behavior: %s under a valid checksum is set aside, and the store starts empty', async (_what, damage) => {
     await saved();
     await rewrite(damage);
@@ -138,8 +270,13 @@ describe('createFileSnapshot', () => {
   test('behavior: files set aside are removed after a week, and so is a part of a file whose writer was killed', async () => {
     await saved();
     const data = join(folder, 'data');
-    const old = ['snapshot.json.damaged-2026-01-01T00-00-00.000Z', 'snapshot.json.version-4-2026-01-01T00-00-00.000Z'];
-    const remaining = ['snapshot.json.damaged-2026-01-08T00-00-00.000Z', 'snapshot.json.mine', 'other.json.123.tmp'];
+    const old = ['snapshot.json.damaged-2026-01-01T00-00-00.999Z', 'snapshot.json.version-4-2026-01-01T00-00-00.000Z'];
+    const remaining = [
+      'snapshot.json.damaged-2026-01-01T00-00-01.000Z', // a week old, to the millisecond
+      'snapshot.json.damaged-2026-13-01T00-00-00.000Z', // no date
+      'snapshot.json.mine',
+      'other.json.123.tmp',
+    ];
     for (const name of [...old, ...remaining, 'snapshot.json.4711.tmp']) await writeFile(join(data, name), 'x');
     const store = open(Date.parse('2026-01-08T00:00:01Z'));
     await store.restore();

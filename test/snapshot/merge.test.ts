@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type ChainFacts, emptyChainFacts, type GroupState, type UsdPrice } from '../../src/domain/facts.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
-import { followGroup, mergePublications, retain, uniteGroups } from '../../src/snapshot/merge.ts';
+import { followGroup, groupsOf, mergePublications, retain, uniteGroups } from '../../src/snapshot/merge.ts';
 import type { Publication } from '../../src/snapshot/types.ts';
 import { price, publication } from './facts.ts';
 
@@ -50,6 +50,47 @@ describe('mergePublications', () => {
   test('behavior: an unconfigured item does not fail the attempt', () => {
     const facts = refreshed([publication(10, { a: price('2', 10) }, { b: 'not_configured' })]);
     expect(facts.groups.price.lastSuccessMs).toBe(10);
+  });
+
+  test('behavior: of two measurements of one time the later publication counts, and an older one changes nothing', () => {
+    const known = refreshed([publication(10, { a: price('2', 10) }), publication(20, {}, { a: 'timeout' })]);
+    const again = mergePublications(known, { price: publication(30, { a: price('3', 10) }) }, 5_000).groups.price;
+    expect([again.items.get('a'), again.failures.size]).toEqual([price('3', 10), 0]);
+    const older = mergePublications(known, { price: publication(30, { a: price('3', 9) }) }, 5_000).groups.price;
+    expect([older.items.get('a'), older.failures]).toEqual([price('2', 10), known.groups.price.failures]);
+    expect([older.lastAttemptMs, older.lastSuccessMs]).toEqual([30, 30]);
+  });
+
+  test('behavior: a key that was read and failed in one refresh was read', () => {
+    const { price: merged } = refreshed([publication(10, { a: price('2', 10) }, { a: 'not_configured' })]).groups;
+    expect([merged.items.size, merged.failures.size, merged.lastSuccessMs]).toEqual([1, 0, 10]);
+  });
+
+  test('behavior: one failing item, or a source that failed as a whole, is no success', () => {
+    const both = refreshed([publication(10, {}, { a: 'not_configured', b: 'timeout' })]).groups.price;
+    expect([both.lastAttemptMs, both.lastSuccessMs]).toEqual([10, null]);
+    const whole = refreshed([publication(10, { a: price('1', 10) }), { ...publication(20), failed: true }]).groups
+      .price;
+    expect([whole.lastAttemptMs, whole.lastSuccessMs]).toEqual([20, 10]);
+  });
+
+  test('behavior: attempts that end in another order keep the latest time', () => {
+    const { price: merged } = refreshed([publication(20), publication(10)]).groups;
+    expect([merged.lastAttemptMs, merged.lastSuccessMs]).toEqual([20, 20]);
+  });
+
+  test('behavior: an unconfirmed value stays until another one is received, or a value is published', () => {
+    const unconfirmed = (usd: number) => ({ value: new Decimal(usd), readings: 1 });
+    const failing = (at: number, usd?: number): Publication<UsdPrice> => ({
+      ...publication(at),
+      failures: new Map([
+        ['a', { reason: 'implausible', source: 'x', ...(usd === undefined ? {} : { suspect: unconfirmed(usd) }) }],
+      ]),
+    });
+    const shown = (history: readonly Publication<UsdPrice>[]) => refreshed(history).groups.price.failures.get('a');
+    expect(shown([failing(10, 5), failing(20)])).toMatchObject({ sinceMs: 10, suspect: unconfirmed(5) });
+    expect(shown([failing(10, 5), failing(20, 6)])).toMatchObject({ sinceMs: 10, suspect: unconfirmed(6) });
+    expect(shown([failing(10, 5), publication(20, { a: price('1', 20) }), failing(30)])?.suspect).toBeUndefined();
   });
 
   test('behavior: never loses an item or a newer measurement', () => {
@@ -123,6 +164,12 @@ describe('facts from the future', () => {
     expect(merged.items).toEqual(ofNow.items);
     expect(merged.failures.get('a')).toEqual({ reason: 'implausible', source: 'coingecko', sinceMs: NOW_MS });
     expect(merged.lastSuccessMs).toBe(ofNow.lastSuccessMs);
+    const still = mergePublications(
+      { ...facts, groups: { ...facts.groups, price: merged } },
+      { price: publication(NOW_MS + 1, { a: price('9', AHEAD_MS + 1) }) },
+      NOW_MS + 1,
+    );
+    expect(still.groups.price.failures.get('a')?.sinceMs).toBe(NOW_MS);
   });
 
   test('behavior: two minutes ahead count as now, more do not', () => {
@@ -169,7 +216,58 @@ describe('followGroup', () => {
   });
 });
 
+describe('groups that two processes attempted at one time', () => {
+  const [one, other] = (['timeout', 'malformed'] as const).map(
+    (reason) => refreshed([publication(20, { b: price('1', 10) }, { a: reason })]).groups.price,
+  ) as [Prices, Prices];
+  const cured = refreshed([publication(20, { a: price('1', 10), b: price('2', 10) })]).groups.price;
+
+  test('behavior: the other one counts', () => {
+    expect(unite(one, other).failures.get('a')?.reason).toBe('malformed');
+    expect(unite(one, cured).items.get('b')).toBe(cured.items.get('b'));
+    expect(follow(one, cured).failures.size).toBe(0);
+    expect(follow(one, other).failures).toEqual(other.failures);
+  });
+
+  test('behavior: one that was never attempted is the older one', () => {
+    const none = refreshed([]).groups.price;
+    expect([unite(none, one), unite(one, none)]).toEqual([one, one]);
+    expect(follow(one, none)).toEqual(one);
+    expect(follow(none, one)).toEqual(one);
+  });
+});
+
 describe('uniteGroups', () => {
+  test('behavior: a failure stays when both have the item of one time, and goes with a newer measurement', () => {
+    const failing = refreshed([publication(10, { a: price('1', 10) }), publication(20, {}, { a: 'timeout' })]).groups
+      .price;
+    const at = (asOfMs: number) => refreshed([publication(30, { a: price('1', asOfMs) })]).groups.price;
+    expect([unite(failing, at(10)).failures.size, unite(failing, at(11)).failures.size]).toEqual([1, 0]);
+    expect([unite(at(10), failing).failures.size, unite(at(11), failing).failures.size]).toEqual([1, 0]);
+  });
+
+  test('behavior: a failure of both has the start of the earlier series and the latest reason', () => {
+    const since = (first: number, latest: number) =>
+      refreshed([publication(first, {}, { a: 'timeout' }), publication(latest, {}, { a: 'malformed' })]).groups.price;
+    for (const [a, b] of [
+      [since(10, 40), since(20, 30)],
+      [since(20, 40), since(10, 30)],
+      [since(10, 30), since(10, 40)],
+    ] as const) {
+      expect(unite(a, b).failures.get('a')).toMatchObject({ reason: 'malformed', sinceMs: 10 });
+    }
+  });
+
+  test('behavior: has the latest attempt and success of both, in either order', () => {
+    const tried = refreshed([publication(10), publication(40, {}, { a: 'timeout' })]).groups.price;
+    const worked = refreshed([publication(30)]).groups.price;
+    const none = refreshed([]).groups.price;
+    const timesOf = ({ lastAttemptMs, lastSuccessMs }: Prices) => [lastAttemptMs, lastSuccessMs];
+    for (const united of [unite(tried, worked), unite(worked, tried)]) expect(timesOf(united)).toEqual([40, 30]);
+    for (const united of [unite(none, worked), unite(worked, none)]) expect(timesOf(united)).toEqual([30, 30]);
+    expect(timesOf(unite(none, none))).toEqual([null, null]);
+  });
+
   test('behavior: has every item of both at its newest measurement, in either order', () => {
     fc.assert(
       fc.property(history, history, (left, right) => {
@@ -218,4 +316,21 @@ describe('retain', () => {
     const facts = refreshed([publication(10, { a: price('1', 10) })]);
     expect(retain(facts, () => true)).toBe(facts);
   });
+
+  test('behavior: drops a failure alone, and looks at the given groups only', () => {
+    const facts = refreshed([publication(10, { a: price('1', 10) }, { c: 'timeout' })]);
+    const remaining = retain(facts, (_group, k) => k !== 'c');
+    expect([remaining.groups.price.items.size, remaining.groups.price.failures.size]).toEqual([1, 0]);
+    expect([remaining.version, remaining.publishedMs, remaining.groups.oracle]).toEqual([
+      1,
+      5_000,
+      facts.groups.oracle,
+    ]);
+    expect(retain(facts, () => false, ['oracle', 'tvl'])).toBe(facts);
+    expect(retain(facts, () => false, ['oracle', 'price']).groups.price.items.size).toBe(0);
+  });
+});
+
+test('groupsOf: in the order of all groups, those that are there', () => {
+  expect(groupsOf({ price: 1, oracle: 1, tvl: undefined })).toEqual(['oracle', 'price']);
 });
