@@ -44,7 +44,7 @@ const LEAST: { readonly [G in FactGroup]: FactGroups[G] } = {
         ...{ oracle: ADDRESS, grossTvlUsd: zero, borrowedUsd: zero, positions: 0 },
       },
     ],
-  } as FactGroups['tvl'],
+  } as unknown as FactGroups['tvl'],
   deployment: {
     ...{ hasCode: false, liquidationBuffer: 0n, yieldFee: 0n, depositFee: 0n, treasury: ADDRESS, isPaused: false },
     ...{ swapRouters: allowed, operators: allowed, code: [{ address: ADDRESS, hasCode: false }] },

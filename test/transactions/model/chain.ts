@@ -43,6 +43,10 @@ export interface ModelChainInput {
   /** What oracles say. */
   readonly priceOf: (oracle: Address) => bigint;
   readonly timestamp: bigint;
+  /** What views answer instead, by name: a value, or a function of the call and the state. `undefined` = they revert. */
+  readonly answers?: Readonly<Record<string, unknown>> | undefined;
+  /** Why nothing can be simulated. */
+  readonly unsimulated?: 'token' | 'node' | undefined;
 }
 
 class Revert extends Error {}
@@ -57,6 +61,10 @@ export function modelChain(input: ModelChainInput) {
 
   function answer({ to, data }: Call, state: ModelState): unknown {
     const name = functionsBySelector.get(data.slice(0, 10) as Hex)?.name;
+    if (name !== undefined && input.answers && name in input.answers) {
+      const given = input.answers[name];
+      return typeof given === 'function' ? given({ to, data }, state) : given;
+    }
     switch (name) {
       case 'market':
         return [PLENTY * 4n, PLENTY * 4n * SHARES, PLENTY, PLENTY * SHARES, timestamp, 0n];
@@ -191,6 +199,26 @@ export function modelChain(input: ModelChainInput) {
         if (sold < state.stock.debt) throw new Revert('the flash loan is not repaid');
         return { ...state, stock: { collateral: 0n, debt: 0n }, received: state.received + sold - state.stock.debt };
       }
+      case 'reallocateAndLeverage':
+        return opened(state, args.leverageParams, args.leverageParams.amountCollateral, fill, logs);
+      case 'reallocateSwapAndLeverage': {
+        const paid = fill(args.swapData, args.minTokenOut, flashLeverageRouter);
+        return opened(state, args.leverageParams, paid, fill, logs);
+      }
+      case 'repay': {
+        const repaid = args.borrowShares > 0n || args.amountRepay > loop.debt ? loop.debt : args.amountRepay;
+        return { ...state, loop: { ...loop, debt: loop.debt - repaid }, received: state.received - repaid };
+      }
+      case 'borrow':
+        return {
+          ...state,
+          loop: within({ ...loop, debt: loop.debt + args.amountBorrow }),
+          received: state.received + args.amountBorrow,
+        };
+      case 'supplyCollateral':
+        return { ...state, loop: { ...loop, collateral: loop.collateral + args.amountCollateral } };
+      case 'withdrawCollateral':
+        return { ...state, loop: within({ ...loop, collateral: loop.collateral - args.amountWithdraw }) };
       case 'approve':
       case 'setAuthorization':
         return state;
@@ -239,6 +267,7 @@ export function modelChain(input: ModelChainInput) {
     simulator: {
       prepare: async () => undefined,
       async simulate({ calls, observations = [], watched }) {
+        if (input.unsimulated) return { simulated: false, because: input.unsimulated };
         let ended: ReturnType<typeof run>;
         try {
           ended = run(calls, 'simulated');

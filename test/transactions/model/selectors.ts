@@ -7,6 +7,7 @@ import { irmAbi } from '../../../src/abi/irm.ts';
 import { morphoBlueAbi } from '../../../src/abi/morpho-blue.ts';
 import { multicall3Abi } from '../../../src/abi/multicall3.ts';
 import { oracleAbi } from '../../../src/abi/oracle.ts';
+import { publicAllocatorAbi } from '../../../src/abi/public-allocator.ts';
 
 const abis: readonly Abi[] = [
   erc20Abi,
@@ -18,6 +19,7 @@ const abis: readonly Abi[] = [
   multicall3Abi,
   oracleAbi,
   aggregatorAbi,
+  publicAllocatorAbi,
 ];
 
 /** The functions that builders read and call, by selector. */
