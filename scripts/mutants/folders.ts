@@ -13,7 +13,12 @@ export interface Folder {
 
 export const FOLDERS: readonly Folder[] = [
   { name: 'domain', sources: 'src/domain', tests: ['test/domain', 'test/services', 'test/resolvers', 'test/warmers'] },
-  { name: 'transactions', sources: 'src/transactions', tests: ['test/transactions', 'test/domain/leverage.test.ts'] },
+  {
+    name: 'transactions',
+    sources: 'src/transactions',
+    tests: ['test/transactions', 'test/domain/leverage.test.ts'],
+    leftOut: /venue-matrix|open\.properties|equity-preview/,
+  },
   {
     name: 'limits',
     sources: 'src/limits',
@@ -30,6 +35,7 @@ export const FOLDERS: readonly Folder[] = [
     sources: 'src/database',
     tests: ['test/database', 'test/services', 'test/keys', 'test/app'],
     without: /migrations\//,
+    leftOut: /database\/(servers|connection)|keys\/cli|services\/(wallets|charts|positions)/,
     needsPostgres: true,
   },
 ];

@@ -10,6 +10,7 @@ import {
 import pg from 'pg';
 import { describe, expect, test, vi } from 'vitest';
 import { createDatabase, type Database } from '../../src/database/client.ts';
+import { clientsWith } from '../../src/database/connection/clients.ts';
 import { DatabaseUnavailableError } from '../../src/database/connection/errors.ts';
 import { guardPool } from '../../src/database/connection/pool.ts';
 import {
@@ -57,7 +58,8 @@ describe(problemOf, () => {
     ['ETIMEDOUT', undefined, 'silent'],
     ['EAI_AGAIN', undefined, 'unknown_host'],
     ['ENOENT', undefined, 'certificate_file'],
-    ['DEPTH_ZERO_SELF_SIGNED_CERT', undefined, 'certificate'],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', undefined, 'certificate_authority'],
+    ['CERT_HAS_EXPIRED', undefined, 'certificate_expired'],
     ['ECONNREFUSED', undefined, 'unreachable'],
     // Five capitals, as a code of Postgres has: a code of Node.
     ['EPIPE', undefined, 'unreachable'],
@@ -84,6 +86,7 @@ describe(problemOf, () => {
   test('behavior: a host with several addresses fails as its first one', () => {
     const all = new AggregateError([coded('ENOTFOUND'), coded('ETIMEDOUT')], '');
     expect(problemOf(all)).toBe('unknown_host');
+    expect(problemOf(Object.assign(all, { code: 'ECONNREFUSED' }))).toBe('unreachable');
     expect(problemOf(new AggregateError([], 'none'))).toBeUndefined();
   });
 });
@@ -410,20 +413,50 @@ describe(createDatabase, () => {
   });
 });
 
+describe(clientsWith, () => {
+  const limits = { statement_timeout: 5, idle_in_transaction_session_timeout: 6 };
+  interface Wire {
+    stream: unknown;
+    attachListeners(stream: EventEmitter): void;
+  }
+  const wireOf = (client: pg.Client) => (client as unknown as { readonly connection: Wire }).connection;
+
+  test('behavior: bytes that are no protocol close the connection with their code, and throw nothing', () => {
+    const client = new (clientsWith(() => false))(limits);
+    const closed: unknown[] = [];
+    const stream = new EventEmitter();
+    wireOf(client).stream = { destroy: (error: unknown) => closed.push(error) };
+    wireOf(client).attachListeners(stream);
+    // An authentication of a kind that does not exist.
+    stream.emit('data', Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0x63]));
+    expect(closed).toEqual([expect.objectContaining({ code: CORRUPTED, message: 'the server sent no valid frame' })]);
+    expect(() => client.emit('error', new Error('broken'))).not.toThrow();
+  });
+
+  test.each([false, true])('behavior: limits of time are left out where a pooler refuses them: %s', (isPlain) => {
+    const { connectionParameters } = new (clientsWith(() => isPlain))(limits) as unknown as {
+      readonly connectionParameters: Readonly<Record<keyof typeof limits, unknown>>;
+    };
+    const { statement_timeout, idle_in_transaction_session_timeout } = connectionParameters;
+    expect([statement_timeout, idle_in_transaction_session_timeout]).toEqual(isPlain ? [false, false] : [5, 6]);
+  });
+});
+
 describe(createReplicaReads, () => {
   /** Reads over a replica that reports these lags; an error is thrown. */
-  function setUp(lags: (string | null | Error)[], maxLagSec = 10) {
+  function setUp(lags: (string | null | Error)[], newest?: Date | null, maxLagSec = 10) {
     const clock = { nowMs: 50_000, now: () => clock.nowMs };
     const logs = captureLogs();
     let checks = 0;
     const driver = new (class extends DummyDriver {
       override async acquireConnection() {
         return {
-          executeQuery: async () => {
+          executeQuery: async ({ sql: text }: { readonly sql: string }) => {
+            if (text.includes('max(sampled_at)')) return { rows: [{ newest }] as never[] };
             checks += 1;
             const lag = lags.length > 1 ? lags.shift() : lags[0];
             if (lag instanceof Error) throw lag;
-            return { rows: [{ lag }] as never[] };
+            return { rows: [{ isStandby: newest === undefined, lag }] as never[] };
           },
           streamQuery: async function* () {},
         };
@@ -460,6 +493,8 @@ describe(createReplicaReads, () => {
     ['10', 'replica 1'],
     ['10.001', 'primary 1'],
     [null, 'primary 1'],
+    ['-119.999', 'replica 1'],
+    ['-120', 'primary 1'],
   ])('behavior: a replica that is %s s behind, of 10, is read: %s', async (lag, place) => {
     const { read, reads } = setUp([lag]);
     expect(await read(1)).toBe(place);
@@ -509,6 +544,30 @@ describe(createReplicaReads, () => {
     await expect(broken.read(1)).rejects.toThrow('a defect');
     fail();
   });
+
+  test.each([
+    [new Date(50_000), 'replica 1'],
+    [new Date(40_000), 'replica 1'],
+    [new Date(39_999), 'primary 1'],
+    [null, 'primary 1'],
+  ])('behavior: a copy that is no standby is as late as its newest sample, %s: %s', async (newest, place) => {
+    expect(await setUp([null], newest).read(1)).toBe(place);
+  });
+
+  test.each(['42P01', '42703', '3F000'])(
+    'behavior: code %s is another schema, until a read works again',
+    async (code) => {
+      const { clock, logs, read, reads, fail } = setUp(['0']);
+      fail(coded(code));
+      expect([await read(1), await read(2)]).toEqual(['primary 1', 'primary 2']);
+      clock.nowMs += 5_000;
+      expect([await read(3), reads.status()]).toEqual(['primary 3', { problem: 'other_schema', sinceMs: 50_000 }]);
+      expect(logs.take()).toEqual(['warn read replica is not used: it has another schema {}']);
+      fail();
+      clock.nowMs += 5_000;
+      expect([await read(4), reads.status()]).toEqual(['replica 4', { problem: null, sinceMs: null }]);
+    },
+  );
 
   test('behavior: an outage of the replica is named before its lag', async () => {
     const { clock, read, reads, watch } = setUp(['11']);

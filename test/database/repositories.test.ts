@@ -5,6 +5,7 @@ import { runMigrateCli } from '../../src/database/cli.ts';
 import { createDatabase, type Database } from '../../src/database/client.ts';
 import { createKeyRepository, LAST_USED_RESOLUTION_MS, type NewKeyRecord } from '../../src/database/keys.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
+import { type Migration, migrations } from '../../src/database/migrations/index.ts';
 import { createPortfolioSampleRepository } from '../../src/database/portfolio-samples.ts';
 import { createProxyRepository } from '../../src/database/proxies.ts';
 import { createRecordedRateRepository } from '../../src/database/recorded-rates.ts';
@@ -12,11 +13,11 @@ import { createRegistrationRepository } from '../../src/database/registrations.t
 import { grantsFor } from '../../src/database/rights.ts';
 import { createSampleRepository, SAMPLES_KEPT_DAYS } from '../../src/database/samples.ts';
 import { DatabaseTooNewError, schemaStateOf } from '../../src/database/schema-state.ts';
-import { createSightingRepository } from '../../src/database/sightings.ts';
 import type { CampaignRecord } from '../../src/domain/facts.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import type { Address } from '../../src/shared/ids.ts';
 import { parseMarketId } from '../../src/shared/ids.ts';
+import { captureLogs } from '../support/log-capture.ts';
 import { createTestDatabase, type TestDatabase } from '../support/process/postgres.ts';
 
 /* The edges of what the repositories store, read and forget. */
@@ -44,7 +45,7 @@ beforeAll(async () => {
   );
 });
 const TABLES = [
-  ...(['rate_samples', 'apy_samples', 'portfolio_samples', 'drift_sightings', 'api_keys'] as const),
+  ...(['rate_samples', 'apy_samples', 'portfolio_samples', 'api_keys'] as const),
   ...(['position_proxies', 'incentive_campaigns', 'position_registrations'] as const),
 ];
 afterEach(async () => {
@@ -171,19 +172,6 @@ describe('totals of portfolios', () => {
     for (const one of all) await samples.record(one);
     expect(await samples.since([1], 0)).toEqual(all.slice(1));
     expect(await samples.since([1], T + HOUR_MS)).toEqual(all.slice(2));
-  });
-});
-
-describe('sightings', () => {
-  test('behavior: nothing runs without any; of no wallets there are none', async () => {
-    const sightings = createSightingRepository(db);
-    await sightings.remember(1, [], T);
-    expect(queries).toEqual([]);
-    await sightings.remember(1, [{ key: 'a', wallet: WALLET }], T);
-    expect([await sightings.firstSeen(1, []), await sightings.firstSeen(1, [WALLET])]).toEqual([
-      new Map(),
-      new Map([['a', T]]),
-    ]);
   });
 });
 
@@ -353,6 +341,20 @@ describe('migrations', () => {
     await sql`delete from gateway_migrations where name ~ '^(0001_a|0002_b|0003_c|9999_z)$'`.execute(db);
   });
 
+  test('behavior: what was applied is logged once, and a schema of a newer version is named', async () => {
+    const logs = captureLogs();
+    const more = { name: '9998_y', up: [sql`select 1`] };
+    const run = (own: readonly Migration[]) => migrateDatabase(database.url, { logger: logs.logger, known: own });
+    expect(await run([...migrations, more])).toEqual(['9998_y']);
+    await run([...migrations, more]);
+    await run(migrations);
+    expect(logs.take()).toEqual([
+      'info database migrated {"applied":["9998_y"]}',
+      'info the schema is of a newer version {"newer":["9998_y"]}',
+    ]);
+    await sql`delete from gateway_migrations where name = '9998_y'`.execute(db);
+  });
+
   test('behavior: the rights of a role are those on each table', () => {
     const lines = grantsFor('service').trim().split('\n');
     expect(lines.toSorted()).toEqual([
@@ -360,9 +362,14 @@ describe('migrations', () => {
       'GRANT SELECT ON position_registrations TO "service";',
       'GRANT SELECT, INSERT, UPDATE ON api_keys TO "service";',
       'GRANT SELECT, INSERT, UPDATE ON position_proxies TO "service";',
-      ...['apy_samples', 'drift_sightings', 'incentive_campaigns', 'portfolio_samples', 'rate_samples'].map(
-        (table) => `GRANT SELECT, INSERT, UPDATE, DELETE ON ${table} TO "service";`,
-      ),
+      ...[
+        'apy_samples',
+        'drift_history',
+        'drift_sightings',
+        'incentive_campaigns',
+        'portfolio_samples',
+        'rate_samples',
+      ].map((table) => `GRANT SELECT, INSERT, UPDATE, DELETE ON ${table} TO "service";`),
     ]);
   });
 

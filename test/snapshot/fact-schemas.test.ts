@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { EXIT_SIZES_USD, FACT_GROUPS, type FactGroup, type FactGroups, type Failure } from '../../src/domain/facts.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { parseMarketId } from '../../src/shared/ids.ts';
-import { isFact, isFailure } from '../../src/snapshot/fact-schemas.ts';
+import { readFact, readFailure } from '../../src/snapshot/fact-schemas.ts';
 
 const ADDRESS = '0x0000000000000000000000000000000000000000';
 const MARKET = parseMarketId(`0x${'0'.repeat(64)}`);
@@ -58,6 +58,7 @@ const LEAST: { readonly [G in FactGroup]: FactGroups[G] } = {
   tokenContract: { hasCode: false, decimals: 0n, symbol: 'USDC' },
 };
 
+const isFact = (group: FactGroup, value: unknown) => readFact(group, value) !== undefined;
 const fact = (value: unknown) => ({ value, asOfMs: 0, source: 'test' });
 
 type Path = readonly (string | number)[];
@@ -126,14 +127,15 @@ describe('failures', () => {
   };
 
   test('behavior: with and without an unconfirmed value', () => {
-    expect(isFailure(failure)).toBe(true);
+    expect(readFailure(failure)).toEqual(failure);
     const { suspect: _none, ...plain } = failure;
-    expect(isFailure(plain)).toBe(true);
+    expect(readFailure(plain)).toEqual(plain);
+    expect(readFailure({ ...plain, reason: 'sunspots' })).toEqual({ ...plain, reason: 'server_error' });
   });
 
   test('behavior: a field of another type, or below its least value, is not readable', () => {
     for (const [path, wrong] of [
-      [['reason'], 'sunspots'],
+      [['reason'], 1],
       [['source'], 1],
       [['sinceMs'], -1],
       [['suspect', 'value'], 1],
@@ -141,7 +143,7 @@ describe('failures', () => {
       [['suspect', 'readings'], -1],
       [['suspect', 'readings'], 0.5],
     ] as const) {
-      expect(isFailure(replaced(failure, path, wrong))).toBe(false);
+      expect(readFailure(replaced(failure, path, wrong))).toBeUndefined();
     }
   });
 });

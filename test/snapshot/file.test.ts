@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { FACT_GROUPS } from '../../src/domain/facts.ts';
 import { systemTimers, type Timers } from '../../src/shared/timers.ts';
-import { CodecVersionError } from '../../src/snapshot/codec.ts';
+import { CODEC_VERSION, CodecVersionError } from '../../src/snapshot/codec.ts';
 import { createFileSnapshot } from '../../src/snapshot/file.ts';
 import { setAside } from '../../src/snapshot/file-asides.ts';
 import type { KeepItem } from '../../src/snapshot/merge.ts';
@@ -182,7 +182,7 @@ describe('createFileSnapshot', () => {
   ])('behavior: sets a file %s under a valid checksum aside', async (_what, body) => {
     await mkdir(join(folder, 'data'));
     const sha256 = createHash('sha256').update(body).digest('hex');
-    await writeFile(path, `${JSON.stringify({ v: 5, sha256 })}\n${body}\n`);
+    await writeFile(path, `${JSON.stringify({ v: CODEC_VERSION, sha256 })}\n${body}\n`);
     const store = open();
     await store.restore();
     expect([await asides(), logger.messages]).toEqual([
