@@ -87,7 +87,7 @@ const perPoint = ({ cpuMs, points }: Cost): number => cpuMs / points;
 /** Send a request with a new document, because documents are cached. */
 async function send(url: string, { path = '/graphql', init }: Attack, i: number) {
   const body = typeof init.body === 'string' ? init.body.replaceAll('query A', `query A${i}n`) : init.body;
-  const answer = await fetch(`${url}${path}`, { ...init, ...(body === undefined ? {} : { body }) } as RequestInit);
+  const answer = await fetch(`${url}${path}`, { ...init, body } as RequestInit);
   // A slow reader is sent the compressed body.
   const { byteLength } = await answer.arrayBuffer();
   const bytes = Number(answer.headers.get('content-length') ?? byteLength);

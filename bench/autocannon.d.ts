@@ -4,7 +4,7 @@ declare module 'autocannon' {
     method?: string;
     headers?: Record<string, string>;
     body?: string;
-    setupRequest?: (request: Request) => Request;
+    setupRequest?: ((request: Request) => Request) | undefined;
   }
   interface Options {
     url: string;

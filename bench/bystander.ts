@@ -105,6 +105,6 @@ function requestOf({ path = '/graphql', init }: Attack): AttackerInput['request'
     path,
     method: init.method ?? 'GET',
     headers: { ...(init.headers as Record<string, string> | undefined) },
-    ...(typeof init.body === 'string' ? { body: init.body } : {}),
+    body: typeof init.body === 'string' ? init.body : undefined,
   };
 }

@@ -1,4 +1,5 @@
 import autocannon from 'autocannon';
+import { withoutUndefined } from '../src/shared/without-undefined.ts';
 import type { Child } from './child.ts';
 
 export interface Shot {
@@ -32,8 +33,8 @@ export async function measure(child: Child, shot: Shot, ms: number, connections 
       requests: [
         {
           method,
-          headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-          ...(body === undefined ? {} : { setupRequest: (request) => ({ ...request, body: body() }) }),
+          headers: withoutUndefined({ ...headers, 'content-type': body && 'application/json' }),
+          setupRequest: body && ((request) => ({ ...request, body: body() })),
         },
       ],
     });

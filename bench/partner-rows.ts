@@ -1,3 +1,4 @@
+import { withoutUndefined } from '../src/shared/without-undefined.ts';
 import { OPS_KEY, PARTNER_KEY } from '../test/http/front.ts';
 import type { Shot } from './load.ts';
 import { BUILD, BUILD_PATH, type PartnerWorld } from './partner-world.ts';
@@ -57,7 +58,7 @@ export function rowsOf({ strategyId, loan, collateral, wallets, ...steps }: Part
 export function initOf({ method = 'GET', headers = {}, body }: Shot): RequestInit {
   return {
     method,
-    headers: { ...headers, ...(body ? { 'content-type': 'application/json' } : {}) },
+    headers: withoutUndefined({ ...headers, 'content-type': body && 'application/json' }),
     body: body?.() ?? null,
   };
 }

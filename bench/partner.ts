@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http';
+import { withoutUndefined } from '../src/shared/without-undefined.ts';
 import { startChild } from './child.ts';
 import { type Measured, measure, median, type Shot } from './load.ts';
 import { initOf, type PartnerRow, rowsOf } from './partner-rows.ts';
@@ -54,7 +55,7 @@ async function oneByOne(url: string, { path, method = 'GET', headers = {}, body 
     await new Promise<void>((resolve, reject) => {
       const sent = request(
         `${url}${path}`,
-        { agent, method, headers: { ...headers, ...(body ? { 'content-type': 'application/json' } : {}) } },
+        { agent, method, headers: withoutUndefined({ ...headers, 'content-type': body && 'application/json' }) },
         (response) => response.resume().on('end', resolve).on('error', reject),
       );
       sent.on('error', reject).end(body?.());

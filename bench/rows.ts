@@ -10,7 +10,7 @@ export interface RowBytes {
   readonly headers: Readonly<Record<string, string>>;
   /** Every header of the service's answer that a server does not add by itself. */
   readonly head: Readonly<Record<string, string>>;
-  readonly etag?: string;
+  readonly etag?: string | undefined;
 }
 
 /** `bare` writes the body with the few headers that it needs; `same` writes all bytes of the service's answer. */

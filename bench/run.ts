@@ -149,7 +149,7 @@ async function arrange(service: Child, folder: string): Promise<{ rows: readonly
     const head = Object.fromEntries(Object.entries(headers).filter(([field]) => !OF_THE_SERVER.has(field)));
     const needed = shot.status === 304 ? ['etag'] : ['content-type', 'content-encoding', 'content-length'];
     const few = Object.fromEntries(Object.entries(headers).filter(([field]) => needed.includes(field)));
-    bytes.push({ name, file, headers: few, head, ...(shot.status === 304 ? { etag } : {}) });
+    bytes.push({ name, file, headers: few, head, etag: shot.status === 304 ? etag : undefined });
   }
   return { rows, bytes };
 }

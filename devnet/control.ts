@@ -143,8 +143,8 @@ async function handle(options: ControlOptions, request: IncomingMessage): Promis
     case 'POST /faults': {
       const { provider, fault, path, times } = parse(faultBody, await readJson(request));
       upstreams.faults.set(provider, fault, {
-        ...(path === undefined ? {} : { path }),
-        ...(times === undefined ? {} : { times }),
+        path,
+        times,
       });
       return { faults: upstreams.faults.list() };
     }

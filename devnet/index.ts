@@ -25,7 +25,7 @@ export interface WorldOptions {
   /** A running Postgres; absent: an embedded one is started. */
   readonly databaseUrl?: string | undefined;
   /** Differences from the usual deployment of the product's contract. */
-  readonly deployment?: Partial<DeploymentSettings>;
+  readonly deployment?: Partial<DeploymentSettings> | undefined;
   /** Called at each step of the start with a line for people. */
   readonly onStep?: ((text: string) => void) | undefined;
   /** Starts the chains; default: own processes. */
@@ -78,7 +78,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         chains: catalog.chains,
         ports: takenPorts(options.chainPorts ?? {}),
         mining: options.mining,
-        ...(options.deployment === undefined ? {} : { deployment: options.deployment }),
+        deployment: options.deployment,
         clock,
         logger,
       });

@@ -41,7 +41,7 @@ async function open() {
   const admin = createKeyAdmin({
     db,
     clock: systemClock,
-    ...(env.KEY_PEPPER === undefined ? {} : { pepper: env.KEY_PEPPER }),
+    pepper: env.KEY_PEPPER,
   });
   return {
     admin,

@@ -1,10 +1,11 @@
 import { Agent, request } from 'node:http';
+import { withoutUndefined } from '../../src/shared/without-undefined.ts';
 
 export interface Call {
   /** Kind of call, for the table. */
   readonly name: string;
   /** Expected answers: a status, or a refusal as its status and code. Absent: 200 only. */
-  readonly expects?: readonly string[];
+  readonly expects?: readonly string[] | undefined;
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -138,7 +139,10 @@ function ask(agent: Agent, target: string, call: Call): Promise<Answer> {
         agent,
         method: call.method,
         timeout: LIMIT_MS,
-        headers: { ...(call.body === undefined ? {} : { 'content-type': 'application/json' }), ...call.headers },
+        headers: withoutUndefined({
+          'content-type': call.body === undefined ? undefined : 'application/json',
+          ...call.headers,
+        }),
       },
       (response) => {
         const { statusCode = 0, headers } = response;
@@ -172,7 +176,7 @@ function answerOf(statusCode: number, retryAfter: string | undefined, body: stri
 }
 
 /** Code and message of a refusal, in the envelope of REST or of GraphQL. */
-function refusalIn(body: string): { readonly code?: string; readonly message?: string } {
+function refusalIn(body: string): { readonly code?: string | undefined; readonly message?: string | undefined } {
   interface Refusal {
     readonly code?: string;
     readonly message?: string;
@@ -182,10 +186,7 @@ function refusalIn(body: string): { readonly code?: string; readonly message?: s
     const { error, errors } = JSON.parse(body) as { readonly error?: Refusal; readonly errors?: readonly Refusal[] };
     const refusal = error ?? errors?.[0];
     const code = refusal?.code ?? refusal?.extensions?.code;
-    return {
-      ...(code === undefined ? {} : { code }),
-      ...(refusal?.message === undefined ? {} : { message: refusal.message }),
-    };
+    return { code, message: refusal?.message };
   } catch {
     return {};
   }

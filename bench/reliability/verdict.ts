@@ -20,7 +20,7 @@ export interface Measure {
   /** MB per minute; `null` = too few samples. */
   readonly slope: number | null;
   /** Slope above which it counts as growing. */
-  readonly maxSlope?: number;
+  readonly maxSlope?: number | undefined;
 }
 
 export interface Verdict {
@@ -109,7 +109,7 @@ function measureOf<T extends { readonly atMin: number }>(
   maxSlope?: number,
 ): Measure {
   const slope = points.length < 2 ? null : slopeOf(points, pick);
-  return { name, values: points.map(pick), slope, ...(maxSlope === undefined ? {} : { maxSlope }) };
+  return { name, values: points.map(pick), slope, maxSlope };
 }
 
 function rangeOf(values: readonly number[]): string {

@@ -14,7 +14,7 @@ export interface AttackerInput {
     readonly path: string;
     readonly method: string;
     readonly headers: Readonly<Record<string, string>>;
-    readonly body?: string;
+    readonly body?: string | undefined;
   };
 }
 

@@ -7,13 +7,13 @@ import { projectRoot } from '../root.ts';
 export interface AnvilOptions {
   readonly chainId: number;
   /** Absent: a free one. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Time of the genesis block, unix seconds. */
   readonly timestamp: number;
   /** Number of past blocks that can be read. Older states are dropped, because they take gigabytes of disk per hour. */
   readonly history: number;
   /** Path of the binary; absent: the one of the optional npm package, else `anvil` on PATH. */
-  readonly anvilBin?: string;
+  readonly anvilBin?: string | undefined;
 }
 
 export interface Anvil {

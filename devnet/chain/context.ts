@@ -143,7 +143,7 @@ async function sendInOneBlock(client: DevnetClient, transactions: readonly Trans
 async function explain(client: DevnetClient, { from, to, data, value, label }: Transaction): Promise<string> {
   const what = `Deployment step failed: ${label ?? concatHex([data.slice(0, 10) as Hex])} from ${from} to ${to}`;
   try {
-    await client.call({ account: from, to, data, ...(value === undefined ? {} : { value }) });
+    await client.call({ account: from, to, data, value });
     return `${what} (it passes when run again)`;
   } catch (error) {
     return `${what}: ${error instanceof Error ? error.message : String(error)}`;

@@ -28,10 +28,10 @@ export interface StartChainsOptions {
    */
   readonly mining: 'interval' | 'auto';
   /** Differences from the usual deployment of the product's contract. */
-  readonly deployment?: Partial<DeploymentSettings>;
+  readonly deployment?: Partial<DeploymentSettings> | undefined;
   readonly clock?: Clock;
   /** Path of the anvil binary, when neither the npm package nor PATH has it. */
-  readonly anvilBin?: string;
+  readonly anvilBin?: string | undefined;
   readonly logger?: Logger;
 }
 
@@ -90,8 +90,8 @@ async function startChain(
     chainId: chain.chainId,
     timestamp: Math.floor((options.clock ?? systemClock).now() / 1000),
     history: HISTORY_BLOCKS[options.mining],
-    ...(port === undefined ? {} : { port }),
-    ...(options.anvilBin === undefined ? {} : { anvilBin: options.anvilBin }),
+    port,
+    anvilBin: options.anvilBin,
   });
   try {
     const client = createDevnetClient(chain.chainId, anvil.rpcUrl, chain.contracts.multicall3);

@@ -168,6 +168,7 @@ function spawnGuard(removeWithParent: readonly string[]): ChildProcess {
 }
 
 function serverArguments(options: ServerOptions, port: number): string[] {
+  const durable = options.ephemeral ? 'off' : 'on';
   const settings: Record<string, string> = {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
@@ -179,7 +180,9 @@ function serverArguments(options: ServerOptions, port: number): string[] {
     jit: 'off',
     log_min_error_statement: 'panic', // no SQL in logs
     log_error_verbosity: 'terse', // and no values
-    ...(options.ephemeral ? { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' } : {}),
+    fsync: durable,
+    synchronous_commit: durable,
+    full_page_writes: durable,
     ...options.settings,
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);

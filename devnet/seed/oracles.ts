@@ -7,7 +7,7 @@ import { marketKey } from './markets.ts';
  * quote feed); `rate`: a vault's redemption rate, of no feed; `opaque`: another contract, which names no source.
  */
 export type OracleSeed =
-  | { readonly kind: 'feed'; readonly heartbeatSec: number; readonly quoteHeartbeatSec?: number }
+  | { readonly kind: 'feed'; readonly heartbeatSec: number; readonly quoteHeartbeatSec?: number | undefined }
   | { readonly kind: 'rate' }
   | { readonly kind: 'opaque' };
 
@@ -17,7 +17,7 @@ const DAY = 24 * HOUR;
 const feed = (heartbeatSec: number, quoteHeartbeatSec?: number): OracleSeed => ({
   kind: 'feed',
   heartbeatSec,
-  ...(quoteHeartbeatSec === undefined ? {} : { quoteHeartbeatSec }),
+  quoteHeartbeatSec,
 });
 const rate: OracleSeed = { kind: 'rate' };
 const opaque: OracleSeed = { kind: 'opaque' };

@@ -53,9 +53,9 @@ export const FAULT_KINDS: readonly FaultKind[] = faultSchema.options.map((option
 
 export interface FaultOptions {
   /** Only requests whose path and query contain this text. */
-  readonly path?: string;
+  readonly path?: string | undefined;
   /** Only that many requests; after them the provider answers correctly. */
-  readonly times?: number;
+  readonly times?: number | undefined;
 }
 
 export interface ActiveFault extends FaultOptions {

@@ -63,7 +63,7 @@ export async function startUpstreams(options: UpstreamOptions): Promise<Upstream
     log,
     logger,
     sleep,
-    ...(port === undefined ? {} : { port }),
+    port,
   });
   const urls = PROVIDERS.map((name) => [name, `${server.origin}${providers[name].base}`]);
   return {

@@ -17,8 +17,8 @@ export interface RecordedRequest {
   readonly query: Readonly<Record<string, string>>;
   /** Names of the received headers. */
   readonly headers: readonly string[];
-  readonly body?: unknown;
-  readonly fault?: FaultKind;
+  readonly body?: unknown | undefined;
+  readonly fault?: FaultKind | undefined;
   /** `null` = no answer (yet). */
   readonly status: number | null;
 }
@@ -44,8 +44,8 @@ export function createRequestLog(clock: Clock): RequestLog {
         path,
         query: Object.fromEntries([...query].map(([key, value]) => [key, SECRET_QUERY.has(key) ? PRESENT : value])),
         headers: Object.keys(headers).sort(),
-        ...(body === undefined ? {} : { body }),
-        ...(fault === undefined ? {} : { fault }),
+        body,
+        fault,
         status: null as number | null,
       };
       remaining.push(record);

@@ -23,7 +23,7 @@ interface Dependencies {
   readonly logger: Logger;
   readonly sleep: Sleep;
   /** Absent: a free one. */
-  readonly port?: number;
+  readonly port?: number | undefined;
 }
 
 /**

@@ -59,9 +59,9 @@ async function runOnce(options: RunOptions) {
         MUTANTS_FOLDER: options.folder,
         MUTANTS_TESTS: JSON.stringify(options.tests),
         MUTANTS_RESULTS: file,
-        ...(options.isolate ? { MUTANTS_ISOLATE: '1' } : {}),
-        ...(options.needsPostgres ? { MUTANTS_POSTGRES: '1' } : {}),
-        ...(options.coverageFile === undefined ? {} : { MUTANTS_COVERAGE: options.coverageFile }),
+        MUTANTS_ISOLATE: options.isolate ? '1' : undefined,
+        MUTANTS_POSTGRES: options.needsPostgres ? '1' : undefined,
+        MUTANTS_COVERAGE: options.coverageFile,
       },
     },
   );

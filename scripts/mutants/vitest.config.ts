@@ -28,7 +28,7 @@ export default defineConfig({
     include: JSON.parse(MUTANTS_TESTS) as string[],
     exclude: [],
     setupFiles: [join(import.meta.dirname, 'setup.ts')],
-    ...(MUTANTS_POSTGRES === undefined ? {} : { globalSetup: [join(root, 'test/support/global-setup.ts')] }),
+    globalSetup: MUTANTS_POSTGRES === undefined ? [] : [join(root, 'test/support/global-setup.ts')],
     pool: 'forks',
     isolate: MUTANTS_ISOLATE !== undefined,
     testTimeout: 60_000, // a busy machine is no failure; loops without end are counted

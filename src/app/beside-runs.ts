@@ -1,6 +1,6 @@
 import { DatabaseUnavailableError } from '../database/connection/errors.ts';
+import { settlesWithin } from '../shared/calls/wait-timeout.ts';
 import type { Timers } from '../shared/timers.ts';
-import { settlesWithin } from '../shared/wait-timeout.ts';
 
 /** How long a run waits for a reading of the database. Without it a run goes on as during an outage. */
 const READ_WAIT_MS = 2_000;

@@ -1,8 +1,8 @@
 import { createAnswerBytes } from '../chain/rpc/client.ts';
 import { printable } from '../chain/rpc/node.ts';
 import { type ChainNodes, createChainNodes } from '../chain/rpc/nodes.ts';
+import { READER_WAIT_MS } from '../shared/calls/wait-timeout.ts';
 import type { ChainId } from '../shared/ids.ts';
-import { READER_WAIT_MS } from '../shared/wait-timeout.ts';
 import type { AppDeps } from './deps.ts';
 import type { Telemetry } from './telemetry.ts';
 

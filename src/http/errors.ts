@@ -3,6 +3,7 @@ import { appErrorBehind, variableOf } from '../schema/common/input-errors.ts';
 import { AppError, ERROR_CODES, type ErrorCode } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import { loggedError } from '../shared/scrub.ts';
+import { withoutUndefined } from '../shared/without-undefined.ts';
 
 export interface ErrorExtensions {
   readonly code: ErrorCode;
@@ -110,7 +111,7 @@ function protocolError(
       retryable,
       details: formattedDetails,
       correlationId,
-      ...(http && { http }),
+      ...withoutUndefined({ http }),
     },
   });
 }
@@ -139,7 +140,7 @@ function build(message: string, error: unknown, extensions: ErrorExtensions): Gr
     extensions: {
       ...extensions,
       // Yoga checks for the key itself, so without a status it has to be absent.
-      ...(http && { http }),
+      ...withoutUndefined({ http }),
     },
   });
 }

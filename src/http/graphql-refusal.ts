@@ -2,6 +2,7 @@ import type { GraphQLError } from 'graphql';
 import { WINDOW_SEC } from '../limits/limits.ts';
 import { budgetExtension, budgetHeaders, type RequestContext } from '../limits/request-context.ts';
 import type { RestResponse } from '../rest/types.ts';
+import { withoutUndefined } from '../shared/without-undefined.ts';
 
 const RESPONSE_TYPE = 'application/graphql-response+json';
 
@@ -14,19 +15,21 @@ export function graphqlRefusal(
   const { http, ...extensions } = error.extensions;
   const { status, retryAfterSec } = extensions as { status?: number | undefined; retryAfterSec?: number | undefined };
   const mediaType = accept?.includes(RESPONSE_TYPE) ? RESPONSE_TYPE : 'application/json';
+  const budget = requestContext ? budgetHeaders(requestContext, WINDOW_SEC) : undefined;
+  const budgetLeft = requestContext ? budgetExtension(requestContext, WINDOW_SEC) : undefined;
   return {
     status: status ?? 500,
-    headers: {
+    headers: withoutUndefined({
       'content-type': `${mediaType}; charset=utf-8`,
       'cache-control': 'no-store',
-      ...(retryAfterSec === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterSec)) }),
-      ...(extensions.code === 'unauthorized' ? { 'www-authenticate': 'Bearer' } : {}),
-      ...(requestContext && budgetHeaders(requestContext, WINDOW_SEC)),
-      ...(extensions.code === 'method_not_allowed' ? { allow: 'GET, POST' } : {}),
-    },
+      'retry-after': retryAfterSec === undefined ? undefined : String(Math.ceil(retryAfterSec)),
+      'www-authenticate': extensions.code === 'unauthorized' ? 'Bearer' : undefined,
+      ...budget,
+      allow: extensions.code === 'method_not_allowed' ? 'GET, POST' : undefined,
+    }),
     body: JSON.stringify({
       errors: [{ ...error.toJSON(), extensions }],
-      ...(requestContext && budgetExtension(requestContext, WINDOW_SEC)),
+      ...budgetLeft,
     }),
   };
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import type { RestResponse, StreamResponse } from '../rest/types.ts';
 import { type Headers, joinHeaders } from '../shared/headers.ts';
+import { withoutUndefined } from '../shared/without-undefined.ts';
 import { chooseEncoding, createCompressor } from './compression.ts';
 
 /** Maximum bytes to read of an unused body, so that its sender gets to read the answer. */
@@ -78,10 +79,10 @@ export async function writeStream(
   ...common: readonly Headers[]
 ): Promise<void> {
   const encoding = isEvents ? 'identity' : chooseEncoding(req.headers['accept-encoding'], () => true);
-  const encoded: Headers = {
-    ...(isEvents ? {} : { vary: 'accept-encoding' }),
-    ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }),
-  };
+  const encoded = withoutUndefined({
+    vary: isEvents ? undefined : 'accept-encoding',
+    'content-encoding': encoding === 'identity' ? undefined : encoding,
+  });
   const isSent = !res.destroyed && !res.headersSent;
   if (isSent) res.writeHead(status, joinHeaders(...common, budget, headers, encoded));
   if (!isSent || req.method === 'HEAD') {

@@ -71,7 +71,7 @@ function openCluster(settings: RedisSettings, name: string, times: ClientTimes):
     slotsRefreshTimeout: times.commandMs,
     redisOptions: { ...optionsOf(settings, times), connectionName: name },
     // A certificate has the names of its nodes, not their addresses.
-    ...(address.isTls ? { dnsLookup: (host, callback) => callback(null, host) } : {}),
+    dnsLookup: address.isTls ? (host, callback) => callback(null, host) : undefined,
   };
   return new Cluster([...address.nodes], options) as unknown as Redis;
 }

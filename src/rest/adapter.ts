@@ -4,6 +4,7 @@ import type { Clock } from '../shared/clock.ts';
 import { AppError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import { loggedError } from '../shared/scrub.ts';
+import { withoutUndefined } from '../shared/without-undefined.ts';
 import { type ErrorContent, errorResponse, isErrorCode } from './envelope.ts';
 import {
   ignoredParameters,
@@ -160,12 +161,12 @@ type StartedRow =
     };
 
 function headersOf({ surface }: AnyRoute, { keyed }: Entry): Readonly<Record<string, string>> {
-  return {
+  return withoutUndefined({
     'content-type': 'application/json; charset=utf-8',
     'cache-control': surface === 'Public' && !keyed ? 'public, max-age=5' : 'no-store',
     // With a key the same row is private.
-    ...(surface === 'Public' ? { vary: 'authorization' } : {}),
-  };
+    vary: surface === 'Public' ? 'authorization' : undefined,
+  });
 }
 
 /** The request for the cache. An answer to a key has no entity tag, so its validators do not count. */

@@ -1,4 +1,5 @@
 import { ERROR_CODES, type ErrorCode } from '../shared/errors.ts';
+import { withoutUndefined } from '../shared/without-undefined.ts';
 import type { RestResponse } from './types.ts';
 
 /** Content of the error envelope, from the pipeline or from the adapter. */
@@ -16,13 +17,13 @@ export function errorResponse(failure: ErrorContent, correlationId: string): Res
   const details = failure.details ?? (allow === undefined ? undefined : { allow });
   return {
     status: failure.status,
-    headers: {
+    headers: withoutUndefined({
       'content-type': 'application/json; charset=utf-8',
       'cache-control': 'no-store',
-      ...(failure.retryAfterSec === undefined ? {} : { 'retry-after': String(Math.ceil(failure.retryAfterSec)) }),
-      ...(allow === undefined ? {} : { allow: allow.join(', ') }),
-      ...(failure.code === 'unauthorized' ? { 'www-authenticate': 'Bearer' } : {}),
-    },
+      'retry-after': failure.retryAfterSec === undefined ? undefined : String(Math.ceil(failure.retryAfterSec)),
+      allow: allow?.join(', '),
+      'www-authenticate': failure.code === 'unauthorized' ? 'Bearer' : undefined,
+    }),
     body: JSON.stringify({ error: { code, message, correlationId, details } }),
   };
 }

@@ -1,11 +1,11 @@
 import type { Chain } from '../catalog/types.ts';
 import type { CandleQuery, CandlesPort, ChartsPort } from '../resolvers/common/services.ts';
+import { answeredInTime } from '../shared/calls/wait-timeout.ts';
 import type { Clock } from '../shared/clock.ts';
 import { UpstreamUnavailableError } from '../shared/errors.ts';
 import type { ChainId } from '../shared/ids.ts';
 import { createStaleIfError } from '../shared/stale-if-error.ts';
 import type { Timers } from '../shared/timers.ts';
-import { answeredInTime } from '../shared/wait-timeout.ts';
 import type { DexPool, OhlcvPort, PriceChart, PriceChartPort } from '../upstreams/types.ts';
 import { createUnlistedAssetQuota } from './unlisted-assets.ts';
 

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
+import { settlesWithin } from './calls/wait-timeout.ts';
 import type { Clock } from './clock.ts';
 import { isFromFuture } from './observed.ts';
 import type { Timers } from './timers.ts';
-import { settlesWithin } from './wait-timeout.ts';
 
 export interface Loaded<V> {
   readonly value: V;

@@ -5,6 +5,7 @@ import { createCircuitBreaker } from '../shared/calls/circuit-breaker.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Timers } from '../shared/timers.ts';
+import { withoutUndefined } from '../shared/without-undefined.ts';
 import { type Budget, createBudget } from './budget.ts';
 import type { ProviderConfig } from './config.ts';
 import { UpstreamError } from './errors.ts';
@@ -237,7 +238,11 @@ export function createHttp(deps: HttpDeps): Http {
 
 function headersOf({ secrets }: HttpDeps, { post }: HttpRequest): Readonly<Record<string, string>> {
   const json = 'application/json';
-  return { accept: json, ...(post === undefined ? {} : { 'content-type': json }), ...secrets?.headers };
+  return {
+    accept: json,
+    ...withoutUndefined({ 'content-type': post === undefined ? undefined : json }),
+    ...secrets?.headers,
+  };
 }
 
 /** Create what records and logs the state of a provider. */

@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import ts from 'typescript';
-import { describe, expect, it } from 'vitest';
-import { parse, sourceFiles } from './sources.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { filesOf, parse, sourceFiles } from './sources.ts';
+
+// The first test parses every file, which takes long on a busy machine.
+vi.setConfig({ testTimeout: 180_000 });
 
 const MAX_FILE_LINES = 350;
 const MAX_FUNCTION_LINES = 100;
@@ -43,6 +46,41 @@ describe('sizes', () => {
     const counts = new Map<string, number>();
     for (const file of sourceFiles) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
     expect([...counts].filter(([, count]) => count > MAX_FILES_IN_FOLDER)).toEqual([]);
+  });
+});
+
+const bare = (node: ts.Expression): ts.Expression =>
+  ts.isParenthesizedExpression(node) ? bare(node.expression) : node;
+
+/** The spreads that add properties on a condition: `...(x && { … })` and `...(x ? { … } : {})`. */
+function conditionalSpreads(source: ts.SourceFile): string[] {
+  const found: string[] = [];
+  const isEmpty = (node: ts.Expression) => ts.isObjectLiteralExpression(node) && node.properties.length === 0;
+  const visit = (node: ts.Node): void => {
+    if (ts.isSpreadAssignment(node)) {
+      const spread = bare(node.expression);
+      const isConditional = ts.isConditionalExpression(spread)
+        ? [spread.whenTrue, spread.whenFalse].some((side) => isEmpty(bare(side)))
+        : ts.isBinaryExpression(spread) && spread.operatorToken.kind === ts.SyntaxKind.AmpersandAmpersandToken;
+      if (isConditional) found.push(`${source.fileName}: ${node.getText()}`);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+describe('optional properties', () => {
+  it('default: no object takes properties from a conditional spread', () => {
+    const files = ['src', 'test', 'bench', 'devnet', 'scripts'].flatMap(filesOf);
+    const withSpread = files.filter((file) => readFileSync(file, 'utf8').includes('...('));
+    expect(withSpread.map(parse).flatMap(conditionalSpreads)).toEqual([]);
+  });
+
+  it('behavior: detects both forms, and allows a choice of two objects', () => {
+    const text = 'const o = { ...(a && { a }), ...(b ? { b } : {}), ...(c === 0 ? {} : { c }), ...(d ? e : f), ...g };';
+    const source = ts.createSourceFile('spreads.ts', text, ts.ScriptTarget.Latest, true);
+    expect(conditionalSpreads(source)).toHaveLength(3);
   });
 });
 

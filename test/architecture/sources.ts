@@ -2,11 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import ts from 'typescript';
 
-/** Every source file of the product, by its path from the root. What is generated is checked where it is made. */
-export const sourceFiles: readonly string[] = readdirSync('src', { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts'))
-  .map((name) => join('src', name))
-  .filter((file) => !file.includes('/generated/'));
+/** Every TypeScript file of a folder, by its path from the root. Tests of the generators check generated files. */
+export function filesOf(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(folder, name))
+    .filter((file) => !file.includes('/generated/'));
+}
+
+export const sourceFiles = filesOf('src');
 
 export interface Import {
   readonly file: string;

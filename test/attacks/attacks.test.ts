@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errorEnvelopeOf } from '../../src/rest/schemas/errors.ts';
+import { withoutUndefined } from '../../src/shared/without-undefined.ts';
 import { type Front, startFront, UNLIMITED } from '../http/front.ts';
 import { attackCorpus, refusedCorpus } from './corpus.ts';
 import { costlyCorpus } from './costly.ts';
@@ -13,7 +14,7 @@ afterAll(() => front.stop());
 
 const corpus = refusedCorpus();
 
-/** What a refusal may take of the processor, however busy the machine is; far above what it does take, far below what an attack would want. */
+/** Upper limit of the CPU time of a refusal on a busy machine; far above the usual time, far below the cost of an attack. */
 const QUICK_MS = 1_000;
 /** Most bytes of an answer, which may wait for its reader, per point. */
 const BYTES_PER_POINT = 2 ** 20;
@@ -35,7 +36,7 @@ describe('attacks', () => {
     const started = process.cpuUsage();
     const answer = await front.send(attack.path ?? '/graphql', {
       ...attack.init,
-      // The status says what it is only to those who accept the media type that allows it.
+      // Only a media type that allows it has the status of the error.
       headers: { accept: 'application/graphql-response+json, application/json', ...attack.init.headers },
     });
     const { user, system } = process.cpuUsage(started);
@@ -46,7 +47,7 @@ describe('attacks', () => {
     const error = answer.body.error ?? answer.body.errors?.[0]?.extensions;
     expect(error).toMatchObject({ code: attack.code, correlationId: answer.headers.get('x-correlation-id') });
     const { code, correlationId, details } = error;
-    const envelope = { error: { code, message: '', correlationId, ...('details' in error && { details }) } };
+    const envelope = { error: { code, message: '', correlationId, ...withoutUndefined({ details }) } };
     expect(errorEnvelopeOf(code).safeParse(envelope).error).toBeUndefined();
     expect(answer.text).not.toMatch(/\bat .*\.[jt]s:\d+|node_modules|SyntaxError/);
     expect(Object.values(answer.body.data ?? {}).every((field) => field === null)).toBe(true);

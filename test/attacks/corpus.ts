@@ -32,7 +32,7 @@ function cycle(length: number): string {
   return `{ ...C0 } ${times(length, (i) => `fragment C${i} on Query { ...C${(i + 1) % length} }`).join(' ')}`;
 }
 
-/** Everything: what is refused, and what is answered at its price. */
+/** All attacks: refused ones, and ones that are answered for their cost. */
 export function attackCorpus(): readonly Attack[] {
   return [...refusedCorpus(), ...costlyCorpus()];
 }
@@ -210,7 +210,7 @@ function costly(): Attack[] {
       'bad_request',
     ),
     post(
-      '15,000 words that are no chain',
+      '15,000 values that are not chains',
       {
         query: 'query($c:[ChainId!]){strategies(filter:{chainIds:$c}){totalCount}}',
         variables: { c: times(15_000, () => 'x') },
@@ -218,7 +218,7 @@ function costly(): Attack[] {
       'bad_request',
     ),
     query(
-      'aliases of what asks an upstream',
+      'aliases of a field that calls an upstream',
       `{${times(25, (i) => `a${i}:priceChart(coinId:"c${i}"){source prices{at value} marketCaps{value} totalVolumes{value}}`).join(' ')}}`,
     ),
   ];

@@ -11,7 +11,7 @@ const query = (name: string, text: string, variables?: object): Attack => ({
   init: {
     method: 'POST',
     headers: JSON_TYPE,
-    body: JSON.stringify({ query: text, ...(variables ? { variables } : {}) }),
+    body: JSON.stringify({ query: text, variables }),
   },
   status: ALLOWED,
 });
@@ -175,7 +175,7 @@ const FILES = [
   '/graphiql/graphql-worker.js',
 ];
 
-/** Requests that are let in, or refused late, with what they cost: each different every time that it is sent. */
+/** Requests that are admitted, or refused late, with their costs. Each is different every time it is sent. */
 export function costlyCorpus(): readonly Attack[] {
   const requested = [...READING, ...EXECUTING, ...INTROSPECTING];
   return [
@@ -191,7 +191,7 @@ export function costlyCorpus(): readonly Attack[] {
     get('/graphql', { accept: 'text/html' }, 'GraphiQL'),
     ...PERSISTED.flatMap((name) => {
       const { sha256: documentId } = manifest[name];
-      // Executed again for each, because what was asked for differs.
+      // Executed each time, because the requests differ.
       const request = (i: number) => ({ documentId, variables: { other: `query A${i}` } });
       const attack = (title: string, body: unknown): Attack => ({
         name: title,

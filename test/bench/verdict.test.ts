@@ -90,7 +90,7 @@ describe('startLoad', () => {
     const promise = new Promise<void>((done) => {
       resolve = done;
     });
-    const call: Call = { name: 'call', method: 'GET', path, ...(expects === undefined ? {} : { expects }) };
+    const call: Call = { name: 'call', method: 'GET', path, expects };
     let sent = 0;
     const load = startLoad({
       targets: () => (sent < 1 ? [`http://127.0.0.1:${port}`] : []),

@@ -14,7 +14,7 @@ const [ethereum, robinhood] = structuredClone(curatedChains) as [ChainData, Chai
 type MarketRow = ChainData['markets'][number];
 type TokenRow = ChainData['tokens'][number];
 
-/** Build the catalog with one chain changed, and give what it throws. */
+/** Build the catalog with one chain changed. @returns the thrown error */
 function refusal(change: (chain: Mutable<ChainData>) => void, data: ChainData = ethereum): unknown {
   const chain = structuredClone(data) as Mutable<ChainData>;
   change(chain);
@@ -172,7 +172,7 @@ describe('overlay', () => {
     ],
     ['a market whose token nobody lists', [{ chainId: 1, markets: [market] }]],
     [
-      'a collateral that nobody described',
+      'a collateral without a description',
       [{ chainId: 1, tokens: [(({ description: _, ...rest }) => rest)(token)], markets: [market] }],
     ],
     ['a curated token again', [{ chainId: 1, tokens: [base as TokenRow] }]],

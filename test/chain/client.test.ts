@@ -18,7 +18,7 @@ const TO = `0x${'11'.repeat(20)}` as const;
 const MEGABYTE = 1024 * 1024;
 
 let server: Server;
-/** What came in each HTTP request, as it was parsed. */
+/** The parsed body of each HTTP request. */
 let bodies: (RpcRequest | RpcRequest[])[];
 let headers: IncomingMessage['headers'];
 /** Answers an HTTP request. */

@@ -4,12 +4,15 @@ import { type Clock, systemClock } from '../../src/shared/clock.ts';
 import type { ChainId } from '../../src/shared/ids.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 
-/** What a scripted node can do: everything, its blocks are named by their numbers. */
+/** Calls in one batch of a node. */
+const MAX_BATCH = 500;
+
+/** The capabilities of a scripted node: all, with blocks addressed by number. */
 export const CAPABLE: NodeCapabilities = {
   chainId: 1,
   simulateV1: 'works',
   stateOverrides: 'works',
-  batchSize: 500,
+  batchSize: MAX_BATCH,
   callGas: 50_000_000n,
   blockHash: 'missing',
   blockTags: { safe: 'works', finalized: 'works' },
@@ -33,7 +36,7 @@ export function fixedNode({
   chainId = 1,
   rpcUrl,
   timeoutMs,
-  batchSize,
+  batchSize = MAX_BATCH,
   clock = systemClock,
   onRequest,
 }: FixedNode): ChainNodes {
@@ -43,11 +46,11 @@ export function fixedNode({
     clock,
     logger: silentLogger,
     retryCount: 0,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    timeoutMs,
     fetchOf: () => (input, init) => {
       onRequest?.();
       return fetch(input, init);
     },
-    probe: async () => ({ ...CAPABLE, chainId, ...(batchSize === undefined ? {} : { batchSize }) }),
+    probe: async () => ({ ...CAPABLE, chainId, batchSize }),
   });
 }

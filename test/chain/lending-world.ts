@@ -51,7 +51,7 @@ export async function startLendingWorld(): Promise<LendingWorld> {
       return encodeFunctionResult({ abi: irmAbi, functionName, result: args[1].totalBorrowAssets });
     }
     if (to.startsWith('0x0000000000000000000000')) {
-      // By default an oracle of its own kind, without feeds.
+      // By default an unknown kind of oracle, without feeds.
       if (data !== PRICE_SELECTOR) return 'silence';
       return encodeFunctionResult({ abi: oracleAbi, functionName: 'price', result: PRICE });
     }
@@ -72,7 +72,7 @@ export async function startLendingWorld(): Promise<LendingWorld> {
   };
 }
 
-/** What `market` returns. */
+/** The result of `market`. */
 export function marketAnswer(result: readonly [bigint, bigint, bigint, bigint, bigint, bigint]): Hex {
   return encodeFunctionResult({ abi: morphoBlueAbi, functionName: 'market', result });
 }

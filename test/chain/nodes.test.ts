@@ -23,7 +23,7 @@ let a: RpcProxy;
 let b: RpcProxy;
 let nowMs: number;
 let nodes: ChainNodes;
-/** Which node was asked what. */
+/** The requests to each node. */
 let requested: { readonly node: number; readonly method: string; readonly at: unknown }[];
 
 beforeAll(async () => {
@@ -157,7 +157,7 @@ describe('createChainNodes', () => {
       expect(await session.run(numberAt)).toBe(BigInt(BLOCKS));
       expect(await session.run(async ({ block }) => block)).toEqual(first);
     }
-    // Each call names a hash that its own node told: no other node knows it.
+    // Each call uses a block hash of its own node, which no other node knows.
     const actual = new Map(nodes.status().map(({ place, head }) => [place, head?.hash]));
     for (const { node, at } of callsOf()) expect(at).toEqual({ blockHash: actual.get(node) });
   });
@@ -193,7 +193,7 @@ describe('createChainNodes', () => {
     expect(nodes.status().map(({ status }) => status)).toEqual(['ok', 'failing']);
   });
 
-  it('behavior: never reads from a node of another chain, whatever its height', async () => {
+  it('behavior: never reads from a node of another chain at any height', async () => {
     const other = await startAnvil({ chainId: 5, timestamp: START_SEC + BLOCKS * BLOCK_SEC, history: 10 });
     const mixed = createChainNodes({
       chainId: 1,
@@ -217,7 +217,7 @@ describe('createChainNodes', () => {
   });
 });
 
-describe('a reader who waits', () => {
+describe('a waiting reader', () => {
   /** Timers of which the first for this time fires at once, and no other. */
   const fireFor = (firedMs: number): Timers => {
     let isFired = false;
@@ -305,7 +305,7 @@ describe('a reader who waits', () => {
 });
 
 describe('probes', () => {
-  /** How often each node was probed, and what it can do. */
+  /** Number of probes of each node, and its capabilities. */
   let probes: number;
   let can: NodeCapabilities;
   const found = () => {
@@ -399,7 +399,7 @@ describe('probes', () => {
   });
 });
 
-/** Wait for what a node's late answer changes. */
+/** Wait for the effect of a node's late answer. */
 async function settled(done: () => boolean): Promise<void> {
   while (!done()) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -14,7 +14,7 @@ const MILLION = 1_000_000n;
 
 let node: ScriptedNode;
 let nodes: ChainNodes;
-/** What contracts do instead of answering with their own address. */
+/** Answers of contracts other than their own address. */
 let script: Map<Address, Answer>;
 beforeEach(async () => {
   script = new Map();

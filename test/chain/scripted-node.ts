@@ -72,7 +72,7 @@ const CHAIN_ID = toFunctionSelector('getChainId()');
 /** The selector of Error(string). */
 const REASON: Hex = '0x08c379a0';
 
-/** Start a JSON-RPC node on loopback that knows one multicall contract, and whatever `contracts` answers. */
+/** Start a JSON-RPC node on loopback with one multicall contract and the contracts of `contracts`. */
 export async function startScriptedNode(multicall3: Address, contracts: Contracts): Promise<ScriptedNode> {
   const word = (value: bigint): Hex => encodeAbiParameters([{ type: 'uint256' }], [value]);
   const inner = (to: Address, data: Hex): Answer => {

@@ -14,7 +14,7 @@ const uint = (value: bigint) => ok(encodeAbiParameters([{ type: 'uint256' }], [v
 const text = (value: string) => ok(encodeAbiParameters([{ type: 'string' }], [value]));
 const REVERTED: CallResult = { ok: false, reason: 'reverted' };
 
-/** What the first token is known to be when it answers so, and every other one soundly. */
+/** The result for the first token with these answers, while every other token answers well. */
 function firstOf(decimals: CallResult, symbol: CallResult) {
   const sound = plan.slice(2).map((_, i) => (i % 2 === 0 ? uint(18n) : text('SOUND')));
   return foldTokenContracts(chain, [decimals, symbol, ...sound]);
@@ -41,7 +41,7 @@ describe('foldTokenContracts', () => {
     expect(firstToken(uint(6n), symbol)).toEqual({
       hasCode: true,
       decimals: 6n,
-      ...(shown === undefined ? {} : { symbol: shown }),
+      symbol: shown,
     });
   });
 

@@ -23,7 +23,7 @@ const deployed = (
   }
 ).contracts;
 
-/** What `src/abi` declares of each deployed contract. */
+/** The declarations of `src/abi` for each deployed contract. */
 const declared: Readonly<Record<string, Abi>> = {
   FlashLeverage: flashLeverageAbi,
   FlashLeverageRouter: flashLeverageRouterAbi,
@@ -75,7 +75,7 @@ test.each([...Object.keys(deployed), 'SwapVenue'])('%s: the runtime fits the cod
   expect((deployedBytecode.length - 2) / 2).toBeLessThanOrEqual(MAX_RUNTIME_BYTES);
 });
 
-/** What decides selectors, topics and how answers are read; names of inputs and mutability do not. */
+/** The parts that decide selectors, topics and decoding: no input names, no mutability. */
 function signaturesOf(abi: Abi): string[] {
   return abi
     .flatMap((item) => {

@@ -19,7 +19,7 @@ const depositFee = (amount: bigint) => (amount * DEPOSIT_FEE) / WAD;
 const worthOf = async (key: string, collateral: bigint) =>
   (collateral * (await world().chain.oraclePrice(world().market(key)))) / 10n ** 36n;
 
-/** What the treasury and Alice got of a token while something ran. */
+/** The amounts of a token that the treasury and Alice received during an action. */
 async function gains(symbol: string, run: () => Promise<unknown>) {
   const read = () => Promise.all([world().balance(symbol, TREASURY), world().balance(symbol, alice)]);
   const [treasury, user] = await read();

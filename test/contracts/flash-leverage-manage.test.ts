@@ -278,7 +278,7 @@ describe('owner functions', () => {
     expect((await world().refusal(call(enable, OWNER)))?.name).toBe('FlashLeverage__UnsupportedMarket');
   });
 
-  test('error: fees above what the contract allows', async () => {
+  test('error: fees above the limit of the contract', async () => {
     const yieldFee = (fee: bigint) => world().refusal(call(leverageCall('updateYieldFee', [fee]), OWNER));
     const depositFee = (fee: bigint) => world().refusal(call(leverageCall('updateDepositFee', [fee]), OWNER));
     expect(await yieldFee(WAD / 10n)).toBeUndefined();

@@ -25,7 +25,7 @@ async function planOpen(tokenIn: string, amountIn: bigint, key: string, ltvPct: 
   return { args: [address, amountIn, swapData, minOut, params] as const, minOut, value: isNative ? amountIn : 0n };
 }
 
-/** A reallocation that brings USDT from a neighbour market, and what the vault asks for it. */
+/** A reallocation of USDT from another market, and the vault's fee for it. */
 function reallocation(amount: string) {
   const { market, units } = world();
   const vault = vaultSeeds.find(({ symbol }) => symbol === 'lcUSDT');
@@ -74,7 +74,7 @@ describe('swapAndLeverage', () => {
   });
 
   test('behavior: returns unused pay tokens to the caller', async () => {
-    // The calldata sells half of what is paid in.
+    // The calldata sells half of the payment.
     const half = await planOpen('USDC', world().units('USDC', '2500'), STABLE, '50');
     await world().approve('USDC', alice, world().router, world().units('USDC', '5000'));
     const before = await world().balance('USDC', alice);
@@ -171,7 +171,7 @@ describe('reallocateAndLeverage', () => {
 
   test('behavior: without the reallocation the market has too little', async () => {
     const { params } = await prepare();
-    // Morpho says "insufficient liquidity", which the proxy does not pass on.
+    // Morpho reverts with "insufficient liquidity"; the proxy drops the reason.
     expect(await world().refusal(call(routerCall('reallocateAndLeverage', [[], params])))).toEqual({
       name: 'Error',
       args: ['UserProxy: Call Failed'],

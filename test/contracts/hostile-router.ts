@@ -23,7 +23,7 @@ export async function creationOf(contract: string, args: readonly unknown[] = []
   return encodeDeployData({ abi, bytecode, args });
 }
 
-/** Deploy a contract for a stranger. */
+/** Deploy a contract from an unrelated account. */
 export async function deploy({ client }: World, contract: string, args?: readonly unknown[]): Promise<Address> {
   const nonce = await client.getTransactionCount({ address: mallory });
   await client.impersonateAccount({ address: mallory });

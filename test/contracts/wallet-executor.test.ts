@@ -83,7 +83,7 @@ describe('WalletExecutor', () => {
   it('behavior: a word of an earlier answer is appended to the data', async () => {
     const [, results] = await run([
       { to: TARGET, data: pad('0x2a') },
-      // The second word from the end: what it was sent.
+      // The second word from the end: the sent value.
       { to: TARGET, tailOf: 1n, tailWord: 2n },
       { to: TARGET, tailOf: 1n, tailWord: 6n },
     ]);

@@ -139,8 +139,7 @@ function createWorld(local: LocalChain) {
     approve,
     send,
     /** The custom error that a call is refused with, or undefined when it passes. */
-    refusal: ({ from, to, data, value }: Call) =>
-      refusal(client.call({ account: from, to, data, ...(value ? { value } : {}) })),
+    refusal: ({ from, to, data, value }: Call) => refusal(client.call({ account: from, to, data, value })),
     /** Parameters that open a market's position at an LTV. */
     leverageParams: (key: string, amount: bigint, ltvPct: string, amountCollateral = amount) =>
       planLeverage(ctx, market(key), amount, amountCollateral, ltvPct),

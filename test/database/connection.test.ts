@@ -56,7 +56,7 @@ async function problem(work: Promise<unknown>): Promise<string> {
   return 'problem' in error ? error.problem : error.message;
 }
 
-describe('what is wrong with a database', () => {
+describe('problems of a database', () => {
   test('behavior: a wrong password, database or address', async () => {
     const wrong = [
       changed((url) => Object.assign(url, { password: 'wrong' })),
@@ -260,7 +260,7 @@ describe.runIf(hasPgBouncer)('PgBouncer in transaction mode (needs the program p
     });
   });
 
-  test('behavior: lets its clients wait while its Postgres is gone: the second statement fails at once', async () => {
+  test('behavior: queues its clients while Postgres is down: the second statement fails at once', async () => {
     const pooler = await startPgBouncer(
       changed((url) => Object.assign(url, { port: '1' })),
       [],

@@ -12,7 +12,7 @@ import { parseMarketId } from '../../src/shared/ids.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { createTestDatabase, type TestDatabase } from '../support/process/postgres.ts';
 
-/* What a process with a clock ahead wrote: it stands against nothing that is written now, is not read, and is removed. */
+/* Rows of a process whose clock is ahead: they block no new row, are not read, and are removed. */
 
 const MINUTE_MS = 60_000;
 /** Ten past an hour: the rows ahead are of the same hour and day. */

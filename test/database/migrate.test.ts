@@ -96,7 +96,7 @@ describe('migrateDatabase', () => {
     };
     const all = [...migrations, expand, contract];
     await migrateDatabase(database.url, { known: all });
-    // The version in between knows what is required; the one before does not.
+    // The version in between knows the required migration; the version before does not.
     expect(await migrateDatabase(database.url, { known: all.slice(0, -1) })).toEqual([]);
     for (const start of [migrateDatabase, requireMigrated]) {
       const refused = start(database.url);

@@ -164,7 +164,7 @@ describe('TLS and a standby', () => {
       expect(logs.take()).toEqual([expect.stringContaining('read replica is not used')]);
     });
 
-    test('behavior: reads the primary while the replica is away, says so once, and returns to it', async () => {
+    test('behavior: reads the primary while the replica is down, logs it once, and returns to the replica', async () => {
       const { reads, where } = setUp(3_600);
       expect(await where()).toBe(true);
       const { port } = new URL(standby.url);

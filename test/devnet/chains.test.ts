@@ -13,7 +13,7 @@ import { Decimal, fromUnits } from '../../src/shared/decimal.ts';
 import { catalog, STARTED_AT, sdkId, useChains } from './world.ts';
 
 const on = useChains();
-/** How far the chain may be from the tables: what the seeded positions of wallets move. */
+/** Tolerance between the chain and the tables: the effect of the seeded positions. */
 const TOLERANCE = '0.005';
 const extraAbi = parseAbi([
   'function DOMAIN_SEPARATOR() view returns (bytes32)',

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { artifactOf, compileContracts, type SolcOutput, toArtifacts } from '../../devnet/chain/compile.ts';
 import { COLD_START_MS } from './world.ts';
 
-/** EIP-170: what a real chain would accept as the code of one contract. */
+/** EIP-170: the largest code of one contract on a real chain. */
 const CODE_SIZE_LIMIT = 24_576;
 
 const code = { bytecode: { object: '6001' }, deployedBytecode: { object: '6002' } };

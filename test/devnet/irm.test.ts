@@ -33,7 +33,7 @@ const sampled = fc.sample(
   { numRuns: 1000, seed: 4663 },
 );
 
-/** A market of its own for each case, so that each has its own stored rate. */
+/** A separate market for each case, so that each has its own stored rate. */
 function paramsOf(index: number) {
   return {
     loanToken: zeroAddress,

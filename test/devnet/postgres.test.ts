@@ -136,7 +136,7 @@ describe('startPostgres', () => {
     const guards = await childrenOf(child.pid);
     for (const guard of guards.filter((pid) => pid !== server)) process.kill(guard, 'SIGKILL');
     await kill(child, 'SIGKILL');
-    await query(url, 'select 1'); // orphaned: nobody is left to end it
+    await query(url, 'select 1'); // orphaned: no parent is left to end it
     const again = await start();
     await expect(query(url, 'select 1')).rejects.toThrow();
     expect(await query(again.url, 'select 1 as one')).toEqual([{ one: 1 }]);

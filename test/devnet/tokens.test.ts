@@ -55,11 +55,11 @@ describe('TestToken', () => {
     expect(await on(1).client.readContract(allowance)).toBe(2n);
   });
 
-  it('error: nobody but the owner mints', async () => {
+  it('error: only the owner mints', async () => {
     await expect(call('USDC', testTokenAbi, 'mint', [alice, 1n])).rejects.toThrow();
   });
 
-  it('error: nobody spends more than the allowance or the balance', async () => {
+  it('error: refuses to spend more than the allowance or the balance', async () => {
     await expect(call('USDC', erc20Abi, 'transferFrom', [bob, alice, 1n])).rejects.toThrow();
     await expect(call('USDC', erc20Abi, 'transfer', [bob, 2n ** 128n])).rejects.toThrow();
   });

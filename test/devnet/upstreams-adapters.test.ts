@@ -16,7 +16,7 @@ import {
 } from '../../src/upstreams/index.ts';
 import { must, NOW, startTestUpstreams, type TestUpstreams } from './upstreams-support.ts';
 
-/** The service's own adapters against the simulated providers: what they read is what the world was seeded with. */
+/** The service's adapters against the simulated providers: they read the seeded values. */
 let chains: LocalChains;
 let up: TestUpstreams;
 let adapters: Upstreams;

@@ -100,7 +100,7 @@ async function balance(local: LocalChain, token: Token, of: Address): Promise<bi
 
 const venueOf = (quote: Quote) => decodeFunctionData({ abi: swapVenueAbi, data: quote.data });
 
-/** Run a quote on chain as `who`, who gets the input first. @returns what came out. */
+/** Execute a quote on chain as `who`, after a transfer of the input. @returns the output amount */
 async function execute(
   local: LocalChain,
   quote: Quote,

@@ -58,7 +58,7 @@ async function call(method: string, path: string, body?: unknown, headers: Recor
   const response = await fetch(`${control.url}${path}`, {
     method,
     headers,
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
   });
   return { status: response.status, body: (await response.json()) as Record<string, never> & { error?: string } };
 }

@@ -132,7 +132,7 @@ describe('faults of the body', () => {
     expect(rows.map((row) => 'apr' in row && 'params' in row)).toEqual(rows.map((_, i) => i % 2 === 0));
   });
 
-  test('missingField: gone from every item; or the one named', async () => {
+  test('missingField: removed from every item, or from the named one', async () => {
     const rows = (await bad({ kind: 'missingField' })) as Campaign[];
     expect(rows.some((row) => 'apr' in row || 'params' in row)).toBe(false);
     const named = (await bad({ kind: 'missingField', field: 'rewardToken' })) as (Campaign & {

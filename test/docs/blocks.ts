@@ -10,7 +10,7 @@ export interface DocExample {
   readonly at: 'service' | 'control';
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | undefined;
   readonly answer?: unknown;
 }
 
@@ -45,7 +45,7 @@ export function examplesOf(file: string): DocExample[] {
       file,
       line: text.slice(0, block.start).split('\n').length,
       ...parseCurl(command),
-      ...(follows && n === commands.length - 1 ? { answer: JSON.parse(next.content) as unknown } : {}),
+      answer: follows && n === commands.length - 1 ? (JSON.parse(next.content) as unknown) : undefined,
     }));
   });
 }
@@ -75,15 +75,15 @@ function parseCurl(command: string): Pick<DocExample, 'method' | 'at' | 'path' |
     at,
     path: url.slice(ORIGINS[at].length),
     headers,
-    ...(body === undefined ? {} : { body }),
+    body,
   };
 }
 
-/** What lives and changes between runs: numbers, ids, times, addresses, calldata. Compared by kind alone. */
+/** Values that change between runs: numbers, ids, times, addresses, calldata. Only their kinds are compared. */
 const LIVE = [/^-?\d+(\.\d+)?$/, /^(equity-)?0x[0-9a-fA-F]*…?$/, /^\d{4}-\d\d-\d\dT/, /^[0-9a-f]{8}-[0-9a-f]{4}-/];
 
 /**
- * Compare a printed answer with the real one: every printed field must be there, of the same kind; words must be equal.
+ * Compare a printed answer with the real one: every printed field has to exist with the same kind; text has to be equal.
  * A list may end in "…". Returns where they differ.
  */
 export function differences(shown: unknown, actual: unknown, path = '$'): string[] {

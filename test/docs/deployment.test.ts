@@ -18,7 +18,7 @@ import { envSchema } from '../../src/config/env.ts';
 const read = (path: string): string => readFileSync(path, 'utf8');
 const SETTINGS = new Set(Object.keys(envSchema.shape));
 const unknown = (names: readonly string[]) => names.filter((name) => !SETTINGS.has(name));
-/** Settings that whoever deploys has to give. */
+/** Settings that a deployment has to set. */
 const SECRETS = {
   DATABASE_URL: 'postgres://spiral:secret@postgres:5432/spiral',
   REDIS_URL: 'redis://redis:6379',

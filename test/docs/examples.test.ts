@@ -4,7 +4,7 @@ import { differences, examplesOf, guideFiles } from './blocks.ts';
 
 const guides = guideFiles().map((file) => [file, examplesOf(file)] as const);
 
-/** Requests of one guide build on each other, so each guide has a world of its own and its requests run in order. */
+/** Requests of one guide build on each other, so each guide has a separate world and its requests run in order. */
 describe.each(guides.filter(([, examples]) => examples.length > 0))('%s', (_file, examples) => {
   let service: TestService;
   beforeAll(async () => {
@@ -18,7 +18,7 @@ describe.each(guides.filter(([, examples]) => examples.length > 0))('%s', (_file
     ),
   )('default: %s answers as printed', async (_name, { method, at, path, headers, body, answer }) => {
     const origin = at === 'service' ? service.url : service.world.control.url;
-    const response = await fetch(`${origin}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
+    const response = await fetch(`${origin}${path}`, { method, headers, body: body ?? null });
     const text = await response.text();
     const expectsError = answer !== null && typeof answer === 'object' && 'error' in answer;
     if (!expectsError) expect(response.status, text.slice(0, 500)).toBeLessThan(300);

@@ -10,7 +10,7 @@ import { MAX_SWAP_LOSS_PCT } from '../../src/transactions/quote/loss.ts';
 import { toleranceOf } from '../../src/transactions/simulate/shortfall.ts';
 import { guideFiles } from './blocks.ts';
 
-/** Folders that hold no sources: what is made, installed or told. */
+/** Folders without sources: build output, dependencies, git data. */
 const NOT_SOURCES = ['node_modules', 'dist', 'coverage', 'docs', 'src'];
 
 /** The declaration that answers each question of the guide. */

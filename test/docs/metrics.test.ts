@@ -21,7 +21,7 @@ const read = (path: string): string => readFileSync(new URL(`../../${path}`, imp
 const run = promisify(execFile);
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
 
-/** What Prometheus adds to every series. */
+/** Labels that Prometheus adds to every series. */
 const ADDED = new Set(['instance', 'job']);
 
 const usd = new Decimal(1);
@@ -31,7 +31,7 @@ const tvlOf = (chainId: ChainId): ChainTvl => ({
   ...{ outsideCatalog: 0, unreadableWallets: 0 },
 });
 
-/** Everything that can be told, told once, and what Prometheus then reads. @param absent what the process does not have */
+/** Every metric, recorded once, as Prometheus reads it. @param absent what the process does not have */
 async function printed(absent: Partial<Parameters<typeof createMetrics>[0]> = {}) {
   const catalog = createCatalog(curatedChains);
   const metrics = createMetrics({

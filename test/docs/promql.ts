@@ -1,7 +1,7 @@
 /** One reading of a metric in an expression. */
 export interface Selector {
   readonly metric: string;
-  /** Of each label the alternatives that it is compared with; a pattern that is no list of words gives none. */
+  /** The values that each label is compared with; none for a pattern that is not a list of words. */
   readonly matchers: readonly { readonly label: string; readonly values: readonly string[] }[];
 }
 

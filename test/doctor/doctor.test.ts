@@ -31,7 +31,7 @@ describe('runDoctor', () => {
     expect(renderTable(report)).toContain('Everything is in order.');
   });
 
-  /** What the control endpoint can do to providers: each kind once, at a provider where it can be seen. */
+  /** Faults of the control endpoint: each kind once, at a provider where the doctor can notice it. */
   const ROUNDS: readonly { readonly round: number; readonly faults: readonly Planted[] }[] = [
     {
       round: 1,

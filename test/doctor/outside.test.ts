@@ -55,7 +55,7 @@ async function onDatabase(url: string, ...statements: string[]): Promise<void> {
   }
 }
 
-/** Everything that is in a database, but for what the system keeps: relations, types and functions by name, and every row. */
+/** The content of a database without system objects: relations, types and functions by name, and every row. */
 async function contentOf(url: string): Promise<string> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -357,7 +357,7 @@ describe('catalog', () => {
     throw new Error('no such slot');
   };
 
-  it('behavior: fees above what the published source allows', async () => {
+  it('behavior: fees above the limits of the published source', async () => {
     const address = chainOf(4663).contracts.flashLeverage;
     const fees = [
       ['updateYieldFee', 12_345n],
@@ -444,7 +444,7 @@ describe('catalog', () => {
     expect(named.every((line) => /SPY|PONS/.test(line))).toBe(true);
   });
 
-  it('behavior: an address without code, and a token with other decimals than the catalog says', async () => {
+  it('behavior: an address without code, and a token whose decimals differ from the catalog', async () => {
     const [usdg] = chainOf(4663).tokens.filter(({ symbol }) => symbol === 'USDG');
     const setCode = (address: string, code: string) => onNode('anvil_setCode', [address, code]);
     // Answers 7 to every question.

@@ -11,6 +11,7 @@ import { renderTable } from '../../src/doctor/core/table.ts';
 import { linesOf } from '../../src/doctor/core/types.ts';
 import { nearestName } from '../../src/shared/input/nearest-name.ts';
 import { systemTimers } from '../../src/shared/timers.ts';
+import { withoutUndefined } from '../../src/shared/without-undefined.ts';
 import { complaints } from './world.ts';
 
 const GOOD = {
@@ -129,10 +130,7 @@ describe('quotaOf', () => {
     answer: { status, headers: new Headers(headers), headMs: 0 },
   });
   const left = (remaining: string, limit?: string) =>
-    exchange(200, {
-      'x-ratelimit-remaining': remaining,
-      ...(limit === undefined ? {} : { 'x-ratelimit-limit': limit }),
-    });
+    exchange(200, withoutUndefined({ 'x-ratelimit-remaining': remaining, 'x-ratelimit-limit': limit }));
 
   it.each([
     ['ok', 'no quota reported', [exchange(200, {})]],

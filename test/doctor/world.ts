@@ -15,7 +15,7 @@ export interface DoctorWorld {
   readonly world: World;
   readonly redis: TestRedis;
   readonly database: TestDatabase;
-  /** What a process of the service needs to run here. */
+  /** Settings of a service process in these tests. */
   readonly settings: Settings;
   /** Check this world, with other settings and parts where they are given. */
   examine(settings?: Settings, options?: Partial<DoctorOptions>): Promise<Report>;
@@ -53,7 +53,7 @@ export async function startDoctorWorld(): Promise<DoctorWorld> {
         clock: { now: () => Date.now() },
         timers: systemTimers,
         fetch: globalThis.fetch,
-        // A busy machine answers slowly: only who asks for it is told.
+        // A busy machine answers slowly, so slowness is reported only on request.
         stopwatch: () => 0,
         ...options,
       }),
@@ -66,7 +66,7 @@ export async function startDoctorWorld(): Promise<DoctorWorld> {
   };
 }
 
-/** What is not in order, as `status area subject check`. */
+/** The failed checks, as `status area subject check`. */
 export function complaints({ lines }: Report): readonly string[] {
   return lines
     .filter(({ status }) => status === 'warning' || status === 'failure')

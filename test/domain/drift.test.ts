@@ -163,7 +163,7 @@ function reportOf(entries: readonly PortfolioEntry[]): PortfolioReport {
   };
 }
 
-/** Wallets with one position each, larger and larger; one that cannot be told. */
+/** Wallets with one position each, of growing size; one that cannot be read. */
 const many = reportOf([
   ...Array.from({ length: 9 }, (_, i) => {
     const position = held(market.id, { ...amounts, collateral: BigInt(i + 1) * 10n ** 20n });

@@ -41,7 +41,7 @@ describe('composeEquityStrategy', () => {
         maxStockLtvPct: '55.00',
         yieldLegApyPct: leg.toFixed(2),
       },
-      // Both legs over 30 days: 6.2 * 10.5 − 3.45 * 9.5 = 32.325, and half of what is above the stock debt's 3.45.
+      // Both legs over 30 days: 6.2 * 10.5 − 3.45 * 9.5 = 32.325, and half of the excess over the stock debt's 3.45.
       yieldSustainabilityPct: { avg30d: '32.33' },
       historicalLeverageApyPct: { avg30d: '14.44' },
       visibility: { visible: true },

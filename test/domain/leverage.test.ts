@@ -19,7 +19,7 @@ const anyRate = fc
   .tuple(
     fc.integer({ min: -5_000_000, max: 50_000_000 }),
     fc.integer({ min: 0, max: 12 }),
-    // What a first look at nine decimals cannot tell from a half.
+    // Values that nine decimals cannot tell from a half.
     fc.constantFrom(0, 1, -1).map((digit) => new Decimal(digit).shiftedBy(-40)),
   )
   .map(([digits, places, hair]) => new Decimal(digits).shiftedBy(-places).plus(hair));

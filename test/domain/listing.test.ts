@@ -24,7 +24,7 @@ describe('visibilityOf', () => {
     expect(strategyOf(paid, market.id).visibility.visible).toBe(true);
   });
 
-  test('behavior: one yield above zero suffices, whatever the sum', () => {
+  test('behavior: one yield above zero suffices, even with a negative sum', () => {
     const market = marketOf(ethereum, 'sUSDS', 'AUSD');
     const campaign = { id: '1', symbol: 'M', aprPct: new Decimal(3), startsAtMs: NOW_MS, endsAtMs: NOW_MS + 1 };
     const losing = withItem(facts, 'collateralApy', market.collateral.address, { value: { apyPct: new Decimal(-5) } });

@@ -26,7 +26,7 @@ describe('oracleDivergence', () => {
     if (found) expect(found).toMatchObject({ against: 'price', referenceUsd: new Decimal(usd) });
   });
 
-  test('behavior: uses the value before a jump as reference only without a price of its own', () => {
+  test('behavior: uses the value before a jump as reference only for a token without a price', () => {
     const jumped = { ...oracleAt('1.8'), before: { price: oracleAt('1.2').price, atMs: NOW_MS } };
     const alone = { market, oracle: asFact(jumped), loanUsd };
     expect(oracleDivergence({ ...alone, price: undefined })?.against).toBe('before');
@@ -37,7 +37,7 @@ describe('oracleDivergence', () => {
 });
 
 describe('possibleRange', () => {
-  /** An oracle that says so many loan tokens of one collateral token. */
+  /** An oracle with this price, loan tokens per collateral token. */
   const alone = (of: Market, inLoan: string, loan = '1') => ({
     market: of,
     oracle: {
@@ -62,7 +62,7 @@ describe('possibleRange', () => {
   test.each([
     ['a share of a stablecoin', share, '1', ['0.89', '0.6', '2.01', '1e12', '0'], ['0.9', '1.09', '2']],
     ['staked ether', ether, '2500', ['0.89', '0.5', '2.01', '1e12'], ['0.91', '1.07', '1.99']],
-    // 157 days before it matures: 0.9 of what is left at a yield of 100 % a year.
+    // 157 days before maturity: 0.9 of its value at a yield of 100 % a year.
     ['a principal token', principal, '1', ['0.55', '0.66', '1.11', '1e12'], ['0.68', '0.98', '1.1']],
     ['a stock', stock, '1', ['0.9', '10001', '688.5e12'], ['1', '192.4', '688.5', '10000']],
     ['bitcoin', bitcoin, '1', ['999', '10000001', '1.07'], ['97850']],
@@ -78,7 +78,7 @@ describe('possibleRange', () => {
     for (const price of inside) expect([price, oracleDivergence(alone(of, price, loan))]).toEqual([price, undefined]);
   });
 
-  test('behavior: the range follows a loan token off its peg; a price of its own takes precedence', () => {
+  test('behavior: the range follows a loan token off its peg; the price of the collateral takes precedence', () => {
     expect(oracleDivergence(alone(share, '1.09', '0.4'))).toBeUndefined();
     expect(oracleDivergence({ ...alone(share, '0.6'), price: priced(0.6) })).toBeUndefined();
     expect(oracleDivergence({ ...alone(share, '0.6'), price: priced(1.09) })?.against).toBe('price');

@@ -84,7 +84,7 @@ describe('nextReading', () => {
     const second = nextReading(of('0.851'), first);
     expect([first.readings, second.readings]).toEqual([1, 2]);
     expect(nextReading(of('0.5'), second).readings).toBe(1);
-    // A price that goes on falling between two readings.
+    // A price that keeps falling between two readings.
     expect(nextReading(of('0.8'), second).readings).toBe(3);
   });
 });

@@ -123,7 +123,7 @@ describe('queryStrategies', () => {
             order,
             direction,
             window: { size: first, fromEnd: false },
-            ...(after === undefined ? {} : { after }),
+            after,
           });
           read.push(...page.items.map((item) => item.strategy.id));
           expect(page.totalCount).toBe(whole.length);

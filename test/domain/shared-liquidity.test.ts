@@ -10,7 +10,7 @@ const [FIRST, SECOND, UNKNOWN] = ['1', '2', '3'].map((digit) => `0x${digit.repea
 ];
 const vault = '0x1111111111111111111111111111111111111111' as Address;
 
-/** A market that accrues nothing, so that what is idle is plain to see. */
+/** A market that accrues nothing, so that its idle liquidity is constant. */
 const stateOf = (supplied: bigint, borrowed: bigint): Fact<LendingState> => ({
   value: {
     totalSupplyAssets: supplied,
@@ -44,7 +44,7 @@ describe('sharedAssetsOf', () => {
     expect(sum()).toBe(0n);
   });
 
-  test('behavior: at most the idle liquidity of a market, whatever its supply', () => {
+  test('behavior: at most the idle liquidity of a market, for any supply', () => {
     expect(sum([FIRST, 950n])).toBe(100n);
     expect(sum([SECOND, 400n])).toBe(0n);
   });

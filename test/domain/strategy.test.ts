@@ -86,7 +86,7 @@ describe('composeStrategy', () => {
       [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 11.4].map(apyAt),
     );
     expect(strategy.curator).toBeUndefined();
-    // The window ends with the collateral's measurement an hour ago, so what runs since a day ran 23 hours of its 30 days.
+    // The window ends with the collateral's measurement an hour ago, so a campaign of one day ran 23 hours of the 30 days.
     const share = 23 / 24 / 30;
     const [earned, paid] = [6.2 + 0.5 * share, 3.45 - (0.8 + 0.456 + 9) * share];
     expect(strategy.historicalLeverageApyPct?.avg30d).toBe((earned * 10.5 - paid * 9.5).toFixed(2));
@@ -204,7 +204,7 @@ describe('composeStrategy', () => {
     expect(inputFreshness.incentives).toEqual({ asOfMs: NOW_MS - 60_000, staleAfterSec: 3_600 });
   });
 
-  test('behavior: one yield above zero suffices, whatever the others subtract', () => {
+  test('behavior: one yield above zero suffices, even if the others are negative', () => {
     const campaign = {
       id: 'a',
       symbol: 'MORPHO',

@@ -66,7 +66,7 @@ describe('matchYieldLoops', () => {
     expect(matchOne(null, [])).toEqual(NONE);
   });
 
-  test('behavior: a registration decides, whatever the basis says', () => {
+  test('behavior: a registration takes precedence over the basis', () => {
     const one = vault('a', 1_000n);
     const loops = [loop(0, 1_000n), loop(1, 3n), loop(2, 4n, { live: false })];
     expect(matchOne(1_000n, loops, tag([1, one], [2, one]))).toEqual({

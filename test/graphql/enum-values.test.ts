@@ -29,7 +29,7 @@ const document = parse(`
 describe('createEnumValues', () => {
   const enums = createEnumValues(schema, document);
 
-  test('default: names in an answer become the values behind them, whatever they are called and wherever they stand', () => {
+  test('default: enum names in an answer become their internal values, under any alias and at any depth', () => {
     expect(
       enums.valued({
         thing: { what: 'VAULT', all: [['LOOP', null], null], same: 'A', others: [{ kind: 'LOOP' }, null] },

@@ -23,7 +23,7 @@ test.each([
   'application/json;charset=latin1, application/graphql-response+json',
   'text/plain, */*;q=0.1',
 ])('default: an answer to "%s" has the type of Yoga', async (accept) => {
-  // A document of its own, so that the first answer is executed.
+  // A new document, so that the first answer is executed.
   const query = `query Q${Buffer.from(accept).toString('hex').slice(0, 200)}{chains{chainId}}`;
   const executed = await front.graphql(query, { headers: { accept } });
   expect(executed.headers.get('content-type')).toBe(jsonTypeFor(accept));

@@ -14,7 +14,7 @@ describe('createQueries', () => {
     const theirs = '{ chains { name } }';
     const document = queries.read(theirs, 'anonymous');
     expect(queries.readingCost(theirs, 'anonymous').whole).toBeGreaterThan(0);
-    // What is not valid is not kept: it may be different each time.
+    // Invalid documents are not cached: each may be different.
     expect(queries.read(theirs, 'partner')).not.toBe(document);
     queries.noteValid(document);
     expect(queries.read(theirs, 'partner')).toBe(document);

@@ -10,7 +10,7 @@ import { type Front, PARTNER_KEY, startFront, UNLIMITED } from '../http/front.ts
 import { completeContext } from '../resolvers/world.ts';
 import type { Json } from '../support/service.ts';
 
-/** The cap of slippage: GraphQL refuses what is above it, and the rows of /v1 lower it. */
+/** The cap of slippage: GraphQL refuses values above it, and the rows of /v1 lower them. */
 
 /** Slippages that reached a builder, as ratios. */
 let built: (string | undefined)[] = [];
@@ -60,7 +60,7 @@ const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((root) 
 );
 const WALLET = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 const ask = async ({ query, input, wallet }: (typeof fields)[number], maxSlippageBps: unknown) => {
-  const variables = { input: { ...input, maxSlippageBps }, ...(wallet ? { wallet: WALLET } : {}) };
+  const variables = { input: { ...input, maxSlippageBps }, wallet: wallet ? WALLET : undefined };
   const { body } = await front.graphql(query, { variables, headers: PARTNER_KEY });
   return { answer: body.data && Object.values(body.data as Json)[0], error: body.errors?.[0] } as Json;
 };
@@ -122,7 +122,7 @@ test('behavior: a persisted operation over GraphQL has the cap of GraphQL', asyn
   };
   for (const [operation, name] of Object.entries(named)) {
     const { input, wallet } = fields.find((field) => field.name === name) ?? {};
-    const variables = { input: { ...input, maxSlippageBps: '101' }, ...(wallet ? { wallet: WALLET } : {}) };
+    const variables = { input: { ...input, maxSlippageBps: '101' }, wallet: wallet ? WALLET : undefined };
     const { body } = await front.send('/graphql', {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...PARTNER_KEY },

@@ -120,7 +120,7 @@ describe.each(TIERS)('every field as %s', (tier) => {
         HEADERS[tier],
       );
       expect([status, body.length]).toEqual([200, chunk.length]);
-      // Each operation of a batch stands for itself.
+      // Each operation of a batch is answered by itself.
       chunk.forEach((field, i) => {
         check(field, tier, null, body[i]);
       });

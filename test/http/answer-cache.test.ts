@@ -240,7 +240,7 @@ describe('createCachedRows', () => {
   });
 });
 
-/** What is left after collections, buffers included: the memory of a buffer goes with the collection after its own. */
+/** Memory after collections, buffers included: the memory of a buffer is freed by the collection after its own. */
 async function memory(): Promise<number> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

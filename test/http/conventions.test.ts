@@ -69,7 +69,7 @@ describe('headers', () => {
       expect(await idOf(id)).not.toBe(id);
   });
 
-  test('behavior: 405 names what is allowed', async () => {
+  test('behavior: 405 names the allowed methods', async () => {
     const put = await front.send('/v1/prices', { method: 'PUT' });
     expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
     const get = await front.send('/v1/partner/leverage/build', { headers: PARTNER_KEY });

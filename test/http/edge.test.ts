@@ -21,7 +21,7 @@ const post = (body: string, headers: Record<string, string> = {}) => ({
 const times = (count: number, make: (i: number) => string) =>
   Array.from({ length: count }, (_, i) => make(i)).join(' ');
 
-/** Send bytes and take what comes until the connection ends. */
+/** Send bytes and read until the connection ends. */
 const raw = (url: string, text: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url);

@@ -1,4 +1,4 @@
-/** Makes what the service is built from throw, at one call after the other. */
+/** Makes the dependencies of the service throw, one call after the other. */
 export interface Faults {
   /** The same thing, whose functions may throw instead of being called. */
   wrap<T extends object>(name: string, thing: T): T;

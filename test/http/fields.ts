@@ -18,7 +18,7 @@ import { type FieldScope, scopeOf } from '../../src/limits/field-scopes.ts';
 
 export type Tier = 'anonymous' | 'partner' | 'ops';
 
-/** One field of the schema with a query that asks for it, and what the way to it needs. */
+/** One field of the schema with a query that selects it, and the arguments on its path. */
 export interface AskedField {
   readonly coordinate: string;
   readonly query: string;
@@ -49,7 +49,7 @@ const SAMPLES: Readonly<Record<string, unknown>> = {
   String: 'ethereum',
 };
 
-/** A value that an input accepts; only what is required of objects. */
+/** A value that an input accepts; objects have their required fields only. */
 export function sampleOf(type: GraphQLInputType): unknown {
   if (isNonNullType(type)) return sampleOf(type.ofType);
   const nullable = getNullableType(type);
@@ -123,7 +123,7 @@ function spread(schema: GraphQLSchema, ways: Map<GraphQLObjectType, Way>, allowe
     const way = ways.get(type);
     if (!way) continue;
     for (const field of Object.values(type.getFields())) {
-      // What a global id asks of its caller is not told by the field.
+      // The field does not show the rights that a global id needs.
       if (getNamedType(field.type).name === 'Node') continue;
       const scope = stricter(way.scope, scopeOf(field));
       if (RANK[scope] > RANK[allowed]) continue;

@@ -40,7 +40,7 @@ export interface FrontOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Replace services, e.g. by ones that throw. */
   readonly services?: Partial<Services>;
-  /** Lets calls of what the front is built from throw. */
+  /** Makes calls of the front's dependencies throw. */
   readonly faults?: Faults;
   readonly unread?: { readonly processBytes: number; readonly addressBytes: number };
   readonly verify?: (header: string | null | undefined) => Promise<(typeof KEYS)[string] | null>;
@@ -59,7 +59,7 @@ export interface Front {
   stop(): Promise<void>;
 }
 
-/** The whole front of the service over HTTP, with complete facts behind it and no world: everything but what feeds it. */
+/** The whole HTTP side of the service with complete facts and without a world or warmers. */
 export async function startFront(options: FrontOptions = {}): Promise<Front> {
   const env = { NODE_ENV: 'test', DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', ...options.env };
   const config = createConfig(env);
@@ -106,7 +106,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
     answers: faulty('answers', answers),
     compiler: faulty('compiler', createCompiler({ now: () => clock.now(), later: setImmediate })),
     fairQueue: faulty('fairQueue', fairQueue),
-    ...(config.env.GRAPHIQL ? { page: (request) => files.page(request) } : {}),
+    page: config.env.GRAPHIQL ? (request) => files.page(request) : undefined,
     introspection: config.env.INTROSPECTION,
     anonymousMayRunAnyDocument: !config.env.PERSISTED_ONLY_FOR_ANONYMOUS,
     admission: faulty('admission', door.admission),
@@ -118,9 +118,8 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
     clock,
     logger: logs.logger,
     admit: faulty('admitRest', door.admitRest),
-    ...(options.faults === undefined
-      ? {}
-      : { cachedRows: createCachedRows({ cache: faulty('answers', answers), clock }) }),
+    cachedRows:
+      options.faults === undefined ? undefined : createCachedRows({ cache: faulty('answers', answers), clock }),
     execute: ({ operation, variables, entry }) =>
       graphql.executePersisted({ operation, variables, requestContext: entry.requestContext }),
   });
@@ -142,7 +141,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
     cors,
     trustedProxies: config.env.TRUSTED_PROXIES,
     unread: faulty('unread', unread),
-    ...(options.faults === undefined ? {} : { observe: faulty('observe', () => {}) }),
+    observe: options.faults === undefined ? undefined : faulty('observe', () => {}),
     onBrokenAnswer: (route) => brokenAnswers.push(route),
     early: faulty('early', early),
     clock: faulty('clock', clock),
@@ -168,7 +167,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
       send('/graphql', {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers },
-        body: JSON.stringify({ query, ...(variables === undefined ? {} : { variables }) }),
+        body: JSON.stringify({ query, variables }),
       }),
     async stop() {
       await listening.close(1_000);

@@ -79,7 +79,7 @@ describe('targets and hosts', () => {
     ['a page', 'https://elsewhere.example/docs'],
   ])('default: the target is a whole URL: %s', async (_name, target) => {
     expect(await ask(target, ['host: elsewhere.example'])).toMatch(/^HTTP\/1\.1 200 /);
-    // The root has a page of its own or none; either way it is looked for as "/".
+    // The page of the root is looked up as "/".
     expect(await ask('http://elsewhere.example', ['host: x'])).not.toContain('http://elsewhere.example');
   });
 

@@ -79,7 +79,7 @@ describe('listen', () => {
     await listening.close(100);
   });
 
-  /** Send bytes, and take what comes until the connection ends. */
+  /** Send bytes, and read until the connection ends. */
   const raw = (port: number, text: string): Promise<string> =>
     new Promise((resolve) => {
       const socket = connect(port, '127.0.0.1', () => socket.write(text));
@@ -104,7 +104,7 @@ describe('listen', () => {
     const socket = connect(listening.port, '127.0.0.1').on('error', () => {});
     socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
     await answered;
-    // Most of it waits in the service when the parser finds what is no HTTP.
+    // Most of it waits in the service when the parser finds bytes that are not HTTP.
     socket.write('this is not HTTP\r\n\r\n');
     await settle();
     const received = await new Promise<string>((resolve) => {

@@ -22,7 +22,7 @@ describe('a caller that leaves in the middle of its body', () => {
         return lines.join('\n');
       })
       .toContain('"status":499');
-    // Whatever else is said of it was said before another request is answered.
+    // Every other log line of it comes before the answer to another request.
     await front.send('/v1/prices');
     lines.push(...front.logs.take());
     expect(lines.join('\n')).not.toMatch(/^error/m);

@@ -72,7 +72,7 @@ async function verdict(text: string): Promise<string | null> {
   return verified?.label ?? null;
 }
 
-/** Replace what is random. */
+/** Replace random values. */
 function steady(text: string): string {
   return text
     .replace(/sg_(partner|ops)_\w+/g, 'sg_$1_<random>')

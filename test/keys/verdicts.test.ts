@@ -8,7 +8,7 @@ const GRACE_MS = 300_000;
 const PARTNER: KnownKey = { keyId: 'k', tier: 'partner', label: 'Acme', expiresAtMs: null };
 const OPS: KnownKey = { ...PARTNER, tier: 'ops' };
 
-/** Verdicts over a database that answers as told. */
+/** Verdicts over a scripted database. */
 function judging(graceMs = GRACE_MS) {
   const time = fakeTime();
   const logger = rememberingLogger();

@@ -138,7 +138,7 @@ describe('createMemoryCounters', () => {
   });
 });
 
-/** What is left on the heap after a collection: garbage is no memory that is kept. */
+/** Heap after a collection, without garbage. */
 function heldBytes(): number {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();

@@ -3,7 +3,7 @@ import { nodeScopeOf } from '../../src/limits/field-scopes.ts';
 import { encodeGlobalId } from '../../src/shared/ids.ts';
 import { type Front, OPS_KEY, PARTNER_KEY, startFront } from '../http/front.ts';
 
-/** Ids of objects behind a key in `node` and `nodes`: the key that they need, and what they cost. */
+/** Ids of objects behind a key in `node` and `nodes`: the required key, and the cost. */
 
 const BUDGET = { RATE_LIMIT_ANONYMOUS: '1000000', RATE_LIMIT_PARTNER: '1000000', RATE_LIMIT_OPS: '1000000' };
 const WALLET = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';

@@ -53,7 +53,7 @@ describe.skipIf(reason !== null)(`createRedisLimiters${reason === null ? '' : ` 
   };
   const countedInRedis = async ({ redis }: Process): Promise<number> =>
     Number(/^cmdstat_incrby:calls=(\d+)/m.exec(await redis.info('commandstats'))?.[1] ?? 0);
-  /** Charge the address, and tell what is left of its budget; `undefined` = refused. */
+  /** Charge the address. @returns the rest of its budget; `undefined` = refused */
   const remaining = async ({ budgets }: Process, points = 1): Promise<number | undefined> => {
     const requestContext = requestContextOf();
     try {

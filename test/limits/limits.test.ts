@@ -111,7 +111,7 @@ describe('budgets over HTTP', () => {
     expect(again.body.error.details.policy).toBe('partner');
     expect((await graphql('{chains{chainId}}', { headers: PARTNER_KEY })).status).toBe(429);
     expect(checks).toBe(before);
-    // Others at the same address, and what is the same for all, are not its.
+    // Neither other callers at the address nor public answers are charged to it.
     expect((await send('/v1/prices')).status).toBe(200);
     expect((await send('/docs', { headers: PARTNER_KEY })).status).toBe(200);
     clock.advance(1_000);
@@ -143,7 +143,7 @@ describe('budgets over HTTP', () => {
     expect(await from('6.6.6.6, 192.0.2.1, 10.0.0.1')).toBe(200);
     expect(await from('7.7.7.7, 8.8.8.8, 192.0.2.1, 10.0.0.1')).toBe(429);
     expect(await from('192.0.2.2, 10.0.0.1')).toBe(200);
-    // Fewer hops than there are proxies: the request did not come through them, so nobody vouches for what it says.
+    // Fewer hops than proxies: the request did not pass them, so its header is not trusted.
     expect(await from('9.9.9.9')).toBe(200);
     expect(await from('5.5.5.5')).toBe(200);
     expect(await from('4.4.4.4')).toBe(429);

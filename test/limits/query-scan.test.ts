@@ -24,7 +24,7 @@ describe('scanDocument', () => {
     ['fragments', `{${times(21, (i) => `...F${i}`)}}`],
   ])('error: stops beyond the limit of %s', (measure, text) => {
     expect(scan(text)).toBe(measure);
-    // What comes behind it is not read.
+    // The rest is not read.
     expect(scan(`${text} "unterminated`)).toBe(measure);
   });
 

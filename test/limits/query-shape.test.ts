@@ -34,7 +34,7 @@ describe('measureShape', () => {
     expect(shapeOf(`{...F0} ${fragments.join(' ')} fragment F1100 on Query{a}`).fields).toBe(Number.POSITIVE_INFINITY);
   });
 
-  /** A random document as a tree: what it expands to is counted on the tree, without fragments. */
+  /** A random document as a tree: its expanded size is counted on the tree, without fragments. */
   interface Node {
     readonly alias: boolean;
     readonly directives: number;

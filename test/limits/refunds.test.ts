@@ -15,7 +15,7 @@ afterEach(() => front.stop());
 const remaining = ({ headers }: Answer) => Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
 const values = (count: number) => ({ c: Array.from({ length: count }, () => 1) });
 
-/** What an answer was charged; its headers and its extensions tell the same. */
+/** The charge of an answer; its headers and extensions agree. */
 async function charged(ask: () => Promise<Answer>, key: Record<string, string> = {}): Promise<number> {
   const before = remaining(await front.send('/v1/nowhere', { headers: key }));
   const answer = await ask();
@@ -153,7 +153,7 @@ describe('openAccount', () => {
     expect(account.points).toBe(12);
     account.settle({ reading: 250, execution: 150 });
     expect([account.points, counted]).toEqual([4, [1, 10, -8]]);
-    // Nothing is given back twice, and nothing below what a request costs.
+    // No refund twice, and none below the cost of a request.
     account.settle({ reading: 250, execution: 150 });
     account.settle({ reading: 0, execution: 0 });
     expect([account.points, counted]).toEqual([1, [1, 10, -8, -3]]);

@@ -1,3 +1,4 @@
+import { withoutUndefined } from '../../src/shared/without-undefined.ts';
 import type { Json } from '../support/service.ts';
 import { big, bn, near } from './compare.ts';
 import {
@@ -35,7 +36,7 @@ const wadPct = (wad: bigint) => shown(new Exact(wad.toString()).shiftedBy(-16));
 function tokenNumbers(token: CatalogToken, nowMs: number): Json {
   const { decimals, maturity } = token;
   const daysLeft = maturity && Math.max(0, Math.floor((maturity * 1_000 - nowMs) / DAY_MS));
-  return { decimals, ...(maturity ? { maturity, maturityDaysLeft: daysLeft } : {}) };
+  return { decimals, maturity, maturityDaysLeft: maturity ? daysLeft : undefined };
 }
 
 function incentiveNumbers(campaigns: ExpectedMarket['borrowCampaigns']): Json {
@@ -69,13 +70,13 @@ function marketNumbers(market: ExpectedMarket, exit: ExpectedExit, nowMs: number
   };
 }
 
-/** What the contract takes on the market where the position stands. */
+/** Fees of the contract on the position's market. */
 function feeNumbers({ fees }: ExpectedMarket): Json {
   const { yieldPct, depositPct } = fees;
   return { yieldFeePct: yieldPct.toFixed(), depositFeePct: depositPct.toFixed(), freshness: stale(BUDGETS.deployment) };
 }
 
-/** What the contract says of itself, where the position stands. */
+/** The contract's state on the position's market. */
 function deploymentNumbers({ buffer }: ExpectedMarket): Json {
   return { liquidationBufferPct: buffer.toFixed(), freshness: stale(BUDGETS.deployment) };
 }
@@ -132,7 +133,7 @@ export function vaultNumbers(
     leverageLadder: [rung(new Exact(0)), rung(target), rung(cap)],
     defaultLeverage: rung(target),
     ltvPct: { liquidation: shown(stock.liquidation), max: shown(cap) },
-    // What the leg earns is as fresh as the first of its parts to become stale, which is its borrow rate.
+    // The yield of the leg is as fresh as its first part to become stale, the borrow rate.
     freshness: { ...shared.freshness, collateralApy: stale(BUDGETS.lending) },
     equityVault: {
       depositToken: { decimals: stock.market.loan.decimals },
@@ -215,7 +216,7 @@ export function appNumbers(market: ExpectedMarket, exit: ExpectedExit | undefine
       collateralApy: stale(APY_BUDGETS[market.yieldSource]),
       exitLiquidity: {
         ...stale(BUDGETS.exit),
-        ...(exit ? {} : { staleForSec: Math.ceil(nowMs / 1_000 - BUDGETS.exit) }),
+        ...withoutUndefined({ staleForSec: exit ? undefined : Math.ceil(nowMs / 1_000 - BUDGETS.exit) }),
       },
     },
   };

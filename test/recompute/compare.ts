@@ -23,7 +23,7 @@ export const nearly = (exact: Exact, part: string): Near => near(exact, exact.ti
 export const big = (value: bigint) => ({ $bigint: value.toString() });
 export const bn = (value: Exact, within = PRECISION) => ({ $bn: near(value, within) });
 
-/** Compare every number of an answer. What is expected and not a number has to be equal as well. */
+/** Compare every number of an answer. Other expected values have to be equal as well. */
 export function expectNumbers(answer: Json, wanted: Json, where: string): void {
   const wrong: string[] = [];
   compare(answer, wanted, where, wrong);

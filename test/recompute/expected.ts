@@ -2,7 +2,7 @@ import { apyPctOf, Exact, shown, whole } from './protocol.ts';
 import { type Campaign, type CatalogMarket, DAY_MS, type Series, type SharedSource, type Sources } from './sources.ts';
 
 /*
- * What the service has to show, worked out from raw facts by the rules that its documentation gives.
+ * The expected answers of the service, computed from raw facts by the documented rules.
  */
 
 /** The service's own distance below the most that the contract opens at, points. */
@@ -14,7 +14,7 @@ export const WINDOW_PRECISION = '1e-4';
 const GRACE_DAYS = 3;
 const EXIT_SIZES = [100_000, 500_000, 1_000_000, 5_000_000] as const;
 
-/** A day of which the service has a sample of its own is its alone; this one has been sampled once. */
+/** On a day with a sample of the service only that sample counts; this day has one sample. */
 const withOwnSample = (series: Series, atMs: number, value: Exact): Series => [
   ...series.filter(([pointMs]) => dayOf(pointMs) !== dayOf(atMs)),
   [atMs, value],
@@ -112,7 +112,7 @@ export async function expectedMarket(sources: Sources, market: CatalogMarket, en
   });
   if (!leverageAt(max).isInteger()) ladder.push(rung(leverageAt(max), max));
 
-  // What has matured has earned something before, which no source tells any more.
+  // A matured token had a yield before, which no source reports any more.
   const hasNoYield = market.collateral.apySource === 'none';
   const yieldMeans = meansOf((days) => windowMean(own.history, endMs, days));
   const collateralMeans = meansOf((days) => {
@@ -166,7 +166,7 @@ export async function expectedMarket(sources: Sources, market: CatalogMarket, en
   };
 }
 
-/** What can be moved: no more than the markets that it comes from have idle. */
+/** The movable amount: at most the idle liquidity of its source markets. */
 async function movable(sources: Sources, shared: readonly SharedSource[]): Promise<bigint> {
   const reported = new Map<string, bigint>();
   for (const { fromMarketId, assets } of shared)

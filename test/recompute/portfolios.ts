@@ -14,7 +14,7 @@ import type { HeldOnChain, RegisteredRow } from './sources.ts';
 const LIQUIDATION_PRECISION = '1e-7';
 const YEAR_DAYS = 365;
 
-/** What a wallet holds on one market, valued as the protocol would. */
+/** The position of a wallet on one market, valued as by the protocol. */
 export function valued(held: Pick<HeldOnChain, 'collateral' | 'borrowShares'>, market: ExpectedMarket) {
   const debt = debtOf(held.borrowShares, market.state);
   const value = collateralValue(held.collateral, market.price);
@@ -72,7 +72,7 @@ export function positionNumbers(held: HeldOnChain, market: ExpectedMarket, exit:
   };
 }
 
-/** The yield fee of closing a position at the oracle price, loan base units: of what is above its basis, rounded down. */
+/** The yield fee of a close at the oracle price, loan base units: of the value above its basis, rounded down. */
 function yieldFeeOf(held: HeldOnChain, market: ExpectedMarket): Exact {
   const { value, debt } = valued(held, market);
   const gain = Exact.max(new Exact((value - debt).toString()).minus(held.deposited.toString()), 0);
@@ -96,7 +96,7 @@ function closingNumbers(held: HeldOnChain, market: ExpectedMarket): Json {
   );
 }
 
-/** Of the market's values; a wallet's positions tell it, portfolios do not. */
+/** Of the market's values; in a wallet's positions only, not in portfolios. */
 export function withFreshness(position: Json, market: ExpectedMarket): Json {
   if (position.status !== 'open') return position;
   return {
@@ -109,7 +109,7 @@ export function withFreshness(position: Json, market: ExpectedMarket): Json {
   };
 }
 
-/** What something has brought, USD. `undefined` = nobody can know it. */
+/** Profit or loss, USD; `undefined` = unknown. */
 export interface Parts {
   readonly deposited?: Exact | undefined;
   readonly returned?: Exact | undefined;
@@ -158,7 +158,7 @@ export function sumParts(all: readonly Parts[]): Parts {
   };
 }
 
-/** A loop by what the chain says was put in and taken out, at the loan token's price now. */
+/** A loop by its deposits and withdrawals on the chain, at the loan token's current price. */
 export function loopParts(
   held: HeldOnChain,
   market: ExpectedMarket,
@@ -200,7 +200,7 @@ export function loopParts(
   }
 }
 
-/** A vault by what its rows say was put in: the chain keeps no basis of a stock leg. */
+/** A vault by the deposits of its rows: the chain has no basis of a stock leg. */
 export function vaultParts(
   loops: readonly { readonly parts: Parts; readonly row: RegisteredRow | undefined }[],
   stockNetUsd: Exact,
@@ -237,7 +237,7 @@ export const unresolvedNumbers = (row: RegisteredRow): Json => ({
   registered: registered(row),
 });
 
-/** A loop of a portfolio: the position with its row, what it has brought, and where both disagree. */
+/** A loop of a portfolio: the position with its row, its P&L, and their disagreements. */
 export function portfolioLoop(
   held: HeldOnChain,
   market: ExpectedMarket,
@@ -319,7 +319,7 @@ export function vaultPosition(
   };
 }
 
-/** Loops whose deposits may be what was borrowed on the stock: between 0.85 and 1.02 of it. More than one set: all of them. */
+/** Loops whose deposits may be the loan on the stock: between 0.85 and 1.02 of it. With several sets: all of them. */
 export function candidateLoops(loops: readonly HeldOnChain[], debt: bigint): readonly number[] {
   const fitting: number[][] = [];
   for (let bits = 1; bits < 1 << loops.length; bits += 1) {

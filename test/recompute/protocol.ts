@@ -25,7 +25,7 @@ const INITIAL_RATE_AT_TARGET = (4n * WAD) / 100n / YEAR_SEC;
 const MIN_RATE_AT_TARGET = WAD / 1_000n / YEAR_SEC;
 const MAX_RATE_AT_TARGET = (2n * WAD) / YEAR_SEC;
 
-/** What a market's storage and its rate model hold. */
+/** The storage of a market and of its rate model. */
 export interface StoredMarket {
   readonly totalSupplyAssets: bigint;
   readonly totalSupplyShares: bigint;
@@ -42,7 +42,7 @@ export interface AccruedMarket extends StoredMarket {
   readonly utilization: bigint;
   /** Per second in WAD, of the moment to which the market is accrued. */
   readonly rateNow: bigint;
-  /** The mean since the last accrual: what the rate model tells, and debt accrues with. */
+  /** The mean rate since the last accrual, which the rate model returns and debt accrues with. */
   readonly meanRate: bigint;
 }
 

@@ -5,7 +5,7 @@ import type { Json, TestService } from '../support/service.ts';
 import { type AccruedMarket, accrueTo, apyPctOfRay, Exact, type StoredMarket, whole } from './protocol.ts';
 
 /*
- * Raw facts: what the chain's contracts and the providers answer when they are asked directly.
+ * Raw facts: direct answers of the chain's contracts and of the providers.
  */
 
 const morphoAbi = parseAbi([
@@ -231,7 +231,7 @@ export function sourcesOf(service: TestService, databaseUrl: string, chainId: nu
       }
     });
 
-  /** Campaigns of one side that run or have ended, with what the provider recorded of each. */
+  /** Campaigns of one side that run or have ended, with the provider's records of each. */
   const campaigns = (side: 'MORPHOBORROW' | 'MORPHOCOLLATERAL', market: CatalogMarket): Promise<readonly Campaign[]> =>
     once(`campaigns ${side} ${market.id}`, async () => {
       const rows = await once(`rows ${side}`, async () => {
@@ -266,7 +266,7 @@ export function sourcesOf(service: TestService, databaseUrl: string, chainId: nu
         .sort((a: readonly [number, Exact], b: readonly [number, Exact]) => a[0] - b[0]);
     });
 
-  /** What vaults could move to a market, by the market that it would come from. */
+  /** The amounts that vaults could move to a market, by source market. */
   const sharedLiquidity = (market: CatalogMarket): Promise<readonly SharedSource[]> =>
     once(`shared ${market.id}`, async () => {
       const { data } = await askIndexer(

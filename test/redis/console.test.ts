@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { logConsole, logProcessWarnings } from '../../src/telemetry/console.ts';
 import { captureLogs } from '../support/log-capture.ts';
 
-test('behavior: what libraries print is logged, without secrets and bounded', () => {
+test('behavior: logs the console output of libraries, without secrets and bounded', () => {
   const logs = captureLogs();
   const target = { ...console };
   logConsole(logs.logger, target);

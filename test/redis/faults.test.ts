@@ -125,7 +125,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'faults of a real Redis', () => {
     const wrong = [undefined, { ca: anotherCa, cert, key }, { ca }];
     const reasons = ['certificate_authority', 'certificate_authority', 'tls'];
     for (const [i, tls] of wrong.entries()) expect((await seen(url, tls)).reason).toBe(reasons[i]);
-    // A server without TLS waits for the end of what it takes for a command.
+    // A server without TLS takes the handshake for an unfinished command and waits.
     expect((await seen(server.url.replace('redis:', 'rediss:'), { ca })).reason).toBe('timeout');
     for (const [kind, path] of [
       ['sentinel', '/mymaster'],

@@ -8,7 +8,7 @@ import { completeContext } from './world.ts';
 
 const base = completeContext();
 
-/** What an answer made at a moment says, and until when it may be given again. */
+/** An answer computed at a moment, and the end of its validity. */
 function answerAt<T>(nowMs: number, read: (ctx: AppContext) => T): { readonly text: T; readonly untilMs: number } {
   const cacheHints = createCacheHints();
   const output = read({ ...base, nowMs, cacheHints });

@@ -139,7 +139,7 @@ describe('wallet, wallets', () => {
     expect(data?.wallet).toEqual({ positions: { nodes: [{ ltvPct: null, gaps }] } });
   });
 
-  it('behavior: a chain that cannot be read is told, and the others answer', async () => {
+  it('behavior: reports a chain that cannot be read, and answers for the others', async () => {
     const { ctx } = world();
     const partner = { kind: 'key', keyId: 'k', tier: 'partner' } as const;
     const half = { ...halfContext(), caller: partner, live: ctx.live, loaders: ctx.loaders };

@@ -146,7 +146,7 @@ describe('readFreshness', () => {
 });
 
 describe('readStableIndex', () => {
-  it('behavior: an empty list is told, never fresh', () => {
+  it('behavior: an empty list is reported as empty, never as fresh', () => {
     expect(readStableIndex(halfContext())).toMatchObject({ oldest: null, pools: [] });
     const cold = contextOf(servicesOf([emptyChainFacts(1), emptyChainFacts(4663)]));
     expect(readStableIndex(cold).gaps).toMatchObject([{ field: 'freshness', reason: 'NOT_MEASURED' }]);

@@ -65,7 +65,9 @@ const SAMPLES: Readonly<Record<string, readonly AppError[]>> = {
     (reason, i) =>
       new NotEligibleError('m', {
         reason,
-        ...(i === 0 ? { pointer: '/v1/strategies', rule: 'maturity', alternatives } : {}),
+        pointer: i === 0 ? '/v1/strategies' : undefined,
+        rule: i === 0 ? 'maturity' : undefined,
+        alternatives: i === 0 ? alternatives : undefined,
       }),
   ),
   PositionProxyError: [new PositionProxyError({ field: 'userAddress', value: address, owner: address, positionId: 3 })],
@@ -215,7 +217,7 @@ function servicesThatFail() {
   };
 }
 
-/** What a caller of REST gets when a builder throws. */
+/** The REST answer to a thrown error of a builder. */
 function answerTo(error: AppError): Promise<Answer> {
   thrown = error;
   const path = error instanceof AmbiguousYieldLoopsError ? EXIT : OPEN;
@@ -277,7 +279,7 @@ describe('openapi.json', () => {
     expect(violation(operation, await answerTo(error))).toBeNull();
   });
 
-  /** What no builder answers with: refused before it, or on other surfaces only. */
+  /** Codes that no builder throws: refused earlier, or on other surfaces only. */
   const UNLISTED: readonly ErrorCode[] = ['not_found', 'method_not_allowed', 'query_too_complex'];
 
   test('behavior: every code is in the table', () => {

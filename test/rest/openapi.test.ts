@@ -25,7 +25,7 @@ describe('openapi.json', () => {
   });
 
   const run = promisify(execFile);
-  // A proxy that nobody listens at: a linter that asks the network fails.
+  // A proxy without a listener: a linter that uses the network fails.
   const env = {
     ...process.env,
     REDOCLY_TELEMETRY: 'off',

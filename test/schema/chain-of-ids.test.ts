@@ -15,7 +15,7 @@ const wallet = `0x${'1'.repeat(40)}`;
 const open = `input: { strategyId: "${marketId}", chainId: 4663, payToken: "${wallet}", amount: "1", target: { leverage: "2" } }`;
 const deposit = `input: { strategyId: "${vaultId}", chainId: 1, amount: "1" }`;
 
-/** Every place that takes a chain beside an id that names one, asked with another chain, and what is refused. */
+/** Every field that takes a chain beside an id with a chain, requested with another chain, and the refused value. */
 const CONTRADICTIONS: Readonly<Record<string, readonly (readonly [source: string, field: string, right: number])[]>> = {
   'Query.market': [[`{ market(marketId: "${marketId}", chainId: 4663) { id } }`, 'chainId', 1]],
   'Query.strategy': [
@@ -52,7 +52,7 @@ const CONTRADICTIONS: Readonly<Record<string, readonly (readonly [source: string
     ],
   ],
 };
-/** Filters are conditions that all have to hold: what no object meets is an empty list. */
+/** All conditions of a filter have to hold: contradicting conditions give an empty list. */
 const FILTERS = ['PortfolioFilter', 'DriftFilter'];
 
 const CHAIN = /^chainIds?$/;

@@ -34,9 +34,9 @@ const without = (group: FactGroup, reason?: Failure['reason']): ChainFacts[] =>
     const failed = [...items.keys(), ...failures.keys()].map((key) => [key, failure(reason ?? 'timeout')] as const);
     const gone = {
       ...emptyGroup<never>(),
-      ...(reason === undefined ? {} : { failures: new Map(failed), lastAttemptMs: NOW_MS }),
     };
-    return { ...facts, groups: { ...facts.groups, [group]: gone } };
+    const failing = { ...gone, failures: new Map(failed), lastAttemptMs: NOW_MS };
+    return { ...facts, groups: { ...facts.groups, [group]: reason === undefined ? gone : failing } };
   });
 const WORLDS: readonly (readonly [string, () => AppContext])[] = [
   ['everything known', () => contextOf(servicesOf(COMPLETE))],
@@ -57,7 +57,7 @@ describe.each(WORLDS)('%s', (_name, contextFor) => {
     const contextValue = contextFor();
     for (const document of DOCUMENTS) {
       const { data, errors = [] } = await execute({ schema, document, contextValue });
-      // What no chain knows at all is an error of its field.
+      // A value that no chain knows is an error of its field.
       const other = errors.filter(
         ({ originalError }) => (originalError as { code?: string } | null)?.code !== 'not_ready',
       );
@@ -67,7 +67,7 @@ describe.each(WORLDS)('%s', (_name, contextFor) => {
   });
 });
 
-test('behavior: the check knows a path that leads nowhere', () => {
+test('behavior: the check detects a path that does not exist', () => {
   const strategy = schema.getType('LoopStrategy');
   if (!strategy) throw new Error('LoopStrategy expected');
   const is = (path: string) => leads(schema, strategy, path.split('.'));
@@ -79,7 +79,7 @@ test('behavior: the check knows a path that leads nowhere', () => {
   ).toEqual([false, false, false, false, false]);
 });
 
-test('behavior: every type with fields that may be null documents how their absence is told', () => {
+test('behavior: every type with nullable fields documents how their absence is reported', () => {
   const roots = ['Query', 'Mutation', 'Ops'];
   const silent = Object.values(schema.getTypeMap())
     .filter((type) => isObjectType(type) || isInterfaceType(type))

@@ -14,7 +14,7 @@ test('default: every gap', () => {
   expect(fieldsOf({ fields: null, reasons: null })).toHaveLength(3);
 });
 
-test('behavior: of the named fields and what lies below them, and with the named reasons', () => {
+test('behavior: of the named fields and the fields below them, with the named reasons', () => {
   expect(fieldsOf({ fields: ['collateral'] })).toEqual(['collateral', 'collateral.priceUsd']);
   expect(fieldsOf({ fields: ['collateral.priceUsd', 'collateralApyPct'] })).toEqual([
     'collateral.priceUsd',

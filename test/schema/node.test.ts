@@ -103,7 +103,7 @@ describe('node', () => {
     expect(errors?.[0]?.originalError).toMatchObject({ code: 'not_found' });
   });
 
-  test('error: unauthorized for every type behind a key, whoever asks without it', async () => {
+  test('error: unauthorized for every type behind a key, for every caller without it', async () => {
     const keyed = nodeTypes.filter((type) => nodeScopeOf(type) !== 'public');
     for (const { name } of keyed) {
       const { data, errors } = await run('query($id: ID!) { node(id: $id) { id } }', { id: encodeGlobalId(name, 'x') });
@@ -155,7 +155,7 @@ test('behavior: every type with a global id is a node, and nothing else is', () 
   expect(nodeTypes.every(isObjectType)).toBe(true);
 });
 
-test('behavior: ids tell their types back', () => {
+test('behavior: ids are decoded to their types', () => {
   const id = encodeGlobalId('Token', '1:0xabc');
   expect(decodeGlobalId(id)).toEqual({ typename: 'Token', key: '1:0xabc' });
   expect(id).toMatch(/^[\w-]+$/);

@@ -31,7 +31,7 @@ test('behavior: the unions with refusals are those of the operations', () => {
   expect(unions.map(({ name }) => name).sort()).toEqual(Object.keys(OPERATIONS).sort());
 });
 
-/** A preview names no wallet and has no calls: what is only thrown for a wallet or by a simulation of calls is not in it. */
+/** A preview has no wallet and no calls, so it lacks the errors of wallets and of simulated calls. */
 const OF_WALLETS = ['PositionProxyError', 'SimulationRevertedError'];
 
 test('behavior: each union has exactly the refusals that its builder can throw', () => {

@@ -35,7 +35,7 @@ describe('buildSchema', () => {
 });
 
 describe('generate', () => {
-  it('behavior: the committed operations and manifest are what codegen writes (npm run codegen)', async () => {
+  it('behavior: the committed operations and manifest equal the output of npm run codegen', async () => {
     const { operations, manifest } = await generate();
     expect(committed('src/rest/generated/operations.ts')).toBe(operations);
     expect(committed('src/rest/generated/manifest.json')).toBe(manifest);

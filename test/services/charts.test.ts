@@ -17,7 +17,7 @@ function clockOf() {
   };
 }
 
-/** Ask for many things nobody has heard of; how many were let through to the provider. */
+/** Request many unknown assets. @returns the number of requests to the provider */
 async function flood(ask: (n: number) => Promise<unknown>): Promise<unknown[]> {
   const refusals: unknown[] = [];
   for (let n = 0; n < 100; n += 1) await ask(n).catch((error: unknown) => refusals.push(error));
@@ -42,7 +42,7 @@ describe('createCharts', () => {
     return { clock, requests: requested, charts };
   };
 
-  it('default: catalog coins are always requested, whatever came before', async () => {
+  it('default: always requests catalog coins, after any other requests', async () => {
     const { charts, requests: request } = world();
     await flood((n) => charts.chart(`made-up-${n}`, 7, 'usd'));
     expect(await charts.chart(OURS, 7, 'usd')).toMatchObject({ source: 'coingecko', prices: [[1, 2]] });

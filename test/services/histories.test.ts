@@ -20,7 +20,7 @@ const { id } =
     throw new Error('the catalog has markets');
   })();
 
-/** What is kept of the last ten days: 1 percent on the first of them, 10 on the last. */
+/** Samples of the last ten days: 1 percent on the first of them, 10 on the last. */
 const points = Array.from({ length: 10 }, (_, i) => ({
   atMs: TODAY - (10 - i) * DAY,
   ratePct: new Decimal(i + 1),
@@ -88,7 +88,7 @@ describe('age', () => {
       staleAfterSec: HOURLY,
     });
     expect((await read([])).stamp).toEqual({ asOfMs: TODAY - DAY, staleAfterSec: DAILY });
-    // Samples of the asked range only were read: what the snapshot knows of later days counts as well.
+    // Only samples of the requested range were read; later days of the snapshot count as well.
     expect((await read([TODAY - 8 * DAY])).stamp).toEqual({ asOfMs: TODAY - DAY, staleAfterSec: DAILY });
   });
 

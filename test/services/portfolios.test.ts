@@ -30,7 +30,7 @@ let observed: Map<string, KnownDrift>;
 let samples: PortfolioSample[];
 let nowMs: number;
 let hold: Promise<void> | null;
-/** Timers that fire when told to. */
+/** Timers that fire on demand. */
 let fire: () => void;
 let port: OpsPort;
 
@@ -334,7 +334,7 @@ describe('live', () => {
     ]);
     expect([...found.values()].filter((portfolio) => !(portfolio instanceof Error))).toHaveLength(48);
     expect(statements.length - before).toBe(before);
-    // The wallet that reverts is told apart with one request more.
+    // One more request identifies the wallet that reverts.
     expect(world.requests).toBeLessThanOrEqual(requests + 3);
   });
 

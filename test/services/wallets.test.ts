@@ -71,7 +71,7 @@ describe('find', () => {
     expect((await directory.find(1)).wallets).toContain(walletOf(77));
     expect(world.ownerReads).toBe(1);
     settle();
-    // Another process starts with what this one remembered.
+    // Another process starts with the state of this one.
     expect((await directoryOver(createProxyRepository(db)).find(1)).wallets).toHaveLength(41);
     expect(world.ownerReads).toBe(0);
   });

@@ -8,7 +8,7 @@ describe('createAdmissionFilter', () => {
     expect(['a', 'a', 'b', '', '', 'a'].map(cameBefore)).toEqual([false, true, false, false, true, true]);
   });
 
-  test('behavior: recent keys are known, whatever came before', () => {
+  test('behavior: knows recent keys, after any earlier ones', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 200 }), (keys) => {
         const cameBefore = createAdmissionFilter(10);

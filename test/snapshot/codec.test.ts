@@ -44,7 +44,7 @@ const textOf = (group: FactGroup, state: GroupState<unknown>) => [...encodeGroup
 const read = (group: FactGroup, text: string) => decodeGroup(group, text);
 
 describe('encodeGroup', () => {
-  test('behavior: the pieces make one text, an item a line; what it says is read line by line and in one piece', async () => {
+  test('behavior: the pieces form one text with an item per line, which is decoded by line and as a whole', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(fc.string(), anyPrice), { maxLength: 4 }), async (pairs) => {
         const items = pairs.map(([key, item]) => [key, { value: item, asOfMs: 10, source: 'test' }] as const);

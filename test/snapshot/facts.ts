@@ -8,7 +8,7 @@ export function price(usd: string, asOfMs: number, source = 'coingecko'): Fact<U
   return { value: { usd: new Decimal(usd) }, asOfMs, source };
 }
 
-/** One refresh: what it found and what it failed on. */
+/** One refresh: its values and its failures. */
 export function publication<T>(
   attemptedAtMs: number,
   items: Readonly<Record<string, Fact<T>>> = {},

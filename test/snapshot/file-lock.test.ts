@@ -246,7 +246,7 @@ describe.skipIf(!canUnshare)(canUnshare ? 'containers' : 'skipped: this user may
       await ended;
     }
   });
-  /** Lock the file in a pid namespace of its own, where the process has pid 1. Resolves with what it prints. */
+  /** Lock the file in a new pid namespace, where the process has pid 1. @returns its output */
   const inContainer = async (): Promise<string> => {
     const command = [process.execPath, '--import', 'tsx', script, path];
     const child = spawn('unshare', [...UNSHARE, ...command], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -23,7 +23,7 @@ export interface RedisProcess {
   close(): Promise<void>;
 }
 
-/** Start what a process has in Redis, and wait until it has read the facts. */
+/** Start the Redis part of a process, and wait until it has read the facts. */
 export async function startProcess(
   settings: RedisSettings,
   { logger = silentLogger as Logger, waitMs = 5_000 } = {},

@@ -37,7 +37,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'sentinels', () => {
     const held = await one.lease.acquire('held');
     expect(held.lease).not.toBeNull();
     await redis.failOver();
-    // Published while nobody knows yet who is the primary: kept, and shared when it is found.
+    // Published while the primary is unknown: held, and shared when the primary is found.
     await publishPrice(one, '2');
     await untilPrice(other.store, '2');
     await Promise.all([settled(one), settled(other)]);
@@ -79,7 +79,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'cluster', () => {
     expect([one, other].flatMap(({ connections }) => connections.failing())).toEqual([]);
   }, 20_000);
 
-  test('behavior: serves its facts while a node is lost, says so, and fills it again when it is back', async () => {
+  test('behavior: serves its facts while a node is lost, reports it, and refills the node when it is back', async () => {
     const [one, other] = processes as [RedisProcess, RedisProcess];
     const lost = cluster.nodes[await cluster.nodeOf(`of-cluster:snapshot:${CODEC_VERSION}:1`)];
     await lost?.stop?.();

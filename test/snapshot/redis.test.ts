@@ -263,7 +263,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
 
       proxy.lead(Number(new URL(cluster.url).port));
       await tried(() => !writer.place().ok && !reader.place().ok);
-      // Connected again, which is all that a PING would tell.
+      // Connected again, as a PING would show.
       const admin = new Redis(`redis://127.0.0.1:${proxy.port}`);
       expect(await admin.ping()).toBe('PONG');
       await expect(admin.get(where)).rejects.toThrow('CLUSTERDOWN');
@@ -309,7 +309,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
       const cluster = await startBrokenCluster();
       const redis = connectRedis({ settings: settingsOf(cluster.url), logger: silentLogger, name: 'test' });
       await event(redis, 'ready');
-      // Answered in order: what was asked when the connection was made has its answer, too.
+      // Answers are in order, so the requests at the connection are answered as well.
       expect(await redis.ping()).toBe('PONG');
       await expect(redis.get('any')).rejects.toThrow('CLUSTERDOWN');
       expect(redis.isAlive()).toBe(false);
@@ -353,9 +353,9 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
         connections: connectionsTo(server.url, where, logger),
         clock,
         logger,
-        ...(ttlMs === undefined ? {} : { ttlMs }),
+        ttlMs,
       });
-    /** Ask until the holder's time is over. */
+    /** Try until the holder's lease is over. */
     const acquired = async (port: LeasePort, job: string) => {
       for (;;) {
         const { lease: held } = await port.acquire(job);

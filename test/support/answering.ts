@@ -6,7 +6,7 @@ const FIRST_COVERED = 0xc0de_0000_0000n;
 
 let covered = 0n;
 
-/** Answer of a view for any caller and arguments: the returned words. */
+/** The returned words of a view for any caller and arguments. */
 export type Answers = Readonly<Record<string, Hex>>;
 
 /**

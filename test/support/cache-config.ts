@@ -15,7 +15,7 @@ import {
 const NAME = (value: string) => ({ kind: Kind.NAME, value }) as const;
 const FIELD = (name: string) => ({ kind: Kind.FIELD, name: NAME(name) }) as const;
 
-/** What client caches have to know of a schema: abstract types, objects with a global id, and values, which have none. */
+/** The schema data that client caches need: abstract types, objects with a global id, and values without one. */
 export function cacheConfigOf(schema: GraphQLSchema) {
   const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'));
   const node = schema.getType('Node');

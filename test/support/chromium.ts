@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { withoutUndefined } from '../../src/shared/without-undefined.ts';
 
 const EXECUTABLES = [process.env.CHROMIUM_BIN, '/usr/bin/chromium', '/usr/bin/chromium-browser'];
 const executablePath = EXECUTABLES.find((path) => path !== undefined && existsSync(path));
@@ -10,7 +11,7 @@ export const whyNoChromium =
 
 export function startChromium(): Promise<Browser> {
   return chromium.launch({
-    ...(executablePath === undefined ? {} : { executablePath }),
+    ...withoutUndefined({ executablePath }),
     args: [
       '--no-sandbox',
       '--disable-gpu',

@@ -19,7 +19,7 @@ const fieldsOf = (type: GraphQLNamedType) => (isObjectType(type) || isInterfaceT
 const isPlain = (field: GraphQLField<unknown, unknown>) =>
   field.args.every((arg) => !isNonNullType(arg.type) || arg.defaultValue !== undefined);
 
-/** Every object type that tells absence by `gaps`. */
+/** Every object type that reports absence in `gaps`. */
 export function typesWithGaps(schema: GraphQLSchema): GraphQLObjectType[] {
   return Object.values(schema.getTypeMap())
     .filter(isObjectType)
@@ -52,12 +52,12 @@ function isEntry(item: GraphQLNamedType, name: string): boolean {
 }
 
 const hasGaps = (type: GraphQLNamedType): boolean => 'gaps' in fieldsOf(type);
-/** Deeper values are shared ones, such as ages, which say themselves what `null` means. */
+/** Deeper values are shared ones, such as ages, whose descriptions explain `null`. */
 const MAX_DEPTH = 4;
 
 /**
  * A selection of everything that may be `null` on the objects of a type and on the values below it, and of the reasons.
- * Objects that tell absence themselves are to be selected on their own.
+ * Objects with their own `gaps` have to be selected separately.
  * @param except names of fields that are left out, because they cost what nobody asks for
  */
 export function nullableSelection(
@@ -100,7 +100,7 @@ interface Owner {
   readonly path: readonly string[];
 }
 
-/** Compare the reasons of every object of an answer with its type and with what it, and the values below it, lack. */
+/** Compare the reasons of every object of an answer with its type and with the absent fields in and below it. */
 export function absencesIn(schema: GraphQLSchema, data: Json): Absences {
   const [astray, unexplained, named] = [new Set<string>(), new Set<string>(), new Set<string>()];
   const visit = (object: Json, above: Owner | null): void => {
@@ -131,7 +131,7 @@ export function absencesIn(schema: GraphQLSchema, data: Json): Absences {
 
 const isRecord = (value: Json): boolean => typeof value === 'object' && value !== null;
 
-/** A gap of the path, of something above or below it; or a value says in its description what its `null` means. */
+/** A gap of the path, or above or below it; or the value's description explains its `null`. */
 function isTold({ told, path }: Owner, type: GraphQLNamedType, name: string): boolean {
   if (path.length > 1 && fieldsOf(type)[name]?.description?.includes('`null`')) return true;
   return told.some((field) => {

@@ -36,5 +36,5 @@ function readable(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return String(value);
   if (!(value instanceof Error)) return value;
   const { name, message, stack, cause } = value;
-  return { ...value, name, message, stack, ...(cause === undefined ? {} : { cause }) };
+  return { ...value, name, message, stack, cause };
 }

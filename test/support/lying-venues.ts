@@ -35,10 +35,11 @@ export type LyingProvider = 'kyberswap' | 'openocean' | 'pendle';
 export interface Pair {
   readonly tokenIn: Address;
   readonly tokenOut: Address;
-  readonly recipient?: Address;
+  readonly recipient?: Address | undefined;
 }
 
-export interface VenueSwap extends Required<Pair> {
+export interface VenueSwap extends Pair {
+  readonly recipient: Address;
   /** Base units. */
   readonly amountIn: bigint;
 }
@@ -59,7 +60,7 @@ export interface LyingVenues {
 interface Rule {
   readonly provider: LyingProvider;
   readonly lie: Lie;
-  readonly pair?: Pair;
+  readonly pair?: Pair | undefined;
   /** Remaining number of times. */
   left: number;
 }
@@ -84,7 +85,7 @@ export async function startLyingVenues(world: World): Promise<LyingVenues> {
     const known = remembered?.get(key);
     if (known) return known;
     const type = { 'content-type': 'application/json' };
-    const answer = await fetch(`${origin}${path}`, { method, headers: type, ...(body === undefined ? {} : { body }) });
+    const answer = await fetch(`${origin}${path}`, { method, headers: type, body: body ?? null });
     const { ok, status } = answer;
     const output = { ok, status, text: await answer.text() };
     if (ok) remembered?.set(key, output);
@@ -118,7 +119,7 @@ export async function startLyingVenues(world: World): Promise<LyingVenues> {
     },
     lie(provider, lie, pair, times = Infinity) {
       const others = rules.filter((rule) => rule.provider !== provider || keyOf(rule.pair) !== keyOf(pair));
-      rules = [...others, { provider, lie, left: times, ...(pair ? { pair } : {}) }];
+      rules = [...others, { provider, lie, left: times, pair }];
     },
     clear(pair) {
       rules = pair ? rules.filter((rule) => keyOf(rule.pair) !== keyOf(pair)) : [];

@@ -94,7 +94,8 @@ export function examplesOf({ method, path, operation }: DocumentedOperation): {
       url: query.size === 0 ? url : `${url}?${query}`,
       init: {
         method,
-        ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+        body: body === undefined ? null : JSON.stringify(body),
+        headers: body === undefined ? {} : { 'content-type': 'application/json' },
       },
     };
   });

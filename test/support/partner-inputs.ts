@@ -1,4 +1,5 @@
 import { Decimal } from '../../src/shared/decimal.ts';
+import { withoutUndefined } from '../../src/shared/without-undefined.ts';
 import type { Json } from './service.ts';
 
 /** Variables of a build over GraphQL. */
@@ -12,11 +13,11 @@ const targetOf = ({ leverage, desiredLtv }: Json) =>
   leverage === undefined ? { ltvPct: String(desiredLtv) } : { leverage: String(leverage) };
 
 function split({ userAddress, slippage, maxSwapLossPct, ...rest }: Json): { about: BuildVariables; rest: Json } {
-  const input = {
-    ...(slippage === undefined ? {} : { maxSlippageBps: bps(slippage) }),
-    ...(maxSwapLossPct === undefined ? {} : { maxSwapLossPct: String(maxSwapLossPct) }),
-  };
-  return { about: { ...(userAddress === undefined ? {} : { wallet: userAddress }), input }, rest };
+  const input = withoutUndefined({
+    maxSlippageBps: slippage === undefined ? undefined : bps(slippage),
+    maxSwapLossPct: maxSwapLossPct === undefined ? undefined : String(maxSwapLossPct),
+  });
+  return { about: { ...withoutUndefined({ wallet: userAddress }), input }, rest };
 }
 
 /** Input that opens a position, from the body of the /v1 row. */
@@ -30,7 +31,7 @@ export function openVariables(body: Json): BuildVariables {
 export function manageVariables(body: Json): BuildVariables {
   const { about, rest } = split(body);
   const { chainId = 1, id, action, amount, payToken, full, leverage, desiredLtv, ...input } = rest;
-  const given = { ...(amount === undefined ? {} : { amount }), ...(payToken === undefined ? {} : { payToken }) };
+  const given = withoutUndefined({ amount, payToken });
   const actions: Json = {
     close: { close: given },
     increase_leverage: { increaseLeverage: targetOf({ leverage, desiredLtv }) },

@@ -31,7 +31,7 @@ type Settings = Readonly<Record<string, string>>;
 
 export interface ServiceOptions {
   /** Differences from the usual deployment of the product's contract. */
-  readonly deployment?: Partial<DeploymentSettings>;
+  readonly deployment?: Partial<DeploymentSettings> | undefined;
   /** Settings in addition to those of the world. */
   readonly env?: Settings;
   /** Plant faults before the service starts. */
@@ -92,7 +92,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const clock = createTestClock();
   const logger = options.logger ?? silentLogger;
   const world = await startWorld({
-    ...(options.deployment === undefined ? {} : { deployment: options.deployment }),
+    deployment: options.deployment,
     dataDir: folder,
     mining: 'auto',
     databaseUrl: database.url,
@@ -112,8 +112,8 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       logger,
       clock,
       timers: options.timers ?? noTimers,
-      ...(options.sleep === undefined ? {} : { sleep: options.sleep }),
-      ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
+      sleep: options.sleep,
+      timeouts: options.timeouts,
       random: () => 0.5,
       fetch: globalThis.fetch,
     });

@@ -73,7 +73,7 @@ export function createThrownErrors(classes: ReadonlySet<string>): (entries: read
   };
 }
 
-/** What a reference runs, or may run later. Classes are recorded where they are constructed. */
+/** The code that a reference runs, or may run later. Classes are recorded where they are constructed. */
 function isFollowed(node: ts.Node): boolean {
   if (/node_modules/.test(node.getSourceFile().fileName)) return false;
   return ts.isFunctionLike(node) || ts.isVariableDeclaration(node) || ts.isPropertyAssignment(node);

@@ -21,7 +21,7 @@ export interface Vaults {
   readonly verbs: EquityVerbs;
   /** The whole batch in one transaction of the user. */
   readonly atomically: Send;
-  /** Build over REST; the answer is exactly what the contract has. */
+  /** Build over REST; the answer matches the contract exactly. */
   build(path: 'deposit' | 'exit', body: object): Promise<Json>;
   /** Fund the user, build a deposit and send it; its build. */
   deposit(vault: EquityVault, amount: string, send?: Send, extra?: object): Promise<Json>;

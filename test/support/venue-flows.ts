@@ -121,7 +121,7 @@ export async function createVenueFlows(service: TestService, venues: LyingVenues
   const swapOf = (market: Market, tokenIn: Token, tokenOut: Token, recipient?: Address): FlowSwap => ({
     tokenIn: tokenIn.address,
     tokenOut: tokenOut.address,
-    ...(recipient ? { recipient } : {}),
+    recipient,
     reference(amountIn) {
       const usdOf = (token: Address) => usd.get(`${market.chainId}:${token}`);
       const found = referenceFor({ market, price: oracleOf(market), tokenIn, tokenOut, amountIn, usdOf });

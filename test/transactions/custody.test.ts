@@ -6,7 +6,7 @@ const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts'))
   .map((name) => join('src', name));
 
-/** What a service that signs or sends would need. */
+/** The imports of a service that signs or sends. */
 const CUSTODY: readonly (readonly [string, RegExp])[] = [
   ['accounts with keys', /viem\/accounts|privateKeyTo|mnemonicTo|hdKeyTo|toAccount\(/],
   ['wallet clients', /createWalletClient|walletActions|WalletClient/],

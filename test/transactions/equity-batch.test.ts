@@ -34,7 +34,7 @@ const bySelector = new Map<string, AbiFunction>(
   ),
 );
 
-/** What a wallet would read out of the bytes, whatever `action` says. */
+/** The meaning of the bytes for a wallet, independent of `action`. */
 function decoded(call: EquityCall): { readonly name: string; readonly args: readonly unknown[] } {
   const item = bySelector.get(call.data.slice(0, 10));
   if (!item) throw new Error(`nothing decodes ${call.data.slice(0, 10)}`);

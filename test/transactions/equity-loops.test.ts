@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LoopMatch } from '../../src/domain/equity/loops.ts';
+import { withoutUndefined } from '../../src/shared/without-undefined.ts';
 import { AmbiguousYieldLoopsError } from '../../src/transactions/equity/errors.ts';
 import { selectLoops } from '../../src/transactions/equity/select-loops.ts';
 import { chain, loopOf, vaultOf } from './equity-world.ts';
@@ -89,7 +90,7 @@ describe('selectLoops', () => {
         const own = positions.map(({ id, open, empty, elsewhere }) => ({
           ...loopOf(id, vault, empty ? 0n : 1n),
           open,
-          ...(elsewhere && other ? { marketId: other.id } : {}),
+          ...withoutUndefined({ marketId: elsewhere ? other?.id : undefined }),
         }));
         const match = matched(kind, kind === 'none' ? [] : matches);
         let closed: readonly number[];

@@ -31,7 +31,7 @@ function composedOf(id: string): ComposedMarket {
   return found;
 }
 
-/** A swap as a venue would quote it; the calldata only has to be told apart. */
+/** A swap as a venue would quote it; its calldata only has to be unique. */
 export function swapOf(
   tokenIn: Token,
   tokenOut: Token,
@@ -66,7 +66,7 @@ export interface PlannedInput {
   readonly stockLtvPct: Decimal;
   readonly slippage: Decimal;
   readonly prices: VaultPrices;
-  /** What each swap loses against the oracle, basis points. */
+  /** The loss of each swap against the oracle, basis points. */
   readonly lossBps: bigint;
 }
 

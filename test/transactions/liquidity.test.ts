@@ -91,7 +91,7 @@ function mixes(a: Flow, b: Flow): boolean {
   return a.market === b.market && a.kind === 'borrow' && b.kind === 'repay';
 }
 
-/** Pay every step out of what is there, as the protocol does. */
+/** Pay every step from the available liquidity, as the protocol does. */
 function paysOut(
   calls: readonly (readonly Flow[])[],
   { stock, yields, idle }: { readonly stock: bigint; readonly yields: bigint; readonly idle: bigint },

@@ -149,7 +149,7 @@ describe('sizeLoan', () => {
         fc.bigInt(10n ** 30n, 10n ** 40n),
         fc.integer({ min: 0, max: 90 }),
         fc.integer({ min: 1, max: 96_000 }),
-        // What each quote returns of its value: nothing, all, far too much, or the worse the smaller it is asked for.
+        // The share of its value that each quote returns: none, all, far too much, or less for smaller inputs.
         fc.array(fc.oneof(fc.bigInt(0n, 2_000_000n), fc.constantFrom(0n, 1n, 999_000n, 10n ** 12n)), {
           minLength: 3,
           maxLength: 3,

@@ -79,7 +79,7 @@ function check(
         expect(largest).toMatch(/^\d+(\.\d+)?$/);
         const units = BigInt(new Decimal(largest).shiftedBy(market[token].decimals).toFixed(0));
         expect(formatUnitsPlain(units, market[token].decimals)).toBe(largest);
-        // What the refusal offers is really accepted.
+        // The offered value of the refusal is accepted.
         if (units > 0n && (token === 'collateral' || units <= live.liquidity)) verb(requested(units));
         return;
       }

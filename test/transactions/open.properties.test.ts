@@ -32,7 +32,7 @@ const builtOpen: fc.Arbitrary<Built | 'refused'> = openRequest.chain((request) =
   fc.record({ price: priceFor(request.market), user: address }).chain(({ price, user }) => {
     const { chain, market, payToken, amountIn } = request;
     const isDirect = payToken.address === market.collateral.address;
-    // What the pay token is worth is as good as any number here.
+    // Any value of the pay token works here.
     const entry = isDirect
       ? fc.constant(undefined)
       : quoteFor(chain, amountIn, 10n ** BigInt(market.collateral.decimals) * 50n);
@@ -84,7 +84,7 @@ function attempt<T>(run: () => T): T | 'refused' {
   }
 }
 
-/** Check a property of what is built, and that enough is built for it to mean something. */
+/** Check a property of built transactions, and that enough of them are built. */
 function holds(property: (built: Built) => void): void {
   let count = 0;
   fc.assert(
@@ -131,7 +131,7 @@ describe('openTerms and buildOpen', { timeout: 120_000 }, () => {
     holds((built) => {
       const { functionName, args } = decodeFunctionData({ abi: callsAbi, data: built.tx.data });
       expect(functionName).toBe(built.terms.path);
-      // The router opens for whoever calls it: it takes no owner at all.
+      // The router opens for its caller: it takes no owner.
       if (functionName === 'leverage') expect(String(args?.[0]).toLowerCase()).toBe(built.user);
       else expect([...argumentsOf(built).keys()]).not.toContain('user');
     });
@@ -167,7 +167,7 @@ describe('openTerms and buildOpen', { timeout: 120_000 }, () => {
 
   it('behavior: the LTV after the worst fill is within the contracts’ limit', () => {
     holds(({ tx, terms, request, price }) => {
-      // The worst fill by the calldata alone: what a wallet signs, and not what the plan says of itself.
+      // The worst fill by the signed calldata alone, not by the plan.
       const { leverage, minTokenOut } = signedOf(tx.data);
       const paidIn = terms.entrySwap ? (minTokenOut ?? 0n) : request.amountIn;
       const netPaidIn = paidIn - (paidIn * request.depositFee) / 10n ** 18n;

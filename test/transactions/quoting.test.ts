@@ -69,7 +69,7 @@ const ask = (
     feeBps: 0,
   });
 
-/** Ask with a contract that says of some routers whether it allows them. */
+/** Request quotes with a contract that allows or refuses some routers. */
 const askAllowing = (allowed: ReadonlyMap<Address, boolean>, ...venues: readonly SwapQuotePort[]) =>
   ask(venues, systemTimers, (_chain, router) => allowed.get(router));
 

@@ -7,7 +7,7 @@ import { repayPath } from './model/paths.ts';
 const slippage = new Decimal('0.01');
 const honest = () => undefined;
 const repay = (amount?: string) =>
-  repayPath({ full: true, slippage, ...(amount === undefined ? {} : { amount: new Decimal(amount) }) });
+  repayPath({ full: true, slippage, amount: amount === undefined ? undefined : new Decimal(amount) });
 
 describe('repaying the whole debt with another token', () => {
   test('behavior: is sized so that the least fill covers the debt', async () => {

@@ -27,9 +27,9 @@ const fills = (simulated: bigint, onChain: bigint) => (): ModelLie => ({
 
 interface NamedLie {
   readonly of: (reference: (amountIn: bigint) => bigint) => ModelLie;
-  /** Where the reference is right and no venue honest: whether it is built all the same, since nobody loses beyond the bounds. */
+  /** With a right reference and no honest venue: whether it is built, because no loss exceeds the bounds. */
   readonly isBuilt: boolean;
-  /** Whether nobody can tell it from an honest venue before it is signed. */
+  /** Whether it is indistinguishable from an honest venue before it is signed. */
   readonly isHidden?: true;
 }
 
@@ -57,7 +57,7 @@ const isAbout = (path: ModelPath, index: number) => (request: SwapRequest) => {
   );
 };
 
-/** Build and sign one cell: what is built never leaves less than its worst case; what is not is refused for what it is. */
+/** Build and sign one cell: the result is not below its worst case; a refusal names its own reason. */
 async function run(
   path: ModelPath,
   reference: Reference,
@@ -95,7 +95,7 @@ describe.each(Object.keys(REFERENCE_OF) as Reference[])('references that are %s'
         const beside = await run(path, reference, (source, request) =>
           source === liar && about(request) ? lie : undefined,
         );
-        // No lie makes an outage, and nobody who can be told is chosen.
+        // No lie causes an outage, and no detectable liar is chosen.
         expect(typeof beside, `${name}: ${String(beside)} beside an honest venue`).toBe(typeof usual);
         if (typeof beside === 'string' || isHidden) continue;
         expect(beside.left).not.toBe('reverted');

@@ -36,7 +36,7 @@ export const address = fc
 const hex = (bytes: number) =>
   fc.bigInt(0n, 2n ** BigInt(8 * bytes) - 1n).map((n) => `0x${n.toString(16).padStart(2 * bytes, '0')}` as Hex);
 
-/** A believed quote: up to 1.2 % below, or a little above, what `fair` says. */
+/** A plausible quote: up to 1.2 % below, or a little above, `fair`. */
 export const quoteFor = (chain: Chain, amountIn: bigint, fair: bigint): fc.Arbitrary<SwapQuote> => {
   const routers = Object.entries(chain.swapRouters).flatMap(([source, list]) =>
     (list ?? []).map((router) => ({ source: source as SwapQuote['source'], router })),

@@ -52,7 +52,7 @@ export interface CommonCase {
   ) => (signal?: AbortSignal) => Promise<Batch<unknown> | { readonly value: unknown }>;
   readonly routes: Routes;
   /** Number of attempts if status 503 means "overloaded". Otherwise it is a failure of the server. */
-  readonly overloadTries?: number;
+  readonly overloadTries?: number | undefined;
   /** The answer to every request is 404. */
   readonly absent: Expectation;
   /** Fields with the time of observation; `null` = none. */
@@ -263,7 +263,7 @@ function before(time: unknown): unknown {
   return typeof time === 'string' ? new Date(Date.parse(time) - FROZEN_MS).toISOString() : time;
 }
 
-/** The newest time in an answer, ms: what looks like one of the last four months, in seconds or milliseconds. */
+/** The newest time in an answer, ms: a number that is a time of the last four months in seconds or milliseconds. */
 function newestIn(answer: unknown): number {
   const numbers = JSON.stringify(plain(answer)).match(/(?<![\d.])\d{10}(\d{3})?(?![\d.])/g) ?? [];
   const times = numbers.map((text) => Number(text) * (text.length === 10 ? 1_000 : 1));

@@ -93,18 +93,15 @@ describe('createHttp', () => {
   it.each([
     [undefined, 1],
     [4, 4],
-  ])(
-    'error: UpstreamError `malformed` for a body beyond what was asked for, with a limit of %s MB',
-    async (given, maxMb) => {
-      const maxBytes = given === undefined ? undefined : given * 1_048_576;
-      const answers = async (bytes: number) => {
-        const fetch: typeof globalThis.fetch = async () => Response.json('z'.repeat(bytes - 2));
-        return make({}, { ...deps, fetch }).request({ ...get, maxBytes });
-      };
-      expect(await answers(maxMb * 1_048_576)).toHaveLength(maxMb * 1_048_576 - 2);
-      await expect(answers(maxMb * 1_048_576 + 1)).rejects.toMatchObject({ reason: 'malformed' });
-    },
-  );
+  ])('error: UpstreamError `malformed` for a body above its limit of %s MB', async (given, maxMb) => {
+    const maxBytes = given === undefined ? undefined : given * 1_048_576;
+    const answers = async (bytes: number) => {
+      const fetch: typeof globalThis.fetch = async () => Response.json('z'.repeat(bytes - 2));
+      return make({}, { ...deps, fetch }).request({ ...get, maxBytes });
+    };
+    expect(await answers(maxMb * 1_048_576)).toHaveLength(maxMb * 1_048_576 - 2);
+    await expect(answers(maxMb * 1_048_576 + 1)).rejects.toMatchObject({ reason: 'malformed' });
+  });
 
   it('error: UpstreamError `throttled` when all answers together exceed the memory for them', async () => {
     const answerBytes = createByteBudget(100);

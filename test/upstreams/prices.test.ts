@@ -118,7 +118,7 @@ describe('createGeckoterminal', () => {
   const weth = token('WETH').address;
   const pools = at(fixture('geckoterminal-pools'), ['data']) as Json[];
 
-  it('behavior: equally deep pools: the lower address, whatever the order', () => {
+  it('behavior: equally deep pools: the lower address, in any order', () => {
     const even = pools.map((pool) => change(pool, ['attributes', 'reserve_in_usd'], '5'));
     for (const rows of [even, even.toReversed()]) {
       expect(mapDeepestPool('eth', weth, rows).pool?.address).toMatch(/^0x72331f/);

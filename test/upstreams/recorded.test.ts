@@ -5,7 +5,7 @@ import { RECORDING_FILE } from '../../src/doctor/recording/format.ts';
 import { describeAdapter } from './conformance.ts';
 import { loadRecording, recordedCases } from './recorded.ts';
 
-/** What `npm run doctor -- --record` wrote: the folder of this name, or another one. */
+/** The output of `npm run doctor -- --record`: the folder of this name, or another one. */
 const FOLDER = process.env.UPSTREAM_RECORDINGS ?? join(import.meta.dirname, 'recorded');
 
 describe('recorded answers of providers', () => {

@@ -75,7 +75,7 @@ export function laterCases(recording: () => LoadedRecording): readonly CommonCas
 const nameOf = ({ provider, name, chainId }: ProviderSurface) =>
   `${provider} ${name}${chainId === undefined ? '' : ` on chain ${chainId}`}`;
 
-/** What the suite does to every adapter, and what the simulators' faults make of a body, done to recorded answers. */
+/** The suite of all adapters with the simulators' faults, on recorded answers. */
 function recordedCase(surface: ProviderSurface, recording: () => LoadedRecording): CommonCase {
   const { simulator, keyed } = PROVIDERS[surface.provider];
   const sound: Expectation = { each: (value, good) => expect(value).toEqual(good) };
@@ -84,7 +84,7 @@ function recordedCase(surface: ProviderSurface, recording: () => LoadedRecording
     get routes() {
       const applied: AppliedFault = faultSchema.parse(fault);
       const routes = routesOf(recording(), surface, (body) => corrupt(body, applied, providers[simulator].shape));
-      // What is asked next may follow from what was broken.
+      // Later requests may depend on the broken answer.
       return new Proxy(routes, { has: () => true, get: (known, key) => known[String(key)] ?? null });
     },
     expect: expected,
@@ -93,7 +93,7 @@ function recordedCase(surface: ProviderSurface, recording: () => LoadedRecording
     name: `recorded: ${nameOf(surface)}`,
     publicName: surface.publicName,
     keyed,
-    ...(surface.provider === 'kyberswap' ? { overloadTries: surface.name === 'quote' ? 9 : 3 } : {}),
+    overloadTries: surface.provider === 'kyberswap' ? (surface.name === 'quote' ? 9 : 3) : undefined,
     create: (deps) => async (signal) => {
       const outcome = await surface.ask(deps, recording().context, signal);
       return batchOf(outcome ?? new Map());
@@ -112,7 +112,7 @@ function recordedCase(surface: ProviderSurface, recording: () => LoadedRecording
     dated: null,
     variants: {
       missingField: broken({ kind: 'missingField' }, sound),
-      // Nothing told may be honest: no campaign runs.
+      // An empty answer may be right: no campaign runs.
       empty: broken({ kind: 'empty' }, anything),
       partial: broken({ kind: 'partial' }, anything),
       duplicate: broken({ kind: 'duplicate' }, sound),
@@ -123,7 +123,7 @@ function recordedCase(surface: ProviderSurface, recording: () => LoadedRecording
   };
 }
 
-/** Numbers only: what an answer comes to, whichever rows it has beside them. */
+/** Only the numbers of an answer, independent of its other rows. */
 function batchOf(outcome: CheckOutcome): Batch<unknown> {
   const values = new Map<string, unknown>();
   const failures = new Map();
@@ -155,7 +155,7 @@ function answersOf(
   );
 }
 
-/** Answer with what was recorded of the same request, else of the same path: the catalog may have grown since. */
+/** Answer with the recording of the same request, else of the same path: the catalog may have grown since. */
 function routesOf(recording: LoadedRecording, surface: ProviderSurface, change: (body: unknown) => unknown): Routes {
   const byPath = new Map<string, RecordedAnswer[]>();
   for (const one of answersOf(recording, surface)) {

@@ -150,7 +150,7 @@ describe('createOpenocean', () => {
   });
 
   it.each([
-    // What arrives is 80 %: never more than what was disclosed.
+    // 80 % arrives: never more than disclosed.
     [5, '0.06', 6],
     [25, '0.31', 31],
     [1, '0.01', 1],

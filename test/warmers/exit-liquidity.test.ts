@@ -110,7 +110,7 @@ describe('exit-liquidity', () => {
     const doubted = () => w.facts().groups.exitLiquidity.failures.get(sold);
     expect(doubted()).toMatchObject({ reason: 'implausible', suspect: { readings: 1 } });
     expect(doubted()?.suspect?.value.toFixed(0)).toBe('-100');
-    // What no sale can bring stays so, however often it is told.
+    // An impossible sale stays impossible, however often it is reported.
     for (let i = 0; i < 4; i += 1) await w.run('exit-liquidity:1');
     expect(w.facts().groups.exitLiquidity.items.size).toBe(0);
   });

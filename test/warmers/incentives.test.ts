@@ -99,7 +99,7 @@ describe('incentives', () => {
       ['a new one of an unknown token, within bounds', on(paying('b', 'Z', '50')), known, undefined],
       ['the first of a market', on(paying('b', 'Z', '999')), undefined, '999'],
       [
-        'what both sides pay is told together',
+        'combines the rates of both sides',
         { ...on(paying('a', 'X', '400')), collateral: [paying('c', 'X', '5')] },
         known,
         '405',

@@ -3,7 +3,7 @@ import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
 import { reasonOf } from '../../src/warmers/refresh.ts';
 import { changedGroups, fails, world } from './world.ts';
 
-/** Every warmer, what makes its source fail, and the groups that it alone may touch. */
+/** Every warmer, the fault of its source, and the groups that only it may write. */
 const FAULTS = [
   [
     'lending-state:1',

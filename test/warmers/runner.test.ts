@@ -12,7 +12,7 @@ const SECOND = 1_000;
 interface Scripted extends Warmer {
   readonly modes: RunMode[];
   signals: AbortSignal[];
-  /** What the next runs do; afterwards they succeed. */
+  /** The outcomes of the next runs; later runs succeed. */
   readonly script: (() => Promise<RunReport>)[];
 }
 
@@ -35,7 +35,7 @@ function warmer(name: string, options: Partial<Pick<Warmer, 'everySec' | 'phase'
   return self;
 }
 
-/** A run that waits until it is told to end, or is aborted. */
+/** A run that waits until it is ended or aborted. */
 function held(target: Scripted): { readonly end: () => void } {
   let end = (): void => {};
   target.script.push(
@@ -214,7 +214,7 @@ describe('stop', () => {
 });
 
 describe('leases', () => {
-  /** Leases of one job that several runners share; `away` = nobody can tell who has it. */
+  /** Leases of one job that several runners share; `away` = its holder is unknown. */
   function sharedLease(time: FakeTime) {
     const holders = new Map<string, { token: number; untilMs: number }>();
     let tokens = 0;

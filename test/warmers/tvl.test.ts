@@ -9,7 +9,7 @@ import { catalog, ethereum, fails, NOW_MS, readingAt, type World, world } from '
 const [market] = ethereum.markets;
 if (!market) throw new Error('no market');
 const wallet = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`;
-/** Worth 200 loan tokens less 90: the oracle says one to one, and the state 1e6 shares per base unit. */
+/** Worth 200 loan tokens less 90: the oracle price is one, with 1e6 shares per base unit. */
 const position = (n: number, over: Partial<TvlPosition> = {}): TvlPosition => ({
   wallet: wallet(n),
   marketId: market.id,

@@ -77,7 +77,7 @@ async function handle(request: SimRequest, world: World): Promise<SimResponse> {
         marketBody(world, args.uniqueKey, args.chainId),
     },
     variableValues: fieldsOf(variables),
-    ...(typeof operationName === 'string' ? { operationName } : {}),
+    operationName: typeof operationName === 'string' ? operationName : undefined,
   });
   // An invalid document is not executed: no `data`.
   return result.data === undefined ? { status: 400, body: result } : ok(result);

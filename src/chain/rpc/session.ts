@@ -1,6 +1,6 @@
 import type { FailureReason } from '../../domain/facts.ts';
+import { RETRY_AFTER_SEC, settlesWithin } from '../../shared/calls/wait-timeout.ts';
 import type { Timers } from '../../shared/timers.ts';
-import { RETRY_AFTER_SEC, settlesWithin } from '../../shared/wait-timeout.ts';
 import type { NamedBlock, Reading } from '../reading.ts';
 import type { ReadOptions } from '../types.ts';
 import type { NodeCapabilities } from './capabilities.ts';

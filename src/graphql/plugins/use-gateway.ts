@@ -4,6 +4,7 @@ import { graphqlRefusal } from '../../http/graphql-refusal.ts';
 import { WINDOW_SEC } from '../../limits/limits.ts';
 import { budgetExtension, budgetHeaders, type RequestContext } from '../../limits/request-context.ts';
 import { BadRequestError, UnauthorizedError } from '../../shared/errors.ts';
+import { withoutUndefined } from '../../shared/without-undefined.ts';
 import type { ServerContext } from '../context.ts';
 
 export interface GatewayOptions {
@@ -81,11 +82,11 @@ export function useGateway({ formatError }: GatewayOptions): Plugin<ServerContex
         answer = new fetchAPI.Response(body as string, { status, headers: { ...headers } });
         setResponse(answer);
       }
-      const extra = {
+      const extra = withoutUndefined({
         ...budgetHeaders(info, WINDOW_SEC),
         'cache-control': 'no-store',
-        ...(answer.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
-      };
+        'www-authenticate': answer.status === 401 ? 'Bearer' : undefined,
+      });
       for (const [name, value] of Object.entries(extra)) answer.headers.set(name, value);
     },
   };

@@ -19,10 +19,11 @@ export interface Files extends Pick<StaticFiles, 'paths' | 'answer'> {
 /** Gather the static files: the description of the interface with its page, GraphiQL, and the ops page. */
 export function createFiles({ routes, tabs, charge }: FilesDeps): Files {
   const urlOf = (path: string): Promise<string> => served.urlOf(path);
+  const graphiql = tabs ? graphiqlFiles(tabs, urlOf) : undefined;
   const files: Readonly<Record<string, StaticFile>> = {
     ...docsFiles(routes, urlOf),
     ...opsPageFiles(),
-    ...(tabs && graphiqlFiles(tabs, urlOf)),
+    ...graphiql,
   };
   const served = createStaticFiles({ files, compress, charge });
   return {

@@ -53,7 +53,7 @@ export function encodedResponse(
   }
   return {
     status: 200,
-    headers: { ...common, ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }) },
+    headers: encoding === 'identity' ? common : { ...common, 'content-encoding': encoding },
     body: bytes,
   };
 }

@@ -92,8 +92,8 @@ export function shownCosts(costs: readonly Cost[]): readonly FormattedCost[] {
     token,
     symbol,
     amount: amount.decimalPlaces(18).toFixed(),
-    ...(usd ? { usd: toFixedHalfUp(usd, 2) } : {}),
-    ...(pctOfEquity ? { pctOfEquity: formatPct(pctOfEquity) } : {}),
+    usd: usd ? toFixedHalfUp(usd, 2) : undefined,
+    pctOfEquity: pctOfEquity ? formatPct(pctOfEquity) : undefined,
   }));
 }
 

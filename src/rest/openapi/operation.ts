@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ERROR_CODES, type ErrorCode } from '../../shared/errors.ts';
+import { withoutUndefined } from '../../shared/without-undefined.ts';
 import { errorEnvelopeOf } from '../schemas/errors.ts';
 import type { AnyRoute, RouteExample } from '../types.ts';
 import { ERROR_MEANINGS, errorsByStatus } from './errors.ts';
@@ -28,9 +29,11 @@ export function operationOf(route: AnyRoute, schemas: SchemaCollector): OpenApiO
         ),
         content: { 'application/json': { schema: schemas.convert(route.response, 'output') } },
       },
-      ...(isCached(route)
-        ? { 304: { description: 'Nothing has changed since the ETag sent as `If-None-Match`.' } }
-        : {}),
+      ...withoutUndefined({
+        304: isCached(route)
+          ? { description: 'Nothing has changed since the ETag sent as `If-None-Match`.' }
+          : undefined,
+      }),
       ...Object.fromEntries([...errorsByStatus(route)].map(([status, codes]) => [status, errorOf(codes, schemas)])),
     },
   };

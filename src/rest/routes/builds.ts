@@ -1,6 +1,7 @@
 import { Decimal } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import type { GivenTarget } from '../../shared/input/manage-fields.ts';
+import { withoutUndefined } from '../../shared/without-undefined.ts';
 import type { EstimateFieldsFragment, PlanFieldsFragment } from '../generated/operations.ts';
 
 /** Bounds of a build by their names in the contract. */
@@ -12,11 +13,12 @@ export interface BoundsBody {
 
 /** Map the bounds of a build to the names of the schema. */
 export function boundsVariables({ slippage, maxSwapLossPct, minAmountOut }: BoundsBody) {
-  return {
-    ...(slippage === undefined ? {} : { maxSlippageBps: new Decimal(slippage).shiftedBy(4).toFixed() }),
-    ...(maxSwapLossPct === undefined ? {} : { maxSwapLossPct }),
-    ...(minAmountOut === undefined ? {} : { minAmountOut }),
-  };
+  // An input type refuses a field that it does not have, even an undefined one.
+  return withoutUndefined({
+    maxSlippageBps: slippage === undefined ? undefined : new Decimal(slippage).shiftedBy(4).toFixed(),
+    maxSwapLossPct,
+    minAmountOut,
+  });
 }
 
 /** Map a target to the input of the schema; one of the two is given. */
@@ -44,7 +46,7 @@ export function slippageRatio({ effectiveSlippageBps }: EstimateFieldsFragment):
 
 /** A call as the contract has it: a value of nothing is left out. */
 export function bodyCall({ to, data, value }: PlanFieldsFragment['calls'][number]) {
-  return { to, data, ...(value === '0' ? {} : { value }) };
+  return { to, data, value: value === '0' ? undefined : value };
 }
 
 /** Costs by their names in the contract. */

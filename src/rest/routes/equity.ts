@@ -175,7 +175,8 @@ function exitRoute(chainId: ReturnType<typeof equityChainId>): AnyRoute {
         ...(inExitCosting(costing, () => false) as typeof costing),
         received: received ? contractReceived(received) : undefined,
         readAt: readAt ?? undefined,
-        ...(oraclePriceAsOf !== null || noneIn(batch.gaps)('oraclePriceAsOf') ? { oraclePriceAsOf } : {}),
+        oraclePriceAsOf:
+          oraclePriceAsOf !== null || noneIn(batch.gaps)('oraclePriceAsOf') ? oraclePriceAsOf : undefined,
         position: projectEquityPosition(batch.position),
       });
     },
@@ -201,7 +202,7 @@ interface DepositBody extends Omit<BoundsBody, 'minAmountOut'> {
 function exitVariables({ slippage: ratio, maxSwapLossPct, minAmountOut, yieldPositionIds, ...exit }: ExitBody) {
   return {
     ...exit,
-    ...(yieldPositionIds === undefined ? {} : { yieldPositionIndexes: yieldPositionIds }),
+    yieldPositionIndexes: yieldPositionIds,
     ...boundsVariables({ slippage: ratio, maxSwapLossPct, minAmountOut }),
   };
 }
@@ -256,7 +257,7 @@ function projectBatch(
       ...about,
       slippage: slippageRatio(batch),
       expiresAt,
-      ...(signingUrl === null ? {} : { signingUrl }),
+      signingUrl: signingUrl ?? undefined,
       instructions,
     },
   };

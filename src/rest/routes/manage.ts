@@ -68,7 +68,7 @@ function manageVariables(body: ManageBody, chainIds: readonly number[]): ManageB
     position: { at },
     action: actionVariables(body),
     ...boundsVariables(body),
-    ...(allowUnsimulated === undefined ? {} : { allowUnsimulated }),
+    allowUnsimulated,
   };
 }
 
@@ -103,10 +103,9 @@ function textOf({ chainId, marketId, positionIndex }: PositionIdParts): string {
 
 function actionVariables(body: ManageBody): ManageBuildMutationVariables['input']['action'] {
   const { action, amount = '', payToken = '' } = body;
-  const givenAmount = body.amount === undefined ? {} : { amount };
   switch (action) {
     case 'close':
-      return { close: givenAmount };
+      return { close: { amount: body.amount } };
     case 'increase_leverage':
       inBody(() => requireOneTarget(body));
       return { increaseLeverage: targetVariables(body) };
@@ -116,7 +115,7 @@ function actionVariables(body: ManageBody): ManageBuildMutationVariables['input'
       return { removeCollateral: { amount } };
     case 'repay':
       if (body.full !== true) return { repay: { amount, payToken } };
-      return { repayAll: { ...givenAmount, ...(body.payToken === undefined ? {} : { payToken }) } };
+      return { repayAll: { amount: body.amount, payToken: body.payToken } };
     case 'borrow':
       return { borrow: { amount } };
   }

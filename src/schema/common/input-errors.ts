@@ -19,8 +19,8 @@ export function validationError(
   const first = issues[0] ?? { field: 'arguments', message: 'invalid', value: undefined };
   return new BadRequestError(`${first.field || 'arguments'}: ${first.message}`, {
     field: first.field || 'arguments',
-    ...(first.value === undefined ? {} : { value: formatValue(first.value) }),
-    ...(issues.length > 1 ? { issues: issues.map(({ field, message }) => ({ field, message })) } : {}),
+    value: first.value === undefined ? undefined : formatValue(first.value),
+    issues: issues.length > 1 ? issues.map(({ field, message }) => ({ field, message })) : undefined,
   });
 }
 

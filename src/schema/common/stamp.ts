@@ -28,7 +28,7 @@ export interface ShownStamp {
   readonly asOfMs: number | null;
   readonly staleAfterSec: number;
   /** Where more is known than the age tells; absent: the age decides. */
-  readonly status?: HealthStatus;
+  readonly status?: HealthStatus | undefined;
 }
 
 export const FreshnessRef = builder.objectRef<ShownStamp>('Freshness').implement({

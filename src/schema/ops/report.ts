@@ -79,7 +79,7 @@ export const ReportRef = builder.objectRef<ShownReport>('PortfolioReport').imple
       resolve: ({ report, stale, degraded, staleAfterSec }) => ({
         asOfMs: report.computedAtMs,
         staleAfterSec,
-        ...(degraded && !stale ? { status: 'failing' as const } : {}),
+        status: degraded && !stale ? ('failing' as const) : undefined,
       }),
     }),
     failure: t.expose('failure', {

@@ -1,6 +1,7 @@
 import { MathLib } from '@morpho-org/blue-sdk';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
+import { withoutUndefined } from '../../shared/without-undefined.ts';
 import { InsufficientLiquidityError, LimitExceededError, type SimulationRevertedError } from '../errors.ts';
 import { closingFlows, liquidityNeeds, liquidityOf, requireCovered } from '../liquidity.ts';
 import { formatAmount, formatPercent, receivedNote } from '../messages.ts';
@@ -45,19 +46,20 @@ export async function closePart(context: ManageContext, amount: bigint): Promise
       const filled = fills.at(-1)?.received ?? swap.expectedOut;
       // Until the bundle lapses the debt grows, and a worse fill is paid out less for: fees that shrink with it are left out.
       const least = received.loan - (filled - worstOutput(swap)) - context.interest;
+      const preview =
+        collateral > 0n
+          ? previewPosition({
+              price: live.price,
+              after: { collateral, debt },
+              basis: outcome.basis,
+              rates,
+              swap: { source: swap.quote.source, priceImpactPct: impact },
+            })
+          : undefined;
       return {
         fees: contractFees('YIELD_FEE', simulatedFee(outcome), market),
         leastPaidOut: least > 0n ? least : 0n,
-        // Absent, not undefined: the result is spread over a draft that has a preview.
-        ...(collateral > 0n && {
-          preview: previewPosition({
-            price: live.price,
-            after: { collateral, debt },
-            basis: outcome.basis,
-            rates,
-            swap: { source: swap.quote.source, priceImpactPct: impact },
-          }),
-        }),
+        ...withoutUndefined({ preview }),
         amountFlashLoan: position.debt > debt ? position.debt - debt : 0n,
         debtChange: debt - position.debt,
         notes: [

@@ -1,5 +1,6 @@
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { Decimal, HUNDRED } from '../../shared/decimal.ts';
+import { withoutUndefined } from '../../shared/without-undefined.ts';
 import { LimitExceededError } from '../errors.ts';
 import type { PlannedSwap } from '../types.ts';
 import { MAX_SWAP_LOSS_PCT } from './loss.ts';
@@ -98,6 +99,6 @@ function refusal(
     : `Ask for less at once, or try again when the venues pay more: not even the largest maxSwapLossPct, ${largestPct.toFixed()}, would allow it.`;
   return new LimitExceededError(`${what}, and at most ${limit} % is accepted. ${way}`, {
     ...requested,
-    limit: { ...bound, ...(passes ? { maxSwapLossPct: passes } : {}) },
+    limit: withoutUndefined({ ...bound, maxSwapLossPct: passes }),
   });
 }

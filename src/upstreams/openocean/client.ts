@@ -1,5 +1,6 @@
 import { Decimal } from '../../shared/decimal.ts';
 import type { ChainId } from '../../shared/ids.ts';
+import { withoutUndefined } from '../../shared/without-undefined.ts';
 import { ABSENT, type AdapterDeps, createHttp } from '../http.ts';
 import { NO_ROUTE_STATUSES, nativeAlias, quoteExpiry } from '../quotes.ts';
 import type { SwapQuotePort, SwapRequest } from '../types.ts';
@@ -36,7 +37,7 @@ export function createOpenocean(deps: AdapterDeps & { readonly gasPriceOf?: GasP
       const body = await http.request({
         path: '/v4/:chain/swap',
         params: { chain },
-        query: {
+        query: withoutUndefined({
           inTokenAddress: nativeAlias(request.tokenIn),
           outTokenAddress: nativeAlias(request.tokenOut),
           amountDecimals: request.amountIn.toString(),
@@ -44,9 +45,9 @@ export function createOpenocean(deps: AdapterDeps & { readonly gasPriceOf?: GasP
           slippage: request.slippage.shiftedBy(2).toFixed(),
           // `account` receives the output, and also pays the input unless there is a `sender`.
           account: request.recipient,
-          ...(request.sender === request.recipient ? {} : { sender: request.sender }),
+          sender: request.sender === request.recipient ? undefined : request.sender,
           ...feeQuery(request),
-        },
+        }),
         absentOn: NO_ROUTE_STATUSES,
         signal: options?.signal,
       });

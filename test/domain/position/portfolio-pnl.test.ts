@@ -39,7 +39,7 @@ const paid = (side: CampaignSide) => ({
 });
 const facts = withItem(completeFacts(robinhood), 'incentiveHistory', market.id, { value: paid('borrow') });
 
-/** What one unit of debt has earned, summed up hour by hour. */
+/** The interest on one unit of debt, summed hour by hour. */
 function hourByHour(fromMs: number, toMs: number): Decimal {
   let sum = new Decimal(0);
   for (let atMs = fromMs; atMs < toMs; atMs += HOUR) {

@@ -32,7 +32,7 @@ function sdkPosition(timestamp: bigint, price = composed.facts.oracle.value.pric
     irm: market.irm,
     lltv: market.lltv,
   };
-  // The rate that was read stands for the model: the totals then grow as the chain's would.
+  // The read rate replaces the model: the totals then grow as on the chain.
   const sdk = new SdkMarket({ ...state, params, price });
   const elapsed = timestamp - state.lastUpdate;
   const taylor = (x: bigint) => x + (x * x) / (2n * 10n ** 18n) + (x * x * x) / (6n * 10n ** 36n);

@@ -127,18 +127,18 @@ describe('exit', () => {
   });
 });
 
-/** What the venue of the chain takes, basis points: the one number of it that moves no oracle. */
+/** The fee of the chain's venue, basis points: it moves no oracle. */
 async function setVenueFee(feeBps: bigint): Promise<void> {
   const { local } = vaults.verbs;
   await local.call(OWNER, mainVenue(local.chain), 'SwapVenue', 'setFee', [feeBps]);
 }
 
-/** The most that a loop's sale may lose against the oracle is 1 %: the contracts hold it, whatever minimum was signed. */
+/** A loop's sale may lose at most 1 % against the oracle: the contracts enforce it for every signed minimum. */
 describe('the oracle cap on the sale of a loop', () => {
   const WITHIN = 90n;
   /** Less than a percent below the first quote, more than a percent below the oracle. */
   const BEYOND = 102n;
-  /** Below what the exits accept, which is 1 % under their quote. */
+  /** Below the minimum of the exits, which is 1 % under their quote. */
   const BELOW_MINIMUM = 150n;
 
   test('error: LimitExceeded for a venue that pays too little names the loop and the limit', async () => {

@@ -69,7 +69,7 @@ describe('stockLtvPct', () => {
 });
 
 describe('slippage', () => {
-  /** At its safe LTV the yield leg has less room than 1 %: what holds is echoed, and what was asked for is said. */
+  /** At its safe LTV the yield leg allows less than 1 %: the answer has the effective slippage, its issue the requested one. */
   const expectTightened = (echoed: number, output: string) => {
     expect(echoed).toBeLessThan(0.01);
     expect(echoed).toBeGreaterThan(0.005);
@@ -142,7 +142,7 @@ describe('amount', () => {
 });
 
 describe('liquidity', () => {
-  /** Let somebody else borrow nearly everything that a market can lend. */
+  /** Let another wallet borrow nearly all liquidity of a market. */
   async function drain(market: Market): Promise<void> {
     const borrower = accounts[8]?.address as Address;
     const [supplied, , borrowed] = await verbs.totals(market);

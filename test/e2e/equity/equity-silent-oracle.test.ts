@@ -5,7 +5,7 @@ import { CHAIN_ID, type EquityVerbs, equityVerbs } from '../../support/equity.ts
 import { noSleep, startService, type TestService } from '../../support/service.ts';
 import { expectEnvelope } from '../known.ts';
 
-// A world of its own: time cannot be taken back, neither the chain's nor the service's.
+// A separate world, because the time of the chain and of the service cannot go back.
 let service: TestService;
 let verbs: EquityVerbs;
 beforeAll(async () => {

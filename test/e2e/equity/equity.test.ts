@@ -26,7 +26,7 @@ describe.each(WAYS)('deposit and exit, %s', (_way, send) => {
     '%s',
     async (symbol, amount, stockLtvPct) => {
       const vault = vaults.verbs.vault(symbol);
-      const input = { strategyId: vault.id, amount, ...(stockLtvPct === undefined ? {} : { stockLtvPct }) };
+      const input = { strategyId: vault.id, amount, stockLtvPct };
       const before = await vaults.verbs.balance(vault.depositToken.address, user);
       const stockBefore = await vaults.verbs.balance(vault.stock.address, user);
       const simulated = await vaults.verbs.post('/v1/partner/equity/simulate', input);
@@ -51,7 +51,7 @@ describe.each(WAYS)('deposit and exit, %s', (_way, send) => {
       expectNear(position.stock.liquidationPriceUsd, preview.stock.liquidationPriceUsd, 'liquidation price');
       expectPoints(position.stock.priceDropToLiquidationPct, preview.stock.priceDropToLiquidationPct, 'price drop');
       expectNear(position.stock.debtUsdg, preview.stock.borrowUsdg, 'borrow');
-      // A position shows the rates of its own block: those that the deposit has left.
+      // A position has the rates of its block, after the deposit.
       expectPoints(position.currentNetApyPct, preview.netApyPct, 'net APY');
       expect(position).toMatchObject({
         yieldLoopMatch: 'basis',
@@ -74,7 +74,7 @@ describe.each(WAYS)('deposit and exit, %s', (_way, send) => {
         (await vaults.verbs.balance(vault.depositToken.address, user)) - before,
         vault.depositToken.decimals,
       );
-      // What the vault was worth comes back, less what the swaps out lose: nothing of it is anywhere else.
+      // The exit returns the value of the vault less the losses of its swaps; nothing is left elsewhere.
       const worth = new Decimal(position.netValueUsd);
       expect(back.gt(worth.times('0.99')) && back.lt(worth.times('1.001')), `${back} of ${worth}`).toBe(true);
       expect(await vaults.verbs.balance(vault.stock.address, user)).toBe(stockBefore);
@@ -107,7 +107,7 @@ describe('when a call in the middle fails', () => {
     expect(await vaults.verbs.sendInOrder(account, calls)).toEqual([true, true, false, true]);
     expect(await vaults.verbs.isAuthorized(user)).toBe(false);
     expect((await vaults.verbs.stockLeg(vault, user)).collateral).toBeGreaterThan(0n);
-    // The loop is closed; what is left can be left by another build.
+    // The loop is closed; another build exits the rest.
     const rest = await build('exit', { strategyId: vault.id, userAddress: user });
     expect(await vaults.verbs.sendInOrder(account, rest.calls)).toEqual([true, true, true]);
     expect(await vaults.verbs.stockLeg(vault, user)).toEqual({ borrowShares: 0n, collateral: 0n });

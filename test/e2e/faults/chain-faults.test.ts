@@ -13,7 +13,7 @@ let proxy: RpcProxy;
 const waitTimeouts = createWaitTimeouts();
 const READS = ['/v1/strategies', '/v1/app/markets'];
 const OTHER_CHAIN = ['/v1/strategies?chainId=4663'];
-/** Reverts whatever it is asked: PUSH1 0 PUSH1 0 REVERT. */
+/** Reverts every call: PUSH1 0 PUSH1 0 REVERT. */
 const REVERTING = '0x60006000fd';
 
 beforeAll(async () => {

@@ -87,7 +87,7 @@ describe('a market that the contract no longer supports', () => {
 describe('a deployment that lacks views', () => {
   const STATE = ['paused', 'isSupportedMarket'] as const;
   const TERMS = ['LIQUIDATION_BUFFER', 's_yieldFee', 's_depositFee', 's_isCorrelated'] as const;
-  /** Take views out of the deployed code: what is asked for them is answered by nothing, and the call reverts. */
+  /** Remove views from the deployed code, so that their calls revert. */
   async function without(chainId: number, views: readonly (typeof STATE | typeof TERMS)[number][]): Promise<void> {
     const { client, chain } = service.world.chains.on(chainId);
     const address = chain.contracts.flashLeverage;

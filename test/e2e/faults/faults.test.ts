@@ -18,7 +18,7 @@ const SECRETS = ['sw-secret-1', 'royco-secret-2', 'cg-secret-3', 'oo-secret-4'] 
 const logs = captureLogs();
 let service: TestService;
 
-/** What never answers is given up soon; what does answer is waited for however busy the machine is. */
+/** A source that never answers times out soon; one that answers is waited for even on a busy machine. */
 const waitTimeouts = createWaitTimeouts();
 
 beforeAll(async () => {
@@ -70,11 +70,11 @@ interface Row {
   /** Names of the groups that it feeds, as `freshness` lists them. */
   readonly groups: RegExp;
   readonly reads: readonly string[];
-  /** Warmers of what the provider's answers are measured against: those facts age while the cases move the clock. */
+  /** Warmers of the facts that a provider's answers are compared with: they age while the cases move the clock. */
   readonly measuredAgainst?: readonly string[];
   /** Providers that stand in and have to be down as well. */
   readonly alsoDown?: Provider;
-  /** Faults that mean something else to this provider, and what. */
+  /** Faults with another meaning for this provider. */
   readonly means?: Readonly<Record<string, 'harmless' | 'mixed' | 'no route'>>;
   /** Groups that are measured in another way as well, and leaves that follow from them. */
   readonly continued?: RegExp;
@@ -145,7 +145,7 @@ const ROWS: readonly Row[] = [
     provider: 'morpho',
     warmers: ['shared-liquidity', 'borrow-history'],
     groups: / sharedLiquidity$/,
-    // Our own samples continue it whoever is silent.
+    // Our own samples continue it while a provider is silent.
     continued: / borrowHistory$/,
     recomputed: /istoricalLeverageApyPct|quarterlyBorrowApyPct|\.trailing\.|equity-\w+\]\.yieldSustainabilityPct/,
     // A vault that is not listed any more is a vault that brings nothing any more.
@@ -232,7 +232,7 @@ describe.each(ROWS.map((row) => [row.provider, row] as const))('%s', (provider, 
     const changed = differences(before.leaves, during.leaves).filter((line) => !row.recomputed?.test(line));
     const measuredAnew = (line: string) => /\.asOf: |\.source: /.test(line);
     if (meaning === 'down') {
-      // Nothing that nobody measured, last-good item by item, and every time as it was.
+      // No unmeasured value, last-good values by item, and unchanged times.
       expect(changed).toEqual([]);
       for (const [group, it] of affected(row, during.groups)) {
         const was = before.groups.get(group);
@@ -293,7 +293,7 @@ describe.each(ROWS.map((row) => [row.provider, row] as const))('%s', (provider, 
 });
 
 test('the table has every kind of fault of a provider', () => {
-  // Values that are scaled are in range: what becomes of them is in `absurd-values.test.ts`.
+  // Scaled values are in range: `absurd-values.test.ts` covers them.
   expect(new Set([...CASES.map(([, { kind }]) => kind), 'scaled'])).toEqual(new Set(FAULT_KINDS));
 });
 

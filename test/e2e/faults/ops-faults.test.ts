@@ -25,7 +25,7 @@ afterAll(async () => {
   await proxy.stop();
 });
 
-/** Let nobody into the service's database, or in again. */
+/** Refuse connections to the service's database, or accept them again. */
 async function databaseUp(isUp: boolean): Promise<void> {
   const name = new URL(service.world.overrides.env.DATABASE_URL ?? '').pathname.slice(1);
   const client = new pg.Client({ connectionString: inject('postgresUrl') });

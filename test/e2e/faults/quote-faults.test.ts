@@ -45,7 +45,7 @@ const ASKED = {
   direct: { strategyId: direct.id, payToken: direct.collateral.address, amount: '100', leverage: 3 },
   principal: { strategyId: principal.id, payToken: tokenOf(1, 'USDC').address, amount: '100', leverage: 3 },
 };
-/** Of the collateral, what a preview may differ by from one that nothing disturbed: the venues quote differently. */
+/** Allowed difference between a preview and an undisturbed one, of the collateral: the venues quote differently. */
 const TOLERANCE = 0.02;
 
 async function simulate(requested: keyof typeof ASKED): Promise<{ status: number; body: Json }> {

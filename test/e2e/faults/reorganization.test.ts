@@ -71,7 +71,7 @@ describe('a reorganization', () => {
     expect((await partner.position(second, id)).open).toBe(false);
   });
 
-  it('behavior: a position removed by it is gone', async () => {
+  it('behavior: removes a position that the reorganization removed', async () => {
     const id = await open(first);
     await chain().mine(2 * FINAL_BLOCKS);
     expect((await close(id)).status).toBe(200);
@@ -117,7 +117,7 @@ describe('a reorganization', () => {
 
   it('behavior: a token can be lent in simulation once it exists', async () => {
     const slots = createBalanceSlots();
-    // A session stays at its block: every look is one of its own.
+    // A session stays at its block, so every reading opens a new one.
     const prepare = (token: PayToken) =>
       createSimulator(fixedNode({ rpcUrl: chain().rpcUrl, clock: service.clock }).session(), slots).prepare(token);
     const { collateral } = first;

@@ -194,7 +194,7 @@ describe('an unconfirmed value', () => {
     service.world.upstreams.faults.set('defillama-coins', { kind: 'status', status: 500 });
     await next();
     expect(await shown()).toEqual(doubted);
-    // A process that is killed and finds nothing outside begins with what it wrote.
+    // A killed process that reaches no source starts with its snapshot file.
     silence();
     await service.restart();
     expect(await shown()).toEqual(doubted);

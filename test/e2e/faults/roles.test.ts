@@ -127,7 +127,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'roles', () => {
     const token = await redis.get('spiral:lease:prices:1');
     expect(token).not.toBeNull();
     await warmer.stop();
-    // What is given back is free at once; who stands by takes it as soon as it has been told so.
+    // A released lease is free at once; a waiting process takes it as soon as it is notified.
     expect(await redis.get('spiral:lease:prices:1')).not.toBe(token);
     const runs = await eventually(
       () => standby.warmers.refresh('prices:1').catch(() => null),
@@ -139,7 +139,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'roles', () => {
 
   test('behavior: another warmer replaces a killed one within one lease', async () => {
     await warmer.stop();
-    /** Who holds which job, and until when by the clock of Redis, ms. */
+    /** The holder of each job, and the end of its lease by the clock of Redis, ms. */
     const leases = async (): Promise<Map<string, { token: string; untilMs: number }>> => {
       const found = new Map<string, { token: string; untilMs: number }>();
       for (const key of await redis.keys('spiral:lease:*')) {
@@ -196,7 +196,7 @@ describe.skipIf(skipped !== null || process.env.TEST_REDIS_URL !== undefined)(sk
       () => get(api.url, '/health'),
       ({ body }) => body.snapshot.ok,
     );
-    // The Redis came back empty: it is filled from what the processes know.
+    // Redis came back empty: the processes fill it from their memory.
     const late = await cluster.launch({ ROLE: 'api' });
     await eventually(
       () => get(late.url, '/v1/strategies'),

@@ -47,7 +47,7 @@ test.skipIf(skipped !== null)(
     });
     for (const old of fleet) {
       await use([...fleet, await spawn()]);
-      // The balancer turns away by itself: nobody tells it that this one is leaving.
+      // The balancer reacts to /ready only: it gets no notice of the shutdown.
       expect(await old.end('SIGTERM')).toBe(0);
       await use(fleet.filter((service) => service !== old));
     }

@@ -76,7 +76,7 @@ describe('SIGTERM', () => {
     const agents = Array.from({ length: 16 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
     let answered = 0;
     const served = new Set<number>();
-    /** Ask until the service says that the connection ends; every fourth client pauses between its requests. */
+    /** Send requests until the service closes the connection; every fourth client pauses between its requests. */
     const untilToldToLeave = async (agent: Agent, n: number): Promise<void> => {
       for (;;) {
         const { status, connection } = await get(agent, `${service.url}/v1/strategies?limit=${1 + (n % 3)}`);
@@ -201,7 +201,7 @@ describe('restart', () => {
     await untilReady(first);
     const before = await (await fetch(`${first.url}/v1/strategies`)).json();
     expect(await first.end('SIGTERM')).toBe(0);
-    // Nothing answers any more: whatever is served now comes from the file.
+    // No source answers any more: every served value comes from the file.
     const nowhere = 'http://127.0.0.1:1';
     const second = await cluster.spawn({ RPC_URL_1: nowhere, RPC_URL_4663: nowhere });
     const response = await fetch(`${second.url}/v1/strategies`);

@@ -13,7 +13,7 @@ import { descendants, type ProcessRef, type Running, run, survivors } from '../.
 import { spawnService } from '../../support/process/spawn-service.ts';
 
 const START_MS = 60_000;
-/** What orchestrators grant. */
+/** The grace period of orchestrators. */
 const STOP_MS = 10_000;
 const hasProc = existsSync('/proc/self/stat');
 
@@ -33,7 +33,7 @@ afterEach(async () => {
   }
 });
 
-/** Settings of a world of its own on free ports: beside them the environment is empty. */
+/** Settings of a separate world on free ports; the rest of the environment is empty. */
 function ownWorld(): Record<string, string> {
   const own = join(folder, String(++worlds));
   return {
@@ -58,7 +58,11 @@ async function execute(line: string): Promise<Response> {
   const [, url = ''] = /curl '([^']+)'/.exec(line) ?? [];
   const headers = [...line.matchAll(/-H '([^:']+): ([^']+)'/g)].map(([, name = '', value = '']) => [name, value]);
   const [, body] = /-d '([^']+)'/.exec(line) ?? [];
-  return fetch(url, { headers: Object.fromEntries(headers), ...(body === undefined ? {} : { method: 'POST', body }) });
+  return fetch(url, {
+    headers: Object.fromEntries(headers),
+    method: body === undefined ? 'GET' : 'POST',
+    body: body ?? null,
+  });
 }
 
 async function stopsCleanly(running: Running, below: readonly ProcessRef[]): Promise<void> {

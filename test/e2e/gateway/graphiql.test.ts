@@ -37,7 +37,7 @@ describe.skipIf(!installed)(
     beforeAll(async () => {
       browser = await chromium.launch({ executablePath: EXECUTABLE, args: FLAGS, headless: true });
       const context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
-      // Whatever the page asks for passes here: what is not this machine is noted and refused.
+      // All requests of the page pass here: those to other machines are recorded and refused.
       await context.route('**/*', async (route) => {
         const { hostname, protocol } = new URL(route.request().url());
         if (protocol === 'data:' || protocol === 'blob:' || hostname === '127.0.0.1') return route.continue();

@@ -28,7 +28,7 @@ const issue = async (expiresInMs?: number) => {
   const { text, key } = await admin.issue({
     tier: 'partner',
     label: 'reader',
-    ...(expiresInMs === undefined ? {} : { expiresInMs }),
+    expiresInMs,
   });
   return { headers: { authorization: `Bearer ${text}` }, revoke: () => admin.revoke(key.prefix) };
 };
@@ -95,7 +95,7 @@ describe('a stream that was opened with a key', () => {
       expect((await service.graphql('{chains{chainId}}', {}, good.headers)).status).toBe(200);
     }
     expect((await lastOf(ending)).errors[0].extensions.code).toBe('unauthorized');
-    // What was due by the clock may be running: a refresh would join it.
+    // Due runs may be running: a refresh would join them.
     await service.refresh('lending-state:1', 'incentives:1');
     // Interest of five minutes changes the positions, a failing source the freshness.
     service.clock.advance(300_000);

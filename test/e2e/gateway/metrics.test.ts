@@ -148,7 +148,7 @@ describe('/metrics', () => {
     }
     expect([...statuses].sort()).toEqual([401, 429]);
     expect(await value('spiral_key_checks_total{outcome="refused"}')).toBeGreaterThan(0);
-    // A budget of 200, twice when its window ends meanwhile, and what warmers ask.
+    // A budget of 200, twice if its window ends meanwhile, and the requests of warmers.
     expect((await value('spiral_database_queries_total{outcome="ok"}')) - before).toBeLessThan(500);
   });
 

@@ -67,7 +67,7 @@ describe('generated requests', () => {
       let etag: string | null = null;
       const worker = async () => {
         for (let request = requests[next++]; request !== undefined; request = requests[next++]) {
-          // As caches do: what was seen is asked for again only if it has changed.
+          // As caches do: a known document is requested only if it has changed.
           const known = etag === null ? {} : { 'if-none-match': etag };
           const answer = await send(request.url, { ...request.init, headers: { ...known, ...request.init.headers } });
           etag = answer.headers.get('etag') ?? etag;

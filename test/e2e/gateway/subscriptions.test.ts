@@ -173,10 +173,10 @@ describe.skipIf(skipped !== null)(skipped ?? 'subscriptions across processes', (
       missingChain: { chainId: 1, reason: 'UPSTREAM_UNAVAILABLE', message: expect.any(String) },
     });
     expect(during.version).toBeGreaterThan(first.version);
-    // The holdings as they were read last, at their age: the same object, so that a cache keeps what it has.
+    // The last read holdings with their age: the same object, so that client caches do not change.
     expect(during.reading).toEqual(first.reading);
 
-    // Somebody who comes back meanwhile has no last reading here.
+    // A client that reconnects meanwhile has no last reading here.
     const back = await subscribe(alone.url, POSITIONS, { address }, PARTNER);
     streams.push(back);
     expect(await changeOfWallet(back)).toMatchObject({

@@ -37,7 +37,7 @@ afterEach(() => venues.clear());
 
 const post = (path: string, body: object) => service.post(path, { chainId: 4663, ...body }, PARTNER);
 
-/** Refused at the usual bounds, built with the number that the refusal names; what was built. */
+/** Refused at the usual bounds, and built with the number of the refusal. @returns the built answer */
 async function accepted(path: string, body: Json, ppm: bigint, provider: LyingProvider = 'kyberswap'): Promise<Json> {
   venues.lie(provider, { kind: 'low', ppm });
   const refused = await post(path, body);

@@ -44,7 +44,7 @@ const basisOf = async (id: number) =>
     })
   ).amountDepositedInLoanToken;
 
-/** What the treasury gets of a token while a bundle is sent. */
+/** The amount of a token that the treasury receives while a bundle is sent. */
 async function feeOf(token: Token, bundle: Json): Promise<bigint> {
   const before = await treasury(token);
   await partner.send(bundle);
@@ -113,14 +113,14 @@ it('behavior: withdrawing and closing show the yield fee of the treasury', async
 });
 
 const costIn = (bundle: Json, kind: string) => bundle.meta.costs.find((cost: Json) => cost.kind === kind);
-/** What costs tell of a fee, base units; 0 where they name none. */
+/** The amount of a fee in `costs`, base units; 0 without one. */
 function actual(costs: readonly Json[], kind: string, token: Token): bigint {
   const [cost, ...others] = costs.filter((each) => each.kind === kind);
   expect(others).toEqual([]);
   if (cost) expect([cost.symbol, cost.token]).toEqual([token.symbol, token.address]);
   return cost ? units(cost.amount, token) : 0n;
 }
-/** The fee that a bundle tells is to the unit what the treasury gets, and is one. */
+/** The fee of a bundle equals the treasury's receipt to the unit, and occurs once. */
 async function expectFee(token: Token, bundle: Json, kind = 'DEPOSIT_FEE'): Promise<void> {
   const expected = actual(bundle.meta.costs, kind, token);
   expect(expected > 0n).toBe(true);
@@ -305,7 +305,7 @@ it('behavior: the deposit fee of a yield market counts in a vault deposit, as pr
   expect(simulated.status, simulated.text).toBe(200);
   const { costs, totalSwapCostPctOfEquity } = simulated.body.preview ?? simulated.body;
   const fee = costs.find(({ kind }: Json) => kind === 'DEPOSIT_FEE');
-  // A hundredth of what is borrowed on half of the deposit.
+  // A hundredth of the loan on half of the deposit.
   expect(Number(fee.pctOfEquity)).toBeCloseTo(0.5, 1);
   expect(Number(value)).toBeCloseTo(Number(totalSwapCostPctOfEquity) + Number(fee.pctOfEquity), 1);
   const { calls, deposit } = await vaults.ask(DEPOSIT_QUERY, { ...input, maxSwapLossPct: value });
@@ -327,7 +327,7 @@ function vaultOf(symbol: string): EquityVault {
   return vault;
 }
 
-/** Let the contract of a chain take its deposit fee from a market that the catalog knows as correlated. */
+/** Make the contract of a chain charge its deposit fee in a market that is correlated in the catalog. */
 async function makeUncorrelated(chainId: number, { id }: Market): Promise<void> {
   const { client, chain } = service.world.chains.on(chainId);
   const address = chain.contracts.flashLeverage;

@@ -13,7 +13,7 @@ import { type Json, noSleep, PARTNER, startService, type TestService } from '../
 import { localCatalog, marketOf, type OnChain, type Partner, partnerOn, tokenOf, units } from './support.ts';
 
 const OPENS = 200;
-/** What a dollar buys at the oracle of the local world, about. */
+/** About the amount that a dollar buys at the oracle of the local world. */
 const SUSDE_PER_USD = new Decimal('0.8');
 let service: TestService;
 const [, account] = untouchedAccounts;

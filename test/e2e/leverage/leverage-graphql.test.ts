@@ -66,7 +66,7 @@ describe('leveragePreview', () => {
       'LEVERAGE_SWAP',
       'REFERRAL_FEE',
     ]);
-    // 5 basis points of what each swap spends, on a correlated market.
+    // 5 basis points of the input of each swap, on a correlated market.
     expect(costs[1]).toMatchObject({ symbol: 'USDC', amount: '2.5' });
     const referral = new Decimal(preview.amountFlashLoan).times('0.0005');
     expect(costs[3].amount).toBe(referral.decimalPlaces(market.loan.decimals, Decimal.ROUND_DOWN).toFixed());

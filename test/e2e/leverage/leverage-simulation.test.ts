@@ -75,7 +75,7 @@ describe('createSimulator', () => {
     }
   });
 
-  it('behavior: a token that cannot be lent is not simulated, and the plan says so', async () => {
+  it('behavior: reports in the plan that a token without a known balance slot is not simulated', async () => {
     const nothing = { ...payTokenOf(market.collateral), address: labelAddress('no token at all') };
     const pays = { token: nothing, amount: 5n, balance: 0n };
     expect(await simulator().simulate({ user, calls: [], pays, nativeBalance: 0n })).toEqual({

@@ -35,7 +35,7 @@ beforeEach(async () => {
 });
 afterEach(() => verbs.local.revert(snapshot));
 
-/** Bring what a market can lend to exactly so much, loan base units. */
+/** Set the liquidity of a market, loan base units. */
 async function lends(market: Market, amount: bigint): Promise<void> {
   const { local } = verbs;
   const [supplied, , borrowed] = await verbs.totals(market);
@@ -46,7 +46,7 @@ async function lends(market: Market, amount: bigint): Promise<void> {
   await local.call(LENDER, morphoBlue, 'Morpho', 'withdraw', [marketParams(market), -off, 0n, LENDER, LENDER]);
 }
 
-/** Let markets lend exactly so much, all others nothing, and the protocol hold exactly `idle` beside what they lend. */
+/** Set the liquidity of markets, zero for all others, and the idle tokens of the protocol beside it. */
 async function hold(idle: bigint, lending: readonly (readonly [Market, bigint])[] = []): Promise<void> {
   const { chain } = verbs.local;
   const sum = lending.reduce((total, [, amount]) => total + amount, 0n);
@@ -60,7 +60,7 @@ const at = (text: string) => units(text, loan);
 const shown = (amount: bigint) => formatUnitsPlain(amount, loan.decimals);
 
 const post = (path: string, body: Json) => service.post(`/v1/partner/${path}`, { chainId: CHAIN_ID, ...body }, PARTNER);
-/** Refused for liquidity by every path alike; what is told. */
+/** Every path refuses for liquidity alike. @returns the details */
 async function refused(requested: readonly (readonly [string, Json])[]): Promise<Json> {
   const answers = await Promise.all(requested.map(([path, body]) => post(path, body)));
   for (const { status, body } of answers) {

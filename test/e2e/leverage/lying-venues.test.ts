@@ -27,9 +27,9 @@ const atBound = ({ reference }: FlowSwap, amountIn: bigint) => (reference(amount
 interface NamedLie {
   readonly name: string;
   readonly of: (swap: FlowSwap) => Lie;
-  /** Where no venue of a swap is honest: whether it is built all the same, since nobody loses beyond the bounds. */
+  /** Whether a swap without an honest venue is built, because no loss exceeds the bounds. */
   readonly isBuilt: boolean;
-  /** Whether nobody can tell it from an honest venue before it is signed. */
+  /** Whether it is indistinguishable from an honest venue before it is signed. */
   readonly isHidden?: true;
 }
 
@@ -82,7 +82,7 @@ let flows: VenueFlows;
 beforeAll(async () => {
   service = await startService({
     sleep: passing(() => service),
-    // Time passes by what is asked, and nothing is measured anew: ages are tested elsewhere.
+    // Time passes with the requests and no fact is refreshed: other tests cover ages.
     env: { BUDGET_LENDING_STATE_SEC: '86400', BUDGET_ORACLE_SEC: '86400', BUDGET_PRICES_SEC: '86400' },
     arrange: async (world) => {
       venues = await startLyingVenues(world);
@@ -106,7 +106,7 @@ const flowOf = (chain: 'ethereum' | 'principal' | 'robinhood', name: string): Fl
 /** A provider that failed rests for a while. */
 const rested = () => service.clock.advance(11_000);
 
-/** What may be answered where every venue of a swap lies: a number that would pass, or that no fill can be trusted. */
+/** Accepted answers if every venue of a swap lies: an input that would pass, or that no fill can be trusted. */
 function expectHonestRefusal(answer: Json): void {
   const names: readonly string[] = (answer.limits ?? []).map(({ name }: Json) => name);
   if (answer.__typename === 'LimitExceededRefusal') {
@@ -120,7 +120,7 @@ function expectHonestRefusal(answer: Json): void {
   expect(codes, JSON.stringify(answer)).toContain(answer.code);
 }
 
-/** Every swap of a flow, alone, at venues of which none is honest: built within its worst case, or refused for what it is. */
+/** Every single swap of a flow without an honest venue: built within its worst case, or refused for its own reason. */
 async function expectSafe(flow: Flow, lie: NamedLie, providers: readonly LyingProvider[]): Promise<void> {
   for (const swap of flow.swaps) {
     for (const provider of providers) venues.lie(provider, lie.of(swap), swap);
@@ -150,7 +150,7 @@ describe('one of two venues is honest', () => {
         for (const swap of flow.swaps) venues.lie(provider, lie.of(swap), swap);
         const answer = await flow.ask();
         expect(isBuilt(answer), JSON.stringify(answer)).toBe(true);
-        // Nobody can tell a hidden liar: its worst case holds, no more.
+        // A hidden liar cannot be detected: only its worst case holds.
         if (!lie.isHidden) expect(dataOf(answer)).not.toContain(routerIn(source));
         const key = `${name} without ${source}`;
         if (executed.get(key) !== dataOf(answer)) expect(await flow.execute(answer)).toBe(true);
@@ -208,7 +208,7 @@ test('behavior: a venue that keeps more on the chain than the slippage causes a 
 
 const BUYS = ['open', 'increase', 'add', 'vault deposit'];
 const SALES = ['close', 'vault exit'];
-/** What the oracle says against what the venues pay, percent; and what can be built then without a loss beyond the bounds. */
+/** The oracle's price against the venues', percent; and the actions that it allows within the bounds. */
 const REFERENCES: readonly (readonly [string, percent: string, passes: readonly string[]])[] = [
   ['above the market, as a redemption rate may be', '0.6', [...BUYS, ...SALES]],
   ['below the market', '-3', SALES],
@@ -244,7 +244,7 @@ describe.each(REFERENCES)('the oracle is %s (%s %%)', (_name, percent, passes) =
   ];
   test.each(all)('behavior: on %s: %s, at venues that take the maximum', async (chain, name) => {
     const flow = flowOf(chain, name);
-    // A percent of what the loop of a deposit swaps, beside the others, is more than all of them together may cost.
+    // One percent of the loop's swap in a deposit, beside the others, exceeds the bound of all swaps together.
     for (const swap of flow.swaps.slice(0, 2)) {
       for (const provider of ['kyberswap', 'openocean', 'pendle'] as const) venues.lie(provider, exactly(swap), swap);
     }
@@ -259,7 +259,7 @@ describe.each(REFERENCES)('the oracle is %s (%s %%)', (_name, percent, passes) =
   });
 });
 
-/** From now on the venues of a chain trade a market's collateral at today's price, whatever its oracle says. */
+/** From now on the venues of a chain trade a market's collateral at today's price, independent of its oracle. */
 async function freezeVenues({ chainId, collateral, loan }: Market): Promise<void> {
   const { client, chain, call } = service.world.chains.on(chainId);
   for (const router of Object.values(chain.swapRouters).flat()) {

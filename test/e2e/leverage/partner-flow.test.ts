@@ -42,7 +42,7 @@ const shown = async (id: number): Promise<Json> => {
 const manage = (id: number, action: string, more: Json = {}) =>
   partner.build('/v1/partner/manage/build', { userAddress: user, id, action, ...more });
 
-/** Send a bundle: the fees that it tells are what the treasury gets, the basis that it tells is the contract's own. */
+/** Send a bundle: its fees equal the treasury's receipt, and its basis equals the contract's. */
 async function sendExactly({ loan, collateral }: Market, id: number, bundle: Json): Promise<Json> {
   const tokens = [loan, collateral];
   const before = await Promise.all(tokens.map((token) => held(token)));
@@ -64,7 +64,7 @@ async function sendExactly({ loan, collateral }: Market, id: number, bundle: Jso
 const kindsOf = ({ meta }: Json) =>
   meta.costs.map(({ kind }: Json) => kind).filter((kind: string) => /^(DEPOSIT|YIELD)_FEE$/.test(kind));
 
-/** Let swaps of a market's collateral cost nothing: they give what the oracle says. */
+/** Let swaps of a market's collateral cost nothing: they fill at the oracle price. */
 async function sellAtOracle({ collateral, loan }: Market): Promise<void> {
   const { swapRouters } = local().chain;
   for (const router of new Set(Object.values(swapRouters).flatMap((routers) => routers ?? []))) {
@@ -141,7 +141,7 @@ it.each(FLOWS)(
   },
 );
 
-/** While it is paused every action is refused for one reason, and what was built before is refused by the contract itself. */
+/** While it is paused every action is refused for one reason, and the contract refuses earlier bundles. */
 async function expectPaused(market: Market, id: number): Promise<void> {
   const { flashLeverage } = local().chain.contracts;
   const body = { chainId: 1, userAddress: user, id };

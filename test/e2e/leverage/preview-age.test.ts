@@ -24,7 +24,7 @@ const newest = async (chainId: number) => {
   const { number, timestamp } = await chain(chainId).client.getBlock();
   return { blockNumber: number.toString(), blockTime: new Date(Number(timestamp) * 1_000).toISOString() };
 };
-/** When the feeds of a market were updated, as the chain tells it: the oldest of them. */
+/** Time of the oldest feed update of a market on the chain. */
 const feedDate = async (chainId: number, { base, quote }: { base: `0x${string}`; quote?: `0x${string}` }) => {
   const addresses = quote ? [base, quote] : [base];
   const rounds = await Promise.all(

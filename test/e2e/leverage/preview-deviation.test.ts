@@ -23,7 +23,7 @@ const DEPOSITS = [
   ['1000', '25'],
   ['20000', '50'],
 ] as const;
-/** How often what is compared below: the rows of the table. */
+/** The rows of the table, with the number of comparisons of each. */
 const ROWS = new Map([
   ...[
     'open, with another token: LTV',
@@ -41,7 +41,7 @@ const ROWS = new Map([
   ),
 ]);
 
-/** Compare an action with its plan; what is compared has a row in the table. */
+/** Compare an action with its plan; each comparison has a row in the table. */
 function note(row: string, off: Decimal): void {
   expect([...ROWS.keys()]).toContain(row);
   expect(off.abs().toNumber(), row).toBeLessThan(BOUND);
@@ -58,7 +58,7 @@ it.each(CASES)('behavior: chain %i, %s: every action ends as planned', async (ch
   const market: Market = marketOf(chainId, key);
   const partner: Partner = partnerOn(service, chainId, account);
   const payToken = tokenOf(chainId, pay).address;
-  /** Send a bundle; the position is where its preview says, and what is paid out is what it says. */
+  /** Send a bundle; position and payout equal its preview. */
   const run = async (action: string, id: number, bundle: Json) => {
     const before = await partner.balance(market.loan);
     await partner.send(bundle);
@@ -66,7 +66,7 @@ it.each(CASES)('behavior: chain %i, %s: every action ends as planned', async (ch
     const { ltvPct, collateral, debt } = await partner.position(market, id);
     const price = await service.world.chains.on(chainId).oraclePrice(market);
     const left = fromUnits((collateral * price) / 10n ** 36n - debt, market.loan.decimals);
-    // What the worst case leaves in the position beside what it pays out.
+    // The equity of the worst case that stays in the position, beside its payout.
     const leastLeft = new Decimal(worstCase.equity).minus(worstCase.paidOut ?? 0);
     expect(left.gte(leastLeft), `${action}: ${left} is below ${leastLeft}`).toBe(true);
     expect(worstCase.paidOut !== undefined, action).toBe(/^(close|borrow|remove)/.test(action));
@@ -122,7 +122,7 @@ it('behavior: deposits into vaults and exits from them end as planned', async ()
       note('vault deposit: LTV of the stock', ltvPct.minus(stock.ltvPct));
       note('vault deposit: LTV of the loop', loop.ltvPct.minus(yieldLeg.ltvPct));
 
-      // What it is worth afterwards, whole deposit tokens: all of what was paid in but the costs, and not below the worst case.
+      // Its value afterwards, whole deposit tokens: the payment less the costs, and not below the worst case.
       const loopValue = (loop.collateral * (await verbs.local.oraclePrice(yieldMarket))) / 10n ** 36n;
       const worth = fromUnits(value - BigInt(debt.toFixed(0)) + loopValue - loop.debt, depositToken.decimals);
       const kinds = costs.map(({ kind }: Json) => kind);

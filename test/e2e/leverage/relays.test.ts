@@ -220,7 +220,7 @@ describe(OHLCV, () => {
       expect(candle.h).toBeGreaterThanOrEqual(Math.max(candle.o, candle.c));
       expect(candle.l).toBeLessThanOrEqual(Math.min(candle.o, candle.c));
     }
-    // The deepest pool is the provider's with the largest reserve, whatever its order.
+    // The deepest pool is the one with the largest reserve, in any order.
     const { urls } = service.world.upstreams;
     const response = await fetch(`${urls.geckoterminal}/networks/eth/tokens/${SUSDE}/pools?page=1`);
     const rows = ((await response.json()) as Json).data as Json[];

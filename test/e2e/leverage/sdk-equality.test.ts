@@ -7,7 +7,7 @@ import { accounts } from '../../../devnet/chain/index.ts';
 import { type Json, noSleep, startService, type TestService } from '../../support/service.ts';
 import { allNodes, CHAIN_IDS } from '../known.ts';
 
-/** What is answered over HTTP is the protocol's own SDK's arithmetic on what stands on chain, to the wei. */
+/** Answers over HTTP equal the protocol SDK's arithmetic on chain state, to the wei. */
 let service: TestService;
 beforeAll(async () => {
   service = await startService({ sleep: noSleep });

@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 afterEach(() => venues.clear());
 
-/** Both venues keep basis points of what they fill, always or so many times. */
+/** Both venues keep basis points of their fills, always or a number of times. */
 const skim = (bps: number, times?: number) => {
   for (const provider of ['kyberswap', 'openocean'] as const) {
     venues.lie(provider, { kind: 'skim', ppm: BigInt(bps) * 100n }, undefined, times);
@@ -44,7 +44,7 @@ const OPENS = {
   swapAndLeverage: { ...open, payToken: usdc.address, amount: '1000', leverage: 3 },
 };
 
-/** A position of its own, opened while the venues are honest. */
+/** A new position, opened while the venues are honest. */
 async function opened(): Promise<number> {
   await service.world.chains.on(1).mint(market.collateral, user, units('1000', market.collateral));
   const id = await partner.nextId();

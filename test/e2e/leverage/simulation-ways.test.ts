@@ -71,7 +71,7 @@ afterEach(async () => {
 const chain = (chainId: number) => service.world.chains.on(chainId);
 const partner = (chainId: number) => partners.get(chainId) as Partner;
 
-/** Start the service again before nodes that lack something: what they can do is found out at the start. */
+/** Restart the service with nodes that lack capabilities, which are probed at the start. */
 async function restartBefore(lacks: Lacks): Promise<void> {
   for (const proxy of proxies.values()) proxy.set({ kind: 'lacks', ...lacks });
   await service.restart();
@@ -97,7 +97,7 @@ const opening = (chainId: ChainId, over: Json = {}) => ({
   ...over,
 });
 
-/** Sign and send, and hold what the bundle says against the chain, to the unit. */
+/** Sign and send, and compare the bundle with the chain, to the unit. */
 async function execute(chainId: ChainId, id: number, bundle: Json): Promise<void> {
   await partner(chainId).send(bundle);
   const market = MARKETS[chainId];
@@ -226,7 +226,7 @@ describe('on nodes without simulation', () => {
   };
 
   it.each(CHAIN_IDS)(
-    'error: NotSimulated on chain %i for actions that add risk, whatever the caller allows',
+    'error: NotSimulated on chain %i for actions that add risk, even with allowUnsimulated',
     async (chainId) => {
       const manage = { chainId, userAddress: user, id: ids.get(chainId), allowUnsimulated: true };
       expect(await refused(BUILD, { chainId, ...opening(chainId) })).toContain('Nothing that adds risk');

@@ -47,7 +47,7 @@ const positionOf = (body: Json, id: number): Json => body.positions.find((each: 
 const gapsOf = ({ gaps }: Json, field: string) => gaps.filter((gap: Json) => gap.field === field);
 
 describe('a leftover authorization of an incomplete batch', () => {
-  test('is shown with the call that revokes it, and gone after that call', async () => {
+  test('is listed with the call that revokes it, and not after that call', async () => {
     const vault = vaults.vault('SPY');
     expect((await read(shareholder.address, 4663)).leftAuthorizations).toEqual([]);
     const input = { strategyId: vault.id, amount: '100', userAddress: shareholder.address };
@@ -247,7 +247,7 @@ function selectorOf(abi: typeof userProxyAbi | typeof morphoBlueAbi, name: strin
   return toFunctionSelector(item);
 }
 
-/** Take a view out of deployed code: what is asked for it is answered by nothing, and the call reverts. */
+/** Remove a view from deployed code, so that its calls revert. */
 async function without(chainId: number, address: Address, selector: Hex): Promise<void> {
   const { client } = service.world.chains.on(chainId);
   const code = (await client.getCode({ address })) ?? '0x';

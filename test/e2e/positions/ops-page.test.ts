@@ -22,7 +22,7 @@ async function enter({ page }: OpenedPage, key: string): Promise<void> {
   await page.click('#key-form button[type=submit]');
 }
 
-/** Wait until what was asked for is shown. */
+/** Wait until the requested data is displayed. */
 async function settled({ page }: OpenedPage): Promise<void> {
   await page.waitForSelector('#board:not([hidden])');
   await page.waitForSelector('body:not([aria-busy]) #items tbody tr');

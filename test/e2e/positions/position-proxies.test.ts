@@ -141,7 +141,7 @@ describe('a position proxy as userAddress', () => {
 
   test('behavior: builds for a contract wallet, also one with a false owner or one that burns all gas', async () => {
     const userAddress = labelAddress('a wallet with code');
-    // STOP: takes every call and says nothing. INVALID: burns the gas that it gets.
+    // STOP: accepts every call with an empty answer. INVALID: burns all gas.
     for (const bytecode of ['0x00', '0xfe', saying(ownerOn(1)), saying(userAddress)] as const) {
       const answer = await withCode(1, userAddress, bytecode, () =>
         service.post(OPEN, { ...open, userAddress }, PARTNER),
@@ -252,7 +252,7 @@ describe('POST /v1/partner/manage/build by positionId', () => {
     }
   });
 
-  test('error: BadRequest for what contradicts it', async () => {
+  test('error: BadRequest for a contradicting value', async () => {
     const [{ positionId }] = (await read(4663)).positions;
     const [, marketId, index] = positionId.split('-');
     const elsewhere = (await read(1)).positions[0].strategyId;

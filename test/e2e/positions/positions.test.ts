@@ -44,7 +44,7 @@ const read = async (name: string, chainId: number): Promise<Json> => {
 };
 const chain = (chainId: number) => service.world.chains.on(chainId);
 
-/** What the protocol's own SDK makes of a proxy's position, read from the chain and accrued to the newest block. */
+/** A proxy's position by the protocol's SDK, read from the chain and accrued to the newest block. */
 async function sdkPosition(chainId: number, marketId: MarketId, account: Address): Promise<AccrualPosition> {
   const { client } = chain(chainId);
   const { number: blockNumber, timestamp } = await client.getBlock();

@@ -21,7 +21,7 @@ const STEP_MS = 61_000;
 const READS = ['/v1/strategies', '/v1/strategies?chainId=4663', '/v1/app/markets', '/v1/prices', '/v1/tvl'];
 const ORDERS = ['DEFAULT_APY', 'COLLATERAL_APY', 'LIQUIDITY_USD'] as const;
 
-/** The order of all strategies by what a wrong value would lead. */
+/** The orders of all strategies that a wrong value would lead. */
 async function orders(): Promise<readonly string[]> {
   const fields = ORDERS.map(
     (by) => `${by}: strategies(first: 60, orderBy: { field: ${by}, direction: DESC }) { nodes { id: strategyId } }`,
@@ -36,9 +36,9 @@ interface Row {
   readonly warmers: readonly string[];
   readonly groups: RegExp;
   readonly alsoDown?: Provider;
-  /** What moves with the time of reading by a hair, and is compared so: within one percent. */
+  /** Fields that change slightly with the time of reading: compared within one percent. */
   readonly follows?: RegExp;
-  /** Further factors that are absurd for what it tells. */
+  /** Further factors that are absurd for its values. */
   readonly factors?: readonly number[];
 }
 
@@ -77,12 +77,12 @@ async function refresh({ warmers }: Row): Promise<void> {
   for (const warmer of warmers) await service.refresh(warmer);
 }
 
-/** What is told about a value that is not confirmed, when something was measured, and where it came from. */
+/** Fields about an unconfirmed value, a time of measurement or a source. */
 const ABOUT = /\.warnings\[|\.(asOf|source|lastUpdated)(\.|: )/;
 const changes = (before: Observation, after: Observation) =>
   differences(before.leaves, after.leaves).filter((line) => !ABOUT.test(line));
 
-/** The worse of what is shown and what is told decides whether a strategy is listed: these are not, while that lasts. */
+/** The worse of the served and the new value decides the listing: these strategies are not listed meanwhile. */
 const delisted = (lines: readonly string[]) =>
   lines.flatMap((line) => /^\/v1\/app\/markets\.markets\[(\w+)\]\.visible: true → false/.exec(line)?.[1] ?? []);
 const aboutOthers = (lines: readonly string[], ids: readonly string[]) =>
@@ -117,7 +117,7 @@ test.each(ALL)('%s%s: factor %d', async (provider, _down, factor, row) => {
   const held = [...during.found.groups].flatMap(([name, { failing }]) =>
     row.groups.test(name) ? failing.map(({ reason }) => reason) : [],
   );
-  // Where the second source is there it is asked, and what it tells is published: nothing has to be held.
+  // With a second source its value is published, and no value is held back.
   if (provider !== 'coingecko' || row.alsoDown) expect(held).toContain('implausible');
 
   faults.clear();
@@ -148,7 +148,7 @@ describe('campaigns that change', () => {
     await service.world.chains.on(chainId).increaseTime(STEP_MS / 1_000);
     await service.refresh(`lending-state:${chainId}`, `incentives:${chainId}`, `incentive-history:${chainId}`);
   };
-  /** Everything that one market and its holder are shown of the past. */
+  /** All histories of one market and of its holder. */
   const look = async (chainId: number, id: string, holder: string) => {
     const [market, position, known, history] = await Promise.all([
       marketOf(chainId, id),

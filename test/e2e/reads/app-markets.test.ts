@@ -6,7 +6,7 @@ import { VISIBILITY_CHECKS } from '../../../src/shared/vocabulary.ts';
 import { type Json, noSleep, startService, type TestService } from '../../support/service.ts';
 import { allNodes } from '../known.ts';
 
-/** The client revives tags before use: what it then has must be the very numbers that GraphQL gives. */
+/** The client revives tags before use: the result has to equal the numbers of GraphQL. */
 let service: TestService;
 let markets: Json[];
 let typed: Map<string, Json>;

@@ -80,7 +80,7 @@ test('behavior: each screen is one operation below the cost that the guide state
     const { operation = '', cost = 0, points } = statedCosts.get(screen) ?? {};
     expect(getOperationAST(parse(query))?.name?.value).toBe(operation);
     expect([screen, body.extensions.cost.cost < cost, Math.ceil(cost / 100)]).toEqual([screen, true, points]);
-    // A figure that says nothing would hold as well.
+    // An empty figure would pass as well.
     expect(body.extensions.cost.cost).toBeGreaterThan(cost / 1.5);
     expect(refusals(body.data)).toEqual([]);
   }
@@ -117,7 +117,7 @@ test('default: every object with an identity has an id, and no id is that of ano
   expect(nodes.filter((name) => !met.has(name))).toEqual([]);
 });
 
-/** The samples of the guide: caches with nothing but what follows from the introspection. */
+/** The samples of the guide: caches that are configured from the introspection only. */
 const FOLDER = join('node_modules/.cache/spiral-gateway', `caches-${process.pid}`);
 async function guideSamples(): Promise<Json> {
   const guide = readFileSync('docs/graphql.md', 'utf8');
@@ -138,7 +138,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(FOLDER, { recursive: true, force: true }));
 
 describe('Apollo', () => {
-  test('default: what an answer brings is what its query reads again', () => {
+  test('default: a query reads its own answer from the cache', () => {
     for (const { title, document: query, variables, isQuery, data } of answers) {
       if (!isQuery) continue;
       const cache = apolloCache();
@@ -169,7 +169,7 @@ describe('Apollo', () => {
 });
 
 describe('graphcache of urql', () => {
-  test('default: what all answers bring is what every query reads again', async () => {
+  test('default: every query reads its answer from a cache with all answers', async () => {
     const client = new Client({
       url: `${service.url}/graphql`,
       fetchOptions: { headers: OPS },

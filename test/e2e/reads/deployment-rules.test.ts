@@ -36,7 +36,7 @@ const own = async (chainId: number, functionName: string, args: readonly unknown
   await on(chainId).call(OWNER, on(chainId).chain.contracts.flashLeverage, 'FlashLeverage', functionName, args);
   await service.refresh(`deployment:${chainId}`);
 };
-/** Take the answer of views away: what is asked for them reverts. */
+/** Remove views, so that their calls revert. */
 async function silence(chainId: number, views: readonly string[]): Promise<void> {
   const { client, chain } = on(chainId);
   const address = chain.contracts.flashLeverage;

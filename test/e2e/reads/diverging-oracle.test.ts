@@ -71,10 +71,10 @@ const codesOf = (warnings: Json[] | undefined) => (warnings ?? []).map(({ code }
 type Against = 'price' | 'range' | 'before';
 const CODES = { price: 'oracle_divergence', range: 'oracle_out_of_range', before: 'oracle_jump' } as const;
 
-/** With what an oracle at −45 %, and at a million million, is compared. */
+/** The reference for an oracle at −45 % and at a million million. */
 const CASES = [
   ['price', 'price', 1, 'weETH/WETH 94.5', 'looper'],
-  // Two oracles value PONS: what the one says that is possible is a price against the one that is not.
+  // Two oracles value PONS: the possible value is a reference for the impossible one.
   ['before', 'price', 4663, 'PONS/USDG 38.5 Longbow', 'speculator'],
   // A stock leg is no looped collateral: it is in no TVL.
   ['before', 'range', 4663, 'SPY/USDG 62.5 Longbow', 'shareholder'],
@@ -96,7 +96,7 @@ test.each(CASES)('against %s and %s on chain %i: %s', async (whenLower, whenAbsu
     const code = CODES[against];
     await local.setOraclePrice(market, (price * factor) / 100n);
     const during = await read(chainId, market.id, wallet);
-    // A warning that only the running process knew would be gone with it.
+    // A warning in the memory of the process would be lost with it.
     if (factor < 100n && against === 'before') {
       await service.restart();
       const restarted = await service.graphql(`{ market(marketId: "${market.id}") { warnings { code } } }`);
@@ -123,7 +123,7 @@ test.each(CASES)('against %s and %s on chain %i: %s', async (whenLower, whenAbsu
       factor === 55n ? 1 : -10,
     );
     expect(reported.positions).toBeGreaterThan(0);
-    // What is summed on it is the whole change of the sum; of a sum of 18 digits a double has no cents.
+    // The whole change of the sum is from it; a double of 18 digits has no cents.
     const rest = before.chain.grossTvlUsd - (reported.grossTvlUsd * 100) / Number(factor);
     if (factor < 100n) expect(during.chain.grossTvlUsd - reported.grossTvlUsd).toBeCloseTo(rest, -1);
     expect(during.chain.divergentUsd).toBe(reported.grossTvlUsd);
@@ -202,7 +202,7 @@ test('a stablecoin off its peg by both sources shows at once, prevents opening, 
   expect(after.body.spiralHints.warnings).toBeUndefined();
 });
 
-/** Oracles at a first start, in percent of what they say otherwise. */
+/** Oracles at a first start, in percent of their usual price. */
 const FIRST = [
   [1, 'sUSDS/USDT 96.5', 55n, 'price'],
   [1, 'wsrUSD/USDC 94.5', 55n, 'range'],

@@ -15,7 +15,7 @@ import { tokenOf } from '../leverage/support.ts';
 const SOURCES = ['coingecko', 'defillama-coins', 'kyberswap', 'merkl', 'morpho'] as const;
 const WARMERS = ['prices', 'incentives', 'incentive-history', 'shared-liquidity', 'borrow-history', 'exit-liquidity'];
 const schema = buildSchema();
-/** `proxyOf` says by its description that there is none: a reason would take a call of its own. */
+/** The description of `proxyOf` covers its absence: a reason would need another call. */
 const on = (name: string) => nullableSelection(schema, schema.getType(name) as never, ['proxyOf']);
 const HOLDINGS = `positions(first: 50) { nodes { ${on('Position')} } } equityPositions { ${on('EquityPosition')} yieldLoops { ${on('Position')} } }`;
 const WALLETS = `query($addresses: [Address!]!) { wallets(addresses: $addresses) { onChains { ${on('WalletOnChain')} } ${HOLDINGS} } }`;

@@ -21,7 +21,7 @@ const history = (point: (row: Json) => void) => (body: Json) => {
   for (const row of body.history) point(row);
 };
 const histories = (point: (row: Json) => void) => (body: Json) => {
-  // Markets that cannot have one are told beside.
+  // Markets that cannot have one are listed beside it.
   const { gaps = {}, ...rest } = body;
   for (const { reason } of Object.values<Json>(gaps)) expect(reason).toBe('NOT_APPLICABLE');
   expect(Object.keys(rest).sort()).toEqual(['asOf', 'histories', 'stale']);
@@ -118,7 +118,7 @@ describe('paths of the contract', () => {
   });
 
   test.each(OK.map(([path]) => path).filter((path) => !path.includes('?')))(
-    '405 POST %s names what is allowed',
+    '405 POST %s names the allowed methods',
     async (path) => {
       const answer = await service.post(path, {});
       expectEnvelope(answer, 405, 'method_not_allowed');
@@ -159,7 +159,7 @@ describe('identifiers', () => {
   test.each(withId(UNKNOWN_ID))('404 %s', async (path) => {
     expectEnvelope(await service.get(path), 404, 'not_found');
   });
-  test('a stock market has histories but is no strategy of its own', async () => {
+  test('a stock market has histories but is not a strategy', async () => {
     const { body } = await service.get('/v1/app/markets');
     const stock = body.markets.find(({ kind }: Json) => kind === 'STOCK' || kind === 'stock');
     expectEnvelope(await service.get(`/v1/strategies/${stock.id}`), 404, 'not_found');
@@ -190,7 +190,7 @@ describe('chainId', () => {
 });
 
 describe('defaults', () => {
-  /** What is not about the moment of answering. */
+  /** The answer without the time of answering. */
   const timeless = ({ asOf: _, ...body }: Json) => body;
   test.each([
     ['/v1/strategies', '/v1/strategies?chainId=1'],

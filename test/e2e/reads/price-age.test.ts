@@ -37,7 +37,7 @@ const advance = async (seconds: number) => {
   service.clock.advance(seconds * 1_000);
   await service.refresh('lending-state:1', 'lending-state:4663');
 };
-/** The same, and measure everything again: only what is frozen gets old. */
+/** The same, and refresh everything: only the frozen values age. */
 const pass = async (seconds: number) => {
   await advance(seconds);
   await service.refresh('prices:1', 'prices:4663');
@@ -47,7 +47,7 @@ describe('a stock feed that pauses over a weekend', () => {
   const user = seededWallet('shareholder').account.address;
   const deposit = (path: string) => {
     const { id } = equityVerbs(service).vault('SPY');
-    return post(path, { strategyId: id, amount: '1000', ...(path.includes('build') ? { userAddress: user } : {}) });
+    return post(path, { strategyId: id, amount: '1000', userAddress: path.includes('build') ? user : undefined });
   };
 
   test('refuses deposits exactly from the end of its budget; exits continue with a note', async () => {
@@ -105,7 +105,7 @@ describe('a stock feed that pauses over a weekend', () => {
       expect(body.meta.instructions).toContain(`The price of SPY, which follows from the oracle ${stockMarket.oracle}`);
       expect(body.meta.instructions).toContain('is old: the feed behind it was last updated at');
     }
-    // A date of the future is no date: how old the price is cannot be told then, and nothing else prices the stock.
+    // A date in the future is no date: the age of the price is unknown, and no other source prices the stock.
     await chain(4663).dateFeed(stockMarket, 99_999_999_999n);
     await pass(0);
     const undated = await post('leverage/simulate', open);
@@ -205,7 +205,7 @@ describe('an oracle that names no feeds', () => {
   });
 });
 
-describe('collateral of another market without a price of its own', () => {
+describe('collateral of another market without a price', () => {
   test('is valued by its oracle and its loan token while both are fresh, for every payment', async () => {
     const { id } = market(1, 'sUSDe/PYUSD 91.5');
     await service.refresh('prices:1', 'prices:4663', 'lending-state:1');

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Json, noSleep, OPS, startService, type TestService } from '../../support/service.ts';
 import { CHAIN_IDS, SUSDE_PYUSD } from '../known.ts';
 
-/** Histories, prices, the stable index and freshness: REST and GraphQL tell one story, and it is our own. */
+/** Histories, prices, the stable index and freshness are equal over REST and GraphQL, and equal a recomputation. */
 let service: TestService;
 beforeAll(async () => {
   service = await startService({

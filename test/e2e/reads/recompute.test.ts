@@ -43,7 +43,7 @@ async function collateralApy(token: Token): Promise<{ apy: Exact; days: [number,
   throw new Error(`${token.symbol} has another source`);
 }
 
-/** What running campaigns pay to borrowers of a market, percent: every page of the list. */
+/** Rates of running campaigns for borrowers of a market, percent, from every page of the list. */
 async function borrowIncentive({ chainId, id }: Market): Promise<Exact> {
   const { merkl } = service.world.upstreams.urls;
   let sum = new Exact(0);

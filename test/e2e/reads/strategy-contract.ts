@@ -2,7 +2,7 @@ import { BigNumber } from 'bignumber.js';
 import type { Json } from '../../support/service.ts';
 
 /*
- * A strategy of GraphQL in the words of the frozen contract, written by the contract alone: the service has its own way there.
+ * Convert a strategy of GraphQL to the names of the frozen contract, independent of the service's own mapping.
  */
 
 /** Every field of a strategy that the contract has. */
@@ -118,7 +118,7 @@ const loopOf = (loop: Json): Json => ({
   defaultLeverage: loop.defaultLeverage,
 });
 
-/** The names of the contract for what the schema calls otherwise. */
+/** Names of the contract that differ from the schema. */
 function namesOf(field: string, isVault: boolean): readonly string[] {
   if (field === 'ltvLimits.maxPct') return ['ltvPct.max'];
   if (!isVault) return [field];
@@ -126,7 +126,7 @@ function namesOf(field: string, isVault: boolean): readonly string[] {
   return [field === 'netApyLadder' ? 'leverageLadder' : field === 'targetRung' ? 'defaultLeverage' : field];
 }
 
-/** Shape what GraphQL says by the words of the contract alone. */
+/** Convert a GraphQL value to the names of the contract. */
 export function asContract(strategy: Json): Json {
   const { visibility, exitLiquidity: exit, exitLiquidityTier: tier, freshness, collateral, links, warnings } = strategy;
   const isVault = strategy.__typename === 'EquityVaultStrategy';
@@ -220,14 +220,14 @@ export function asContract(strategy: Json): Json {
   const { prices, incentives } = freshness;
   return {
     ...walk(body, ''),
-    ...(prices || incentives ? { inputFreshness: walk({ prices, incentives }, '') } : {}),
+    inputFreshness: prices || incentives ? walk({ prices, incentives }, '') : undefined,
     listed: visibility.listed,
-    ...(failed.length > 0 ? { notListedBecause: failed } : {}),
-    ...(assumed.length > 0 ? { gaps: assumed } : {}),
+    notListedBecause: failed.length > 0 ? failed : undefined,
+    gaps: assumed.length > 0 ? assumed : undefined,
   };
 }
 
-/** Fields of warnings by the words of the contract. */
+/** Fields of warnings with the names of the contract. */
 export const WARNED: Readonly<Record<string, string>> = {
   COLLATERAL_PRICE: 'collateral.priceUsd',
   LOAN_PRICE: 'loan.priceUsd',
@@ -237,7 +237,7 @@ export const WARNED: Readonly<Record<string, string>> = {
   ORACLE: 'oracle',
 };
 
-/** A warning by the words of the contract. */
+/** A warning with the names of the contract. */
 export function asContractWarning({ code, field, ...warning }: Json): Json {
   return { ...warning, code: code.toLowerCase(), field: WARNED[field] };
 }

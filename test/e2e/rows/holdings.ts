@@ -24,7 +24,7 @@ const VAULT = `strategyId chainId curator stockToken { displaySymbol } yieldLoop
   stock { collateralAmount collateralUsd priceUsd debtAmount ltvPct liquidationLtvPct ltvHeadroomPct liquidationPriceUsd priceDropToLiquidationPct borrowApyPct }`;
 const LIVE_VAULT = `${VAULT} ${AGES} } yieldLoops { ${LIVE_POSITION} }`;
 
-/** Names of what is estimated, anywhere in an answer. */
+/** Names of estimated fields, anywhere in an answer. */
 const ESTIMATED: readonly Name[] = [
   [/^meta\.(preview\.)?/, '$1'],
   [/^(note|instructions)$/, '$1', 'slippageAsRatio'],
@@ -134,7 +134,7 @@ const leveragePreview: Row = {
 const equityPreview: Row = {
   ask: async (service, { body: { slippage, ...rest } }) => {
     const query = `query ($input: EquityDepositInput!) { equityDepositPreview(input: $input) { ... on EquityDepositPreview { ${ESTIMATE} ${DEPOSIT} note } } }`;
-    const input = { ...rest, ...(slippage === undefined ? {} : { maxSlippageBps: String(slippage * 10_000) }) };
+    const input = { ...rest, maxSlippageBps: slippage === undefined ? undefined : String(slippage * 10_000) };
     return (await dataOf(service, query, { input })).equityDepositPreview;
   },
   names: DEPOSITED,
@@ -173,7 +173,7 @@ function itemOf(item: Json): Json {
   const dbDrift = yieldLoops.find((loop: Json) => loop.dbDrift)?.dbDrift;
   return { kind: 'equity', ...equityPosition, strategyId, chainId, stockToken, status, pnl, yieldLoops, dbDrift };
 }
-/** A portfolio with its items by what they are, as /v1 lists them. */
+/** A portfolio with its items grouped by kind, as in /v1. */
 async function portfolioOf(service: TestService, { wallet, items, unresolvedRows, ...rest }: Json): Promise<Json> {
   if (items.pageInfo.hasNextPage) throw new Error('a page has every item');
   const all: Json[] = items.nodes.map(itemOf);

@@ -228,7 +228,7 @@ const chart: Row = {
     const document =
       'query ($coinId: String!, $days: Int) { priceChart(coinId: $coinId, days: $days) { prices { at value } marketCaps { at value } totalVolumes { at value } } }';
     const { coinId, days } = query ?? {};
-    return (await dataOf(service, document, { coinId, ...(days === undefined ? {} : { days: Number(days) }) }))
+    return (await dataOf(service, document, { coinId, days: days === undefined ? undefined : Number(days) }))
       .priceChart;
   },
   names: [

@@ -29,7 +29,7 @@ test('every row has its table, and there is no other', () => {
   expect(Object.keys(ROWS).sort()).toEqual(routes.map(({ path }) => path).sort());
 });
 
-/** What the examples of the document leave out: other actions, wallets and markets. */
+/** Cases beyond the examples of the document: other actions, wallets and markets. */
 const OWNER = seededWallet('looper').account.address;
 const manage = { userAddress: OWNER, id: 0, chainId: 1 };
 const wbtc = chains[0]?.markets.find(({ collateral }) => collateral.symbol === 'WBTC')?.id ?? '';

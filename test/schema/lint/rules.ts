@@ -118,7 +118,7 @@ const casing: Rule = ({ kind, name }) => {
 
 const description: Rule = ({ description: text }) => (text ? faultsOfWords(text) : 'has no description');
 
-/** Names end with their unit, and units are told by nothing but names. */
+/** Names end with their unit, and only names state units. */
 const units: Rule = (part) => {
   if (!isFieldLike(part)) return undefined;
   const { name } = part;
@@ -144,7 +144,7 @@ const units: Rule = (part) => {
   return faults;
 };
 
-/** What has an identity is a node, and only a node has an `id`. */
+/** Objects with an identity are nodes, and only a node has an `id`. */
 const identity: Rule = (part, schema) => {
   if (part.kind === 'input' && (part.name === 'id' || part.name === 'ids')) {
     return typeName(part) === 'ID' ? undefined : 'domain ids have names of their own; `id` is a global id';

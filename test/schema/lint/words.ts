@@ -1,4 +1,4 @@
-/** Whether a description of the schema stands alone and is a plain sentence; returns what is wrong with it. */
+/** Check that a description of the schema is a complete, plain sentence. @returns its faults */
 export function faultsOfWords(description: string): string[] {
   const faults: string[] = [];
   if (!/^[A-Z0-9`"]/.test(description)) faults.push('begins with a small letter');

@@ -6,6 +6,7 @@ import { type App, createApp } from '../../../src/app.ts';
 import { createConfig } from '../../../src/config/config.ts';
 import { type Logger, silentLogger } from '../../../src/shared/logger.ts';
 import { systemTimers } from '../../../src/shared/timers.ts';
+import { withoutUndefined } from '../../../src/shared/without-undefined.ts';
 import { startRedis, type TestRedis } from '../../snapshot/redis-server.ts';
 import { createTestDatabase } from './postgres.ts';
 import { type Env, type ServiceProcess, spawnService } from './spawn-service.ts';
@@ -42,7 +43,7 @@ export async function startCluster({ redis: wanted = true }: { readonly redis?: 
     NODE_ENV: 'test',
     PORT: '0',
     SNAPSHOT_FILE: join(folder, 'snapshot.json'),
-    ...(wanted ? { REDIS_URL: redis.url } : {}),
+    ...withoutUndefined({ REDIS_URL: wanted ? redis.url : undefined }),
     ...env,
   });
   return {

@@ -2,12 +2,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { withoutUndefined } from '../../../src/shared/without-undefined.ts';
 import { launch } from '../../snapshot/redis-server.ts';
 import { freePort } from '../free-port.ts';
 
 type Server = Awaited<ReturnType<typeof launch>>;
 
-/** How soon a server counts as gone, ms. */
+/** Time until a server counts as down, ms. */
 const DOWN_AFTER_MS = 600;
 const PRIMARY = 'mymaster';
 
@@ -107,7 +108,7 @@ export interface ClusterRedis {
   readonly nodes: readonly Server[];
   /** Number of the node that serves the slot of a key. */
   nodeOf(key: string): Promise<number>;
-  /** Wait until every node that runs says that the cluster serves all slots, or that it does not. */
+  /** Wait until every running node reports that the cluster serves all slots, or that it does not. */
   until(state: 'ok' | 'fail', running?: readonly Server[]): Promise<void>;
   close(): Promise<void>;
 }
@@ -166,7 +167,7 @@ export async function startRedisCluster({
 
 /** A connection beside the service's own. The servers that it goes to may be stopped. */
 function openAdmin(url: string, tls?: ServerTls): Redis {
-  const redis = new Redis(url, { retryStrategy: () => 50, ...(tls === undefined ? {} : { tls: { ca: tls.ca } }) });
+  const redis = new Redis(url, { retryStrategy: () => 50, ...withoutUndefined({ tls: tls && { ca: tls.ca } }) });
   redis.on('error', () => {});
   return redis;
 }

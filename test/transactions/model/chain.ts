@@ -23,7 +23,7 @@ const BUFFER = 25n * 10n ** 14n;
 const PLENTY = 10n ** 30n;
 const PROXY: Address = getAddress('0x00000000000000000000000000000000000000b1');
 
-/** What a wallet has in the model, base units. */
+/** Balances of a wallet in the model, base units. */
 export interface ModelState {
   /** The loop at hand. */
   readonly loop: PositionState;
@@ -37,10 +37,10 @@ export interface ModelState {
 export interface ModelChainInput {
   readonly chain: Chain;
   readonly market: Market;
-  readonly vault?: EquityVault;
+  readonly vault?: EquityVault | undefined;
   readonly before: ModelState;
   readonly venues: ModelVenues;
-  /** What oracles say. */
+  /** Prices of oracles. */
   readonly priceOf: (oracle: Address) => bigint;
   readonly timestamp: bigint;
   /** What views answer instead, by name: a value, or a function of the call and the state. `undefined` = they revert. */
@@ -119,7 +119,7 @@ export function modelChain(input: ModelChainInput) {
     };
   }
 
-  /** Run calls one after the other: the state after each, and what each emitted. @throws Revert */
+  /** Run calls one after the other. @returns the state after each, and its events @throws Revert */
   function run(calls: readonly Pick<BuiltCall, 'action'>[], phase: keyof Pick<ModelFill, 'simulated' | 'onChain'>) {
     const states: ModelState[] = [];
     const logs: SimulatedLog[][] = [];
@@ -289,7 +289,7 @@ export function modelChain(input: ModelChainInput) {
     answer,
     run,
     stateIn,
-    /** What the wallet has once the calls were signed; `undefined` = they revert, and nothing changes. */
+    /** The wallet after the calls; `undefined` = they revert without a change. */
     execute(calls: readonly BuiltCall[]): ModelState | undefined {
       try {
         return run(calls, 'onChain').state;

@@ -26,7 +26,7 @@ import { type ModelLie, modelVenues } from './venues.ts';
 type Source = SwapQuote['source'];
 type LieOf = (source: Source, swap: SwapRequest) => ModelLie | undefined;
 
-/** What every oracle says against what venues pay, a factor in thousandths. */
+/** The oracle prices against the venues', a factor in thousandths. */
 export const REFERENCE_OF = {
   right: 1_000n,
   'above the market': 1_006n,
@@ -37,11 +37,11 @@ export const REFERENCE_OF = {
 } as const;
 export type Reference = keyof typeof REFERENCE_OF;
 
-/** What is left of a signed cell, loan base units and percent. */
+/** The result of a signed cell, loan base units and percent. */
 export interface Left {
   readonly is: bigint;
   readonly least: bigint;
-  readonly ltvPct?: Decimal;
+  readonly ltvPct?: Decimal | undefined;
   readonly worstLtvPct: Decimal;
 }
 
@@ -54,8 +54,12 @@ export interface Built {
 export interface ModelPath {
   readonly name: string;
   readonly sources: readonly Source[];
-  readonly swaps: readonly { readonly tokenIn: Address; readonly tokenOut: Address; readonly recipient?: Address }[];
-  /** What an input of a swap is worth, base units. */
+  readonly swaps: readonly {
+    readonly tokenIn: Address;
+    readonly tokenOut: Address;
+    readonly recipient?: Address | undefined;
+  }[];
+  /** The value of a swap's input, base units. */
   reference(reference: Reference, index: number, amountIn: bigint): bigint;
   build(reference: Reference, lieOf: LieOf): Promise<Built>;
 }
@@ -66,7 +70,7 @@ const NOTHING = { collateral: 0n, debt: 0n };
 /** LTVs of vaults are shown with two places. */
 const SHOWN_POINTS = '0.0051';
 
-/** What venues honestly pay for, USD per whole token. */
+/** Honest prices of the venues, USD per whole token. */
 const STABLE = new Decimal(1);
 const LOOPED = new Decimal('1.07');
 const STOCK = new Decimal(500);
@@ -77,14 +81,14 @@ interface Kind {
   readonly chainId: 1 | 4663;
   readonly sources: readonly Source[];
   readonly market: Market;
-  readonly vault?: EquityVault;
-  /** What the wallet has before. */
+  readonly vault?: EquityVault | undefined;
+  /** The wallet before. */
   readonly before: ModelState;
   readonly swaps: readonly {
     readonly market: Market;
     readonly tokenIn: Token;
     readonly tokenOut: Token;
-    readonly recipient?: Address;
+    readonly recipient?: Address | undefined;
   }[];
   run(
     deps: BuilderDeps,
@@ -158,7 +162,7 @@ function ofPlan(market: Market, { priceOf }: World, plan: Plan) {
         is,
         least: equityAt(preview.worst, price),
         worstLtvPct: preview.worstLtvPct,
-        ...(ltvPct ? { ltvPct } : {}),
+        ltvPct,
       };
     },
   };
@@ -228,7 +232,7 @@ function vaultKinds(vault: EquityVault): readonly Kind[] {
             return {
               is: equityAt(after.stock, stockPrice) + equityAt(after.loop, yieldPrice),
               least: unitsOf(worstCase.equity),
-              ...(ltvPct ? { ltvPct } : {}),
+              ltvPct,
               worstLtvPct: new Decimal(worstCase.yieldLtv).plus(SHOWN_POINTS),
             };
           },
@@ -314,7 +318,7 @@ function pathOf(kind: Kind): ModelPath {
     swaps: kind.swaps.map(({ tokenIn, tokenOut, recipient }) => ({
       tokenIn: tokenIn.address,
       tokenOut: tokenOut.address,
-      ...(recipient ? { recipient } : {}),
+      recipient,
     })),
     reference(reference, index, amountIn) {
       const swap = kind.swaps[index];
@@ -341,7 +345,7 @@ function pathOf(kind: Kind): ModelPath {
       const model = modelChain({
         chain,
         market,
-        ...(vault ? { vault } : {}),
+        vault,
         before,
         venues,
         priceOf,
@@ -375,7 +379,7 @@ const usdg = marketOf(4663, 'syrupUSDG', 'USDG');
 const [vault] = chainOf(4663).equityVaults;
 if (!vault) throw new Error('chain 4663 has vaults');
 
-/** Every path that swaps, but those that bring liquidity in first: what they swap is the same. */
+/** Every path with swaps, without those that reallocate first: their swaps are the same. */
 export const modelPaths: readonly ModelPath[] = [
   openKind(1, susde, susde.collateral, '1000', BOTH),
   openKind(1, susde, tokenOf(1, 'USDC'), '1000', BOTH),

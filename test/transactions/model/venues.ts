@@ -7,16 +7,16 @@ type Source = SwapQuote['source'];
 
 /** How a venue of the model lies about a swap. Shares are millionths of the output. */
 export interface ModelLie {
-  /** What it quotes, of what it could give: base units. */
+  /** Its quote for a possible output, base units. */
   readonly quoted: (fair: bigint, amountIn: bigint) => bigint;
-  /** What it gives when it is simulated, and on the chain. */
+  /** Its output in simulation, and on the chain. */
   readonly simulated: (fair: bigint, quoted: bigint) => bigint;
   readonly onChain: (fair: bigint, quoted: bigint) => bigint;
   /** It does not answer. */
   readonly isDead?: boolean;
 }
 
-/** What a swap gives. */
+/** The output of a swap. */
 export interface ModelFill {
   readonly tokenOut: Address;
   readonly router: Address;
@@ -26,21 +26,21 @@ export interface ModelFill {
 
 export interface ModelVenues {
   readonly ports: readonly SwapQuotePort[];
-  /** What the swap behind some calldata gives. */
+  /** The output of the swap of some calldata. */
   fillOf(calldata: Hex): ModelFill;
 }
 
 export interface ModelVenuesInput {
   readonly chain: Chain;
   readonly sources: readonly Source[];
-  /** What an honest venue gives, base units. */
+  /** The output of an honest venue, base units. */
   readonly fair: (tokenIn: Token, tokenOut: Token, amountIn: bigint) => bigint;
   /** How a source lies about a swap; `undefined` = it is honest. */
   readonly lieOf: (source: Source, swap: SwapRequest) => ModelLie | undefined;
   readonly expiresAtMs: number;
 }
 
-/** Make the venues of a model: what they quote is what their calldata gives, but for their lies. */
+/** Create the venues of a model: their calldata gives their quotes, except for their lies. */
 export function modelVenues({ chain, sources, fair, lieOf, expiresAtMs }: ModelVenuesInput): ModelVenues {
   const fills = new Map<Hex, ModelFill>();
   const tokens = new Map(chain.tokens.map((token) => [token.address, token]));

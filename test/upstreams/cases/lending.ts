@@ -36,7 +36,7 @@ export const merklLive: AdapterCase = {
       routes: { ...campaigns([], []) },
       expect: { values: { [marketA]: none(), [marketB]: none(), [marketC]: none() } },
     },
-    // Whose campaign the last row is, nobody can tell: the market without any attributed one is not "none".
+    // The market of the last row is unknown, so a market without an attributed campaign is not "none".
     partial: {
       routes: campaigns(change(borrow, [2, 'params'], undefined)),
       expect: { same: [marketA, marketB], failures: { [marketC]: 'malformed' } },

@@ -1,5 +1,5 @@
-import { UpstreamUnavailableError } from './errors.ts';
-import type { Timers } from './timers.ts';
+import { UpstreamUnavailableError } from '../errors.ts';
+import type { Timers } from '../timers.ts';
 
 /** How long a reader waits for one reading of a chain or a provider: a wallet, a step of a build, a chart. */
 export const READER_WAIT_MS = 5_000;
