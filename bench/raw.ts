@@ -10,10 +10,10 @@ const POLL_MS = 20;
 
 /** Send one request without decoding a compressed answer. Compressed bytes are ready shortly after the plain ones: wait for them. */
 export async function askRaw(url: string, shot: Shot): Promise<Raw> {
-  const coding = shot.headers?.['accept-encoding'];
+  const encoding = shot.headers?.['accept-encoding'];
   for (;;) {
     const answer = await exchange(url, shot);
-    if (coding === undefined || answer.headers['content-encoding'] === coding) return answer;
+    if (encoding === undefined || answer.headers['content-encoding'] === encoding) return answer;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }

@@ -43,7 +43,7 @@ class ControlError extends Error {
 
 const HOST = '127.0.0.1';
 const MAX_BODY_BYTES = 100_000;
-const MAX_SHOWN_REQUESTS = 200;
+const MAX_LISTED_REQUESTS = 200;
 const ORACLE_SCALE_DECIMALS = 36;
 
 const decimalText = z
@@ -163,7 +163,7 @@ async function handle(options: ControlOptions, request: IncomingMessage): Promis
     case 'GET /requests':
       return {
         counts: upstreams.requestCounts(),
-        requests: upstreams.requests(providerOf(url)).slice(-MAX_SHOWN_REQUESTS),
+        requests: upstreams.requests(providerOf(url)).slice(-MAX_LISTED_REQUESTS),
       };
     case 'DELETE /requests':
       upstreams.clearRequests();

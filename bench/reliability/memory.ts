@@ -23,7 +23,7 @@ const MB = 2 ** 20;
  * A module for `--import`: the process prints the heap after every full collection to stderr. V8 decides on the
  * collections, as in an ordinary run.
  */
-export const TELL_COLLECTIONS = `data:text/javascript,${encodeURIComponent(`
+export const REPORT_COLLECTIONS = `data:text/javascript,${encodeURIComponent(`
 import { PerformanceObserver, constants } from 'node:perf_hooks';
 new PerformanceObserver((list) => {
   for (const { detail } of list.getEntries()) {

@@ -32,7 +32,7 @@ const CADENCES: Env = {
   RATE_LIMIT_PARTNER: '0',
 };
 const LONGEST_RECOVERY_MS = 120_000;
-const SUBSCRIPTION_LOOK_SEC = 20;
+const SUBSCRIPTION_POLL_SEC = 20;
 
 const say = (text: string) => process.stderr.write(`${text}\n`);
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
@@ -229,7 +229,7 @@ async function subscriptionDelays({ apis }: Fleet): Promise<readonly number[]> {
       if (!complete) delays.push(Date.now() - Date.parse(publishedAt));
     }
   });
-  await pause(SUBSCRIPTION_LOOK_SEC * 1_000);
+  await pause(SUBSCRIPTION_POLL_SEC * 1_000);
   await Promise.all(streams.map((stream) => stream.close()));
   await Promise.all(readers);
   return delays.sort((a, b) => a - b);

@@ -2,7 +2,7 @@ import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import { randomCalls, seeded } from './calls.ts';
 import { startLab } from './lab.ts';
 import { type LoadStats, startLoad } from './load.ts';
-import { collectionsIn, readMemory, type Sample, TELL_COLLECTIONS } from './memory.ts';
+import { collectionsIn, REPORT_COLLECTIONS, readMemory, type Sample } from './memory.ts';
 import { judge, reportOf } from './verdict.ts';
 
 /*
@@ -28,7 +28,7 @@ try {
   const service = await lab.spawn({
     TRUSTED_PROXIES: '1',
     REDIS_URL: lab.redis.url,
-    NODE_OPTIONS: `--max-old-space-size=${HEAP_MB} --import ${TELL_COLLECTIONS}`,
+    NODE_OPTIONS: `--max-old-space-size=${HEAP_MB} --import ${REPORT_COLLECTIONS}`,
   });
   while ((await fetch(`${service.url}/ready`)).status !== 200) await pause(200);
   const startedMs = Date.now();

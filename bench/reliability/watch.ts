@@ -21,7 +21,7 @@ interface ObservedAge extends Age {
   readonly observedMs: number;
 }
 
-const LOOK_MS = 250;
+const POLL_MS = 250;
 /** Ages and block times are whole seconds. */
 const TOLERANCE_SEC = 2;
 /** Market state and prices, by their names in the schema. */
@@ -75,7 +75,7 @@ export function startWatch(services: () => readonly ServiceProcess[]): Watch {
   };
   const timer = setInterval(() => {
     for (const service of services()) look(service).catch(() => {});
-  }, LOOK_MS);
+  }, POLL_MS);
   return {
     last: (service, group) => known.get(service)?.get(group),
     take() {

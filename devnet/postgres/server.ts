@@ -11,9 +11,9 @@ import { serversOf } from './owner.ts';
 const START_ATTEMPTS = 5;
 const RETRY_MS = 200;
 /** A fast shutdown takes some 50 ms; one that hangs is cut short, and recovery runs at the next start. */
-const STOP_PATIENCE_MS = 5_000;
+const STOP_TIMEOUT_MS = 5_000;
 const POLL_MS = 50;
-const KEPT_LOG_LINES = 20;
+const MAX_LOG_LINES = 20;
 
 /** Failures that another free port or a retry after a second resolves. */
 const TRANSIENT = /could not bind|Address already in use|shared memory block .* is still in use|is being shut down/;
@@ -88,8 +88,8 @@ export async function clearLeftovers(cluster: string, logger: Logger): Promise<v
   // Without its main process the others end by themselves.
   if (left.includes(pid)) signal(pid, 'SIGINT');
   for (let waitedMs = 0; left.length > 0; waitedMs += POLL_MS) {
-    if (waitedMs === STOP_PATIENCE_MS) for (const each of left) signal(each, 'SIGQUIT');
-    if (waitedMs > 2 * STOP_PATIENCE_MS) {
+    if (waitedMs === STOP_TIMEOUT_MS) for (const each of left) signal(each, 'SIGQUIT');
+    if (waitedMs > 2 * STOP_TIMEOUT_MS) {
       throw new Error(`A Postgres that was left behind does not end: end process ${left.join(', ')}.`);
     }
     await wait(POLL_MS);
@@ -123,7 +123,7 @@ async function launch(options: ServerOptions, port: number): Promise<Server | { 
     child.once('error', (error) => words.push(error.message));
     createInterface({ input: child.stderr }).on('line', (line) => {
       words.push(line);
-      if (words.length > KEPT_LOG_LINES) words.shift();
+      if (words.length > MAX_LOG_LINES) words.shift();
       options.logger.debug({ line }, 'embedded database');
       if (READY.test(line)) resolve(true);
     });
@@ -149,7 +149,7 @@ async function launch(options: ServerOptions, port: number): Promise<Server | { 
 
 async function stopChild(child: ChildProcess, ended: Promise<unknown>): Promise<void> {
   child.kill('SIGINT'); // "fast": sessions are cut, the data is written
-  const timer = setTimeout(() => child.kill('SIGQUIT'), STOP_PATIENCE_MS);
+  const timer = setTimeout(() => child.kill('SIGQUIT'), STOP_TIMEOUT_MS);
   await ended;
   clearTimeout(timer);
 }

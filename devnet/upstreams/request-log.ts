@@ -3,7 +3,7 @@ import type { FaultKind } from './faults.ts';
 import { PROVIDERS, type Provider, type SimRequest } from './types.ts';
 
 /** Older requests are dropped; the counts stay. */
-const KEPT = 5_000;
+const MAX_RECORDS = 5_000;
 /** Their values are keys, so only their presence is recorded. */
 const SECRET_QUERY = new Set(['api_key', 'apikey']);
 const PRESENT = '<present>';
@@ -49,7 +49,7 @@ export function createRequestLog(clock: Clock): RequestLog {
         status: null as number | null,
       };
       remaining.push(record);
-      if (remaining.length > KEPT) remaining = remaining.slice(-KEPT / 2);
+      if (remaining.length > MAX_RECORDS) remaining = remaining.slice(-MAX_RECORDS / 2);
       counts.set(provider, (counts.get(provider) ?? 0) + 1);
       return record;
     },

@@ -24,33 +24,33 @@ export function knownProviders(
   states: readonly ProviderState[],
   facts: readonly ChainFacts[],
 ): readonly ProviderState[] {
-  const seen = inFacts(facts);
+  const fromFacts = inFacts(facts);
   return states.map((state) => {
-    const known = seen.get(state.provider);
+    const known = fromFacts.get(state.provider);
     return state.status === 'unknown' && !state.isWaitedFor && known ? { ...state, ...known } : state;
   });
 }
 
-type Seen = Pick<ProviderState, 'status' | 'lastAnswerMs' | 'failingSinceMs' | 'reason'>;
+type KnownState = Pick<ProviderState, 'status' | 'lastAnswerMs' | 'failingSinceMs' | 'reason'>;
 
-function inFacts(facts: readonly ChainFacts[]): ReadonlyMap<string, Seen> {
-  const seen = new Map<string, Seen>();
+function inFacts(facts: readonly ChainFacts[]): ReadonlyMap<string, KnownState> {
+  const known = new Map<string, KnownState>();
   const groups = facts.flatMap((chain) => Object.values(chain.groups));
   for (const { items } of groups) {
     for (const { source, asOfMs } of items.values()) {
-      const lastAnswerMs = Math.max(asOfMs, seen.get(source)?.lastAnswerMs ?? asOfMs);
-      seen.set(source, { status: 'ok', lastAnswerMs });
+      const lastAnswerMs = Math.max(asOfMs, known.get(source)?.lastAnswerMs ?? asOfMs);
+      known.set(source, { status: 'ok', lastAnswerMs });
     }
   }
   for (const { failures } of groups) {
     for (const { source, reason, sinceMs } of failures.values()) {
       if (!OF_PROVIDER.includes(reason)) continue;
-      const before = seen.get(source);
+      const before = known.get(source);
       const failingSinceMs = Math.min(sinceMs, before?.failingSinceMs ?? sinceMs);
-      seen.set(source, { ...before, status: 'failing', failingSinceMs, reason });
+      known.set(source, { ...before, status: 'failing', failingSinceMs, reason });
     }
   }
-  return seen;
+  return known;
 }
 
 /** Names of the parts that fail, so that the service answers from last good values or not at all; empty = none. */

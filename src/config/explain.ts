@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** Settings whose value may hold a secret: a password, a key, or a path that is one. */
 const SECRET = /(_URL|_URL_\d+|_API_KEY|_PEPPER|_ENDPOINT)$/;
-const MAX_SHOWN_CHARS = 60;
+const MAX_PRINTED_CHARS = 60;
 
 /** Whether the value of a setting may hold a secret. */
 export function isSecretSetting(name: string): boolean {
@@ -11,7 +11,7 @@ export function isSecretSetting(name: string): boolean {
 
 /** Explain an invalid setting and the expected value. A value that may be a secret is not repeated. */
 export function explainSetting(name: string, schema: z.ZodType | undefined, given: string, message: string): string {
-  const formatted = isSecretSetting(name) ? 'its value' : JSON.stringify(given.slice(0, MAX_SHOWN_CHARS));
+  const formatted = isSecretSetting(name) ? 'its value' : JSON.stringify(given.slice(0, MAX_PRINTED_CHARS));
   return `${name}: ${formatted} is invalid. Set it to ${expectedOf(inner(schema)) ?? message.replace(/^expected /, '')}.`;
 }
 

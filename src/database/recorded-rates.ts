@@ -6,7 +6,7 @@ import type { Address, ChainId, MarketId } from '../shared/ids.ts';
 import type { Database } from './client.ts';
 import { latestObserved, replaces } from './observed.ts';
 import { readSteps, writeSteps } from './rate-steps.ts';
-import { SAMPLES_KEPT_DAYS } from './samples.ts';
+import { SAMPLE_RETENTION_DAYS } from './samples.ts';
 import type { IncentiveCampaignsTable } from './schema.ts';
 
 const DAY_MS = 86_400_000;
@@ -106,7 +106,7 @@ export function createRecordedRateRepository(db: Database, clock: Clock): Record
     },
     async prune() {
       const nowMs = clock.now();
-      const oldest = new Date(nowMs - SAMPLES_KEPT_DAYS * DAY_MS);
+      const oldest = new Date(nowMs - SAMPLE_RETENTION_DAYS * DAY_MS);
       const campaigns = await db.deleteFrom('incentive_campaigns').where('ends_at', '<', oldest).executeTakeFirst();
       const apys = await db
         .deleteFrom('apy_samples')

@@ -8,7 +8,7 @@ import { latestObserved, replaces } from './observed.ts';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** A year and the longest trailing window (30 days), with some days of margin. */
-export const SAMPLES_KEPT_DAYS = 400;
+export const SAMPLE_RETENTION_DAYS = 400;
 
 /** One measurement of a market's state. Rates are fractions, amounts loan base units. */
 export interface RateSample {
@@ -67,7 +67,7 @@ export function createSampleRepository(db: Database, clock: Clock): SampleReposi
     readHourly: (chainId, marketIds, range) => readHourly(db, clock, chainId, marketIds, range),
     prune: async () => {
       const nowMs = clock.now();
-      const oldest = new Date(nowMs - SAMPLES_KEPT_DAYS * DAY_MS);
+      const oldest = new Date(nowMs - SAMPLE_RETENTION_DAYS * DAY_MS);
       const result = await db
         .deleteFrom('rate_samples')
         .where(({ eb, or }) => or([eb('hour', '<', oldest), eb('sampled_at', '>', latestObserved(nowMs))]))

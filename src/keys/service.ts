@@ -10,10 +10,10 @@ import { parseKey } from './format.ts';
 import { hashKey, matchesHash } from './hash.ts';
 import { createToucher } from './touch.ts';
 import {
-  ASK_AGAIN_MS,
   createVerdicts,
   type KeyChecks,
   type KnownKey,
+  RECHECK_MS,
   type Verdict,
   type VerifiedKey,
 } from './verdicts.ts';
@@ -131,7 +131,7 @@ export function createKeyService(deps: KeyServiceDeps): KeyService {
       };
       const lookLater = (): void => {
         // A key on an older check is checked again whenever the database is retried.
-        const dueMs = presented === null ? 0 : verdicts.dueInMs(presented.id) || ASK_AGAIN_MS;
+        const dueMs = presented === null ? 0 : verdicts.dueInMs(presented.id) || RECHECK_MS;
         timer = timers.setTimeout(() => void look(), dueMs);
       };
       if (!ended) lookLater();

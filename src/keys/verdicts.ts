@@ -13,7 +13,7 @@ export const VERDICT_TTL_MS = 30_000;
 const MAX_ACCEPTED = 10_000;
 const MAX_REFUSED = 10_000;
 /** Interval between attempts during an outage of the database. */
-export const ASK_AGAIN_MS = 2_000;
+export const RECHECK_MS = 2_000;
 /** Wait timeout of a caller with a known key when the database hangs. */
 const WAIT_MS = 1_000;
 /** The wait timeout during an outage: enough for a database that has recovered. */
@@ -98,7 +98,7 @@ export function createVerdicts({ clock, timers, logger, graceMs }: VerdictDeps):
       else refused.delete(id);
       return key;
     },
-    holds: (key) => key !== null,
+    isCacheable: (key) => key !== null,
     fallback(id, _lookUp, held) {
       const refusedAtMs = refused.get(id);
       if (refusedAtMs !== undefined) return { value: null, loadedAtMs: refusedAtMs };
@@ -106,7 +106,7 @@ export function createVerdicts({ clock, timers, logger, graceMs }: VerdictDeps):
     },
     isOutage: (error) => error instanceof UpstreamUnavailableError,
     wait: { timers, ms: WAIT_MS, outageMs: OUTAGE_WAIT_MS, isOutage: true },
-    pauseMs: ASK_AGAIN_MS,
+    pauseMs: RECHECK_MS,
     onOutage: () => logger.warn({ graceSec: graceMs / 1_000 }, 'keys cannot be checked'),
     onRecovery: (forMs) => logger.info({ forMs }, 'keys are checked again'),
   });

@@ -23,7 +23,7 @@ export interface QueryTooComplexDetails {
 }
 
 /** Name of each measure, and the next step for callers. */
-const WORDS: Readonly<Record<QueryMeasure, readonly [what: string, wayOut: string]>> = {
+const MESSAGES: Readonly<Record<QueryMeasure, readonly [what: string, wayOut: string]>> = {
   tokens: ['The number of tokens', 'Split it into several requests'],
   brackets: ['The nesting of brackets', 'Send deep values as variables, and nested objects as several requests'],
   selections: ['The number of selections', 'Split it into several requests'],
@@ -44,7 +44,7 @@ export class QueryTooComplexError extends AppError<QueryTooComplexDetails> {
   constructor(details: QueryTooComplexDetails) {
     const { measure, limit, actual, tier } = details;
     const found = actual === undefined ? `more than ${limit}` : String(actual);
-    const [what, wayOut] = WORDS[measure];
+    const [what, wayOut] = MESSAGES[measure];
     super(
       'query_too_complex',
       `${what} of the query is ${found}; the limit for ${tier} callers is ${limit}. ${wayOut}.`,

@@ -208,13 +208,13 @@ export function untilAlive(redis: RedisConnection, timeoutMs: number): Promise<b
   return until(redis, ALIVE, redis.isAlive, timeoutMs);
 }
 
-function until(redis: RedisConnection, event: string, holds: () => boolean, timeoutMs: number): Promise<boolean> {
-  if (holds()) return Promise.resolve(true);
+function until(redis: RedisConnection, event: string, isReached: () => boolean, timeoutMs: number): Promise<boolean> {
+  if (isReached()) return Promise.resolve(true);
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer);
       redis.off(event, done);
-      resolve(holds());
+      resolve(isReached());
     };
     const timer = setTimeout(done, timeoutMs);
     redis.on(event, done);

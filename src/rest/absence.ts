@@ -38,15 +38,15 @@ function absenceOfObject(type: z.ZodObject, path: string): Drop {
   return (value, isNone) => {
     if (typeof value !== 'object' || value === null) return value;
     const source = value as Readonly<Record<string, unknown>>;
-    const kept: Record<string, unknown> = {};
+    const projected: Record<string, unknown> = {};
     for (const field of fields) {
       const given = source[field.name] ?? null;
-      if (given !== null) kept[field.name] = field.drop(given, isNone);
+      if (given !== null) projected[field.name] = field.drop(given, isNone);
       else if (field.nullable) {
-        if (!field.optional || isNone(field.path)) kept[field.name] = null;
+        if (!field.optional || isNone(field.path)) projected[field.name] = null;
       } else if (!field.optional) throw new Error(`The answer lacks the required field ${field.path}.`);
     }
-    return kept;
+    return projected;
   };
 }
 

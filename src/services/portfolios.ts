@@ -76,7 +76,7 @@ export function createPortfolios(deps: PortfoliosDeps): OpsPort {
         logger.warn({ chainId, err: loggedError(failure.error) }, 'portfolios cannot be recomputed');
       if (!failure && failing) logger.info({ chainId }, 'portfolios recomputed again');
       failing = failure !== null;
-      return { report, failure: failure && { ...wordsOf(failure.error), sinceMs: failure.sinceMs } };
+      return { report, failure: failure && { ...messageOf(failure.error), sinceMs: failure.sinceMs } };
     };
   };
 
@@ -285,7 +285,7 @@ async function recordDrift(
   if (wasOpen || reading.found.length > 0) await drift.record({ ...reading, atMs: nowMs });
 }
 
-function wordsOf(error: unknown): { readonly provider: string; readonly reason: string } {
+function messageOf(error: unknown): { readonly provider: string; readonly reason: string } {
   if (error instanceof UpstreamUnavailableError && error.details) return error.details;
   return { provider: 'service', reason: error instanceof AppError ? error.code : 'internal' };
 }

@@ -119,7 +119,7 @@ export function createRecordedRates(deps: RecordedRatesDeps): RecordedRates {
     clock,
     bounds: { max: MAX_RUNNING },
     freshMs: 0,
-    holds: () => false,
+    isCacheable: () => false,
     async load(_key, { chainId, marketIds, range }) {
       const readAtMs = clock.now();
       const read = await samples.readHourly(chainId, marketIds, range);

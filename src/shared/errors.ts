@@ -1,3 +1,5 @@
+import { REST_NAMES, type SurfaceNames } from './contract/surface-names.ts';
+
 /**
  * The stable error codes of the product, each with its HTTP status. All mappings (REST envelope, GraphQL extensions, log
  * level) read this table; a test compares `docs/errors.md` with it.
@@ -53,6 +55,8 @@ export class AppError<Details = unknown> extends Error {
   readonly retryable: boolean;
   readonly details: Details | undefined;
   readonly retryAfterSec: number | undefined;
+  /** Create the error with the names of another surface; absent = it contains no name that differs. */
+  declare readonly withNames?: (names: SurfaceNames) => AppError;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions<Details> = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -63,6 +67,11 @@ export class AppError<Details = unknown> extends Error {
     this.details = options.details;
     this.retryAfterSec = options.retryAfterSec === undefined ? undefined : boundedRetryAfter(options.retryAfterSec);
   }
+}
+
+/** Create an error whose message or details contain names that differ between surfaces. It has those of REST. */
+export function namedError<E extends AppError>(create: (names: SurfaceNames) => E): E {
+  return Object.defineProperty(create(REST_NAMES), 'withNames', { value: create });
 }
 
 /** Value of a limit; the interface document lists the same types. */

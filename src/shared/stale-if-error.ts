@@ -36,7 +36,7 @@ export interface StaleIfErrorOptions<V, C> {
   /** `previous` is the value that would be served on failure: a load may throw instead of returning less than that. */
   readonly load: (key: string, context: C, previous: V | undefined) => Promise<V>;
   /** Whether a loaded value is cached; absent: all are. */
-  readonly holds?: ((value: V) => boolean) | undefined;
+  readonly isCacheable?: ((value: V) => boolean) | undefined;
   /** Which errors are outages; absent: all. Any other error is an answer of the source, and the cached value is dropped. */
   readonly isOutage?: ((error: unknown) => boolean) | undefined;
   /** How long a caller waits for a load while there is a fallback; absent: until it ends. */
@@ -81,7 +81,7 @@ interface Fetch<V, C> {
  * by all callers. A value with a load time in the future (the clock was set back) is neither fresh nor usable.
  */
 export function createStaleIfError<V, C = void>(options: StaleIfErrorOptions<V, C>): StaleIfError<V, C> {
-  const { clock, bounds, freshMs, staleMs = 0, load, holds, isOutage = () => true, wait, pauseMs = 0 } = options;
+  const { clock, bounds, freshMs, staleMs = 0, load, isCacheable, isOutage = () => true, wait, pauseMs = 0 } = options;
   let outage: (Outage & { readonly triedAtMs: number }) | null = null;
 
   const isYounger = (atMs: number, thanMs: number): boolean => {
@@ -148,7 +148,7 @@ export function createStaleIfError<V, C = void>(options: StaleIfErrorOptions<V, 
       }
       try {
         const loaded = await loading;
-        if (holds?.(loaded.value) === false) cache.delete(key);
+        if (isCacheable?.(loaded.value) === false) cache.delete(key);
         return { ...loaded, stale: false, outage: null };
       } catch (error) {
         if (!isOutage(error)) cache.delete(key);

@@ -4,7 +4,7 @@ import type { Logger } from '../shared/logger.ts';
 import { CodecVersionError } from './codec.ts';
 
 /** How long files that were set aside are kept for inspection. */
-const KEPT_MS = 7 * 86_400_000;
+const RETENTION_MS = 7 * 86_400_000;
 
 /**
  * Rename a snapshot file that cannot be used, so that the next write does not replace it: `.version-<n>-<time>` when another
@@ -32,7 +32,7 @@ export async function removeLeftovers(path: string, nowMs: number, logger: Logge
     if (!name.startsWith(prefix)) continue;
     const suffix = name.slice(prefix.length);
     const setAsideMs = timeOf(suffix);
-    const isOld = setAsideMs !== null && nowMs - setAsideMs > KEPT_MS;
+    const isOld = setAsideMs !== null && nowMs - setAsideMs > RETENTION_MS;
     if (!isOld && !/^\d+\.tmp$/.test(suffix)) continue;
     await rm(join(folder, name), { force: true }).catch(() => {});
     logger.info({ path: join(folder, name) }, 'leftover of the snapshot file removed');

@@ -32,7 +32,7 @@ export interface FileLock {
 const RENEW_MS = 2_000;
 /** A lock that is not renewed for this time is free. Versions before renewed theirs every 10 s. */
 const STALE_MS = 15_000;
-const LOOK_MS = 500;
+const POLL_MS = 500;
 /** Attempts to read a lock that another process takes at the same moment. */
 const ATTEMPTS = 3;
 
@@ -165,8 +165,8 @@ async function isRenewed(lock: string, { timers, onWait }: FileLockDeps): Promis
     );
   const first = await timeOf();
   onWait?.();
-  for (let waitedMs = 0; waitedMs < STALE_MS; waitedMs += LOOK_MS) {
-    await new Promise<void>((resolve) => timers.setTimeout(resolve, LOOK_MS));
+  for (let waitedMs = 0; waitedMs < STALE_MS; waitedMs += POLL_MS) {
+    await new Promise<void>((resolve) => timers.setTimeout(resolve, POLL_MS));
     const now = await timeOf();
     if (now === null) return false;
     if (now !== first) return true;

@@ -1,20 +1,20 @@
 import { Gauge, type Registry } from 'prom-client';
 
 /** The part of a request budget that is shown. */
-interface ShownBudget {
+interface BudgetView {
   readonly requestsPerMinute: number;
   used(): number;
 }
 
 export interface BudgetMetrics {
   /** Register the gauges of the request budget of a provider, read at scrape time. */
-  upstreamBudget(provider: string, budget: ShownBudget): void;
+  upstreamBudget(provider: string, budget: BudgetView): void;
 }
 
 /** Create the gauges of the request budgets of providers. */
 export function budgetMetrics(registers: Registry[]): BudgetMetrics {
-  const budgets = new Map<string, ShownBudget>();
-  const gauge = (name: string, help: string, read: (budget: ShownBudget) => number) =>
+  const budgets = new Map<string, BudgetView>();
+  const gauge = (name: string, help: string, read: (budget: BudgetView) => number) =>
     new Gauge({
       name,
       help,

@@ -1,4 +1,5 @@
 import type { Chain } from '../catalog/types.ts';
+import type { SurfaceNames } from '../shared/contract/surface-names.ts';
 import { type Decimal, formatUnitsPlain } from '../shared/decimal.ts';
 import type { AppError } from '../shared/errors.ts';
 import type { Address } from '../shared/ids.ts';
@@ -76,7 +77,8 @@ export interface Completed {
   readonly expiresAtMs: number;
   /** Absent where no app is configured. */
   readonly signingUrl?: string | undefined;
-  readonly instructions: string;
+  /** The steps of the signer, with the names of a surface. */
+  instructions(names: SurfaceNames): string;
   /** Gas of all calls; absent when they could not be simulated. */
   readonly gasUsed?: bigint | undefined;
 }
@@ -111,7 +113,7 @@ export async function complete<
     ...result,
     ...completed,
     gasUsed,
-    instructions: instructionsOf({ ...completed, ...counts, notes: result.notes }),
+    instructions: (names) => instructionsOf({ ...completed, ...counts, notes: result.notes }, names),
   };
 }
 

@@ -3,6 +3,7 @@ import { agreementOf, type Disagreement } from '../domain/deployment/disagreemen
 import { contractOf, isOperatorApproved } from '../domain/deployment/routers.ts';
 import type { ChainFacts } from '../domain/facts.ts';
 import type { Strategy, VisibilityCheckName } from '../domain/strategy/types.ts';
+import { namedError } from '../shared/errors.ts';
 import type { Address } from '../shared/ids.ts';
 import { type Ineligibility, NotEligibleError } from './errors.ts';
 
@@ -31,16 +32,19 @@ export function requireSound(chain: Chain, facts: ChainFacts, address: Address):
 function refuseOn(found: Disagreement | undefined): void {
   if (!found) return;
   const { kind, name, key, catalog, chain } = found;
-  throw new NotEligibleError(
-    `${name} (${key}) differs on the chain from the catalog (${kind}: ${shortened(catalog)} in the catalog, ${shortened(chain)} on the chain). Nothing is built on it until that is resolved: choose another strategy, or try again later.`,
-    { reason: 'catalog_mismatch', rule: 'catalog_mismatch', pointer: '/health' },
+  throw namedError(
+    ({ places }) =>
+      new NotEligibleError(
+        `${name} (${key}) differs on the chain from the catalog (${kind}: ${shortened(catalog)} in the catalog, ${shortened(chain)} on the chain). Nothing is built on it until that is resolved: choose another strategy, or try again later.`,
+        { reason: 'catalog_mismatch', rule: 'catalog_mismatch', pointer: places.freshness },
+      ),
   );
 }
 
-const MAX_SHOWN = 80;
+const MAX_PRINTED = 80;
 
 function shortened(text: string): string {
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text;
+  return text.length > MAX_PRINTED ? `${text.slice(0, MAX_PRINTED)}...` : text;
 }
 
 /**
@@ -72,9 +76,12 @@ export function requireManaged(
   id: number,
 ): void {
   if (manualMode !== true) return;
-  throw new NotEligibleError(
-    `Position ${id} is in manual mode: only its wallet can act through the contract that holds it, FlashLeverage cannot. Send its manualModeCalls: they repay its debt and take the collateral out.`,
-    { reason: 'manual_mode', pointer: `/v1/partner/positions/${user}?chainId=${chainId}` },
+  throw namedError(
+    ({ places }) =>
+      new NotEligibleError(
+        `Position ${id} is in manual mode: only its wallet can act through the contract that holds it, FlashLeverage cannot. Send its manualModeCalls: they repay its debt and take the collateral out.`,
+        { reason: 'manual_mode', pointer: places.positions(user, chainId) },
+      ),
   );
 }
 
@@ -94,9 +101,12 @@ export function requireDeployed(strategy: Pick<Strategy, 'visibility'> | undefin
   for (const { name, passed, value } of strategy?.visibility.checks ?? []) {
     if (passed || !(name in RULES)) continue;
     const rule = name as keyof typeof RULES;
-    throw new NotEligibleError(
-      `This strategy is not offered now (${rule}: ${value ?? 'unknown'}): ${RULES[rule]}. ${next}`,
-      { reason: rule, rule, pointer: '/v1/strategies' },
+    throw namedError(
+      ({ places }) =>
+        new NotEligibleError(
+          `This strategy is not offered now (${rule}: ${value ?? 'unknown'}): ${RULES[rule]}. ${next}`,
+          { reason: rule, rule, pointer: places.strategies() },
+        ),
     );
   }
 }

@@ -4,14 +4,12 @@ import type { ChainFacts, Fact, FreshnessBudgets } from '../domain/facts.ts';
 import { isStale, renderStamp, stampOf } from '../domain/freshness/stamp.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import type { Strategy } from '../domain/strategy/types.ts';
-import { BadRequestError, NotReadyError } from '../shared/errors.ts';
+import { BadRequestError, NotReadyError, namedError } from '../shared/errors.ts';
 import { type Address, type ChainId, EQUITY_PREFIX, type MarketId, type StrategyId } from '../shared/ids.ts';
 import { isFromFuture } from '../shared/observed.ts';
 import type { WarningCode } from '../shared/vocabulary.ts';
 import { requireDeployed } from './deployment-guards.ts';
 import { type Ineligibility, NotEligibleError, StaleDataError } from './errors.ts';
-
-const EQUITY_PATHS = '/v1/partner/equity/simulate';
 
 /** Look the chain up. @throws BadRequestError naming the served ids */
 export function requireChainOf(chains: readonly Chain[], chainId: ChainId): Chain {
@@ -36,10 +34,14 @@ export function requireSigner(chain: Chain, user: Address): void {
 
 /** Say why nothing is built for an address that can never sign. */
 export function notASigner(user: Address, what: string): BadRequestError {
-  return new BadRequestError(`userAddress ${user} is ${what}: send the wallet that will sign.`, {
-    field: 'userAddress',
-    value: user,
-  });
+  const field = 'userAddress';
+  return namedError(
+    ({ input }) =>
+      new BadRequestError(`${input(field)} ${user} is ${what}: send the wallet that will sign.`, {
+        field,
+        value: user,
+      }),
+  );
 }
 
 /** Find the loop market of a strategy. @throws BadRequestError for an unknown id, and for an equity vault with a pointer */
@@ -47,11 +49,14 @@ export function requireLoop(chain: Chain, strategyId: StrategyId): Market {
   const market = chain.markets.find(({ id, kind }) => kind === 'loop' && id === (strategyId as string as MarketId));
   if (market) return market;
   const isVault = strategyId.startsWith(EQUITY_PREFIX);
-  throw new BadRequestError(
-    isVault
-      ? `${strategyId} is an equity vault: use ${EQUITY_PATHS} and /v1/partner/equity/deposit/build.`
-      : `Chain ${chain.chainId} has no strategy ${strategyId}. Send an id from /v1/strategies?chainId=${chain.chainId}.`,
-    { field: 'strategyId', value: strategyId, limit: isVault ? { use: EQUITY_PATHS } : undefined },
+  throw namedError(
+    ({ places: { equityPreview, equityDeposit, strategies } }) =>
+      new BadRequestError(
+        isVault
+          ? `${strategyId} is an equity vault: use ${equityPreview} and ${equityDeposit}.`
+          : `Chain ${chain.chainId} has no strategy ${strategyId}. Send an id from ${strategies(chain.chainId)}.`,
+        { field: 'strategyId', value: strategyId, limit: isVault ? { use: equityPreview } : undefined },
+      ),
   );
 }
 
@@ -105,10 +110,13 @@ export function requireSoundPrices(strategy: Pick<Strategy, 'spiralHints'> | und
   const warning = strategy?.spiralHints?.warnings?.find(({ code }) => UNSOUND[code] !== undefined);
   const reason = warning && UNSOUND[warning.code];
   if (!reason) return;
-  throw new NotEligibleError(`${warning.message} Nothing is opened while that is so.`, {
-    reason,
-    pointer: '/v1/strategies',
-  });
+  throw namedError(
+    ({ places }) =>
+      new NotEligibleError(`${warning.message} Nothing is opened while that is so.`, {
+        reason,
+        pointer: places.strategies(),
+      }),
+  );
 }
 
 /** Refuse to open what is not offered: matured or soon maturing, without a swap route, unlisted. @throws NotEligibleError */
@@ -125,8 +133,11 @@ export function requireEligible(market: Market, composed: ComposedChain, nowMs: 
   requireSoundPrices(strategy);
   const failed = strategy?.visibility.checks.find(({ name, passed }) => !passed && LISTING_REASONS[name] !== undefined);
   if (!failed) return;
-  throw new NotEligibleError(
-    `This strategy is not offered now (${failed.name}: ${failed.value ?? 'unknown'}, needed more than ${failed.threshold ?? 'none'}). Choose one from the strategies list.`,
-    { reason: LISTING_REASONS[failed.name] ?? 'not_listed', rule: failed.name, pointer: '/v1/strategies' },
+  throw namedError(
+    ({ places }) =>
+      new NotEligibleError(
+        `This strategy is not offered now (${failed.name}: ${failed.value ?? 'unknown'}, needed more than ${failed.threshold ?? 'none'}). Choose one from the strategies list.`,
+        { reason: LISTING_REASONS[failed.name] ?? 'not_listed', rule: failed.name, pointer: places.strategies() },
+      ),
   );
 }

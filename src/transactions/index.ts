@@ -40,6 +40,7 @@ export * from './preview/economics.ts';
 export { ltvPctOf } from './preview/ltv.ts';
 export { leverageOf } from './preview/position.ts';
 export * from './preview/rates.ts';
+export { issueIn } from './quote/slippage.ts';
 export { createVenueStatistics, type VenueCounts, type VenueStatistics } from './quote/statistics.ts';
 export { type PricedAt, pricedAt } from './read/market-state.ts';
 export type { ProxyOwner } from './read/signer.ts';

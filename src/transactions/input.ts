@@ -1,7 +1,7 @@
 import { leverageFromLtvPct, ltvPctFromLeverage } from '../domain/leverage/leverage.ts';
 import type { LtvLimits } from '../domain/leverage/limits.ts';
 import { Decimal, formatPct, formatUnitsPlain, ZERO } from '../shared/decimal.ts';
-import { BadRequestError } from '../shared/errors.ts';
+import { BadRequestError, namedError } from '../shared/errors.ts';
 import { requireOneTarget } from '../shared/input/manage-fields.ts';
 import { LimitExceededError } from './errors.ts';
 import type { EffectiveSlippage, PayToken } from './types.ts';
@@ -101,20 +101,26 @@ export function targetLtvPct(input: TargetInput, limits: LtvLimits): Decimal {
   const requested = leverage ?? desiredLtvPct ?? ZERO;
   if (leverage === undefined ? !requested.gt(ZERO) : !requested.gt(1)) {
     const above = leverage === undefined ? '0' : '1';
-    throw new BadRequestError(`${field} must be above ${above}: there is nothing to lever otherwise.`, {
-      field,
-      value: requested.toFixed(),
-      limit: { above },
-    });
+    throw namedError(
+      ({ input: nameOf }) =>
+        new BadRequestError(`${nameOf(field)} must be above ${above}: there is nothing to lever otherwise.`, {
+          field,
+          value: requested.toFixed(),
+          limit: { above },
+        }),
+    );
   }
   const target = leverage === undefined ? requested : ltvPctFromLeverage(leverage);
-  if (target.lte(limits.safeLtvPct) || isShownSafeLeverage(leverage, limits)) {
+  if (target.lte(limits.safeLtvPct) || isRoundedSafeLeverage(leverage, limits)) {
     return Decimal.min(target, limits.safeLtvPct);
   }
   const maxLeverage = safeLeverage(limits);
-  throw new LimitExceededError(
-    `${field} ${requested.toFixed()} is above the safe limit of this market: at most ${maxLeverage}x, that is an LTV of ${formatPct(limits.safeLtvPct)} %.`,
-    { field, value: requested.toFixed(), limit: { maxLeverage, maxLtvPct: formatPct(limits.safeLtvPct) } },
+  throw namedError(
+    ({ input: nameOf }) =>
+      new LimitExceededError(
+        `${nameOf(field)} ${requested.toFixed()} is above the safe limit of this market: at most ${maxLeverage}x, that is an LTV of ${formatPct(limits.safeLtvPct)} %.`,
+        { field, value: requested.toFixed(), limit: { maxLeverage, maxLtvPct: formatPct(limits.safeLtvPct) } },
+      ),
   );
 }
 
@@ -134,6 +140,6 @@ export function safeLeverage(limits: LtvLimits): string {
 }
 
 /** The default leverage is shown rounded half-up: a request for the shown value gets the safe LTV itself. */
-function isShownSafeLeverage(leverage: Decimal | undefined, limits: LtvLimits): boolean {
+function isRoundedSafeLeverage(leverage: Decimal | undefined, limits: LtvLimits): boolean {
   return leverage?.lte(safeLeverage(limits)) ?? false;
 }

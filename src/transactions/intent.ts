@@ -36,7 +36,7 @@ const MINIMUMS = [
   'leverageParams.minTokenOut',
   'minTokenOut',
 ];
-const MAX_SHOWN_BYTES = 66;
+const MAX_PRINTED_BYTES = 66;
 
 /** Decode a built call for people. The recipient is the signer: nothing here is ever built for anybody else. */
 export function intentOf(call: BuiltCall, signer: Address): Intent {
@@ -62,6 +62,8 @@ function flatten(name: string, value: unknown): { name: string; value: string }[
     return Object.entries(value).flatMap(([key, inner]) => flatten(`${name}.${key}`, inner));
   }
   const text = String(value);
-  const isLongBytes = isHex(text) && text.length > MAX_SHOWN_BYTES;
-  return [{ name, value: isLongBytes ? `${text.slice(0, MAX_SHOWN_BYTES)}… (${(text.length - 2) / 2} bytes)` : text }];
+  const isLongBytes = isHex(text) && text.length > MAX_PRINTED_BYTES;
+  return [
+    { name, value: isLongBytes ? `${text.slice(0, MAX_PRINTED_BYTES)}… (${(text.length - 2) / 2} bytes)` : text },
+  ];
 }

@@ -1,5 +1,7 @@
+import type { SurfaceNames } from '../shared/contract/surface-names.ts';
 import { type Decimal, formatUnitsPlain, toFixedHalfUp } from '../shared/decimal.ts';
 import { worstOutput } from './quote/planned.ts';
+import { issueIn } from './quote/slippage.ts';
 import type { EffectiveSlippage, Issue, PlannedSwap, PositionPreview, TokenAmount } from './types.ts';
 
 /** Show base units as whole tokens with the symbol. */
@@ -49,14 +51,16 @@ export interface InstructionsInput {
   readonly signingUrl?: string | undefined;
 }
 
-/** Write the steps of the person who signs, in their order. */
-export function instructionsOf(input: InstructionsInput): string {
+/** Write the steps of the signer in order, with the names of a surface. */
+export function instructionsOf(input: InstructionsInput, names: SurfaceNames): string {
   const { what, swaps, slippage, notes, issues, expiresAtMs, signingUrl } = input;
-  const holds = swaps.length === 1 ? 'The swap price holds' : 'The swap prices hold';
+  const validity = swaps.length === 1 ? 'The swap price holds' : 'The swap prices hold';
   return [
-    ...issues.filter(({ kind }) => kind !== 'APPROVAL_NEEDED').map(({ message }) => message),
+    ...issues.filter(({ kind }) => kind !== 'APPROVAL_NEEDED').map((issue) => issueIn(issue, names).message),
     ...(what === 'batch' ? batchSentences(input) : [signingSentence(input)]),
-    ...(swaps.length === 0 ? [] : [`${holds} until ${new Date(expiresAtMs).toISOString()}: build again after that.`]),
+    ...(swaps.length === 0
+      ? []
+      : [`${validity} until ${new Date(expiresAtMs).toISOString()}: build again after that.`]),
     ...swaps.map(swapNote),
     ...slippageNote(slippage),
     ...notes,

@@ -148,7 +148,7 @@ export interface Issue {
   readonly required?: string | undefined;
   readonly available?: string | undefined;
   /** Requested slippage (after its cap) and effective slippage, ratios. */
-  readonly asked?: string | undefined;
+  readonly requested?: string | undefined;
   readonly effective?: string | undefined;
 }
 

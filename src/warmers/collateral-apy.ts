@@ -12,7 +12,7 @@ import { isFromFuture } from '../shared/observed.ts';
 import type { RateHistory } from '../shared/rate-history.ts';
 import type { CollateralApySourcePort } from '../upstreams/types.ts';
 import { refreshGroup, reportOf, type Snapshot } from './refresh.ts';
-import { bestEffort, continueSeries, KEPT_DAYS } from './series.ts';
+import { bestEffort, continueSeries, RETENTION_DAYS } from './series.ts';
 import type { Beside, ReadApys, RecordApys, Warmer } from './types.ts';
 
 export interface CollateralApyDeps {
@@ -133,7 +133,7 @@ export function createOwnApys(deps: CollateralApyDeps, chainId: ChainId) {
     async read(): Promise<ReadonlyMap<string, RateHistory>> {
       const days = await tryTo(
         'samples of APYs read',
-        () => deps.readApys(chainId, clock.now() - KEPT_DAYS * DAY_MS),
+        () => deps.readApys(chainId, clock.now() - RETENTION_DAYS * DAY_MS),
         [],
       );
       const points = new Map<string, { readonly atMs: number; readonly ratePct: CollateralApy['apyPct'] }[]>();

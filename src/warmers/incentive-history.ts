@@ -18,7 +18,7 @@ import type { RateHistory, RatePoint } from '../shared/rate-history.ts';
 import type { IncentivesPort } from '../upstreams/types.ts';
 import { INCENTIVES_SOURCE, UNKNOWN_APR_MAX } from './incentives.ts';
 import { refreshGroup, type Snapshot } from './refresh.ts';
-import { bestEffort, KEPT_DAYS } from './series.ts';
+import { bestEffort, RETENTION_DAYS } from './series.ts';
 import type { Beside, ReadCampaigns, RecordCampaigns, Warmer } from './types.ts';
 
 export interface IncentiveHistoryDeps {
@@ -56,7 +56,7 @@ export function createIncentiveHistoryWarmer(
       const nowMs = clock.now();
       const facts = snapshot.facts(chainId);
       const [stored, ended] = await Promise.all([
-        tryTo('campaigns read', () => deps.readCampaigns(chainId, nowMs - KEPT_DAYS * DAY_MS), new Map()),
+        tryTo('campaigns read', () => deps.readCampaigns(chainId, nowMs - RETENTION_DAYS * DAY_MS), new Map()),
         tryTo('ended campaigns listed', () => port.ended(chain, marketIds, { signal }), new Map()),
       ]);
       const plans = marketIds.flatMap((id) => planOf(id, facts, stored.get(id) ?? [], ended.get(id), nowMs));
@@ -114,7 +114,7 @@ function planOf(
   const running = live ? onSides(live.value) : [];
   const isRunning = new Set(running.map(campaignKey));
   const past = (ended ? onSides(ended) : []).filter(
-    (campaign) => campaign.endsAtMs > nowMs - KEPT_DAYS * DAY_MS && !isRunning.has(campaignKey(campaign)),
+    (campaign) => campaign.endsAtMs > nowMs - RETENTION_DAYS * DAY_MS && !isRunning.has(campaignKey(campaign)),
   );
   const united = uniteCampaigns(before?.value.campaigns ?? [], stored);
   // Only a market whose running campaigns were listed shows which known ones have ended.

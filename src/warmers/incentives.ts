@@ -18,7 +18,7 @@ export const INCENTIVES_SOURCE = 'incentives';
 /** An answer without any campaign is accepted only once every known campaign has passed its own end. */
 const EMPTINESS: EmptinessRule<MarketIncentives> = {
   isEmpty: ({ borrow, collateral }) => borrow.length === 0 && collateral.length === 0,
-  stillHolds: ({ borrow, collateral }, nowMs) => [...borrow, ...collateral].some(({ endsAtMs }) => endsAtMs > nowMs),
+  isStillValid: ({ borrow, collateral }, nowMs) => [...borrow, ...collateral].some(({ endsAtMs }) => endsAtMs > nowMs),
 };
 
 /** Create the warmer of the live borrow and collateral campaigns of a chain's markets. */

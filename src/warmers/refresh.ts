@@ -39,7 +39,7 @@ export interface RefreshAnswer<T> {
 export interface EmptinessRule<T> {
   isEmpty(value: T): boolean;
   /** Whether there should still be a value by the last-good one. */
-  stillHolds(lastGood: T, nowMs: number): boolean;
+  isStillValid(lastGood: T, nowMs: number): boolean;
 }
 
 export interface RefreshPlan<G extends FactGroup> {
@@ -182,6 +182,6 @@ function isDistrusted<G extends FactGroup>(
   if (!emptiness || ![...answer.values.values()].every((value) => emptiness.isEmpty(value))) return false;
   return keys.some((key) => {
     const known = lastGood.get(key);
-    return known !== undefined && emptiness.stillHolds(known.value, nowMs);
+    return known !== undefined && emptiness.isStillValid(known.value, nowMs);
   });
 }

@@ -3,7 +3,7 @@ import type { RateHistory } from '../shared/rate-history.ts';
 
 const DAY_MS = 86_400_000;
 /** A year and the longest trailing window, with some days of margin. */
-export const KEPT_DAYS = 400;
+export const RETENTION_DAYS = 400;
 
 /**
  * Merge two daily histories: a UTC day of the preferred one counts alone, and missing days are filled from the other, so that
@@ -17,7 +17,7 @@ export function continueSeries(preferred?: RateHistory, other?: RateHistory): Ra
   const days = new Set(fresh.map(({ atMs }) => dayOf(atMs)));
   const filled = other.filter(({ atMs }) => !days.has(dayOf(atMs)));
   const points = [...filled, ...fresh].sort((a, b) => a.atMs - b.atMs);
-  const oldestDay = dayOf(points.at(-1)?.atMs ?? 0) - KEPT_DAYS;
+  const oldestDay = dayOf(points.at(-1)?.atMs ?? 0) - RETENTION_DAYS;
   return points.filter(({ atMs }) => dayOf(atMs) > oldestDay);
 }
 

@@ -18,7 +18,7 @@ export const INDEXER_SOURCE = 'indexer';
  */
 const EMPTINESS: EmptinessRule<SharedLiquidity> = {
   isEmpty: ({ sources }) => sources.length === 0,
-  stillHolds: ({ sources }) => sources.length > 0,
+  isStillValid: ({ sources }) => sources.length > 0,
 };
 
 /**

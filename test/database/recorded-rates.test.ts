@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase, type Database } from '../../src/database/client.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { createRecordedRateRepository } from '../../src/database/recorded-rates.ts';
-import { SAMPLES_KEPT_DAYS } from '../../src/database/samples.ts';
+import { SAMPLE_RETENTION_DAYS } from '../../src/database/samples.ts';
 import type { CampaignRecord } from '../../src/domain/facts.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { parseMarketId } from '../../src/shared/ids.ts';
@@ -61,7 +61,7 @@ describe('APYs', () => {
 });
 
 test('prune removes rows past the retention of samples', async () => {
-  const later = NOW + (SAMPLES_KEPT_DAYS + 2) * DAY_MS;
+  const later = NOW + (SAMPLE_RETENTION_DAYS + 2) * DAY_MS;
   const rates = createRecordedRateRepository(db, { now: () => later });
   expect(await rates.prune()).toBeGreaterThanOrEqual(4);
   expect(await rates.readApys(1, 0)).toEqual([]);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createDatabase, type Database } from '../../src/database/client.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
-import { createSampleRepository, type RateSample, SAMPLES_KEPT_DAYS } from '../../src/database/samples.ts';
+import { createSampleRepository, type RateSample, SAMPLE_RETENTION_DAYS } from '../../src/database/samples.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { parseMarketId } from '../../src/shared/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../support/process/postgres.ts';
@@ -192,7 +192,7 @@ describe('readDaily', () => {
 describe('prune', () => {
   test('default: keeps rows within the limit', async () => {
     const samples = createSampleRepository(db, clock);
-    const oldest = DAY_START - SAMPLES_KEPT_DAYS * DAY_MS;
+    const oldest = DAY_START - SAMPLE_RETENTION_DAYS * DAY_MS;
     const remaining = sample({ atMs: oldest });
     await samples.recordSamples(1, [sample({ atMs: oldest - HOUR_MS }), sample({ atMs: oldest - DAY_MS }), remaining]);
     expect(await createSampleRepository(db, { now: () => DAY_START }).prune()).toBe(2);

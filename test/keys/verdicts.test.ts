@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ASK_AGAIN_MS, createVerdicts, type KnownKey, VERDICT_TTL_MS } from '../../src/keys/verdicts.ts';
+import { RECHECK_MS, createVerdicts, type KnownKey, VERDICT_TTL_MS } from '../../src/keys/verdicts.ts';
 import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
 import { rememberingLogger } from '../snapshot/logs.ts';
 import { fakeTime } from '../warmers/fake-time.ts';
@@ -80,7 +80,7 @@ describe('of', () => {
     await of();
     for (let i = 0; i < 5; i++) await of();
     expect(database.requested).toBe(2);
-    await time.advance(ASK_AGAIN_MS);
+    await time.advance(RECHECK_MS);
     await of();
     expect(database.requested).toBe(3);
   });
@@ -95,7 +95,7 @@ describe('of', () => {
     expect(await waiting).toEqual({ key: PARTNER, grace: true });
     expect(await of()).toEqual({ key: PARTNER, grace: true });
     // It is asked again now and then, more briefly.
-    await time.advance(ASK_AGAIN_MS);
+    await time.advance(RECHECK_MS);
     const again = of();
     await time.advance(100);
     expect(await again).toEqual({ key: PARTNER, grace: true });

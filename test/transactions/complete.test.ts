@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { REST_NAMES } from '../../src/shared/contract/surface-names.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { complete, type Draft, positiveAmounts } from '../../src/transactions/complete.ts';
 import type { BuilderDeps } from '../../src/transactions/deps.ts';
@@ -64,7 +65,7 @@ describe.each(['transaction', 'batch'] as const)('complete, of one %s', (what) =
       'REFERENCE_OLD',
     ]);
     expect(all[1]).toMatchObject({ token: chain.native.address, message: expect.stringContaining('for gas') });
-    expect(instructions).toMatch(/Old\. .*From .*A note\..*app\.example/);
+    expect(instructions(REST_NAMES)).toMatch(/Old\. .*From .*A note\..*app\.example/);
   });
 
   it('behavior: swaps, gas and result are those of the simulation', async () => {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { erc20Abi } from '../../src/abi/erc20.ts';
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
 import { flashLeverageRouterAbi } from '../../src/abi/flash-leverage-router.ts';
+import { REST_NAMES } from '../../src/shared/contract/surface-names.ts';
 import { formatUnitsPlain } from '../../src/shared/decimal.ts';
 import { BadRequestError } from '../../src/shared/errors.ts';
 import type { Address, Hex } from '../../src/shared/ids.ts';
@@ -191,8 +192,8 @@ describe('openTerms and buildOpen', { timeout: 120_000 }, () => {
   it('behavior: texts have no exponents', () => {
     holds(({ terms, request, user }) => {
       const swaps = [terms.leverageSwap, ...(terms.entrySwap ? [terms.entrySwap] : [])];
-      const text = instructionsOf({
-        what: 'transaction',
+      const input = {
+        what: 'transaction' as const,
         user,
         approvals: 1,
         calls: 1,
@@ -202,7 +203,8 @@ describe('openTerms and buildOpen', { timeout: 120_000 }, () => {
         issues: [],
         expiresAtMs: 0,
         signingUrl: undefined,
-      });
+      };
+      const text = instructionsOf(input, REST_NAMES);
       expect(text).not.toMatch(/\b\d+(\.\d+)?e[+-]?\d+\b/i);
     });
   });

@@ -5,7 +5,7 @@ import type { ReadOptions } from '../types.ts';
 import { candidatesOf, createHeadRace, holderOf, type NodeHead } from './choice.ts';
 import { ChainReadError } from './errors.ts';
 import { createNode, type Node, type NodeDeps, type NodeStatus } from './node.ts';
-import { createSession, type OpenedReading, type Patience, type Session, type SessionOptions } from './session.ts';
+import { createSession, type OpenedReading, type Session, type SessionOptions, type WaitTimeout } from './session.ts';
 
 export type { NodeStatus } from './node.ts';
 
@@ -51,12 +51,12 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
   return view(timeoutMs);
 
   /** `waitMs`: timeout of each request. */
-  function view(waitMs: number, patience?: Patience): ChainNodes {
+  function view(waitMs: number, waitTimeout?: WaitTimeout): ChainNodes {
     const session = ({ block, prefers }: SessionOptions = {}) =>
       createSession({
         hasBlock: block !== undefined,
         isAlone: nodes.length === 1,
-        patience,
+        waitTimeout: waitTimeout,
         open: (without, options) => {
           const left = nodes.filter((node) => !without.includes(node));
           return begin(left, { block, prefers }, waitMs, options);

@@ -15,7 +15,7 @@ export interface SessionOptions extends ReadOptions {
 }
 
 /** How long somebody waits for one piece of work of a session, retries on another node included. */
-export interface Patience {
+export interface WaitTimeout {
   readonly ms: number;
   readonly timers: Timers;
 }
@@ -42,7 +42,7 @@ export interface SessionDeps {
   /** Whether the chain has a single node. */
   readonly isAlone: boolean;
   /** Absent: work lasts as long as its requests. */
-  readonly patience?: Patience | undefined;
+  readonly waitTimeout?: WaitTimeout | undefined;
   /**
    * Begin a reading on any node except some.
    * @throws ChainReadError
@@ -51,7 +51,7 @@ export interface SessionDeps {
 }
 
 /** Create a session. */
-export function createSession({ hasBlock, isAlone, patience, open }: SessionDeps): Session {
+export function createSession({ hasBlock, isAlone, waitTimeout, open }: SessionDeps): Session {
   let opened: Promise<OpenedReading> | undefined;
   const reopen = (without: readonly Node[], options?: ReadOptions): Promise<OpenedReading> => {
     const opening = open(without, options);
@@ -85,13 +85,13 @@ export function createSession({ hasBlock, isAlone, patience, open }: SessionDeps
       return attempt(second, work);
     }
   };
-  return { run: patience ? withPatience(run, patience) : run };
+  return { run: waitTimeout ? withWaitTimeout(run, waitTimeout) : run };
 }
 
 const PASSING: readonly FailureReason[] = ['unreachable', 'timeout', 'server_error', 'malformed'];
 
 /** End work for its reader after some time, and tell the reader when to try again. */
-function withPatience(run: Session['run'], { ms, timers }: Patience): Session['run'] {
+function withWaitTimeout(run: Session['run'], { ms, timers }: WaitTimeout): Session['run'] {
   return async (work, options) => {
     const running = run(work, options);
     if (!(await settlesWithin(running, ms, timers))) {

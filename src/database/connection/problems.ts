@@ -109,7 +109,7 @@ const SQLSTATE = /^[0-9A-Z]{5}$/;
  * @param connecting - a failure to connect always means unavailable.
  */
 export function problemOf(error: unknown, connecting = false): DatabaseProblem | undefined {
-  const { code, message } = wordsOf(error);
+  const { code, message } = messageOf(error);
   const named = (rules: typeof BY_TEXT, text: string) => rules.find(([pattern]) => pattern.test(text))?.[1];
   if (code === CORRUPTED) return 'corrupted';
   const isSqlState = SQLSTATE.test(code) && !/^E[A-Z]+$/.test(code);
@@ -128,7 +128,7 @@ export function problemOf(error: unknown, connecting = false): DatabaseProblem |
 /** Code of bytes that are not the protocol. */
 export const CORRUPTED = 'ERR_CORRUPTED_FRAME';
 
-function wordsOf(error: unknown): { readonly code: string; readonly message: string } {
+function messageOf(error: unknown): { readonly code: string; readonly message: string } {
   if (!(error instanceof Error)) return { code: '', message: '' };
   // A host with several addresses fails with one error for each.
   const first = error instanceof AggregateError ? error.errors[0] : error;

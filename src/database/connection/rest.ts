@@ -19,18 +19,18 @@ export interface Rest {
  */
 export function createRest(clock: Clock, probe: () => Promise<boolean>): Rest {
   let resting = false;
-  let askedMs = 0;
+  let requestedMs = 0;
   let probing: Promise<boolean> | undefined;
   let silences = 0;
   return {
     allows() {
       if (!resting) return Promise.resolve(true);
       if (probing !== undefined) return probing;
-      const sinceMs = clock.now() - askedMs;
+      const sinceMs = clock.now() - requestedMs;
       if (sinceMs >= 0 && sinceMs < PAUSE_MS) return Promise.resolve(false);
       probing = probe().then((isAnswered) => {
         resting = !isAnswered;
-        askedMs = clock.now();
+        requestedMs = clock.now();
         probing = undefined;
         return isAnswered;
       });
@@ -39,7 +39,7 @@ export function createRest(clock: Clock, probe: () => Promise<boolean>): Rest {
     begin() {
       if (!resting) silences += 1;
       resting = true;
-      askedMs = clock.now();
+      requestedMs = clock.now();
     },
     get silences() {
       return silences;

@@ -10,18 +10,18 @@ export function describeCapabilities(make: LineMaker, can: NodeCapabilities): re
 }
 
 function simulations(make: LineMaker, { simulateV1, stateOverrides }: NodeCapabilities): Line {
-  const shown = `eth_simulateV1 ${simulateV1}, code overrides ${stateOverrides}`;
-  if (simulateV1 === 'works' || stateOverrides === 'works') return make.ok('simulation', shown);
+  const found = `eth_simulateV1 ${simulateV1}, code overrides ${stateOverrides}`;
+  if (simulateV1 === 'works' || stateOverrides === 'works') return make.ok('simulation', found);
   if (simulateV1 === 'unknown' || stateOverrides === 'unknown') {
     return make.warning(
       'simulation',
-      `${shown}: it did not answer every probe`,
+      `${found}: it did not answer every probe`,
       'Run the check again; if it persists, check its quota.',
     );
   }
   return make.failure(
     'simulation',
-    `${shown}: transactions cannot be simulated, and actions that add risk are refused`,
+    `${found}: transactions cannot be simulated, and actions that add risk are refused`,
     'Use another node (docs/operations.md, Nodes), or another plan of this one.',
   );
 }
@@ -40,14 +40,14 @@ function batches(make: LineMaker, { batchSize }: NodeCapabilities): Line {
 
 function gas(make: LineMaker, { callGas }: NodeCapabilities): Line {
   if (callGas === null) return make.ok('call_gas', 'the gas of a call is unknown');
-  const shown = `${callGas / 1_000_000n} million gas for a call`;
+  const found = `${callGas / 1_000_000n} million gas for a call`;
   return callGas < MIN_CALL_GAS
     ? make.warning(
         'call_gas',
-        `${shown}: readings of many markets may run out of gas`,
+        `${found}: readings of many markets may run out of gas`,
         'Raise it (geth: --rpc.gascap), or use another node.',
       )
-    : make.ok('call_gas', shown);
+    : make.ok('call_gas', found);
 }
 
 function naming(make: LineMaker, { blockHash }: NodeCapabilities): Line {

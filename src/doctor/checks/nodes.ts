@@ -138,14 +138,14 @@ function silent(make: LineMaker, { exchanges }: Tap): Line {
 }
 
 function answered(make: LineMaker, latencyMs: number, timeoutMs: number): Line {
-  const shown = `answers in ${Math.round(latencyMs)} ms`;
+  const found = `answers in ${Math.round(latencyMs)} ms`;
   return latencyMs * 2 > Math.min(timeoutMs, MAX_REQUEST_MS)
     ? make.warning(
         'answers',
-        `${shown}, which is slow`,
+        `${found}, which is slow`,
         'Use a closer node, or a better plan: a build needs several requests.',
       )
-    : make.ok('answers', shown);
+    : make.ok('answers', found);
 }
 
 function chainOf(make: LineMaker, reported: number | null, expected: ChainId): Line {

@@ -15,9 +15,9 @@ export async function describePooler(
   client: pg.Client,
   openSecond: () => Promise<pg.Client | undefined>,
 ): Promise<readonly Line[]> {
-  const told = (client as unknown as { readonly processID?: number | null | undefined }).processID;
+  const backend = (client as unknown as { readonly processID?: number | null | undefined }).processID;
   const first = await backendOf(client);
-  if (told === first) return [make.ok('pooler', 'connected directly, no pooler in front')];
+  if (backend === first) return [make.ok('pooler', 'connected directly, no pooler in front')];
   const isShared = await meetsOther(client, openSecond);
   return [await modeOf(client, isShared)];
 }

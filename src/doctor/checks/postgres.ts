@@ -29,10 +29,13 @@ export function checkPostgres({ env, clock, clocks }: DoctorDeps): Check {
       const { client } = opened;
       try {
         const sentMs = clock.now();
-        const [told] = await rows<{ at: string }>(client, 'select extract(epoch from clock_timestamp())::text as at');
-        const asked = { sentMs, answeredMs: clock.now() };
-        const atMs = Number(told?.at) * 1_000;
-        if (Number.isFinite(atMs)) clocks.add(clockSampleOf('Postgres', { atMs, resolutionMs: 0 }, asked));
+        const [reported] = await rows<{ at: string }>(
+          client,
+          'select extract(epoch from clock_timestamp())::text as at',
+        );
+        const period = { sentMs, answeredMs: clock.now() };
+        const atMs = Number(reported?.at) * 1_000;
+        if (Number.isFinite(atMs)) clocks.add(clockSampleOf('Postgres', { atMs, resolutionMs: 0 }, period));
         return [
           await versionOf(client, make),
           ...(await describePooler(client, () => connect(url, make.failure).then((second) => second.client))),
@@ -197,11 +200,11 @@ async function describeRights(client: pg.Client): Promise<readonly Line[]> {
     lacking.set(key, [...(lacking.get(key) ?? []), table]);
   }
   if (lacking.size === 0) return [make.ok('rights', 'the role has all rights that the service needs on its tables')];
-  const told = [...lacking].map(([rights, tables]) => `${rights} on ${tables.join(', ')}`);
+  const reported = [...lacking].map(([rights, tables]) => `${rights} on ${tables.join(', ')}`);
   return [
     make.failure(
       'rights',
-      `the role lacks ${told.join('; ')}`,
+      `the role lacks ${reported.join('; ')}`,
       'Run the statements of npm run migrate -- --grants ROLE, or let the role own the tables.',
     ),
   ];

@@ -35,27 +35,27 @@ export async function openOnce(settings: RedisSettings): Promise<Redis> {
 /** Check each sentinel of the setting: whether it answers, and what it knows about the primary. */
 export async function describeSentinels(settings: RedisSettings, make: LineMaker): Promise<readonly Line[]> {
   const { address } = settings;
-  const asked = await Promise.all(address.nodes.map((_, i) => askSentinel(settings, i)));
-  const answers = asked.flatMap((one) => ('state' in one ? [one.state] : []));
-  const lines: Line[] = asked.flatMap((one, i) =>
+  const requests = await Promise.all(address.nodes.map((_, i) => askSentinel(settings, i)));
+  const answers = requests.flatMap((one) => ('state' in one ? [one.state] : []));
+  const lines: Line[] = requests.flatMap((one, i) =>
     'state' in one ? [] : [make.warning('sentinels', `sentinel ${i + 1} of the setting: ${one.error}`, one.todo)],
   );
   const [state] = answers;
   if (state === undefined) return lines;
   const known = Number(state.get('num-other-sentinels')) + 1;
   const replicas = Number(state.get('num-slaves'));
-  const shown = `${known} sentinels, quorum ${state.get('quorum')}, ${replicas} replicas`;
+  const found = `${known} sentinels, quorum ${state.get('quorum')}, ${replicas} replicas`;
   if (known < ENOUGH_SENTINELS) {
     lines.push(
       make.warning(
         'quorum',
-        `${shown}: if one fails, the others may not agree`,
+        `${found}: if one fails, the others may not agree`,
         'Run three sentinels on three machines.',
       ),
     );
   } else if (replicas === 0) {
-    lines.push(make.warning('quorum', `${shown}: nothing to fail over to`, 'Start a replica of the primary.'));
-  } else lines.push(make.ok('quorum', shown));
+    lines.push(make.warning('quorum', `${found}: nothing to fail over to`, 'Start a replica of the primary.'));
+  } else lines.push(make.ok('quorum', found));
   return lines;
 }
 
@@ -87,22 +87,22 @@ async function askSentinel(settings: RedisSettings, index: number) {
 /** Check whether all slots of a cluster are served. */
 export async function describeCluster(redis: Redis, make: LineMaker): Promise<Line> {
   const text = String(await redis.call('CLUSTER', 'INFO').catch(() => ''));
-  const told = new Map(text.split(/\r?\n/).map((line) => line.split(':') as [string, string]));
-  if (!told.has('cluster_state')) {
+  const state = new Map(text.split(/\r?\n/).map((line) => line.split(':') as [string, string]));
+  if (!state.has('cluster_state')) {
     return make.warning('cluster', 'CLUSTER INFO is refused: its state is unknown', 'Allow the user CLUSTER INFO.');
   }
   const [slots, size, nodes] = ['cluster_slots_ok', 'cluster_size', 'cluster_known_nodes'].map((name) =>
-    told.get(name),
+    state.get(name),
   );
-  const shown = `state ${told.get('cluster_state')}, ${slots} of 16384 slots, ${size} primaries, ${nodes} nodes`;
-  if (told.get('cluster_state') !== 'ok' || slots !== '16384') {
-    return make.failure('cluster', shown, REDIS_TODO.cluster_down);
+  const found = `state ${state.get('cluster_state')}, ${slots} of 16384 slots, ${size} primaries, ${nodes} nodes`;
+  if (state.get('cluster_state') !== 'ok' || slots !== '16384') {
+    return make.failure('cluster', found, REDIS_TODO.cluster_down);
   }
   return size === nodes
     ? make.warning(
         'cluster',
-        `${shown}: without replicas the loss of a node stops the cluster`,
+        `${found}: without replicas the loss of a node stops the cluster`,
         'Add a replica of each primary.',
       )
-    : make.ok('cluster', shown);
+    : make.ok('cluster', found);
 }

@@ -51,9 +51,9 @@ export function checkRedis({ env, clock, clocks }: DoctorDeps): Check {
 
 async function measureClock(redis: Redis, { clock, clocks }: Pick<DoctorDeps, 'clock' | 'clocks'>): Promise<void> {
   const sentMs = clock.now();
-  const told = await redis.time().catch(() => undefined);
-  if (told === undefined) return;
-  const atMs = Number(told[0]) * 1_000 + Number(told[1]) / 1_000;
+  const time = await redis.time().catch(() => undefined);
+  if (time === undefined) return;
+  const atMs = Number(time[0]) * 1_000 + Number(time[1]) / 1_000;
   if (!Number.isFinite(atMs)) return;
   clocks.add(clockSampleOf('Redis', { atMs, resolutionMs: 0 }, { sentMs, answeredMs: clock.now() }));
 }
@@ -110,22 +110,22 @@ function describeInfo(info: Info, make: LineMaker, isCluster: boolean): readonly
 
 function modeOf(info: Info, make: LineMaker, isCluster: boolean): Line {
   const mode = info.get('redis_mode') ?? 'unknown';
-  const shown = `${mode} (version ${info.get('redis_version') ?? 'unknown'})`;
+  const found = `${mode} (version ${info.get('redis_version') ?? 'unknown'})`;
   if (mode === 'sentinel') {
     return make.failure(
       'mode',
-      `${shown}: this is a sentinel, which stores no data`,
+      `${found}: this is a sentinel, which stores no data`,
       'Write redis+sentinel:// with the hosts of the sentinels and the name of the primary in REDIS_URL.',
     );
   }
   if (mode === 'cluster' && !isCluster) {
     return make.failure(
       'mode',
-      `${shown}: in cluster mode a node refuses keys of other nodes`,
+      `${found}: in cluster mode a node refuses keys of other nodes`,
       'Write redis+cluster:// in REDIS_URL.',
     );
   }
-  return make.ok('mode', shown);
+  return make.ok('mode', found);
 }
 
 function roleOf(info: Info, make: LineMaker): Line {

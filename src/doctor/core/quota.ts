@@ -17,14 +17,14 @@ const LOW_SHARE = 0.1;
 /** Read the quota from the headers of all answers: the smallest remaining number counts. */
 export function quotaOf(exchanges: readonly RecordedExchange[]): Quota {
   const answers = exchanges.flatMap(({ answer }) => answer ?? []);
-  const tell = (suffix: string, headers: Headers) => {
+  const readCounts = (suffix: string, headers: Headers) => {
     const value = PREFIXES.map((prefix) => headers.get(`${prefix}${suffix}`)).find((value) => value !== null);
     // Some providers write `100, 100;w=60`: the first number counts.
     const [, digits] = /^\s*(\d{1,15})/.exec(value ?? '') ?? [];
     return digits === undefined ? [] : [Number(digits)];
   };
-  const remaining = answers.flatMap(({ headers }) => tell('remaining', headers));
-  const limits = answers.flatMap(({ headers }) => tell('limit', headers));
+  const remaining = answers.flatMap(({ headers }) => readCounts('remaining', headers));
+  const limits = answers.flatMap(({ headers }) => readCounts('limit', headers));
   const refused = answers.find(({ status }) => status === 429);
   const retryAfter = refused?.headers.get('retry-after') ?? undefined;
   return {
@@ -46,9 +46,9 @@ export function describeQuota(make: LineMaker, quota: Quota, what: string): Line
     );
   }
   if (remaining === undefined) return make.ok('quota', 'no quota reported');
-  const shown = limit === undefined ? `${remaining} requests left` : `${remaining} of ${limit} requests left`;
+  const found = limit === undefined ? `${remaining} requests left` : `${remaining} of ${limit} requests left`;
   const isLow = remaining === 0 || (limit !== undefined && remaining < limit * LOW_SHARE);
   return isLow
-    ? make.warning('quota', shown, `Requests will be refused within minutes: ${what}.`)
-    : make.ok('quota', shown);
+    ? make.warning('quota', found, `Requests will be refused within minutes: ${what}.`)
+    : make.ok('quota', found);
 }

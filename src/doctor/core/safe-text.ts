@@ -18,7 +18,7 @@ export function safeText(text: string): string {
 /** Removes secrets from a text, the longest first. */
 export type Redact = (text: string) => string;
 
-const SHOWN = '[secret]';
+const REPLACEMENT = '[secret]';
 /** Shorter secrets would remove ordinary words. */
 const MIN_SECRET_LENGTH = 4;
 
@@ -28,5 +28,5 @@ export function createRedact(secrets: readonly string[]): Redact {
     .filter((secret) => secret.length >= MIN_SECRET_LENGTH)
     .flatMap((secret) => [secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64')]);
   const found = [...new Set(forms)].sort((a, b) => b.length - a.length);
-  return (text) => found.reduce((rest, secret) => rest.split(secret).join(SHOWN), text);
+  return (text) => found.reduce((rest, secret) => rest.split(secret).join(REPLACEMENT), text);
 }

@@ -22,7 +22,7 @@ export interface Recorder {
 }
 
 /** Headers with information on the answer, without cookies and names of clients or machines. */
-const KEPT_HEADERS = /^(content-type|date|retry-after|(x-)?rate-?limit[a-z-]*)$/;
+const RECORDED_HEADERS = /^(content-type|date|retry-after|(x-)?rate-?limit[a-z-]*)$/;
 /** Parameter names of keys. */
 const KEY_PARAMETERS = /^(api[-_]?key|key|token|access[-_]?token|secret|auth)$/i;
 
@@ -89,7 +89,7 @@ function requestOf(
 
 function headersOf(headers: Headers, redact: Redact): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    [...headers].filter(([name]) => KEPT_HEADERS.test(name)).map(([name, value]) => [name, redact(value)]),
+    [...headers].filter(([name]) => RECORDED_HEADERS.test(name)).map(([name, value]) => [name, redact(value)]),
   );
 }
 

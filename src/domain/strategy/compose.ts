@@ -119,9 +119,9 @@ function inputsOf({ prices, incentives }: ComposedMarket['stamps']): Strategy['i
  * fields.
  */
 export function gapsOfStrategy(missing: Gap): readonly Gap[] {
-  return SHOWN_AS[missing.field]?.map((field) => ({ ...missing, field })) ?? [missing];
+  return FIELDS_OF_GAP[missing.field]?.map((field) => ({ ...missing, field })) ?? [missing];
 }
-const SHOWN_AS: Readonly<Record<string, readonly string[]>> = {
+const FIELDS_OF_GAP: Readonly<Record<string, readonly string[]>> = {
   effectiveCollateralApyPct: ['leverageLadder', 'defaultLeverage'],
   maxLtvPct: ['ltvPct.max', 'maxLeverage'],
   safeLtvPct: ['ltvPct.safe'],

@@ -128,11 +128,11 @@ function limit(
   conditions: Condition[],
   order: StrategyOrder,
   bound: number | undefined,
-  holds: (key: number, bound: number) => boolean,
+  passes: (key: number, bound: number) => boolean,
 ): void {
   if (bound === undefined) return;
   conditions.push(({ keys }) => {
     const key = keys[order];
-    return typeof key === 'number' && holds(key, bound);
+    return typeof key === 'number' && passes(key, bound);
   });
 }

@@ -2,12 +2,12 @@ import type { Address } from '../../shared/ids.ts';
 import { type BuiltCall, type Intent, intentOf } from '../../transactions/index.ts';
 
 /** A call with the way to its words: decoding costs time that most callers do not need. */
-export interface ShownCall {
+export interface CallView {
   readonly call: BuiltCall;
   intent(): Intent;
 }
 
 /** Show calls to the one who will sign them. */
-export function formatCalls(calls: readonly BuiltCall[], signer: Address): ShownCall[] {
+export function formatCalls(calls: readonly BuiltCall[], signer: Address): CallView[] {
   return calls.map((call) => ({ call, intent: () => intentOf(call, signer) }));
 }

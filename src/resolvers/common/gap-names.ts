@@ -7,12 +7,12 @@ const WINDOW = /\.(avg\d+d)$/;
  * A name holds for everything below the field. `null` = the schema has no such field; of gaps that fall together one stays.
  */
 export function renamedGaps(gaps: readonly Gap[], names: Readonly<Record<string, string | null>>): readonly Gap[] {
-  const seen = new Set<string>();
+  const named = new Set<string>();
   return gaps.flatMap((gap) => {
     const field = renamed(gap.field, names);
     if (field === gap.field) return [gap];
-    if (field === null || seen.has(field)) return [];
-    seen.add(field);
+    if (field === null || named.has(field)) return [];
+    named.add(field);
     return [{ ...gap, field }];
   });
 }

@@ -21,7 +21,7 @@ export interface Page<T> {
 }
 
 /** Tell how many entries a page may hold: the multiplier of its cost. Never throws: bounds are checked on execution. */
-export function askedPageSize({ first, last }: PageArgs): number {
+export function requestedPageSize({ first, last }: PageArgs): number {
   return Math.min(MAX_PAGE_SIZE, Math.max(1, first ?? last ?? DEFAULT_PAGE_SIZE));
 }
 

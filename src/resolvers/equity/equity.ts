@@ -2,31 +2,31 @@ import type { EquityPosition } from '../../domain/equity/position.ts';
 import { formatPct } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import type { BuiltBatch, DepositPreview } from '../../transactions/equity/index.ts';
-import { formatCalls } from '../common/calls.ts';
 import type { AppContext } from '../common/context.ts';
 import {
   absences,
   depositEstimate,
   type Estimate,
   estimateGaps,
+  formatCosts,
+  type PlanBaseView,
+  planFields,
   planGaps,
-  type ShownPlanBase,
-  shownCosts,
 } from '../transaction/estimate.ts';
 import { type DepositArgs, depositInput, type ExitArgs, exitInput } from '../transaction/input.ts';
-import { EQUITY_PATHS, sentence, shownIssues, told } from '../transaction/wording.ts';
+import { EQUITY_PATHS, formatIssues, namesOf, withSurfaceNames } from '../transaction/surface-names.ts';
 
 /** A previewed deposit into a vault. */
-export interface ShownDepositPreview extends Estimate {
+export interface DepositPreviewView extends Estimate {
   readonly deposit: DepositPreview;
   readonly note: string;
 }
 
-export interface ShownDepositPlan extends ShownPlanBase {
+export interface DepositPlanView extends PlanBaseView {
   readonly deposit: DepositPreview;
 }
 
-export interface ShownExitPlan extends ShownPlanBase {
+export interface ExitPlanView extends PlanBaseView {
   /** The vault that is left, as it stands. */
   readonly position: EquityPosition;
   /** Indexes of the loops that are closed, in order. */
@@ -34,23 +34,22 @@ export interface ShownExitPlan extends ShownPlanBase {
 }
 
 /** Preview a deposit into a vault, without a wallet. @throws the refusals of the builders */
-export function vaultDepositPreview(input: DepositArgs, ctx: AppContext): Promise<ShownDepositPreview> {
-  return told(ctx, EQUITY_PATHS, async () => {
+export function vaultDepositPreview(input: DepositArgs, ctx: AppContext): Promise<DepositPreviewView> {
+  return withSurfaceNames(ctx, EQUITY_PATHS, async () => {
     const { terms, slippage, note, ...previewed } = await ctx.live().equity.preview(depositInput(input, ctx));
-    const issues = shownIssues(previewed.issues, ctx);
+    const issues = formatIssues(previewed.issues, ctx);
     const estimate = depositEstimate(terms.preview, { slippage: slippage.value, issues });
-    return { ...estimate, deposit: terms.preview, note: sentence(note, ctx) };
+    return { ...estimate, deposit: terms.preview, note: note(namesOf(ctx)) };
   });
 }
 
 /** Build a deposit into a vault. @throws the refusals of the builders */
-export function vaultDepositPlan(wallet: Address, input: DepositArgs, ctx: AppContext): Promise<ShownDepositPlan> {
-  return told(ctx, EQUITY_PATHS, async () => {
+export function vaultDepositPlan(wallet: Address, input: DepositArgs, ctx: AppContext): Promise<DepositPlanView> {
+  return withSurfaceNames(ctx, EQUITY_PATHS, async () => {
     const built = await ctx.live().equity.deposit(depositInput(input, ctx), wallet);
     const { preview } = built.terms;
-    const batch = shownBatch(built, ctx);
-    const issues = shownIssues(built.issues, ctx);
-    const estimate = depositEstimate(preview, { slippage: built.slippage.value, issues });
+    const batch = batchFields(built, ctx);
+    const estimate = depositEstimate(preview, batch);
     return {
       ...estimate,
       ...batch,
@@ -66,27 +65,25 @@ export function vaultDepositPlan(wallet: Address, input: DepositArgs, ctx: AppCo
 }
 
 /** Build the exit from a vault. @throws the refusals of the builders */
-export function vaultExitPlan(wallet: Address, input: ExitArgs, ctx: AppContext): Promise<ShownExitPlan> {
-  return told(ctx, EQUITY_PATHS, async () => {
+export function vaultExitPlan(wallet: Address, input: ExitArgs, ctx: AppContext): Promise<ExitPlanView> {
+  return withSurfaceNames(ctx, EQUITY_PATHS, async () => {
     const built = await ctx.live().equity.exit(exitInput(input, ctx), wallet);
-    const { terms, position, priced, slippage, totalSwapCostPctOfEquity: pct } = built;
+    const { terms, position, priced, totalSwapCostPctOfEquity: pct } = built;
     const { equity, paidOut } = built.worstCase;
     const common = {
-      costs: shownCosts(built.costs),
+      costs: formatCosts(built.costs),
       totalSwapCostPctOfEquity: pct ? formatPct(pct) : null,
       worstCase: { equity: equity.toFixed(), paidOut: paidOut.toFixed(), ltvPct: null, yieldLtvPct: null },
       priced,
     };
     const received = built.received ?? null;
-    const batch = shownBatch(built, ctx);
+    const batch = batchFields(built, ctx);
     return {
       ...common,
       ...batch,
       chainId: terms.vault.chainId,
       strategyId: terms.vault.id,
       action: 'equity_exit' as const,
-      slippage: slippage.value,
-      issues: shownIssues(built.issues, ctx),
       position,
       closes: terms.loops.map(({ positionId }) => positionId),
       received,
@@ -95,14 +92,6 @@ export function vaultExitPlan(wallet: Address, input: ExitArgs, ctx: AppContext)
   });
 }
 
-function shownBatch({ user, calls, expiresAtMs, signingUrl, instructions, gasUsed }: BuiltBatch, ctx: AppContext) {
-  return {
-    user,
-    calls: formatCalls(calls, user),
-    atomicRequired: true,
-    expiresAtMs,
-    signingUrl: signingUrl ?? null,
-    instructions: sentence(instructions, ctx),
-    gasUsed: gasUsed ?? null,
-  };
+function batchFields(built: BuiltBatch, ctx: AppContext) {
+  return { ...planFields(built, built.calls, ctx), atomicRequired: true, expiresAtMs: built.expiresAtMs };
 }

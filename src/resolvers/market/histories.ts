@@ -150,7 +150,7 @@ function rangeOf(args: HistoryArgs, ctx: AppContext, markets: number): HistoryRa
   if (points > MAX_POINTS) {
     throw new BadRequestError(
       `That is up to ${points} points; at most ${MAX_POINTS} are served at once. Name fewer markets, a shorter range or a coarser resolution.`,
-      { field: 'resolution', value: args.resolution, limit: { maxPoints: MAX_POINTS, asked: points } },
+      { field: 'resolution', value: args.resolution, limit: { maxPoints: MAX_POINTS, requested: points } },
     );
   }
   return { fromMs, toMs };

@@ -3,7 +3,7 @@ import type { ReadAt } from '../../domain/position/types.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 
 /** LTV limits, percent. */
-export interface ShownLtvLimits {
+export interface LtvLimitsView {
   readonly liquidation: Decimal | string;
   readonly max: Decimal | string;
   readonly safe: Decimal | string;

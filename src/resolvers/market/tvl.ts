@@ -7,22 +7,22 @@ import type { AppContext } from '../common/context.ts';
 import type { TvlSnapshot, TvlTotals } from '../common/services.ts';
 import { type MissingChain, notReadyChain } from './chains.ts';
 
-export interface ShownChainTvl extends TvlTotals {
+export interface ChainTvlView extends TvlTotals {
   readonly chainId: ChainId;
   readonly stamp: Stamp;
   readonly oracleDivergences?: readonly SummedDivergence[];
 }
 
-export interface ShownTvl extends Pick<TvlSnapshot, 'total'> {
+export interface TvlView extends Pick<TvlSnapshot, 'total'> {
   /** Of the oldest chain. */
   readonly stamp: Stamp;
   /** Chains of which no TVL was computed yet: they are in no sum. */
   readonly missingChains: readonly MissingChain[];
-  readonly chains: readonly ShownChainTvl[];
+  readonly chains: readonly ChainTvlView[];
 }
 
 /** Read the TVL with its age: as old as its oldest chain. @throws NotReadyError until one chain is computed */
-export function readTvl(ctx: AppContext): ShownTvl {
+export function readTvl(ctx: AppContext): TvlView {
   const tvl = ctx.loaders.tvl();
   if (tvl === null || tvl.chains.length === 0) {
     throw new NotReadyError('The TVL has not been computed for any chain yet. Try again in some seconds.', ['tvl']);
@@ -47,7 +47,7 @@ export function totalsGaps(totals: TvlTotals): readonly Gap[] {
 }
 
 /** Say why the oracles of a chain are not known to be near their references, or far. */
-export function chainTvlGaps({ oracleDivergences }: ShownChainTvl): readonly Gap[] {
+export function chainTvlGaps({ oracleDivergences }: ChainTvlView): readonly Gap[] {
   return oracleDivergences === undefined ? [notCompared('oracleDivergences')] : [];
 }
 

@@ -8,7 +8,7 @@ import type { Strategy } from '../../domain/strategy/types.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import { buildManualExit, buildSetAuthorization, type ProxyOwner } from '../../transactions/index.ts';
-import { formatCalls, type ShownCall } from '../common/calls.ts';
+import { type CallView, formatCalls } from '../common/calls.ts';
 import type { AppContext } from '../common/context.ts';
 import { readComposed, requireChain } from '../market/chains.ts';
 
@@ -61,7 +61,7 @@ export function withStatus(
 }
 
 /** Tell how many wallets are asked for: the multiplier of the cost. Never throws. */
-export function askedWallets({ addresses }: { readonly addresses: readonly unknown[] }): number {
+export function requestedWallets({ addresses }: { readonly addresses: readonly unknown[] }): number {
   return Math.min(MAX_WALLETS, Math.max(1, addresses.length));
 }
 
@@ -69,7 +69,7 @@ export function askedWallets({ addresses }: { readonly addresses: readonly unkno
 export function manualModeCalls(
   { chainId, wallet, proxy, marketId, manual }: Position,
   ctx: AppContext,
-): ShownCall[] | null {
+): CallView[] | null {
   const chain = ctx.services.catalog.chain(chainId);
   const market = ctx.services.catalog.market(chainId, marketId);
   if (!manual || !chain || !market) return null;
@@ -80,7 +80,7 @@ export function manualModeCalls(
 export interface LeftAuthorization {
   readonly authorized: Address;
   /** Takes it back. */
-  readonly call: ShownCall;
+  readonly call: CallView;
 }
 
 /** Build the calls that take back what a wallet's broken-off batches left; `null` = the node did not tell. */

@@ -6,7 +6,7 @@ import type { AppContext } from '../common/context.ts';
 import { type MissingChain, requireChain } from '../market/chains.ts';
 import { follow } from '../strategy/subscriptions.ts';
 import { readWallet } from './positions.ts';
-import { askedChains, missingChain, type ShownWallet, type WalletArgs } from './wallets.ts';
+import { missingChain, requestedChains, type WalletArgs, type WalletView } from './wallets.ts';
 
 export interface WalletChange {
   readonly chain: Chain;
@@ -17,7 +17,7 @@ export interface WalletChange {
   /** Why it cannot be read now; `null` = it was read. */
   readonly missing: MissingChain | null;
   /** On this chain alone, as it was read last. */
-  readonly wallet: ShownWallet | null;
+  readonly wallet: WalletView | null;
 }
 
 /**
@@ -25,7 +25,7 @@ export interface WalletChange {
  * market state, and when they cannot be read or can be read again. @throws BadRequestError, RateLimitedError, NotReadyError
  */
 export function watchWallet(args: WalletArgs, ctx: AppContext): AsyncIterableIterator<WalletChange> {
-  const chainIds = askedChains(args.chainIds, ctx).map(({ chainId }) => chainId);
+  const chainIds = requestedChains(args.chainIds, ctx).map(({ chainId }) => chainId);
   const sent = new Map<ChainId, { readonly state: string; readonly reading: ComposedWallet | null }>();
   const options = { caller: ctx.caller, groups: ['lendingState'] } as const;
   return follow(ctx.live().changes.open('walletChanged', chainIds, options), ctx, async (event) => {

@@ -9,7 +9,7 @@ import { type MissingChain, notReadyChain, selectChains } from '../market/chains
 import { checkAddresses, readWallet, withStatus } from './positions.ts';
 
 /** A wallet as it stands on the asked chains. */
-export interface ShownWallet {
+export interface WalletView {
   readonly address: Address;
   /** The asked ones, in catalog order: part of what identifies it. */
   readonly chainIds: readonly ChainId[];
@@ -27,8 +27,8 @@ export interface WalletArgs {
  * Read a wallet on several chains; one that cannot be read is told, and takes the others not down.
  * @throws BadRequestError, and what the first chain failed with when all of them do
  */
-export async function showWallet({ address, chainIds }: WalletArgs, ctx: AppContext): Promise<ShownWallet> {
-  const chains = askedChains(chainIds, ctx);
+export async function showWallet({ address, chainIds }: WalletArgs, ctx: AppContext): Promise<WalletView> {
+  const chains = requestedChains(chainIds, ctx);
   const read = await Promise.allSettled(chains.map(({ chainId }) => readWallet({ address, chainId }, ctx)));
   const readings = read.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const failures = read.flatMap((one, i) =>
@@ -44,7 +44,7 @@ export async function showWallet({ address, chainIds }: WalletArgs, ctx: AppCont
 }
 
 /** The chains that a wallet is asked on: on none it would seem to hold nothing. @throws BadRequestError */
-export function askedChains(chainIds: WalletArgs['chainIds'], ctx: AppContext): readonly Chain[] {
+export function requestedChains(chainIds: WalletArgs['chainIds'], ctx: AppContext): readonly Chain[] {
   const chains = selectChains(ctx, chainIds);
   if (chains.length > 0) return chains;
   throw new BadRequestError('chainIds names no chain. Send at least one, or leave it out for all served chains.', {
@@ -67,9 +67,9 @@ export interface WalletsArgs {
 }
 
 /** Read wallets in the order asked; each is a promise of its own, so that one that cannot be read fails alone. @throws BadRequestError */
-export function showWallets({ addresses, chainIds }: WalletsArgs, ctx: AppContext): Promise<ShownWallet>[] {
+export function showWallets({ addresses, chainIds }: WalletsArgs, ctx: AppContext): Promise<WalletView>[] {
   checkAddresses(addresses);
-  askedChains(chainIds, ctx);
+  requestedChains(chainIds, ctx);
   return addresses.map((address) => showWallet({ address, chainIds }, ctx));
 }
 
@@ -82,7 +82,7 @@ const MAX_INDEX = 9_999_999;
 
 /** Cut a page out of the plain positions of a wallet, chain by chain, newest first. @throws BadRequestError */
 export function positionsOf(
-  { readings, missingChains }: ShownWallet,
+  { readings, missingChains }: WalletView,
   args: PositionsArgs,
   ctx: AppContext,
 ): Page<Position> & { readonly asOfMs: number | null; readonly missingChains: readonly MissingChain[] } {
@@ -100,12 +100,12 @@ export function positionsOf(
 const JOINT = '+';
 
 /** Name the chains of a wallet in its global id. */
-export function chainsKey({ chainIds }: Pick<ShownWallet, 'chainIds'>): string {
+export function chainsKey({ chainIds }: Pick<WalletView, 'chainIds'>): string {
   return chainIds.join(JOINT);
 }
 
 /** Find a wallet by what identifies it; `null` = the chains are none that an id names. @throws as `showWallet` */
-export async function findWallet(chains: string, address: Address, ctx: AppContext): Promise<ShownWallet | null> {
+export async function findWallet(chains: string, address: Address, ctx: AppContext): Promise<WalletView | null> {
   const chainIds = chains.split(JOINT).map(Number);
   if (!chainIds.every((chainId) => Number.isSafeInteger(chainId) && chainId > 0)) return null;
   return showWallet({ address, chainIds }, ctx);

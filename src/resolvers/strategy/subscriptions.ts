@@ -49,20 +49,20 @@ export function watchStrategies(args: StrategyChangedArgs, ctx: AppContext): Asy
     entries.sort((a, b) => (wanted.get(a.strategy.id) ?? 0) - (wanted.get(b.strategy.id) ?? 0));
     return new Map(entries.map((entry) => [entry.strategy.id, entry]));
   };
-  const shown = new Map<ChainId, Map<StrategyId, IndexedStrategy>>();
+  const listed = new Map<ChainId, Map<StrategyId, IndexedStrategy>>();
   for (const { chainId, version } of args.since ?? []) {
     requireChain(ctx, chainId, 'since.chainId');
     const known = changes.recall(chainId, version);
-    if (known) shown.set(chainId, matching(known));
+    if (known) listed.set(chainId, matching(known));
   }
   return follow(changes.open('strategyChanged', chainIds, { caller: ctx.caller }), ctx, (event) =>
     event.chainIds.flatMap((chainId) => {
       if (!ctx.services.health.readiness(chainId, event.nowMs).primed) return [];
       const composed = ctx.loaders.composed(chainId);
       changes.remember(composed);
-      const before = shown.get(chainId);
+      const before = listed.get(chainId);
       const now = matching(composed.lookup.indexed);
-      shown.set(chainId, now);
+      listed.set(chainId, now);
       const changed = [...now.values()].flatMap((entry) => {
         const known = before?.get(entry.strategy.id);
         return known === undefined || fingerprintOf(known) !== fingerprintOf(entry) ? [entry.strategy] : [];

@@ -2,19 +2,29 @@ import type { Token } from '../../catalog/types.ts';
 import { gap } from '../../domain/freshness/gaps.ts';
 import type { Gap, GapReason } from '../../domain/freshness/types.ts';
 import { priceAgeGap } from '../../domain/market/price-age.ts';
+import type { SurfaceNames } from '../../shared/contract/surface-names.ts';
 import { type Decimal, formatPct, toFixedHalfUp } from '../../shared/decimal.ts';
 import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import type { DepositPreview, FormattedCost } from '../../transactions/equity/index.ts';
-import type { Cost, Issue, PlanAction, PricedAt, TokenAmount } from '../../transactions/index.ts';
-import type { ShownCall } from '../common/calls.ts';
+import type {
+  BuiltCall,
+  Cost,
+  EffectiveSlippage,
+  Issue,
+  PlanAction,
+  PricedAt,
+  TokenAmount,
+} from '../../transactions/index.ts';
+import { type CallView, formatCalls } from '../common/calls.ts';
 import type { AppContext } from '../common/context.ts';
 import { requireCatalogToken } from '../market/tokens.ts';
+import { formatIssues, namesOf } from './surface-names.ts';
 
 /** Everything that is previewed or planned. */
-export type ShownAction = PlanAction | 'equity_deposit' | 'equity_exit';
+export type EstimateAction = PlanAction | 'equity_deposit' | 'equity_exit';
 
 /** What the wallet has when every swap gives its minimum only; whole loan or deposit tokens, percent with 2 places. */
-export interface ShownWorstCase {
+export interface WorstCaseView {
   readonly equity: string;
   readonly paidOut: string | null;
   readonly ltvPct: string | null;
@@ -25,13 +35,13 @@ export interface ShownWorstCase {
 export interface Estimate {
   readonly chainId: ChainId;
   readonly strategyId: StrategyId;
-  readonly action: ShownAction;
+  readonly action: EstimateAction;
   /** Ratio: what holds in the calldata. */
   readonly slippage: Decimal;
   readonly costs: readonly FormattedCost[];
   /** Percent with 2 places. */
   readonly totalSwapCostPctOfEquity: string | null;
-  readonly worstCase: ShownWorstCase | null;
+  readonly worstCase: WorstCaseView | null;
   readonly issues: readonly Issue[];
   readonly priced: PricedAt;
   /** Of every field of the preview or plan, its own ones included. */
@@ -77,7 +87,7 @@ export function estimateGaps({
   ];
 }
 
-function worstCaseAbsences({ paidOut, ltvPct, yieldLtvPct }: ShownWorstCase): Absence[] {
+function worstCaseAbsences({ paidOut, ltvPct, yieldLtvPct }: WorstCaseView): Absence[] {
   return [
     ['worstCase.paidOut', paidOut, 'NOT_APPLICABLE', 'The action pays nothing out.'],
     ['worstCase.ltvPct', ltvPct, 'NOT_APPLICABLE', 'No position is left.'],
@@ -86,7 +96,7 @@ function worstCaseAbsences({ paidOut, ltvPct, yieldLtvPct }: ShownWorstCase): Ab
 }
 
 /** Show costs with their amounts as text. */
-export function shownCosts(costs: readonly Cost[]): readonly FormattedCost[] {
+export function formatCosts(costs: readonly Cost[]): readonly FormattedCost[] {
   return costs.map(({ kind, token, symbol, amount, usd, pctOfEquity }) => ({
     kind,
     token,
@@ -141,10 +151,10 @@ function depositGaps({ stock, yieldLeg, liquidation, fees }: DepositPreview): re
 }
 
 /** One plan for one wallet. */
-export interface ShownPlanBase extends Estimate {
+export interface PlanBaseView extends Estimate {
   readonly user: Address;
   /** In the order in which they are sent. */
-  readonly calls: readonly ShownCall[];
+  readonly calls: readonly CallView[];
   readonly atomicRequired: boolean;
   /** What the wallet had more after the simulation; `null` = see the gaps. */
   readonly received: readonly TokenAmount[] | null;
@@ -155,14 +165,41 @@ export interface ShownPlanBase extends Estimate {
   readonly gasUsed: bigint | null;
 }
 
+/** A built transaction or batch, as far as every plan shows it. */
+interface Built {
+  readonly user: Address;
+  readonly slippage: EffectiveSlippage;
+  readonly issues: readonly Issue[];
+  readonly signingUrl?: string | undefined;
+  readonly gasUsed?: bigint | undefined;
+  instructions(names: SurfaceNames): string;
+}
+
+/** The fields of every plan that its build decides. */
+export function planFields(
+  { user, slippage, issues, signingUrl, gasUsed, instructions }: Built,
+  calls: readonly BuiltCall[],
+  ctx: AppContext,
+) {
+  return {
+    user,
+    calls: formatCalls(calls, user),
+    slippage: slippage.value,
+    issues: formatIssues(issues, ctx),
+    signingUrl: signingUrl ?? null,
+    instructions: instructions(namesOf(ctx)),
+    gasUsed: gasUsed ?? null,
+  };
+}
+
 /** An amount of a token of the catalog, base units. */
-export interface ShownAmount {
+export interface AmountView {
   readonly token: Token;
   readonly amount: bigint;
 }
 
 /** Name the tokens that a plan pays out: those of its market or vault. */
-export function receivedAmounts({ chainId, received }: ShownPlanBase, ctx: AppContext): ShownAmount[] | null {
+export function receivedAmounts({ chainId, received }: PlanBaseView, ctx: AppContext): AmountView[] | null {
   if (received === null) return null;
   return received.map(({ token: { address }, amount }) => ({
     token: requireCatalogToken({ chainId, address }, ctx),

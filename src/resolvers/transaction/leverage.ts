@@ -13,16 +13,17 @@ import {
   swapNote,
 } from '../../transactions/index.ts';
 import { secondOf } from '../common/age.ts';
-import { formatCalls, type ShownCall } from '../common/calls.ts';
+import type { CallView } from '../common/calls.ts';
 import type { AppContext } from '../common/context.ts';
 import {
   absences,
   type Estimate,
   estimateGaps,
+  formatCosts,
+  type PlanBaseView,
+  planFields,
   planGaps,
-  type ShownPlanBase,
-  type ShownWorstCase,
-  shownCosts,
+  type WorstCaseView,
 } from './estimate.ts';
 import { type ManageArgs, manageInput, type OpenArgs, openInput, PLAN_LIFE_MS } from './input.ts';
 import {
@@ -31,30 +32,30 @@ import {
   liquidationBeforeOf,
   loanAmount,
   ltvBeforeOf,
+  type PositionPreviewView,
   positionGaps,
   positionOfOpen,
   positionOfPlan,
-  type ShownPosition,
   type WorstCase,
   worstCaseOf,
   worstCaseOfPlan,
 } from './position-preview.ts';
-import { managePathsOf, OPEN_PATHS, sentence, shownIssues, told } from './wording.ts';
+import { formatIssues, managePathsOf, OPEN_PATHS, withSurfaceNames } from './surface-names.ts';
 
 /** A previewed open. */
-export interface ShownPreview extends Estimate {
+export interface LeveragePreviewView extends Estimate {
   readonly terms: OpenTerms;
-  readonly position: ShownPosition;
+  readonly position: PositionPreviewView;
   readonly note: string;
 }
 
 /** A plan that opens or manages a position. */
-export interface ShownLeveragePlan extends ShownPlanBase {
+export interface LeveragePlanView extends PlanBaseView {
   readonly plan: Plan;
   readonly path: Path;
-  readonly approvals: readonly ShownCall[];
-  readonly tx: ShownCall;
-  readonly position: ShownPosition | null;
+  readonly approvals: readonly CallView[];
+  readonly tx: CallView;
+  readonly position: PositionPreviewView | null;
   /** Whole tokens. */
   readonly amountFlashLoan: string | null;
   readonly minTokenOut: string | null;
@@ -62,11 +63,11 @@ export interface ShownLeveragePlan extends ShownPlanBase {
 }
 
 /** Preview an open without a wallet. @throws the refusals of the builders */
-export async function previewLeverage(input: OpenArgs, ctx: AppContext): Promise<ShownPreview> {
-  return told(ctx, OPEN_PATHS, async () => {
+export async function previewLeverage(input: OpenArgs, ctx: AppContext): Promise<LeveragePreviewView> {
+  return withSurfaceNames(ctx, OPEN_PATHS, async () => {
     const prepared = await ctx.live().leverage.preview(openInput(input, ctx));
     const { terms, slippage } = prepared;
-    const issues = shownIssues(prepared.issues, ctx);
+    const issues = formatIssues(prepared.issues, ctx);
     const position = positionOfOpen(prepared);
     const swaps = [...(terms.entrySwap ? [terms.entrySwap] : []), terms.leverageSwap];
     const note = [
@@ -78,9 +79,9 @@ export async function previewLeverage(input: OpenArgs, ctx: AppContext): Promise
       ...issues.map(({ message }) => message),
     ].join(' ');
     const common = {
-      costs: shownCosts(costsOf(position, ctx)),
+      costs: formatCosts(costsOf(position, ctx)),
       totalSwapCostPctOfEquity: pctText(position.basis.totalSwapCostPctOfEquity),
-      worstCase: shownWorstCase(worstCaseOf(position)),
+      worstCase: formatWorstCase(worstCaseOf(position)),
       priced: pricedAt(prepared.live),
     };
     return {
@@ -108,69 +109,63 @@ export function reallocationFeeOf({ reallocations }: OpenTerms): bigint | null {
 }
 
 /** Build an open. @throws the refusals of the builders */
-export function openPosition(wallet: Address, input: OpenArgs, ctx: AppContext): Promise<ShownLeveragePlan> {
-  return told(ctx, OPEN_PATHS, async () =>
-    shownPlan(await ctx.live().leverage.open(openInput(input, ctx), wallet), ctx),
+export function openPosition(wallet: Address, input: OpenArgs, ctx: AppContext): Promise<LeveragePlanView> {
+  return withSurfaceNames(ctx, OPEN_PATHS, async () =>
+    formatPlan(await ctx.live().leverage.open(openInput(input, ctx), wallet), ctx),
   );
 }
 
 /** Build a manage or close transaction. @throws the refusals of the builders */
-export function managePosition(wallet: Address, input: ManageArgs, ctx: AppContext): Promise<ShownLeveragePlan> {
+export function managePosition(wallet: Address, input: ManageArgs, ctx: AppContext): Promise<LeveragePlanView> {
   const given = manageInput(wallet, input, ctx);
   const paths = managePathsOf(given, input.position.id != null);
-  return told(ctx, paths, async () => shownPlan(await ctx.live().leverage.manage(given), ctx));
+  return withSurfaceNames(ctx, paths, async () => formatPlan(await ctx.live().leverage.manage(given), ctx));
 }
 
-function shownPlan(plan: Plan, ctx: AppContext): ShownLeveragePlan {
-  const { chain, market, user, swaps, live } = plan;
+function formatPlan(plan: Plan, ctx: AppContext): LeveragePlanView {
+  const { chain, market, swaps, live } = plan;
   const basis = basisOfPlan(plan);
   const position = positionOfPlan(plan);
   const last = swaps.at(-1);
   const worst = worstCaseOfPlan(plan);
-  const calls = formatCalls([...plan.approvals, plan.tx], user);
+  const fields = planFields(plan, [...plan.approvals, plan.tx], ctx);
   const common = {
-    costs: shownCosts(costsOf({ chain, market, basis }, ctx)),
+    costs: formatCosts(costsOf({ chain, market, basis }, ctx)),
     totalSwapCostPctOfEquity: pctText(basis.totalSwapCostPctOfEquity),
-    worstCase: worst && shownWorstCase(worst),
+    worstCase: worst && formatWorstCase(worst),
     priced: pricedAt(live),
   };
-  const shown = {
+  const view = {
     ...common,
     chainId: chain.chainId,
     strategyId: market.id as string as StrategyId,
     action: plan.action,
-    slippage: plan.slippage.value,
-    issues: shownIssues(plan.issues, ctx),
-    user,
-    calls,
+    ...fields,
     atomicRequired: false,
     expiresAtMs: plan.expiresAtMs ?? secondOf(ctx) + PLAN_LIFE_MS,
-    signingUrl: plan.signingUrl ?? null,
-    instructions: sentence(plan.instructions, ctx),
-    gasUsed: plan.gasUsed ?? null,
     plan,
     path: plan.path,
-    approvals: calls.slice(0, -1),
-    tx: calls.at(-1) as ShownCall,
+    approvals: fields.calls.slice(0, -1),
+    tx: fields.calls.at(-1) as CallView,
     position,
     amountFlashLoan: plan.amountFlashLoan === undefined ? null : loanAmount(plan, plan.amountFlashLoan),
     minTokenOut: last ? formatUnitsPlain(last.minOut, last.tokenOut.decimals) : null,
     depositBasisBefore: plan.basisBefore === undefined ? null : loanAmount(plan, plan.basisBefore),
     received: plan.received ?? null,
   };
-  return { ...shown, gaps: leveragePlanGaps(shown) };
+  return { ...view, gaps: leveragePlanGaps(view) };
 }
 
-function leveragePlanGaps(shown: Omit<ShownLeveragePlan, 'gaps'>): readonly Gap[] {
-  const { plan, position } = shown;
+function leveragePlanGaps(view: Omit<LeveragePlanView, 'gaps'>): readonly Gap[] {
+  const { plan, position } = view;
   const opens = 'An open has no position before it.';
   const swapless = 'Nothing is swapped.';
   const [reason, why] = plan.before
     ? (['NONE', 'The position owes nothing.'] as const)
     : (['NOT_APPLICABLE', opens] as const);
   return [
-    ...estimateGaps(shown),
-    ...planGaps(shown),
+    ...estimateGaps(view),
+    ...planGaps(view),
     ...absences(
       ['position', position, 'NOT_APPLICABLE', 'No position is left.'],
       ['positionIndex', plan.held, 'NOT_APPLICABLE', opens],
@@ -180,10 +175,10 @@ function leveragePlanGaps(shown: Omit<ShownLeveragePlan, 'gaps'>): readonly Gap[
         'NOT_APPLICABLE',
         plan.before ? 'The oracle says that the collateral is worth nothing.' : opens,
       ],
-      ['depositBasisBefore', shown.depositBasisBefore, 'NOT_APPLICABLE', opens],
+      ['depositBasisBefore', view.depositBasisBefore, 'NOT_APPLICABLE', opens],
       ['liquidationBefore', liquidationBeforeOf(plan), reason, why],
-      ['amountFlashLoan', shown.amountFlashLoan, 'NOT_APPLICABLE', 'No flash loan is taken.'],
-      ['minTokenOut', shown.minTokenOut, 'NOT_APPLICABLE', swapless],
+      ['amountFlashLoan', view.amountFlashLoan, 'NOT_APPLICABLE', 'No flash loan is taken.'],
+      ['minTokenOut', view.minTokenOut, 'NOT_APPLICABLE', swapless],
       ['quotesExpireAt', plan.expiresAtMs, 'NOT_APPLICABLE', swapless],
     ),
     ...(position ? positionGaps(position) : []),
@@ -194,7 +189,7 @@ function pctText(pct: Decimal | undefined): string | null {
   return pct === undefined ? null : formatPct(pct);
 }
 
-function shownWorstCase({ equity, paidOut, ltvPct }: WorstCase): ShownWorstCase {
+function formatWorstCase({ equity, paidOut, ltvPct }: WorstCase): WorstCaseView {
   return {
     equity: equity.toFixed(),
     paidOut: paidOut?.toFixed() ?? null,

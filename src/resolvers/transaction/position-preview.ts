@@ -30,7 +30,7 @@ import type { AppContext } from '../common/context.ts';
 import { absences } from './estimate.ts';
 
 /** A previewed position with what its derived fields are made of. */
-export interface ShownPosition {
+export interface PositionPreviewView {
   readonly chain: Chain;
   readonly market: Market;
   readonly preview: PositionPreview;
@@ -45,7 +45,7 @@ export interface ShownPosition {
 }
 
 /** The position that a plan leads to; `null` when none is left. */
-export function positionOfPlan(plan: Plan): ShownPosition | null {
+export function positionOfPlan(plan: Plan): PositionPreviewView | null {
   const { chain, market, preview, live, debtChange = 0n, moved = 0n, leastPaidOut } = plan;
   if (!preview) return null;
   return { chain, market, preview, live, debtChange, moved, leastPaidOut, basis: basisOfPlan(plan) };
@@ -72,7 +72,7 @@ function basisOfOpen({
   market,
   terms,
   live: { price },
-}: Pick<ShownPosition, 'chain' | 'market' | 'live'> & { readonly terms: OpenTerms }): CostBasis {
+}: Pick<PositionPreviewView, 'chain' | 'market' | 'live'> & { readonly terms: OpenTerms }): CostBasis {
   const { path, entrySwap, leverageSwap, amountIn, reallocations, depositFee } = terms;
   const swaps: readonly PlannedSwap[] = [...(entrySwap ? [entrySwap] : []), leverageSwap];
   const paid = entrySwap ? (entrySwap.reference ?? entrySwap.expectedOut) : amountIn;
@@ -108,7 +108,7 @@ export function worstCaseOfPlan(plan: Plan): WorstCase | null {
 }
 
 /** The same of a position that is left. */
-export function worstCaseOf({ market, preview, live, leastPaidOut }: ShownPosition): WorstCase {
+export function worstCaseOf({ market, preview, live, leastPaidOut }: PositionPreviewView): WorstCase {
   const { worst, worstLtvPct: ltvPct } = preview;
   const { decimals } = market.loan;
   const equity = fromUnits(equityAt(worst, live.price) + (leastPaidOut ?? 0n), decimals);
@@ -116,12 +116,12 @@ export function worstCaseOf({ market, preview, live, leastPaidOut }: ShownPositi
 }
 
 /** Whole loan tokens. */
-export function loanAmount({ market }: Pick<ShownPosition, 'market'>, units: bigint): string {
+export function loanAmount({ market }: Pick<PositionPreviewView, 'market'>, units: bigint): string {
   return formatUnitsPlain(units, market.loan.decimals);
 }
 
 /** Whole collateral tokens. */
-export function collateralAmount({ market }: Pick<ShownPosition, 'market'>, units: bigint): string {
+export function collateralAmount({ market }: Pick<PositionPreviewView, 'market'>, units: bigint): string {
   return formatUnitsPlain(units, market.collateral.decimals);
 }
 
@@ -134,7 +134,7 @@ export function borrowApyOf({
   return borrowApyChange(live, debtChange, moved);
 }
 
-export function liquidationOfPosition({ market, preview, live }: ShownPosition): Liquidation | null {
+export function liquidationOfPosition({ market, preview, live }: PositionPreviewView): Liquidation | null {
   return liquidationOf(market, preview.after, live.price) ?? null;
 }
 
@@ -151,14 +151,14 @@ export function ltvBeforeOf({ live, before }: Plan): string | null {
 
 /** What the action costs at once, by kind; empty where nothing is swapped and no fee is due. */
 export function costsOf(
-  { chain, market, basis }: Pick<ShownPosition, 'chain' | 'market' | 'basis'>,
+  { chain, market, basis }: Pick<PositionPreviewView, 'chain' | 'market' | 'basis'>,
   ctx: AppContext,
 ): Cost[] {
   const usdOf = (token: Address) => ctx.live().leverage.usdOf(chain.chainId, token);
   return [...pricedCosts(basis, usdOf, market.loan.address)];
 }
 
-export interface ShownExit {
+export interface ExitView {
   /** Whole loan tokens; `null` = no venue could be asked or none has a route. */
   readonly lostLoan: Decimal | null;
   readonly lostUsd: Decimal | null;
@@ -168,7 +168,7 @@ export interface ShownExit {
 }
 
 /** Quote selling everything again at once, and how long the yield takes to earn both ways. */
-export async function exitOf(position: ShownPosition, ctx: AppContext): Promise<ShownExit> {
+export async function exitOf(position: PositionPreviewView, ctx: AppContext): Promise<ExitView> {
   const { chain, market, preview, live } = position;
   const exit = await ctx.live().leverage.exitCost(chain, market, preview.after.collateral, live.price);
   if (!exit.ok) {
@@ -188,7 +188,7 @@ export async function exitOf(position: ShownPosition, ctx: AppContext): Promise<
 
 /** @param failure code of the error in place of a quote */
 function exitGaps(
-  { lostLoan, lostUsd, source, breakEven }: Omit<ShownExit, 'gaps'>,
+  { lostLoan, lostUsd, source, breakEven }: Omit<ExitView, 'gaps'>,
   failure: string | undefined,
 ): readonly Gap[] {
   const reason = failure === 'no_route' ? 'NONE' : failure === undefined ? 'NOT_MEASURED' : 'SOURCE_FAILED';
@@ -206,19 +206,19 @@ function exitGaps(
 }
 
 /** Collateral less debt, whole loan tokens. */
-export function equityOf({ market, preview, live }: ShownPosition): Decimal {
+export function equityOf({ market, preview, live }: PositionPreviewView): Decimal {
   return fromUnits(equityAt(preview.after, live.price), market.loan.decimals);
 }
 
 /** The position that an open leads to. */
-export function positionOfOpen({ request, terms, live, moved }: PreparedOpen): ShownPosition {
+export function positionOfOpen({ request, terms, live, moved }: PreparedOpen): PositionPreviewView {
   const { chain, market } = request;
   const basis = basisOfOpen({ chain, market, terms, live });
   return { chain, market, preview: terms.preview, live, debtChange: terms.amountFlashLoan, moved, basis };
 }
 
 /** Say what of a previewed position is not there. @param prefix path of the position, with its dot */
-export function positionGaps(position: ShownPosition, prefix = 'position.'): readonly Gap[] {
+export function positionGaps(position: PositionPreviewView, prefix = 'position.'): readonly Gap[] {
   const { preview, market, live } = position;
   const { requestedLtvPct, basis, expectedLeverageApyPct, leverageApyBeforePct, priceImpactPct, swapSource } = preview;
   const rates = 'The rates of the market are not measured.';

@@ -26,10 +26,10 @@ function isNoneIn(gaps: Parameters<typeof noneIn>[0]): (path: string) => boolean
 
 /** Project a position to the contract: an unknown field is left out, a field that does not apply is null. */
 function projectPosition(position: WalletData['positions']['nodes'][number]): unknown {
-  const { manualModeCalls, collateralToken, loanToken, ...shown } = position;
+  const { manualModeCalls, collateralToken, loanToken, ...fields } = position;
   const collateralSymbol = collateralToken?.displaySymbol ?? null;
   const loanSymbol = loanToken?.symbol ?? null;
-  const body = { ...shown, collateralSymbol, loanSymbol, manualModeCalls: manualModeCalls?.map(bodyCall) ?? null };
+  const body = { ...fields, collateralSymbol, loanSymbol, manualModeCalls: manualModeCalls?.map(bodyCall) ?? null };
   return inPosition(body, isNoneIn(position.gaps));
 }
 

@@ -1,14 +1,14 @@
 import { builder } from '../builder.ts';
-import { FreshnessRef, type ShownStamp } from './stamp.ts';
+import { FreshnessRef, type StampView } from './stamp.ts';
 
 /** Ages of the facts that an object is made from; an absent one is not among them, or was never measured. */
 export interface FactStamps {
-  readonly borrow: ShownStamp;
-  readonly oracle: ShownStamp;
-  readonly collateralApy?: ShownStamp | undefined;
-  readonly exitLiquidity?: ShownStamp | undefined;
-  readonly prices?: ShownStamp | undefined;
-  readonly incentives?: ShownStamp | undefined;
+  readonly borrow: StampView;
+  readonly oracle: StampView;
+  readonly collateralApy?: StampView | undefined;
+  readonly exitLiquidity?: StampView | undefined;
+  readonly prices?: StampView | undefined;
+  readonly incentives?: StampView | undefined;
 }
 
 export const FactFreshnessRef = builder.objectRef<FactStamps>('FactFreshness').implement({

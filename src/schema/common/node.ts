@@ -21,7 +21,7 @@ interface NodeType {
   /** Find the object of the key of an id, with the key that it has itself; `null` = there is none. */
   readonly load: (
     key: string,
-    asked: { readonly id: string; readonly field: string },
+    requested: { readonly id: string; readonly field: string },
     ctx: AppContext,
   ) => Promise<{ readonly object: object; readonly key: string } | null>;
 }
@@ -53,8 +53,8 @@ export function defineNode<T extends object, const Names extends readonly KeyPar
   ref.updateConfig((config) => ({ ...config, extensions: { ...config.extensions, node: { scope } } }));
   nodeTypes.set(name, {
     scope,
-    async load(key, asked, ctx) {
-      const object = await load(parseNodeKey(names, key, asked), ctx);
+    async load(key, requested, ctx) {
+      const object = await load(parseNodeKey(names, key, requested), ctx);
       return object && { object, key: textOf(object) };
     },
   });

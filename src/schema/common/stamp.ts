@@ -23,7 +23,7 @@ export const FreshnessStatusRef = builder.enumType('FreshnessStatus', {
 });
 
 /** A stamp as the schema shows it. */
-export interface ShownStamp {
+export interface StampView {
   /** `null`, or the beginning of time = never measured. */
   readonly asOfMs: number | null;
   readonly staleAfterSec: number;
@@ -31,7 +31,7 @@ export interface ShownStamp {
   readonly status?: HealthStatus | undefined;
 }
 
-export const FreshnessRef = builder.objectRef<ShownStamp>('Freshness').implement({
+export const FreshnessRef = builder.objectRef<StampView>('Freshness').implement({
   description:
     'Age of a value, and the budget within which it counts as fresh. A failing source never changes `asOf`: the age grows.',
   fields: (t) => ({
@@ -62,11 +62,11 @@ export const FreshnessRef = builder.objectRef<ShownStamp>('Freshness').implement
   }),
 });
 
-function isMeasured(stamp: ShownStamp): stamp is ShownStamp & Stamp {
+function isMeasured(stamp: StampView): stamp is StampView & Stamp {
   return stamp.asOfMs !== null && stamp.asOfMs > 0;
 }
 
-function statusIn(stamp: ShownStamp, ctx: AppContext): HealthStatus {
+function statusIn(stamp: StampView, ctx: AppContext): HealthStatus {
   if (stamp.status !== undefined) return stamp.status;
   if (!isMeasured(stamp)) return 'never';
   return isStaleIn(stamp, ctx) ? 'stale' : 'fresh';

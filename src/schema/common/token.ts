@@ -1,5 +1,5 @@
 import { maturityDaysLeftIn } from '../../resolvers/common/age.ts';
-import { askedPageSize } from '../../resolvers/common/page.ts';
+import { requestedPageSize } from '../../resolvers/common/page.ts';
 import { requireChain } from '../../resolvers/market/chains.ts';
 import { readCandles, readPriceChart } from '../../resolvers/market/charts.ts';
 import { findCatalogToken, findToken, listTokens, readPrice, tokenGaps } from '../../resolvers/market/tokens.ts';
@@ -163,7 +163,7 @@ builder.queryFields((t) => ({
   tokens: t.field({
     type: TokenConnectionRef,
     nullable: true,
-    complexity: (args) => ({ field: 1, multiplier: askedPageSize(args) }),
+    complexity: (args) => ({ field: 1, multiplier: requestedPageSize(args) }),
     description: 'Curated tokens, in catalog order.',
     args: {
       chainIds: t.arg({ type: ['ChainId'], description: 'Only of these chains; of all when left out.' }),

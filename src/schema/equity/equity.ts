@@ -1,7 +1,7 @@
 import {
-  type ShownDepositPlan,
-  type ShownDepositPreview,
-  type ShownExitPlan,
+  type DepositPlanView,
+  type DepositPreviewView,
+  type ExitPlanView,
   vaultDepositPlan,
   vaultDepositPreview,
   vaultExitPlan,
@@ -16,7 +16,7 @@ import { EquityDepositRef } from './equity-deposit.ts';
 import { EquityDepositInputRef, EquityExitInputRef } from './equity-inputs.ts';
 import { EquityPositionRef } from './equity-position.ts';
 
-const DepositPreviewRef = builder.objectRef<ShownDepositPreview>('EquityDepositPreview').implement({
+const DepositPreviewRef = builder.objectRef<DepositPreviewView>('EquityDepositPreview').implement({
   description:
     'A preview of a deposit into an equity vault at current prices. Nothing is built and no wallet is needed; a plan takes fresh quotes.',
   interfaces: [EstimateRef],
@@ -29,7 +29,7 @@ const DepositPreviewRef = builder.objectRef<ShownDepositPreview>('EquityDepositP
   }),
 });
 
-const DepositPlanRef = builder.objectRef<ShownDepositPlan>('EquityDepositPlan').implement({
+const DepositPlanRef = builder.objectRef<DepositPlanView>('EquityDepositPlan').implement({
   description: 'A plan of a deposit into an equity vault.',
   interfaces: [EstimateRef, TransactionPlanRef],
   fields: (t) => ({
@@ -40,7 +40,7 @@ const DepositPlanRef = builder.objectRef<ShownDepositPlan>('EquityDepositPlan').
   }),
 });
 
-const ExitPlanRef = builder.objectRef<ShownExitPlan>('EquityExitPlan').implement({
+const ExitPlanRef = builder.objectRef<ExitPlanView>('EquityExitPlan').implement({
   description: 'A plan that fully unwinds an equity vault.',
   interfaces: [EstimateRef, TransactionPlanRef],
   fields: (t) => ({

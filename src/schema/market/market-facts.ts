@@ -1,9 +1,9 @@
 import type { Fact, LendingState, SharedLiquidity } from '../../domain/facts.ts';
 import type { MarketHistory } from '../../domain/market/types.ts';
-import type { OracleReading, ShownLtvLimits } from '../../resolvers/market/market-facts.ts';
+import type { LtvLimitsView, OracleReading } from '../../resolvers/market/market-facts.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import { builder } from '../builder.ts';
-import { FreshnessRef, ReadAtRef, type ShownStamp } from '../common/stamp.ts';
+import { FreshnessRef, ReadAtRef, type StampView } from '../common/stamp.ts';
 
 export const LendingStateRef = builder.objectRef<Fact<LendingState>>('LendingState').implement({
   description: 'State of a market as stored on chain at one block: interest since `lastAccrualAt` is not in it.',
@@ -84,7 +84,7 @@ export const OracleRef = builder.objectRef<OracleReading>('Oracle').implement({
 });
 
 export const MeasuredApyRef = builder
-  .objectRef<{ apyPct: Decimal; source: string; stamp: ShownStamp }>('MeasuredApy')
+  .objectRef<{ apyPct: Decimal; source: string; stamp: StampView }>('MeasuredApy')
   .implement({
     description: 'A yield as its source told it.',
     fields: (t) => ({
@@ -94,13 +94,13 @@ export const MeasuredApyRef = builder
     }),
   });
 
-interface ShownMeans {
+interface MeansView {
   readonly avg30d?: Decimal | string | undefined;
   readonly avg60d?: Decimal | string | undefined;
   readonly avg90d?: Decimal | string | undefined;
 }
 
-export const RateMeansRef = builder.objectRef<ShownMeans>('RateMeans').implement({
+export const RateMeansRef = builder.objectRef<MeansView>('RateMeans').implement({
   description:
     'Trailing means of a rate, percent per year. A window that the history does not cover is `null`, with an entry in `gaps` of the object around.',
   fields: (t) => ({
@@ -153,7 +153,7 @@ export const MarketMeansRef = builder.objectRef<MarketHistory>('MarketMeans').im
   }),
 });
 
-export const LtvLimitsRef = builder.objectRef<ShownLtvLimits>('LtvLimits').implement({
+export const LtvLimitsRef = builder.objectRef<LtvLimitsView>('LtvLimits').implement({
   description: 'Loan-to-value limits, percent.',
   fields: (t) => ({
     liquidationPct: t.expose('liquidation', {

@@ -1,6 +1,6 @@
 import type { SummedDivergence } from '../../domain/tvl/types.ts';
 import type { TvlTotals } from '../../resolvers/common/services.ts';
-import { chainTvlGaps, readTvl, type ShownChainTvl, type ShownTvl, totalsGaps } from '../../resolvers/market/tvl.ts';
+import { type ChainTvlView, chainTvlGaps, readTvl, type TvlView, totalsGaps } from '../../resolvers/market/tvl.ts';
 import { MAX_CHAINS, MAX_MARKETS } from '../../shared/contract/list-bounds.ts';
 import { formatPct, toFixedHalfUp } from '../../shared/decimal.ts';
 import { builder } from '../builder.ts';
@@ -96,7 +96,7 @@ const DivergenceRef = builder.objectRef<SummedDivergence>('OracleDivergence').im
   }),
 });
 
-const ChainTvlRef = builder.objectRef<ShownChainTvl>('ChainTvl').implement({
+const ChainTvlRef = builder.objectRef<ChainTvlView>('ChainTvl').implement({
   description: 'Total value in open positions on one chain.',
   fields: (t) => ({
     chainId: t.expose('chainId', { type: 'ChainId', description: 'Id of the chain.' }),
@@ -113,7 +113,7 @@ const ChainTvlRef = builder.objectRef<ShownChainTvl>('ChainTvl').implement({
   }),
 });
 
-const TvlRef = builder.objectRef<ShownTvl>('Tvl').implement({
+const TvlRef = builder.objectRef<TvlView>('Tvl').implement({
   description: 'Total value in open positions.',
   fields: (t) => ({
     freshness: t.expose('stamp', { type: FreshnessRef, description: 'Age of the computation that is oldest.' }),

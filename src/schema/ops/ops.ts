@@ -1,4 +1,4 @@
-import { askedPageSize } from '../../resolvers/common/page.ts';
+import { requestedPageSize } from '../../resolvers/common/page.ts';
 import { readSwapVenues } from '../../resolvers/market/swap-venues.ts';
 import { listDriftHistory } from '../../resolvers/ops/drift-history.ts';
 import {
@@ -70,7 +70,7 @@ const OpsRef = builder.objectRef<object>('Ops').implement({
     portfolios: t.field({
       type: PortfolioConnectionRef,
       nullable: true,
-      complexity: (args) => ({ field: 1, multiplier: askedPageSize(args) }),
+      complexity: (args) => ({ field: 1, multiplier: requestedPageSize(args) }),
       description: 'Wallets with a matching loop or vault. Wallets that could not be read are in `reports`.',
       args: {
         filter: t.arg({ type: PortfolioFilterRef, description: CONDITIONS }),
@@ -82,7 +82,7 @@ const OpsRef = builder.objectRef<object>('Ops').implement({
     items: t.field({
       type: PortfolioItemConnectionRef,
       nullable: true,
-      complexity: (args) => ({ field: 1, multiplier: askedPageSize(args) }),
+      complexity: (args) => ({ field: 1, multiplier: requestedPageSize(args) }),
       description: 'Matching loops and vaults of all wallets; loops of vaults stand beside their vault.',
       args: {
         filter: t.arg({ type: PortfolioFilterRef, description: CONDITIONS }),
@@ -100,7 +100,7 @@ const OpsRef = builder.objectRef<object>('Ops').implement({
     drift: t.field({
       type: DriftConnectionRef,
       nullable: true,
-      complexity: (args) => ({ field: 1, multiplier: askedPageSize(args) }),
+      complexity: (args) => ({ field: 1, multiplier: requestedPageSize(args) }),
       description: 'Disagreements between register and chain, the earliest first sighting first.',
       args: {
         filter: t.arg({ type: DriftFilterRef, description: 'Conditions on disagreements; all given ones must hold.' }),

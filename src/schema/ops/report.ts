@@ -2,7 +2,7 @@ import { FAILURE_REASONS, type FailureReason } from '../../domain/facts.ts';
 import { isFailed } from '../../domain/portfolio/items.ts';
 import type { PortfolioCounts } from '../../domain/portfolio/report.ts';
 import type { FailedPortfolio } from '../../domain/portfolio/types.ts';
-import { askedPageSize } from '../../resolvers/common/page.ts';
+import { requestedPageSize } from '../../resolvers/common/page.ts';
 import { listDocuments, type ReportList, type ShownReport } from '../../resolvers/ops/ops.ts';
 import { MAX_CHAINS, MAX_FAILED_WALLETS } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
@@ -101,7 +101,7 @@ export const ReportRef = builder.objectRef<ShownReport>('PortfolioReport').imple
     }),
     documents: t.field({
       type: DocumentConnectionRef,
-      complexity: (args) => ({ field: 1, multiplier: 10 * askedPageSize(args) }),
+      complexity: (args) => ({ field: 1, multiplier: 10 * requestedPageSize(args) }),
       description:
         'Wallets in the order of their addresses, each as one JSON value as the v1 contract shows it, unreadable wallets included.',
       args: pageArgs(t.arg),

@@ -12,7 +12,7 @@ import type {
   UnresolvedRow,
 } from '../../domain/portfolio/types.ts';
 import type { PositionStatus } from '../../domain/position/types.ts';
-import { askedPageSize, pageByKey } from '../../resolvers/common/page.ts';
+import { pageByKey, requestedPageSize } from '../../resolvers/common/page.ts';
 import { readPortfolio } from '../../resolvers/ops/ops.ts';
 import { builder } from '../builder.ts';
 import { gapsOf } from '../common/gaps.ts';
@@ -216,7 +216,7 @@ export const PortfolioVaultRef = builder.objectRef<PortfolioVault>('PortfolioVau
     }),
     loops: t.field({
       type: LoopConnectionRef,
-      complexity: (args) => ({ field: 1, multiplier: askedPageSize(args) }),
+      complexity: (args) => ({ field: 1, multiplier: requestedPageSize(args) }),
       description: 'Loops of the vault, newest first.',
       args: pageArgs(t.arg),
       resolve: ({ loops }, args, ctx) => pageByKey(loops, keyOfItem, args, ctx.maxPageSize),
@@ -307,7 +307,7 @@ PortfolioRef.implement({
     }),
     items: t.field({
       type: PortfolioItemConnectionRef,
-      complexity: (args) => ({ field: 1, multiplier: askedPageSize(args) }),
+      complexity: (args) => ({ field: 1, multiplier: requestedPageSize(args) }),
       description:
         'Loops and vaults: open loops, open vaults, then the ended ones, each newest first. The loops of a vault are in the vault.',
       args: {
@@ -324,14 +324,14 @@ PortfolioRef.implement({
     }),
     unresolvedRows: t.field({
       type: UnresolvedConnectionRef,
-      complexity: (args) => ({ field: 1, multiplier: askedPageSize(args) }),
+      complexity: (args) => ({ field: 1, multiplier: requestedPageSize(args) }),
       description: 'Rows of the register without a position on chain.',
       args: pageArgs(t.arg),
       resolve: ({ unresolved }, args, ctx) => pageByKey(unresolved, keyOfRow, args, ctx.maxPageSize),
     }),
     disagreements: t.field({
       type: DriftConnectionRef,
-      complexity: (args) => ({ field: 1, multiplier: askedPageSize(args) }),
+      complexity: (args) => ({ field: 1, multiplier: requestedPageSize(args) }),
       description: 'Disagreements between register and chain, loops of vaults included.',
       args: pageArgs(t.arg),
       resolve: (portfolio, args, ctx) =>

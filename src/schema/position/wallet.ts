@@ -1,21 +1,21 @@
 import { readAtOf } from '../../domain/position/types.ts';
 import type { ComposedWallet } from '../../domain/position/wallet.ts';
-import { askedPageSize, type PageArgs } from '../../resolvers/common/page.ts';
+import { type PageArgs, requestedPageSize } from '../../resolvers/common/page.ts';
 import {
-  askedWallets,
   type LeftAuthorization,
   leftAuthorizations,
   MAX_WALLETS,
   proxyOwnerOf,
+  requestedWallets,
   walletGaps,
 } from '../../resolvers/position/positions.ts';
 import {
   chainsKey,
   findWallet,
   positionsOf,
-  type ShownWallet,
   showWallet,
   showWallets,
+  type WalletView,
 } from '../../resolvers/position/wallets.ts';
 import { MAX_CHAINS, MAX_VAULTS } from '../../shared/contract/list-bounds.ts';
 import type { ProxyOwner } from '../../transactions/index.ts';
@@ -76,7 +76,7 @@ const WalletOnChainRef = builder.objectRef<ComposedWallet>('WalletOnChain').impl
   }),
 });
 
-export const WalletRef = builder.objectRef<ShownWallet>('Wallet');
+export const WalletRef = builder.objectRef<WalletView>('Wallet');
 defineNode(WalletRef, {
   key: ['word', 'address'],
   keyOf: (wallet) => [chainsKey(wallet), wallet.address],
@@ -92,7 +92,7 @@ const PositionConnectionRef = builder.connectionObject(
 /** Expected positions of a wallet, for the cost: far fewer than the page limit. */
 const EXPECTED_POSITIONS = 10;
 const expectedPositions = (args: PageArgs): number =>
-  args.first == null && args.last == null ? EXPECTED_POSITIONS : askedPageSize(args);
+  args.first == null && args.last == null ? EXPECTED_POSITIONS : requestedPageSize(args);
 
 WalletRef.implement({
   description:
@@ -159,7 +159,7 @@ builder.queryFields((t) => ({
     type: [WalletRef],
     nullable: { list: true, items: true },
     authScopes: { partner: true },
-    complexity: (args) => ({ field: 1, multiplier: askedWallets(args) }),
+    complexity: (args) => ({ field: 1, multiplier: requestedWallets(args) }),
     description: `Positions and equity vaults of several wallets, exactly one entry per address in the order asked, at most ${MAX_WALLETS}. A wallet that cannot be read on any asked chain is \`null\` with an error of its own. Needs a key.`,
     args: {
       addresses: t.arg({ type: ['Address'], required: true, description: ADDRESSES }),

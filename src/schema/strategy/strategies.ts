@@ -1,4 +1,4 @@
-import { askedPageSize } from '../../resolvers/common/page.ts';
+import { requestedPageSize } from '../../resolvers/common/page.ts';
 import { findStrategy, listStrategies } from '../../resolvers/strategy/strategies.ts';
 import { builder } from '../builder.ts';
 import { CHAIN_OF_ID, pageArgs } from '../common/page.ts';
@@ -14,7 +14,7 @@ builder.queryFields((t) => ({
   strategies: t.field({
     type: StrategyConnectionRef,
     nullable: true,
-    complexity: (args) => ({ field: 1, multiplier: askedPageSize(args) }),
+    complexity: (args) => ({ field: 1, multiplier: requestedPageSize(args) }),
     description:
       'Listed strategies of all chains, loops and equity vaults. A chain that is not measured yet is among `missingChains`; the error `not_ready` when that is so of every asked chain.',
     args: {

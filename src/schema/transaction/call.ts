@@ -1,5 +1,5 @@
 import { numberToHex } from 'viem';
-import type { ShownCall } from '../../resolvers/common/calls.ts';
+import type { CallView } from '../../resolvers/common/calls.ts';
 import { MAX_CALL_ARGUMENTS } from '../../shared/contract/list-bounds.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
 import type { BuiltCall, Intent } from '../../transactions/index.ts';
@@ -45,7 +45,7 @@ const IntentRef = builder.objectRef<Intent>('CallIntent').implement({
   }),
 });
 
-export const UnsignedCallRef = builder.objectRef<ShownCall>('UnsignedCall').implement({
+export const UnsignedCallRef = builder.objectRef<CallView>('UnsignedCall').implement({
   description: 'One call to sign. It has been neither signed nor sent.',
   fields: (t) => ({
     to: t.field({ type: 'Address', description: 'The contract.', resolve: ({ call }) => call.to }),

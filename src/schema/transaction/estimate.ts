@@ -1,5 +1,5 @@
 import { findCatalogToken } from '../../resolvers/market/tokens.ts';
-import type { Estimate, ShownAction, ShownWorstCase } from '../../resolvers/transaction/estimate.ts';
+import type { Estimate, EstimateAction, WorstCaseView } from '../../resolvers/transaction/estimate.ts';
 import { MAX_COSTS } from '../../shared/contract/list-bounds.ts';
 import { formatPct } from '../../shared/decimal.ts';
 import type { FormattedCost } from '../../transactions/equity/index.ts';
@@ -13,7 +13,7 @@ import { bpsOfRatio, MAX_ISSUES, type OnChain, PlanIssueRef } from './plan-issue
 
 const PlanActionRef = builder.enumType('PlanAction', {
   description: 'The action that a preview or plan is about.',
-  values: enumValues<ShownAction>({
+  values: enumValues<EstimateAction>({
     open_leverage: 'Open a leveraged position.',
     close: 'Close a position, or sell a part of it.',
     increase_leverage: 'Borrow more and swap it into collateral.',
@@ -69,7 +69,7 @@ const CostRef = builder.objectRef<FormattedCost & OnChain>('Cost').implement({
   }),
 });
 
-const WorstCaseRef = builder.objectRef<ShownWorstCase>('WorstCase').implement({
+const WorstCaseRef = builder.objectRef<WorstCaseView>('WorstCase').implement({
   description:
     'The result for the wallet when every swap gives its minimum only and the plan is sent a minute later, with the interest of that minute. `gaps` of the preview or plan tell of a field that is `null`.',
   fields: (t) => ({
@@ -114,7 +114,7 @@ export const LiquidationRef = builder
   });
 
 /** Show where a position could be liquidated. */
-export function shownLiquidation(point: Liquidation | null): { price: string; dropPct: string } | null {
+export function formatLiquidation(point: Liquidation | null): { price: string; dropPct: string } | null {
   return point && { price: point.price.precision(12).toFixed(), dropPct: formatPct(point.dropPct) };
 }
 

@@ -1,10 +1,10 @@
 import {
+  type LeveragePlanView,
+  type LeveragePreviewView,
   managePosition,
   openPosition,
   previewLeverage,
   reallocationFeeOf,
-  type ShownLeveragePlan,
-  type ShownPreview,
 } from '../../resolvers/transaction/leverage.ts';
 import {
   borrowApyOf,
@@ -19,7 +19,7 @@ import { enumValues } from '../common/enum-values.ts';
 import { PLAN_REFUSALS, PREVIEW_REFUSALS } from '../refusal/refusal.ts';
 import { builtField } from './built-field.ts';
 import { UnsignedCallRef } from './call.ts';
-import { EstimateRef, LiquidationRef, RateChangeRef, shownLiquidation } from './estimate.ts';
+import { EstimateRef, formatLiquidation, LiquidationRef, RateChangeRef } from './estimate.ts';
 import { ManageLeverageInputRef, OpenLeverageInputRef } from './leverage-inputs.ts';
 import { TransactionPlanRef } from './plan.ts';
 import { PositionPreviewRef } from './position-preview.ts';
@@ -44,7 +44,7 @@ const PathRef = builder.enumType('TransactionPath', {
 
 const BORROW_APY = 'Borrow APY of the market before and after: new debt and repayments move it.';
 
-const LeveragePreviewRef = builder.objectRef<ShownPreview>('LeveragePreview').implement({
+const LeveragePreviewRef = builder.objectRef<LeveragePreviewView>('LeveragePreview').implement({
   description:
     'A preview of opening a position at current prices. Nothing is built and no wallet is needed; a plan takes fresh quotes.',
   interfaces: [EstimateRef],
@@ -88,7 +88,7 @@ const LeveragePreviewRef = builder.objectRef<ShownPreview>('LeveragePreview').im
   }),
 });
 
-const LeveragePlanRef = builder.objectRef<ShownLeveragePlan>('LeveragePlan').implement({
+const LeveragePlanRef = builder.objectRef<LeveragePlanView>('LeveragePlan').implement({
   description:
     'A plan that opens or manages a leveraged position. Sign the approvals first, then the transaction; `calls` has them in this order.',
   interfaces: [EstimateRef, TransactionPlanRef],
@@ -128,7 +128,7 @@ const LeveragePlanRef = builder.objectRef<ShownLeveragePlan>('LeveragePlan').imp
       type: LiquidationRef,
       nullable: true,
       description: 'The price at which the managed position could be liquidated as it stands.',
-      resolve: ({ plan }) => shownLiquidation(liquidationBeforeOf(plan)),
+      resolve: ({ plan }) => formatLiquidation(liquidationBeforeOf(plan)),
     }),
     amountFlashLoan: t.expose('amountFlashLoan', {
       type: 'Decimal',

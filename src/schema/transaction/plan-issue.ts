@@ -60,7 +60,7 @@ export const PlanIssueRef = builder.objectRef<Issue & OnChain>('PlanIssue').impl
       type: 'Decimal',
       nullable: true,
       description: 'Slippage that was asked for, basis points; `null` = slippage is not in question.',
-      resolve: ({ asked }) => (asked === undefined ? null : bpsOfRatio(asked)),
+      resolve: ({ requested }) => (requested === undefined ? null : bpsOfRatio(requested)),
     }),
     effectiveSlippageBps: t.field({
       type: 'Decimal',

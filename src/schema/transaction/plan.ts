@@ -1,4 +1,4 @@
-import { receivedAmounts, type ShownAmount, type ShownPlanBase } from '../../resolvers/transaction/estimate.ts';
+import { type AmountView, type PlanBaseView, receivedAmounts } from '../../resolvers/transaction/estimate.ts';
 import { MAX_PLAN_CALLS } from '../../shared/contract/list-bounds.ts';
 import { formatUnitsPlain } from '../../shared/decimal.ts';
 import { builder } from '../builder.ts';
@@ -6,7 +6,7 @@ import { TokenRef } from '../refs.ts';
 import { sendCallsParameters, UnsignedCallRef } from './call.ts';
 import { EstimateRef } from './estimate.ts';
 
-const TokenAmountRef = builder.objectRef<ShownAmount>('TokenAmount').implement({
+const TokenAmountRef = builder.objectRef<AmountView>('TokenAmount').implement({
   description: 'An amount of one token.',
   fields: (t) => ({
     token: t.expose('token', { type: TokenRef, description: 'The token.' }),
@@ -19,7 +19,7 @@ const TokenAmountRef = builder.objectRef<ShownAmount>('TokenAmount').implement({
   }),
 });
 
-export const TransactionPlanRef = builder.interfaceRef<ShownPlanBase>('TransactionPlan').implement({
+export const TransactionPlanRef = builder.interfaceRef<PlanBaseView>('TransactionPlan').implement({
   description:
     'Unsigned calls for one wallet, tried out on the newest state. Nothing is signed or sent by this service. A plan belongs to one wallet and to one moment: it has no `id`, and after `expiresAt` it is built anew.',
   interfaces: [EstimateRef],

@@ -1,20 +1,20 @@
 import {
   collateralAmount,
+  type ExitView,
   equityOf,
   exitOf,
   liquidationOfPosition,
   loanAmount,
-  type ShownExit,
-  type ShownPosition,
+  type PositionPreviewView,
 } from '../../resolvers/transaction/position-preview.ts';
 import { type Decimal, formatPct, toFixedHalfUp } from '../../shared/decimal.ts';
 import { leverageOf } from '../../transactions/index.ts';
 import { builder } from '../builder.ts';
 import { gapsOf } from '../common/gaps.ts';
-import { LiquidationRef, shownLiquidation } from './estimate.ts';
+import { formatLiquidation, LiquidationRef } from './estimate.ts';
 import { SwapSourceRef } from './swap-source.ts';
 
-const ExitRef = builder.objectRef<ShownExit>('ExitNow').implement({
+const ExitRef = builder.objectRef<ExitView>('ExitNow').implement({
   description: 'The cost of selling all collateral again at once, quoted live.',
   fields: (t) => ({
     lossLoan: t.field({
@@ -41,17 +41,17 @@ const ExitRef = builder.objectRef<ShownExit>('ExitNow').implement({
         'Days until the expected yield has earned the costs of entry and exit, 1 place. A gap with the reason `NONE` says that it never does.',
       resolve: ({ breakEven }) => (breakEven.days ? toFixedHalfUp(breakEven.days, 1) : null),
     }),
-    gaps: t.field(gapsOf<ShownExit>(({ gaps }) => gaps, 'Every field of the exit that is `null`')),
+    gaps: t.field(gapsOf<ExitView>(({ gaps }) => gaps, 'Every field of the exit that is `null`')),
   }),
 });
 
 const pctOrNull = (pct: Decimal | undefined): string | null => (pct ? formatPct(pct) : null);
-const leverageText = ({ preview }: ShownPosition, places: number): string | null => {
+const leverageText = ({ preview }: PositionPreviewView, places: number): string | null => {
   const leverage = leverageOf(preview);
   return leverage ? toFixedHalfUp(leverage, places) : null;
 };
 
-export const PositionPreviewRef = builder.objectRef<ShownPosition>('PositionPreview').implement({
+export const PositionPreviewRef = builder.objectRef<PositionPreviewView>('PositionPreview').implement({
   description:
     'A position after the expected fill of its swaps. `gaps` of the preview or plan tell of a field that is `null`, e.g. `position.leverage`.',
   fields: (t) => ({
@@ -136,7 +136,7 @@ export const PositionPreviewRef = builder.objectRef<ShownPosition>('PositionPrev
       type: LiquidationRef,
       nullable: true,
       description: 'The price at which the position could be liquidated.',
-      resolve: (position) => shownLiquidation(liquidationOfPosition(position)),
+      resolve: (position) => formatLiquidation(liquidationOfPosition(position)),
     }),
     exitNow: t.field({
       type: ExitRef,

@@ -1,4 +1,5 @@
-import { BadRequestError } from '../errors.ts';
+import type { SurfaceNames } from '../contract/surface-names.ts';
+import { BadRequestError, namedError } from '../errors.ts';
 import type { MANAGE_ACTIONS } from '../vocabulary.ts';
 
 type ManageAction = (typeof MANAGE_ACTIONS)[number];
@@ -7,7 +8,7 @@ type Field = 'amount' | 'payToken' | 'full' | 'leverage' | 'desiredLtv' | 'minAm
 interface FieldRule {
   readonly required: readonly Field[];
   readonly optional: readonly Field[];
-  readonly hint: string;
+  hint(names: SurfaceNames): string;
 }
 
 /** The optional fields of each action. A field that an action ignores is refused, because the caller expects an effect. */
@@ -15,25 +16,30 @@ const RULES: Readonly<Record<ManageAction, FieldRule>> = {
   close: {
     required: [],
     optional: ['amount', 'minAmountOut'],
-    hint: 'close takes amount, of the collateral, to sell a part; without it, it sells all and repays all debt.',
+    hint: () => 'close takes amount, of the collateral, to sell a part; without it, it sells all and repays all debt.',
   },
   increase_leverage: {
     required: [],
     optional: ['leverage', 'desiredLtv', 'minAmountOut'],
-    hint: 'increase_leverage takes exactly one of leverage and desiredLtv.',
+    hint: ({ actions, input }) =>
+      `${actions.increase_leverage} takes exactly one of leverage and ${input('desiredLtv')}.`,
   },
   add_collateral: {
     required: ['amount', 'payToken'],
     optional: ['minAmountOut'],
-    hint: 'add_collateral takes amount and payToken.',
+    hint: ({ actions }) => `${actions.add_collateral} takes amount and payToken.`,
   },
-  remove_collateral: { required: ['amount'], optional: [], hint: 'remove_collateral takes amount, of the collateral.' },
+  remove_collateral: {
+    required: ['amount'],
+    optional: [],
+    hint: ({ actions }) => `${actions.remove_collateral} takes amount, of the collateral.`,
+  },
   repay: {
     required: [],
     optional: ['amount', 'payToken', 'full', 'minAmountOut'],
-    hint: 'repay takes payToken and amount, or full: true for the whole debt.',
+    hint: ({ repayAll }) => `repay takes payToken and amount, or ${repayAll} for the whole debt.`,
   },
-  borrow: { required: ['amount'], optional: [], hint: 'borrow takes amount, of the loan token.' },
+  borrow: { required: ['amount'], optional: [], hint: () => 'borrow takes amount, of the loan token.' },
 };
 
 /** Actions with a swap, which take the bounds of its loss. */
@@ -60,10 +66,13 @@ export interface GivenTarget {
  */
 export function requireOneTarget({ leverage, desiredLtv }: GivenTarget): void {
   if ((leverage === undefined) !== (desiredLtv === undefined)) return;
-  throw new BadRequestError('Send exactly one of leverage (e.g. 5) and desiredLtv (percent, e.g. "80").', {
-    field: 'leverage',
-    limit: { exactlyOneOf: ['leverage', 'desiredLtv'] },
-  });
+  throw namedError(
+    ({ input }) =>
+      new BadRequestError(`Send exactly one of leverage (e.g. 5) and ${input('desiredLtv')} (percent, e.g. "80").`, {
+        field: 'leverage',
+        limit: { exactlyOneOf: ['leverage', input('desiredLtv')] },
+      }),
+  );
 }
 
 /**
@@ -78,7 +87,7 @@ export function checkManageFields(input: GivenFields): void {
       limit: { min: 0 },
     });
   }
-  const { required, optional, hint } = RULES[input.action];
+  const { required, optional } = RULES[input.action];
   const given: Readonly<Record<Field, boolean>> = {
     amount: input.amount !== undefined,
     payToken: input.payToken !== undefined,
@@ -89,16 +98,30 @@ export function checkManageFields(input: GivenFields): void {
   };
   for (const field of Object.keys(given) as Field[]) {
     const isTaken = required.includes(field) || optional.includes(field);
-    if (given[field] && !isTaken) throw refusal(field, `${input.action} does not take ${field}. ${hint}`, input.action);
-    if (!given[field] && required.includes(field)) throw refusal(field, `${field} is missing. ${hint}`, input.action);
+    if (given[field] && !isTaken) {
+      throw refusal(
+        field,
+        input.action,
+        (names) => `${names.actions[input.action]} does not take ${names.input(field)}. `,
+      );
+    }
+    if (!given[field] && required.includes(field)) {
+      throw refusal(field, input.action, (names) => `${names.input(field)} is missing. `);
+    }
   }
   if (input.action === 'repay' && input.full !== true && (!given.amount || !given.payToken)) {
-    throw refusal(given.amount ? 'payToken' : 'amount', hint, input.action);
+    throw refusal(given.amount ? 'payToken' : 'amount', input.action, () => '');
   }
 }
 
-function refusal(field: string, message: string, action: ManageAction): BadRequestError {
-  const { required, optional } = RULES[action];
+function refusal(field: string, action: ManageAction, why: (names: SurfaceNames) => string): BadRequestError {
+  const { required, optional, hint } = RULES[action];
   const takes = [...required, ...optional, 'slippage', ...(SWAPPING.includes(action) ? ['maxSwapLossPct'] : [])];
-  return new BadRequestError(message, { field, limit: { action, takes } });
+  return namedError(
+    (names) =>
+      new BadRequestError(`${why(names)}${hint(names)}`, {
+        field,
+        limit: { action: names.actions[action], takes: takes.map(names.input) },
+      }),
+  );
 }

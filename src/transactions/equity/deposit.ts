@@ -120,7 +120,6 @@ export async function planDeposit(
 }
 
 /** Path for leaving a vault whose yield market is closed. */
-const EXIT_PATH = '/v1/partner/equity/exit/build';
 
 /** Read the vault and, where a user signs, the wallet at one block. */
 async function readDeposit(
@@ -139,7 +138,7 @@ async function readDeposit(
   });
   if (user) await requireWallet(reader, chain, user, read.owner());
   const deployment = read.deployment();
-  requireOpenMarket(vault.yieldMarket, deployment, EXIT_PATH);
+  requireOpenMarket(vault.yieldMarket, deployment, 'vault');
   const stock = read.stock();
   const [, borrowShares, collateral] = user ? required(read.position()) : [0n, 0n, 0n];
   const held = user && { collateral, debt: debtOf(stock, borrowShares) };

@@ -84,16 +84,23 @@ export async function sellLegs(
     ...legs.loops.map((loop) => sell(loop, chain.contracts.flashLeverage)),
   ]);
   const floored = withSharedFloor(quoted, minAmountOut) as typeof quoted;
-  const covering = <L extends HeldLeg>(leg: L, swap: PlannedSwap, requested: Sale['requested']): L & Sale => {
-    const { field, value } = requested;
-    requireCoversDebt(swap, leg.debt, `Selling all ${leg.token.symbol} of ${field} ${value}`, requested);
+  const covering = <L extends HeldLeg>(
+    leg: L,
+    swap: PlannedSwap,
+    owner: string,
+    requested: Sale['requested'],
+  ): L & Sale => {
+    requireCoversDebt(swap, leg.debt, `Selling all ${leg.token.symbol} of ${owner}`, requested);
     return { ...leg, swap: withMinimum(swap, leg.debt), requested };
   };
   // A position without a swap cannot be: both lists have one entry per leg.
   const loops = legs.loops.map((loop, i) =>
-    covering(loop, floored[i + 1] as PlannedSwap, { field: 'yieldPositionIds', value: String(loop.id) }),
+    covering(loop, floored[i + 1] as PlannedSwap, `position ${loop.id}`, {
+      field: 'yieldPositionIds',
+      value: String(loop.id),
+    }),
   );
-  const stock = covering(legs.stock, floored[0], { field: 'strategyId', value: vault.id });
+  const stock = covering(legs.stock, floored[0], `the vault ${vault.id}`, { field: 'strategyId', value: vault.id });
   const raisedFrom = (swaps: readonly PlannedSwap[]) =>
     heldSlippage(
       slippage,

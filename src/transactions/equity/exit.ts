@@ -3,6 +3,7 @@ import type { EquityPosition } from '../../domain/equity/position.ts';
 import type { HeldPosition, HeldStock, WalletHoldings } from '../../domain/position/types.ts';
 import type { ComposedWallet } from '../../domain/position/wallet.ts';
 import type { Decimal } from '../../shared/decimal.ts';
+import { namedError } from '../../shared/errors.ts';
 import { requireAgreement, requireManaged } from '../deployment-guards.ts';
 import { type BuilderDeps, tokenUsdPrices } from '../deps.ts';
 import { NotEligibleError } from '../errors.ts';
@@ -175,11 +176,13 @@ function requireOpenPosition(
   const position = composed.equityPositions.find(({ strategyId }) => strategyId === vault.id);
   const held = holdings.stocks.find(({ marketId }) => marketId === vault.stockMarket.id);
   if (position && held && held.collateral > 0n) return { position, held };
-  const pointer = `/v1/partner/positions/${holdings.wallet}?chainId=${chain.chainId}`;
-  throw new NotEligibleError(
-    `${holdings.wallet} has no position in the vault ${vault.id}: its stock market holds no ${vault.stock.symbol} of it. See ${pointer} for its positions.`,
-    { reason: 'nothing_to_do', pointer },
-  );
+  throw namedError(({ places }) => {
+    const pointer = places.positions(holdings.wallet, chain.chainId);
+    return new NotEligibleError(
+      `${holdings.wallet} has no position in the vault ${vault.id}: its stock market holds no ${vault.stock.symbol} of it. See ${pointer} for its positions.`,
+      { reason: 'nothing_to_do', pointer },
+    );
+  });
 }
 
 /** The wallet's positions, without the loops of other vaults. */

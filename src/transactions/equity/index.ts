@@ -1,3 +1,4 @@
+import type { SurfaceNames } from '../../shared/contract/surface-names.ts';
 import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import type { BuilderDeps } from '../deps.ts';
 import { requireSigner } from '../guards.ts';
@@ -31,7 +32,7 @@ export interface PreviewedDeposit {
   readonly terms: DepositTerms;
   readonly slippage: EffectiveSlippage;
   readonly issues: readonly Issue[];
-  readonly note: string;
+  note(names: SurfaceNames): string;
 }
 
 /** Preview a deposit; needs no wallet. @throws as `findVault` and `planDeposit` */
@@ -40,7 +41,7 @@ export async function previewVaultDeposit(deps: BuilderDeps, input: DepositInput
   const planned = await withVenues(deps, (attempt) => planDeposit(attempt, found, input));
   const { terms, slippage, notes } = planned;
   const issues = [...planned.issues, ...slippageIssues(slippage)];
-  return { terms, slippage, issues, note: previewNote(terms.preview, slippage, notes) };
+  return { terms, slippage, issues, note: (names) => previewNote(terms.preview, slippage, notes, names) };
 }
 
 /** Build the batch of a deposit for the user who signs it. @throws as `findVault` and `buildDeposit` */

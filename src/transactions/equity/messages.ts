@@ -1,11 +1,17 @@
 import type { EquityVault } from '../../catalog/types.ts';
+import type { SurfaceNames } from '../../shared/contract/surface-names.ts';
 import { slippageNote } from '../messages.ts';
-import { slippageIssues } from '../quote/slippage.ts';
+import { issueIn, slippageIssues } from '../quote/slippage.ts';
 import type { EffectiveSlippage } from '../types.ts';
 import type { DepositPreview } from './types.ts';
 
 /** Name the assumptions of a previewed deposit (`notes`: beside its own numbers), and a capped slippage. */
-export function previewNote(preview: DepositPreview, slippage: EffectiveSlippage, notes: readonly string[]): string {
+export function previewNote(
+  preview: DepositPreview,
+  slippage: EffectiveSlippage,
+  notes: readonly string[],
+  names: SurfaceNames,
+): string {
   const { stock } = preview;
   return [
     'Numbers assume that every swap fills at its quote; nothing was signed or sent.',
@@ -17,7 +23,7 @@ export function previewNote(preview: DepositPreview, slippage: EffectiveSlippage
         ]),
     ...notes,
     ...slippageNote(slippage),
-    ...slippageIssues(slippage).map(({ message }) => message),
+    ...slippageIssues(slippage).map((issue) => issueIn(issue, names).message),
   ].join(' ');
 }
 

@@ -1,7 +1,7 @@
 import type { EquityVault } from '../../catalog/types.ts';
 import type { LoopMatch } from '../../domain/equity/loops.ts';
 import type { HeldPosition } from '../../domain/position/types.ts';
-import { BadRequestError } from '../../shared/errors.ts';
+import { BadRequestError, namedError } from '../../shared/errors.ts';
 import { AmbiguousYieldLoopsError } from './errors.ts';
 
 export interface LoopChoice {
@@ -28,7 +28,10 @@ export function selectLoops({ vault, match, own, requested }: LoopChoice): reado
   const liveOf = (ids: readonly number[]) => live.filter(({ id }) => ids.includes(id));
   if (requested === undefined) {
     if (match.match === 'ambiguous') {
-      throw new AmbiguousYieldLoopsError({ field: FIELD, vaultId: vault.id, candidates: match.candidateIds });
+      throw namedError(
+        (names) =>
+          new AmbiguousYieldLoopsError({ field: FIELD, vaultId: vault.id, candidates: match.candidateIds }, names),
+      );
     }
     return liveOf(match.loopIds);
   }
@@ -38,12 +41,21 @@ export function selectLoops({ vault, match, own, requested }: LoopChoice): reado
   const hint =
     candidates.length === 0 ? 'Leave the field out: no loop can be its own.' : `Send some of ${candidates.join(', ')}.`;
   if (requested.length === 0) {
-    throw new BadRequestError(`${FIELD} is empty. ${hint}`, { field: FIELD, limit: { candidates } });
+    throw namedError(
+      ({ input }) => new BadRequestError(`${input(FIELD)} is empty. ${hint}`, { field: FIELD, limit: { candidates } }),
+    );
   }
   const named = new Set<number>();
   for (const id of requested) {
     const refuse = (why: string) =>
-      new BadRequestError(`${FIELD}: ${why} ${hint}`, { field: FIELD, value: String(id), limit: { candidates } });
+      namedError(
+        ({ input }) =>
+          new BadRequestError(`${input(FIELD)}: ${why} ${hint}`, {
+            field: FIELD,
+            value: String(id),
+            limit: { candidates },
+          }),
+      );
     if (named.has(id)) throw refuse(`${id} is named twice.`);
     named.add(id);
     if (!candidates.includes(id)) throw refuse(`position ${id} is not an open yield loop of this vault.`);

@@ -1,5 +1,5 @@
 import type { Chain, EquityVault } from '../../catalog/types.ts';
-import { BadRequestError } from '../../shared/errors.ts';
+import { BadRequestError, namedError } from '../../shared/errors.ts';
 import { type Address, type ChainId, EQUITY_PREFIX, type MarketId, type StrategyId } from '../../shared/ids.ts';
 import { NotEligibleError } from '../errors.ts';
 
@@ -37,13 +37,19 @@ export function findVault(
   }
   const loopId = strategyId as string as MarketId;
   if (chains.some(({ markets }) => markets.some(({ id, kind }) => kind === 'loop' && id === loopId))) {
-    throw new NotEligibleError(
-      `${strategyId} is a leverage strategy, not an equity vault. Use /v1/partner/leverage for it, or send a vault id: it starts with "${EQUITY_PREFIX}".`,
-      { reason: 'not_equity_vault', pointer: '/v1/partner/leverage/simulate' },
+    throw namedError(
+      ({ places }) =>
+        new NotEligibleError(
+          `${strategyId} is a leverage strategy, not an equity vault. Use ${places.leverage} for it, or send a vault id: it starts with "${EQUITY_PREFIX}".`,
+          { reason: 'not_equity_vault', pointer: places.leveragePreview },
+        ),
     );
   }
-  throw new BadRequestError(
-    `No equity vault has the id ${strategyId}. Send an id that starts with "${EQUITY_PREFIX}" from /v1/strategies?chainId=${served[0]}.`,
-    { field: 'strategyId', value: strategyId },
+  throw namedError(
+    ({ places }) =>
+      new BadRequestError(
+        `No equity vault has the id ${strategyId}. Send an id that starts with "${EQUITY_PREFIX}" from ${places.strategies(served[0])}.`,
+        { field: 'strategyId', value: strategyId },
+      ),
   );
 }

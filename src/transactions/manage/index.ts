@@ -1,7 +1,7 @@
 import type { Chain, Market, Token } from '../../catalog/types.ts';
 import { ChainReadError } from '../../chain/rpc/errors.ts';
 import type { ChainFacts } from '../../domain/facts.ts';
-import { BadRequestError } from '../../shared/errors.ts';
+import { BadRequestError, namedError } from '../../shared/errors.ts';
 import { checkManageFields } from '../../shared/input/manage-fields.ts';
 import { requireAgreement, requireManaged, requireOperator, requireSound } from '../deployment-guards.ts';
 import { type BuilderDeps, composedMarket, feedsOf, ratesOf } from '../deps.ts';
@@ -45,7 +45,6 @@ const LEAVING: readonly ManageAction[] = ['close', 'repay'];
 /** Actions that borrow more, or leave less collateral for the debt. */
 const ADDING_RISK: readonly ManageAction[] = ['increase_leverage', 'borrow', 'remove_collateral'];
 /** Path for leaving a vault, for the refusal of its loops. */
-const EXIT_PATH = '/v1/partner/equity/exit/build';
 
 /**
  * Build the unsigned transaction that manages or closes a position.
@@ -65,9 +64,12 @@ export async function buildManagePlan(
 /** @throws BadRequestError for a position on another market than the caller names */
 function requireMarket({ id, chainId, user, marketId }: ManageInput, market: Market): void {
   if (marketId === undefined || marketId === market.id) return;
-  throw new BadRequestError(
-    `Position ${id} of ${user} on chain ${chainId} is on the market ${market.id}, not on ${marketId}. Send the id of a position from /v1/partner/positions/${user}?chainId=${chainId}.`,
-    { field: 'positionId', value: `${chainId}-${marketId}-${id}` },
+  throw namedError(
+    ({ places }) =>
+      new BadRequestError(
+        `Position ${id} of ${user} on chain ${chainId} is on the market ${market.id}, not on ${marketId}. Send the id of a position from ${places.positions(user, chainId)}.`,
+        { field: 'positionId', value: `${chainId}-${marketId}-${id}` },
+      ),
   );
 }
 
@@ -92,9 +94,12 @@ async function manageOnce(
     chain.equityVaults.length === 0 ? null : deps.vaultOf(chain.chainId, user, id),
   ]);
   if (vault !== null) {
-    throw new NotEligibleError(
-      `Position ${id} belongs to the equity vault ${vault} and is not managed alone: unwind the vault with ${EXIT_PATH}.`,
-      { reason: 'equity_vault', pointer: EXIT_PATH },
+    throw namedError(
+      ({ places }) =>
+        new NotEligibleError(
+          `Position ${id} belongs to the equity vault ${vault} and is not managed alone: unwind the vault with ${places.equityExit}.`,
+          { reason: 'equity_vault', pointer: places.equityExit },
+        ),
     );
   }
   const { market } = binding;

@@ -1,7 +1,9 @@
 import type { Market, Token } from '../../catalog/types.ts';
 import { beforeDepositFee } from '../../domain/leverage/fees.ts';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
+import type { SurfaceNames } from '../../shared/contract/surface-names.ts';
 import { Decimal, formatUnitsPlain, toFixedHalfUp } from '../../shared/decimal.ts';
+import { namedError } from '../../shared/errors.ts';
 import { type Alternative, type NamedToken, NotEligibleError } from '../errors.ts';
 import { loanInCollateral, ltvPctOf } from '../preview/ltv.ts';
 import type { PositionState } from '../types.ts';
@@ -55,15 +57,21 @@ export function nothingToIncrease(
 ): NotEligibleError {
   const now = ltvPctOf(position, price);
   const alternatives = waysDown(market, position, price, targetLtvPct, depositFee);
-  const ways = alternatives.map(
-    ({ action, amount, token, thenRepay }) =>
-      `${action} with amount ${amount} (${token.symbol})${thenRepay ? ' and then repay with its proceeds' : ''}`,
-  );
-  return new NotEligibleError(
-    `The position stands at an LTV of ${now ? toFixedHalfUp(now, 2) : 'over 100'} % already: there is nothing to increase. Send a higher target${
-      ways.length === 0 ? '' : `; to come down to ${toFixedHalfUp(targetLtvPct, 2)} %: ${ways.join(', or ')}`
-    }.`,
-    { reason: 'nothing_to_do', alternatives: alternatives.length === 0 ? undefined : alternatives },
+  const waysIn = ({ actions }: SurfaceNames) =>
+    alternatives.map(
+      ({ action, amount, token, thenRepay }) =>
+        `${actions[action]} with amount ${amount} (${token.symbol})${thenRepay ? ' and then repay with its proceeds' : ''}`,
+    );
+  return namedError(
+    (names) =>
+      new NotEligibleError(
+        `The position stands at an LTV of ${now ? toFixedHalfUp(now, 2) : 'over 100'} % already: there is nothing to increase. Send a higher target${
+          alternatives.length === 0
+            ? ''
+            : `; to come down to ${toFixedHalfUp(targetLtvPct, 2)} %: ${waysIn(names).join(', or ')}`
+        }.`,
+        { reason: 'nothing_to_do', alternatives: alternatives.length === 0 ? undefined : alternatives },
+      ),
   );
 }
 

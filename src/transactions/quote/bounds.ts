@@ -7,7 +7,7 @@ import { MAX_SWAP_LOSS_PCT } from './loss.ts';
 
 /** The most that all swaps and fees of an opening or increase may cost by default, percent of the equity. */
 export const MAX_TOTAL_LOSS_PCT: Decimal = new Decimal(2);
-const SHOWN_PLACES = 2;
+const PRINTED_PLACES = 2;
 
 /** One swap of a plan, with the price of its output. */
 export interface JudgedSwap {
@@ -44,7 +44,7 @@ function lossInLoan({ swap, outPrice }: JudgedSwap): bigint {
 function lossOfEquityPct(lost: bigint, equity: bigint): Decimal | undefined {
   if (equity <= 0n) return undefined;
   const pct = new Decimal(lost.toString()).times(HUNDRED).div(equity.toString());
-  return pct.decimalPlaces(SHOWN_PLACES, Decimal.ROUND_UP);
+  return pct.decimalPlaces(PRINTED_PLACES, Decimal.ROUND_UP);
 }
 
 /**
@@ -67,7 +67,7 @@ export function requireLossWithin(input: LossInput): void {
   const worst = swaps.map(({ swap }) => swap).find(({ lossPct }) => lossPct?.gt(MAX_SWAP_LOSS_PCT));
   if (worst?.lossPct) {
     const { tokenIn, tokenOut, lossPct } = worst;
-    const lost = lossPct.toFixed(SHOWN_PLACES, Decimal.ROUND_UP);
+    const lost = lossPct.toFixed(PRINTED_PLACES, Decimal.ROUND_UP);
     throw refusal(
       input,
       ofEquity,
@@ -83,7 +83,7 @@ export function requireLossWithin(input: LossInput): void {
 }
 
 function formatPctOf(pct: Decimal | undefined): string {
-  return pct ? `${pct.toFixed(SHOWN_PLACES)} % of the equity` : 'more than the equity';
+  return pct ? `${pct.toFixed(PRINTED_PLACES)} % of the equity` : 'more than the equity';
 }
 
 function refusal(

@@ -1,3 +1,4 @@
+import { REST_NAMES, type SurfaceNames } from '../../shared/contract/surface-names.ts';
 import { Decimal, ZERO } from '../../shared/decimal.ts';
 import type { EffectiveSlippage, Issue, PlannedSwap } from '../types.ts';
 
@@ -20,15 +21,21 @@ export function heldSlippage(
 /** Report an effective slippage below the requested one as a typed issue; nothing otherwise. */
 export function slippageIssues({ value, tightenedFrom }: EffectiveSlippage): readonly Issue[] {
   if (!tightenedFrom) return [];
-  const [limit, effective] = [tightenedFrom.toFixed(), value.toFixed()];
+  const [requested, effective] = [tightenedFrom.toFixed(), value.toFixed()];
   return [
-    {
-      kind: 'SLIPPAGE_TIGHTENED',
-      asked: limit,
-      effective,
-      message: `Of the slippage ${limit} only ${effective} holds: a fill below that would break the contracts' limit and reverts. Ask for less leverage, or for a smaller size, to allow more.`,
-    },
+    { kind: 'SLIPPAGE_TIGHTENED', requested, effective, message: tightenedMessage(requested, effective, REST_NAMES) },
   ];
+}
+
+/** Write an issue with the names of a surface; its `message` has those of REST. */
+export function issueIn(issue: Issue, names: SurfaceNames): Issue {
+  const { requested, effective } = issue;
+  if (requested === undefined || effective === undefined) return issue;
+  return { ...issue, message: tightenedMessage(requested, effective, names) };
+}
+
+function tightenedMessage(requested: string, effective: string, { slippage }: SurfaceNames): string {
+  return `Of ${slippage.name} ${slippage.value(requested)} only ${slippage.value(effective)} holds: a fill below that would break the contracts' limit and reverts. Ask for less leverage, or for a smaller size, to allow more.`;
 }
 
 function slackOf({ minOut, expectedOut }: PlannedSwap): Decimal {

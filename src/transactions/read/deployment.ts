@@ -3,6 +3,7 @@ import type { Chain, Market } from '../../catalog/types.ts';
 import { DEFAULT_DEPOSIT_FEE, DEFAULT_YIELD_FEE } from '../../domain/leverage/fees.ts';
 import type { LtvLimits } from '../../domain/leverage/limits.ts';
 import { limitsOf } from '../../domain/market/statics.ts';
+import { namedError } from '../../shared/errors.ts';
 import { NotEligibleError } from '../errors.ts';
 import { type ReadPlan, readOf } from './reads.ts';
 
@@ -97,14 +98,17 @@ export function requireUnpaused({ isPaused }: Pick<Deployment, 'isPaused'>): voi
 
 /**
  * Refuse a new position while the contract is paused, or on a market that it does not support.
- * @param exit where what is open can still be left, when it is not where positions are managed
+ * @param exit whether open positions are left through the exit of the vault, and not where positions are managed
  * @throws NotEligibleError
  */
-export function requireOpenMarket(market: Market, deployment: Deployment, exit?: string): void {
+export function requireOpenMarket(market: Market, deployment: Deployment, exit?: 'vault'): void {
   requireUnpaused(deployment);
   if (deployment.isSupported !== false) return;
-  throw new NotEligibleError(
-    `The market ${market.id} is closed to new positions. Open positions can still be left${exit === undefined ? '' : ` through ${exit}`}.`,
-    { reason: 'market_closed', rule: 'unsupported', pointer: exit },
+  throw namedError(
+    ({ places: { equityExit } }) =>
+      new NotEligibleError(
+        `The market ${market.id} is closed to new positions. Open positions can still be left${exit === undefined ? '' : ` through ${equityExit}`}.`,
+        { reason: 'market_closed', rule: 'unsupported', pointer: exit && equityExit },
+      ),
   );
 }

@@ -10,7 +10,7 @@ import type { OracleFeed } from '../../domain/facts.ts';
 import { priceAsOfMs } from '../../domain/market/price-age.ts';
 import type { ReadAt } from '../../domain/position/types.ts';
 import { datedFeeds, type FeedDates, planBuildFeedDates } from './price-feeds.ts';
-import { type ReadPlan, readOf, required, type SeenBlock } from './reads.ts';
+import { type BlockOfReading, type ReadPlan, readOf, required } from './reads.ts';
 
 /** The five parameters of a market as contracts take them. */
 export function paramsOf(market: Market): MarketParams {
@@ -83,7 +83,7 @@ export function pricedAt({ readAt: { blockTimeMs, blockNumber }, feeds }: LiveMa
 }
 
 /** Fold the answers of `planMarket`. @throws ChainReadError when the market or its price cannot be read */
-export function foldMarket(market: Market, answers: MarketAnswers, block: SeenBlock, nowMs = 0): LiveMarket {
+export function foldMarket(market: Market, answers: MarketAnswers, block: BlockOfReading, nowMs = 0): LiveMarket {
   const { timestamp, number } = block;
   const [row, rateAtTarget, price, idle, dates] = answers;
   const [totalSupplyAssets, totalSupplyShares, totalBorrowAssets, totalBorrowShares, lastUpdate, fee] = required(row);

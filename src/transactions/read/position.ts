@@ -2,7 +2,7 @@ import { flashLeverageAbi, userProxyAbi } from '../../abi/flash-leverage.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import type { Chain, Market } from '../../catalog/types.ts';
 import type { OracleFeed } from '../../domain/facts.ts';
-import { BadRequestError } from '../../shared/errors.ts';
+import { BadRequestError, namedError } from '../../shared/errors.ts';
 import type { Address, Hex, MarketId } from '../../shared/ids.ts';
 import { NotEligibleError } from '../errors.ts';
 import type { PayToken, PositionState } from '../types.ts';
@@ -62,9 +62,12 @@ export function createPositionDirectory(): PositionDirectory {
       const [found, named] = answers;
       if (!found) {
         await requireWallet(reader, chain, user, named);
-        throw new BadRequestError(
-          `${user} has no position ${id} on chain ${chain.chainId}. Send an id from /v1/partner/positions/${user}?chainId=${chain.chainId}.`,
-          { field: 'id', value: String(id) },
+        throw namedError(
+          ({ places }) =>
+            new BadRequestError(
+              `${user} has no position ${id} on chain ${chain.chainId}. Send an id from ${places.positions(user, chain.chainId)}.`,
+              { field: 'id', value: String(id) },
+            ),
         );
       }
       const market = chain.markets.find((candidate) => candidate.id === (found.marketId.toLowerCase() as MarketId));
@@ -120,10 +123,13 @@ export async function readManaged(
   const { open, amountDepositedInLoanToken: basis } = found;
   const [, borrowShares, collateral] = required(read.held());
   if (!open || collateral === 0n) {
-    throw new NotEligibleError(`Position ${id} was ${open ? 'liquidated' : 'closed'}: there is nothing to manage.`, {
-      reason: open ? 'position_liquidated' : 'position_closed',
-      pointer: `/v1/partner/positions/${user}?chainId=${chain.chainId}`,
-    });
+    throw namedError(
+      ({ places }) =>
+        new NotEligibleError(`Position ${id} was ${open ? 'liquidated' : 'closed'}: there is nothing to manage.`, {
+          reason: open ? 'position_liquidated' : 'position_closed',
+          pointer: places.positions(user, chain.chainId),
+        }),
+    );
   }
   const live = read.live();
   const position = { id, borrowShares, collateral, debt: debtOf(live, borrowShares), basis };

@@ -36,11 +36,11 @@ export function readOf<
 export interface ReadPlan<T> {
   readonly reads: readonly Read<unknown>[];
   /** @throws ChainReadError when an answer is missing without which nothing can be built */
-  fold(answers: readonly unknown[], block: SeenBlock): T;
+  fold(answers: readonly unknown[], block: BlockOfReading): T;
 }
 
 /** The block of a reading, or of a simulation, which has no number yet. */
-export type SeenBlock = Pick<BlockRef, 'timestamp'> & Partial<BlockRef>;
+export type BlockOfReading = Pick<BlockRef, 'timestamp'> & Partial<BlockRef>;
 
 type Plans = Readonly<Record<string, ReadPlan<unknown>>>;
 /** Each plan is folded on demand, so that the caller decides the order of refusals. */
@@ -61,7 +61,7 @@ export async function readPlans<P extends Plans>(reader: LatestReader, plans: P)
 }
 
 /** Hand each plan its share of the answers. */
-export function foldPlans<P extends Plans>(plans: P, answers: readonly unknown[], block: SeenBlock): Folded<P> {
+export function foldPlans<P extends Plans>(plans: P, answers: readonly unknown[], block: BlockOfReading): Folded<P> {
   let from = 0;
   const folded = Object.entries(plans).map(([key, plan]) => {
     const own = answers.slice(from, from + plan.reads.length);

@@ -1,4 +1,5 @@
 import type { Chain } from '../../catalog/types.ts';
+import { namedError } from '../../shared/errors.ts';
 import { NotSimulatedError } from '../errors.ts';
 import type { Issue, PayToken } from '../types.ts';
 
@@ -27,7 +28,9 @@ export function unsimulatedIssue(
       message: `NOT_SIMULATED: the ${what} could not be simulated: the wallet lacks ${pays?.token.symbol ?? 'its token'}, and it cannot be lent to the wallet in simulation. Build again when the funds have arrived.`,
     };
   }
-  if (!takesRiskBack || allowUnsimulated !== true) throw new NotSimulatedError(chain.chainId, takesRiskBack);
+  if (!takesRiskBack || allowUnsimulated !== true) {
+    throw namedError((names) => new NotSimulatedError(chain.chainId, takesRiskBack, names));
+  }
   return {
     kind: 'NOT_SIMULATED',
     message: `NOT_SIMULATED: no node of the chain can simulate the ${what}, and allowUnsimulated accepts that. The plan alone says what it does, and it may revert. Let the wallet simulate it before it signs.`,

@@ -3,7 +3,7 @@ import { seededWallet } from '../../../devnet/seed/wallets.ts';
 import { createDatabase, type Database } from '../../../src/database/client.ts';
 import { createKeyAdmin, type KeyAdmin } from '../../../src/keys/admin.ts';
 import { VERDICT_TTL_MS } from '../../../src/keys/service.ts';
-import { ASK_AGAIN_MS } from '../../../src/keys/verdicts.ts';
+import { RECHECK_MS } from '../../../src/keys/verdicts.ts';
 import { createDueTimers } from '../../support/due-timers.ts';
 import { type OwnPostgres, startOwnPostgres } from '../../support/process/own-postgres.ts';
 import { PARTNER, startService, type TestService } from '../../support/service.ts';
@@ -117,7 +117,7 @@ describe('a stream that was opened with a key', () => {
       return event;
     });
     const wait = () => {
-      later(ASK_AGAIN_MS);
+      later(RECHECK_MS);
       return endedMs;
     };
     await expect.poll(wait).toBeGreaterThanOrEqual(checkedMs + GRACE_SEC * 1_000);

@@ -1,0 +1,117 @@
+import { REST_NAMES, type SurfaceNames } from '../../shared/contract/surface-names.ts';
+import { Decimal } from '../../shared/decimal.ts';
+import { AppError } from '../../shared/errors.ts';
+import { type Issue, issueIn, type ManageAction, type ManageInput } from '../../transactions/index.ts';
+import type { AppContext } from '../common/context.ts';
+
+/** Where an input of the builders stands in the arguments of a field. */
+export type InputPaths = Readonly<Record<string, string>>;
+
+const SHARED: InputPaths = {
+  chainId: 'input.chainId',
+  strategyId: 'input.strategyId',
+  amount: 'input.amount',
+  payToken: 'input.payToken',
+  slippage: 'input.maxSlippageBps',
+  maxSwapLossPct: 'input.maxSwapLossPct',
+  minAmountOut: 'input.minAmountOut',
+  userAddress: 'wallet',
+};
+
+export const OPEN_PATHS: InputPaths = {
+  ...SHARED,
+  leverage: 'input.target.leverage',
+  desiredLtv: 'input.target.ltvPct',
+};
+
+export const EQUITY_PATHS: InputPaths = {
+  ...SHARED,
+  stockLtvPct: 'input.stockLtvPct',
+  yieldPositionIds: 'input.yieldPositionIndexes',
+};
+
+const ACTIONS: Readonly<Record<ManageAction, string>> = {
+  close: 'close',
+  increase_leverage: 'increaseLeverage',
+  add_collateral: 'addCollateral',
+  remove_collateral: 'removeCollateral',
+  repay: 'repay',
+  borrow: 'borrow',
+};
+
+/**
+ * Where the inputs of an action on a position stand.
+ * @param byId whether the position was named by its global id
+ */
+export function managePathsOf({ action, full }: Pick<ManageInput, 'action' | 'full'>, byId: boolean): InputPaths {
+  const input = `input.action.${full === true ? GRAPHQL_NAMES.repayAll : ACTIONS[action]}`;
+  return {
+    ...SHARED,
+    chainId: byId ? 'input.position.id' : 'input.position.at.chainId',
+    id: byId ? 'input.position.id' : 'input.position.at.positionIndex',
+    positionId: 'input.position.at.marketId',
+    amount: `${input}.amount`,
+    payToken: `${input}.payToken`,
+    leverage: `${input}.leverage`,
+    desiredLtv: `${input}.ltvPct`,
+  };
+}
+
+/** The inputs with other names than in REST. */
+const INPUTS: Readonly<Record<string, string>> = {
+  userAddress: 'wallet',
+  desiredLtv: 'ltvPct',
+  yieldPositionIds: 'yieldPositionIndexes',
+};
+
+const GRAPHQL_NAMES: SurfaceNames = {
+  input: (name) => INPUTS[name] ?? name,
+  repayAll: 'repayAll',
+  actions: ACTIONS,
+  slippage: { name: 'maxSlippageBps', value: (ratio) => new Decimal(ratio).shiftedBy(4).toFixed() },
+  places: {
+    strategies: () => 'strategies',
+    positions: (wallet, chainId) => `wallet(address: "${wallet}", chainIds: [${chainId}])`,
+    equityDeposit: 'equityDepositPlan',
+    equityPreview: 'equityDepositPreview',
+    equityExit: 'equityExitPlan',
+    leverage: 'leveragePreview',
+    leveragePreview: 'leveragePreview',
+    freshness: 'freshness',
+  },
+};
+
+/** The names of the surface of a request: rows of /v1 run the same resolvers. */
+export function namesOf({ contract }: Pick<AppContext, 'contract'>): SurfaceNames {
+  return contract === 'v1' ? REST_NAMES : GRAPHQL_NAMES;
+}
+
+/**
+ * Run a build. Its errors get the names and the paths of the request's surface.
+ * @throws the errors of the build
+ */
+export async function withSurfaceNames<T>(ctx: AppContext, paths: InputPaths, run: () => Promise<T>): Promise<T> {
+  if (ctx.contract === 'v1') return run();
+  try {
+    return await run();
+  } catch (error) {
+    throw error instanceof AppError ? located(error.withNames?.(GRAPHQL_NAMES) ?? error, paths) : error;
+  }
+}
+
+/** Copy an error with the path of its input: several callers may wait for the same error. */
+function located(error: AppError, paths: InputPaths): AppError {
+  const field = (error.details as { readonly field?: unknown } | undefined)?.field;
+  if (typeof field !== 'string' || paths[field] === undefined) return error;
+  const copy = Object.create(
+    Object.getPrototypeOf(error) as object,
+    Object.getOwnPropertyDescriptors(error),
+  ) as AppError;
+  const details = { ...(error.details as object), field: paths[field] };
+  return Object.defineProperty(copy, 'details', { value: details, enumerable: true });
+}
+
+/** Write issues with the names of the request's surface. */
+export function formatIssues(issues: readonly Issue[], ctx: AppContext): readonly Issue[] {
+  return issues.map((issue) => issueIn(issue, namesOf(ctx)));
+}
