@@ -34,7 +34,7 @@ export function createNodesByChain(
   );
 }
 
-/** The same nodes for readers who wait. */
+/** The same nodes for waiting readers. */
 export function forReaders(nodes: NodesOf): NodesOf {
   return new Map([...nodes].map(([chainId, all]) => [chainId, all.within(READER_WAIT_MS)]));
 }

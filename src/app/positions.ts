@@ -23,7 +23,7 @@ import { inTime } from './beside-runs.ts';
 export interface PositionServicesDeps {
   readonly catalog: Catalog;
   readonly nodes: ReadonlyMap<ChainId, ChainNodes>;
-  /** The same nodes for readers who wait. */
+  /** The same nodes for waiting readers. */
   readonly readerNodes: ReadonlyMap<ChainId, ChainNodes>;
   readonly db: Database;
   readonly samples: PortfolioSampleRepository;

@@ -20,7 +20,7 @@ export interface DatabasesStatus extends DatabaseStatus {
   readonly replica?: ReplicaStatus | undefined;
 }
 
-/** The databases, and what is stored in them. */
+/** The databases and their repositories. */
 export interface Stores {
   readonly db: Database;
   readonly databaseStatus: () => DatabasesStatus;

@@ -25,10 +25,10 @@ export interface SchemaShape {
     /** A key on the `ops` tier. */
     ops: boolean;
   };
-  /** What every connection carries beside its page. */
+  /** The fields of every connection beside its page. */
   Connection: {
     totalCount: number;
-    /** Absent: not told. */
+    /** Absent: unknown. */
     asOfMs?: number | null;
     missingChains?: readonly MissingChain[];
     missingFacts?: readonly MissingFacts[];

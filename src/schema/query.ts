@@ -1,3 +1,3 @@
 import { builder } from './builder.ts';
 
-builder.queryType({ description: 'Everything that can be asked. Nothing here changes anything.' });
+builder.queryType({ description: 'All reads. None of them changes anything.' });

@@ -30,7 +30,7 @@ function sample(chainId: number, atMs: number, positions: number): PortfolioSamp
   return { chainId, atMs, positions, ...amounts };
 }
 
-test('behavior: portfolio samples are read for the asked chains only, oldest first', async () => {
+test('behavior: portfolio samples are read for the requested chains only, oldest first', async () => {
   const samples = createPortfolioSampleRepository(db, { now: () => T + 10 * HOUR_MS });
   for (const one of [sample(1, T + 2 * HOUR_MS, 3), sample(4663, T, 1), sample(1, T, 2), sample(1, T - HOUR_MS, 9)]) {
     await samples.record(one);

@@ -40,7 +40,7 @@ const FIRST_NODE_SHARE = 0.5;
 
 /**
  * Create the nodes of one chain. A reading begins with the newest block of all nodes: the first one that answers and is not
- * behind the others is chosen. A node that failed recently is asked only when no other is left.
+ * behind the others is chosen. A node that failed recently is used only when no other is left.
  */
 export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
   const { chainId, urls, clock, logger, timeoutMs = TIMEOUT_MS, fetchOf, onChosen } = deps;

@@ -14,7 +14,7 @@ export interface SessionOptions extends ReadOptions {
   readonly prefers?: ((can: NodeCapabilities) => boolean) | undefined;
 }
 
-/** How long somebody waits for one piece of work of a session, retries on another node included. */
+/** The longest wait for one piece of work of a session, retries on another node included. */
 export interface WaitTimeout {
   readonly ms: number;
   readonly timers: Timers;
@@ -90,12 +90,12 @@ export function createSession({ hasBlock, isAlone, waitTimeout, open }: SessionD
 
 const PASSING: readonly FailureReason[] = ['unreachable', 'timeout', 'server_error', 'malformed'];
 
-/** End work for its reader after some time, and tell the reader when to try again. */
+/** End work for its reader after a time, with the time of a retry in the error. */
 function withWaitTimeout(run: Session['run'], { ms, timers }: WaitTimeout): Session['run'] {
   return async (work, options) => {
     const running = run(work, options);
     if (!(await settlesWithin(running, ms, timers))) {
-      // Its requests end by their own timeouts; nobody waits for them.
+      // Its requests end by their own timeouts.
       throw new ChainReadError('timeout', RETRY_AFTER_SEC);
     }
     try {

@@ -2,7 +2,7 @@ import type { Chain } from '../../catalog/types.ts';
 import type { ChainFacts } from '../facts.ts';
 import { contractOf, isOperatorApproved, isVenueAllowed, operatorsOf } from './routers.ts';
 
-/** Counts of the deployment's restrictions on what the catalog offers. An unknown value counts only in `unknown`. */
+/** Counts of the deployment's restrictions on the catalog. An unknown value counts only in `unknown`. */
 export interface DeploymentStates {
   /** 1 while the contract is paused. */
   readonly paused: number;

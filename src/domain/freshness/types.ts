@@ -12,7 +12,7 @@ export type GapReason =
   | 'NONE'
   /** Nothing measures it yet, or its source is not configured. */
   | 'NOT_MEASURED'
-  /** Its source was asked and failed, and there is no last-good value. */
+  /** The request to its source failed, and there is no last-good value. */
   | 'SOURCE_FAILED'
   /** A value was received and was implausible. */
   | 'IMPLAUSIBLE'

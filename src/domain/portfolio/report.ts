@@ -32,7 +32,7 @@ export interface PortfolioReport {
   readonly counts: PortfolioCounts;
 }
 
-/** Count what a list of wallets holds. */
+/** Count the positions of a list of wallets. */
 export function countsOf(entries: readonly PortfolioEntry[]): PortfolioCounts {
   const counts = { users: 0, open: 0, equity: 0, closed: 0, unresolved: 0, drift: 0, failed: 0 };
   for (const entry of entries) addCounts(counts, entry);

@@ -32,7 +32,7 @@ export interface StrategyFilter {
   /** Unix seconds; strategies without a maturity satisfy neither. */
   readonly maturesBefore?: number | undefined;
   readonly maturesAfter?: number | undefined;
-  /** Leave out what the listing rules hide. */
+  /** Without strategies that the listing rules hide. */
   readonly listedOnly?: boolean | undefined;
 }
 
@@ -42,9 +42,9 @@ export interface StrategyQuery {
   readonly direction: SortDirection;
   /** How many, and from which end. */
   readonly window: PageWindow;
-  /** Only what follows this cursor. */
+  /** Only strategies after this cursor. */
   readonly after?: string | undefined;
-  /** Only what precedes this cursor. */
+  /** Only strategies before this cursor. */
   readonly before?: string | undefined;
 }
 

@@ -11,7 +11,7 @@ export interface Age {
   readonly staleForSec: number | null;
 }
 
-/** Tell how old a stamped value is at `nowMs`. */
+/** Compute the age of a stamped value at `nowMs`. */
 export function ageOf(stamp: Stamp, nowMs: number): Age {
   const overdue = staleForSec(stamp, nowMs) ?? null;
   return {
@@ -21,14 +21,14 @@ export function ageOf(stamp: Stamp, nowMs: number): Age {
   };
 }
 
-/** Tell in an answer how far a value is past its budget; the answer holds until that changes. */
+/** Compute how far a value is past its budget; the answer is valid until that changes. */
 export function staleForSecIn(stamp: Stamp, ctx: AppContext): number | null {
   const nowMs = momentOf(ctx);
   ctx.cacheHints.until(nextChangeMs([stamp], nowMs) ?? Number.POSITIVE_INFINITY);
   return staleForSec(stamp, nowMs) ?? null;
 }
 
-/** Tell in an answer whether a value is past its budget; the answer holds until that changes. */
+/** Whether a value is past its budget; the answer is valid until that changes. */
 export function isStaleIn(stamp: Stamp, ctx: AppContext): boolean {
   const nowMs = momentOf(ctx);
   const stale = isStale(stamp, nowMs);

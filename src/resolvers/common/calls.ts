@@ -7,7 +7,7 @@ export interface CallView {
   intent(): Intent;
 }
 
-/** Show calls to the one who will sign them. */
+/** Format calls for their signer. */
 export function formatCalls(calls: readonly BuiltCall[], signer: Address): CallView[] {
   return calls.map((call) => ({ call, intent: () => intentOf(call, signer) }));
 }

@@ -3,7 +3,7 @@ import { type CacheHints, createCacheHints } from '../../shared/cache-validity.t
 import type { Caller } from './caller.ts';
 import type { Services, SnapshotServices } from './services.ts';
 
-/** What is known of a request before its operation is executed. */
+/** The data of a request before its operation is executed. */
 export interface ContextInput {
   /** Taken once per request, so that all ages in one answer agree. Resolvers read it by `momentOf` or `secondOf`. */
   readonly nowMs: number;
@@ -15,17 +15,17 @@ export interface ContextInput {
   readonly contract: 'v1' | 'graphql';
 }
 
-/** What every resolver gets: one per operation, whichever transport it came by. */
+/** The context of every resolver: one per operation, for every transport. */
 export interface AppContext extends ContextInput {
   /** Collects how long the answer may be given again. */
   readonly cacheHints: CacheHints;
-  /** What follows from the catalog, the settings and the snapshot. */
+  /** Reads of the catalog, the settings and the snapshot. */
   readonly services: SnapshotServices;
   /** Reads of the snapshot, of histories and of wallets, each with its cache hints. */
   readonly loaders: Loaders;
   /** Count one call of a field below the root that has a limit per minute. Absent: nothing is limited. @throws RateLimitedError */
   readonly countCall?: ((coordinate: string) => void) | undefined;
-  /** Everything that is asked on demand (a chain, an upstream, the database): the answer is good for one time. */
+  /** Reads on demand (a chain, an upstream, the database): the answer is never cached. */
   live(): Services;
 }
 

@@ -31,7 +31,7 @@ export interface ChainFreshness extends ChainReadiness {
   readonly excluded: readonly ExcludedMarket[];
 }
 
-/** Tell per chain and group how old the facts are and which items are served at last-good. @throws BadRequestError */
+/** Read the ages of facts per chain and group, and the items served at last-good. @throws BadRequestError */
 export function readFreshness(
   args: { chainIds?: readonly ChainId[] | null | undefined },
   ctx: AppContext,

@@ -25,7 +25,7 @@ export type NodeKey<Names extends readonly KeyPart[]> = {
   readonly [I in keyof Names]: ReturnType<(typeof PARTS)[Names[I]]>;
 };
 
-/** What identifies a position: its chain, its wallet, and its index among those of the wallet. */
+/** The identity of a position: its chain, its wallet, and its index among those of the wallet. */
 export const POSITION_KEY = ['chainId', 'address', 'index'] as const;
 
 /** Read the key of a node from that of its global id `id`. @throws BadRequestError naming `field` and the id */

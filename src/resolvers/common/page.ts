@@ -4,7 +4,7 @@ import { cutPage, cutRange, DEFAULT_PAGE_SIZE, type PageArgs, pageWindow } from 
 
 export { DEFAULT_PAGE_SIZE, type PageArgs } from '../../shared/page-window.ts';
 
-/** A whole chain's catalog fits several times; more than that is asked page by page. */
+/** A whole chain's catalog fits several times; larger lists are read by page. */
 export const MAX_PAGE_SIZE = 500;
 /** Most objects that are found by their global ids in one field. */
 export const MAX_NODES = 100;
@@ -20,12 +20,12 @@ export interface Page<T> {
   readonly totalCount: number;
 }
 
-/** Tell how many entries a page may hold: the multiplier of its cost. Never throws: bounds are checked on execution. */
+/** The largest number of entries of a page: the multiplier of its cost. Never throws: bounds are checked on execution. */
 export function requestedPageSize({ first, last }: PageArgs): number {
   return Math.min(MAX_PAGE_SIZE, Math.max(1, first ?? last ?? DEFAULT_PAGE_SIZE));
 }
 
-/** Make a page from what was cut out of the whole list. */
+/** Make a page from a section of the whole list. */
 export function toPage<T>(
   edges: { cursor: string; node: T }[],
   whole: { readonly totalCount: number; readonly hasNextPage: boolean; readonly hasPreviousPage: boolean },

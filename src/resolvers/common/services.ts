@@ -9,7 +9,7 @@ import type { PositionServices } from '../position/position-services.ts';
 import type { ChangesPort } from '../strategy/changes.ts';
 import type { PartnerServices } from '../transaction/partner-services.ts';
 
-/** What follows from the catalog, the settings and the facts alone. Every resolver reaches it as `ctx.services`. */
+/** Reads of the catalog, the settings and the facts. Every resolver reaches them as `ctx.services`. */
 export interface SnapshotServices {
   readonly catalog: Catalog;
   readonly budgets: FreshnessBudgets;
@@ -24,7 +24,7 @@ export interface SnapshotServices {
 export interface ReadServices extends SnapshotServices {
   /**
    * The composed markets and strategies of a chain: the same object until the next version. Before anything could be
-   * composed its lists are empty and `excluded` says what each market waits for.
+   * composed its lists are empty and `excluded` names the facts that each market waits for.
    */
   composed(chainId: ChainId): ComposedChain;
   /** The facts that `composed` was made from, or newer ones. */
@@ -98,7 +98,7 @@ export interface ChainReadiness {
   readonly ready: boolean;
   /** Names of the groups that readiness waits for; empty when ready. */
   readonly waitingFor: readonly string[];
-  /** Names of the groups of which nothing, or not everything, was asked since the first start. */
+  /** Names of the groups that were not read completely since the first start. */
   readonly missing: readonly string[];
 }
 

@@ -27,7 +27,7 @@ export interface DepositPlanView extends PlanBaseView {
 }
 
 export interface ExitPlanView extends PlanBaseView {
-  /** The vault that is left, as it stands. */
+  /** The vault before the exit. */
   readonly position: EquityPosition;
   /** Indexes of the loops that are closed, in order. */
   readonly closes: readonly number[];

@@ -23,7 +23,7 @@ export function requireChain(ctx: AppContext, chainId: ChainId, field = 'chainId
   });
 }
 
-/** The asked chains without repetition, in catalog order; all when none is named. @throws BadRequestError */
+/** The requested chains without repetition, in catalog order; all when none is named. @throws BadRequestError */
 export function selectChains(
   ctx: AppContext,
   chainIds: readonly ChainId[] | null | undefined,
@@ -89,7 +89,7 @@ export function readComposed(ctx: AppContext, chainId: ChainId): ComposedChain {
   );
 }
 
-/** An asked chain that an answer goes without. */
+/** A requested chain that an answer lacks. */
 export interface MissingChain {
   readonly chainId: ChainId;
   readonly reason: 'not_ready' | 'upstream_unavailable';
@@ -99,10 +99,10 @@ export interface MissingChain {
   readonly waitingFor: readonly FactGroup[];
 }
 
-/** What a list of a chain goes without. */
+/** The missing parts of a chain's list. */
 export interface MissingFacts {
   readonly chainId: ChainId;
-  /** Groups of facts of which nothing, or not everything, was asked yet. */
+  /** Groups of facts that were not read yet, or not completely. */
   readonly groups: readonly FactGroup[];
   /** Strategies that are not in the list, because a fact that they need was never measured. */
   readonly strategies: readonly {
@@ -112,7 +112,7 @@ export interface MissingFacts {
   }[];
 }
 
-/** Tell what lists of composed chains go without, of those that go without something. */
+/** List the missing parts of composed chains, for incomplete chains only. */
 export function missingOf(ctx: AppContext, composed: readonly ComposedChain[]): readonly MissingFacts[] {
   const { catalog, health } = ctx.services;
   return composed.flatMap(({ chainId, excluded }) => {
@@ -129,7 +129,7 @@ export function missingOf(ctx: AppContext, composed: readonly ComposedChain[]): 
 }
 
 /**
- * Read the composed chains for a list: one that was never measured is left out and told, rather than take the others down.
+ * Read the composed chains for a list: one that was never measured is reported as missing, and the others are answered.
  * @throws NotReadyError when it is so of all
  */
 export function readComposedOf(
@@ -152,7 +152,7 @@ export function readComposedOf(
   return { composed, missingChains };
 }
 
-/** Tell of a chain that is not ready in an answer that goes on without it. */
+/** Report a chain that is not ready in an answer without it. */
 export function notReadyChain(chainId: ChainId, { message, retryAfterSec, details }: NotReadyError): MissingChain {
   const waitingFor = factGroups(details?.waitingFor ?? []);
   return { chainId, reason: 'not_ready', message, retryAfterSec: retryAfterSec ?? null, waitingFor };

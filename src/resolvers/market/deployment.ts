@@ -4,7 +4,7 @@ import { contractOf, isOperatorApproved, isRouterAllowed, operatorsOf } from '..
 import { contractTerms } from '../../domain/deployment/terms.ts';
 import type { AppContext } from '../common/context.ts';
 
-/** Tell what the deployed contract of a chain says of itself, and of the catalog's routers. */
+/** Read the terms of a chain's deployed contract and its approval of the catalog's routers. */
 export function readDeployment(chain: Chain, ctx: AppContext) {
   const facts = ctx.loaders.facts(chain.chainId);
   const contract = contractOf(facts)?.value;
@@ -22,7 +22,7 @@ export function readDeployment(chain: Chain, ctx: AppContext) {
   };
 }
 
-/** Tell where the catalog of a chain and the chain disagree. */
+/** List the disagreements between a chain and its catalog. */
 export function readDisagreements(chain: Chain, ctx: AppContext): readonly Disagreement[] {
   return agreementOf(chain, ctx.loaders.facts(chain.chainId)).disagreements;
 }

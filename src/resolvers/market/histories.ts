@@ -57,7 +57,7 @@ export interface HistoriesArgs extends HistoryArgs {
   readonly marketIds?: readonly MarketId[] | null | undefined;
 }
 
-/** Read the histories of all markets of the asked chains, or of the named ones. @throws BadRequestError, NotFoundError */
+/** Read the histories of all markets of the requested chains, or of the named ones. @throws BadRequestError, NotFoundError */
 export async function listHistories(args: HistoriesArgs, ctx: AppContext): Promise<readonly RateHistoryRow[]> {
   const chains = selectChains(ctx, args.chainIds);
   const markets = chains.flatMap((chain) => chain.markets);

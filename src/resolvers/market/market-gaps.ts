@@ -17,7 +17,7 @@ const NAMES: Readonly<Record<string, string>> = {
 const NO_CURATOR = gap('curator', 'NOT_APPLICABLE', "The market is the service's own, not a partner's.");
 const NO_YIELD = gap('measuredCollateralApy', 'NOT_APPLICABLE', 'The collateral earns nothing by itself.');
 
-/** Tell why fields of a market are empty, by their names in the schema. */
+/** Give the reasons of a market's empty fields, by their names in the schema. */
 export function marketGaps({ market, facts, gaps }: ComposedMarket): readonly Gap[] {
   const named = renamedGaps(gaps, NAMES);
   const unshared = facts.sharedLiquidity

@@ -24,15 +24,15 @@ export interface MarketsArgs extends PageArgs {
 
 /** A page of a list that was composed from one or more chains. */
 export interface ComposedPage<T> extends Page<T> {
-  /** When the oldest of the chains' facts was published, ms; `null` when no chain was asked. */
+  /** When the oldest of the chains' facts was published, ms; `null` when no chain was requested. */
   readonly asOfMs: number | null;
   /** Asked chains that it goes without. */
   readonly missingChains: readonly MissingChain[];
-  /** What the composed ones go without. */
+  /** The missing parts of the composed ones. */
   readonly missingFacts: readonly MissingFacts[];
 }
 
-/** List composed markets in catalog order, chain by chain. @throws BadRequestError, NotReadyError when no asked chain is measured */
+/** List composed markets in catalog order, chain by chain. @throws BadRequestError, NotReadyError when no requested chain is measured */
 export function listMarkets(args: MarketsArgs, ctx: AppContext): ComposedPage<ComposedMarket> {
   const { composed, missingChains } = readComposedOf(ctx, selectChains(ctx, args.chainIds));
   const markets = composed.flatMap((chain) => chain.markets);
@@ -72,7 +72,7 @@ export function findCatalogMarket(
   });
 }
 
-/** The strategies that stand on a market: its own loop, or the equity vault of a stock market. */
+/** The strategies of a market: its loop, or the equity vault of a stock market. */
 export function strategiesOf(market: ComposedMarket, ctx: AppContext): readonly Strategy[] {
   const { chainId, id } = market.market;
   return strategiesByMarket(ctx.loaders.composed(chainId)).get(id) ?? [];
@@ -83,7 +83,7 @@ export function isVisible(market: ComposedMarket, ctx: AppContext): boolean {
   return strategiesOf(market, ctx).some((strategy) => strategy.visibility.visible);
 }
 
-/** The error for something of the catalog that could not be composed yet, naming what it waits for. */
+/** The error for a catalog entry that is not composed yet, naming the facts that it waits for. */
 export function notComposed(composed: ComposedChain, ...ids: readonly string[]): NotReadyError {
   const excluded = composed.excluded.find((entry) => ids.includes(entry.marketId));
   return new NotReadyError(

@@ -1,7 +1,7 @@
 import type { VenueCounts } from '../../transactions/index.ts';
 import type { AppContext } from '../common/context.ts';
 
-/** Tell what each swap venue did for this process, by chain and venue. */
+/** Read the statistics of each swap venue in this process, by chain and venue. */
 export function readSwapVenues(_args: object, ctx: AppContext): readonly VenueCounts[] {
   return ctx
     .live()

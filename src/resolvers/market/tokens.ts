@@ -14,7 +14,7 @@ export interface TokensArgs extends PageArgs {
   readonly categories?: readonly CollateralCategory[] | null | undefined;
 }
 
-/** List curated tokens of the asked chains, in catalog order. @throws BadRequestError */
+/** List curated tokens of the requested chains, in catalog order. @throws BadRequestError */
 export function listTokens(args: TokensArgs, ctx: AppContext): Page<Token> & { readonly asOfMs: null } {
   const categories = args.categories == null ? undefined : new Set(args.categories);
   const tokens = selectChains(ctx, args.chainIds)
@@ -40,7 +40,7 @@ export function findToken(args: { chainId: ChainId; address: Address }, ctx: App
   });
 }
 
-/** Look up what is curated of a token; `null` when it is not. */
+/** Look up the catalog entry of a token; `null` without one. */
 export function findCatalogToken(args: { chainId: ChainId; address: Address }, ctx: AppContext): Token | null {
   return ctx.services.catalog.token(args.chainId, args.address) ?? null;
 }
@@ -66,7 +66,7 @@ const NO_UNDERLYING = ['underlying', 'underlyingAddress', 'underlyingSymbol'].ma
   gap(field, 'NOT_APPLICABLE', 'The token is not a principal token.'),
 );
 
-/** Tell why fields of a token are empty. */
+/** Give the reasons of a token's empty fields. */
 export function tokenGaps(token: Token, ctx: AppContext): readonly Gap[] {
   const gaps: Gap[] = [];
   if (token.project === undefined) gaps.push(gap('project', 'NOT_MEASURED', UNCURATED));

@@ -17,7 +17,7 @@ export interface ServedReport {
 export interface OpsPort {
   /**
    * The report of a chain, kept for its budget. One recompute at a time; while it fails the last good report is served.
-   * @throws AppError what the recompute failed with, while there is no good report yet
+   * @throws AppError of the failed computation, while there is no good report yet
    */
   report(chainId: ChainId): Promise<ServedReport>;
   /**
@@ -35,6 +35,6 @@ export interface OpsPort {
 
 export interface OpsServices {
   readonly ops: OpsPort;
-  /** What swap venues did for this process since it started. */
+  /** Statistics of swap venues in this process since its start. */
   readonly swapVenues: { counts(): readonly VenueCounts[] };
 }

@@ -63,7 +63,7 @@ export interface OpsPage<T> extends Page<T> {
   readonly missingChains?: readonly MissingChain[];
 }
 
-/** Reports of the asked chains that have one, and the others. */
+/** Reports of the requested chains, and the chains without one. */
 export interface ReportList {
   readonly reports: readonly ShownReport[];
   readonly missingChains: readonly MissingChain[];
@@ -86,8 +86,8 @@ export interface ShownReport extends ServedReport {
 export const DEFAULT_PORTFOLIO_ORDER = { field: 'value', direction: 'desc' } as const;
 
 /**
- * Read the reports of chains. A chain that has none is told, rather than take the others down.
- * @throws BadRequestError; NotReadyError, ChainReadError, UpstreamUnavailableError when no asked chain has one
+ * Read the reports of chains. A chain without one is reported, and the others are answered.
+ * @throws BadRequestError; NotReadyError, ChainReadError, UpstreamUnavailableError when no requested chain has one
  */
 export async function readReportList(
   { chainIds }: { readonly chainIds?: Maybe<readonly ChainId[]> },
@@ -108,7 +108,7 @@ export async function readReportList(
   return { reports, missingChains };
 }
 
-/** @throws what is no failure of the chain or of the database */
+/** @throws any error that is not a failure of the chain or of the database */
 function missingChain(chainId: ChainId, reason: unknown): MissingChain {
   if (reason instanceof NotReadyError) return notReadyChain(chainId, reason);
   if (!(reason instanceof UpstreamUnavailableError)) throw reason;
@@ -171,7 +171,7 @@ export async function readDrift(
   );
 }
 
-/** List wallets by what they hold. @throws as `readReportList` */
+/** List wallets by their holdings. @throws as `readReportList` */
 export async function listPortfolios(args: ListArgs, ctx: AppContext): Promise<OpsPage<Portfolio>> {
   const list = await readReportList({ chainIds: args.filter?.chainIds }, ctx, 'filter.chainIds');
   return pageOf(list, queryPortfolios(reportsOf(list), listQuery(args, ctx)), (portfolio) => portfolio);
@@ -208,7 +208,7 @@ export async function listDrift(
   return pageOf(list, found, (drift) => drift);
 }
 
-/** Sum what matches. @throws as `readReportList` */
+/** Sum the matching entries. @throws as `readReportList` */
 export async function readAggregates(
   { filter }: { readonly filter?: Maybe<PortfolioFilterInput> },
   ctx: AppContext,
@@ -261,7 +261,7 @@ function listQuery(args: ListArgs, ctx: AppContext) {
   };
 }
 
-/** Read which page is asked for. @throws BadRequestError */
+/** Read the requested page. @throws BadRequestError */
 function pageOfArgs(args: PageArgs, max: number) {
   const { after, before } = args;
   return {
@@ -280,7 +280,7 @@ function toFilter({
   return given({ ...rest, minHeadroomPct: minLtvHeadroomPct, maxHeadroomPct: maxLtvHeadroomPct }) as ItemFilter;
 }
 
-/** Leave out what was not given. */
+/** Leave out absent values. */
 function given(input: object): object {
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value != null));
 }

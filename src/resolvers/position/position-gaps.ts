@@ -19,7 +19,7 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 const NOT_MANUAL = gap('manualModeCalls', 'NOT_APPLICABLE', 'The position is not in manual mode.');
 
-/** Tell why fields of a position are empty, by their names in the schema. */
+/** Give the reasons of a position's empty fields, by their names in the schema. */
 export function holdingGaps(position: Position, { contract }: AppContext): readonly Gap[] {
   const named = renamedGaps(position.gaps, NAMES);
   // The rows of /v1 treat these fields as unknown when they have no gap.
@@ -50,7 +50,7 @@ const NOT_AMBIGUOUS = gap(
   'The loops of the vault are known, or it has none.',
 );
 
-/** Tell why fields of a vault are empty, by their names in the schema. */
+/** Give the reasons of a vault's empty fields, by their names in the schema. */
 export function equityPositionGaps(position: EquityPosition, { contract }: AppContext): readonly Gap[] {
   const named = renamedGaps(position.gaps, VAULT_NAMES);
   return contract === 'v1' || position.yieldLoopMatch === 'ambiguous' ? named : [...named, NOT_AMBIGUOUS];

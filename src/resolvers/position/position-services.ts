@@ -3,7 +3,7 @@ import type { WalletHoldings } from '../../domain/position/types.ts';
 import type { ComposedWallet, LoopAttribution } from '../../domain/position/wallet.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
 
-/** What a wallet holds and which of its loops the app registered for a vault. */
+/** The holdings of a wallet, and its loops that the app registered for a vault. */
 export interface WalletReading {
   readonly holdings: WalletHoldings;
   readonly tags: LoopTags;
@@ -24,12 +24,12 @@ export interface WalletPage {
 export interface PositionsPort {
   /**
    * Read any number of wallets in a constant number of RPC requests and one statement. A wallet that cannot be read has
-   * its error in the answer and harms nobody else.
+   * its error in the answer without an effect on the others.
    * @throws ChainReadError when the chain gives no usable answer at all
    */
   read(chainId: ChainId, wallets: readonly Address[]): Promise<ReadonlyMap<Address, WalletReading | Error>>;
   /**
-   * Tell which equity vault a wallet's position belongs to (or, `ambiguous`, may belong to); `null` = none.
+   * Find the equity vault that a wallet's position belongs to (or, `ambiguous`, may belong to); `null` = none.
    * @throws ChainReadError, UpstreamUnavailableError
    */
   vaultOf(chainId: ChainId, wallet: Address, positionId: number): Promise<LoopAttribution | null>;

@@ -42,7 +42,7 @@ export async function proxyOwnerOf(
   return ctx.loaders.proxyOwner.load({ chainId, wallet });
 }
 
-/** Check how many wallets are asked for. @throws BadRequestError */
+/** Check the number of requested wallets. @throws BadRequestError */
 export function checkAddresses(addresses: readonly Address[]): void {
   if (addresses.length > 0 && addresses.length <= MAX_WALLETS) return;
   throw new BadRequestError(`addresses has ${addresses.length} entries. Send 1 to ${MAX_WALLETS} at a time.`, {
@@ -60,7 +60,7 @@ export function withStatus(
   return positions.filter((position) => status == null || status.includes(position.status));
 }
 
-/** Tell how many wallets are asked for: the multiplier of the cost. Never throws. */
+/** Count the requested wallets: the multiplier of the cost. Never throws. */
 export function requestedWallets({ addresses }: { readonly addresses: readonly unknown[] }): number {
   return Math.min(MAX_WALLETS, Math.max(1, addresses.length));
 }
@@ -83,7 +83,7 @@ export interface LeftAuthorization {
   readonly call: CallView;
 }
 
-/** Build the calls that take back what a wallet's broken-off batches left; `null` = the node did not tell. */
+/** Build the calls that take back what a wallet's broken-off batches left; `null` = the node did not answer. */
 export function leftAuthorizations(
   { chainId, wallet, leftAuthorizations: left }: ComposedWallet,
   ctx: AppContext,
@@ -98,7 +98,7 @@ export function leftAuthorizations(
   );
 }
 
-/** Say why the authorizations of a wallet are not told. */
+/** Give the reason why the authorizations of a wallet are unknown. */
 export function walletGaps({ leftAuthorizations: left }: ComposedWallet): Gap[] {
   return left ? [] : [UNKNOWN_AUTHORIZATIONS];
 }
@@ -108,7 +108,7 @@ const UNKNOWN_AUTHORIZATIONS: Gap = {
   message: 'The lending protocol did not tell whether a router of the product may act for the wallet.',
 };
 
-/** Find a position by what identifies it, a vault's loops included; `null` = the wallet has none of that index. @throws as `readWallet` */
+/** Find a position by its identity, a vault's loops included; `null` = the wallet has none of that index. @throws as `readWallet` */
 export async function findPosition(
   { chainId, wallet, index }: { readonly chainId: ChainId; readonly wallet: Address; readonly index: number },
   ctx: AppContext,

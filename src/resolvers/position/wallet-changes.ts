@@ -53,7 +53,7 @@ export function watchWallet(args: WalletArgs, ctx: AppContext): AsyncIterableIte
   });
 }
 
-/** What is shown of a wallet, without when it was read. */
+/** The content of a wallet without the time of its reading. */
 function holdingOf({ positions, equityPositions }: ComposedWallet): string {
   return JSON.stringify([positions, equityPositions], (key, value: unknown) =>
     MOMENTS.has(key) ? undefined : typeof value === 'bigint' ? value.toString() : value,

@@ -8,10 +8,10 @@ import { type Page, type PageArgs, pageByRank } from '../common/page.ts';
 import { type MissingChain, notReadyChain, selectChains } from '../market/chains.ts';
 import { checkAddresses, readWallet, withStatus } from './positions.ts';
 
-/** A wallet as it stands on the asked chains. */
+/** A wallet's holdings on the requested chains. */
 export interface WalletView {
   readonly address: Address;
-  /** The asked ones, in catalog order: part of what identifies it. */
+  /** The requested ones, in catalog order: part of its identity. */
   readonly chainIds: readonly ChainId[];
   /** One per chain that could be read. */
   readonly readings: readonly ComposedWallet[];
@@ -24,8 +24,8 @@ export interface WalletArgs {
 }
 
 /**
- * Read a wallet on several chains; one that cannot be read is told, and takes the others not down.
- * @throws BadRequestError, and what the first chain failed with when all of them do
+ * Read a wallet on several chains; one that cannot be read is reported, and the others are answered.
+ * @throws BadRequestError; the error of the first chain when all of them fail
  */
 export async function showWallet({ address, chainIds }: WalletArgs, ctx: AppContext): Promise<WalletView> {
   const chains = requestedChains(chainIds, ctx);
@@ -43,7 +43,7 @@ export async function showWallet({ address, chainIds }: WalletArgs, ctx: AppCont
   };
 }
 
-/** The chains that a wallet is asked on: on none it would seem to hold nothing. @throws BadRequestError */
+/** The chains that a wallet is read on: on none it would seem empty. @throws BadRequestError */
 export function requestedChains(chainIds: WalletArgs['chainIds'], ctx: AppContext): readonly Chain[] {
   const chains = selectChains(ctx, chainIds);
   if (chains.length > 0) return chains;
@@ -53,7 +53,7 @@ export function requestedChains(chainIds: WalletArgs['chainIds'], ctx: AppContex
   });
 }
 
-/** Tell of a chain on which a wallet cannot be read now. @throws what is no passing failure */
+/** Report a chain on which a wallet cannot be read now. @throws any error that is not a passing failure */
 export function missingChain(chainId: ChainId, error: unknown): MissingChain {
   if (error instanceof NotReadyError) return notReadyChain(chainId, error);
   if (!(error instanceof AppError) || !error.retryable) throw error;
@@ -66,7 +66,7 @@ export interface WalletsArgs {
   readonly chainIds?: readonly ChainId[] | null | undefined;
 }
 
-/** Read wallets in the order asked; each is a promise of its own, so that one that cannot be read fails alone. @throws BadRequestError */
+/** Read wallets in the requested order; each is a separate promise, so that one failure does not affect the others. @throws BadRequestError */
 export function showWallets({ addresses, chainIds }: WalletsArgs, ctx: AppContext): Promise<WalletView>[] {
   checkAddresses(addresses);
   requestedChains(chainIds, ctx);
@@ -104,7 +104,7 @@ export function chainsKey({ chainIds }: Pick<WalletView, 'chainIds'>): string {
   return chainIds.join(JOINT);
 }
 
-/** Find a wallet by what identifies it; `null` = the chains are none that an id names. @throws as `showWallet` */
+/** Find a wallet by its identity; `null` = the chains are none that an id names. @throws as `showWallet` */
 export async function findWallet(chains: string, address: Address, ctx: AppContext): Promise<WalletView | null> {
   const chainIds = chains.split(JOINT).map(Number);
   if (!chainIds.every((chainId) => Number.isSafeInteger(chainId) && chainId > 0)) return null;

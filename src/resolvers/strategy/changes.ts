@@ -11,7 +11,7 @@ export interface ChangeEvent {
 }
 
 /**
- * Changes for one reader. It holds no events, only which chains changed since it was last asked: however slow its reader
+ * Changes for one reader. It has no queue of events, only the chains that changed since the last read: however slow its reader
  * is, it is bounded by the number of chains, and what is read is the newest.
  */
 export interface ChangeFeed {
@@ -34,7 +34,7 @@ export interface ChangesPort {
   open(field: string, chainIds: readonly ChainId[], options: FeedOptions): ChangeFeed;
   /** Compute the freshness of a chain once per version and second, however many subscriptions compare it. */
   freshnessAt(facts: ChainFacts, second: number, compute: () => string): string;
-  /** Keep what was shown at a version, so that a reader who comes back with it can be told the difference. */
+  /** Keep the answer of a version, so that a reader that returns with it gets only the differences. */
   remember(composed: ComposedChain): void;
   /** The strategies at a version; `null` when this process does not know it (any more). */
   recall(chainId: ChainId, version: number): readonly IndexedStrategy[] | null;

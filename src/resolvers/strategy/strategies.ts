@@ -15,7 +15,7 @@ import { type ComposedPage, notComposed, oldestOf } from '../market/markets.ts';
 
 type Loose<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
 
-/** The filter as it is asked: exact decimals and dates instead of the numbers that the query compares. */
+/** The filter as requested: exact decimals and dates instead of the numbers that the query compares. */
 export type StrategyFilterInput = Loose<
   Omit<StrategyFilter, 'minDefaultApyPct' | 'minLiquidityUsd' | 'minMaxLeverage' | 'maturesBefore' | 'maturesAfter'> & {
     minDefaultApyPct: Decimal;
@@ -33,7 +33,7 @@ export interface StrategiesArgs extends PageArgs {
 
 export const DEFAULT_ORDER = { field: 'defaultApy', direction: 'desc' } as const;
 
-/** List strategies of one or more chains. @throws BadRequestError, NotReadyError when no asked chain is measured yet */
+/** List strategies of one or more chains. @throws BadRequestError, NotReadyError when no requested chain is measured yet */
 export function listStrategies(args: StrategiesArgs, ctx: AppContext): ComposedPage<Strategy> {
   const { field: order, direction } = args.orderBy ?? DEFAULT_ORDER;
   const chains = selectChains(ctx, args.filter?.chainIds, 'filter.chainIds');
@@ -91,14 +91,14 @@ export function marketOf({ chainId, marketId }: Strategy, _args: object, ctx: Ap
   throw new Error(`the strategy of the market ${marketId} is composed without it`);
 }
 
-/** Look up what is curated of the tokens of a strategy. */
+/** Look up the catalog entries of a strategy's tokens. */
 export function tokensOf({ chainId, marketId }: Strategy, ctx: AppContext): Pick<Market, 'collateral' | 'loan'> {
   const market = ctx.services.catalog.market(chainId, marketId);
   if (market) return market;
   throw new Error(`the market ${marketId} of a strategy is not in the catalog`);
 }
 
-/** Read the terms of an equity vault. Only vaults are shown as one. */
+/** Read the terms of an equity vault. */
 export function termsOf(
   strategy: Strategy,
   ctx: AppContext,
@@ -119,7 +119,7 @@ export function findStrategyOf(
   return strategy.kind === kind ? strategy : null;
 }
 
-/** Read a filter as it is asked into what the query compares. */
+/** Convert a requested filter to the numbers that the query compares. */
 export function toFilter(input: StrategyFilterInput): StrategyFilter {
   const { minDefaultApyPct, minLiquidityUsd, minMaxLeverage, maturesBefore, maturesAfter, listedOnly } = input;
   const filter: Record<string, unknown> = {};

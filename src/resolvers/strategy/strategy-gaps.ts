@@ -4,12 +4,12 @@ import { STRATEGY_NAMES } from '../../shared/contract/strategy-names.ts';
 import { renamedGaps } from '../common/gap-names.ts';
 import { oncePer } from '../common/once-per.ts';
 
-/** Tell why fields of a strategy are empty, by their names in the schema. */
+/** Give the reasons of a strategy's empty fields, by their names in the schema. */
 export const strategyGaps: (strategy: Strategy) => readonly Gap[] = oncePer(({ kind, gaps }: Strategy) =>
   renamedGaps(gaps, STRATEGY_NAMES[kind]).map((gap) =>
     gap.field.startsWith(RULES) ? { ...gap, field: `${RULES}${gap.field.slice(RULES.length).toUpperCase()}` } : gap,
   ),
 );
 
-/** Rules of listing are told by the names of their enum. */
+/** Listing rules have the names of their enum. */
 const RULES = 'visibility.checks.';

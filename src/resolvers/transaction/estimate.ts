@@ -23,7 +23,7 @@ import { formatIssues, namesOf } from './surface-names.ts';
 /** Everything that is previewed or planned. */
 export type EstimateAction = PlanAction | 'equity_deposit' | 'equity_exit';
 
-/** What the wallet has when every swap gives its minimum only; whole loan or deposit tokens, percent with 2 places. */
+/** The outcome if every swap gives its minimum only; whole loan or deposit tokens, percent with 2 places. */
 export interface WorstCaseView {
   readonly equity: string;
   readonly paidOut: string | null;
@@ -31,12 +31,12 @@ export interface WorstCaseView {
   readonly yieldLtvPct: string | null;
 }
 
-/** What previews and plans have in common. */
+/** The common part of previews and plans. */
 export interface Estimate {
   readonly chainId: ChainId;
   readonly strategyId: StrategyId;
   readonly action: EstimateAction;
-  /** Ratio: what holds in the calldata. */
+  /** The ratio of the calldata. */
   readonly slippage: Decimal;
   readonly costs: readonly FormattedCost[];
   /** Percent with 2 places. */
@@ -50,7 +50,7 @@ export interface Estimate {
 
 type Absence = readonly [field: string, value: unknown, reason: GapReason, message: string];
 
-/** Say of every value that is not there why. */
+/** Create a gap for each absent value. */
 export function absences(...fields: readonly Absence[]): readonly Gap[] {
   return fields.flatMap(([field, value, reason, message]) =>
     value === null || value === undefined ? [gap(field, reason, message)] : [],
@@ -59,7 +59,7 @@ export function absences(...fields: readonly Absence[]): readonly Gap[] {
 
 const NO_PRICE = 'Nothing prices the token in USD.';
 
-/** Say what of the common part is not there. */
+/** List the gaps of the common part. */
 export function estimateGaps({
   costs,
   totalSwapCostPctOfEquity,
@@ -156,7 +156,7 @@ export interface PlanBaseView extends Estimate {
   /** In the order in which they are sent. */
   readonly calls: readonly CallView[];
   readonly atomicRequired: boolean;
-  /** What the wallet had more after the simulation; `null` = see the gaps. */
+  /** The wallet's gains in the simulation; `null` = see the gaps. */
   readonly received: readonly TokenAmount[] | null;
   /** When it has to be built anew, ms. */
   readonly expiresAtMs: number;
@@ -207,7 +207,7 @@ export function receivedAmounts({ chainId, received }: PlanBaseView, ctx: AppCon
   }));
 }
 
-/** Say what of a plan is not there. */
+/** List the gaps of a plan. */
 export function planGaps({
   signingUrl,
   gasUsed,

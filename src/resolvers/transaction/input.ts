@@ -55,7 +55,7 @@ export type DepositArgs = { readonly strategyId: StrategyId; readonly amount: De
 export type ExitArgs = { readonly strategyId: StrategyId } & Bounds &
   Loose<{ yieldPositionIndexes: readonly number[]; allowUnsimulated: boolean; chainId: ChainId }>;
 
-/** Take what opens a position. @throws BadRequestError, LimitExceededError */
+/** Read the input that opens a position. @throws BadRequestError, LimitExceededError */
 export function openInput(input: OpenArgs, ctx: AppContext): OpenInput {
   return {
     chainId: requireChainOf(input, ctx),
@@ -67,7 +67,7 @@ export function openInput(input: OpenArgs, ctx: AppContext): OpenInput {
   };
 }
 
-/** Take what manages a position. @throws BadRequestError */
+/** Read the input that manages a position. @throws BadRequestError */
 export function manageInput(user: Address, { position, action, ...input }: ManageArgs, ctx: AppContext): ManageInput {
   return {
     ...placeOf(user, position, ctx),
@@ -147,7 +147,7 @@ function notOne(field: string, names: readonly string[]): BadRequestError {
   });
 }
 
-/** Take what is deposited into a vault. @throws BadRequestError, LimitExceededError */
+/** Read the input of a vault deposit. @throws BadRequestError, LimitExceededError */
 export function depositInput(input: DepositArgs, ctx: AppContext): DepositInput {
   const { slippage, maxSwapLossPct } = boundsOf(input, ctx);
   chainOfStrategy(ctx, input, 'input.');
@@ -160,7 +160,7 @@ export function depositInput(input: DepositArgs, ctx: AppContext): DepositInput 
   };
 }
 
-/** Take what leaves a vault. @throws BadRequestError, LimitExceededError */
+/** Read the input of a vault exit. @throws BadRequestError, LimitExceededError */
 export function exitInput(input: ExitArgs, ctx: AppContext): ExitInput {
   chainOfStrategy(ctx, input, 'input.');
   return {

@@ -103,7 +103,7 @@ export async function previewLeverage(input: OpenArgs, ctx: AppContext): Promise
   });
 }
 
-/** What vaults ask for moving liquidity into the market, wei; `null` = none is moved. */
+/** The fee of vaults for moving liquidity into the market, wei; `null` = none is moved. */
 export function reallocationFeeOf({ reallocations }: OpenTerms): bigint | null {
   return reallocations.length === 0 ? null : reallocations.reduce((sum, { feeWei }) => sum + feeWei, 0n);
 }

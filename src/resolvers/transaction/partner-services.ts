@@ -10,7 +10,7 @@ import type {
 } from '../../transactions/equity/index.ts';
 import type { ExitCost, ManageInput, OpenInput, Plan, PreparedOpen, ProxyOwner } from '../../transactions/index.ts';
 
-/** What the keyed partner surface reaches beside the public reads. */
+/** Services of the keyed partner surface beside the public reads. */
 export interface PartnerServices {
   readonly leverage: LeveragePort;
   readonly equity: EquityPort;
@@ -24,7 +24,7 @@ export interface LeveragePort {
   preview(input: OpenInput): Promise<PreparedOpen>;
   open(input: OpenInput, user: Address): Promise<Plan>;
   manage(input: ManageInput): Promise<Plan>;
-  /** What selling this collateral would lose now, at the oracle's price scaled by 1e36. */
+  /** The loss of selling this collateral now, at the oracle's price scaled by 1e36. */
   exitCost(chain: Chain, market: Market, collateral: bigint, price: bigint): Promise<ExitCost>;
   /**
    * Whose positions addresses hold, in a constant number of calls; `null` = an address is no position's contract,

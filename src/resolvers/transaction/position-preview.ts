@@ -29,18 +29,18 @@ import {
 import type { AppContext } from '../common/context.ts';
 import { absences } from './estimate.ts';
 
-/** A previewed position with what its derived fields are made of. */
+/** A previewed position with the inputs of its derived fields. */
 export interface PositionPreviewView {
   readonly chain: Chain;
   readonly market: Market;
   readonly preview: PositionPreview;
   readonly live: PreparedOpen['live'];
-  /** What the action adds to the debt (negative = repays) and what it moves into the market, loan base units. */
+  /** The change of the debt (negative = repays) and the reallocation into the market, loan base units. */
   readonly debtChange: bigint;
   readonly moved: bigint;
-  /** What the action pays out of the position at least, loan base units; absent where it pays nothing out. */
+  /** The least payout of the action, loan base units; absent without a payout. */
   readonly leastPaidOut?: bigint | undefined;
-  /** What it costs at once. */
+  /** Its immediate costs. */
   readonly basis: CostBasis;
 }
 
@@ -51,13 +51,13 @@ export function positionOfPlan(plan: Plan): PositionPreviewView | null {
   return { chain, market, preview, live, debtChange, moved, leastPaidOut, basis: basisOfPlan(plan) };
 }
 
-/** What a plan costs at once, a close included. */
+/** The immediate costs of a plan, a close included. */
 export function basisOfPlan({ chain, market, path, swaps, live, before, pays, terms, fees = [] }: Plan): CostBasis {
   const { price } = live;
   if (terms) return basisOfOpen({ chain, market, terms, live });
   const judged = judgedSwaps(path, swaps, market, price);
   const [entry] = judged;
-  // What is paid in, where something is: of the whole position a small payment could lose everything.
+  // The payment, where there is one: relative to the whole position, a small payment could lose everything.
   const isCollateral = pays?.token.address === market.collateral.address;
   const paid = entry
     ? valueInLoan(entry.swap.reference ?? entry.swap.expectedOut, entry.outPrice)
@@ -66,7 +66,7 @@ export function basisOfPlan({ chain, market, path, swaps, live, before, pays, te
   return costBasis({ swaps: judged, loan: market.loan, equity, fees });
 }
 
-/** What an open costs at once, measured by what is paid in. */
+/** The immediate costs of an open, relative to the payment. */
 function basisOfOpen({
   chain,
   market,
@@ -89,15 +89,15 @@ function valueInLoan(units: bigint, price: bigint | undefined): bigint {
 }
 
 export interface WorstCase {
-  /** What the wallet has of it: what is left in the position and what the action pays out, whole loan tokens. */
+  /** The wallet's value: the equity of the position and the payout, whole loan tokens. */
   readonly equity: Decimal;
-  /** What of it is paid out, whole loan tokens; `null` = the action pays nothing out. */
+  /** The payout, whole loan tokens; `null` = the action pays nothing out. */
   readonly paidOut: Decimal | null;
   /** Percent; `null` = no position is left. */
   readonly ltvPct: Decimal | null;
 }
 
-/** What the wallet has of a plan when every swap gives its minimum only and it is sent a minute later. */
+/** The wallet's value after a plan if every swap gives its minimum only and it is sent a minute later. */
 export function worstCaseOfPlan(plan: Plan): WorstCase | null {
   const { market, leastPaidOut } = plan;
   const position = positionOfPlan(plan);
@@ -125,7 +125,7 @@ export function collateralAmount({ market }: Pick<PositionPreviewView, 'market'>
   return formatUnitsPlain(units, market.collateral.decimals);
 }
 
-/** Tell the market's borrow APY before and after an action, a close included. */
+/** Compute the market's borrow APY before and after an action, a close included. */
 export function borrowApyOf({
   live,
   debtChange = 0n,
@@ -138,18 +138,18 @@ export function liquidationOfPosition({ market, preview, live }: PositionPreview
   return liquidationOf(market, preview.after, live.price) ?? null;
 }
 
-/** Where a managed position could be liquidated as it stands. */
+/** The liquidation point of a managed position before the action. */
 export function liquidationBeforeOf({ market, live, before }: Plan): Liquidation | null {
   return before ? (liquidationOf(market, before, live.price) ?? null) : null;
 }
 
-/** Its LTV as it stands, percent with 2 places. */
+/** Its LTV before the action, percent with 2 places. */
 export function ltvBeforeOf({ live, before }: Plan): string | null {
   const ltv = before && ltvPctOf(before, live.price);
   return ltv ? formatPct(ltv) : null;
 }
 
-/** What the action costs at once, by kind; empty where nothing is swapped and no fee is due. */
+/** The immediate costs of the action, by kind; empty without swaps and fees. */
 export function costsOf(
   { chain, market, basis }: Pick<PositionPreviewView, 'chain' | 'market' | 'basis'>,
   ctx: AppContext,
@@ -159,7 +159,7 @@ export function costsOf(
 }
 
 export interface ExitView {
-  /** Whole loan tokens; `null` = no venue could be asked or none has a route. */
+  /** Whole loan tokens; `null` = no venue answered or none has a route. */
   readonly lostLoan: Decimal | null;
   readonly lostUsd: Decimal | null;
   readonly source: 'AggregatorOne' | 'AggregatorTwo' | 'YieldMarket' | null;
@@ -217,7 +217,7 @@ export function positionOfOpen({ request, terms, live, moved }: PreparedOpen): P
   return { chain, market, preview: terms.preview, live, debtChange: terms.amountFlashLoan, moved, basis };
 }
 
-/** Say what of a previewed position is not there. @param prefix path of the position, with its dot */
+/** List the gaps of a previewed position. @param prefix path of the position, with its dot */
 export function positionGaps(position: PositionPreviewView, prefix = 'position.'): readonly Gap[] {
   const { preview, market, live } = position;
   const { requestedLtvPct, basis, expectedLeverageApyPct, leverageApyBeforePct, priceImpactPct, swapSource } = preview;

@@ -4,7 +4,7 @@ import { AppError } from '../../shared/errors.ts';
 import { type Issue, issueIn, type ManageAction, type ManageInput } from '../../transactions/index.ts';
 import type { AppContext } from '../common/context.ts';
 
-/** Where an input of the builders stands in the arguments of a field. */
+/** The paths of the builders' inputs in the arguments of a field. */
 export type InputPaths = Readonly<Record<string, string>>;
 
 const SHARED: InputPaths = {
@@ -40,7 +40,7 @@ const ACTIONS: Readonly<Record<ManageAction, string>> = {
 };
 
 /**
- * Where the inputs of an action on a position stand.
+ * The paths of the inputs of an action on a position.
  * @param byId whether the position was named by its global id
  */
 export function managePathsOf({ action, full }: Pick<ManageInput, 'action' | 'full'>, byId: boolean): InputPaths {

@@ -209,7 +209,7 @@ export const appMarketSchema = z
         exitLiquidity: freshnessValue,
       })
       .describe('Age of each group of facts. exitLiquidity.asOf is 1970-01-01T00:00:00.000Z while it is unmeasured.'),
-    warnings: warnings.describe('Warnings about shown values; empty = none.'),
+    warnings: warnings.describe('Warnings about returned values; empty = none.'),
     gaps: assumedGaps,
   })
   .meta({ id: 'AppMarket', description: 'One market at full precision.' });

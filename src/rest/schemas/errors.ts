@@ -130,7 +130,7 @@ export const ERROR_DETAILS = {
       .string()
       .regex(/^\d+$/)
       .meta({ description: 'Amount, base units of `tokenIn`.', examples: ['1000000'] }),
-    venues: z.array(venueAnswer).describe('Every venue that was asked.'),
+    venues: z.array(venueAnswer).describe('Every requested venue.'),
   }),
   insufficient_liquidity: z.strictObject({
     needed: decimalString('Required liquidity, whole loan tokens.'),

@@ -42,8 +42,8 @@ const registeredSchema = z
     entryPrice: decimalString('Price at the opening.').nullable(),
     exitPrice: decimalString('Price at the closing.').nullable(),
     equityVaultId: z.string().nullable().describe('Equity vault of this yield loop.'),
-    createdAt: dateTime('Time of the registration; a future time is shown as now.'),
-    updatedAt: dateTime('Latest change of the row; a future time is shown as now.'),
+    createdAt: dateTime('Time of the registration; a future time is returned as now.'),
+    updatedAt: dateTime('Latest change of the row; a future time is returned as now.'),
     closedAt: dateTime('Time of the registered closing; null = none, or a future time.').nullable(),
   })
   .meta({ id: 'Registration', description: 'A row of the register; null = not provided by the app.' });
@@ -92,8 +92,8 @@ const driftSchema = z
         isOpen: z.boolean().describe('Whether the row has it as open.'),
         depositedUsd: exactUsd('Sum of deposits.'),
         returnedUsd: exactUsd('Sum of withdrawals.'),
-        createdAt: dateTime('Time of the registration; a future time is shown as now.'),
-        updatedAt: dateTime('Latest change of the row; a future time is shown as now.'),
+        createdAt: dateTime('Time of the registration; a future time is returned as now.'),
+        updatedAt: dateTime('Latest change of the row; a future time is returned as now.'),
         closedAt: dateTime('Time of the registered closing; null = none, or a future time.').nullable(),
       })
       .nullable()

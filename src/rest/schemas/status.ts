@@ -42,7 +42,7 @@ const nodeHealth = z.looseObject({
     .describe('Its latest failure; absent = none.'),
   failingSince: dateTime('Its first failure since its latest answer; absent while it answers.').optional(),
   restingUntil: dateTime(
-    'Until when no request is sent to it, after failures in a row; absent = it is asked.',
+    'Until when no request is sent to it, after failures in a row; absent = requests are sent.',
   ).optional(),
   capabilities: z
     .looseObject({
@@ -85,7 +85,7 @@ const disagreement = z.looseObject({
 
 const providerHealth = z.looseObject({
   provider: z.string().describe('Public name of the provider.'),
-  part: z.string().optional().describe('What its requests are for, if there are several kinds of them.'),
+  part: z.string().optional().describe('Purpose of its requests, if there are several kinds of them.'),
   status: z
     .enum(['ok', 'failing', 'throttled', 'unknown'])
     .describe('ok, failing, held back by our own budget of requests, or not called yet.'),
@@ -123,7 +123,7 @@ export const healthBody = z
           .string()
           .optional()
           .describe(
-            'What is wrong, in one word, such as unreachable, silent, bad_password, certificate_expired or read_only.',
+            'Name of the problem, such as unreachable, silent, bad_password, certificate_expired or read_only.',
           ),
         since: dateTime('Time of the first failure.').optional(),
         replica: z
@@ -191,7 +191,7 @@ export const healthBody = z
             .describe('Freshness by group of facts.'),
           nodes: z
             .array(nodeHealth)
-            .describe('The nodes of the chain, in the order of their setting. Their addresses are not shown.'),
+            .describe('The nodes of the chain, in the order of their setting. Their addresses are not returned.'),
           disagreements: z.array(disagreement).describe('Disagreements between catalog and chain; empty = none.'),
           excluded: z
             .array(

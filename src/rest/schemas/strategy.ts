@@ -179,7 +179,7 @@ export const strategySchema = z
           })
           .optional()
           .describe('Present only on uncorrelated markets.'),
-        warnings: warnings.optional().describe('Warnings about shown values; absent = none.'),
+        warnings: warnings.optional().describe('Warnings about returned values; absent = none.'),
       })
       .optional()
       .describe('Assessments of the service, with their thresholds.'),

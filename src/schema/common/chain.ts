@@ -68,7 +68,7 @@ ChainRef.implement({
     }),
     deployment: t.field({
       type: ChainDeploymentRef,
-      description: 'Terms of the contract that holds positions, as it tells them itself.',
+      description: 'Terms of the contract that holds positions, read from it.',
       resolve: (chain, _args, ctx) => readDeployment(chain, ctx),
     }),
     version: t.int({

@@ -73,7 +73,7 @@ const AllowedPartRef = builder.objectRef<AllowedPart>('AllowedContract').impleme
   }),
 });
 
-/** What the deployed contract of a chain says of itself and of the catalog's other contracts. */
+/** The terms of a chain's deployed contract, and its approvals of the catalog's other contracts. */
 export interface ChainDeployment extends ContractTerms {
   readonly swapRouters: readonly AllowedPart[];
   readonly actingRouters: readonly AllowedPart[];
@@ -81,7 +81,7 @@ export interface ChainDeployment extends ContractTerms {
 
 export const ChainDeploymentRef = builder.objectRef<ChainDeployment>('ChainDeployment').implement({
   description:
-    'Terms of the contract that holds positions, as it tells them itself. A term that it does not tell is `null`; `gaps` say why, and which value is taken in its place.',
+    'Terms of the contract that holds positions, read from it. A term that it does not tell is `null`; `gaps` say why, and which value is taken in its place.',
   fields: (t) => ({
     hasCode: t.exposeBoolean('hasCode', {
       nullable: true,
@@ -139,7 +139,7 @@ const KindRef = builder.enumType('DisagreementKind', {
 const EFFECT_DESCRIPTIONS: Record<(typeof DISAGREEMENT_EFFECTS)[number], string> = {
   no_builds: 'Strategies that depend on it are not listed, and nothing is built for them.',
   no_new_risk: 'Strategies that depend on it are not listed, and nothing that adds risk is built for them.',
-  warning: 'Nothing is blocked: the disagreement is shown, and parts that cannot be used are not used.',
+  warning: 'Nothing is blocked: the disagreement is reported, and unusable parts are not used.',
 };
 
 const EffectRef = builder.enumType('DisagreementEffect', {

@@ -16,7 +16,7 @@ const GROUP_DESCRIPTIONS: Record<FactGroup, string> = {
   tvl: 'Protocol TVL, one item.',
   deployment: 'Terms of the deployed contract, one item.',
   marketSupport: 'Terms of the deployed contract and parameters of the lending protocol, by market.',
-  tokenContract: 'Symbol and decimals told by token contracts, by token.',
+  tokenContract: 'Symbol and decimals from token contracts, by token.',
 };
 
 export const FactGroupRef = builder.enumType('FactGroup', {

@@ -27,7 +27,7 @@ const REASON_DESCRIPTIONS: Record<FailureReason, string> = {
   server_error: 'The source failed.',
   malformed: 'The answer of the source could not be read.',
   missing: 'The answer of the source did not contain the item.',
-  implausible: 'The value was not believed.',
+  implausible: 'The value was implausible.',
   reverted: 'The read reverted on chain.',
   not_configured: 'No source is configured for the item.',
 };

@@ -8,7 +8,7 @@ const MAX_FIELDS = 100;
 
 export const GAP_ARGS = builder.args((t) => ({
   fields: t.stringList({
-    description: 'Only of these fields and of what lies below them, by dotted path; of all when left out.',
+    description: 'Only of these fields and of the fields below them, by dotted path; of all when left out.',
     validate: z.array(z.unknown()).max(MAX_FIELDS, `lists more than ${MAX_FIELDS} fields`).nullish(),
   }),
   reasons: t.field({ type: [GapReasonRef], description: 'Only with one of these reasons; with any when left out.' }),
@@ -19,7 +19,7 @@ export interface GapArgs {
   readonly reasons?: readonly GapReason[] | null | undefined;
 }
 
-/** Pick the gaps that are asked for. */
+/** Pick the requested gaps. */
 export function selectGaps(gaps: readonly Gap[], { fields, reasons }: GapArgs): Gap[] {
   return gaps.filter(
     ({ field, reason }) =>
@@ -29,7 +29,7 @@ export function selectGaps(gaps: readonly Gap[], { fields, reasons }: GapArgs): 
 }
 
 /**
- * The one way in which objects tell absence: `gaps: t.field(gapsOf((strategy) => strategy.gaps))`.
+ * The one way in which objects report absence: `gaps: t.field(gapsOf((strategy) => strategy.gaps))`.
  * @param of which fields may have gaps, in words, where it is not every one that may be `null`
  */
 export function gapsOf<T>(

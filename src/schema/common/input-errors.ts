@@ -54,7 +54,7 @@ export function variableOf(error: GraphQLError): string | undefined {
 }
 
 /**
- * The place inside an input object, e.g. `input.amount`. The engine tells it in its words only:
+ * The place inside an input object, e.g. `input.amount`. The engine reports it in its message only:
  * `Variable "$input" got invalid value "x" at "input.amount"; <the scalar's message>`.
  */
 function placeInVariable({ message, originalError }: GraphQLError): string | undefined {
@@ -63,7 +63,7 @@ function placeInVariable({ message, originalError }: GraphQLError): string | und
   return / at "([\w.[\]]+)"$/.exec(before)?.[1]?.replaceAll(/\[(\d+)\]/g, '.$1');
 }
 
-/** Walk back from a literal to the name before its colon; lists hold scalars only, so nothing else can stand between. */
+/** Walk back from a literal to the name before its colon; lists hold scalars only, so nothing else can be between them. */
 function argumentBefore(node: ValueNode): string | undefined {
   let token: Token | null | undefined = node.loc?.startToken.prev;
   while (token && token.kind !== ':') token = token.prev;

@@ -2,7 +2,7 @@
 export const GLOBAL_ID =
   'Global id of the object, for `node` and for the caches of clients. Opaque: its form may change.';
 
-/** By which type an object was loaded: the object itself may not tell. */
+/** The type by which an object was loaded, since the object itself may not show it. */
 const types = new WeakMap<object, string>();
 
 /** Note by which type an object was found by its global id. */
@@ -10,7 +10,7 @@ export function noteLoaded(object: object, typename: string): void {
   types.set(object, typename);
 }
 
-/** Tell the type of an object that was found by its global id. */
+/** Find the type of an object that was loaded by its global id. */
 export function loadedTypeOf(object: unknown): string | undefined {
   return typeof object === 'object' && object !== null ? types.get(object) : undefined;
 }

@@ -7,7 +7,7 @@ import { builder, type SchemaShape } from '../builder.ts';
 import { GLOBAL_ID, noteLoaded } from './loaded-nodes.ts';
 
 export interface NodeOptions<T, Names extends readonly KeyPart[]> {
-  /** What identifies an object among those of its type, part by part; none of the parts holds a colon. */
+  /** The parts of an object's identity within its type; no part contains a colon. */
   readonly key: Names;
   readonly keyOf: (object: T) => NodeKey<Names>;
   /** Find the object of a key as the fields do that serve the type, with their errors; `null` = there is none. */
@@ -61,7 +61,7 @@ export function defineNode<T extends object, const Names extends readonly KeyPar
 }
 
 /**
- * Find the object of a global id. @throws BadRequestError, UnauthorizedError, NotFoundError, and what the type's own field throws
+ * Find the object of a global id. @throws BadRequestError, UnauthorizedError, NotFoundError, and the errors of the type's own field
  */
 async function findNode(id: string, field: string, ctx: AppContext): Promise<object> {
   const { typename, key } = decodeGlobalId(id, field);
@@ -113,7 +113,7 @@ builder.queryFields((t) => ({
   }),
 }));
 
-/** An error in a list is told for its place. */
+/** An error in a list has the path of its item. */
 function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error(String(reason));
 }

@@ -26,7 +26,7 @@ export const CHAIN_OF_ID =
   'Chain of the id, which names it already; another one is refused with the right one. Nothing changes when it is left out.';
 
 const MissingChainReasonRef = builder.enumType('MissingChainReason', {
-  description: 'Reason for which an answer goes without an asked chain.',
+  description: 'Reason why an answer lacks a requested chain.',
   values: {
     NOT_READY: { value: 'not_ready', description: 'Facts that the answer needs were never measured on the chain.' },
     UPSTREAM_UNAVAILABLE: { value: 'upstream_unavailable', description: 'No node of the chain gave a usable answer.' },
@@ -34,14 +34,14 @@ const MissingChainReasonRef = builder.enumType('MissingChainReason', {
 });
 
 export const MissingChainRef = builder.objectRef<MissingChain>('MissingChain').implement({
-  description: 'An asked chain that an answer goes without.',
+  description: 'A requested chain that an answer lacks.',
   fields: (t) => ({
     chainId: t.expose('chainId', { type: 'ChainId', description: 'Id of the missing chain.' }),
     reason: t.expose('reason', { type: MissingChainReasonRef, description: 'Kind of the failure.' }),
     message: t.exposeString('message', { description: 'One plain sentence for people, with the next step.' }),
     retryAfterSec: t.exposeInt('retryAfterSec', {
       nullable: true,
-      description: 'Seconds after which asking again makes sense; `null` = not told.',
+      description: 'Seconds after which another request makes sense; `null` = unknown.',
     }),
     waitingFor: t.field({
       type: [FactGroupRef],
@@ -73,7 +73,7 @@ const MissingFactsRef = builder.objectRef<MissingFacts>('MissingFacts').implemen
     chainId: t.expose('chainId', { type: 'ChainId', description: 'Id of the chain.' }),
     factGroups: t.field({
       type: [FactGroupRef],
-      description: `Groups of facts that were not asked yet, or not completely; at most ${FACT_GROUPS.length}.`,
+      description: `Groups of facts that were not read yet, or not completely; at most ${FACT_GROUPS.length}.`,
       resolve: ({ groups }) => [...groups],
     }),
     strategies: t.expose('strategies', {
@@ -90,13 +90,13 @@ builder.globalConnectionFields((t) => ({
     type: 'DateTime',
     nullable: true,
     description:
-      'Time of the latest refresh of the asked chain that was refreshed longest ago; `null` = no chain asked, or not told.',
+      'Time of the latest refresh of the requested chain that was refreshed longest ago; `null` = no chain requested, or unknown.',
     resolve: ({ asOfMs }) => asOfMs ?? null,
   }),
   missingChains: t.field({
     type: [MissingChainRef],
     complexity: { field: 1, multiplier: 1 },
-    description: `Asked chains that are not in the list; one entry per served chain, at most ${MAX_CHAINS}. When every asked chain is missing, the field is \`null\` with an error.`,
+    description: `Requested chains that are not in the list; one entry per served chain, at most ${MAX_CHAINS}. When every requested chain is missing, the field is \`null\` with an error.`,
     resolve: ({ missingChains }) => missingChains ?? [],
   }),
   missingFacts: t.field({

@@ -22,7 +22,7 @@ const HEX_PATTERN = /^0x([0-9a-fA-F]{2})*$/;
 const MAX_HEX_CHARS = 262_144;
 const MAX_CHAIN_ID = 2 ** 31 - 1;
 
-/** Refuse a value. The scalar's name stands for the field until the place in the document is known. */
+/** Refuse a value. The scalar's name replaces the field until the path in the document is known. */
 function refuse(
   scalar: string,
   value: unknown,

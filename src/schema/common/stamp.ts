@@ -27,7 +27,7 @@ export interface StampView {
   /** `null`, or the beginning of time = never measured. */
   readonly asOfMs: number | null;
   readonly staleAfterSec: number;
-  /** Where more is known than the age tells; absent: the age decides. */
+  /** Where more than the age is known; absent: the age decides. */
   readonly status?: HealthStatus | undefined;
 }
 
@@ -95,7 +95,7 @@ export const GapReasonRef = builder.enumType('GapReason', {
     },
     NONE: { description: 'Measured: there is none, e.g. no running incentive.' },
     NOT_MEASURED: { description: 'Nothing measures the field yet, or its source is not configured.' },
-    SOURCE_FAILED: { description: 'The source of the field was asked and failed, and there is no last good value.' },
+    SOURCE_FAILED: { description: 'The request to the source of the field failed, and there is no last good value.' },
     IMPLAUSIBLE: { description: 'A value was received and not believed.' },
     TOO_SHORT: { description: 'The history is shorter than the window.' },
   } as const,

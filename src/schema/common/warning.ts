@@ -2,7 +2,7 @@ import type { Warning } from '../../domain/plausibility/types.ts';
 import { WARNED_FIELDS, WARNING_CODES, type WarnedField, type WarningCode } from '../../shared/vocabulary.ts';
 import { builder } from '../builder.ts';
 
-const UNCONFIRMED = 'The source tells another value, which nothing confirms yet; the last good one is shown.';
+const UNCONFIRMED = 'The source reports another value, which is not confirmed yet; the last good one is returned.';
 
 const CODE_DESCRIPTIONS: Readonly<Record<WarningCode, string>> = {
   suspect_price: UNCONFIRMED,
@@ -42,7 +42,7 @@ const FieldRef = builder.enumType('WarnedField', {
 });
 
 export const WarningRef = builder.objectRef<Warning>('Warning').implement({
-  description: 'A doubt about a value that is shown, or about one that stands behind it.',
+  description: 'A doubt about a returned value, or about one that it depends on.',
   fields: (t) => ({
     code: t.expose('code', { type: CodeRef, description: 'Kind of the doubt.' }),
     field: t.expose('field', { type: FieldRef, description: 'The doubted value.' }),

@@ -48,12 +48,12 @@ const StockLegRef = builder.objectRef<DepositPreview['stock'] & OfToken>('Equity
     }),
     requestedLtvPct: t.expose('requestedLtvPct', {
       type: 'Decimal',
-      description: 'LTV that was asked for, percent: reached in the worst fill, never exceeded.',
+      description: 'Requested LTV, percent: reached in the worst fill, never exceeded.',
     }),
     ltvPct: t.expose('ltvPct', { type: 'Decimal', description: 'LTV after the expected fill, percent with 2 places.' }),
     maxLtvPct: t.expose('maxLtvPct', {
       type: 'Decimal',
-      description: 'Highest LTV that may be asked for: 88 % of the liquidation LTV, percent.',
+      description: 'Highest LTV that may be requested: 88 % of the liquidation LTV, percent.',
     }),
     liquidationLtvPct: t.expose('liquidationLtvPct', {
       type: 'Decimal',

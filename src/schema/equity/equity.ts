@@ -44,7 +44,7 @@ const ExitPlanRef = builder.objectRef<ExitPlanView>('EquityExitPlan').implement(
   description: 'A plan that fully unwinds an equity vault.',
   interfaces: [EstimateRef, TransactionPlanRef],
   fields: (t) => ({
-    position: t.expose('position', { type: EquityPositionRef, description: 'The vault that is left, as it stands.' }),
+    position: t.expose('position', { type: EquityPositionRef, description: 'The vault before the exit.' }),
     closedPositionIndexes: t.intList({
       description: `Indexes of the yield loops that are closed, in order, one per loop of the wallet, at most ${MAX_WALLET_POSITIONS}; nothing else is closed.`,
       resolve: ({ closes }) => [...closes],

@@ -24,7 +24,7 @@ export const FeesRef = builder.objectRef<FormattedFees>('ContractFees').implemen
     freshness: t.expose('freshness', {
       type: FreshnessRef,
       nullable: true,
-      description: 'Age of what the contract told; `null` = it has told nothing yet, see `gaps`.',
+      description: 'Age of the answer of the contract; `null` = it has not answered yet, see `gaps`.',
     }),
   }),
 });

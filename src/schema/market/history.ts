@@ -35,7 +35,7 @@ const ResolutionRef = builder.enumType('HistoryResolution', {
 });
 
 const DownsamplingRef = builder.enumType('Downsampling', {
-  description: 'Choice of the value that stands for a bucket.',
+  description: 'Choice of the value of a bucket.',
   values: {
     MEAN: { description: 'Mean of the points; of incentives weighted by the time that each rate held.' },
     LAST: { description: 'Newest point.' },
@@ -99,7 +99,7 @@ export function historyArgs(arg: ArgOf, resolution: 'RAW' | 'DAY') {
       type: DownsamplingRef,
       required: true,
       defaultValue: 'MEAN',
-      description: 'Choice of the value that stands for a bucket.',
+      description: 'Choice of the value of a bucket.',
     }),
   };
 }
@@ -109,7 +109,7 @@ builder.queryField('rateHistories', (t) =>
     type: [HistoryRef],
     nullable: true,
     complexity: { field: 1, multiplier: 30 },
-    description: `One rate of many markets over time, in catalog order: one entry per asked market, recorded or not, also of markets that are not composed yet. At most ${MAX_CHAINS * MAX_MARKETS} entries, one per market of the catalog. Of one market on a screen: \`Market.borrowApyHistory\` and the fields beside it.`,
+    description: `One rate of many markets over time, in catalog order: one entry per requested market, recorded or not, also of markets that are not composed yet. At most ${MAX_CHAINS * MAX_MARKETS} entries, one per market of the catalog. Of one market on a screen: \`Market.borrowApyHistory\` and the fields beside it.`,
     args: {
       kind: t.arg({ type: HistoryKindRef, required: true, description: 'Recorded rate.' }),
       chainIds: t.arg({ type: ['ChainId'], description: 'Only markets of these chains; of all when left out.' }),

@@ -86,7 +86,7 @@ export const OracleRef = builder.objectRef<OracleReading>('Oracle').implement({
 export const MeasuredApyRef = builder
   .objectRef<{ apyPct: Decimal; source: string; stamp: StampView }>('MeasuredApy')
   .implement({
-    description: 'A yield as its source told it.',
+    description: 'A yield from its source.',
     fields: (t) => ({
       apyPct: t.expose('apyPct', { type: 'Decimal', description: 'Percent per year at full precision.' }),
       source: t.exposeString('source', { description: 'Public name of the source.' }),
@@ -176,7 +176,7 @@ export const SharedSourceRef = builder
       vaultAddress: t.expose('vault', { type: 'Address', description: 'Vault whose liquidity would move.' }),
       vaultName: t.exposeString('vaultName', {
         nullable: true,
-        description: 'Name of the vault; `null` = its source does not tell one.',
+        description: 'Name of the vault; `null` = its source has none.',
       }),
       withdrawMarketId: t.expose('withdrawMarketId', {
         type: 'MarketId',

@@ -95,13 +95,13 @@ MarketRef.implement({
       resolve: ({ market }) => market.curator ?? null,
     }),
     listed: t.boolean({
-      description: 'Whether a strategy on the market is listed; `Strategy.visibility` tells why or why not.',
+      description: 'Whether a strategy on the market is listed; `Strategy.visibility` has the reasons.',
       resolve: (market, _args, ctx) => isVisible(market, ctx),
     }),
     strategies: t.field({
       type: [StrategyRef],
       complexity: { field: 1, multiplier: 1 },
-      description: `Strategies that stand on the market, listed or not: its loop, or the equity vaults on its stock; at most ${MAX_STRATEGIES}.`,
+      description: `Strategies of the market, listed or not: its loop, or the equity vaults on its stock; at most ${MAX_STRATEGIES}.`,
       resolve: (market, _args, ctx) => strategiesOf(market, ctx),
     }),
     freshness: t.expose('stamps', { type: FactFreshnessRef, description: 'Age of the facts, by group.' }),
@@ -217,7 +217,7 @@ builder.objectFields(MarketRef, (t) => ({
   measuredCollateralApy: t.field({
     type: MeasuredApyRef,
     nullable: true,
-    description: 'APY of the collateral as its source told it; `null` = no source applies, or see `gaps`.',
+    description: 'APY of the collateral from its source; `null` = no source applies, or see `gaps`.',
     resolve: ({ facts: { collateralApy: fact }, stamps }) =>
       fact ? { apyPct: fact.value.apyPct, source: fact.source, stamp: stamps.collateralApy } : null,
   }),

@@ -13,14 +13,14 @@ const RefusalCountRef = builder.objectRef<VenueCounts['refused'][number]>('SwapV
   }),
 });
 
-/** What a swap venue did for one process. */
+/** Statistics of a swap venue in one process. */
 export const SwapVenueRef = builder.objectRef<VenueCounts>('SwapVenue').implement({
   description:
     'Counts of a swap venue on one chain for the process that answers, since it started. Other processes count for themselves; `spiral_swap_quotes_total` has them all.',
   fields: (t) => ({
     chainId: t.expose('chainId', { type: 'ChainId', description: 'The chain.' }),
     venue: t.expose('venue', { type: SwapSourceRef, description: 'The venue.' }),
-    asked: t.exposeInt('asked', { description: 'Questions for a quote.' }),
+    asked: t.exposeInt('asked', { description: 'Requests for a quote.' }),
     quoted: t.exposeInt('quoted', { description: 'Questions answered with a quote.' }),
     noRoute: t.exposeInt('noRoute', { description: 'Questions answered with "no route".' }),
     refused: t.expose('refused', {

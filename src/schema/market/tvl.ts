@@ -64,7 +64,7 @@ const ReferenceRef = builder.enumType('OracleReference', {
 });
 
 const DivergenceRef = builder.objectRef<SummedDivergence>('OracleDivergence').implement({
-  description: 'An oracle far from its reference, and the sums that stand on it.',
+  description: 'An oracle far from its reference, and the sums that depend on it.',
   fields: (t) => ({
     marketId: t.expose('marketId', { type: 'MarketId', description: 'Id of the market.' }),
     oracleAddress: t.expose('oracle', { type: 'Address', description: 'Oracle contract of the market.' }),

@@ -49,12 +49,12 @@ const RegisterEvidenceRef = builder.objectRef<RegisterEvidence>('DriftRegisterEv
     returnedUsd: t.expose('returnedUsd', { type: 'Decimal', description: 'Sum of all withdrawals, USD.' }),
     createdAt: t.field({
       type: 'DateTime',
-      description: 'Time of the registration; a time that lies ahead is shown as now.',
+      description: 'Time of the registration; a future time is returned as now.',
       resolve: ({ createdAtMs }) => createdAtMs,
     }),
     updatedAt: t.field({
       type: 'DateTime',
-      description: 'Latest change of the row; a time that lies ahead is shown as now.',
+      description: 'Latest change of the row; a future time is returned as now.',
       resolve: ({ updatedAtMs }) => updatedAtMs,
     }),
     closedAt: t.field({

@@ -83,7 +83,7 @@ const OpsRef = builder.objectRef<object>('Ops').implement({
       type: PortfolioItemConnectionRef,
       nullable: true,
       complexity: (args) => ({ field: 1, multiplier: requestedPageSize(args) }),
-      description: 'Matching loops and vaults of all wallets; loops of vaults stand beside their vault.',
+      description: 'Matching loops and vaults of all wallets; loops of vaults are listed with their vault.',
       args: {
         filter: t.arg({ type: PortfolioFilterRef, description: CONDITIONS }),
         orderBy: t.arg({ type: PortfolioOrderRef, description: ORDER }),

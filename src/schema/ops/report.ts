@@ -65,7 +65,7 @@ const DocumentConnectionRef = builder.connectionObject(
 );
 
 export const ReportRef = builder.objectRef<ShownReport>('PortfolioReport').implement({
-  description: 'Every wallet of a chain, read at one block and kept for 60 seconds.',
+  description: 'Every wallet of a chain, read at one block and cached for 60 seconds.',
   fields: (t) => ({
     chainId: t.field({ type: 'ChainId', description: 'Id of the chain.', resolve: ({ report }) => report.chainId }),
     readAt: t.field({
@@ -96,7 +96,7 @@ export const ReportRef = builder.objectRef<ShownReport>('PortfolioReport').imple
     failedWallets: t.field({
       type: [FailedPortfolioRef],
       complexity: { field: 1, multiplier: 1 },
-      description: `Wallets that could not be read, one entry per wallet, at most ${MAX_FAILED_WALLETS}; \`counts\` tells the number of all.`,
+      description: `Wallets that could not be read, one entry per wallet, at most ${MAX_FAILED_WALLETS}; \`counts\` has the number of all.`,
       resolve: ({ report }) => report.entries.filter(isFailed).slice(0, MAX_FAILED_WALLETS),
     }),
     documents: t.field({

@@ -40,7 +40,8 @@ export const PnlRef = builder.objectRef<Pnl>('Pnl').implement({
     badDebtUsd: t.expose('badDebtUsd', {
       type: 'Decimal',
       nullable: true,
-      description: 'Debt beyond the value of the collateral, which nobody has to pay; `null` = see `gaps`.',
+      description:
+        'Debt beyond the value of the collateral, which the owner does not have to pay; `null` = see `gaps`.',
     }),
     divergentUsd: t.expose('divergentUsd', {
       type: 'Decimal',
@@ -62,7 +63,7 @@ export const PnlRef = builder.objectRef<Pnl>('Pnl').implement({
     totalUsd: t.expose('totalUsd', {
       type: 'Decimal',
       nullable: true,
-      description: 'Base result + incentives, before the fee of closing what is open.',
+      description: 'Base result + incentives, before the fee of closing the position.',
     }),
     yieldFeeUsd: t.expose('yieldFeeUsd', {
       type: 'Decimal',
@@ -122,7 +123,7 @@ export const RegistrationRef = builder.objectRef<RegisteredPosition>('PositionRe
     desiredLtvPct: t.expose('desiredLtvPct', {
       type: 'Decimal',
       nullable: true,
-      description: 'LTV asked for, percent; `null` = not registered.',
+      description: 'Requested LTV, percent; `null` = not registered.',
     }),
     entryPrice: t.expose('entryPrice', {
       type: 'Decimal',
@@ -141,12 +142,12 @@ export const RegistrationRef = builder.objectRef<RegisteredPosition>('PositionRe
     }),
     createdAt: t.field({
       type: 'DateTime',
-      description: 'Time of the registration; a time that lies ahead is shown as now.',
+      description: 'Time of the registration; a future time is returned as now.',
       resolve: ({ createdAtMs }) => createdAtMs,
     }),
     updatedAt: t.field({
       type: 'DateTime',
-      description: 'Latest change of the row; a time that lies ahead is shown as now.',
+      description: 'Latest change of the row; a future time is returned as now.',
       resolve: ({ updatedAtMs }) => updatedAtMs,
     }),
     closedAt: t.field({

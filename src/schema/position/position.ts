@@ -57,7 +57,7 @@ export const PositionFreshnessRef = builder.objectRef<Stamps>('PositionFreshness
     collateralApy: t.expose('collateralApy', {
       type: FreshnessRef,
       nullable: true,
-      description: 'Age of the APY of the collateral; `null` = the stock leg of a vault, whose loops tell theirs.',
+      description: 'Age of the APY of the collateral; `null` = the stock leg of a vault, whose loops have their own.',
     }),
   }),
 });

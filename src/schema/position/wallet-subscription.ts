@@ -9,7 +9,7 @@ const WalletChangeRef = builder.objectRef<WalletChange>('WalletChange').implemen
   fields: (t) => ({
     chain: t.expose('chain', { type: ChainRef, description: 'The chain.' }),
     version: t.exposeInt('version', {
-      description: 'Version of the facts that the holdings are valued with, as `strategyChanged` tells it.',
+      description: 'Version of the facts that the holdings are valued with, as in `strategyChanged`.',
     }),
     asOf: t.field({
       type: 'DateTime',

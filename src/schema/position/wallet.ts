@@ -96,24 +96,24 @@ const expectedPositions = (args: PageArgs): number =>
 
 WalletRef.implement({
   description:
-    'Holdings of one address on the asked chains, read live, each chain at one block. Everything is in it once. The asked chains are part of its identity.',
+    'Holdings of one address on the requested chains, read live, each chain at one block. Everything is in it once. The requested chains are part of its identity.',
   fields: (t) => ({
     address: t.expose('address', { type: 'Address', description: 'The address.' }),
     chainIds: t.field({
       type: ['ChainId'],
-      description: `The asked chains, at most ${MAX_CHAINS}.`,
+      description: `The requested chains, at most ${MAX_CHAINS}.`,
       resolve: ({ chainIds }) => [...chainIds],
     }),
     onChains: t.field({
       type: [WalletOnChainRef],
       complexity: { field: 1, multiplier: 2 },
-      description: `The reading of each chain, one entry per asked chain, at most ${MAX_CHAINS}.`,
+      description: `The reading of each chain, one entry per requested chain, at most ${MAX_CHAINS}.`,
       resolve: ({ readings }) => [...readings],
     }),
     missingChains: t.field({
       type: [MissingChainRef],
       complexity: { field: 1, multiplier: 1 },
-      description: `Asked chains on which the wallet cannot be read now, one entry per chain, at most ${MAX_CHAINS}. A wallet that can be read on no asked chain is answered with an error instead.`,
+      description: `Requested chains on which the wallet cannot be read now, one entry per chain, at most ${MAX_CHAINS}. A wallet that can be read on no requested chain is answered with an error instead.`,
       resolve: ({ missingChains }) => [...missingChains],
     }),
     positions: t.field({
@@ -160,7 +160,7 @@ builder.queryFields((t) => ({
     nullable: { list: true, items: true },
     authScopes: { partner: true },
     complexity: (args) => ({ field: 1, multiplier: requestedWallets(args) }),
-    description: `Positions and equity vaults of several wallets, exactly one entry per address in the order asked, at most ${MAX_WALLETS}. A wallet that cannot be read on any asked chain is \`null\` with an error of its own. Needs a key.`,
+    description: `Positions and equity vaults of several wallets, exactly one entry per address in the requested order, at most ${MAX_WALLETS}. A wallet that cannot be read on any requested chain is \`null\` with an error of its own. Needs a key.`,
     args: {
       addresses: t.arg({ type: ['Address'], required: true, description: ADDRESSES }),
       chainIds: t.arg({ type: ['ChainId'], description: CHAINS }),

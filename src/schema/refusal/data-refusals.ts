@@ -169,7 +169,7 @@ builder.objectType(InsufficientLiquidityError, {
       type: 'Decimal',
       nullable: true,
       description:
-        'Largest `amount` that would do with everything else as asked, whole tokens of the input; `null` = the action takes no amount.',
+        'Largest `amount` that would pass with everything else as requested, whole tokens of the input; `null` = the action takes no amount.',
       resolve: (error) => detailsOf(error).maxAmount ?? null,
     }),
     maxLeverage: t.field({
@@ -196,7 +196,7 @@ builder.objectType(LimitExceededError, {
       description: 'Path of the input, e.g. `input.target.leverage`.',
       resolve: (error) => detailsOf(error).field,
     }),
-    value: t.string({ description: 'The value that was asked for.', resolve: (error) => detailsOf(error).value }),
+    value: t.string({ description: 'The requested value.', resolve: (error) => detailsOf(error).value }),
     limits: t.field({
       type: [NamedValueRef],
       complexity: { field: 1, multiplier: 2 },

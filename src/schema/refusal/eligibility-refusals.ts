@@ -124,7 +124,7 @@ builder.objectType(PositionProxyError, {
 builder.objectType(AmbiguousYieldLoopsError, {
   name: 'AmbiguousYieldLoopsRefusal',
   interfaces: [RefusalRef],
-  description: 'The chain does not tell which loops belong to the vault: name those to close.',
+  description: 'The chain does not show which loops belong to the vault: name those to close.',
   fields: (t) => ({
     field: t.string({
       description: 'Path of the input that has to be sent.',

@@ -30,7 +30,7 @@ const CODES = {
 const RefusalCodeRef = builder.enumType('RefusalCode', {
   description: 'The reason for which nothing was built. Each type of refusal has one code of its own.',
   values: {
-    STALE_DATA: { description: 'A fact that the build stands on is too old, or of unknown age and contradicted.' },
+    STALE_DATA: { description: 'A fact that the build depends on is too old, or of unknown age and contradicted.' },
     NO_ROUTE: { description: 'No venue has a believable route at this size.' },
     INSUFFICIENT_LIQUIDITY: { description: 'A market or the lending protocol does not hold enough.' },
     LIMIT_EXCEEDED: { description: 'An input lies beyond a limit.' },
@@ -80,7 +80,7 @@ export const PREVIEW_REFUSALS = [
   NotEligibleError,
 ] as const;
 
-/** And of what is built for one wallet and tried out. */
+/** And of plans for one wallet, which are simulated. */
 export const PLAN_REFUSALS = [
   ...PREVIEW_REFUSALS,
   SimulationRevertedError,

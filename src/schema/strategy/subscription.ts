@@ -65,7 +65,7 @@ builder.subscriptionFields((t) => ({
       filter: t.arg({ type: StrategyFilterRef, description: 'All given conditions must hold.' }),
       since: t.arg({
         type: [ChainVersionRef],
-        description: 'Versions seen last, one per chain: only what differs from them is sent.',
+        description: 'Last received versions, one per chain: only differences from them are sent.',
       }),
     },
     subscribe: (_root, args, ctx) => watchStrategies(args, ctx),
@@ -73,7 +73,7 @@ builder.subscriptionFields((t) => ({
   }),
   freshnessChanged: t.field({
     type: ChainFreshnessRef,
-    description: 'The freshness of each chain, at first and whenever a group changes its state or what it fails on.',
+    description: 'The freshness of each chain, at first and whenever a group changes its state or its failures.',
     args: { chainIds: t.arg({ type: ['ChainId'], description: 'Only of these chains; all when left out.' }) },
     subscribe: (_root, args, ctx) => watchFreshness(args, ctx),
     resolve: (freshness) => freshness,

@@ -44,7 +44,7 @@ const CheckRef = builder.objectRef<VisibilityCheck>('VisibilityCheck').implement
     }),
     note: t.exposeString('note', {
       nullable: true,
-      description: 'Assumption made because the rule cannot tell, and why it cannot; `null` = it can.',
+      description: 'Assumption of the rule without a value, and the reason; `null` = the rule has its value.',
     }),
   }),
 });

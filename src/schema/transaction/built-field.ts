@@ -1,5 +1,5 @@
 /**
- * Options that every field of the builders shares: a key is needed, and the answer is either what was built or the refusal
+ * Options that every field of the builders shares: a key is needed, and the answer is either the built plan or the refusal
  * that says why nothing was.
  * @param types of the refusals that can occur, and no others
  */

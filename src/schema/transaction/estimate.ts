@@ -143,7 +143,7 @@ export const EstimateRef = builder.interfaceRef<Estimate>('Estimate').implement(
     effectiveSlippageBps: t.field({
       type: 'Decimal',
       description:
-        'Slippage that holds in the calldata, basis points: the one asked for, or the part of it that a limit of the contracts leaves.',
+        'Slippage that holds in the calldata, basis points: the requested one, or the part of it that a limit of the contracts leaves.',
       resolve: ({ slippage }) => bpsOfRatio(slippage),
     }),
     costs: t.field({

@@ -51,7 +51,7 @@ const PositionAtRef = builder.inputType('PositionAtInput', {
     chainId: t.field({ type: 'ChainId', required: true, description: 'The chain.' }),
     positionIndex: t.int({
       required: true,
-      description: 'Index of the position among those of the wallet, as `Position.positionIndex` tells it.',
+      description: 'Index of the position among those of the wallet, as in `Position.positionIndex`.',
     }),
     marketId: t.field({
       type: 'MarketId',

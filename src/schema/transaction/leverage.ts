@@ -127,7 +127,7 @@ const LeveragePlanRef = builder.objectRef<LeveragePlanView>('LeveragePlan').impl
     liquidationBefore: t.field({
       type: LiquidationRef,
       nullable: true,
-      description: 'The price at which the managed position could be liquidated as it stands.',
+      description: 'The price at which the managed position could be liquidated before the action.',
       resolve: ({ plan }) => formatLiquidation(liquidationBeforeOf(plan)),
     }),
     amountFlashLoan: t.expose('amountFlashLoan', {

@@ -8,7 +8,7 @@ const SPY_VAULT = 'equity-0x50bc39b5722fb5634c436d74c6787f3c125b879e7b73cf9e9ecc
 const NEWCOMER = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
 const HOLDER = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 
-/** What partners ask, beside the public examples: they need a key in GraphiQL's headers. */
+/** Examples for partners, beside the public ones: they need a key in GraphiQL's headers. */
 export const PARTNER_EXAMPLE_QUERIES: readonly ExampleQuery[] = [
   {
     title: 'Partner: preview an open',

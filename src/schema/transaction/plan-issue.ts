@@ -14,7 +14,7 @@ const ISSUE_KINDS = enumValues<Issue['kind']>({
   NOT_SIMULATED: 'The calls could not be tried out beforehand.',
   REFERENCE_OLD: 'A feed behind the oracle that judges a swap is past its heartbeat: its last price is used.',
   REFERENCE_UNDATED: 'The age of the price of the oracle that judges a swap is not known.',
-  SLIPPAGE_TIGHTENED: 'Less slippage than asked for holds in the calldata: more would break a limit of the contracts.',
+  SLIPPAGE_TIGHTENED: 'Less slippage than requested holds in the calldata: more would break a limit of the contracts.',
 });
 /** Most entries of the issues of a preview or plan. */
 export const MAX_ISSUES: number = MAX_ISSUES_PER_KIND * Object.keys(ISSUE_KINDS).length;
@@ -59,7 +59,7 @@ export const PlanIssueRef = builder.objectRef<Issue & OnChain>('PlanIssue').impl
     askedSlippageBps: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Slippage that was asked for, basis points; `null` = slippage is not in question.',
+      description: 'Requested slippage, basis points; `null` = slippage is not in question.',
       resolve: ({ requested }) => (requested === undefined ? null : bpsOfRatio(requested)),
     }),
     effectiveSlippageBps: t.field({

@@ -70,7 +70,7 @@ export const PositionPreviewRef = builder.objectRef<PositionPreviewView>('Positi
     requestedLtvPct: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'LTV that was asked for, directly or by a leverage, percent with 2 places.',
+      description: 'Requested LTV, directly or by a leverage, percent with 2 places.',
       resolve: ({ preview }) => pctOrNull(preview.requestedLtvPct),
     }),
     ltvPct: t.field({

@@ -39,7 +39,7 @@ export interface BuiltDeposit extends BuiltBatch {
 
 export interface BuiltExit extends BuiltBatch, ExitCosts {
   readonly terms: ExitTerms;
-  /** The vault that is left, as it stands. */
+  /** The vault before the exit. */
   readonly position: EquityPosition;
   /** Where the debts and the stock's price that the sales are judged by were read. */
   readonly priced: PricedAt;
