@@ -10,8 +10,8 @@ import type { MissingChain, MissingFacts } from '../resolvers/market/chains.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import { UnauthorizedError } from '../shared/errors.ts';
 import type { Address, ChainId, Hex, MarketId, StrategyId } from '../shared/ids.ts';
+import { GLOBAL_ID } from './common/global-id.ts';
 import { validationError } from './common/input-errors.ts';
-import { GLOBAL_ID, loadedTypeOf } from './common/loaded-nodes.ts';
 
 /** The type parameters of the schema. Outputs are what resolvers may return, inputs what they receive. */
 export interface SchemaShape {
@@ -74,7 +74,7 @@ export const builder = new SchemaBuilder<SchemaShape>({
     nodesQueryOptions: false,
     nodeTypeOptions: {
       description: 'Everything that has an identity: caches of clients keep it by `id`, and `node` finds it again.',
-      resolveType: (value) => loadedTypeOf(value) ?? null,
+      resolveType: (value, ctx) => ctx.loadedTypes.get(value as object) ?? null,
     },
     idFieldOptions: { description: GLOBAL_ID },
     cursorType: 'String',

@@ -4,7 +4,7 @@ import type { Caller } from './caller.ts';
 import type { Services, SnapshotServices } from './services.ts';
 
 /** The data of a request before its operation is executed. */
-export interface ContextInput {
+interface ContextInput {
   /** Taken once per request, so that all ages in one answer agree. Resolvers read it by `momentOf` or `secondOf`. */
   readonly nowMs: number;
   readonly caller: Caller;
@@ -19,6 +19,8 @@ export interface ContextInput {
 export interface AppContext extends ContextInput {
   /** Collects how long the answer may be given again. */
   readonly cacheHints: CacheHints;
+  /** The types of objects that were loaded by global id, since an object itself may not show its type. */
+  readonly loadedTypes: Map<object, string>;
   /** Reads of the catalog, the settings and the snapshot. */
   readonly services: SnapshotServices;
   /** Reads of the snapshot, of histories and of wallets, each with its cache hints. */
@@ -35,6 +37,7 @@ export function createContext(services: Services, input: ContextInput): AppConte
   return {
     ...input,
     cacheHints,
+    loadedTypes: new Map(),
     services,
     loaders: createLoaders(services, cacheHints, input.nowMs),
     live() {

@@ -21,7 +21,7 @@ export interface SnapshotServices {
  * which makes the answer good for one time. The composition root implements the ports; tests hand in records. A surface that
  * needs more adds its own interface and joins it to `Services`.
  */
-export interface ReadServices extends SnapshotServices {
+interface ReadServices extends SnapshotServices {
   /**
    * The composed markets and strategies of a chain: the same object until the next version. Before anything could be
    * composed its lists are empty and `excluded` names the facts that each market waits for.
@@ -55,7 +55,7 @@ export interface ChartsPort {
   chart(coinId: string, days: number, currency: string): Promise<ChartAnswer | 'unknown_currency' | null>;
 }
 
-export const CANDLE_TIMEFRAMES = ['minute', 'hour', 'day'] as const;
+const CANDLE_TIMEFRAMES = ['minute', 'hour', 'day'] as const;
 export type CandleTimeframe = (typeof CANDLE_TIMEFRAMES)[number];
 
 export interface CandleQuery {

@@ -15,7 +15,7 @@ import { requireChain } from './chains.ts';
 export const DEFAULT_CHART = { days: 7, currency: 'usd' } as const;
 export const DEFAULT_CANDLES = { timeframe: 'hour', aggregate: 1, limit: 168 } as const;
 
-export interface ChartArgs {
+interface ChartArgs {
   readonly coinId: string;
   readonly days: number;
   readonly currency: string;
@@ -45,7 +45,7 @@ export async function readPriceChart({ coinId, days, currency }: ChartArgs, ctx:
   return { ...request, ...chart };
 }
 
-export interface CandlesArgs {
+interface CandlesArgs {
   readonly chainId: ChainId;
   readonly address: Address;
   readonly timeframe: CandleTimeframe;

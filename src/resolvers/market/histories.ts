@@ -14,7 +14,7 @@ import { findCatalogMarket } from './markets.ts';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** The trailing averages reach back as far. */
-export const DEFAULT_RANGE_DAYS = 90;
+const DEFAULT_RANGE_DAYS = 90;
 /** Samples are kept this long. */
 export const MAX_RANGE_DAYS = 400;
 /** Points that one field may answer: 90 days of hours for 40 markets, and some. */
@@ -51,7 +51,7 @@ export function readHistory(
   return loadHistory(kind, market, rangeOf(args, ctx, 1), args, ctx);
 }
 
-export interface HistoriesArgs extends HistoryArgs {
+interface HistoriesArgs extends HistoryArgs {
   readonly kind: HistoryKind;
   readonly chainIds?: readonly ChainId[] | null | undefined;
   readonly marketIds?: readonly MarketId[] | null | undefined;

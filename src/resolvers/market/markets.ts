@@ -17,7 +17,7 @@ import {
 } from './chains.ts';
 import { oldestStamp } from './tokens.ts';
 
-export interface MarketsArgs extends PageArgs {
+interface MarketsArgs extends PageArgs {
   readonly chainIds?: readonly ChainId[] | null | undefined;
   readonly listed?: boolean | null | undefined;
 }

@@ -9,7 +9,7 @@ import type { AppContext } from '../common/context.ts';
 import { type Page, type PageArgs, pageByRank } from '../common/page.ts';
 import { requireChain, selectChains } from './chains.ts';
 
-export interface TokensArgs extends PageArgs {
+interface TokensArgs extends PageArgs {
   readonly chainIds?: readonly ChainId[] | null | undefined;
   readonly categories?: readonly CollateralCategory[] | null | undefined;
 }

@@ -29,7 +29,7 @@ import type { ServedReport } from './ops-services.ts';
 
 type Maybe<T> = T | null | undefined;
 
-export interface PortfolioFilterInput {
+interface PortfolioFilterInput {
   readonly chainIds?: Maybe<readonly ChainId[]>;
   readonly statuses?: Maybe<readonly PositionStatus[]>;
   readonly wallets?: Maybe<readonly Address[]>;
@@ -42,7 +42,7 @@ export interface PortfolioFilterInput {
   readonly maxLtvHeadroomPct?: Maybe<Decimal>;
 }
 
-export interface DriftFilterInput {
+interface DriftFilterInput {
   readonly chainIds?: Maybe<readonly ChainId[]>;
   readonly kinds?: Maybe<readonly DriftKind[]>;
   readonly severities?: Maybe<readonly DriftSeverity[]>;
@@ -51,12 +51,12 @@ export interface DriftFilterInput {
   readonly vaultIds?: Maybe<readonly StrategyId[]>;
 }
 
-export interface ListArgs extends PageArgs {
+interface ListArgs extends PageArgs {
   readonly filter?: Maybe<PortfolioFilterInput>;
   readonly orderBy?: Maybe<{ readonly field: PortfolioOrder; readonly direction: Direction }>;
 }
 
-export interface OpsPage<T> extends Page<T> {
+interface OpsPage<T> extends Page<T> {
   /** Of the oldest report. */
   readonly asOfMs: number | null;
   /** Asked chains without a report. */
@@ -83,7 +83,7 @@ export interface ShownReport extends ServedReport {
   readonly degraded: boolean;
 }
 
-export const DEFAULT_PORTFOLIO_ORDER = { field: 'value', direction: 'desc' } as const;
+const DEFAULT_PORTFOLIO_ORDER = { field: 'value', direction: 'desc' } as const;
 
 /**
  * Read the reports of chains. A chain without one is reported, and the others are answered.

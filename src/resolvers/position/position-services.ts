@@ -10,7 +10,7 @@ export interface WalletReading {
 }
 
 /** A page of wallets in the order of their addresses. */
-export interface WalletPage {
+interface WalletPage {
   readonly wallets: readonly ComposedWallet[];
   /** Wallets of the page that cannot be read. */
   readonly unreadable: readonly Address[];

@@ -61,7 +61,7 @@ export function missingChain(chainId: ChainId, error: unknown): MissingChain {
   return { chainId, reason: 'upstream_unavailable', message, retryAfterSec, waitingFor: [] };
 }
 
-export interface WalletsArgs {
+interface WalletsArgs {
   readonly addresses: readonly Address[];
   readonly chainIds?: readonly ChainId[] | null | undefined;
 }
@@ -73,7 +73,7 @@ export function showWallets({ addresses, chainIds }: WalletsArgs, ctx: AppContex
   return addresses.map((address) => showWallet({ address, chainIds }, ctx));
 }
 
-export interface PositionsArgs extends PageArgs {
+interface PositionsArgs extends PageArgs {
   readonly statuses?: readonly PositionStatus[] | null | undefined;
 }
 

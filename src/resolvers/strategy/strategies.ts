@@ -26,7 +26,7 @@ export type StrategyFilterInput = Loose<
   }
 >;
 
-export interface StrategiesArgs extends PageArgs {
+interface StrategiesArgs extends PageArgs {
   readonly filter?: StrategyFilterInput | null | undefined;
   readonly orderBy?: { readonly field: StrategyOrder; readonly direction: SortDirection } | null | undefined;
 }

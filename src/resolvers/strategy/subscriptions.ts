@@ -22,7 +22,7 @@ export interface StrategyChange {
   readonly removed: readonly StrategyId[];
 }
 
-export interface StrategyChangedArgs {
+interface StrategyChangedArgs {
   readonly filter?: StrategyFilterInput | null | undefined;
   /** The versions that the reader has seen last. */
   readonly since?: readonly { readonly chainId: ChainId; readonly version: number }[] | null | undefined;
@@ -77,7 +77,7 @@ export function watchStrategies(args: StrategyChangedArgs, ctx: AppContext): Asy
   );
 }
 
-export interface FreshnessChangedArgs {
+interface FreshnessChangedArgs {
   readonly chainIds?: readonly ChainId[] | null | undefined;
 }
 

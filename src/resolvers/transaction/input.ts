@@ -16,7 +16,7 @@ export const PLAN_LIFE_MS = 60_000;
 /** Bounds that every build takes. */
 type Bounds = Loose<{ maxSlippageBps: Decimal; maxSwapLossPct: Decimal; minAmountOut: Decimal }>;
 
-export type TargetArgs = Loose<{ leverage: Decimal; ltvPct: Decimal }>;
+type TargetArgs = Loose<{ leverage: Decimal; ltvPct: Decimal }>;
 
 export type OpenArgs = {
   readonly strategyId: StrategyId;
@@ -27,7 +27,7 @@ export type OpenArgs = {
   Loose<{ chainId: ChainId }>;
 
 /** Exactly one of them is given. */
-export type ActionArgs = Loose<{
+type ActionArgs = Loose<{
   close: Loose<{ amount: Decimal }>;
   increaseLeverage: TargetArgs;
   addCollateral: { readonly payToken: Address; readonly amount: Decimal };

@@ -40,7 +40,7 @@ export interface LeveragePort {
 }
 
 /** Previews and batches of equity vaults. Expected failures are thrown, as those of `LeveragePort`. */
-export interface EquityPort {
+interface EquityPort {
   preview(input: DepositInput): Promise<PreviewedDeposit>;
   deposit(input: DepositInput, user: Address): Promise<BuiltDeposit>;
   exit(input: ExitInput, user: Address): Promise<BuiltExit>;

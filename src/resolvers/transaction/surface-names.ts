@@ -5,7 +5,7 @@ import { type Issue, issueIn, type ManageAction, type ManageInput } from '../../
 import type { AppContext } from '../common/context.ts';
 
 /** The paths of the builders' inputs in the arguments of a field. */
-export type InputPaths = Readonly<Record<string, string>>;
+type InputPaths = Readonly<Record<string, string>>;
 
 const SHARED: InputPaths = {
   chainId: 'input.chainId',

@@ -138,7 +138,7 @@ export type FactGroup =
   | 'sharedLiquidity'
   /** Pools of the stablecoin yield index, by pool. */
   | 'stableIndex'
-  /** Symbol and decimals told by token contracts, by token. */
+  /** Symbol and decimals from token contracts, by token. */
   | 'tokenContract'
   /** Protocol TVL, one item. */
   | 'tvl';
@@ -164,7 +164,7 @@ export type GapReason =
   | 'NOT_APPLICABLE'
   /** Nothing measures the field yet, or its source is not configured. */
   | 'NOT_MEASURED'
-  /** The source of the field was asked and failed, and there is no last good value. */
+  /** The request to the source of the field failed, and there is no last good value. */
   | 'SOURCE_FAILED'
   /** The history is shorter than the window. */
   | 'TOO_SHORT';
@@ -350,7 +350,7 @@ export type PositionAtInput = {
   readonly chainId: number;
   /** Market of the position. A position on another market is refused; when left out, any market is accepted. */
   readonly marketId?: string | null | undefined;
-  /** Index of the position among those of the wallet, as `Position.positionIndex` tells it. */
+  /** Index of the position among those of the wallet, as in `Position.positionIndex`. */
   readonly positionIndex: number;
 };
 
@@ -390,7 +390,7 @@ export type RefusalCode =
   | 'SIMULATION_MISMATCH'
   /** The calls reverted when they were tried out. */
   | 'SIMULATION_REVERTED'
-  /** A fact that the build stands on is too old, or of unknown age and contradicted. */
+  /** A fact that the build depends on is too old, or of unknown age and contradicted. */
   | 'STALE_DATA';
 
 /** Repay the whole debt, by shares, so that no dust is left. */
@@ -520,13 +520,13 @@ export type WarningCode =
   | 'oracle_jump'
   /** The collateral has no price of its own, and the oracle values it outside the range of a token of its kind. */
   | 'oracle_out_of_range'
-  /** The source tells another value, which nothing confirms yet; the last good one is shown. */
+  /** The source reports another value, which is not confirmed yet; the last good one is returned. */
   | 'suspect_apy'
-  /** The source tells another value, which nothing confirms yet; the last good one is shown. */
+  /** The source reports another value, which is not confirmed yet; the last good one is returned. */
   | 'suspect_exit'
-  /** The source tells another value, which nothing confirms yet; the last good one is shown. */
+  /** The source reports another value, which is not confirmed yet; the last good one is returned. */
   | 'suspect_incentive'
-  /** The source tells another value, which nothing confirms yet; the last good one is shown. */
+  /** The source reports another value, which is not confirmed yet; the last good one is returned. */
   | 'suspect_price';
 
 /** The way in which the yield loops of a vault are known. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { withoutUndefined } from '../../shared/without-undefined.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -44,7 +45,7 @@ function nameNested(
   const visit = (place: string, nested: JsonSchema): JsonSchema => {
     if (nested.type === 'object' && nested.properties !== undefined) {
       const { description } = nested;
-      return { ...add(place, nested), ...(description === undefined ? {} : { description }) };
+      return { ...add(place, nested), ...withoutUndefined({ description }) };
     }
     return inside(place, nested);
   };

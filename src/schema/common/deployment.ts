@@ -53,7 +53,7 @@ export const MarketDeploymentRef = builder.objectRef<DeploymentTerms>('MarketDep
 });
 
 /** An address of the catalog, and whether the deployed contract lets it do its part. */
-export interface AllowedPart {
+interface AllowedPart {
   readonly name: string;
   readonly address: Address;
   /** `undefined` = not known. */

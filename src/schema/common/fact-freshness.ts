@@ -2,7 +2,7 @@ import { builder } from '../builder.ts';
 import { FreshnessRef, type StampView } from './stamp.ts';
 
 /** Ages of the facts that an object is made from; an absent one is not among them, or was never measured. */
-export interface FactStamps {
+interface FactStamps {
   readonly borrow: StampView;
   readonly oracle: StampView;
   readonly collateralApy?: StampView | undefined;

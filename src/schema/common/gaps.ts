@@ -6,7 +6,7 @@ import { GapReasonRef, GapRef } from './stamp.ts';
 
 const MAX_FIELDS = 100;
 
-export const GAP_ARGS = builder.args((t) => ({
+const GAP_ARGS = builder.args((t) => ({
   fields: t.stringList({
     description: 'Only of these fields and of the fields below them, by dotted path; of all when left out.',
     validate: z.array(z.unknown()).max(MAX_FIELDS, `lists more than ${MAX_FIELDS} fields`).nullish(),
@@ -14,7 +14,7 @@ export const GAP_ARGS = builder.args((t) => ({
   reasons: t.field({ type: [GapReasonRef], description: 'Only with one of these reasons; with any when left out.' }),
 }));
 
-export interface GapArgs {
+interface GapArgs {
   readonly fields?: readonly string[] | null | undefined;
   readonly reasons?: readonly GapReason[] | null | undefined;
 }

@@ -4,9 +4,9 @@ import { MAX_NODES } from '../../resolvers/common/page.ts';
 import { BadRequestError, NotFoundError, UnauthorizedError } from '../../shared/errors.ts';
 import { decodeGlobalId, encodeGlobalId, formatValue, invalidGlobalId } from '../../shared/ids.ts';
 import { builder, type SchemaShape } from '../builder.ts';
-import { GLOBAL_ID, noteLoaded } from './loaded-nodes.ts';
+import { GLOBAL_ID } from './global-id.ts';
 
-export interface NodeOptions<T, Names extends readonly KeyPart[]> {
+interface NodeOptions<T, Names extends readonly KeyPart[]> {
   /** The parts of an object's identity within its type; no part contains a colon. */
   readonly key: Names;
   readonly keyOf: (object: T) => NodeKey<Names>;
@@ -72,7 +72,7 @@ async function findNode(id: string, field: string, ctx: AppContext): Promise<obj
   if (found === null) throw notFound(typename, id);
   // Caches take the object of an id for one with that id: another spelling of its key is no id of it.
   if (encodeGlobalId(typename, found.key) !== id) throw invalidGlobalId(id, field);
-  noteLoaded(found.object, typename);
+  ctx.loadedTypes.set(found.object, typename);
   return found.object;
 }
 

@@ -1,7 +1,7 @@
 import type { Decimal } from '../../shared/decimal.ts';
 import { builder } from '../builder.ts';
 
-export interface DatedRate {
+interface DatedRate {
   readonly atMs: number;
   readonly ratePct: Decimal;
 }

@@ -12,7 +12,7 @@ const STATUS_DESCRIPTIONS: Record<HealthStatus, string> = {
   never: 'Nothing was measured yet.',
 };
 
-export const FreshnessStatusRef = builder.enumType('FreshnessStatus', {
+const FreshnessStatusRef = builder.enumType('FreshnessStatus', {
   description: 'Whether a value is inside its freshness budget.',
   values: {
     FRESH: { value: 'fresh', description: STATUS_DESCRIPTIONS.fresh },

@@ -12,7 +12,7 @@ import { RatePointRef } from '../common/rate-point.ts';
 import { FreshnessRef } from '../common/stamp.ts';
 import { MarketRef } from './market.ts';
 
-export const HistoryKindRef = builder.enumType('RateHistoryKind', {
+const HistoryKindRef = builder.enumType('RateHistoryKind', {
   description: 'Rate of a market that is recorded over time.',
   values: {
     BORROW_APY: { value: 'borrowApy', description: 'Borrow APY, without incentives.' },
@@ -42,7 +42,7 @@ const DownsamplingRef = builder.enumType('Downsampling', {
   } as const,
 });
 
-export const HistoryRef = builder.objectRef<RateHistoryRow>('RateHistory').implement({
+const HistoryRef = builder.objectRef<RateHistoryRow>('RateHistory').implement({
   description:
     'A recorded rate of one market over time. A bucket in which nothing was recorded is left out; a history without any record has `gaps`.',
   fields: (t) => ({
@@ -82,7 +82,7 @@ export const HistoryRef = builder.objectRef<RateHistoryRow>('RateHistory').imple
 type ArgOf = Parameters<Parameters<typeof builder.queryField>[1]>[0]['arg'];
 
 /** Arguments that shape a history: which range, in which buckets. Without a resolution the field's own default counts. */
-export function historyArgs(arg: ArgOf, resolution: 'RAW' | 'DAY') {
+function historyArgs(arg: ArgOf, resolution: 'RAW' | 'DAY') {
   return {
     fromAt: arg({ type: 'DateTime', description: 'Begin, included; 90 days before `toAt` when left out.' }),
     toAt: arg({

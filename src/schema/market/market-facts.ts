@@ -58,7 +58,7 @@ export const LendingStateRef = builder.objectRef<Fact<LendingState>>('LendingSta
   }),
 });
 
-export const OracleTypeRef = builder.enumType('OracleType', {
+const OracleTypeRef = builder.enumType('OracleType', {
   description: 'Price that an oracle follows.',
   values: {
     NAV: { value: 'nav', description: 'Redemption rate of the collateral.' },

@@ -34,7 +34,7 @@ import { TokenPriceRef } from './price.ts';
 /** One WAD is 100 %. */
 const PCT_OF_WAD = -16;
 
-export const MarketKindRef = builder.enumType('MarketKind', {
+const MarketKindRef = builder.enumType('MarketKind', {
   description: 'Use of a market.',
   values: {
     LOOP: { value: 'loop', description: 'A loop strategy of its own.' },

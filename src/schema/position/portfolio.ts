@@ -25,7 +25,7 @@ import { UnresolvedReasonRef } from '../ops/ops-inputs.ts';
 import { TokenRef } from '../refs.ts';
 import { PositionRef, PositionStatusRef } from './position.ts';
 
-export const PnlRef = builder.objectRef<Pnl>('Pnl').implement({
+const PnlRef = builder.objectRef<Pnl>('Pnl').implement({
   description:
     'Profit and loss in exact USD, without rounding. Amounts of plain positions come from the chain, in loan tokens, at the current price of the loan token; amounts of vaults come from the register.',
   fields: (t) => ({
@@ -90,7 +90,7 @@ export const PnlRef = builder.objectRef<Pnl>('Pnl').implement({
   }),
 });
 
-export const RegistrationRef = builder.objectRef<RegisteredPosition>('PositionRegistration').implement({
+const RegistrationRef = builder.objectRef<RegisteredPosition>('PositionRegistration').implement({
   description: 'A position as the app registered it.',
   fields: (t) => ({
     wallet: t.expose('wallet', { type: 'Address', description: 'Owner.' }),
@@ -159,7 +159,7 @@ export const RegistrationRef = builder.objectRef<RegisteredPosition>('PositionRe
   }),
 });
 
-export const PortfolioLoopRef = builder.objectRef<PortfolioLoop>('PortfolioLoop').implement({
+const PortfolioLoopRef = builder.objectRef<PortfolioLoop>('PortfolioLoop').implement({
   description: 'A loop of a wallet together with its row of the register.',
   fields: (t) => ({
     position: t.expose('position', { type: PositionRef, description: 'Position on chain.' }),
@@ -188,7 +188,7 @@ const LoopConnectionRef = builder.connectionObject(
   { name: 'PortfolioLoopEdge', description: 'A loop and its place in the list.' },
 );
 
-export const PortfolioVaultRef = builder.objectRef<PortfolioVault>('PortfolioVault').implement({
+const PortfolioVaultRef = builder.objectRef<PortfolioVault>('PortfolioVault').implement({
   description: 'Holdings of a wallet in an equity vault, open or ended, with the loops of the vault.',
   fields: (t) => ({
     chainId: t.expose('chainId', { type: 'ChainId', description: 'Id of the chain.' }),
@@ -233,7 +233,7 @@ export const PortfolioVaultRef = builder.objectRef<PortfolioVault>('PortfolioVau
   }),
 });
 
-export const PortfolioItemRef = builder.unionType('PortfolioItem', {
+const PortfolioItemRef = builder.unionType('PortfolioItem', {
   description: 'A loop, or an equity vault.',
   types: [PortfolioLoopRef, PortfolioVaultRef],
   resolveType: ({ kind }) => (kind === 'loop' ? PortfolioLoopRef : PortfolioVaultRef),

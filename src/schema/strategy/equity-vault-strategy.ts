@@ -8,7 +8,7 @@ import { StrategyRef, TokenRef } from '../refs.ts';
 import { LoopStrategyRef } from './loop-strategy.ts';
 import { VaultRungRef } from './strategy-parts.ts';
 
-export const EquityVaultStrategyRef = builder.objectRef<Strategy>('EquityVaultStrategy');
+const EquityVaultStrategyRef = builder.objectRef<Strategy>('EquityVaultStrategy');
 defineNode(EquityVaultStrategyRef, {
   key: ['chainId', 'strategyId'],
   keyOf: ({ chainId, id }) => [chainId, id],

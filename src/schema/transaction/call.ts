@@ -60,7 +60,7 @@ export const UnsignedCallRef = builder.objectRef<CallView>('UnsignedCall').imple
   }),
 });
 
-export interface SendCalls {
+interface SendCalls {
   readonly chainId: ChainId;
   readonly from: Address;
   readonly calls: readonly BuiltCall[];
