@@ -16,7 +16,7 @@ import type { Clock } from '../shared/clock.ts';
 import type { Address, ChainId, MarketId, StrategyId } from '../shared/ids.ts';
 import type { Database } from './client.ts';
 import { latestObserved } from './observed.ts';
-import { SAMPLES_KEPT_DAYS } from './samples.ts';
+import { SAMPLE_RETENTION_DAYS } from './samples.ts';
 import type { DriftHistoryTable, Tables } from './schema.ts';
 
 /** What a reading of a chain found. */
@@ -43,7 +43,7 @@ export interface DriftHistoryRepository {
   prune(): Promise<number>;
 }
 
-const KEPT_MS = SAMPLES_KEPT_DAYS * 86_400_000;
+const KEPT_MS = SAMPLE_RETENTION_DAYS * 86_400_000;
 /** Of the advisory locks of Postgres, beside the id of the chain. */
 const LOCK = 1_784_101_437;
 

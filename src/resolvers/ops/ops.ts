@@ -42,7 +42,7 @@ interface PortfolioFilterInput {
   readonly maxLtvHeadroomPct?: Maybe<Decimal>;
 }
 
-interface DriftFilterInput {
+export interface DriftFilterInput {
   readonly chainIds?: Maybe<readonly ChainId[]>;
   readonly kinds?: Maybe<readonly DriftKind[]>;
   readonly severities?: Maybe<readonly DriftSeverity[]>;

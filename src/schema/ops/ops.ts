@@ -133,7 +133,7 @@ builder.objectFields(OpsRef, (t) => ({
   driftHistory: t.field({
     type: DriftRecordConnectionRef,
     nullable: true,
-    complexity: (args) => ({ field: 1, multiplier: askedPageSize(args) }),
+    complexity: (args) => ({ field: 1, multiplier: requestedPageSize(args) }),
     description:
       'Times over which register and chain disagreed, open and gone ones, the latest recorded first. Each reading of the reports is recorded; records are kept for 400 days after their end.',
     args: {
