@@ -50,7 +50,7 @@ export interface SampleRepository {
     marketIds: readonly MarketId[],
     range: TimeRange,
   ): Promise<ReadonlyMap<MarketId, readonly RateSample[]>>;
-  /** Remove rows that are older than `SAMPLES_KEPT_DAYS` or from the future, and return their number. */
+  /** Remove rows that are older than `SAMPLE_RETENTION_DAYS` or from the future, and return their number. */
   prune(): Promise<number>;
 }
 
