@@ -11,7 +11,7 @@ import { createProxyRepository } from '../../src/database/proxies.ts';
 import { createRecordedRateRepository } from '../../src/database/recorded-rates.ts';
 import { createRegistrationRepository } from '../../src/database/registrations.ts';
 import { grantsFor } from '../../src/database/rights.ts';
-import { createSampleRepository, SAMPLES_KEPT_DAYS } from '../../src/database/samples.ts';
+import { createSampleRepository, SAMPLE_RETENTION_DAYS } from '../../src/database/samples.ts';
 import { DatabaseTooNewError, schemaStateOf } from '../../src/database/schema-state.ts';
 import type { CampaignRecord } from '../../src/domain/facts.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
@@ -95,7 +95,7 @@ describe('hourly samples', () => {
   });
 
   test('behavior: they are kept for 400 days', async () => {
-    expect(SAMPLES_KEPT_DAYS).toBe(400);
+    expect(SAMPLE_RETENTION_DAYS).toBe(400);
     await createSampleRepository(db, at(T)).recordSamples(1, [sample(T)]);
     expect(await createSampleRepository(db, at(T + 400 * DAY_MS)).prune()).toBe(0);
     expect(await createSampleRepository(db, at(T + 400 * DAY_MS + 1)).prune()).toBe(1);

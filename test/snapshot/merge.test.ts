@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type ChainFacts, emptyChainFacts, type GroupState, type UsdPrice } from '../../src/domain/facts.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
+import { withoutUndefined } from '../../src/shared/without-undefined.ts';
 import { followGroup, groupsOf, mergePublications, retain, uniteGroups } from '../../src/snapshot/merge.ts';
 import type { Publication } from '../../src/snapshot/types.ts';
 import { price, publication } from './facts.ts';
@@ -84,7 +85,14 @@ describe('mergePublications', () => {
     const failing = (at: number, usd?: number): Publication<UsdPrice> => ({
       ...publication(at),
       failures: new Map([
-        ['a', { reason: 'implausible', source: 'x', ...(usd === undefined ? {} : { suspect: unconfirmed(usd) }) }],
+        [
+          'a',
+          {
+            reason: 'implausible',
+            source: 'x',
+            ...withoutUndefined({ suspect: usd === undefined ? undefined : unconfirmed(usd) }),
+          },
+        ],
       ]),
     });
     const shown = (history: readonly Publication<UsdPrice>[]) => refreshed(history).groups.price.failures.get('a');

@@ -113,7 +113,7 @@ export function depsOf(
   const model = modelChain({
     ...{ chain, market, venues, priceOf, unsimulated: scene.unsimulated },
     answers: { market: marketRow(market, nowMs), ...scene.answers },
-    ...(vault ? { vault } : {}),
+    vault,
     before: { loop: NOTHING, basis: 0n, stock: NOTHING, received: 0n, ...before },
     timestamp: BigInt(Math.floor(nowMs / 1_000)),
   });
