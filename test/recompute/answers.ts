@@ -1,4 +1,3 @@
-import { withoutUndefined } from '../../src/shared/without-undefined.ts';
 import type { Json } from '../support/service.ts';
 import { big, bn, near } from './compare.ts';
 import {
@@ -214,10 +213,9 @@ export function appNumbers(market: ExpectedMarket, exit: ExpectedExit | undefine
       borrow: stale(BUDGETS.lending),
       oracle: stale(BUDGETS.oracle),
       collateralApy: stale(APY_BUDGETS[market.yieldSource]),
-      exitLiquidity: {
-        ...stale(BUDGETS.exit),
-        ...withoutUndefined({ staleForSec: exit ? undefined : Math.ceil(nowMs / 1_000 - BUDGETS.exit) }),
-      },
+      exitLiquidity: exit
+        ? stale(BUDGETS.exit)
+        : { ...stale(BUDGETS.exit), staleForSec: Math.ceil(nowMs / 1_000 - BUDGETS.exit) },
     },
   };
 }

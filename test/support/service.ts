@@ -85,6 +85,15 @@ export interface TestService {
   stop(): Promise<void>;
 }
 
+/** Advance a clock to the newest block: chains that are taken over were started by another file, perhaps later in its minute. */
+async function catchUp(clock: TestClock, { chains }: World): Promise<void> {
+  const blocks = await Promise.all(
+    Object.keys(chains.rpcUrls).map((chainId) => chains.on(Number(chainId)).client.getBlock()),
+  );
+  const newestMs = Math.max(...blocks.map(({ timestamp }) => Number(timestamp) * 1_000));
+  if (newestMs > clock.now()) clock.advance(newestMs - clock.now());
+}
+
 /** Start a separate world with the service. Uses free ports and removes its data at the end. */
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
   const folder = await mkdtemp(join(tmpdir(), 'spiral-gateway-world-'));
@@ -100,6 +109,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     clock,
     logger: silentLogger,
   });
+  await catchUp(clock, world);
   await options.before?.(world);
   const arranged = (await options.arrange?.(world)) ?? {};
 

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import type { LoopMatch } from '../../src/domain/equity/loops.ts';
 import type { ChainFacts } from '../../src/domain/facts.ts';
+import { REST_NAMES } from '../../src/shared/contract/surface-names.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import type { DepositRequest } from '../../src/transactions/equity/deposit.ts';
 import type { ExitRequest, VaultWallet } from '../../src/transactions/equity/exit.ts';
@@ -198,7 +199,7 @@ it('behavior: a preview is the deposit without a wallet', async () => {
     ...built.terms.preview,
     stock: { ...built.terms.preview.stock, combined: undefined },
   });
-  expect([preview.note, preview.issues]).toEqual([
+  expect([preview.note(REST_NAMES), preview.issues]).toEqual([
     expect.stringContaining('the LTV never ends above 30.00 %'),
     [expect.objectContaining({ kind: 'SLIPPAGE_TIGHTENED' })],
   ]);

@@ -58,10 +58,18 @@ const openFields = ({ chainIds }: RouteOptions) => ({
   chainId: strategyChainId(chainIds),
 });
 
+type OpenFields = ReturnType<typeof openFields>;
+
+/** Put the fields of the target where a reader expects them. */
+function withTarget<Fields extends OpenFields, Target>(fields: Fields, target: Target) {
+  const { strategyId, payToken, amount, ...rest } = fields;
+  return { strategyId, payToken, amount, ...target, ...rest };
+}
+
 /** The two forms of a body: with a target leverage, or with a target LTV. */
-function openForms<Fields extends z.core.$ZodLooseShape>(name: string, fields: Fields): z.ZodType {
-  const toLeverage = z.strictObject({ ...fields, ...targetForms.leverage });
-  const toLtv = z.strictObject({ ...fields, ...targetForms.ltv });
+function openForms(name: string, fields: OpenFields): z.ZodType {
+  const toLeverage = z.strictObject(withTarget(fields, targetForms.leverage));
+  const toLtv = z.strictObject(withTarget(fields, targetForms.ltv));
   return z
     .xor([
       toLeverage.meta({ id: `${name}ToLeverage`, description: 'With a target leverage.' }),
@@ -83,7 +91,7 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
       description: 'Result of an open at current prices. Needs no wallet and builds nothing.',
       operation: 'LeverageSimulate',
       params: z.object({}),
-      body: z.strictObject({ ...open, ...anyTarget }),
+      body: z.strictObject(withTarget(open, anyTarget)),
       bodyForms: openForms('LeverageSimulateBody', open),
       variables: ({ body }) => ({ input: openVariables(body) }),
       project: ({ leveragePreview: answer }: LeverageSimulateQuery) => {
@@ -117,7 +125,7 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
         'Unsigned approvals and transaction, executed in simulation before they are returned. A wallet without the funds gets them too, with a note. The service never signs or sends.',
       operation: 'LeverageBuild',
       params: z.object({}),
-      body: z.strictObject({ ...build, ...anyTarget }),
+      body: z.strictObject(withTarget(build, anyTarget)),
       bodyForms: openForms('LeverageBuildBody', build),
       variables: ({ body: { userAddress, ...body } }) => ({ wallet: userAddress, input: openVariables(body) }),
       project: ({ openLeveragePlan: answer }: LeverageBuildMutation) => {

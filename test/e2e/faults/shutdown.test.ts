@@ -168,7 +168,7 @@ describe('start', () => {
   test('error: names the setting of an invalid overlay', async () => {
     const file = `${cluster.snapshotFile}.overlay.json`;
     await writeFile(file, '{"chainId":1}');
-    await expect(spawnService(settings({ CATALOG_OVERLAY: file }))).rejects.toThrow(`CATALOG_OVERLAY: "${file}"`);
+    await expect(spawnService(settings({ CATALOG_OVERLAY: file }))).rejects.toThrow(`CATALOG_OVERLAY: \\"${file}\\"`);
   });
 
   test('error: names a taken metrics port', async () => {

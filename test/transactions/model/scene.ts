@@ -2,6 +2,7 @@ import type { Chain, EquityVault, Market, Token } from '../../../src/catalog/typ
 import { composeChain } from '../../../src/domain/compose.ts';
 import type { ChainFacts } from '../../../src/domain/facts.ts';
 import type { ComposedChain } from '../../../src/domain/market/types.ts';
+import { REST_NAMES } from '../../../src/shared/contract/surface-names.ts';
 import { Decimal } from '../../../src/shared/decimal.ts';
 import { AppError } from '../../../src/shared/errors.ts';
 import type { Address, StrategyId } from '../../../src/shared/ids.ts';
@@ -231,6 +232,8 @@ export function textOf(shown: unknown): string {
   const plain = (value: unknown): unknown => {
     if (typeof value === 'bigint') return value.toString();
     if (Decimal.isBigNumber(value)) return value.decimalPlaces(24).toFixed();
+    // A sentence, written with the names of a surface.
+    if (typeof value === 'function') return value(REST_NAMES);
     if (Array.isArray(value)) return value.map(plain);
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]));
