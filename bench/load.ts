@@ -2,6 +2,8 @@ import autocannon from 'autocannon';
 import { withoutUndefined } from '../src/shared/without-undefined.ts';
 import type { Child } from './child.ts';
 
+type Request = Parameters<typeof autocannon>[0]['requests'][number];
+
 export interface Shot {
   readonly path: string;
   readonly method?: 'GET' | 'POST';
@@ -31,11 +33,12 @@ export async function measure(child: Child, shot: Shot, ms: number, connections 
       connections,
       duration: forMs / 1_000,
       requests: [
-        {
+        // autocannon calls whatever is under the name, so it may not be there without a body.
+        withoutUndefined({
           method,
           headers: withoutUndefined({ ...headers, 'content-type': body && 'application/json' }),
-          setupRequest: body && ((request) => ({ ...request, body: body() })),
-        },
+          setupRequest: body && ((request: Request) => ({ ...request, body: body() })),
+        }),
       ],
     });
   let result = await run(ms);
