@@ -33,7 +33,7 @@ export async function measure(child: Child, shot: Shot, ms: number, connections 
       connections,
       duration: forMs / 1_000,
       requests: [
-        // autocannon calls whatever is under the name, so it may not be there without a body.
+        // autocannon calls setupRequest if the property exists, so it is left out without a body.
         withoutUndefined({
           method,
           headers: withoutUndefined({ ...headers, 'content-type': body && 'application/json' }),

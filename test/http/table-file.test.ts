@@ -11,7 +11,7 @@ const lineOf = (symbol: unknown, value: unknown = null) =>
   csvOf(COLUMNS, [{ symbol, value }]).split('\r\n').slice(1, -1).join('\r\n');
 
 describe('csvOf', () => {
-  test('default: a heading with units, exact values, and nothing for what is not known', () => {
+  test('default: a heading with units, exact values, and empty cells for unknown values', () => {
     expect(csvOf(COLUMNS, [{ symbol: 'USD₮0', value: '123456789012345678.123456789012345678' }, {}])).toBe(
       '\ufeffSymbol,"Value, USD"\r\nUSD₮0,123456789012345678.123456789012345678\r\n,\r\n',
     );

@@ -171,7 +171,7 @@ describe('filters of items', () => {
     ['headroom below the most', { maxHeadroomPct: new Decimal('8.99') }, ['p7']],
     ['all of several', { minValueUsd: new Decimal('1'), maxHeadroomPct: new Decimal('4') }, ['p7']],
     ['an empty list', { wallets: [] }, []],
-  ])('behavior: %s; what is not known meets no limit', (_name, filter, keys) => {
+  ])('behavior: %s; an unknown value meets no limit', (_name, filter, keys) => {
     expect(keysOf(filter).toSorted()).toEqual([...keys].toSorted());
   });
 
@@ -206,7 +206,7 @@ describe('filters of items', () => {
 
 describe('orders', () => {
   test.each<[PortfolioOrder, readonly string[], readonly string[]]>([
-    // What is not known comes last in both directions; equal keys are ordered by wallet and item.
+    // Unknown values come last in both directions; equal keys are ordered by wallet and item.
     ['value', ['p1', 'p8', 'p2', 'p7', V, 'p3'], [V, 'p7', 'p2', 'p8', 'p1', 'p3']],
     ['pnl', ['p1', 'p2', V, 'p8', 'p7', 'p3'], ['p7', 'p8', V, 'p2', 'p1', 'p3']],
     ['headroom', ['p7', 'p8', 'p1', 'p2', 'p3', V], ['p1', 'p8', 'p7', 'p2', 'p3', V]],
