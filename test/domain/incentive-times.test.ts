@@ -81,7 +81,7 @@ describe('incentives over time', () => {
       step(START + 10 * DAY, 3),
       step(START + 12 * DAY, 0),
     ]);
-    // In whatever order they are listed.
+    // In every order of the list.
     expect(record(second, campaign()).steps).toEqual(record(campaign(), second).steps);
   });
 

@@ -67,7 +67,7 @@ async function describeSystem(client: pg.Client, primaryUrl: string | undefined)
   if (ours?.id == null || theirs?.id == null) {
     return make.warning(
       'system',
-      `${kind}; whether it belongs to DATABASE_URL cannot be told`,
+      `${kind}; it is unknown whether it belongs to DATABASE_URL`,
       'Check DATABASE_URL, and GRANT EXECUTE ON FUNCTION pg_control_system() to both roles.',
     );
   }
