@@ -40,7 +40,7 @@ export interface Lab {
 
 /** Start the local world, Postgres and Redis, with a proxy before each chain's node. */
 export async function startLab(): Promise<Lab> {
-  buildBundle();
+  await buildBundle();
   const folder = join(tmpdir(), `spiral-gateway-lab-${randomUUID()}`);
   const port = await freePort();
   const openPostgres = () => startPostgres({ dataDir: join(folder, 'postgres'), port, logger: silentLogger });
