@@ -1,0 +1,1 @@
+export { ADDRESS_PATTERN } from './address.ts';
