@@ -9,7 +9,7 @@ import { dailyCalls, seeded } from './calls.ts';
 import { mountTinyDisk } from './disk.ts';
 import { type Lab, startLab } from './lab.ts';
 import { type Call, type LoadStats, startLoad } from './load.ts';
-import { type Fleet, type Scenario, scenariosOf } from './scenarios.ts';
+import { BASELINE, type Fleet, type Scenario, scenariosOf } from './scenarios.ts';
 import { type Row, renderTable } from './table.ts';
 import { TOPOLOGIES, type Topology } from './topologies.ts';
 import { startWatch, type Watch } from './watch.ts';
@@ -44,7 +44,8 @@ const until = async (holds: () => Promise<boolean> | boolean): Promise<number> =
   }
   return Number.POSITIVE_INFINITY;
 };
-const isWanted = (name: string): boolean => only === undefined || name.includes(only);
+/** The baseline is always measured: before an outage processes have answered every kind of call. */
+const isWanted = (name: string): boolean => only === undefined || name.includes(only) || name === BASELINE;
 const isReady = ({ url }: ServiceProcess) => fetch(`${url}/ready`).then(({ ok }) => ok);
 
 /** Whether a process is connected with Redis and lacks nothing there. */
@@ -73,7 +74,7 @@ try {
   const next = () => (readsPositions && random() < 0.1 ? positions : calls());
   const rows: Row[] = [];
   let delays: readonly number[] = [];
-  if (only === undefined || !TOPOLOGIES.some(({ name }) => isWanted(name))) {
+  if (only === undefined || !TOPOLOGIES.some(({ name }) => name.includes(only))) {
     const fleet = await startFleet(`redis://127.0.0.1:${lab.redisLine.port}`);
     const watch = startWatch(() => fleet.apis);
     const load = startLoad({ targets: () => fleet.apis.map(({ url }) => url), perSecond, maxOpen: 200, next });

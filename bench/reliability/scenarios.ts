@@ -23,6 +23,9 @@ export interface Scenario {
   readonly recovered: () => Promise<boolean> | boolean;
 }
 
+/** Name of the row without a fault. */
+export const BASELINE = 'nothing (baseline)';
+
 /** Blocks that a lagging node is behind: more than one refresh, less than local nodes keep. */
 const LAG_BLOCKS = 12n;
 const FLOOD_BYTES = 200_000_000;
@@ -65,7 +68,7 @@ export function scenariosOf(lab: Lab, fleet: Fleet, watch: Watch, minuteSec: num
   };
   const node = lab.nodes[1];
   return [
-    { name: 'nothing (baseline)', holdSec: 10, break: () => {}, mend: mark, recovered: fresh('LENDING_STATE') },
+    { name: BASELINE, holdSec: 10, break: () => {}, mend: mark, recovered: fresh('LENDING_STATE') },
     {
       name: 'the warmer is killed and restarted',
       holdSec: 0,
