@@ -1,0 +1,7 @@
+// Made from src/abi by `npm run generate`.
+
+/** ABI of the equity router. */
+export const equityRouterAbi = [
+  {"name":"equityEntry","type":"function","stateMutability":"nonpayable","inputs":[{"type":"tuple","name":"params","components":[{"type":"address","name":"depositToken"},{"type":"uint256","name":"amountIn"},{"type":"tuple","name":"stockSwapData","components":[{"type":"address","name":"extRouter"},{"type":"bytes","name":"extCalldata"}]},{"type":"uint256","name":"stockMinOut"},{"type":"bytes32","name":"stockMarketId"},{"type":"uint256","name":"stockBorrowAmount"},{"type":"tuple","name":"yieldSwapData","components":[{"type":"address","name":"extRouter"},{"type":"bytes","name":"extCalldata"}]},{"type":"uint256","name":"yieldMinOut"},{"type":"tuple","name":"leverageParams","components":[{"type":"bytes32","name":"marketId"},{"type":"uint256","name":"amountCollateral"},{"type":"uint256","name":"amountFlashLoan"},{"type":"tuple","name":"swapData","components":[{"type":"address","name":"extRouter"},{"type":"bytes","name":"extCalldata"}]},{"type":"uint256","name":"minTokenOut"}]}]}],"outputs":[]},
+  {"name":"equityExit","type":"function","stateMutability":"nonpayable","inputs":[{"type":"tuple","name":"params","components":[{"type":"bytes32","name":"stockMarketId"},{"type":"tuple","name":"stockSwapData","components":[{"type":"address","name":"extRouter"},{"type":"bytes","name":"extCalldata"}]},{"type":"uint256","name":"minLoanOut"}]}],"outputs":[]},
+] as const;
