@@ -103,6 +103,16 @@ export const COST_KINDS = [
   'DEPOSIT_FEE',
   'YIELD_FEE',
 ] as const;
+/** Things to know or to do before signing. */
+export const ISSUE_KINDS = [
+  'INSUFFICIENT_BALANCE',
+  'APPROVAL_NEEDED',
+  'PRICE_UNVERIFIED',
+  'NOT_SIMULATED',
+  'SLIPPAGE_TIGHTENED',
+  'REFERENCE_OLD',
+  'REFERENCE_UNDATED',
+] as const;
 /** The rules that decide whether a strategy is listed. */
 export const VISIBILITY_CHECKS = [
   'has_yield',

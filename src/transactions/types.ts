@@ -2,7 +2,7 @@ import type { MarketParams } from '../catalog/market-id.ts';
 import type { SwapSource } from '../catalog/schema.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { Address, ChainId, Hex, MarketId, StrategyId } from '../shared/ids.ts';
-import type { MANAGE_ACTIONS, TRANSACTION_PATHS } from '../shared/vocabulary.ts';
+import type { ISSUE_KINDS, MANAGE_ACTIONS, TRANSACTION_PATHS } from '../shared/vocabulary.ts';
 import type { SwapQuote } from '../upstreams/types.ts';
 import type { MarketRates } from './preview/rates.ts';
 
@@ -130,14 +130,7 @@ export interface TokenAmount {
   readonly amount: bigint;
 }
 
-export type IssueKind =
-  | 'INSUFFICIENT_BALANCE'
-  | 'APPROVAL_NEEDED'
-  | 'PRICE_UNVERIFIED'
-  | 'NOT_SIMULATED'
-  | 'SLIPPAGE_TIGHTENED'
-  | 'REFERENCE_OLD'
-  | 'REFERENCE_UNDATED';
+export type IssueKind = (typeof ISSUE_KINDS)[number];
 
 /** Something to know or to do before signing. It never stops a plan. */
 export interface Issue {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { composeChain } from '../../src/domain/compose.ts';
 import type { ChainFacts } from '../../src/domain/facts.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
-import { robinhood, strategyOf, timeout } from './strategy-world.ts';
+import { gapOf, robinhood, strategyOf, timeout } from './strategy-world.ts';
 import { completeFacts, NOW_MS, PARAMS, withItem } from './world.ts';
 
 describe('composeEquityStrategy', () => {
@@ -58,7 +58,17 @@ describe('composeEquityStrategy', () => {
         /^No incentive is counted/.test(message) ? [field] : [],
       );
     expect(text(completeFacts(robinhood))).toEqual([]);
-    expect(text(facts)).toEqual(expect.arrayContaining(['collateralApyPct', 'equityVault.yieldLegApyPct']));
+    expect(text(facts)).toEqual(
+      expect.arrayContaining(['collateralApyPct', 'equityVault.yieldLegApyPct', 'totalCollateralApyPct']),
+    );
+  });
+
+  test('behavior: unknown incentives of the stock market alone leave the APY of the yield leg measured', () => {
+    const lacking = withItem(completeFacts(robinhood), 'incentives', vault.stockMarket.id, { failure: timeout });
+    const strategy = strategyOf(lacking, vault.id, robinhood);
+    expect(gapOf(strategy, 'netBorrowApyPct')?.reason).toBe('SOURCE_FAILED');
+    expect(gapOf(strategy, 'totalCollateralApyPct')).toBeUndefined();
+    expect(strategy.totalCollateralApyPct).toBe(strategy.equityVault?.yieldLegApyPct);
   });
 
   test('behavior: incentives of the stock market count in the net APY, now and in history', () => {

@@ -56,6 +56,7 @@ describe('composeStrategy', () => {
       },
       collateralIncentive: { aprPct: '0.50', breakdown: [{ symbol: 'SYRUP', aprPct: '0.50' }] },
       netBorrowApyPct: netBorrow.toFixed(2),
+      totalCollateralApyPct: '6.62',
       supplyUsd: usd(10_000_000_000_000n + interest),
       liquidityUsd: usd(1_500_000_000_000n),
       publicAllocatorLiquidityUsd: usd(1_750_000_000_000n),
@@ -186,6 +187,7 @@ describe('composeStrategy', () => {
     const fields = [
       'borrowIncentive',
       'netBorrowApyPct',
+      'totalCollateralApyPct',
       'leverageLadder',
       'defaultLeverage',
       'inputFreshness.incentives',

@@ -86,6 +86,7 @@ export function composeEquityStrategy(
     loan: pricedLoan(statics.loan, stock.loanPrice),
     collateralApyPct: formatPct(legApy),
     collateralApySource: yieldMarket.collateralApySource,
+    totalCollateralApyPct: formatPct(legApy),
     borrowApyPct: formatPct(stock.borrowApyPct),
     netBorrowApyPct: formatPct(stock.netBorrowApyPct),
     maxLeverage: cap.leverage,
@@ -188,7 +189,9 @@ function vaultGaps(staticGaps: readonly Gap[], stock: ComposedMarket, yieldMarke
   if (assumed) own.push(...['collateralApyPct', 'equityVault.yieldLegApyPct'].map((field) => ({ ...assumed, field })));
   const known = new Set(own.map(({ field }) => field));
   return [
-    ...own.flatMap(gapsOfStrategy),
+    // The stock market's own incentives are no part of the APY of the yield leg.
+    ...own.flatMap(gapsOfStrategy).filter(({ field }) => field !== 'totalCollateralApyPct'),
+    ...(assumed ? [{ ...assumed, field: 'totalCollateralApyPct' }] : []),
     ...leg.filter(({ field }) => !known.has(field)),
     ...leg.map((missing) => ({
       ...missing,

@@ -62,6 +62,7 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
     loan: pricedLoan(statics.loan, composed.loanPrice),
     collateralApyPct: formatPct(composed.collateralApyPct),
     collateralApySource: composed.collateralApySource,
+    totalCollateralApyPct: formatPct(composed.effectiveCollateralApyPct),
     borrowApyPct: formatPct(composed.borrowApyPct),
     netBorrowApyPct: formatPct(composed.netBorrowApyPct),
     maxLeverage: (ladders.leverageLadder.at(-1) ?? ladders.defaultLeverage).leverage,
@@ -122,7 +123,7 @@ export function gapsOfStrategy(missing: Gap): readonly Gap[] {
   return FIELDS_OF_GAP[missing.field]?.map((field) => ({ ...missing, field })) ?? [missing];
 }
 const FIELDS_OF_GAP: Readonly<Record<string, readonly string[]>> = {
-  effectiveCollateralApyPct: ['leverageLadder', 'defaultLeverage'],
+  effectiveCollateralApyPct: ['totalCollateralApyPct', 'leverageLadder', 'defaultLeverage'],
   maxLtvPct: ['ltvPct.max', 'maxLeverage'],
   safeLtvPct: ['ltvPct.safe'],
 };

@@ -143,6 +143,8 @@ export interface Strategy {
   readonly loan: StrategyLoan;
   readonly collateralApyPct: string;
   readonly collateralApySource: CollateralApySource;
+  /** The rate that the ladder is computed with: the collateral APY plus the collateral incentive; of a vault the APY of its yield leg. */
+  readonly totalCollateralApyPct: string;
   readonly yieldSustainabilityPct?: FormattedMeans | undefined;
   readonly pointsIncentive?: { readonly program: string; readonly perDayPerCollateralToken: number } | null | undefined;
   readonly borrowApyPct: string;

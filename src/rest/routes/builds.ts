@@ -41,7 +41,11 @@ export function inBody(check: () => void): void {
 
 /** The slippage as a ratio, as in the contract. */
 export function slippageRatio({ effectiveSlippageBps }: EstimateFieldsFragment): number {
-  return Number(new Decimal(effectiveSlippageBps).shiftedBy(-4).toFixed());
+  return ratioOf(effectiveSlippageBps);
+}
+
+function ratioOf(bps: string): number {
+  return Number(new Decimal(bps).shiftedBy(-4).toFixed());
 }
 
 /** A call as the contract has it: a value of nothing is left out. */
@@ -61,6 +65,16 @@ export function contractWorstCase(worstCase: EstimateFieldsFragment['worstCase']
   if (worstCase === null) return null;
   const { equity, paidOut, ltvPct: ltv, yieldLtvPct: yieldLtv } = worstCase;
   return { equity, paidOut, ltv, yieldLtv };
+}
+
+/** Issues by their names in the contract, slippage as a ratio. */
+export function contractIssues(issues: EstimateFieldsFragment['issues']) {
+  return issues.map(({ tokenAddress: token, askedSlippageBps: asked, effectiveSlippageBps: effective, ...issue }) => ({
+    ...issue,
+    token,
+    requestedSlippage: asked === null ? null : ratioOf(asked),
+    effectiveSlippage: effective === null ? null : ratioOf(effective),
+  }));
 }
 
 /** Received amounts by their names in the contract. */

@@ -17,6 +17,7 @@ import {
   equitySimulation,
   exitCosting,
 } from '../schemas/equity.ts';
+import { issueList } from '../schemas/plan.ts';
 import { addressText, amountText, plainNumber, strategyIdText } from '../schemas/transactions.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
 import {
@@ -24,6 +25,7 @@ import {
   bodyCall,
   boundsVariables,
   contractCosts,
+  contractIssues,
   contractReceived,
   contractWorstCase,
   slippageRatio,
@@ -40,6 +42,7 @@ const BODY = 'JSON, at most 64 KiB.';
 
 const inExitCosting = absenceOf(exitCosting);
 const inDepositPreview = absenceOf(depositPreview);
+const inIssues = absenceOf(issueList);
 
 const vaultId = strategyIdText(`Vault id from the strategies list; starts with "${EQUITY_PREFIX}".`, EQUITY_PREFIX);
 const slippage = plainNumber('Ratio; 0.01 when left out, capped at 0.01.').optional();
@@ -85,7 +88,8 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
         const simulation = answered(answer);
         if (isRefusal(simulation)) throw refusalError(simulation);
         const { chainId, strategyId, action, deposit, note } = simulation;
-        return { chainId, strategyId, action, note, preview: projectPreview(simulation, deposit) };
+        const issues = inIssues(contractIssues(simulation.issues), () => false);
+        return { chainId, strategyId, action, note, issues, preview: projectPreview(simulation, deposit) };
       },
       response: equitySimulation,
       errors: BUILD_ERRORS,
@@ -246,7 +250,7 @@ function projectBatch(
   batch: EstimateFieldsFragment & PlanFieldsFragment,
   about: Readonly<Record<string, unknown>>,
 ): unknown {
-  const { chainId, strategyId, action, atomicRequired, calls, expiresAt, signingUrl, instructions } = batch;
+  const { chainId, strategyId, action, atomicRequired, calls, expiresAt, signingUrl, instructions, sendCalls } = batch;
   return {
     chainId,
     strategyId,
@@ -255,6 +259,9 @@ function projectBatch(
     atomic: atomicRequired,
     meta: {
       ...about,
+      issues: inIssues(contractIssues(batch.issues), () => false),
+      sendCalls,
+      simulatedGas: batch.simulatedGas ?? undefined,
       slippage: slippageRatio(batch),
       expiresAt,
       signingUrl: signingUrl ?? undefined,

@@ -27,6 +27,7 @@ import {
   bodyCall,
   boundsVariables,
   contractCosts,
+  contractIssues,
   contractReceived,
   contractWorstCase,
   inBody,
@@ -97,10 +98,12 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
       project: ({ leveragePreview: answer }: LeverageSimulateQuery) => {
         const preview = answered(answer);
         if (isRefusal(preview)) throw refusalError(preview);
-        const { path, isDirect, isReallocate, amountFlashLoan, minTokenOut, reallocationFeeWei, note } = preview;
+        const { path, isDirect, isReallocate, amountFlashLoan, minTokenOut, reallocationFeeWei, borrowApy, note } =
+          preview;
         return inSimulation(
           {
-            ...{ path, isDirect, isReallocate, amountFlashLoan, minTokenOut, reallocationFeeWei, note },
+            ...{ path, isDirect, isReallocate, amountFlashLoan, minTokenOut, reallocationFeeWei, borrowApy, note },
+            issues: contractIssues(preview.issues),
             positionPreview: positionPreviewOf(preview, preview.position),
             slippage: slippageRatio(preview),
           },
@@ -147,9 +150,7 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
 
 /** Shape a plan as the frozen bundle: no value where there is none, no preview where no position is left. */
 export function projectPlan(plan: LeveragePlanFieldsFragment): unknown {
-  const { chainId, action, path, approvals, tx, position, depositBasisBefore, amountFlashLoan, minTokenOut } = plan;
-  const { received, readAt, oraclePriceAsOf, totalSwapCostOfEquityPct, quotesExpireAt, signingUrl, instructions } =
-    plan;
+  const { chainId, action, path, approvals, tx, position, received, totalSwapCostOfEquityPct, quotesExpireAt } = plan;
   const body = {
     chainId,
     action,
@@ -157,21 +158,16 @@ export function projectPlan(plan: LeveragePlanFieldsFragment): unknown {
     approvals: approvals.map(bodyCall),
     tx: bodyCall(tx),
     meta: {
+      ...plan,
       positionPreview: position && positionPreviewOf(plan, position),
       costs: contractCosts(plan.costs),
       totalSwapCostPctOfEquity: totalSwapCostOfEquityPct,
       worstCase: contractWorstCase(plan.worstCase),
       liquidation: position?.liquidation ?? null,
-      depositBasisBefore,
-      amountFlashLoan,
-      minTokenOut,
+      issues: contractIssues(plan.issues),
       received: contractReceived(received),
-      readAt,
-      oraclePriceAsOf,
       slippage: slippageRatio(plan),
       expiresAt: quotesExpireAt,
-      signingUrl,
-      instructions,
     },
   };
   return inBundle(body, isNoneOf(plan));
@@ -189,12 +185,14 @@ function isNoneOf({ gaps }: EstimateFieldsFragment): (path: string) => boolean {
 /** Project the position of a preview or plan to the contract. */
 function positionPreviewOf(estimate: EstimateFieldsFragment, position: PositionPreviewFieldsFragment): unknown {
   const { requestedLtvPct: requestedLtv, ltvPct: effectiveLtv, collateralAmount, leverageApyPct, ...rest } = position;
+  const { debtAmount: amountLoan } = position;
   const { totalSwapCostOfEquityPct: totalSwapCostPctOfEquity, readAt, oraclePriceAsOf } = estimate;
   return {
     ...rest,
     requestedLtv,
     effectiveLtv,
     amountLeveragedCollateral: collateralAmount,
+    amountLoan,
     expectedLeverageApy: leverageApyPct,
     costs: contractCosts(estimate.costs),
     totalSwapCostPctOfEquity,

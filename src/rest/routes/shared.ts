@@ -45,6 +45,7 @@ export function noneIn(
 /** Required fields with a conservative value, named in their description, while an input is not known. */
 const ASSUMED: ReadonlySet<string> = new Set([
   'collateralApyPct',
+  'totalCollateralApyPct',
   'netBorrowApyPct',
   'effectiveCollateralApyPct',
   'maxLtvPct',

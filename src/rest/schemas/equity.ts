@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { SWAP_SOURCES } from '../../shared/vocabulary.ts';
 import { addressString, dateTime, decimalString, oraclePriceAsOf, pct, pricedAtSchema } from './common.ts';
+import { issueList, sendCalls, simulatedGas } from './plan.ts';
 import { equityPositionSchema } from './position.ts';
 import { costList, liquidation, received, totalSwapCost, unsignedCall, worstCase } from './transactions.ts';
 
@@ -30,9 +31,22 @@ export const depositPreview = z
         liquidationLtvPct: pct('Liquidation LTV of the stock leg.'),
         liquidationPriceUsd: usdText('Stock price at liquidation; absent without priceUsd.').optional(),
         priceDropToLiquidationPct: pct('Fall of the stock price until then.'),
+        combined: z
+          .object({
+            collateral: tokens('All stock posted.'),
+            debtUsdg: tokens('All debt on it.'),
+            ltvPct: pct('LTV of the whole.'),
+            liquidationPriceUsd: usdText('Stock price at liquidation; absent without priceUsd.').optional(),
+            priceDropToLiquidationPct: pct('Fall of the stock price until then.'),
+          })
+          .optional()
+          .describe(
+            "The wallet's whole stock leg after the deposit: one position at the lending protocol, liquidated as one. Absent in a simulation, which names no wallet.",
+          ),
         borrowUsdg: tokens('Amount that is borrowed on the stock and looped.'),
         borrowApyPct: pct("APY of that debt, at the market's rate after the loan."),
         borrowApyAfterPct: pct('The same as borrowApyPct.'),
+        borrowApyBeforePct: pct('The present rate.').optional(),
         swapSource: z.enum(SWAP_SOURCES).describe('Venue of the swap.'),
         priceImpactPct: pct('Loss of the swap against the oracle price; negative = gain.'),
       })
@@ -52,6 +66,7 @@ export const depositPreview = z
           'APY at that leverage after this deposit, signed: its flash loan raises the rate. A borrow incentive counts at its present rate.',
         ),
         leverageApyAfterPct: pct('The same as leverageApyPct.'),
+        leverageApyBeforePct: pct('APY at that leverage and the present rate.').optional(),
         swapSource: z.enum(SWAP_SOURCES).describe('Venue of the swap inside the flash loan.'),
         priceImpactPct: pct('Loss of both swaps of the leg together; negative = gain.'),
         oraclePriceAsOf,
@@ -101,6 +116,7 @@ export const equitySimulation = z
     ...frame,
     action: z.enum(['equity_deposit']).describe('The previewed action.'),
     preview: depositPreview.describe('The expected deposit.'),
+    issues: issueList,
     note: z.string().describe('Its assumptions, in sentences.'),
   })
   .meta({ id: 'EquityDepositSimulation', description: 'Preview of a deposit into an equity vault.' });
@@ -118,6 +134,9 @@ const batch = {
 };
 
 const batchMeta = {
+  issues: issueList,
+  sendCalls: sendCalls.optional(),
+  simulatedGas,
   slippage: z.number().describe('The effective slippage, a ratio.'),
   expiresAt: dateTime('Earliest expiry of its quotes, at most 60 s ahead. Build again after that.'),
   signingUrl: z.string().optional().describe('Link to review and sign in the app.'),

@@ -21,7 +21,7 @@ const ladderEntry = z
     leverage: decimalString('Leverage with 1 decimal.'),
     ltvPct: pct('Loan-to-value at this leverage, 1 decimal.'),
     leverageApyPct: pct(
-      'APY at this leverage: collateral APY x L - net borrow APY x (L - 1). Incentives are APRs; they are added and subtracted without conversion.',
+      'APY at this leverage: totalCollateralApyPct x L - netBorrowApyPct x (L - 1), with L = leverage; of an equity vault LTV x (totalCollateralApyPct - netBorrowApyPct). Computed before rounding: the shown rates of a loop give it within 0.01 x L.',
     ),
   })
   .meta({ id: 'LadderEntry', description: 'One step of the leverage ladder.' });
@@ -109,6 +109,9 @@ export const strategySchema = z
     collateralIncentive: incentive.nullable().optional().describe('Incentives for the collateral; null = none.'),
     netBorrowApyPct: pct(
       'Borrow APY (compounded) less the borrow incentive (an APR, not compounded). Excludes the incentive while it is unknown, see gaps.',
+    ),
+    totalCollateralApyPct: pct(
+      'Rate of the collateral in the ladder: collateralApyPct plus collateralIncentive.aprPct (an APR, added without conversion). Excludes the incentive while it is unknown, see gaps. Of an equity vault the APY of its yield leg, the incentives of the leg included.',
     ),
     supplyUsd: usd('Supply of the market.').optional(),
     liquidityUsd: usd('Borrowable at once.').optional(),

@@ -11,6 +11,7 @@ import {
   pct,
   pricedAtSchema,
 } from './common.ts';
+import { borrowApy, issueList, sendCalls, simulatedGas } from './plan.ts';
 
 /** A positive amount as text: no sign, no exponent. */
 export const amountText = (description: string) =>
@@ -161,6 +162,8 @@ const positionPreview = z
     requestedLtv: pct('The requested LTV.').optional(),
     effectiveLtv: pct('The LTV after the expected fill.').optional(),
     amountLeveragedCollateral: decimalString('All collateral after it, whole tokens.').optional(),
+    amountLoan: decimalString('All debt after it, whole loan tokens.').optional(),
+    equity: decimalString('Collateral less debt at the oracle price, whole loan tokens.').optional(),
     depositBasis: decimalString(
       "Deposit basis after it, whole loan tokens: the yield fee applies to the value above it, and on a correlated market it limits loans. Absent if the contract's own rule decides and nothing was simulated.",
     ).optional(),
@@ -212,6 +215,8 @@ export const leverageSimulation = z
       .nullable()
       .meta({ description: 'Fee of the reallocation in wei; null = no reallocation.', examples: [null] }),
     slippage: z.number().describe('The effective slippage, a ratio.'),
+    borrowApy: borrowApy.optional(),
+    issues: issueList,
     note: z.string().describe('The same in sentences.'),
   })
   .meta({ id: 'LeverageSimulation', description: 'Preview of opening a position.' });
@@ -245,9 +250,17 @@ export const transactionBundle = z
         totalSwapCostPctOfEquity: totalSwapCost,
         worstCase: worstCase.optional(),
         liquidation: liquidation.optional(),
+        borrowApy: borrowApy.optional(),
+        ltvBeforePct: pct('Present LTV of the managed position; absent on an open.').optional(),
+        liquidationBefore: liquidation
+          .optional()
+          .describe('Liquidation of the managed position before the action; absent on an open, and without a debt.'),
         depositBasisBefore: decimalString('Present deposit basis, whole loan tokens; absent on an open.').optional(),
         amountFlashLoan: decimalString('Flash loan, whole loan tokens.').optional(),
         minTokenOut: decimalString('Minimum output of the (last) swap, whole tokens.').optional(),
+        issues: issueList,
+        sendCalls: sendCalls.optional(),
+        simulatedGas,
         received,
         readAt: pricedAtSchema,
         oraclePriceAsOf,

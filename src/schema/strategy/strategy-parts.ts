@@ -22,7 +22,7 @@ export const LeverageRungRef = builder.objectRef<LadderEntry>('LeverageRung').im
     leverageApyPct: t.expose('leverageApyPct', {
       type: 'Decimal',
       description:
-        'Percent per year on the own money, signed, 2 places: collateral APY x L - net borrow APY x (L - 1), incentives (APRs) included as they are.',
+        'Percent per year on the own money, signed, 2 places: `totalCollateralApyPct` x L - `netBorrowApyPct` x (L - 1), with L = `leverage`. Computed before rounding: the shown rates give it within 0.01 x L.',
     }),
   }),
 });
@@ -38,7 +38,7 @@ export const VaultRungRef = builder.objectRef<LadderEntry>('VaultRung').implemen
     netApyPct: t.expose('leverageApyPct', {
       type: 'Decimal',
       description:
-        'Percent per year on the own money, signed, 2 places: LTV x (APY of the yield leg - net borrow APY of the stock leg).',
+        'Percent per year on the own money, signed, 2 places: LTV x (`totalCollateralApyPct` - `netBorrowApyPct`). Computed before rounding.',
     }),
   }),
 });

@@ -106,6 +106,11 @@ builder.interfaceFields(StrategyRef, (t) => ({
     description:
       'Borrow APY less the borrow incentives, percent. The APY is compounded, the incentives (APRs) are not. While incentives are not known none is counted, and `gaps` says so.',
   }),
+  totalCollateralApyPct: t.expose('totalCollateralApyPct', {
+    type: 'Decimal',
+    description:
+      'Rate of the collateral in the ladder, percent with 2 places. Of a loop `collateralApyPct` plus `collateralIncentive.aprPct` (an APR, not compounded); while incentives are not known none is counted, and `gaps` says so. Of a vault `yieldLegApyPct`, which has the incentives of its yield leg in it.',
+  }),
   collateralIncentive: t.field({
     type: IncentiveRef,
     nullable: true,

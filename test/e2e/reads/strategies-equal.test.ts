@@ -111,6 +111,7 @@ describe('before the first answer of the optional sources', () => {
       'leverageLadder',
       'netBorrowApyPct',
       'noSwapRoute',
+      'totalCollateralApyPct',
     ]);
     expect(strategy.inputFreshness).toBeUndefined();
     expect(strategy.collateralApyPct).toBe('6.84');
@@ -143,6 +144,30 @@ describe('once every source has answered', () => {
   });
 
   test('GraphQL and REST agree on every strategy', expectEqual);
+
+  test.each(CHAIN_IDS)('every step of a ladder on chain %i follows from the served rates', async (chainId) => {
+    const { strategies } = (await service.get(`/v1/strategies?chainId=${chainId}`)).body;
+    const steps = strategies.flatMap((strategy: Json) =>
+      [...strategy.leverageLadder, strategy.defaultLeverage].map((step: Json) => ({ strategy, step })),
+    );
+    for (const { strategy, step } of steps) {
+      const [total, net, leverage, ltv] = [
+        strategy.totalCollateralApyPct,
+        strategy.netBorrowApyPct,
+        step.leverage,
+        step.ltvPct,
+      ].map(Number) as [number, number, number, number];
+      const shown = strategy.id.startsWith('equity-')
+        ? (ltv / 100) * (total - net)
+        : total * leverage - net * (leverage - 1);
+      // The documented allowance of a loop; the target and the highest LTV of the seeded vaults have at most 1 place.
+      expect(Math.abs(shown - Number(step.leverageApyPct)), `${strategy.id} at ${leverage}`).toBeLessThanOrEqual(
+        0.01 * leverage + 1e-9,
+      );
+    }
+    const incentivized = strategies.filter(({ collateralIncentive }: Json) => collateralIncentive !== null);
+    if (chainId === 1) expect(incentivized).not.toEqual([]);
+  });
 
   const GIVEN: readonly (readonly [field: string, of: () => string])[] = [
     ['collateral.priceUsd', () => SUSDE_PYUSD],

@@ -15,7 +15,7 @@ export const STRATEGIES_QUERY = `query ($chainId: ChainId!, $first: Int!, $after
   borrowApyPct quarterlyBorrowApyPct
   borrowIncentive { aprPct endsAt campaigns { rewardSymbol aprPct url } }
   collateralIncentive { aprPct endsAt campaigns { rewardSymbol aprPct url } }
-  netBorrowApyPct supplyUsd liquidityUsd publicAllocatorLiquidityUsd utilizationPct
+  netBorrowApyPct totalCollateralApyPct supplyUsd liquidityUsd publicAllocatorLiquidityUsd utilizationPct
   ltvLimits { liquidationPct maxPct }
   oracle { address type }
   oraclePriceAsOf
@@ -50,7 +50,7 @@ const KEEPS_NULL =
 const MAY_BE_UNKNOWN = /^(oraclePriceAsOf|pointsIncentive|borrowIncentive|collateralIncentive)$/;
 /** Required, and made without an input that is not known. */
 const ASSUMED =
-  /^(netBorrowApyPct|collateralApyPct|fees\.(yieldFeePct|depositFeePct)|equityVault\.yieldLegApyPct|leverageLadder|defaultLeverage|noSwapRoute|freshness\.exitLiquidity)$/;
+  /^(netBorrowApyPct|collateralApyPct|totalCollateralApyPct|fees\.(yieldFeePct|depositFeePct)|equityVault\.yieldLegApyPct|leverageLadder|defaultLeverage|noSwapRoute|freshness\.exitLiquidity)$/;
 /** Exact decimals there, JSON numbers here. */
 const NUMBERS =
   /^(supplyUsd|liquidityUsd|publicAllocatorLiquidityUsd|pointsIncentive\.perDayPerCollateralToken|spiralHints\.exitLiquidityTier\.thresholds\.\w+)$/;
@@ -188,6 +188,7 @@ export function asContract(strategy: Json): Json {
     borrowIncentive: incentiveOf(strategy.borrowIncentive),
     collateralIncentive: incentiveOf(strategy.collateralIncentive),
     netBorrowApyPct: strategy.netBorrowApyPct,
+    totalCollateralApyPct: strategy.totalCollateralApyPct,
     supplyUsd: strategy.supplyUsd,
     liquidityUsd: strategy.liquidityUsd,
     publicAllocatorLiquidityUsd: strategy.publicAllocatorLiquidityUsd,

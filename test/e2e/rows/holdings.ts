@@ -5,15 +5,15 @@ import { chainOf, dataOf, type Row } from './reads.ts';
 /** The rows of partners and of operations: previews, plans, positions and portfolios. */
 
 const ESTIMATE =
-  'chainId strategyId action effectiveSlippageBps totalSwapCostOfEquityPct oraclePriceAsOf costs { kind tokenAddress symbol amount valueUsd shareOfEquityPct } worstCase { equity paidOut ltvPct yieldLtvPct } readAt { blockNumber blockAt }';
+  'chainId strategyId action effectiveSlippageBps totalSwapCostOfEquityPct oraclePriceAsOf costs { kind tokenAddress symbol amount valueUsd shareOfEquityPct } worstCase { equity paidOut ltvPct yieldLtvPct } readAt { blockNumber blockAt } issues { kind message tokenAddress required available askedSlippageBps effectiveSlippageBps }';
 const LIQUIDATION = 'liquidation { liquidationPrice priceDropPct }';
-const PREVIEW = `position { leverage requestedLtvPct ltvPct collateralAmount depositBasis leverageApyPct priceImpactPct swapSource ${LIQUIDATION} }`;
+const PREVIEW = `position { leverage requestedLtvPct ltvPct collateralAmount debtAmount equity depositBasis leverageApyPct priceImpactPct swapSource ${LIQUIDATION} }`;
 const CALL = '{ to data value }';
-const PLAN = 'expiresAt signingUrl instructions received { token { address symbol } amount }';
-const LEVERAGE_PLAN = `... on LeveragePlan { ${ESTIMATE} ${PLAN} path approvals ${CALL} tx ${CALL} ${PREVIEW} depositBasisBefore amountFlashLoan minTokenOut quotesExpireAt } ... on Refusal { code message }`;
+const PLAN = 'expiresAt signingUrl instructions sendCalls simulatedGas received { token { address symbol } amount }';
+const LEVERAGE_PLAN = `... on LeveragePlan { ${ESTIMATE} ${PLAN} path approvals ${CALL} tx ${CALL} ${PREVIEW} borrowApy { beforePct afterPct } ltvBeforePct liquidationBefore { liquidationPrice priceDropPct } depositBasisBefore amountFlashLoan minTokenOut quotesExpireAt } ... on Refusal { code message }`;
 const DEPOSIT = `deposit { depositToken { address symbol decimals } depositAmount netApyPct ${LIQUIDATION} fees { stockLegBps yieldLegBps estimatedUsd }
-  stock { token { address symbol } priceUsd minReceived expectedReceived requestedLtvPct ltvPct maxLtvPct liquidationLtvPct liquidationPriceUsd priceDropToLiquidationPct borrowAmount borrowApyPct swapSource priceImpactPct }
-  yieldLeg { strategyId collateralToken { displaySymbol } collateralIn minCollateralIn leverage ltvPct liquidationLtvPct amountFlashLoan depositBasis leverageApyPct swapSource priceImpactPct oraclePriceAsOf } }`;
+  stock { token { address symbol } priceUsd minReceived expectedReceived requestedLtvPct ltvPct maxLtvPct liquidationLtvPct liquidationPriceUsd priceDropToLiquidationPct borrowAmount borrowApyPct borrowApyBeforePct swapSource priceImpactPct combined { collateralAmount debtAmount ltvPct liquidationPriceUsd priceDropToLiquidationPct } }
+  yieldLeg { strategyId collateralToken { displaySymbol } collateralIn minCollateralIn leverage ltvPct liquidationLtvPct amountFlashLoan depositBasis leverageApyPct leverageApyBeforePct swapSource priceImpactPct oraclePriceAsOf } }`;
 const AGES = 'freshness { borrow { asOf staleAfterSec staleForSec } oracle { asOf staleAfterSec staleForSec }';
 const POSITION = `positionIndex positionId chainId strategyId status open liquidated collateralToken { displaySymbol } loanToken { symbol }
   collateralAmount netCollateralAmount debtAmount ltvPct liquidationLtvPct ltvHeadroomPct leverage netValueUsd leverageApyPct depositBasis liquidationPrice
@@ -36,8 +36,12 @@ const ESTIMATED: readonly Name[] = [
   [/worstCase\.yieldLtv$/, 'worstCase.yieldLtvPct'],
   [/readAt\.blockTime$/, 'readAt.blockAt'],
   [/slippage$/, 'effectiveSlippageBps', 'ratioOfBps'],
-  [/liquidation\.price$/, 'liquidation.liquidationPrice'],
-  [/liquidation\.dropPct$/, 'liquidation.priceDropPct'],
+  [/(liquidation|liquidationBefore)\.price$/, '$1.liquidationPrice'],
+  [/(liquidation|liquidationBefore)\.dropPct$/, '$1.priceDropPct'],
+  [/(issues\.\d+\.)token$/, '$1tokenAddress'],
+  [/(issues\.\d+\.)requestedSlippage$/, '$1askedSlippageBps', 'ratioOfBps'],
+  [/(issues\.\d+\.)effectiveSlippage$/, '$1effectiveSlippageBps', 'ratioOfBps'],
+  [/(issues\.\d+\.message)$/, '$1', 'slippageAsRatio'],
   [/received\.(\d+)\.token$/, 'received.$1.token.address'],
   [/received\.(\d+)\.symbol$/, 'received.$1.token.symbol'],
 ];
@@ -51,6 +55,7 @@ const LEVERAGED: readonly Name[] = [
   [/\.requestedLtv$/, '.requestedLtvPct'],
   [/\.effectiveLtv$/, '.ltvPct'],
   [/\.amountLeveragedCollateral$/, '.collateralAmount'],
+  [/\.amountLoan$/, '.debtAmount'],
   [/\.expectedLeverageApy$/, '.leverageApyPct'],
   [/^expiresAt$/, 'quotesExpireAt'],
 ];
@@ -60,6 +65,8 @@ const DEPOSITED: readonly Name[] = [
   [/^(depositToken|depositAmount|stock|yieldLeg|fees|liquidation|netApyPct|netApyAfterPct)(\.|$)/, 'deposit.$1$2'],
   [/(stock\.)(address|symbol)$/, '$1token.$2'],
   [/borrowUsdg$/, 'borrowAmount'],
+  [/combined\.collateral$/, 'combined.collateralAmount'],
+  [/combined\.debtUsdg$/, 'combined.debtAmount'],
   [/(borrow|leverage|net)ApyAfterPct$/, '$1ApyPct'],
   [/collateralSymbol$/, 'collateralToken.displaySymbol'],
   [/estimatedFeeUsd$/, 'estimatedUsd'],
@@ -124,7 +131,7 @@ const targetOf = ({ leverage, desiredLtv }: Json) =>
 
 const leveragePreview: Row = {
   ask: async (service, { body: { strategyId, payToken, amount, ...target } }) => {
-    const query = `query ($input: OpenLeverageInput!) { leveragePreview(input: $input) { ... on LeveragePreview { ${ESTIMATE} path isDirect isReallocate ${PREVIEW} amountFlashLoan minTokenOut reallocationFeeWei note } } }`;
+    const query = `query ($input: OpenLeverageInput!) { leveragePreview(input: $input) { ... on LeveragePreview { ${ESTIMATE} path isDirect isReallocate ${PREVIEW} borrowApy { beforePct afterPct } amountFlashLoan minTokenOut reallocationFeeWei note } } }`;
     const input = { strategyId, payToken, amount, target: targetOf(target) };
     return (await dataOf(service, query, { input })).leveragePreview;
   },

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { ISSUE_KINDS } from '../../shared/vocabulary.ts';
+import { addressString, decimalString, pct } from './common.ts';
+
+const issue = z
+  .object({
+    kind: z
+      .enum(ISSUE_KINDS)
+      .describe(
+        'INSUFFICIENT_BALANCE: the wallet holds less than the calls take. APPROVAL_NEEDED: an approval of the bundle allows it. PRICE_UNVERIFIED: nothing but the venue prices the token. NOT_SIMULATED: the calls could not be executed in simulation. SLIPPAGE_TIGHTENED: less slippage than requested holds in the calldata. REFERENCE_OLD, REFERENCE_UNDATED: the price that judges a swap is old, or of unknown age.',
+      ),
+    message: z.string().describe('The issue in a sentence.'),
+    token: addressString('The token; absent if the issue is about none.').optional(),
+    required: decimalString('Required amount, whole tokens; absent if the issue is about no amount.').optional(),
+    available: decimalString('Available amount, whole tokens; absent if the issue is about no amount.').optional(),
+    requestedSlippage: z.number().optional().describe('Requested slippage, a ratio; only with SLIPPAGE_TIGHTENED.'),
+    effectiveSlippage: z.number().optional().describe('Effective slippage, a ratio; only with SLIPPAGE_TIGHTENED.'),
+  })
+  .meta({ id: 'Issue', description: 'Something to know or to do before signing. It never stops a build.' });
+
+export const issueList = z
+  .array(issue)
+  .optional()
+  .describe('Everything to know or to do before signing; empty = nothing.');
+
+export const sendCalls = z
+  .object({
+    version: z.string().describe('Version of the request.'),
+    chainId: z.string().describe('The chain, 0x-prefixed hex.'),
+    from: addressString('The signing wallet.'),
+    atomicRequired: z.boolean().describe('Whether the calls have to be executed as one atomic batch.'),
+    calls: z
+      .array(
+        z
+          .object({
+            to: addressString('The contract.'),
+            data: z.string().describe('Calldata.'),
+            value: z.string().describe('Native value in wei, 0x-prefixed hex.'),
+          })
+          .meta({ id: 'WalletCall', description: 'One call as wallets take it.' }),
+      )
+      .describe('All calls in order, approvals included.'),
+  })
+  .meta({
+    id: 'SendCalls',
+    description: 'All calls as the first parameter of wallet_sendCalls (EIP-5792). Hand it to the wallet unchanged.',
+  });
+
+export const simulatedGas = z
+  .string()
+  .regex(/^\d+$/)
+  .optional()
+  .meta({
+    description: 'Gas that the simulation of all calls used, units of gas; absent = not simulated.',
+    examples: ['612345'],
+  });
+
+export const borrowApy = z
+  .object({
+    beforePct: pct('The present rate, 4 decimals.'),
+    afterPct: pct('The rate after the action, 4 decimals.'),
+  })
+  .meta({ id: 'BorrowApyChange', description: "The market's borrow APY before and after the action." });
