@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { Agent, request } from 'node:http';
-import type { Attack } from '../test/attacks/corpus.ts';
+import type { Attack } from '../test/attacks/attack.ts';
 import { type Child, isPinning, PEER_CORE, startChild } from './child.ts';
 import type { AttackerInput } from './servers/attacker.ts';
 import { say } from './table.ts';

@@ -5,6 +5,7 @@ import type { Catalog, Market, Token } from '../src/catalog/index.ts';
 import { Decimal, toUnits } from '../src/shared/decimal.ts';
 import { type Logger, silentLogger } from '../src/shared/logger.ts';
 import type { ChainVerbs } from './chain/verbs.ts';
+import { controlHelp } from './control-help.ts';
 import { PortTakenError } from './port.ts';
 import { feedsOf, oracleSeed } from './seed/oracles.ts';
 import { FAULT_KINDS, faultSchema, PROVIDERS, type Upstreams } from './upstreams/index.ts';
@@ -133,7 +134,7 @@ async function handle(options: ControlOptions, request: IncomingMessage): Promis
   const { upstreams } = options;
   switch (`${request.method} ${url.pathname}`) {
     case 'GET /':
-      return help(options);
+      return controlHelp(options);
     case 'GET /settings':
       return Object.entries(options.settings ?? {})
         .map(([name, value]) => `${name}=${value}`)
@@ -317,48 +318,4 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   } catch {
     throw new ControlError(400, 'The body is not JSON. Send an object such as {"provider": "merkl", "fault": "hang"}.');
   }
-}
-
-function help({ catalog, upstreams }: ControlOptions): unknown {
-  const chain = catalog.chains[0];
-  const stock = catalog.chains.flatMap(({ markets }) => markets).find(({ kind }) => kind === 'stock');
-  return {
-    what: 'The switch of the local world: make simulated providers misbehave, move oracles, let time pass.',
-    chains: catalog.chainIds,
-    providers: upstreams.urls,
-    faults: Object.fromEntries(
-      faultSchema.options.map(({ shape: { kind, ...fields } }) => [kind.value, Object.keys(fields)]),
-    ),
-    can: {
-      'GET /settings': 'What another process of the service needs to run on this world, as NAME=value.',
-      'GET /faults': 'What is set.',
-      'POST /faults': {
-        does: 'Makes a provider (or "all") misbehave; "path" limits it to requests containing that text, "times" to that many.',
-        examples: [
-          { provider: 'merkl', fault: 'hang' },
-          { provider: 'coingecko', fault: { kind: 'rateLimited', retryAfterSec: 30 }, times: 3 },
-          { provider: 'pendle', fault: { kind: 'status', status: 502 }, path: '/v1/markets' },
-        ],
-      },
-      'DELETE /faults?provider=merkl': 'Heals one provider; without provider, all of them.',
-      'POST /oracle': {
-        does: 'Moves the price of a market, or of every market with that collateral.',
-        examples: [
-          { chainId: chain?.chainId, token: chain?.markets[0]?.collateral.symbol, movePercent: -5 },
-          { chainId: chain?.chainId, marketId: chain?.markets[0]?.id, price: '1.02' },
-        ],
-      },
-      'POST /feed': {
-        does: 'Stops the feed behind an oracle, lets it run again, or lets it tell any date (unix seconds).',
-        examples: [
-          { chainId: stock?.chainId, token: stock?.collateral.symbol, state: 'frozen' },
-          { chainId: stock?.chainId, token: stock?.collateral.symbol, updatedAt: '0' },
-          { chainId: stock?.chainId, token: stock?.collateral.symbol, state: 'running' },
-        ],
-      },
-      'POST /time': { does: 'Lets time pass on one chain.', examples: [{ chainId: chain?.chainId, seconds: 86_400 }] },
-      'GET /requests?provider=merkl': 'What the providers were asked, and how often.',
-      'DELETE /requests': 'Forgets it.',
-    },
-  };
 }

@@ -1,5 +1,5 @@
 import manifest from '../../src/rest/generated/manifest.json' with { type: 'json' };
-import type { Attack } from './corpus.ts';
+import type { Attack } from './attack.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const ALLOWED = [200, 304, 400, 401, 404, 405, 413, 429] as const;

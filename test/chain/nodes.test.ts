@@ -3,25 +3,22 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { type Anvil, startAnvil } from '../../devnet/chain/anvil.ts';
 import type { Reading } from '../../src/chain/reading.ts';
 import { callAt } from '../../src/chain/rpc/call.ts';
-import type { NodeCapabilities } from '../../src/chain/rpc/capabilities.ts';
 import { ChainReadError } from '../../src/chain/rpc/errors.ts';
 import { type ChainNodes, createChainNodes } from '../../src/chain/rpc/nodes.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import type { Timers } from '../../src/shared/timers.ts';
 import { type RpcProxy, startRpcProxy } from '../support/process/rpc-proxy.ts';
-import { CAPABLE } from './fixed-node.ts';
+import { BLOCKS, PROBED, probeCases, settled } from './probe-cases.ts';
 
 const START_SEC = 1_700_000_000;
 const BLOCK_SEC = 12;
-const BLOCKS = 20;
-const PROBED: NodeCapabilities = { ...CAPABLE, blockHash: 'works' };
 /** NUMBER PUSH0 MSTORE PUSH1 32 PUSH0 RETURN. */
 const NUMBER: Hex = '0x435f5260205ff3';
 
 let anvil: Anvil;
 let a: RpcProxy;
 let b: RpcProxy;
-let nowMs: number;
+const time = { nowMs: 0 };
 let nodes: ChainNodes;
 /** The requests to each node. */
 let requested: { readonly node: number; readonly method: string; readonly at: unknown }[];
@@ -40,7 +37,7 @@ afterAll(async () => {
 });
 
 beforeEach(() => {
-  nowMs = (START_SEC + BLOCKS * BLOCK_SEC) * 1_000;
+  time.nowMs = (START_SEC + BLOCKS * BLOCK_SEC) * 1_000;
   requested = [];
   nodes = nodesAt([a.url, b.url]);
 });
@@ -61,7 +58,7 @@ function nodesAt(urls: readonly string[], found = () => PROBED): ChainNodes {
   return createChainNodes({
     chainId: 1,
     urls,
-    clock: { now: () => nowMs },
+    clock: { now: () => time.nowMs },
     logger: silentLogger,
     timeoutMs: 1_000,
     retryCount: 0,
@@ -93,7 +90,7 @@ describe('createChainNodes', () => {
     const probed = createChainNodes({
       chainId: 1,
       urls: [a.url],
-      clock: { now: () => nowMs },
+      clock: { now: () => time.nowMs },
       logger: silentLogger,
     });
     expect(await probed.read(async ({ at }) => at)).toBe(`0x${BLOCKS.toString(16)}`);
@@ -130,7 +127,7 @@ describe('createChainNodes', () => {
     expect(await nodes.read(numberAt)).toBe(BigInt(BLOCKS));
     expect(requested.every(({ node }) => node === 2)).toBe(true);
     a.set({ kind: 'pass' });
-    nowMs += 10_001;
+    time.nowMs += 10_001;
     b.set({ kind: 'down' });
     expect(await nodes.read(numberAt)).toBe(BigInt(BLOCKS));
     expect(nodes.status().map(({ status }) => status)).toEqual(['ok', 'failing']);
@@ -198,7 +195,7 @@ describe('createChainNodes', () => {
     const mixed = createChainNodes({
       chainId: 1,
       urls: [other.rpcUrl, a.url],
-      clock: { now: () => nowMs },
+      clock: { now: () => time.nowMs },
       logger: silentLogger,
     });
     try {
@@ -234,7 +231,7 @@ describe('a waiting reader', () => {
     createChainNodes({
       chainId: 1,
       urls,
-      clock: { now: () => nowMs },
+      clock: { now: () => time.nowMs },
       logger: silentLogger,
       timeouts,
       timeoutMs: 60_000,
@@ -295,111 +292,17 @@ describe('a waiting reader', () => {
     requested.length = 0;
     await expect(one.read(numberAt)).rejects.toMatchObject({ reason: 'unreachable', retryAfterSec: 5 });
     expect(requested).toEqual([]);
-    expect(one.status()[0]).toMatchObject({ status: 'failing', failingSinceMs: nowMs, restsUntilMs: nowMs + 5_000 });
-    nowMs += 4_001;
+    expect(one.status()[0]).toMatchObject({
+      status: 'failing',
+      failingSinceMs: time.nowMs,
+      restsUntilMs: time.nowMs + 5_000,
+    });
+    time.nowMs += 4_001;
     await expect(one.read(numberAt)).rejects.toMatchObject({ retryAfterSec: 1 });
-    nowMs += 999;
+    time.nowMs += 999;
     expect(await one.read(numberAt)).toBe(BigInt(BLOCKS));
     expect(one.status()[0]).toMatchObject({ status: 'ok', failingSinceMs: undefined, restsUntilMs: undefined });
   });
 });
 
-describe('probes', () => {
-  /** Number of probes of each node, and its capabilities. */
-  let probes: number;
-  let can: NodeCapabilities;
-  const found = () => {
-    probes += 1;
-    return can;
-  };
-  beforeEach(() => {
-    probes = 0;
-    can = PROBED;
-  });
-  const readTwice = async (of: ChainNodes) => {
-    for (let i = 0; i < 2; i += 1) await of.read(async () => {}).catch(() => {});
-  };
-
-  it('behavior: probes a failed node again once after a minute', async () => {
-    const one = nodesAt([a.url], found);
-    await one.read(numberAt);
-    a.set({ kind: 'down' });
-    await expect(one.read(numberAt)).rejects.toMatchObject({ reason: 'unreachable' });
-    a.set({ kind: 'pass' });
-    can = { ...PROBED, simulateV1: 'missing' };
-    nowMs += 59_999;
-    await readTwice(one);
-    expect(probes).toBe(1);
-    nowMs += 1;
-    await readTwice(one);
-    await settled(() => one.status()[0]?.capabilities?.simulateV1 === 'missing');
-    nowMs += 3_600_000;
-    await readTwice(one);
-    expect(probes).toBe(2);
-  });
-
-  it.each<[string, number, Partial<NodeCapabilities>]>([
-    ['did not say which chain it is of', 10_000, { chainId: null }],
-    ['did not say whether it takes hashes', 10_000, { blockHash: 'unknown' }],
-    ['did not answer a simulation', 10_000, { simulateV1: 'unknown' }],
-    ['was of another chain', 60_000, { chainId: 5 }],
-    ['failed at a simulation', 300_000, { simulateV1: 'broken' }],
-  ])('behavior: a node that %s is probed again after %i ms', async (_what, waitMs, lacking) => {
-    can = { ...PROBED, ...lacking };
-    const one = nodesAt([a.url], found);
-    await readTwice(one);
-    nowMs += waitMs - 1;
-    await readTwice(one);
-    expect(probes).toBe(1);
-    can = PROBED;
-    nowMs += 1;
-    await readTwice(one);
-    await settled(() => one.status()[0]?.capabilities === PROBED);
-    expect(await one.read(numberAt)).toBe(BigInt(BLOCKS));
-    expect([probes, one.status()[0]?.status]).toEqual([2, 'ok']);
-  });
-
-  it('behavior: does not use a capability for five minutes that failed after its probe passed, also if the node fails meanwhile', async () => {
-    const one = nodesAt([a.url], found);
-    await one.read(async (reading) => reading.distrust('simulateV1'));
-    a.set({ kind: 'down' });
-    await expect(one.read(numberAt)).rejects.toMatchObject({ reason: 'unreachable' });
-    a.set({ kind: 'pass' });
-    nowMs += 299_999;
-    await readTwice(one);
-    expect([probes, one.status()[0]?.capabilities?.simulateV1]).toEqual([1, 'broken']);
-    nowMs += 1;
-    await readTwice(one);
-    await settled(() => one.status()[0]?.capabilities?.simulateV1 === 'works');
-    expect(probes).toBe(2);
-  });
-
-  it('behavior: reports a recovered node as working before any reading uses it', async () => {
-    b.set({ kind: 'hang' });
-    const both = nodesAt([a.url, b.url], found);
-    await both.probe();
-    await both.read(numberAt);
-    await settled(() => both.status()[1]?.status === 'failing');
-    b.set({ kind: 'lag', blockNumber: BigInt(BLOCKS - 10) });
-    nowMs += 60_000;
-    await both.read(numberAt);
-    await settled(() => both.status()[1]?.status === 'behind');
-  });
-
-  it('behavior: keeps joint work on one node when its node fails', async () => {
-    const session = nodes.session();
-    const { nodeIndex: reader } = await session.run(async ({ block }) => block);
-    (reader === 1 ? a : b).set({ kind: 'down' });
-    const work = async (reading: Reading) => {
-      await numberAt(reading);
-      return reading;
-    };
-    const readings = await Promise.all([1, 2, 3].map(() => session.run(work)));
-    expect(new Set(readings).size).toBe(1);
-  });
-});
-
-/** Wait for the effect of a node's late answer. */
-async function settled(done: () => boolean): Promise<void> {
-  while (!done()) await new Promise((resolve) => setImmediate(resolve));
-}
+describe('probes', () => probeCases({ time, nodesAt, numberAt, proxies: () => [a, b], nodes: () => nodes }));

@@ -1,11 +1,21 @@
-import { type Address, decodeFunctionData, encodeFunctionData, erc20Abi, type Hex, parseAbi, parseUnits } from 'viem';
+import { type Address, decodeFunctionData, encodeFunctionData, erc20Abi, type Hex, parseUnits } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { swapVenueAbi } from '../../devnet/abi/swap-venue.ts';
 import { type LocalChain, type LocalChains, startChains } from '../../devnet/chain/index.ts';
 import { createOverlay } from '../../devnet/overlay.ts';
 import { labelAddress } from '../../devnet/seed/accounts.ts';
 import { createCatalog, curatedChains, type Market, type Token } from '../../src/catalog/index.ts';
-import { must, NOW, startTestUpstreams, type TestUpstreams } from './upstreams-support.ts';
+import {
+  allocatorAbi,
+  type LiquiditySource,
+  morphoAbi,
+  must,
+  NOW,
+  type Quote,
+  SHARED_LIQUIDITY,
+  startTestUpstreams,
+  type TestUpstreams,
+} from './upstreams-support.ts';
 
 const NATIVE = '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE';
 const FEE_RECEIVER = labelAddress('fee receiver of a test');
@@ -22,13 +32,6 @@ afterAll(async () => {
   await up?.stop();
   await chains?.stop();
 });
-
-interface Quote {
-  readonly to: Address;
-  readonly data: Hex;
-  readonly amountOut: bigint;
-  readonly value: bigint;
-}
 
 const shown = (token: Token): string => (token.isNative ? NATIVE : token.address);
 const slug = (chainId: number): string => up.chain(chainId).providers.kyberswap ?? '';
@@ -248,21 +251,6 @@ const market = (collateral: string, loan: string): Market =>
   );
 
 describe('morpho', () => {
-  const allocatorAbi = parseAbi([
-    'struct MarketParams { address loanToken; address collateralToken; address oracle; address irm; uint256 lltv; }',
-    'struct Withdrawal { MarketParams marketParams; uint128 amount; }',
-    'function reallocateTo(address vault, Withdrawal[] withdrawals, MarketParams supplyMarketParams) payable',
-  ]);
-  const morphoAbi = parseAbi([
-    'function market(bytes32) view returns (uint128, uint128, uint128, uint128, uint128, uint128)',
-  ]);
-  const SHARED =
-    'publicAllocatorSharedLiquidity { assets vault { address publicAllocatorConfig { fee } } withdrawMarket { marketId } }';
-  interface Source {
-    readonly assets: number | string;
-    readonly vault: { readonly address: Address; readonly publicAllocatorConfig: { readonly fee: number } };
-    readonly withdrawMarket: { readonly marketId: string };
-  }
   async function ask<T>(of: Market, selection: string): Promise<T> {
     const query = `{ m0: marketById(marketId: "${of.id}", chainId: ${of.chainId}) { ${selection} } }`;
     return ((await up.ask('morpho', '', { query })).body as { data: { m0: T } }).data.m0;
@@ -284,10 +272,9 @@ describe('morpho', () => {
     const local = chains.on(1);
     const snapshot = await local.snapshot();
     const target = market(collateral, loan);
-    const { publicAllocatorSharedLiquidity: sources } = await ask<{ publicAllocatorSharedLiquidity: Source[] }>(
-      target,
-      SHARED,
-    );
+    const { publicAllocatorSharedLiquidity: sources } = await ask<{
+      publicAllocatorSharedLiquidity: LiquiditySource[];
+    }>(target, SHARED_LIQUIDITY);
     const total = sources.reduce((sum, { assets }) => sum + BigInt(assets), 0n);
     expect(total).toBeGreaterThan(0n);
     const supplied = async () => {
@@ -326,7 +313,7 @@ describe('morpho', () => {
 
   test('behavior: a chain without an allocator has no shared liquidity', async () => {
     const of = must(up.chain(4663).markets[0], 'market');
-    expect(await ask(of, SHARED)).toEqual({ publicAllocatorSharedLiquidity: [] });
+    expect(await ask(of, SHARED_LIQUIDITY)).toEqual({ publicAllocatorSharedLiquidity: [] });
   });
 
   test('default: the borrow history ends with the rate of the chain', async () => {

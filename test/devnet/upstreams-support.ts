@@ -1,3 +1,4 @@
+import { type Address, type Hex, parseAbi } from 'viem';
 import { createOverlay } from '../../devnet/overlay.ts';
 import { type Provider, startUpstreams, type UpstreamOptions, type Upstreams } from '../../devnet/upstreams/index.ts';
 import { type Catalog, type Chain, createCatalog, curatedChains, type Token } from '../../src/catalog/index.ts';
@@ -5,6 +6,33 @@ import { type Catalog, type Chain, createCatalog, curatedChains, type Token } fr
 /** Noon UTC: the day after which the first curated principal tokens have matured. */
 export const NOW = Date.UTC(2026, 10, 20, 12);
 export const DAY = 86_400_000;
+
+export const allocatorAbi = parseAbi([
+  'struct MarketParams { address loanToken; address collateralToken; address oracle; address irm; uint256 lltv; }',
+  'struct Withdrawal { MarketParams marketParams; uint128 amount; }',
+  'function reallocateTo(address vault, Withdrawal[] withdrawals, MarketParams supplyMarketParams) payable',
+]);
+export const morphoAbi = parseAbi([
+  'function market(bytes32) view returns (uint128, uint128, uint128, uint128, uint128, uint128)',
+]);
+
+/** What is selected of the liquidity that vaults may move to a market. */
+export const SHARED_LIQUIDITY =
+  'publicAllocatorSharedLiquidity { assets vault { address publicAllocatorConfig { fee } } withdrawMarket { marketId } }';
+
+export interface LiquiditySource {
+  readonly assets: number | string;
+  readonly vault: { readonly address: Address; readonly publicAllocatorConfig: { readonly fee: number } };
+  readonly withdrawMarket: { readonly marketId: string };
+}
+
+/** A transaction that a venue quotes. */
+export interface Quote {
+  readonly to: Address;
+  readonly data: Hex;
+  readonly amountOut: bigint;
+  readonly value: bigint;
+}
 
 export interface TestUpstreams extends Upstreams {
   readonly catalog: Catalog;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startWorld, type World } from '../../devnet/index.ts';
 import type { Report } from '../../src/doctor/core/report.ts';
+import type { Area } from '../../src/doctor/core/types.ts';
 import { type DoctorOptions, runDoctor } from '../../src/doctor/doctor.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { systemTimers } from '../../src/shared/timers.ts';
@@ -71,4 +72,14 @@ export function complaints({ lines }: Report): readonly string[] {
   return lines
     .filter(({ status }) => status === 'warning' || status === 'failure')
     .map(({ status, area, subject, check }) => `${status} ${area} ${subject} [${check}]`);
+}
+
+/** What the cases of one kind of dependency need of the file that owns the world. */
+export interface OutsideWorld {
+  doctor(): DoctorWorld;
+  /** Complaints about one area. */
+  of(report: Report, area: Area): readonly string[];
+  look(settings: Settings, ...only: Area[]): Promise<Report>;
+  /** The complaints about an area, examined alone. */
+  examine(area: Area, settings?: Settings): Promise<readonly string[]>;
 }

@@ -1,28 +1,13 @@
 import { BigNumber } from 'bignumber.js';
 import pg from 'pg';
-import { type Address, getContractAddress, parseAbi } from 'viem';
+import { type Address, getContractAddress } from 'viem';
 import type { Json, TestService } from '../support/service.ts';
+import { flashLeverageAbi, irmAbi, morphoAbi, oracleAbi, proxyAbi, rateAbi } from './abis.ts';
 import { type AccruedMarket, accrueTo, apyPctOfRay, Exact, type StoredMarket, whole } from './protocol.ts';
 
 /*
  * Raw facts: direct answers of the chain's contracts and of the providers.
  */
-
-const morphoAbi = parseAbi([
-  'function market(bytes32) view returns (uint128 totalSupplyAssets, uint128 totalSupplyShares, uint128 totalBorrowAssets, uint128 totalBorrowShares, uint128 lastUpdate, uint128 fee)',
-  'function position(bytes32, address) view returns (uint256 supplyShares, uint128 borrowShares, uint128 collateral)',
-]);
-const irmAbi = parseAbi(['function rateAtTarget(bytes32) view returns (int256)']);
-const oracleAbi = parseAbi(['function price() view returns (uint256)']);
-const proxyAbi = parseAbi(['function s_user() view returns (address)']);
-const flashLeverageAbi = parseAbi([
-  'function LIQUIDATION_BUFFER() view returns (uint256)',
-  'function s_yieldFee() view returns (uint256)',
-  'function s_depositFee() view returns (uint256)',
-  'function s_isCorrelated(bytes32) view returns (bool)',
-  'function getUserLeveragePositions(address) view returns ((bool open, bytes32 marketId, address userProxy, uint256 amountDepositedInLoanToken, uint256 amountReturnedInLoanToken)[])',
-]);
-const rateAbi = parseAbi(['function str() view returns (uint256)', 'function vsr() view returns (uint256)']);
 
 export const DAY_MS = 86_400_000;
 

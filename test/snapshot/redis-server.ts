@@ -31,6 +31,9 @@ export function whyNoRedis(): string | null {
   }
 }
 
+/** No server listens there. */
+export const NEVER_REACHED = 'redis://127.0.0.1:1';
+
 /** The settings of a URL. */
 export function settingsOf(url: string, prefix = 'spiral', tls?: RedisSettings['tls']): RedisSettings {
   return { address: parseRedisUrl(url), prefix, tls };

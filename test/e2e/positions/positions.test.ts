@@ -4,7 +4,7 @@ import { encodeFunctionData, erc20Abi, parseUnits } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { marketByKey, planLeverage } from '../../../devnet/chain/seed-plans.ts';
 import { marketKey } from '../../../devnet/seed/markets.ts';
-import { seededWallet, seededWallets } from '../../../devnet/seed/wallets.ts';
+import { seededWallets } from '../../../devnet/seed/wallets.ts';
 import { seedRegistrations } from '../../../devnet/seed-database.ts';
 import { flashLeverageAbi } from '../../../src/abi/flash-leverage.ts';
 import { createDatabase } from '../../../src/database/client.ts';
@@ -13,10 +13,9 @@ import { Decimal } from '../../../src/shared/decimal.ts';
 import type { Address, MarketId } from '../../../src/shared/ids.ts';
 import { type RpcProxy, startRpcProxy } from '../../support/process/rpc-proxy.ts';
 import { type Json, noSleep, OPS, PARTNER, startService, type TestService } from '../../support/service.ts';
+import { addressOf, CHAIN_IDS, COLD_START_MS, pathOf } from './paths.ts';
 
-const CHAIN_IDS = [1, 4663] as const;
 const DAY_SEC = 86_400;
-const COLD_START_MS = 180_000;
 
 let service: TestService;
 const proxies = new Map<number, RpcProxy>();
@@ -33,10 +32,6 @@ afterAll(async () => {
   await service?.stop();
   for (const proxy of proxies.values()) await proxy.stop();
 });
-
-const addressOf = (name: string): Address => seededWallet(name).account.address;
-const pathOf = (wallet: string, chainId?: number) =>
-  `/v1/partner/positions/${wallet}${chainId === undefined ? '' : `?chainId=${chainId}`}`;
 const read = async (name: string, chainId: number): Promise<Json> => {
   const { status, body } = await service.get(pathOf(addressOf(name), chainId), PARTNER);
   expect(status).toBe(200);
@@ -328,40 +323,3 @@ const NOTHING_REGISTERED = {
   updatedAtMs: 1_000,
   closedAtMs: null,
 };
-
-describe('before the first measurement', () => {
-  let early: TestService;
-  const cut = new Map<number, RpcProxy>();
-  beforeAll(async () => {
-    early = await startService({
-      sleep: noSleep,
-      arrange: async (world) => {
-        for (const chainId of CHAIN_IDS) {
-          const proxy = await startRpcProxy(world.chains.on(chainId).rpcUrl);
-          proxy.set({ kind: 'down' });
-          cut.set(chainId, proxy);
-        }
-        return Object.fromEntries([...cut].map(([chainId, { url }]) => [`RPC_URL_${chainId}`, url]));
-      },
-    });
-  }, COLD_START_MS);
-  afterAll(async () => {
-    await early?.stop();
-    for (const proxy of cut.values()) await proxy.stop();
-  });
-
-  test('error: 503 until a chain is computed; then only that chain', async () => {
-    const none = await early.get('/v1/tvl');
-    expect([none.status, none.body.error.code]).toEqual([503, 'not_ready']);
-    const positions = await early.get(pathOf(addressOf('looper')), PARTNER);
-    expect([positions.status, positions.body.error.code]).toEqual([503, 'not_ready']);
-    cut.get(4663)?.set({ kind: 'pass' });
-    early.clock.advance(5_000);
-    await early.refresh('lending-state:4663', 'tvl:4663');
-    const { status, body } = await early.get('/v1/tvl');
-    expect(status).toBe(200);
-    expect(body.chains.map(({ chainId }: Json) => chainId)).toEqual([4663]);
-    const { chainId: _chainId, asOf, stale, oracleDivergences: _near, ...sums } = body.chains[0];
-    expect(body).toMatchObject({ asOf, stale, total: sums });
-  });
-});
