@@ -132,6 +132,11 @@ export interface Route<Params = unknown, Body = unknown, Data = unknown> {
    * takes all fields together, so that a wrong combination gets an error that names the field.
    */
   readonly bodyForms?: z.ZodType | undefined;
+  /**
+   * The query as one named schema, for parameters that depend on each other, which the document cannot say of parameters. Clients
+   * use it as the type of the query.
+   */
+  readonly queryForms?: z.ZodType | undefined;
   readonly variables: (input: { readonly params: Params; readonly body: Body }) => Readonly<Record<string, unknown>>;
   /**
    * Project the data of the operation to the frozen body.

@@ -48,6 +48,13 @@ export function tier(strategy: Strategy): string {
 export const loss = (strategy: Strategy) => strategy.exitLiquidity.slippagePct;
 export const preview = (batch: EquityDepositBatch) => batch.meta.preview.netApyPct;
 export const position = (batch: EquityExitBatch) => batch.meta.position.stock.ltvPct;
+const token = '0x';
+export const hours: CandlesQuery = { token, aggregate: 4 };
+export const quarters: CandlesQuery = { token, timeframe: 'minute', aggregate: 15, limit: 10 };
+// @ts-expect-error days have one size
+export const week: CandlesQuery = { token, timeframe: 'day', aggregate: 7 };
+// @ts-expect-error a size of another timeframe
+export const dozenMinutes: CandlesQuery = { token, timeframe: 'minute', aggregate: 12 };
 // @ts-expect-error an exit has no preview
 export const wrong = (batch: EquityExitBatch) => batch.meta.preview;
 `;
@@ -62,7 +69,14 @@ const STRICT = {
   types: [],
 };
 
-const NAMES = ['LeverageBuildBody', 'ManageBuildBody', 'Strategy', 'EquityDepositBatch', 'EquityExitBatch'];
+const NAMES = [
+  'LeverageBuildBody',
+  'ManageBuildBody',
+  'CandlesQuery',
+  'Strategy',
+  'EquityDepositBatch',
+  'EquityExitBatch',
+];
 
 describe('clients generated from openapi.json', () => {
   test.each([

@@ -17,6 +17,9 @@ export interface OpenApiDocument {
   readonly [section: string]: unknown;
 }
 
+/** Where a local development server listens by default. */
+export const LOCAL_SERVER = 'http://127.0.0.1:8787';
+
 const DESCRIPTION = `Composed lending-market data for leveraged yield positions, and unsigned transactions for them.
 
 Numbers are composed from warm caches. While a source fails, the last good value is served with its visible age. An unknown value is absent, never zero.
@@ -74,7 +77,10 @@ export function createOpenApi({ routes, version }: OpenApiOptions): OpenApiDocum
       description: DESCRIPTION,
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
-    servers: [{ url: '/', description: 'This server.' }],
+    servers: [
+      { url: '/', description: 'The server of this document.' },
+      { url: LOCAL_SERVER, description: 'A local development server: `npm start`.' },
+    ],
     tags: TAGS,
     paths: { ...paths, ...status },
     components: {

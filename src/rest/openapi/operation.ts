@@ -17,6 +17,7 @@ export function operationOf(route: AnyRoute, schemas: SchemaCollector): OpenApiO
     description: route.description,
     security: route.surface === 'Public' ? [] : [{ apiKey: [] }],
     ...parametersOf(route, schemas),
+    ...withoutUndefined({ 'x-query-schema': route.queryForms && schemas.convert(route.queryForms, 'input') }),
     requestBody: route.body === undefined ? undefined : bodyOf(route, route.body, schemas),
     responses: {
       200: {

@@ -137,7 +137,7 @@ export function appMarketRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       params: z.object({
         chainId: chainIdChoice(chainIds)
           .optional()
-          .describe('Limits the list to this chain; all chains when left out.'),
+          .describe('Chain id; limits the list to this chain. All chains when left out.'),
       }),
       variables: ({ params }) => (params.chainId === undefined ? {} : { chainIds: [params.chainId] }),
       project: (data: AppMarketsQuery) => {

@@ -18,7 +18,14 @@ import {
   exitCosting,
 } from '../schemas/equity.ts';
 import { issueList } from '../schemas/plan.ts';
-import { addressText, amountText, plainNumber, strategyIdText } from '../schemas/transactions.ts';
+import {
+  addressText,
+  amountText,
+  positionIndex,
+  slippageNumber,
+  strategyIdText,
+  swapLossNumber,
+} from '../schemas/transactions.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
 import {
   type BoundsBody,
@@ -45,7 +52,7 @@ const inDepositPreview = absenceOf(depositPreview);
 const inIssues = absenceOf(issueList);
 
 const vaultId = strategyIdText(`Vault id from the strategies list; starts with "${EQUITY_PREFIX}".`, EQUITY_PREFIX);
-const slippage = plainNumber('Ratio; 0.01 when left out, capped at 0.01.').optional();
+const slippage = slippageNumber(0.01);
 
 /** `chainId` of vaults: only chains that have some. Left out, the vault says it. */
 const equityChainId = (chainIds: readonly number[]) =>
@@ -64,12 +71,14 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
     strategyId: vaultId,
     amount: amountText("Amount of the vault's deposit token, whole tokens. Never rounded."),
     stockLtvPct: amountText(
-      "LTV of the stock leg in percent; the vault's target when left out. More than 88 % of the liquidation LTV is refused.",
+      "LTV of the stock leg in percent; the vault's target when left out. More than 88 % of the liquidation LTV is refused. Decimal string.",
+      "the vault's `equityVault.maxStockLtvPct`",
     ).optional(),
     slippage,
-    maxSwapLossPct: plainNumber(
-      "Maximum cost of all swaps and fees together, percent of the deposit. Replaces the limits of 1 % of a swap's input and 2 % of the deposit; up to 10.",
-    ).optional(),
+    maxSwapLossPct: swapLossNumber(
+      "Maximum cost of all swaps and fees together, percent of the deposit. Replaces the limits of 1 % of a swap's input and 2 % of the deposit.",
+      10,
+    ),
     chainId,
   };
   return [
@@ -145,14 +154,15 @@ function exitRoute(chainId: ReturnType<typeof equityChainId>): AnyRoute {
         strategyId: vaultId,
         userAddress: addressText('The signing wallet, which owns the vault.'),
         yieldPositionIds: z
-          .array(z.int().min(0).max(1_000_000))
+          .array(positionIndex.describe('Index of a position on chain.'))
           .max(MAX_LOOPS)
           .optional()
           .describe('Yield loops to close with the stock leg; required when yieldLoopMatch is "ambiguous".'),
         slippage,
-        maxSwapLossPct: plainNumber(
-          'Maximum loss of all sales together, percent of the equity. Replaces the limit of 1 % of each sale; up to 50.',
-        ).optional(),
+        maxSwapLossPct: swapLossNumber(
+          'Maximum loss of all sales together, percent of the equity. Replaces the limit of 1 % of each sale.',
+          50,
+        ),
         minAmountOut: amountText(
           'Minimum proceeds of all sales together, whole deposit tokens; debts are repaid from them.',
         ).optional(),

@@ -87,7 +87,7 @@ export function historyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
   const ofChain = z.object({
     chainId: chainIdChoice(chainIds)
       .optional()
-      .describe('Limits the answer to markets of this chain; all chains when left out.'),
+      .describe('Chain id; limits the answer to markets of this chain. All chains when left out.'),
   });
   return [
     defineRoute({

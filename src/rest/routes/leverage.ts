@@ -15,9 +15,10 @@ import {
   amountText,
   anyTarget,
   leverageSimulation,
-  plainNumber,
+  slippageNumber,
   strategyChainId,
   strategyIdText,
+  swapLossNumber,
   targetForms,
   transactionBundle,
 } from '../schemas/transactions.ts';
@@ -49,10 +50,11 @@ const openFields = ({ chainIds }: RouteOptions) => ({
   strategyId: strategyIdText('Market id from the strategies list.'),
   payToken: addressText('The collateral (direct) or any token (swapped first); ETH is the zero address.'),
   amount: amountText('Amount of it, whole tokens. Never rounded.'),
-  slippage: plainNumber('Ratio; 0.005 when left out, capped at 0.01.').optional(),
-  maxSwapLossPct: plainNumber(
-    "Maximum cost of all swaps and fees together, percent of the equity. Replaces the limits of 1 % of a swap's input and 2 % of the equity; up to 10.",
-  ).optional(),
+  slippage: slippageNumber(0.005),
+  maxSwapLossPct: swapLossNumber(
+    "Maximum cost of all swaps and fees together, percent of the equity. Replaces the limits of 1 % of a swap's input and 2 % of the equity.",
+    10,
+  ),
   minAmountOut: amountText(
     'Minimum collateral from the swap of the pay token, whole tokens. Required if the service has no price for the pay token.',
   ).optional(),

@@ -7,7 +7,8 @@ import {
   MAX_CHART_DAYS,
 } from '../../shared/vocabulary.ts';
 import type { OhlcvQuery, PriceChartQuery, PricesQuery } from '../generated/operations.ts';
-import { addressParam, chainIdParam } from '../schemas/common.ts';
+import { addressParam, addressString, chainIdParam } from '../schemas/common.ts';
+import { wholeNumber } from '../schemas/numbers.ts';
 import { ohlcvEnvelope, priceChart, pricesEnvelope } from '../schemas/reads.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
 import { answered, PUBLIC_ERRORS, projectFreshness, type RouteOptions, timeOf } from './shared.ts';
@@ -38,6 +39,40 @@ const chartParams = z.object({
     .describe('Currency code of the values, in any case. Default usd.'),
 });
 
+/** The sizes of all timeframes. */
+const AGGREGATES = [...new Set(Object.values(CANDLE_AGGREGATES).flat())].sort((a, b) => a - b);
+
+/** The query of the candles by timeframe, each with its sizes. Parameters cannot depend on each other in the document. */
+function ohlcvForms({ chainIds }: RouteOptions): z.ZodType {
+  const common = {
+    chainId: z
+      .literal([...chainIds])
+      .optional()
+      .describe('Chain id.'),
+    token: addressString('Token of the candles.'),
+    limit: wholeNumber('Maximum number of candles.', { min: 1, max: MAX_CANDLES }).optional(),
+  };
+  const aggregate = (sizes: readonly number[]) =>
+    z
+      .literal([...sizes])
+      .optional()
+      .describe('Units of the timeframe per candle; 1 when left out.');
+  const form = (timeframe: keyof typeof CANDLE_AGGREGATES) => ({
+    ...common,
+    aggregate: aggregate(CANDLE_AGGREGATES[timeframe]),
+    timeframe: z.literal(timeframe).describe('Unit of a candle.'),
+  });
+  return z
+    .xor([
+      z.strictObject(form('minute')).meta({ id: 'MinuteCandlesQuery', description: 'Candles of minutes.' }),
+      z
+        .strictObject({ ...form('hour'), timeframe: z.literal('hour').optional().describe('The default.') })
+        .meta({ id: 'HourCandlesQuery', description: 'Candles of hours.' }),
+      z.strictObject(form('day')).meta({ id: 'DayCandlesQuery', description: 'Candles of days.' }),
+    ])
+    .meta({ id: 'CandlesQuery', description: 'The query of the candles: each timeframe with its sizes.' });
+}
+
 function ohlcvParams({ chainIds }: RouteOptions) {
   const [defaultChainId = 1] = chainIds;
   return z
@@ -46,6 +81,7 @@ function ohlcvParams({ chainIds }: RouteOptions) {
       token: addressParam.describe('Token of the candles.'),
       timeframe: z.enum(['minute', 'hour', 'day']).default('hour').describe('Unit of a bucket. Default hour.'),
       aggregate: integer('aggregate', { min: 1, max: 15 })
+        .meta({ enum: AGGREGATES })
         .default(1)
         .describe('Units per bucket: minute 1, 5 or 15; hour 1, 4 or 12; day 1. Default 1.'),
       limit: integer('limit', { min: 1, max: MAX_CANDLES })
@@ -130,7 +166,7 @@ export function priceRoutes(options: RouteOptions): AnyRoute[] {
       surface: 'Public',
       summary: 'Price chart of a coin',
       description:
-        'Relayed on demand from the price provider; equal requests within a minute share one upstream call. A coin unknown to the provider is a bad request.',
+        'At most the last 365 days, the range of the provider: more are refused. Relayed on demand from the price provider; equal requests within a minute share one upstream call. A coin unknown to the provider is a bad request.',
       operation: 'PriceChart',
       params: chartParams,
       variables: ({ params }) => params,
@@ -151,9 +187,10 @@ export function priceRoutes(options: RouteOptions): AnyRoute[] {
       surface: 'Public',
       summary: 'USD candles of a token',
       description:
-        'Candles of the deepest DEX pool holding the token, cached 30 s. With `stale: true` the upstream failed and previous candles, at most 10 minutes old, are served.',
+        'Candles of the deepest DEX pool holding the token, cached 30 s. minute takes an aggregate of 1, 5 or 15, hour 1, 4 or 12, day 1: the schema `CandlesQuery` is the type of the whole query. With `stale: true` the upstream failed and previous candles, at most 10 minutes old, are served.',
       operation: 'Ohlcv',
       params: ohlcvParams(options),
+      queryForms: ohlcvForms(options),
       variables: ({ params: { token, ...params } }) => ({ ...params, address: token }),
       project: ({ candles }: OhlcvQuery) => projectCandles(answered(candles)),
       response: ohlcvEnvelope,

@@ -12,6 +12,7 @@ import {
   oraclePriceAsOf,
   warnings,
 } from './common.ts';
+import { chainIdNumber, decimalsNumber, type NumberRange, rangeSentence, wholeNumber } from './numbers.ts';
 
 /** Tagged numbers of the app market model (section 2.5), which the client converts before use. */
 const exactDecimal = z
@@ -19,7 +20,10 @@ const exactDecimal = z
     $bn: z
       .string()
       .regex(/^-?\d+(\.\d+)?$/)
-      .meta({ description: 'Plain decimal, no exponent.', examples: ['1250.5'] }),
+      .meta({
+        description: 'Plain decimal, no exponent. The field that has it names unit and range.',
+        examples: ['1250.5'],
+      }),
   })
   .meta({ id: 'ExactDecimal', description: 'An exact decimal.' });
 const exactInteger = z
@@ -27,11 +31,12 @@ const exactInteger = z
     $bigint: z
       .string()
       .regex(/^-?\d+$/)
-      .meta({ description: 'Plain integer.', examples: ['1250500000'] }),
+      .meta({ description: 'Plain integer. The field that has it names unit and range.', examples: ['1250500000'] }),
   })
   .meta({ id: 'ExactInteger', description: 'An exact integer.' });
-const bn = (description: string) => exactDecimal.describe(`${description} Exact decimal.`);
-const bigint = (description: string) => exactInteger.describe(`${description} Integer.`);
+const bn = (description: string, range: NumberRange = { min: 0 }) =>
+  exactDecimal.describe(`${description} Exact decimal. ${rangeSentence(range)}`);
+const bigint = (description: string) => exactInteger.describe(`${description} Integer, 0 or more.`);
 
 const token = z
   .object({
@@ -39,7 +44,7 @@ const token = z
     symbol: z.string().describe('Symbol.'),
     displaySymbol: z.string().describe('Display symbol; a principal token without its date.'),
     name: z.string().describe('Name.'),
-    decimals: z.int().describe('Base units per token, as a power of ten.'),
+    decimals: decimalsNumber(),
     category: z.string().describe('Kind of token.'),
     isPt: z.boolean().describe('Whether it is a principal token.'),
     maturity: dateTime('Maturity.').nullable().describe('Maturity; null for tokens that do not mature.'),
@@ -74,9 +79,9 @@ const price = z
 
 const means = z
   .object({
-    avg30d: bn('Mean of 30 days, percent.').optional(),
-    avg60d: bn('Mean of 60 days, percent.').optional(),
-    avg90d: bn('Mean of 90 days, percent.').optional(),
+    avg30d: bn('Mean of 30 days, percent.', {}).optional(),
+    avg60d: bn('Mean of 60 days, percent.', {}).optional(),
+    avg90d: bn('Mean of 90 days, percent.', {}).optional(),
   })
   .meta({
     id: 'AppMeans',
@@ -86,7 +91,7 @@ const means = z
 export const appMarketSchema = z
   .object({
     id: marketIdString('Market id.'),
-    chainId: z.int().describe('Chain of the market.'),
+    chainId: chainIdNumber('Chain of the market.'),
     kind: z.string().describe('LOOP, or STOCK for the stock leg of equity vaults.'),
     visible: z.boolean().describe('Whether its strategy is listed.'),
     correlated: z.boolean().describe('Whether collateral and loan follow the same price.'),
@@ -100,7 +105,7 @@ export const appMarketSchema = z
         address: addressString('Oracle.'),
         type: z.string().optional().describe('nav (redemption rate) or market (traded price).'),
         price: bigint('Loan base units per collateral base unit, scaled by 1e36.'),
-        blockNumber: bigint('Block of the reading.'),
+        blockNumber: bigint('Number of the block of the reading.'),
         asOf: dateTime('Time of that block.'),
       })
       .describe('Value of the collateral in the loan token.'),
@@ -108,35 +113,38 @@ export const appMarketSchema = z
     state: z
       .object({
         totalSupplyAssets: bigint('As stored on chain, loan base units.'),
-        totalSupplyShares: bigint('As stored on chain.'),
+        totalSupplyShares: bigint('As stored on chain, shares.'),
         totalBorrowAssets: bigint('As stored on chain, loan base units.'),
-        totalBorrowShares: bigint('As stored on chain.'),
+        totalBorrowShares: bigint('As stored on chain, shares.'),
         lastUpdate: dateTime('Last accrual on chain.'),
         fee: bigint('Protocol fee in WAD.'),
         rateAtTarget: bigint('Rate at target utilization, per second in WAD.'),
         borrowRate: bigint(
           'Mean borrow rate since the last accrual, per second in WAD: the rate at which debt accrues.',
         ),
-        blockNumber: bigint('Block of the reading.'),
+        blockNumber: bigint('Number of the block of the reading.'),
         asOf: dateTime('Time of that block.'),
       })
       .describe('The market as stored on chain.'),
     totalSupplyAssets: bigint('Accrued to the block, loan base units.'),
     totalBorrowAssets: bigint('Accrued to the block, loan base units.'),
-    totalSupplyShares: bigint('Accrued to the block.'),
-    totalBorrowShares: bigint('Accrued to the block.'),
+    totalSupplyShares: bigint('Accrued to the block, shares.'),
+    totalBorrowShares: bigint('Accrued to the block, shares.'),
     liquidityAssets: bigint('Borrowable at once, loan base units.'),
     utilization: bigint('Borrowed share of the supply in WAD.'),
     borrowApyPct: bn('Borrow APY at the block, percent.'),
     netBorrowApyPct: bn(
       'Borrow APY less the borrow incentive (an APR), percent. Excludes the incentive while it is unknown, see gaps.',
+      {},
     ),
     collateralApyPct: bn(
       'APY of the collateral, percent; 0 when its source is none. Depending on the source it is implied until maturity, a mean of 7 days, of the last day, or the present rate.',
+      {},
     ),
     collateralApySource: z.enum(APY_SOURCES).describe('Source of the APY of the collateral.'),
     effectiveCollateralApyPct: bn(
       'APY of the collateral with its incentive (an APR), percent. Excludes the incentive while it is unknown, see gaps.',
+      {},
     ),
     borrowIncentive: incentive
       .nullable()
@@ -156,9 +164,9 @@ export const appMarketSchema = z
     fees: z
       .object({
         yieldFeePct: bn(
-          'Share of the yield, due when closing and withdrawing on correlated markets; 0 on an uncorrelated one.',
+          'Share of the yield, percent, due when closing and withdrawing on correlated markets; 0 on an uncorrelated one.',
         ),
-        depositFeePct: bn('Share of each payment on uncorrelated markets; 0 on a correlated one.'),
+        depositFeePct: bn('Share of each payment, percent, on uncorrelated markets; 0 on a correlated one.'),
         treasury: addressString('Receiver of the fees; absent = unknown.').optional(),
         freshness: freshnessValue.optional().describe("Age of the contract's terms; absent = not read yet."),
       })
@@ -177,7 +185,7 @@ export const appMarketSchema = z
     collateralPrice: price.optional().describe('Price of the collateral; absent when unknown.'),
     loanPrice: price.optional().describe('Price of the loan token; absent when unknown.'),
     exitSlippage: z
-      .record(z.string(), bn('Percent lost.').nullable())
+      .record(z.string(), bn('Loss, percent.', {}).nullable())
       .optional()
       .describe('Loss in percent by USD size; null = no route at that size.'),
     sharedLiquidity: z
@@ -217,11 +225,11 @@ export const appMarketSchema = z
 export const appMarketsEnvelope = z
   .object({
     asOf: dateTime('Time of the oldest published chain.'),
-    count: z.int().describe('Number of markets.'),
+    count: wholeNumber('Number of markets.'),
     markets: z.array(appMarketSchema).describe('The markets, in catalog order.'),
     leftOut: leftOutChains,
     missing: z
-      .array(missingFacts.extend({ chainId: z.int().describe('Chain id.') }))
+      .array(missingFacts.extend({ chainId: chainIdNumber() }))
       .optional()
       .describe('Missing parts of the list, by chain; absent when it is complete.'),
   })

@@ -1,23 +1,12 @@
 import { z } from 'zod';
 import { ADDRESS_PATTERN, MARKET_ID_PATTERN } from '../../shared/ids.ts';
 import { WARNING_CODES, WARNING_MEANINGS } from '../../shared/vocabulary.ts';
+import { chainIdNumber, decimalString, pct, wholeNumber } from './numbers.ts';
 
 /** Examples for tools that would otherwise generate invalid ones from a pattern: sUSDe and its market with PYUSD. */
 const EXAMPLE_ADDRESS = '0x9D39A5DE30e57443BfF2A8307A4256c8797A3497';
 export const EXAMPLE_MARKET_ID = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5';
 
-/** Percent with up to 2 decimals, signed. */
-export const pct = (description: string) =>
-  z
-    .string()
-    .regex(/^-?\d+(\.\d+)?$/)
-    .meta({ description: `${description} Decimal string, percent.`, examples: ['12.34'] });
-export const decimalString = (description: string) =>
-  z
-    .string()
-    .regex(/^-?\d+(\.\d+)?$/)
-    .meta({ description, examples: ['1250.5'] });
-export const usd = (description: string) => z.number().meta({ description: `${description} USD.`, examples: [1250.5] });
 export const dateTime = (description: string) => z.iso.datetime().describe(description);
 /** The block of a reading. */
 export const readAt = z
@@ -107,8 +96,8 @@ export const assumedGaps = z
 export const freshnessValue = z
   .object({
     asOf: dateTime('Time of the value.'),
-    staleAfterSec: z.int().describe('Freshness budget in seconds.'),
-    staleForSec: z.int().optional().describe('Seconds past the budget; present only when the value is stale.'),
+    staleAfterSec: wholeNumber('Freshness budget in seconds.', { min: 1 }),
+    staleForSec: wholeNumber('Seconds past the budget; present only when the value is stale.', { min: 0 }).optional(),
   })
   .meta({ id: 'Freshness', description: 'Age of a value and its budget.' });
 
@@ -116,9 +105,11 @@ export const fees = z
   .object({
     yieldFeePct: pct(
       "Share of the yield, due when closing and withdrawing on correlated markets; 0 on an uncorrelated one. The documented 5 while the contract's own is unknown, see gaps.",
+      { min: 0 },
     ),
     depositFeePct: pct(
       "Share of each payment on uncorrelated markets; 0 on a correlated one. The documented 1 while the contract's own is unknown, see gaps.",
+      { min: 0 },
     ),
     treasury: addressString('Receiver of the fees; absent = unknown.').optional(),
     freshness: freshnessValue.optional().describe("Age of the contract's terms; absent = not read yet."),
@@ -141,6 +132,7 @@ export const deployment = z
       .describe("Kind of market for its fees; absent = unknown, the catalog's kind is used."),
     liquidationBufferPct: pct(
       'Points between the liquidation LTV and the highest LTV that it accepts; absent = unknown, 0.25 is used.',
+      { min: 0 },
     ).optional(),
   })
   .meta({ id: 'Deployment', description: 'Terms of the deployed contract behind limits and listing.' });
@@ -150,7 +142,7 @@ export const warnings = z.array(
     .object({
       code: z.enum(WARNING_CODES).describe(WARNING_MEANINGS),
       field: z.string().describe('The affected field of the strategy.'),
-      value: decimalString('The reported value: USD for prices, percent for rates.'),
+      value: decimalString('The reported value: USD for prices, percent for rates.', {}),
       message: z.string().describe('One plain sentence.'),
     })
     .meta({ id: 'Warning', description: 'A warning about a shown value.' }),
@@ -177,7 +169,7 @@ export const leftOutChains = z
   .array(
     z
       .object({
-        chainId: z.int().describe('Chain id.'),
+        chainId: chainIdNumber(),
         waitingFor: z.array(z.string()).describe('Missing groups of facts.'),
       })
       .meta({ id: 'LeftOutChain', description: 'A chain that waits for its first facts.' }),

@@ -1,11 +1,21 @@
 import { z } from 'zod';
 import { SWAP_SOURCES } from '../../shared/vocabulary.ts';
-import { addressString, dateTime, decimalString, oraclePriceAsOf, pct, pricedAtSchema } from './common.ts';
+import { addressString, dateTime, oraclePriceAsOf, pricedAtSchema } from './common.ts';
+import {
+  chainIdNumber,
+  decimalString,
+  decimalsNumber,
+  jsonNumber,
+  leverageString,
+  type NumberRange,
+  pct,
+  wholeNumber,
+} from './numbers.ts';
 import { issueList, sendCalls, simulatedGas } from './plan.ts';
 import { equityPositionSchema } from './position.ts';
 import { costList, liquidation, received, totalSwapCost, unsignedCall, worstCase } from './transactions.ts';
 
-const tokens = (description: string) => decimalString(`${description} Whole tokens.`);
+const tokens = (description: string, range?: NumberRange) => decimalString(`${description} Whole tokens.`, range);
 const usdText = (description: string) => decimalString(`${description} USD, decimal string.`);
 
 export const depositPreview = z
@@ -14,7 +24,7 @@ export const depositPreview = z
       .object({
         address: addressString('Its contract.'),
         symbol: z.string().describe('Symbol.'),
-        decimals: z.int().describe('Base units per token, as a power of ten.'),
+        decimals: decimalsNumber(),
       })
       .describe('Token of the payment.'),
     depositAmount: tokens('Amount of the payment.'),
@@ -25,17 +35,17 @@ export const depositPreview = z
         priceUsd: usdText('Oracle price; absent while the USD price of the deposit token is unknown.').optional(),
         minReceived: tokens('Minimum stock from the swap; the loan is sized on it.'),
         expectedReceived: tokens('Quoted stock from the swap.'),
-        requestedLtvPct: pct('Requested LTV: reached in the worst fill, never exceeded.'),
-        ltvPct: pct('LTV after the expected fill.'),
-        maxLtvPct: pct('Highest allowed LTV: 88 % of the liquidation LTV.'),
-        liquidationLtvPct: pct('Liquidation LTV of the stock leg.'),
+        requestedLtvPct: pct('Requested LTV: reached in the worst fill, never exceeded.', { min: 0 }),
+        ltvPct: pct('LTV after the expected fill.', { min: 0 }),
+        maxLtvPct: pct('Highest allowed LTV: 88 % of the liquidation LTV.', { min: 0 }),
+        liquidationLtvPct: pct('Liquidation LTV of the stock leg.', { min: 0 }),
         liquidationPriceUsd: usdText('Stock price at liquidation; absent without priceUsd.').optional(),
         priceDropToLiquidationPct: pct('Fall of the stock price until then.'),
         combined: z
           .object({
             collateral: tokens('All stock posted.'),
             debtUsdg: tokens('All debt on it.'),
-            ltvPct: pct('LTV of the whole.'),
+            ltvPct: pct('LTV of the whole.', { min: 0 }),
             liquidationPriceUsd: usdText('Stock price at liquidation; absent without priceUsd.').optional(),
             priceDropToLiquidationPct: pct('Fall of the stock price until then.'),
           })
@@ -44,9 +54,9 @@ export const depositPreview = z
             "The wallet's whole stock leg after the deposit: one position at the lending protocol, liquidated as one. Absent in a simulation, which names no wallet.",
           ),
         borrowUsdg: tokens('Amount that is borrowed on the stock and looped.'),
-        borrowApyPct: pct("APY of that debt, at the market's rate after the loan."),
-        borrowApyAfterPct: pct('The same as borrowApyPct.'),
-        borrowApyBeforePct: pct('The present rate.').optional(),
+        borrowApyPct: pct("APY of that debt, at the market's rate after the loan.", { min: 0 }),
+        borrowApyAfterPct: pct('The same as borrowApyPct.', { min: 0 }),
+        borrowApyBeforePct: pct('The present rate.', { min: 0 }).optional(),
         swapSource: z.enum(SWAP_SOURCES).describe('Venue of the swap.'),
         priceImpactPct: pct('Loss of the swap against the oracle price; negative = gain.'),
       })
@@ -57,9 +67,9 @@ export const depositPreview = z
         collateralSymbol: z.string().describe('Symbol of the collateral.'),
         collateralIn: tokens('Quoted collateral for the borrowed tokens.'),
         minCollateralIn: tokens('The same in the worst fill: the flash loan is sized on it.'),
-        leverage: decimalString('Leverage after the expected fill, 1 decimal.'),
-        ltvPct: pct('LTV after the expected fill.'),
-        liquidationLtvPct: pct('Liquidation LTV of the loop.'),
+        leverage: leverageString('Leverage after the expected fill, 1 decimal.'),
+        ltvPct: pct('LTV after the expected fill.', { min: 0 }),
+        liquidationLtvPct: pct('Liquidation LTV of the loop.', { min: 0 }),
         amountFlashLoan: tokens('Its flash loan, which becomes its debt.'),
         depositBasis: tokens('Deposit basis of the loop; the yield fee at closing applies to the value above it.'),
         leverageApyPct: pct(
@@ -80,9 +90,9 @@ export const depositPreview = z
     totalSwapCostPctOfEquity: totalSwapCost,
     worstCase: z
       .object({
-        equity: tokens('Net value of both legs.'),
-        ltv: pct('LTV of the stock leg.'),
-        yieldLtv: pct('LTV of the yield leg.'),
+        equity: tokens('Net value of both legs.', {}),
+        ltv: pct('LTV of the stock leg.', { min: 0 }),
+        yieldLtv: pct('LTV of the yield leg.', { min: 0 }),
       })
       .describe('Result if every swap returns its minimum.'),
     liquidation: liquidation
@@ -94,12 +104,12 @@ export const depositPreview = z
     ),
     fees: z
       .object({
-        stockLegBps: z.int().describe('Referral fee of the swap into the stock, basis points of its input.'),
-        yieldLegBps: z.int().describe('Referral fee of both swaps of the yield leg, basis points of their input.'),
+        stockLegBps: wholeNumber('Referral fee of the swap into the stock, basis points of its input.'),
+        yieldLegBps: wholeNumber('Referral fee of both swaps of the yield leg, basis points of their input.'),
         estimatedFeeUsd: usdText('All of them together; absent while the USD price is unknown.').optional(),
       })
       .describe('Referral fees; 0 without a receiver.'),
-    slippage: z.number().describe('The effective slippage, a ratio.'),
+    slippage: jsonNumber('The effective slippage, a ratio.', { above: 0, max: 0.01 }),
   })
   .meta({
     id: 'EquityDepositPreview',
@@ -107,7 +117,7 @@ export const depositPreview = z
   });
 
 const frame = {
-  chainId: z.int().describe('The chain.'),
+  chainId: chainIdNumber('The chain.'),
   strategyId: z.string().describe('Vault id.'),
 };
 
@@ -137,7 +147,7 @@ const batchMeta = {
   issues: issueList,
   sendCalls: sendCalls.optional(),
   simulatedGas,
-  slippage: z.number().describe('The effective slippage, a ratio.'),
+  slippage: jsonNumber('The effective slippage, a ratio.', { above: 0, max: 0.01 }),
   expiresAt: dateTime('Earliest expiry of its quotes, at most 60 s ahead. Build again after that.'),
   signingUrl: z.string().optional().describe('Link to review and sign in the app.'),
   instructions: z.string().describe('The next steps, in sentences.'),

@@ -7,7 +7,8 @@ import {
   SWAP_SOURCES,
   VISIBILITY_CHECKS,
 } from '../../shared/vocabulary.ts';
-import { addressString, dateTime, decimalString, marketIdString, pct } from './common.ts';
+import { addressString, dateTime, marketIdString } from './common.ts';
+import { decimalString, jsonNumber, leverageString, pct, wholeNumber } from './numbers.ts';
 
 /**
  * Details of each code. Objects are strict: a new detail of an error class fails the test that compares both, until it is
@@ -18,7 +19,7 @@ const place = z.string().meta({
   description: 'Place of the value, e.g. `body.leverage`, `query.chainId` or `path.address`.',
   examples: ['body.leverage'],
 });
-const word = z.union([z.string(), z.number()]);
+const word = z.union([z.string(), jsonNumber('A limit, in the unit of the field.', {})]);
 
 const inputDetails = z
   .strictObject({
@@ -66,7 +67,7 @@ const positionProxyDetails = z
     field: place,
     value: addressString('The contract that holds a position. It cannot sign.'),
     owner: addressString('The owner of the position: send this address instead.'),
-    positionId: z.int().describe("Id of the owner's position."),
+    positionId: wholeNumber("Index of the owner's position on chain."),
   })
   .meta({ id: 'PositionProxyDetails', description: 'An address that is not a wallet.' });
 
@@ -74,7 +75,9 @@ const ambiguousYieldLoopsDetails = z
   .strictObject({
     field: place,
     vaultId: z.string().describe('The vault.'),
-    candidates: z.array(z.int()).describe('Ids of the candidate loops, ascending.'),
+    candidates: z
+      .array(wholeNumber('Index of a position on chain.'))
+      .describe('Ids of the candidate loops, ascending.'),
   })
   .meta({ id: 'AmbiguousYieldLoopsDetails', description: 'An ambiguous vault: the request has to name its loops.' });
 
@@ -92,12 +95,14 @@ export const ERROR_DETAILS = {
     id: z.string().describe('The requested id, address or path, shortened.'),
   }),
   method_not_allowed: z.strictObject({ allow: z.array(z.string()).describe('Methods of the path.') }),
-  payload_too_large: z.strictObject({ limitBytes: z.int().describe('Largest body.') }),
+  payload_too_large: z.strictObject({ limitBytes: wholeNumber('Largest body, bytes.') }),
   unsupported_media_type: z.strictObject({ accepts: z.array(z.string()).describe('Supported media types.') }),
   query_too_complex: z.strictObject({
     measure: z.enum([...QUERY_MEASURES, 'cost', 'batch']).describe('The exceeded measure of the query.'),
-    limit: z.number().describe('The limit.'),
-    actual: z.number().optional().describe('Measured value of the query; absent if counting stopped at the limit.'),
+    limit: jsonNumber('The limit, in the unit of the measure: a count, or cost points.'),
+    actual: jsonNumber(
+      'Measured value of the query, in the same unit; absent if counting stopped at the limit.',
+    ).optional(),
     tier: z.enum(['anonymous', 'partner', 'ops']).describe('Tier of the caller.'),
   }),
   rate_limited: z.strictObject({
@@ -105,8 +110,8 @@ export const ERROR_DETAILS = {
       .enum(['client', 'field', 'streams'])
       .describe('The budget of the client, the calls of one field, or the subscriptions kept open.'),
     policy: z.enum(['anonymous', 'partner', 'ops']).describe('Tier of the caller.'),
-    limit: z.number().describe('Limit per window, or of open streams.'),
-    windowSec: z.int().describe('Length of the window.'),
+    limit: jsonNumber('Limit per window: cost points, or a number of calls; or the number of open streams.'),
+    windowSec: wholeNumber('Length of the window, seconds.'),
     field: z.string().optional().describe('The field, for limits of one field.'),
   }),
   not_ready: z.strictObject({ waitingFor: z.array(z.string()).describe('Groups of facts without a measurement.') }),
@@ -117,8 +122,8 @@ export const ERROR_DETAILS = {
   stale_data: z.strictObject({
     group: z.enum(['lendingState', 'oracle']).describe('The stale group of facts.'),
     asOf: dateTime('Time of the measurement.'),
-    staleAfterSec: z.int().describe('Freshness budget in seconds.'),
-    staleForSec: z.int().describe('Seconds past the budget; 0 if the age itself is unknown.'),
+    staleAfterSec: wholeNumber('Freshness budget in seconds.'),
+    staleForSec: wholeNumber('Seconds past the budget; 0 if the age itself is unknown.'),
     reference: z.string().optional().describe('The oracle with a price that is too old or of unknown age.'),
     feed: addressString('The feed past its heartbeat.').optional(),
     deviationPct: pct('Deviation of a price of unknown age from the USD prices of its tokens.').optional(),
@@ -143,15 +148,15 @@ export const ERROR_DETAILS = {
       ),
     marketId: marketIdString('The market, if it is one.').optional(),
     maxAmount: decimalString(
-      'Largest `amount` that would pass, everything else unchanged, in its own token.',
+      'Largest `amount` that would pass, everything else unchanged, whole tokens of its own token.',
     ).optional(),
-    maxLeverage: decimalString('Highest `leverage` that would pass, for an action without an amount.').optional(),
+    maxLeverage: leverageString('Highest `leverage` that would pass, for an action without an amount.').optional(),
     maxLtvPct: decimalString('The same as `desiredLtv`, percent.').optional(),
   }),
   simulation_reverted: z.strictObject({
     reason: z.string().describe("Name of the contract's error; `unknown` if it is undecodable."),
     args: z.record(z.string(), z.string()).describe('Its arguments by name.'),
-    callIndex: z.int().describe('Which call reverted, from 0: the approvals first, the transaction last.'),
+    callIndex: wholeNumber('Index of the call that reverted, from 0: the approvals first, the transaction last.'),
     cause: z.string().optional().describe('The cause, in one sentence; absent if it is unknown.'),
     nextStep: z.string().optional().describe('The next step; absent with `cause`.'),
   }),

@@ -4,12 +4,20 @@ import {
   addressText,
   amountText,
   anyTarget,
-  plainNumber,
   positionChainId,
   positionIdText,
   positionIndex,
+  slippageNumber,
+  swapLossNumber,
   targetForms,
 } from './transactions.ts';
+
+/** The limit of the losses of swaps, which is higher for actions that take risk back. */
+const maxSwapLoss = (max: 10 | 50) =>
+  swapLossNumber(
+    'Maximum cost of all swaps and fees together, percent of the equity (of the payment if a token is swapped to add or to repay). Replaces the usual limits.',
+    max,
+  );
 
 /** The fields of manage/build by their names in the contract. */
 function fieldsOf(chainIds: readonly number[]) {
@@ -21,10 +29,8 @@ function fieldsOf(chainIds: readonly number[]) {
     positionId: positionIdText.optional(),
     amount: amountText('Amount in whole tokens of the token of the action.'),
     payToken: addressText('Token of the payment; ETH is the zero address.'),
-    slippage: plainNumber('Ratio; 0.005 when left out, capped at 0.01.').optional(),
-    maxSwapLossPct: plainNumber(
-      'Maximum cost of all swaps and fees together, percent of the equity (of the payment if a token is swapped to add or to repay). Replaces the usual limits; up to 10, and up to 50 with close and repay.',
-    ).optional(),
+    slippage: slippageNumber(0.005),
+    maxSwapLossPct: maxSwapLoss(50),
     minAmountOut: amountText(
       "Minimum output of the action's swap, whole tokens; for a close all proceeds, from which the debt is repaid. Required if the service has no price for the pair.",
     ).optional(),
@@ -57,6 +63,7 @@ export function manageForms(chainIds: readonly number[]): z.ZodType {
   const { amount, payToken, maxSwapLossPct, minAmountOut, allowUnsimulated } = fields;
   const frame = { userAddress, id, positionId, chainId, slippage };
   const swap = { maxSwapLossPct, minAmountOut };
+  const adding = { maxSwapLossPct: maxSwapLoss(10), minAmountOut };
   const form = <A extends (typeof MANAGE_ACTIONS)[number]>(
     name: string,
     description: string,
@@ -66,23 +73,27 @@ export function manageForms(chainIds: readonly number[]): z.ZodType {
     z
       .strictObject({ ...frame, action: z.literal(action).describe('The action.'), ...taken })
       .meta({ id: name, description });
-  const part = amount.optional().describe('Amount of the collateral to sell; all of it when left out.');
+  const part = amount
+    .optional()
+    .describe('Amount of the collateral to sell, whole tokens; all of it when left out. Above 0.');
   return z
     .xor([
       form('CloseBody', 'Close the position, or a part of it.', 'close', { amount: part, ...swap, allowUnsimulated }),
       form('IncreaseToLeverageBody', 'Increase to a leverage.', 'increase_leverage', {
         ...targetForms.leverage,
-        ...swap,
+        ...adding,
       }),
-      form('IncreaseToLtvBody', 'Increase to an LTV.', 'increase_leverage', { ...targetForms.ltv, ...swap }),
-      form('AddCollateralBody', 'Add collateral.', 'add_collateral', { amount, payToken, ...swap, allowUnsimulated }),
+      form('IncreaseToLtvBody', 'Increase to an LTV.', 'increase_leverage', { ...targetForms.ltv, ...adding }),
+      form('AddCollateralBody', 'Add collateral.', 'add_collateral', { amount, payToken, ...adding, allowUnsimulated }),
       form('RemoveCollateralBody', 'Withdraw collateral.', 'remove_collateral', { amount }),
       form('RepayBody', 'Repay a part of the debt.', 'repay', { amount, payToken, ...swap, allowUnsimulated }),
       form('RepayAllBody', 'Repay the entire debt.', 'repay', {
         full: z.literal(true).describe('The entire remaining debt.'),
         amount: amount
           .optional()
-          .describe('Amount of the payment, not less than the debt needs; computed when left out.'),
+          .describe(
+            'Amount of the payment, whole tokens, not less than the debt needs; computed when left out. Above 0.',
+          ),
         payToken: payToken.optional().describe('Token of the payment; the loan token when left out.'),
         ...swap,
         allowUnsimulated,

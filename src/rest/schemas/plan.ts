@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ISSUE_KINDS } from '../../shared/vocabulary.ts';
-import { addressString, decimalString, pct } from './common.ts';
+import { addressString } from './common.ts';
+import { decimalString, jsonNumber, pct } from './numbers.ts';
 
 const issue = z
   .object({
@@ -13,8 +14,8 @@ const issue = z
     token: addressString('The token; absent if the issue is about none.').optional(),
     required: decimalString('Required amount, whole tokens; absent if the issue is about no amount.').optional(),
     available: decimalString('Available amount, whole tokens; absent if the issue is about no amount.').optional(),
-    requestedSlippage: z.number().optional().describe('Requested slippage, a ratio; only with SLIPPAGE_TIGHTENED.'),
-    effectiveSlippage: z.number().optional().describe('Effective slippage, a ratio; only with SLIPPAGE_TIGHTENED.'),
+    requestedSlippage: jsonNumber('Requested slippage, a ratio; only with SLIPPAGE_TIGHTENED.').optional(),
+    effectiveSlippage: jsonNumber('Effective slippage, a ratio; only with SLIPPAGE_TIGHTENED.').optional(),
   })
   .meta({ id: 'Issue', description: 'Something to know or to do before signing. It never stops a build.' });
 
@@ -57,7 +58,7 @@ export const simulatedGas = z
 
 export const borrowApy = z
   .object({
-    beforePct: pct('The present rate, 4 decimals.'),
-    afterPct: pct('The rate after the action, 4 decimals.'),
+    beforePct: pct('The present rate, 4 decimals.', { min: 0 }),
+    afterPct: pct('The rate after the action, 4 decimals.', { min: 0 }),
   })
   .meta({ id: 'BorrowApyChange', description: "The market's borrow APY before and after the action." });

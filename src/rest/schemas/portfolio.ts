@@ -1,9 +1,11 @@
 import { z } from 'zod';
-import { addressString, dateTime, decimalString, marketIdString, pct } from './common.ts';
+import { addressString, dateTime, marketIdString } from './common.ts';
+import { chainIdNumber, decimalString, type NumberRange, pct, wholeNumber } from './numbers.ts';
 import { equityPositionSchema, positionSchema } from './position.ts';
 
-const exactUsd = (description: string) => decimalString(`${description} Exact USD, decimal string.`);
-const count = (description: string) => z.int().min(0).describe(description);
+const exactUsd = (description: string, range: NumberRange = {}) =>
+  decimalString(`${description} Exact USD, decimal string.`, range);
+const count = (what: string) => wholeNumber(`Number of ${what}.`);
 
 const pnlSchema = z
   .object({
@@ -12,7 +14,7 @@ const pnlSchema = z
     netValueUsd: exactUsd(
       'Present value; 0 after its end, and while the debt exceeds the collateral value.',
     ).optional(),
-    badDebtUsd: exactUsd('Debt beyond the collateral, which no borrower has to pay.').optional(),
+    badDebtUsd: exactUsd('Debt beyond the collateral, which no borrower has to pay.', { min: 0 }).optional(),
     divergentUsd: exactUsd(
       'The part of the net value that depends on an oracle far from its reference, see warnings of the position.',
     ).optional(),
@@ -21,7 +23,7 @@ const pnlSchema = z
     ).optional(),
     incentivesUsd: exactUsd('Accrued by incentives over its registered life; not part of the net value.').optional(),
     totalUsd: exactUsd('Base result + incentives, before the fee of closing open positions.').optional(),
-    yieldFeeUsd: exactUsd('Yield fee of closing all open positions today.').optional(),
+    yieldFeeUsd: exactUsd('Yield fee of closing all open positions today.', { min: 0 }).optional(),
     baseResultAfterFeeUsd: exactUsd('Base result - yield fee.').optional(),
     totalAfterFeeUsd: exactUsd('Total - yield fee.').optional(),
     returnOnEquityPct: pct('Total over deposited; null = nothing was deposited.').nullable().optional(),
@@ -39,8 +41,8 @@ const registeredSchema = z
     borrowApyPctAtOpen: pct('Borrow APY at the opening.').nullable(),
     leverageApyPctAtOpen: pct('Leveraged APY at the opening.').nullable(),
     desiredLtvPct: pct('Requested LTV.').nullable(),
-    entryPrice: decimalString('Price at the opening.').nullable(),
-    exitPrice: decimalString('Price at the closing.').nullable(),
+    entryPrice: decimalString('Price at the opening as registered, loan tokens per collateral token.', {}).nullable(),
+    exitPrice: decimalString('Price at the closing as registered, loan tokens per collateral token.', {}).nullable(),
     equityVaultId: z.string().nullable().describe('Equity vault of this yield loop.'),
     createdAt: dateTime('Time of the registration; a future time is returned as now.'),
     updatedAt: dateTime('Latest change of the row; a future time is returned as now.'),
@@ -84,7 +86,7 @@ const driftSchema = z
         proxy: addressString('Contract that holds the position.'),
         collateral: decimalString('Whole tokens.').optional(),
         debt: decimalString('Whole tokens.').optional(),
-        netValueUsd: decimalString('USD.').optional(),
+        netValueUsd: decimalString('USD.', {}).optional(),
       })
       .describe('State on the chain.'),
     database: z
@@ -134,7 +136,7 @@ const vaultSchema = equityPositionSchema
 export const portfolioEntry = z
   .object({
     address: addressString('The wallet, checksummed.'),
-    chainId: z.int().describe('The chain.'),
+    chainId: chainIdNumber('The chain.'),
     failure: z
       .object({
         reason: z.string().describe('Why.'),
@@ -145,7 +147,7 @@ export const portfolioEntry = z
     header: z
       .object({
         totalDepositedUsd: exactUsd('Deposits of all open positions; absent while one is unknown.').optional(),
-        openCount: count('Open loops and vaults.'),
+        openCount: count('open loops and vaults'),
       })
       .optional()
       .describe('Totals of open positions.'),
@@ -177,7 +179,7 @@ export const portfolioEntry = z
             .describe('Reason for the missing position.'),
           message: z.string().describe('The problem and the next step, in a sentence.'),
           marketId: marketIdString('Market of the row.'),
-          positionIndex: z.int().describe('Index of the position on chain, as registered.'),
+          positionIndex: wholeNumber('Index of the position on chain, as registered.'),
           registered: registeredSchema,
         }),
       )
@@ -188,20 +190,20 @@ export const portfolioEntry = z
 
 export const opsPortfolios = z
   .object({
-    chainId: z.int().describe('The chain.'),
+    chainId: chainIdNumber('The chain.'),
     asOf: dateTime('Time of the block of the reading.'),
     stale: z.boolean().describe('Older than 60 seconds.'),
     degraded: z.boolean().describe('The latest recompute failed: these are the last good numbers.'),
     computedAt: dateTime('Time of the computation.'),
     counts: z
       .object({
-        users: count('Wallets.'),
-        open: count('Open plain loops.'),
-        equity: count('Open equity vaults.'),
-        closed: count('Ended loops and vaults.'),
-        unresolved: count('Rows without a position on chain.'),
-        drift: count('Disagreements between register and chain.'),
-        failed: count('Wallets that could not be read.'),
+        users: count('wallets'),
+        open: count('open plain loops'),
+        equity: count('open equity vaults'),
+        closed: count('ended loops and vaults'),
+        unresolved: count('rows without a position on chain'),
+        drift: count('disagreements between register and chain'),
+        failed: count('wallets that could not be read'),
       })
       .describe('Counts.'),
     users: z.array(portfolioEntry).describe('All wallets, ordered by address.'),

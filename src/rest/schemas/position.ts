@@ -1,11 +1,14 @@
 import { z } from 'zod';
-import { addressString, decimalString, freshnessValue, oraclePriceAsOf, pct, readAt, warnings } from './common.ts';
+import { addressString, freshnessValue, oraclePriceAsOf, readAt, warnings } from './common.ts';
+import { chainIdNumber, decimalString, leverageString, type NumberRange, pct, wholeNumber } from './numbers.ts';
 import { unsignedCall } from './transactions.ts';
 
-const amount = (description: string) => decimalString(`${description} Whole tokens.`);
-const usdString = (description: string) => decimalString(`${description} USD, decimal string.`);
+const amount = (description: string, range?: NumberRange) => decimalString(`${description} Whole tokens.`, range);
+const usdString = (description: string, range?: NumberRange) =>
+  decimalString(`${description} USD, decimal string.`, range);
 
-const loanTokens = (description: string) => decimalString(`${description} Whole loan tokens.`);
+const loanTokens = (description: string, range?: NumberRange) =>
+  decimalString(`${description} Whole loan tokens.`, range);
 
 const closeNow = z
   .object({
@@ -13,12 +16,12 @@ const closeNow = z
       "The contract's fee on the value above the deposit basis; 0 on an uncorrelated market and at a loss. Uses the documented rate while the contract's own is unknown.",
     ),
     paysOut: loanTokens('Payout after the debt and the fee; 0 under water.'),
-    pnlBeforeFee: loanTokens('Value after the debt, less the deposit basis of the present position.'),
-    pnlAfterFee: loanTokens('The same less the fee.'),
+    pnlBeforeFee: loanTokens('Value after the debt, less the deposit basis of the present position.', {}),
+    pnlAfterFee: loanTokens('The same less the fee.', {}),
     yieldFeeUsd: usdString('yieldFee.').optional(),
     paysOutUsd: usdString('paysOut.').optional(),
-    pnlBeforeFeeUsd: usdString('pnlBeforeFee.').optional(),
-    pnlAfterFeeUsd: usdString('pnlAfterFee.').optional(),
+    pnlBeforeFeeUsd: usdString('pnlBeforeFee.', {}).optional(),
+    pnlAfterFeeUsd: usdString('pnlAfterFee.', {}).optional(),
   })
   .meta({
     id: 'CloseNow',
@@ -38,9 +41,9 @@ const positionExit = z
 /** An unknown field is absent; a field that does not apply, to an ended position or to one without debt, is null. */
 export const positionSchema = z
   .object({
-    id: z.int().describe('Index of the position on chain; the id for manage/build.'),
+    id: wholeNumber('Index of the position on chain; the id for manage/build.'),
     positionId: z.string().describe('{chainId}-{marketId}-{id}.'),
-    chainId: z.int().describe('The chain.'),
+    chainId: chainIdNumber('The chain.'),
     strategyId: z.string().describe('Market id of the strategy.'),
     status: z.enum(['open', 'closed', 'liquidated']).describe('Status of the position.'),
     open: z.boolean().describe('Whether it holds collateral.'),
@@ -48,13 +51,13 @@ export const positionSchema = z
     collateralSymbol: z.string().optional().describe('Symbol of the collateral.'),
     loanSymbol: z.string().optional().describe('Symbol of the loan token.'),
     amountLeveragedCollateral: amount('All its collateral.').optional(),
-    netCollateral: amount('Collateral less the debt at the oracle price, in collateral tokens.').optional(),
+    netCollateral: amount('Collateral less the debt at the oracle price, in collateral tokens.', {}).optional(),
     amountLoan: amount('Debt with interest.').optional(),
-    ltvPct: pct('Debt over collateral value.').nullable().optional(),
-    liquidationLtvPct: pct('Liquidation LTV.').optional(),
+    ltvPct: pct('Debt over collateral value.', { min: 0 }).nullable().optional(),
+    liquidationLtvPct: pct('Liquidation LTV.', { min: 0 }).optional(),
     ltvHeadroomPct: pct('Points of LTV left before liquidation.').nullable().optional(),
-    currentLeverage: decimalString('Leverage of its LTV, 1 decimal.').nullable().optional(),
-    netValueUsd: usdString('Collateral less debt.').optional(),
+    currentLeverage: leverageString('Leverage of its LTV, 1 decimal.').nullable().optional(),
+    netValueUsd: usdString('Collateral less debt.', {}).optional(),
     currentLeverageApyPct: pct(
       'APY at the current leverage and rates, incentives (APRs) included without conversion, signed.',
     )
@@ -99,19 +102,19 @@ const stockLeg = z
     collateralUsd: usdString('Its value.').optional(),
     priceUsd: usdString('Oracle price.').optional(),
     debtUsdg: amount('Debt with interest.').optional(),
-    ltvPct: pct('Debt over collateral value.').nullable().optional(),
-    liquidationLtvPct: pct('Liquidation LTV.'),
+    ltvPct: pct('Debt over collateral value.', { min: 0 }).nullable().optional(),
+    liquidationLtvPct: pct('Liquidation LTV.', { min: 0 }),
     ltvHeadroomPct: pct('Points of LTV left before liquidation.').nullable().optional(),
     liquidationPriceUsd: usdString('Stock price at liquidation.').nullable().optional(),
     priceDropToLiquidationPct: pct('Fall of the stock price until then.').nullable().optional(),
-    borrowApyPct: pct('APY of the debt.').optional(),
+    borrowApyPct: pct('APY of the debt.', { min: 0 }).optional(),
   })
   .meta({ id: 'StockLeg', description: "The stock leg: the wallet's own position on the stock market." });
 
 export const equityPositionSchema = z
   .object({
     strategyId: z.string().describe('Vault id.'),
-    chainId: z.int().describe('The chain.'),
+    chainId: chainIdNumber('The chain.'),
     curator: z.string().describe('Curator of the stock market.'),
     stock: stockLeg,
     yieldLoops: z.array(positionSchema).describe('Loops of the vault, newest first.'),
@@ -119,10 +122,10 @@ export const equityPositionSchema = z
       .enum(['tagged', 'basis', 'ambiguous', 'none'])
       .describe('How the loops were matched: registered, by their basis, ambiguous, or not at all.'),
     ambiguousYieldLoopIds: z
-      .array(z.int())
+      .array(wholeNumber('Index of a position on chain.'))
       .optional()
       .describe('Present when ambiguous: ids of its candidate loops among the plain positions.'),
-    netValueUsd: usdString('Stock leg plus loops.').optional(),
+    netValueUsd: usdString('Stock leg plus loops.', {}).optional(),
     currentNetApyPct: pct('LTV x (APY of the loops - borrow APY of the stock leg).').nullable().optional(),
     freshness: z
       .object({ borrow: freshnessValue, oracle: freshnessValue })
@@ -136,7 +139,7 @@ export const equityPositionSchema = z
 
 export const walletPositions = z
   .object({
-    chainId: z.int().describe('The chain.'),
+    chainId: chainIdNumber('The chain.'),
     userAddress: addressString('The wallet, checksummed.'),
     positions: z.array(positionSchema).describe('Plain positions, newest first; the loops of a vault are left out.'),
     equityPositions: z.array(equityPositionSchema).describe('Open equity vaults.'),

@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { ORACLE_REFERENCE } from '../../shared/vocabulary.ts';
-import { addressString, dateTime, decimalString, leftOutChains, marketIdString, pct, usd } from './common.ts';
+import { addressString, dateTime, leftOutChains, marketIdString } from './common.ts';
+import { chainIdNumber, decimalString, jsonNumber, type NumberRange, pct, usd, wholeNumber } from './numbers.ts';
+
+/** Yields of the index outside this range are refused when they are read. */
+const INDEX_APY: NumberRange = { above: -100, max: 1_000 };
+/** The same of incentives. */
+const INCENTIVE_APR: NumberRange = { min: 0, max: 1_000 };
 
 const nullableTime = (description: string) => z.iso.datetime().nullable().describe(description);
 
@@ -20,11 +26,13 @@ export const stableApyEnvelope = z
             asset: z.string().describe('Asset symbol.'),
             metrics: z
               .object({
-                apy: z.object({ avg7d: z.number().describe('7-day average APY, percent.') }).describe('Yields.'),
+                apy: z.object({ avg7d: jsonNumber('7-day average APY, percent.', INDEX_APY) }).describe('Yields.'),
               })
               .describe('The snapshot.'),
             history: z
-              .array(z.object({ timestamp: dateTime('Day of the point.'), apy: z.number().describe('APY, percent.') }))
+              .array(
+                z.object({ timestamp: dateTime('Day of the point.'), apy: jsonNumber('APY, percent.', INDEX_APY) }),
+              )
               .describe('Oldest first.'),
           })
           .meta({ id: 'StableApyPool', description: 'One pool of the index.' }),
@@ -34,7 +42,7 @@ export const stableApyEnvelope = z
   .meta({ id: 'StableApy', description: 'Stablecoin yield index: snapshot and history.' });
 
 const totals = {
-  tvlUsd: usd('Net user equity: collateral minus debt.'),
+  tvlUsd: usd('Net user equity: collateral minus debt.', {}),
   grossTvlUsd: usd('Total looped collateral.'),
   borrowedUsd: usd('Total debt.'),
   badDebtUsd: usd(
@@ -43,8 +51,8 @@ const totals = {
   divergentUsd: usd(
     'The part of grossTvlUsd that is valued by an oracle far from its reference, see oracleDivergences of the chains. Absent until it is measured.',
   ).optional(),
-  positions: z.int().describe('Open positions with non-zero collateral.'),
-  users: z.int().describe('Wallets holding at least one such position.'),
+  positions: wholeNumber('Number of open positions with non-zero collateral.'),
+  users: wholeNumber('Number of wallets holding at least one such position.'),
 };
 
 const oracleDivergence = z
@@ -57,7 +65,7 @@ const oracleDivergence = z
     divergencePct: pct('Deviation of the oracle from its reference, signed.'),
     grossTvlUsd: usd('Collateral in the sums with this oracle.'),
     borrowedUsd: usd('Debt against that collateral.'),
-    positions: z.int().describe('Open positions with that collateral.'),
+    positions: wholeNumber('Number of open positions with that collateral.'),
   })
   .meta({ id: 'OracleDivergence', description: 'An oracle that is far from its reference.' });
 
@@ -70,7 +78,7 @@ export const tvlEnvelope = z
     chains: z
       .array(
         z.object({
-          chainId: z.int().describe('The chain.'),
+          chainId: chainIdNumber('The chain.'),
           asOf: dateTime('Time of the computation.'),
           stale: z.boolean().describe('Whether it is past its budget.'),
           oracleDivergences: z
@@ -89,21 +97,21 @@ export const tvlEnvelope = z
 const borrowPoints = z
   .array(
     z
-      .object({ x: z.int().describe('Unix seconds.'), y: z.number().describe('Borrow APY, fraction.') })
+      .object({ x: wholeNumber('Unix seconds.'), y: jsonNumber('Borrow APY, fraction: 0.05 is 5 %.') })
       .meta({ id: 'BorrowApyPoint', description: 'A point of a borrow-APY history.' }),
   )
   .describe('Oldest first.');
 const apyPoints = z
   .array(
     z
-      .object({ ts: z.int().describe('Unix milliseconds.'), apy: z.number().describe('Collateral APY, percent.') })
+      .object({ ts: wholeNumber('Unix milliseconds.'), apy: jsonNumber('Collateral APY, percent.', {}) })
       .meta({ id: 'CollateralApyPoint', description: 'A point of a collateral-APY history.' }),
   )
   .describe('Oldest first.');
 const aprPoints = z
   .array(
     z
-      .object({ ts: z.int().describe('Unix milliseconds.'), apr: z.number().describe('Incentive APR, percent.') })
+      .object({ ts: wholeNumber('Unix milliseconds.'), apr: jsonNumber('Incentive APR, percent.', INCENTIVE_APR) })
       .meta({ id: 'IncentiveAprPoint', description: 'A point of an incentive history.' }),
   )
   .describe('Oldest first.');
@@ -162,14 +170,14 @@ export const pricesEnvelope = z
     asOf: nullableTime('Time of the oldest price; null = no known price.'),
     stale: staleFlag,
     prices: z
-      .record(z.string(), z.number())
+      .record(z.string(), jsonNumber('USD per whole token.', { above: 0 }))
       .describe('USD per token by checksummed token address; unknown prices are left out.'),
   })
   .meta({ id: 'Prices', description: 'Latest token and loan USD prices of one chain.' });
 
 const chartPoints = (what: string) =>
   z
-    .array(z.tuple([z.number(), z.number()]))
+    .array(z.tuple([jsonNumber('Unix milliseconds.'), jsonNumber('Value in the requested currency.')]))
     .describe(`${what} in the requested currency: [unix milliseconds, value], oldest first.`);
 export const priceChart = z
   .object({
@@ -181,7 +189,7 @@ export const priceChart = z
 
 export const ohlcvEnvelope = z
   .object({
-    chainId: z.int().describe('Chain of the token.'),
+    chainId: chainIdNumber('Chain of the token.'),
     token: addressString('Requested token, checksummed.'),
     pool: z
       .object({
@@ -191,7 +199,7 @@ export const ohlcvEnvelope = z
       })
       .describe('The deepest pool holding the token.'),
     timeframe: z.enum(['minute', 'hour', 'day']).describe('Unit of a candle.'),
-    aggregate: z.int().describe('Units per candle.'),
+    aggregate: wholeNumber('Units of the timeframe per candle.', { min: 1, max: 15 }),
     currency: z.literal('usd').describe('Currency of the values.'),
     source: z.string().describe('Provider of the candles.'),
     asOf: dateTime('Time of the fetch.'),
@@ -199,12 +207,12 @@ export const ohlcvEnvelope = z
     candles: z
       .array(
         z.object({
-          t: z.int().describe('Start, unix seconds.'),
-          o: z.number().describe('First price, USD.'),
-          h: z.number().describe('Highest price, USD.'),
-          l: z.number().describe('Lowest price, USD.'),
-          c: z.number().describe('Last price, USD.'),
-          v: z.number().describe('Volume in USD.'),
+          t: wholeNumber('Start, unix seconds.'),
+          o: jsonNumber('First price, USD.', { above: 0 }),
+          h: jsonNumber('Highest price, USD.', { above: 0 }),
+          l: jsonNumber('Lowest price, USD.', { above: 0 }),
+          c: jsonNumber('Last price, USD.', { above: 0 }),
+          v: jsonNumber('Volume in USD.'),
         }),
       )
       .describe('Oldest first.'),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DISAGREEMENT_EFFECTS, DISAGREEMENT_KINDS, REDIS_FAULTS, REDIS_MODES } from '../../shared/vocabulary.ts';
 import { dateTime } from './common.ts';
+import { chainIdNumber, jsonNumber, wholeNumber } from './numbers.ts';
 
 const missing = z
   .array(z.string())
@@ -8,7 +9,7 @@ const missing = z
   .describe('Groups that were not read completely since a first start; absent = none.');
 
 const readyChain = z.object({
-  chainId: z.int().describe('Chain id.'),
+  chainId: chainIdNumber(),
   ready: z.boolean().describe('Whether market state and oracle values are loaded and not far past their budgets.'),
   waitingFor: z.array(z.string()).describe('Groups of facts that are missing or far past their budgets.'),
   missing,
@@ -27,15 +28,15 @@ const support = z
   .describe('works, missing, broken (failing or wrong), or unknown (no answer).');
 
 const nodeHealth = z.looseObject({
-  node: z.int().describe('Its place among the nodes of the chain, from 1.'),
+  node: wholeNumber('Number of the node among the nodes of the chain.', { min: 1 }),
   status: z
     .enum(['ok', 'behind', 'failing', 'other_chain', 'unknown'])
     .describe(
       'ok, behind the others, without an answer at the latest reading, of another chain, or without a request yet.',
     ),
-  block: z.int().optional().describe('Its newest block; absent before its first answer.'),
-  blocksBehind: z.int().optional().describe('Number of blocks behind the highest of the nodes.'),
-  latencyMs: z.int().optional().describe('Latency of the request for its newest block, milliseconds.'),
+  block: wholeNumber('Number of its newest block; absent before its first answer.').optional(),
+  blocksBehind: wholeNumber('Number of blocks behind the highest of the nodes.').optional(),
+  latencyMs: wholeNumber('Latency of the request for its newest block, milliseconds.').optional(),
   lastFailure: z
     .looseObject({ reason: z.string().describe('The reason, in one word.'), at: dateTime('When.') })
     .optional()
@@ -46,11 +47,11 @@ const nodeHealth = z.looseObject({
   ).optional(),
   capabilities: z
     .looseObject({
-      chainId: z.int().nullable().describe('Its chain id; null = unknown.'),
+      chainId: wholeNumber('Its chain id; null = unknown.').nullable(),
       simulateV1: support.describe('`eth_simulateV1`, compared with `eth_call` on current code.'),
       stateOverrides: support.describe('Code overrides in `eth_call`.'),
-      batchSize: z.int().nullable().describe('Requests in a batch; 1 = no batches, null = unknown.'),
-      callGas: z.int().nullable().describe('Default gas of an `eth_call`; null = unknown.'),
+      batchSize: wholeNumber('Number of requests in a batch; 1 = no batches, null = unknown.', { min: 1 }).nullable(),
+      callGas: wholeNumber('Default gas of an `eth_call`, gas units; null = unknown.').nullable(),
       blockHash: support.describe('Blocks named by their hash.'),
       blockTags: z
         .object({
@@ -58,7 +59,7 @@ const nodeHealth = z.looseObject({
           finalized: support.describe('The tag `finalized`.'),
         })
         .describe('Blocks named by tag.'),
-      logRange: z.int().nullable().describe('Blocks in one `eth_getLogs`; 0 = none, null = unknown.'),
+      logRange: wholeNumber('Number of blocks in one `eth_getLogs`; 0 = none, null = unknown.').nullable(),
     })
     .optional()
     .describe('Capabilities found by probes; absent before the first.'),
@@ -108,12 +109,10 @@ export const healthBody = z
       .object({
         kind: z.enum(['memory', 'file', 'redis']).describe('Store of the facts beside this process.'),
         ok: z.boolean().describe('Whether it has the latest version and answered within the last seconds.'),
-        clockSkewSec: z
-          .number()
-          .optional()
-          .describe(
-            'How far the clock of this process is ahead of the shared clock, seconds; beyond ±120 its measurements are refused.',
-          ),
+        clockSkewSec: jsonNumber(
+          'How far the clock of this process is ahead of the shared clock, seconds; beyond ±120 its measurements are refused.',
+          {},
+        ).optional(),
       })
       .describe('Stores of the facts.'),
     database: z
@@ -163,13 +162,13 @@ export const healthBody = z
     chains: z
       .array(
         z.looseObject({
-          chainId: z.int().describe('Chain id.'),
-          version: z.int().describe('Version of the facts; increases with every refresh.'),
+          chainId: chainIdNumber(),
+          version: wholeNumber('Number of the version of the facts; increases with every refresh.'),
           ready: z.boolean().describe('Whether the chain is ready.'),
           missing,
-          markets: z.int().describe('Markets composed.'),
-          strategies: z.int().describe('Strategies composed.'),
-          listed: z.int().describe('Strategies listed.'),
+          markets: wholeNumber('Number of composed markets.'),
+          strategies: wholeNumber('Number of composed strategies.'),
+          listed: wholeNumber('Number of listed strategies.'),
           groups: z
             .array(
               z.looseObject({
@@ -178,13 +177,13 @@ export const healthBody = z
                 status: z
                   .enum(['fresh', 'stale', 'failing', 'never'])
                   .describe('fresh, past its budget, refreshed with failures, or never measured.'),
-                ageSec: z.number().nullable().describe('Age of its oldest item, seconds.'),
-                budgetSec: z.int().describe('Freshness budget, seconds.'),
+                ageSec: jsonNumber('Age of its oldest item, seconds.').nullable(),
+                budgetSec: wholeNumber('Freshness budget, seconds.'),
                 lastSuccess: dateTime('Last successful refresh; null before the first.').nullable(),
-                items: z.int().describe('Items known.'),
-                itemsAtLastGood: z.int().describe('Items served at their last good value.'),
+                items: wholeNumber('Number of known items.'),
+                itemsAtLastGood: wholeNumber('Number of items served at their last good value.'),
                 neverMeasured: z
-                  .record(z.string(), z.int())
+                  .record(z.string(), wholeNumber('Number of items.'))
                   .describe('Items that were never measured: count by reason.'),
               }),
             )

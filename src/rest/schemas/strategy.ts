@@ -4,22 +4,29 @@ import {
   addressString,
   assumedGaps,
   dateTime,
-  decimalString,
   deployment,
   fees,
   freshnessValue,
   marketIdString,
   missingFacts,
   oraclePriceAsOf,
-  pct,
-  usd,
   warnings,
 } from './common.ts';
+import {
+  chainIdNumber,
+  decimalString,
+  decimalsNumber,
+  jsonNumber,
+  leverageString,
+  pct,
+  usd,
+  wholeNumber,
+} from './numbers.ts';
 
 const ladderEntry = z
   .object({
-    leverage: decimalString('Leverage with 1 decimal.'),
-    ltvPct: pct('Loan-to-value at this leverage, 1 decimal.'),
+    leverage: leverageString('Leverage with 1 decimal.'),
+    ltvPct: pct('Loan-to-value at this leverage, 1 decimal.', { min: 0 }),
     leverageApyPct: pct(
       'APY at this leverage: totalCollateralApyPct x L - netBorrowApyPct x (L - 1), with L = leverage; of an equity vault LTV x (totalCollateralApyPct - netBorrowApyPct). Computed before rounding: the shown rates of a loop give it within 0.01 x L.',
     ),
@@ -28,9 +35,11 @@ const ladderEntry = z
 
 const incentive = z
   .object({
-    aprPct: pct('Sum of the running campaigns.'),
+    aprPct: pct('Sum of the running campaigns.', { min: 0 }),
     breakdown: z
-      .array(z.object({ symbol: z.string().describe('Reward token.'), aprPct: pct('APR of this campaign.') }))
+      .array(
+        z.object({ symbol: z.string().describe('Reward token.'), aprPct: pct('APR of this campaign.', { min: 0 }) }),
+      )
       .describe('All campaigns.'),
     campaignUrl: z.string().optional().describe('Page of the campaign.'),
     endsAt: dateTime('End of the first running campaign to end.').optional(),
@@ -56,7 +65,7 @@ const tokenRef = z.object({ address: addressString('Token address.'), symbol: z.
 export const strategySchema = z
   .object({
     id: z.string().describe('Market id (0x + 64 hex), or equity-0x... for an equity vault.'),
-    chainId: z.int().describe('Chain id.'),
+    chainId: chainIdNumber(),
     correlated: z.boolean().describe('Whether collateral and loan follow the same price.'),
     curator: z
       .string()
@@ -67,16 +76,16 @@ export const strategySchema = z
         address: addressString('Token address.'),
         symbol: z.string().describe('Symbol; a principal token without its date.'),
         name: z.string().describe('Name of the token.'),
-        decimals: z.int().describe('Decimals of the token.'),
+        decimals: decimalsNumber(),
         category: z.enum(COLLATERAL_CATEGORIES).describe('Kind of collateral.'),
         project: z.string().optional().describe('Project behind the token.'),
         yieldSource: z.string().optional().describe('Source of the yield, in a few words.'),
         description: z.string().describe('Description of the token and its yield.'),
         priceUsd: decimalString('USD per token.').optional(),
         isPt: z.boolean().describe('Whether it is a principal token.'),
-        maturity: z.int().nullable().describe('Unix seconds; null for tokens that do not mature.'),
+        maturity: wholeNumber('Unix seconds; null for tokens that do not mature.').nullable(),
         maturityDate: z.string().nullable().describe('YYYY-MM-DD; null for tokens that do not mature.'),
-        maturityDaysLeft: z.int().nullable().describe('Whole days left; null for tokens that do not mature.'),
+        maturityDaysLeft: wholeNumber('Whole days left; null for tokens that do not mature.').nullable(),
         underlying: tokenRef.optional().describe('Token that a principal token redeems to.'),
       })
       .describe('Collateral token facts.'),
@@ -84,7 +93,7 @@ export const strategySchema = z
       .object({
         address: addressString('Token address.'),
         symbol: z.string().describe('Token symbol.'),
-        decimals: z.int().describe('Decimals of the token.'),
+        decimals: decimalsNumber(),
         priceUsd: decimalString('USD per token.').optional(),
       })
       .describe('Loan token facts.'),
@@ -96,15 +105,15 @@ export const strategySchema = z
     pointsIncentive: z
       .object({
         program: z.string().describe('Points program.'),
-        perDayPerCollateralToken: z.number().describe('Points a day and collateral token.'),
+        perDayPerCollateralToken: jsonNumber('Points per day and whole collateral token.'),
       })
       .nullable()
       .optional()
       .describe(
         'Off-chain points on the collateral; not a yield. Effective = perDayPerCollateralToken x leverage x tokens.',
       ),
-    borrowApyPct: pct('Present borrow APY.'),
-    quarterlyBorrowApyPct: pct('Mean borrow APY of the last 90 days.').optional(),
+    borrowApyPct: pct('Present borrow APY.', { min: 0 }),
+    quarterlyBorrowApyPct: pct('Mean borrow APY of the last 90 days.', { min: 0 }).optional(),
     borrowIncentive: incentive.nullable().optional().describe('Incentives for borrowing; null = none.'),
     collateralIncentive: incentive.nullable().optional().describe('Incentives for the collateral; null = none.'),
     netBorrowApyPct: pct(
@@ -116,15 +125,18 @@ export const strategySchema = z
     supplyUsd: usd('Supply of the market.').optional(),
     liquidityUsd: usd('Borrowable at once.').optional(),
     publicAllocatorLiquidityUsd: usd("liquidityUsd plus the public allocator's maximum.").optional(),
-    maxLeverage: decimalString('Leverage at the maximum LTV, 1 decimal.'),
-    utilizationPct: pct('Borrowed share of the supply.').optional(),
+    maxLeverage: leverageString('Leverage at the maximum LTV, 1 decimal.'),
+    utilizationPct: pct('Borrowed share of the supply.', { min: 0 }).optional(),
     leverageLadder: z.array(ladderEntry).describe('Integer steps, then the exact maximum.'),
     defaultLeverage: ladderEntry.describe('The entry at the safe LTV.'),
     historicalLeverageApyPct: averages
       .optional()
       .describe('Mean collateral APY and mean net borrow APY of the window, levered at the safe LTV.'),
     ltvPct: z
-      .object({ liquidation: pct('Liquidation LTV.'), max: pct('Highest LTV that the contract accepts.') })
+      .object({
+        liquidation: pct('Liquidation LTV.', { min: 0 }),
+        max: pct('Highest LTV that the contract accepts.', { min: 0 }),
+      })
       .describe('Loan-to-value limits.'),
     oracle: z
       .object({
@@ -168,8 +180,8 @@ export const strategySchema = z
               ),
             thresholds: z
               .object({
-                listingMaxPct: z.number().describe('Maximum loss of selling 100k USD, percent.'),
-                depthCleanMaxPct: z.number().describe('Maximum loss of a clean exit, percent.'),
+                listingMaxPct: jsonNumber('Maximum loss of selling 100k USD, percent.'),
+                depthCleanMaxPct: jsonNumber('Maximum loss of a clean exit, percent.'),
               })
               .describe('Thresholds of the value.'),
           })
@@ -223,11 +235,11 @@ export const strategySchema = z
           .object({
             address: addressString('Token address.'),
             symbol: z.string().describe('Symbol.'),
-            decimals: z.int().describe('Base units per token, as a power of ten.'),
+            decimals: decimalsNumber(),
           })
           .describe('Token of deposits.'),
-        targetLtvPct: pct('Default stock-leg LTV of a deposit.'),
-        maxStockLtvPct: pct('Highest stock-leg LTV of a deposit.'),
+        targetLtvPct: pct('Default stock-leg LTV of a deposit.', { min: 0 }),
+        maxStockLtvPct: pct('Highest stock-leg LTV of a deposit.', { min: 0 }),
         yieldLegApyPct: pct('APY of the yield leg at its safe LTV.'),
       })
       .optional()
@@ -241,8 +253,8 @@ export const strategySchema = z
 export const strategiesEnvelope = z
   .object({
     asOf: dateTime('Time of publication of the facts.'),
-    chainId: z.int().describe('Chain id.'),
-    count: z.int().describe('Number of strategies.'),
+    chainId: chainIdNumber(),
+    count: wholeNumber('Number of strategies.'),
     strategies: z.array(strategySchema).describe('The strategies, equity vaults included.'),
     missing: missingFacts.optional().describe('Missing parts of the list; absent when it is complete.'),
   })

@@ -2,42 +2,73 @@ import { z } from 'zod';
 import { Decimal } from '../../shared/decimal.ts';
 import { ADDRESS_PATTERN, STRATEGY_ID_PATTERN } from '../../shared/ids.ts';
 import { COST_KINDS, MANAGE_ACTIONS, SWAP_SOURCES, TRANSACTION_PATHS } from '../../shared/vocabulary.ts';
+import { addressString, dateTime, EXAMPLE_MARKET_ID, oraclePriceAsOf, pricedAtSchema } from './common.ts';
 import {
-  addressString,
-  dateTime,
+  chainIdNumber as chainIdIn,
   decimalString,
-  EXAMPLE_MARKET_ID,
-  oraclePriceAsOf,
+  jsonNumber,
+  leverageString,
+  type NumberRange,
   pct,
-  pricedAtSchema,
-} from './common.ts';
+  rangeKeywords,
+  rangeSentence,
+} from './numbers.ts';
 import { borrowApy, issueList, sendCalls, simulatedGas } from './plan.ts';
 
-/** A positive amount as text: no sign, no exponent. */
-export const amountText = (description: string) =>
+/**
+ * A positive amount as text: no sign, no exponent. Zero and what is above `most`, words for a limit that the request decides,
+ * are refused by the operation, which knows the token.
+ */
+export const amountText = (description: string, most?: string) =>
   z
     .string()
     .regex(/^\d{1,40}(\.\d{1,40})?$/, 'expected a plain decimal such as "1250.5", without sign or exponent')
-    .describe(description);
+    .describe(`${description} Above 0${most === undefined ? '' : `, at most ${most}`}.`);
 
 /** Smaller values of leverage and slippage have no meaning, and their digits would fill lines. */
 const MIN_NUMBER = 0.000000001;
 const MAX_NUMBER = 1_000_000_000;
 
-/** A JSON number, passed on with the decimal digits of the text. */
-export const plainNumber = (description: string) =>
+/**
+ * A JSON number, passed on with the decimal digits of the text. A number outside the documented range is refused by the
+ * operation, whose error says what the range is for.
+ */
+export const plainNumber = (description: string, { max = MAX_NUMBER, ...from }: NumberRange) =>
   z
     .number()
     .refine((value) => value === 0 || (Math.abs(value) >= MIN_NUMBER && Math.abs(value) <= MAX_NUMBER), {
       error: `expected a number between ${MIN_NUMBER} and ${MAX_NUMBER}`,
     })
     .transform((value) => new Decimal(String(value)).toFixed())
-    .meta({ type: 'number', description });
+    .meta({
+      type: 'number',
+      description: `${description} ${rangeSentence({ ...from, max: max === MAX_NUMBER ? undefined : max })}`,
+      ...rangeKeywords({ ...from, max }),
+    });
+
+/** The slippage of a body: a higher ratio than the cap is lowered to it. */
+export const slippageNumber = (byDefault: number) =>
+  plainNumber(
+    `Ratio: 0.005 is 0.5 %. ${byDefault} when left out. More than 0.01 counts as 0.01, and the answer says so.`,
+    {
+      above: 0,
+    },
+  ).optional();
+
+/** The limit of all swap losses together, at most `max` percent. */
+export const swapLossNumber = (description: string, max: number) =>
+  plainNumber(description, { min: 0, max }).optional();
 
 /** The fields of a target. Exactly one of them is given; `null` counts as left out. */
 export const target = {
-  leverage: plainNumber('Target leverage; this or desiredLtv.'),
-  desiredLtv: amountText('Target LTV in percent; this or leverage.'),
+  leverage: plainNumber(
+    "Target leverage, a multiple of the equity; this or desiredLtv. The limit is the strategy's `defaultLeverage`.",
+    { above: 1 },
+  ),
+  desiredLtv: amountText(
+    'Target LTV in percent; this or leverage. Decimal string.',
+    "the LTV of the strategy's `defaultLeverage`",
+  ),
 };
 
 const leftOut = z.null().optional().describe('Left out: the body has the other form of the target.');
@@ -123,8 +154,8 @@ const cost = z
     kind: z.enum(COST_KINDS).describe('Kind of the cost.'),
     token: addressString('Token of the amount.'),
     symbol: z.string().describe('Its symbol.'),
-    amount: decimalString('Whole tokens.'),
-    usd: decimalString('USD; absent while the token has no price.').optional(),
+    amount: decimalString('Whole tokens.', {}),
+    usd: decimalString('USD; absent while the token has no price.', {}).optional(),
     pctOfEquity: pct(
       "Percent of the payment, or of the position's value without one; absent if that is unknown.",
     ).optional(),
@@ -139,11 +170,12 @@ export const worstCase = z
   .object({
     equity: decimalString(
       "The wallet's part of the position afterwards, whole loan tokens: collateral less debt at the oracle price, plus paidOut if the action has a payout.",
+      {},
     ),
     paidOut: decimalString(
       'Part of equity that goes to the wallet, whole loan tokens (collateral at the oracle price), after fees of the contract; the rest remains in the position. Absent without a payout.',
     ).optional(),
-    ltv: pct('LTV; absent if no position remains.').optional(),
+    ltv: pct('LTV; absent if no position remains.', { min: 0 }).optional(),
   })
   .meta({ id: 'WorstCase', description: 'Result for the wallet if every swap returns its minimum.' });
 
@@ -158,12 +190,12 @@ export const costList = z.array(cost).describe('Immediate costs, by kind; empty 
 
 const positionPreview = z
   .object({
-    leverage: decimalString('Leverage after the expected fill, 1 decimal.').optional(),
-    requestedLtv: pct('The requested LTV.').optional(),
-    effectiveLtv: pct('The LTV after the expected fill.').optional(),
+    leverage: leverageString('Leverage after the expected fill, 1 decimal.').optional(),
+    requestedLtv: pct('The requested LTV.', { min: 0 }).optional(),
+    effectiveLtv: pct('The LTV after the expected fill.', { min: 0 }).optional(),
     amountLeveragedCollateral: decimalString('All collateral after it, whole tokens.').optional(),
     amountLoan: decimalString('All debt after it, whole loan tokens.').optional(),
-    equity: decimalString('Collateral less debt at the oracle price, whole loan tokens.').optional(),
+    equity: decimalString('Collateral less debt at the oracle price, whole loan tokens.', {}).optional(),
     depositBasis: decimalString(
       "Deposit basis after it, whole loan tokens: the yield fee applies to the value above it, and on a correlated market it limits loans. Absent if the contract's own rule decides and nothing was simulated.",
     ).optional(),
@@ -192,7 +224,7 @@ export const unsignedCall = z
     data: z
       .string()
       .regex(/^0x([0-9a-f]{2})*$/)
-      .meta({ description: 'Calldata.', examples: ['0x095ea7b3'] }),
+      .meta({ description: 'Calldata, hexadecimal.', examples: ['0x095ea7b3'] }),
     value: z
       .string()
       .regex(/^\d+$/)
@@ -214,7 +246,7 @@ export const leverageSimulation = z
       .regex(/^\d+$/)
       .nullable()
       .meta({ description: 'Fee of the reallocation in wei; null = no reallocation.', examples: [null] }),
-    slippage: z.number().describe('The effective slippage, a ratio.'),
+    slippage: jsonNumber('The effective slippage, a ratio.', { above: 0, max: 0.01 }),
     borrowApy: borrowApy.optional(),
     issues: issueList,
     note: z.string().describe('The same in sentences.'),
@@ -238,7 +270,7 @@ export const received = z
 
 export const transactionBundle = z
   .object({
-    chainId: z.int().describe('The chain.'),
+    chainId: chainIdIn('The chain.'),
     action: z.enum(['open_leverage', ...MANAGE_ACTIONS]).describe('The action.'),
     path: z.enum(TRANSACTION_PATHS).describe('Contract function of the transaction.'),
     approvals: z.array(unsignedCall).describe('Sign these first, in order.'),
@@ -264,7 +296,7 @@ export const transactionBundle = z
         received,
         readAt: pricedAtSchema,
         oraclePriceAsOf,
-        slippage: z.number().optional().describe('The effective slippage, a ratio.'),
+        slippage: jsonNumber('The effective slippage, a ratio.', { above: 0, max: 0.01 }).optional(),
         expiresAt: dateTime('Earliest expiry of its quotes, at most 60 s ahead. Build again after that.').optional(),
         signingUrl: z.string().optional().describe('Link to review and sign in the app.'),
         instructions: z.string().optional().describe('The next steps, in sentences.'),
