@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { LAYERS, PROCESS_DOORS } from './layers.ts';
-import { type Import, importsOf, sourceFiles, targetOf } from './sources.ts';
+import { type Import, importsOf, packageFiles, sourceFiles, targetOf } from './sources.ts';
 
 // The first test parses every file, which takes long on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
@@ -50,8 +50,17 @@ describe('layers', () => {
     expect(forbidden({ file: 'src/shared/x.ts', to: '../../devnet/y.ts', typeOnly: true })).toBe(true);
   });
 
+  it('default: a package imports no file outside of its sources', () => {
+    expect(packageFiles.length).toBeGreaterThan(10);
+    const rootOf = (file: string) => file.slice(0, file.indexOf('/src/') + 5);
+    const broken = packageFiles.flatMap(importsOf).filter((found) => !targetOf(found).startsWith(rootOf(found.file)));
+    expect(broken.map(({ file, to }) => `${file} imports ${to}`)).toEqual([]);
+  });
+
   it('default: no files import each other in a circle, not even types', () => {
-    const edges = sourceFiles.flatMap(importsOf).map((found) => [found.file, targetOf(found)] as const);
+    const edges = [...sourceFiles, ...packageFiles]
+      .flatMap(importsOf)
+      .map((found) => [found.file, targetOf(found)] as const);
     expect(circular(edges)).toEqual([]);
   });
 

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it, vi } from 'vitest';
-import { filesOf, parse, sourceFiles } from './sources.ts';
+import { filesOf, packageFiles, parse, sourceFiles } from './sources.ts';
 
 // The first test parses every file, which takes long on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
 
-const FOLDERS = ['src', 'test', 'bench', 'devnet', 'scripts'];
+const FOLDERS = ['src', 'packages', 'test', 'bench', 'devnet', 'scripts'];
 const MAX_FILE_LINES = 350;
 const MAX_FUNCTION_LINES = 100;
 const MAX_FILES_IN_FOLDER = 20;
@@ -28,13 +28,15 @@ function longFunctions(source: ts.SourceFile): string[] {
 }
 
 describe('sizes', () => {
-  it(`default: no file has more than ${MAX_FILE_LINES} lines, in sources, tests, benchmarks and scripts`, () => {
+  const files = [...sourceFiles, ...packageFiles];
+
+  it(`default: no file has more than ${MAX_FILE_LINES} lines, in sources, packages, tests, benchmarks and scripts`, () => {
     const lines = (file: string) => readFileSync(file, 'utf8').trimEnd().split('\n').length;
     expect(FOLDERS.flatMap(filesOf).filter((file) => lines(file) > MAX_FILE_LINES)).toEqual([]);
   });
 
   it(`default: no function has more than ${MAX_FUNCTION_LINES} lines`, () => {
-    expect(sourceFiles.map(parse).flatMap(longFunctions)).toEqual([]);
+    expect(files.map(parse).flatMap(longFunctions)).toEqual([]);
   });
 
   it('behavior: a long function is seen', () => {
@@ -45,7 +47,7 @@ describe('sizes', () => {
 
   it(`default: no folder has more than ${MAX_FILES_IN_FOLDER} files of its own`, () => {
     const counts = new Map<string, number>();
-    for (const file of sourceFiles) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+    for (const file of files) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
     expect([...counts].filter(([, count]) => count > MAX_FILES_IN_FOLDER)).toEqual([]);
   });
 });
@@ -89,9 +91,12 @@ describe('optional properties', () => {
 const PER_PROVIDER = ['chartSchema', 'Chart', 'mapPrices'];
 
 describe('names', () => {
-  it('default: an exported name has one meaning', () => {
+  it.each([
+    ['the service', sourceFiles],
+    ['the packages', packageFiles],
+  ])('default: an exported name of %s has one meaning', (_, sources) => {
     const files = new Map<string, Set<string>>();
-    for (const file of sourceFiles) {
+    for (const file of sources) {
       for (const name of exportsOf(parse(file))) files.set(name, (files.get(name) ?? new Set()).add(file));
     }
     const shared = [...files].filter(([name, places]) => places.size > 1 && !PER_PROVIDER.includes(name));

@@ -2,15 +2,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import ts from 'typescript';
 
-/** Every TypeScript file of a folder, by its path from the root. Tests of the generators check generated files. */
+/** Every TypeScript file of a folder, by its path from the root, without builds. Tests of the generators check generated files. */
 export function filesOf(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => join(folder, name))
-    .filter((file) => !file.includes('/generated/'));
+    .filter((file) => !/\/(generated|dist|node_modules)\//.test(file));
 }
 
 export const sourceFiles = filesOf('src');
+/** The published packages. */
+export const packageFiles = filesOf('packages').filter((file) => file.includes('/src/'));
 
 export interface Import {
   readonly file: string;

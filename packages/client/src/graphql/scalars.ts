@@ -1,0 +1,12 @@
+/** What the scalars of the schema are in JSON, for the option `scalars` of GraphQL code generators. */
+export const SCALARS = {
+  Address: 'string',
+  BigInteger: 'string',
+  ChainId: 'number',
+  DateTime: 'string',
+  Decimal: 'string',
+  HexData: 'string',
+  JSONObject: 'Readonly<Record<string, unknown>>',
+  MarketId: 'string',
+  StrategyId: 'string',
+} as const;

@@ -1,0 +1,4 @@
+/** Narrow a parsed value to an object that is not a list. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

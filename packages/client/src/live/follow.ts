@@ -1,0 +1,99 @@
+import { ClientError, ConnectionError, InvalidAnswerError } from '../errors.ts';
+import { graphqlResult } from '../graphql-request.ts';
+import type { Requests } from '../http/requests.ts';
+import { pauseBefore } from '../http/retry.ts';
+import { isRecord } from '../json.ts';
+import { readEvents } from './events.ts';
+
+/** What a stream of changes reports beside its changes. */
+export type LiveState =
+  | { readonly kind: 'connected' }
+  /** It connects again after `pauseMs`, from where it stopped. */
+  | { readonly kind: 'disconnected'; readonly error: ClientError; readonly pauseMs: number };
+
+export interface LiveOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onState?: ((state: LiveState) => void) | undefined;
+  /** Attempts to connect in a row that may fail before the iteration throws; default: no limit. */
+  readonly maxFailures?: number | undefined;
+  /** Longest silence of a connection, ms; default 60,000. */
+  readonly silenceMs?: number | undefined;
+}
+
+export interface Subscription {
+  readonly query: string;
+  /** Field of the subscription. */
+  readonly field: string;
+  /** Variables of the next connection, which continue after the last received change. */
+  variables(): object;
+}
+
+const MAX_EVENT_LENGTH = 8 * 1024 * 1024;
+const MAX_PAUSE_MS = 30_000;
+
+/**
+ * Yield every change of a GraphQL subscription. A broken connection is opened again, from the last change on.
+ *
+ * @throws ServiceError when the service refuses the subscription, or the reason of the signal
+ */
+export async function* follow<Change>(
+  requests: Requests,
+  subscription: Subscription,
+  { signal, onState, maxFailures = Number.POSITIVE_INFINITY, silenceMs = 60_000 }: LiveOptions,
+): AsyncGenerator<Change> {
+  let failures = 0;
+  let lastId: string | undefined;
+  for (;;) {
+    try {
+      const headers: Record<string, string> = {
+        ...requests.headers(),
+        accept: 'text/event-stream',
+        'content-type': 'application/json',
+      };
+      if (lastId !== undefined) headers['last-event-id'] = lastId;
+      const events = readEvents(
+        {
+          url: `${requests.baseUrl}/graphql`,
+          method: 'POST',
+          headers,
+          body: JSON.stringify({ query: subscription.query, variables: subscription.variables() }),
+          signal,
+        },
+        { fetch: requests.fetch, silenceMs, maxEventLength: MAX_EVENT_LENGTH },
+      );
+      let isConnected = false;
+      for await (const { type, data, id } of events) {
+        if (type === 'complete') break;
+        if (type !== 'next') continue;
+        const change = changeOf<Change>(data, subscription.field);
+        if (!isConnected) onState?.({ kind: 'connected' });
+        isConnected = true;
+        failures = 0;
+        lastId = id;
+        yield change;
+      }
+      throw new ConnectionError('The service ended the stream of changes.');
+    } catch (error) {
+      if (signal?.aborted || !(error instanceof ClientError) || !error.retryable) throw error;
+      failures += 1;
+      if (failures > maxFailures) throw error;
+      const asked = 'retryAfter' in error && typeof error.retryAfter === 'number' ? error.retryAfter * 1_000 : 0;
+      const pauseMs = Math.min(Math.max(pauseBefore(failures - 1), asked), MAX_PAUSE_MS);
+      onState?.({ kind: 'disconnected', error, pauseMs });
+      await requests.wait(pauseMs, signal);
+    }
+  }
+}
+
+function changeOf<Change>(text: string, field: string): Change {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (error) {
+    throw new InvalidAnswerError('not_json', 200, 'An event is not valid JSON.', error);
+  }
+  const { data, errors } = graphqlResult(parsed, 200);
+  const change = isRecord(data) ? data[field] : undefined;
+  if (isRecord(change)) return change as Change;
+  throw errors[0] ?? new InvalidAnswerError('shape', 200, `An event has no ${field}.`);
+}

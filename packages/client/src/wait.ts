@@ -1,0 +1,18 @@
+/** Waits; rejects with the reason of the signal when it aborts first. */
+export type Wait = (ms: number, signal?: AbortSignal) => Promise<void>;
+
+/** Wait by a timer. */
+export const wait: Wait = (ms, signal) =>
+  new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const timer = setTimeout(done, ms);
+    function done() {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }
+    function stop() {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    }
+    signal?.addEventListener('abort', stop, { once: true });
+  });
