@@ -15,6 +15,7 @@ export async function printWelcome({ world, url, warmed, write }: WelcomeOptions
   write(`
 spiral-gateway, local world: nothing here is real money, nothing leaves this machine.
 
+  Home       ${url}/
   GraphiQL   ${url}/graphql
   REST       ${url}/v1/strategies
   Docs       ${url}/docs

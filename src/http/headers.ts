@@ -25,6 +25,8 @@ export const HTML_SECURITY_HEADERS = {
   graphiql: {
     'content-security-policy': `${HTML_POLICY}; script-src 'self' 'unsafe-eval'; worker-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src data:`,
   },
+  /** Local files and requests only. */
+  strict: { 'content-security-policy': `${HTML_POLICY}; script-src 'self'; style-src 'self'; img-src 'self'` },
   /** Scripts and styles are local files; the viewer sets inline styles and shows data: images. */
   docs: {
     'content-security-policy': `${HTML_POLICY}; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:`,

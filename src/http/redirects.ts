@@ -12,19 +12,18 @@ export interface RedirectOptions {
 }
 
 /**
- * Create the redirects of paths that people type into a browser: the host alone leads to the documents, and a page or a row
- * with a trailing slash to the same path without it.
+ * Create the redirects of paths that people type into a browser: a page or a row with a trailing slash leads to the same path
+ * without it.
  */
 export function createRedirects({ pages, isRow }: RedirectOptions): Redirects {
   const known = new Set(pages);
   return {
     answer({ method, path, query }) {
       if (method !== 'GET' && method !== 'HEAD') return undefined;
-      const page = path === '/' ? '/docs' : path.slice(0, -1);
+      const page = path.slice(0, -1);
       if (!path.endsWith('/') || !(known.has(page) || isRow(page))) return undefined;
       // Relative, so that it also works behind a proxy with a path prefix.
-      const up = path === '/' ? './' : '../';
-      const location = `${up}${page.slice(page.lastIndexOf('/') + 1)}${query === '' ? '' : `?${query}`}`;
+      const location = `../${page.slice(page.lastIndexOf('/') + 1)}${query === '' ? '' : `?${query}`}`;
       return { status: 308, headers: { location, 'cache-control': 'public, max-age=3600' }, body: '' };
     },
   };

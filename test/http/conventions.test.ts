@@ -161,5 +161,9 @@ describe('GraphiQL', () => {
     const { send } = await start({ env: { ...UNLIMITED, GRAPHIQL: 'false' } });
     const hidden = await send('/graphql', page);
     expect(hidden.headers.get('content-type')).toContain('json');
+    for (const path of ['/', '/docs']) {
+      expect((await front.send(path)).text).toContain('href="graphql"');
+      expect((await send(path)).text).not.toContain('href="graphql"');
+    }
   });
 });

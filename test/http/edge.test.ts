@@ -58,26 +58,22 @@ describe('files', () => {
     expect([again.status, again.text]).toEqual([304, '']);
   });
 
-  test.each([
-    '/openapi.json',
-    '/docs',
-    '/docs/swagger-ui-bundle.js',
-    '/docs/swagger-ui.css',
-    '/ops',
-    '/graphiql/icon.ico',
-  ])('default: %s is compressed, has an entity tag, and costs a point', async (path) => {
-    const { send } = await start({ env: { RATE_LIMIT_ANONYMOUS: '3' } });
-    const first = await send(path, { headers: { 'accept-encoding': 'gzip' } });
-    expect(first.headers.get('content-encoding')).toBe('gzip');
-    expect(first.headers.get('vary')).toContain('accept-encoding');
-    const etag = first.headers.get('etag') ?? '';
-    const again = await send(path, { headers: { 'accept-encoding': 'gzip', 'if-none-match': etag } });
-    expect([again.status, again.text]).toEqual([304, '']);
-    expect(again.headers.get('ratelimit')).toContain('r=1;');
-    await send(path);
-    const refused = await send(path);
-    expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limited']);
-  });
+  test.each(['/openapi.json', '/docs', '/docs/viewer.js', '/docs/style.css', '/ops', '/favicon.svg'])(
+    'default: %s is compressed, has an entity tag, and costs a point',
+    async (path) => {
+      const { send } = await start({ env: { RATE_LIMIT_ANONYMOUS: '3' } });
+      const first = await send(path, { headers: { 'accept-encoding': 'gzip' } });
+      expect(first.headers.get('content-encoding')).toBe('gzip');
+      expect(first.headers.get('vary')).toContain('accept-encoding');
+      const etag = first.headers.get('etag') ?? '';
+      const again = await send(path, { headers: { 'accept-encoding': 'gzip', 'if-none-match': etag } });
+      expect([again.status, again.text]).toEqual([304, '']);
+      expect(again.headers.get('ratelimit')).toContain('r=1;');
+      await send(path);
+      const refused = await send(path);
+      expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limited']);
+    },
+  );
 });
 
 describe('introspection', () => {

@@ -88,7 +88,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
   const services = faulty('services', { ...complete.live(), ...options.services });
   const cors = { origins: config.corsOrigins };
   const answers = createAnswerCache({ clock, compress, maxBytes: 8 * 1024 * 1024 });
-  const files = createFiles({ routes, tabs: config.env.GRAPHIQL ? [] : null, charge: door.chargeFile });
+  const files = createFiles({ sampleKeys: [], routes, tabs: config.env.GRAPHIQL ? [] : null, charge: door.chargeFile });
   const graphql = createGraphQLServer({
     schema,
     createContext: faulty(

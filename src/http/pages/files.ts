@@ -3,6 +3,7 @@ import { compress } from '../compression.ts';
 import { docsFiles } from './docs.ts';
 import type { exampleTabs } from './example-tabs.ts';
 import { GRAPHIQL_PAGE, graphiqlFiles } from './graphiql.ts';
+import { homeFiles } from './home.ts';
 import { opsPageFiles } from './ops-page.ts';
 import { createStaticFiles, type StaticFile, type StaticFiles, type StaticFilesDeps } from './static-files.ts';
 
@@ -10,18 +11,29 @@ export interface FilesDeps extends Pick<StaticFilesDeps, 'charge'> {
   readonly routes: readonly AnyRoute[];
   /** Initial tabs of GraphiQL; `null` = GraphiQL is off. */
   readonly tabs: ReturnType<typeof exampleTabs> | null;
+  /** Keys of the local world, which its pages name. */
+  readonly sampleKeys: readonly string[];
 }
 
 export interface Files extends Pick<StaticFiles, 'paths' | 'answer'> {
   page(request: RestRequest): Promise<RestResponse>;
 }
 
-/** Gather the static files: the description of the interface with its page, GraphiQL, and the ops page. */
-export function createFiles({ routes, tabs, charge }: FilesDeps): Files {
+const GRAPHIQL_CARD =
+  '<li><a href="graphql"><strong>GraphiQL</strong><span>The GraphQL schema, with queries to run.</span></a></li>';
+const GRAPHIQL_LINK = '<a href="graphql">GraphiQL</a>';
+
+/** Gather the static files: the home page, the description of the interface with its page, GraphiQL, and the ops page. */
+export function createFiles({ routes, tabs, sampleKeys, charge }: FilesDeps): Files {
   const urlOf = (path: string): Promise<string> => served.urlOf(path);
+  const keys =
+    sampleKeys.length === 0
+      ? ''
+      : ` Keys of this local world: ${sampleKeys.map((key) => `<code>${key}</code>`).join(', ')}.`;
   const graphiql = tabs ? graphiqlFiles(tabs, urlOf) : undefined;
   const files: Readonly<Record<string, StaticFile>> = {
-    ...docsFiles(routes, urlOf),
+    ...homeFiles({ urlOf, slots: { graphiql: tabs ? GRAPHIQL_CARD : '', app: '', keys } }),
+    ...docsFiles({ routes, urlOf, slots: { graphiql: tabs ? GRAPHIQL_LINK : '', keys } }),
     ...opsPageFiles(),
     ...graphiql,
   };

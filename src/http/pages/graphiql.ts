@@ -43,7 +43,6 @@ export function graphiqlFiles(
   urlOf: (path: string) => Promise<string>,
 ): Readonly<Record<string, StaticFile>> {
   const source = (name: keyof typeof Sources) => async () => (await sources())[name];
-  const icon = async () => Buffer.from((await sources()).favicon.split(',')[1] ?? '', 'base64');
   // Relative to the page at /graphql, so that it also works behind a proxy with a path prefix.
   const relative = async (path: string) => (await urlOf(path)).slice(1);
   const page = async () =>
@@ -51,7 +50,7 @@ export function graphiqlFiles(
       style: await relative('/graphiql/style.css'),
       app: await relative('/graphiql/app.js'),
       start: await relative('/graphiql/start.js'),
-      icon: await relative('/graphiql/icon.ico'),
+      icon: await relative('/favicon.svg'),
     });
   const start = async () =>
     startOf(
@@ -77,7 +76,6 @@ export function graphiqlFiles(
     '/graphiql/json-worker.js': script(source('jsonWorker')),
     '/graphiql/graphql-worker.js': script(source('graphqlWorker')),
     '/graphiql/style.css': { type: 'text/css; charset=utf-8', load: source('css'), cacheControl: HOUR },
-    '/graphiql/icon.ico': { type: 'image/x-icon', load: icon, cacheControl: HOUR },
   };
 }
 

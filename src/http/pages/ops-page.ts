@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { HTML_SECURITY_HEADERS } from '../headers.ts';
 import type { StaticFile } from './static-files.ts';
 
 /** Revalidated on each request, so that the page always fits the service. */
@@ -10,11 +11,7 @@ const TYPES: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
-  svg: 'image/svg+xml',
 };
-/** Local files and requests only; no inline code, no framing, no form targets. */
-const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const OWN_FILES = [
   'style.css',
@@ -32,7 +29,6 @@ const OWN_FILES = [
   'sections.js',
   'dom.js',
   'table-file.js',
-  'favicon.svg',
 ];
 const UPLOT_FILES = ['uPlot.iife.min.js', 'uPlot.min.css'];
 
@@ -45,7 +41,7 @@ export function opsPageFiles(): Readonly<Record<string, StaticFile>> {
     type: TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
     load: () => readFile(place()),
     cacheControl: CACHE,
-    headers: { 'content-security-policy': POLICY },
+    headers: HTML_SECURITY_HEADERS.strict,
   });
   return {
     '/ops': file('index.html', () => join(own, 'index.html')),

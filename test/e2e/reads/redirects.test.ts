@@ -13,7 +13,6 @@ const ask = (path: string, init: RequestInit = {}) => fetch(`${service.url}${pat
 
 describe('misspelt paths', () => {
   test.each([
-    ['/', '/docs'],
     ['/docs/', '/docs'],
     ['/ops/', '/ops'],
     ['/openapi.json/', '/openapi.json'],
@@ -56,7 +55,7 @@ describe('misspelt paths', () => {
   });
 });
 
-test.each(['/docs', '/docs/start.js', '/docs/swagger-ui.css', '/openapi.json', '/ops', '/ops/main.js'])(
+test.each(['/', '/docs', '/docs/start.js', '/docs/viewer.js', '/favicon.ico', '/openapi.json', '/ops', '/ops/main.js'])(
   'HEAD %s has the headers of GET without a body',
   async (path) => {
     const [whole, head] = [await ask(path), await ask(path, { method: 'HEAD' })];

@@ -1,0 +1,53 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { StaticFile } from './static-files.ts';
+
+const HOUR = 'public, max-age=3600';
+const TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+  ico: 'image/x-icon',
+};
+
+/** A file of a folder beside this one: in the sources, and beside the bundle in a build. */
+export function placeOf(folder: string, name: string): string {
+  return join(fileURLToPath(new URL(`./${folder}/`, import.meta.url)), name);
+}
+
+/** A file that is served unchanged. Pages name it by its hash, so that browsers keep it. */
+export function plainFile(place: () => string, name: string): StaticFile {
+  return {
+    type: TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
+    load: () => readFile(place()),
+    cacheControl: HOUR,
+  };
+}
+
+export interface PageOptions {
+  readonly place: () => string;
+  /** The content of each `<!--name-->` of the page. */
+  readonly slots: Readonly<Record<string, string>>;
+  /** Paths of the files that the page names, relative as it names them. */
+  readonly files: readonly string[];
+  readonly urlOf: (path: string) => Promise<string>;
+  readonly policy: Readonly<Record<string, string>>;
+}
+
+/** A page with its slots filled, whose files are named by their hashes. URLs stay relative: a proxy may add a path prefix. */
+export function htmlPage({ place, slots, files, urlOf, policy }: PageOptions): StaticFile {
+  return {
+    type: 'text/html; charset=utf-8',
+    async load() {
+      let page = await readFile(place(), 'utf8');
+      for (const [name, content] of Object.entries(slots)) page = page.replaceAll(`<!--${name}-->`, content);
+      for (const file of files) page = page.replaceAll(`="${file}"`, `="${(await urlOf(`/${file}`)).slice(1)}"`);
+      return page;
+    },
+    // The page itself is small, and names the files of its deployment.
+    cacheControl: 'no-cache',
+    headers: policy,
+  };
+}

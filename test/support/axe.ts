@@ -1,0 +1,25 @@
+import axe, { type AxeResults } from 'axe-core';
+import type { Page } from 'playwright-core';
+
+/** The widths and color schemes in which every page is looked at. */
+export const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
+  [1280, 390].map((width) => ({ colorScheme, width })),
+);
+
+/** Show a page in one of the looks, without moving parts. */
+export async function look(page: Page, { colorScheme, width }: (typeof LOOKS)[number]): Promise<void> {
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+  await page.setViewportSize({ width, height: width === 390 ? 844 : 900 });
+}
+
+/** The rules of axe that a page violates, each with some of its elements. The page has to allow `evaluate` of scripts. */
+export async function violationsOf(page: Page): Promise<readonly (readonly [string, readonly string[]])[]> {
+  await page.evaluate(axe.source);
+  const found = await page.evaluate('axe.run().then(({ violations }) => violations)');
+  return (found as AxeResults['violations']).map(({ id, nodes }) => [id, nodes.map(({ html }) => html).slice(0, 3)]);
+}
+
+/** Take a picture for people when SCREENSHOTS names a folder. */
+export async function picture(page: Page, name: string): Promise<void> {
+  if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/${name}.png` });
+}
