@@ -66,7 +66,7 @@ function packagesInside() {
 }
 
 // The files of the pages are served unchanged.
-for (const page of ['home-page', 'docs-page', 'ops-page']) {
+for (const page of ['home-page', 'docs-page', 'graphiql-page', 'ops-page']) {
   cpSync(`src/http/pages/${page}`, `${outdir}/${page}`, { recursive: true });
 }
 const viewer = 'openapi-explorer.min.js';

@@ -1,30 +1,15 @@
 import type * as Sources from '@graphql-yoga/render-graphiql/graphiql';
 import { HTML_SECURITY_HEADERS } from '../headers.ts';
 import type { exampleTabs } from './example-tabs.ts';
+import { htmlPage, placeOf, plainFile } from './page-files.ts';
 import type { StaticFile } from './static-files.ts';
 
+const FOLDER = 'graphiql-page';
 const HOUR = 'public, max-age=3600';
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 
 /** Path of the page; the GraphQL endpoint serves it to browsers. */
 export const GRAPHIQL_PAGE = '/graphiql/page';
-
-const pageOf = (urls: Readonly<Record<'style' | 'app' | 'start' | 'icon', string>>) => `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <title>spiral-gateway</title>
-    <link rel="icon" href="${urls.icon}">
-    <link rel="stylesheet" href="${urls.style}">
-  </head>
-  <body id="body" class="no-focus-outline">
-    <noscript>GraphiQL needs JavaScript.</noscript>
-    <div id="root"></div>
-    <script src="${urls.app}"></script>
-    <script src="${urls.start}"></script>
-  </body>
-</html>
-`;
 
 const startOf = (
   workers: Readonly<Record<string, string>>,
@@ -45,13 +30,6 @@ export function graphiqlFiles(
   const source = (name: keyof typeof Sources) => async () => (await sources())[name];
   // Relative to the page at /graphql, so that it also works behind a proxy with a path prefix.
   const relative = async (path: string) => (await urlOf(path)).slice(1);
-  const page = async () =>
-    pageOf({
-      style: await relative('/graphiql/style.css'),
-      app: await relative('/graphiql/app.js'),
-      start: await relative('/graphiql/start.js'),
-      icon: await relative('/favicon.svg'),
-    });
   const start = async () =>
     startOf(
       {
@@ -61,15 +39,21 @@ export function graphiqlFiles(
       },
       { title: 'spiral-gateway', defaultTabs: tabs, credentials: 'omit', endpoint: 'graphql' },
     );
+  const own = (name: string) => plainFile(() => placeOf(FOLDER, name), name);
   const script = (load: StaticFile['load']): StaticFile => ({ type: SCRIPT_TYPE, load, cacheControl: HOUR });
   return {
-    [GRAPHIQL_PAGE]: {
-      type: 'text/html; charset=utf-8',
-      load: page,
-      // The same path serves data to other clients.
-      cacheControl: 'no-cache',
-      headers: HTML_SECURITY_HEADERS.graphiql,
-    },
+    [GRAPHIQL_PAGE]: htmlPage({
+      place: () => placeOf(FOLDER, 'index.html'),
+      slots: {},
+      files: [
+        'favicon.svg',
+        ...['style.css', 'page.css', 'app.js', 'start.js', 'tabs.js'].map((name) => `graphiql/${name}`),
+      ],
+      urlOf,
+      policy: HTML_SECURITY_HEADERS.graphiql,
+    }),
+    '/graphiql/page.css': own('style.css'),
+    '/graphiql/tabs.js': own('tabs.js'),
     '/graphiql/start.js': script(start),
     '/graphiql/app.js': script(source('js')),
     '/graphiql/editor-worker.js': script(source('editorWorkerService')),

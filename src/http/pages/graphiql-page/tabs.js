@@ -1,0 +1,23 @@
+// GraphiQL gives the role of a tab to list items that contain buttons, which assistive technology cannot enter. Here the list
+// stays a list of buttons, and the button of the shown tab says so.
+
+const root = document.querySelector('#root');
+
+function mend() {
+  for (const list of root.querySelectorAll('.graphiql-tabs')) list.removeAttribute('role');
+  for (const item of root.querySelectorAll('.graphiql-tab')) {
+    item.removeAttribute('role');
+    item.removeAttribute('aria-selected');
+    const current = String(item.classList.contains('graphiql-tab-active'));
+    const button = item.querySelector('.graphiql-tab-button');
+    // Only a change is written: the observer sees what is written here, too.
+    if (button && button.getAttribute('aria-current') !== current) button.setAttribute('aria-current', current);
+  }
+}
+
+new MutationObserver(mend).observe(root, {
+  subtree: true,
+  childList: true,
+  attributes: true,
+  attributeFilter: ['role', 'aria-selected', 'class'],
+});
