@@ -1,6 +1,7 @@
 import type { AnyRoute } from '../types.ts';
 import { createSchemaCollector, type JsonSchema } from './json-schema.ts';
 import { operationOf } from './operation.ts';
+import { LOCAL_SERVER } from './samples.ts';
 import { statusPaths } from './status.ts';
 
 export interface OpenApiOptions {
@@ -17,9 +18,6 @@ export interface OpenApiDocument {
   readonly [section: string]: unknown;
 }
 
-/** Where a local development server listens by default. */
-export const LOCAL_SERVER = 'http://127.0.0.1:8787';
-
 const DESCRIPTION = `Composed lending-market data for leveraged yield positions, and unsigned transactions for them.
 
 Numbers are composed from warm caches. While a source fails, the last good value is served with its visible age. An unknown value is absent, never zero.
@@ -27,6 +25,8 @@ Numbers are composed from warm caches. While a source fails, the last good value
 **Limits.** Every client has a budget of cost points per minute (key, else address); \`RateLimit-Policy\` and \`RateLimit\` have its state, 429 carries \`Retry-After\`. A public read costs 1 point (chart and candles 5), a partner or ops request 10.
 
 **Additions.** Answers are open: a later version of this interface may add fields, rows and error details, and clients ignore those that they do not know. Request bodies are closed: an unknown field is refused, because the caller expects an effect of it.
+
+**Samples.** Each operation has its first example as code (\`x-code-samples\`) for a local development server and its sample keys: replace both.
 
 **Errors.** One envelope with a stable \`code\`, the \`details\` of that code, and the \`correlationId\` of the header \`x-correlation-id\`.`;
 

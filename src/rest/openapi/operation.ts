@@ -5,13 +5,16 @@ import { errorEnvelopeOf } from '../schemas/errors.ts';
 import type { AnyRoute, RouteExample } from '../types.ts';
 import { ERROR_MEANINGS, errorsByStatus } from './errors.ts';
 import type { JsonSchema, SchemaCollector } from './json-schema.ts';
+import { samplesOf } from './samples.ts';
 
 type OpenApiObject = Record<string, unknown>;
 
 /** Describe one row as an OpenAPI operation. */
 export function operationOf(route: AnyRoute, schemas: SchemaCollector): OpenApiObject {
+  const operationId = `${route.operation.charAt(0).toLowerCase()}${route.operation.slice(1)}`;
+  const [example = { summary: '' }] = route.examples;
   return {
-    operationId: `${route.operation.charAt(0).toLowerCase()}${route.operation.slice(1)}`,
+    operationId,
     tags: [route.surface],
     summary: route.summary,
     description: route.description,
@@ -37,6 +40,7 @@ export function operationOf(route: AnyRoute, schemas: SchemaCollector): OpenApiO
       }),
       ...Object.fromEntries([...errorsByStatus(route)].map(([status, codes]) => [status, errorOf(codes, schemas)])),
     },
+    'x-code-samples': samplesOf({ ...route, operationId, example }),
   };
 }
 

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { healthBody, readyBody } from '../schemas/status.ts';
 import type { SchemaCollector } from './json-schema.ts';
 import { errorOf, headerRefs } from './operation.ts';
+import { samplesOf } from './samples.ts';
 
 /** Describe the status pages, which are outside of the route table: they need no key, budget or facts. */
 export function statusPaths(schemas: SchemaCollector): Record<string, unknown> {
@@ -10,6 +11,8 @@ export function statusPaths(schemas: SchemaCollector): Record<string, unknown> {
     headers: headerRefs('x-correlation-id'),
     content: { 'application/json': { schema: schemas.convert(schema, 'output') } },
   });
+  const samples = (operationId: string) =>
+    samplesOf({ operationId, method: 'GET', path: `/${operationId}`, surface: 'Status', example: { summary: '' } });
   return {
     '/health': {
       get: {
@@ -24,6 +27,7 @@ export function statusPaths(schemas: SchemaCollector): Record<string, unknown> {
           304: { description: 'Not changed since the `ETag` that was sent.', headers: headerRefs('x-correlation-id') },
           429: errorOf(['rate_limited'], schemas),
         },
+        'x-code-samples': samples('health'),
       },
     },
     '/ready': {
@@ -37,6 +41,7 @@ export function statusPaths(schemas: SchemaCollector): Record<string, unknown> {
           200: answer('Required data is loaded.', readyBody),
           503: answer('Warming up, stopping, or required data is far past its budget.', readyBody),
         },
+        'x-code-samples': samples('ready'),
       },
     },
   };

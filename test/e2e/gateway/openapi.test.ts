@@ -1,9 +1,14 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { collectionFiles } from '../../../scripts/collection/files.ts';
 import { createOpenApi } from '../../../src/rest/openapi/document.ts';
 import { createRoutes } from '../../../src/rest/routes/index.ts';
 import { INTERFACE_VERSION } from '../../../src/rest/types.ts';
+import { collectionRequests } from '../../support/bruno.ts';
 import { conformanceTo, type DocumentedOperation, examplesOf } from '../../support/openapi.ts';
 import { requestsFor } from '../../support/requests.ts';
+import { runSamples } from '../../support/samples.ts';
 import { type Answer, OPS, startService, type TestService } from '../../support/service.ts';
 
 const document = createOpenApi({
@@ -45,6 +50,42 @@ describe('examples', () => {
     const answer = await send(url, { ...init, headers: { ...init.headers, ...OPS } });
     expect(violation(operation, answer)).toBeNull();
     expect([answer.status, answer.body.error]).toEqual([200, undefined]);
+  });
+});
+
+describe('code samples', () => {
+  test.each(['Shell', 'TypeScript', 'Python'] as const)(
+    'default: the %s sample of every operation runs and gets a documented answer',
+    async (lang) => {
+      const answers = await runSamples(lang, operations, service.url);
+      const headers = new Headers({ 'content-type': 'application/json; charset=utf-8', 'x-correlation-id': lang });
+      for (const [operation, body] of answers) {
+        const answer = { status: 200, headers, body, text: JSON.stringify(body) };
+        expect([operation.path, violation(operation, answer)]).toEqual([operation.path, null]);
+      }
+    },
+    60_000,
+  );
+});
+
+describe('the Bruno collection', () => {
+  test('default: equals the generated one (npm run collection writes it)', () => {
+    const files = collectionFiles(JSON.parse(readFileSync('openapi.json', 'utf8')));
+    expect(
+      readdirSync('collection', { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.includes('.'))
+        .sort(),
+    ).toEqual([...files.keys()].sort());
+    for (const [path, text] of files) expect(readFileSync(join('collection', path), 'utf8')).toBe(text);
+  });
+
+  test('default: every request gets the status that it asserts', async () => {
+    const requests = collectionRequests(service.url);
+    expect(requests.length).toBeGreaterThanOrEqual(operations.length);
+    for (const { file, url, init, status } of requests) {
+      const response = await fetch(url, init);
+      expect([file, response.status, await response.text()]).toEqual([file, status, expect.stringMatching(/^\{/)]);
+    }
   });
 });
 

@@ -1,0 +1,134 @@
+import { withoutUndefined } from '../../shared/without-undefined.ts';
+import type { RestSurface, RouteExample } from '../types.ts';
+
+/** Where a local development server listens by default. */
+export const LOCAL_SERVER = 'http://127.0.0.1:8787';
+
+/** Keys of a local development server by surface. */
+const LOCAL_KEYS: Readonly<Partial<Record<RestSurface, string>>> = { Partner: 'local-partner', Ops: 'local-ops' };
+
+export interface CodeSample {
+  readonly lang: 'Shell' | 'TypeScript' | 'Python';
+  readonly label: string;
+  readonly source: string;
+}
+
+/** A documented request. */
+export interface SampledRow {
+  readonly operationId: string;
+  readonly method: 'GET' | 'POST';
+  /** Path template. */
+  readonly path: string;
+  readonly surface: RestSurface;
+  readonly example: RouteExample;
+}
+
+/** The code that sends a documented example to a local development server: with curl, with the client package, in Python. */
+export function samplesOf(row: SampledRow): readonly CodeSample[] {
+  return [
+    { lang: 'Shell', label: 'curl', source: shellSample(row) },
+    { lang: 'TypeScript', label: '@spiral-gateway/client', source: typeScriptSample(row) },
+    { lang: 'Python', label: 'urllib', source: pythonSample(row) },
+  ];
+}
+
+function addressOf({ path, example: { params = {}, query } }: SampledRow): string {
+  const place = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(params[name] ?? ''));
+  return `${LOCAL_SERVER}${place}${query === undefined ? '' : `?${new URLSearchParams(query)}`}`;
+}
+
+function shellSample(row: SampledRow): string {
+  const key = LOCAL_KEYS[row.surface];
+  const { body } = row.example;
+  const parts = [
+    `curl -s '${addressOf(row)}'`,
+    key && `-H 'authorization: Bearer ${key}'`,
+    body && `-H 'content-type: application/json' \\\n  -d '${JSON.stringify(body)}'`,
+  ];
+  return `${parts.filter(Boolean).join(' \\\n  ')}\n`;
+}
+
+function typeScriptSample({ operationId, surface, example }: SampledRow): string {
+  const key = LOCAL_KEYS[surface];
+  const options = key === undefined ? '' : `, apiKey: '${key}'`;
+  const { body, params, query } = example;
+  const input =
+    body ?? (params === undefined && query === undefined ? undefined : { ...params, ...typed(query ?? {}) });
+  return [
+    "import { createClient } from '@spiral-gateway/client';",
+    '',
+    `const client = createClient({ baseUrl: '${LOCAL_SERVER}'${options} });`,
+    `const answer = await client.${operationId}(${input === undefined ? '' : literal(input, TYPESCRIPT)});`,
+    'console.log(answer);',
+    '',
+  ].join('\n');
+}
+
+function pythonSample(row: SampledRow): string {
+  const key = LOCAL_KEYS[row.surface];
+  const { body } = row.example;
+  const headers = withoutUndefined({
+    authorization: key && `Bearer ${key}`,
+    'content-type': body === undefined ? undefined : 'application/json',
+  });
+  const parts = [
+    `    "${addressOf(row)}",`,
+    body && `    data=json.dumps(${indented(literal(body, PYTHON))}).encode(),`,
+    Object.keys(headers).length > 0 && `    headers=${indented(literal(headers, PYTHON))},`,
+  ].filter(Boolean);
+  const request =
+    parts.length === 1 ? [`request = Request("${addressOf(row)}")`] : ['request = Request(', ...parts, ')'];
+  return [
+    'import json',
+    'from urllib.request import Request, urlopen',
+    '',
+    ...request,
+    'with urlopen(request) as response:',
+    '    answer = json.load(response)',
+    'print(answer)',
+    '',
+  ].join('\n');
+}
+
+/** The integers of a query as numbers, as the client takes them. */
+function typed(query: Readonly<Record<string, string>>): Readonly<Record<string, string | number>> {
+  return Object.fromEntries(
+    Object.entries(query).map(([name, value]) => [name, /^\d{1,9}$/.test(value) ? Number(value) : value]),
+  );
+}
+
+interface Syntax {
+  readonly indent: string;
+  readonly name: (name: string) => string;
+  readonly value: (value: unknown) => string;
+}
+
+const TYPESCRIPT: Syntax = {
+  indent: '  ',
+  name: (name) => (/^[A-Za-z_]\w*$/.test(name) ? name : quoted(name)),
+  value: (value) => (typeof value === 'string' ? quoted(value) : JSON.stringify(value)),
+};
+const PYTHON: Syntax = {
+  indent: '    ',
+  name: (name) => JSON.stringify(name),
+  value: (value) =>
+    value === true ? 'True' : value === false ? 'False' : value === null ? 'None' : JSON.stringify(value),
+};
+
+function quoted(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}
+
+/** A JSON value as a literal, one field a line. */
+function literal(value: unknown, syntax: Syntax): string {
+  if (Array.isArray(value)) return `[${value.map((item) => literal(item, syntax)).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return syntax.value(value);
+  const fields = Object.entries(value).map(
+    ([name, field]) => `${syntax.indent}${syntax.name(name)}: ${literal(field, syntax)},`,
+  );
+  return fields.length === 0 ? '{}' : `{\n${fields.join('\n')}\n}`;
+}
+
+function indented(text: string): string {
+  return text.replaceAll('\n', '\n    ');
+}
