@@ -5,6 +5,7 @@ import { isOperatorApproved, isVenueAllowed, venuesOf } from '../../src/domain/d
 import { deploymentStates } from '../../src/domain/deployment/states.ts';
 import type { ContractDeployment, MarketSupport, TokenContract } from '../../src/domain/deployment/types.ts';
 import { type ChainFacts, DEPLOYMENT_KEY } from '../../src/domain/facts.ts';
+import type { Address } from '../../src/shared/ids.ts';
 import { CONTRACT, chainOf, completeFacts, marketOf, withItem } from './world.ts';
 
 const chain = chainOf(1);
@@ -90,6 +91,11 @@ describe('agreementOf', () => {
 
   test('behavior: reports and does not use a router without code or of another deployment', () => {
     const { flashLeverageRouter, publicAllocator } = chain.contracts;
+    const names = (address: Address) =>
+      found(withContract({ code: [{ address, hasCode: false }] })).map(({ name }) => name);
+    expect([names(flashLeverageRouter), names(chain.contracts.flashLeverage), names(OTHER)]).toEqual([
+      ...[['flashLeverageRouter'], ['flashLeverage'], ['swap router']],
+    ]);
     const approved = [{ address: flashLeverageRouter, isAllowed: true }];
     const linked = withContract({
       operators: approved,

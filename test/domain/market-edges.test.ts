@@ -287,6 +287,22 @@ describe('a vault', () => {
     expect([equityVault?.yieldLegApyPct, defaultLeverage.leverageApyPct]).toEqual(['9.00', '2.50']);
     expect(inputFreshness.incentives).toBeDefined();
   });
+
+  test('behavior: waits for each of its markets that is not composed', () => {
+    const without = (...ids: readonly string[]) => {
+      const given = ids.reduce((sum, id) => withItem(sum, 'lendingState', id, {}), complete);
+      return composeChain(robinhood, given, PARAMS).excluded.find(({ marketId }) => marketId === vault.id);
+    };
+    const waiting = (...groups: readonly string[]) => ({
+      ...{ marketId: vault.id, symbol: vault.stock.displaySymbol },
+      waitingFor: groups.map((group) => ({ group, reason: 'not_composed' })),
+    });
+    const [stock, leg] = [vault.stockMarket.id, vault.yieldMarket.id];
+    expect(without(stock)).toEqual(waiting('stockMarket'));
+    expect(without(leg)).toEqual(waiting('yieldMarket'));
+    expect(without(stock, leg)).toEqual(waiting('stockMarket', 'yieldMarket'));
+    expect(without()).toBeUndefined();
+  });
 });
 
 function none() {
