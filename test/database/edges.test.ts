@@ -1,4 +1,3 @@
-import { createServer, type Server, type Socket } from 'node:net';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase, type Database } from '../../src/database/client.ts';
@@ -6,7 +5,6 @@ import { createDatabaseWatch } from '../../src/database/connection/watch.ts';
 import { createDriftHistoryRepository } from '../../src/database/drift-history.ts';
 import { createKeyRepository, LAST_USED_RESOLUTION_MS } from '../../src/database/keys.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
-import { migrations } from '../../src/database/migrations/index.ts';
 import { createRecordedRateRepository } from '../../src/database/recorded-rates.ts';
 import { createReplicaReads, lagOf } from '../../src/database/replica.ts';
 import { createSampleRepository, SAMPLE_RETENTION_DAYS } from '../../src/database/samples.ts';
@@ -18,7 +16,7 @@ import { MAX_AHEAD_MS } from '../../src/shared/observed.ts';
 import { captureLogs } from '../support/log-capture.ts';
 import { createTestDatabase, type TestDatabase } from '../support/process/postgres.ts';
 
-/* Repositories exactly at their limits of time, and a client before a server that is silent. */
+/* Repositories exactly at their limits of time. */
 
 const DAY_MS = 86_400_000;
 const T = Date.UTC(2026, 5, 10, 12);
@@ -51,96 +49,12 @@ afterAll(async () => {
   await database.drop();
 });
 
-describe('a client', () => {
-  test('behavior: leaves statements alone on a connection that keeps its limits itself', async () => {
-    const { rows } = await sql<{ alone: boolean; limit: string }>`
-      select now() = statement_timestamp() as alone, current_setting('statement_timeout') as limit`.execute(db);
-    expect(rows).toEqual([{ alone: true, limit: '10s' }]);
-  });
-
-  test('behavior: tells the watch that it was given', async () => {
-    const watch = createDatabaseWatch(silentLogger, clock);
-    const away = createDatabase(
-      { url: 'postgres://a:b@127.0.0.1:1/c', poolSize: 1, statementTimeoutMs: 1_000 },
-      { clock, watch },
-    );
-    await expect(sql`select 1`.execute(away)).rejects.toMatchObject({ problem: 'unreachable' });
-    await away.destroy();
-    expect(watch.status()).toEqual({ problem: 'unreachable', sinceMs: T });
-  });
-
-  test('behavior: a server that was silent is asked again by a probe, which every other failure ends', async () => {
-    const sockets = new Set<Socket>();
-    let isSilent = true;
-    const server: Server = createServer((socket) => {
-      sockets.add(socket.on('error', () => {}));
-      if (!isSilent) socket.destroy();
-    });
-    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-    const { port } = server.address() as { port: number };
-    const config = {
-      url: `postgres://a:b@127.0.0.1:${port}/c`,
-      poolSize: 1,
-      statementTimeoutMs: 50,
-      connectTimeoutMs: 50,
-    };
-    const client = createDatabase(config, { clock });
-    const problem = () =>
-      sql`select 1`.execute(client).then(
-        () => 'answered',
-        (error: { problem?: string }) => error.problem,
-      );
-    try {
-      expect([await problem(), sockets.size]).toEqual(['silent', 1]);
-      expect([await problem(), sockets.size]).toEqual(['silent', 1]);
-      clock.nowMs += 2_000;
-      // The probe alone connects, and waits in vain.
-      expect([await problem(), sockets.size]).toEqual(['silent', 2]);
-      clock.nowMs += 2_000;
-      isSilent = false;
-      expect([await problem(), sockets.size]).toEqual(['unreachable', 4]);
-    } finally {
-      await client.destroy();
-      for (const socket of sockets) socket.destroy();
-      await new Promise((closed) => server.close(closed));
-    }
-  });
-});
-
-test('migrateDatabase: a process that only waited for another one has applied nothing, and says nothing', async () => {
-  const fresh = await createTestDatabase();
-  const holder = createDatabase({ url: fresh.url, poolSize: 2, statementTimeoutMs: 60_000 });
-  const { take, logger } = captureLogs();
-  try {
-    let runs: Promise<readonly (readonly string[])[]> | undefined;
-    await holder.transaction().execute(async (transaction) => {
-      await sql`select pg_advisory_xact_lock(7164300113)`.execute(transaction);
-      runs = Promise.all([1, 2].map(() => migrateDatabase(fresh.url, { logger })));
-      runs.catch(() => {});
-      // Both have read what is pending, and wait for the lock.
-      await expect
-        .poll(
-          async () =>
-            (await sql`select from pg_locks where locktype = 'advisory' and not granted`.execute(holder)).rows.length,
-        )
-        .toBe(2);
-    });
-    const names = migrations.map(({ name }) => name);
-    expect((await runs)?.toSorted((a, b) => a.length - b.length)).toEqual([[], names]);
-    expect(take().filter((line) => line.includes('database migrated'))).toHaveLength(1);
-  } finally {
-    await holder.destroy();
-    await fresh.drop();
-  }
-});
-
 describe('the history of drift', () => {
   const history = () => createDriftHistoryRepository(db, clock);
-  const drift = (positionIndex = 0) =>
-    ({
-      ...{ wallet: WALLET, positionIndex, kind: 'no_db_row', severity: 'high', marketId: MARKET },
-      vaultId: null,
-    }) as const;
+  const drift = (positionIndex = 0) => ({
+    ...({ wallet: WALLET, positionIndex, kind: 'no_db_row', severity: 'high', marketId: MARKET } as const),
+    vaultId: null,
+  });
   const record = (atMs: number, ...found: ReturnType<typeof drift>[]) =>
     history().record({ chainId: 1, atMs, found, wallets: { except: [] } });
   const key = driftKey(drift());
@@ -249,8 +163,10 @@ describe('times of samples', () => {
 
   test('behavior: rates that providers do not keep are removed after 400 days, all of them counted', async () => {
     const rates = createRecordedRateRepository(db, clock);
-    const campaign = (id: string, endsAtMs: number) =>
-      ({ ...{ id, side: 'borrow', symbol: 'X' }, startsAtMs: 0, endsAtMs, steps: [] }) as const;
+    const campaign = (id: string, endsAtMs: number) => ({
+      ...({ id, side: 'borrow', symbol: 'X', startsAtMs: 0 } as const),
+      ...{ endsAtMs, steps: [] },
+    });
     const limit = T - SAMPLE_RETENTION_DAYS * DAY_MS;
     await rates.recordCampaigns(
       1,
@@ -286,8 +202,12 @@ describe('times of samples', () => {
     expect(await lag()).toBeNull();
     await createSampleRepository(db, clock).recordSamples(1, [sample(T - 90_000)]);
     expect(await lag()).toBe(90);
-    clock.nowMs += 3_600_000;
-    // Older ones than the hour before the permitted lag are not looked at.
+    // Hours from before the hour of the permitted lag are not looked at.
+    await db.deleteFrom('rate_samples').execute();
+    await createSampleRepository(db, clock).recordSamples(1, [sample(T)]);
+    clock.nowMs = T + 60_000 + 3_600_000;
+    expect(await lag()).toBe(3_660);
+    clock.nowMs += 1;
     expect(await lag()).toBeNull();
   });
 
@@ -305,6 +225,34 @@ describe('times of samples', () => {
     );
     expect([await read(), status().problem]).toEqual(isUsed ? ['replica', null] : ['primary', 'late']);
   });
+});
+
+test('behavior: a replica with another schema is named once, until it answers', async () => {
+  await createSampleRepository(db, clock).recordSamples(1, [
+    {
+      ...{ marketId: MARKET, atMs: T, borrowApy: d(0), utilization: d(0) },
+      ...{ supplyAssets: 0n, borrowAssets: 0n, liquidityAssets: 0n },
+    },
+  ]);
+  const { take, logger } = captureLogs();
+  const watch = createDatabaseWatch(silentLogger, clock);
+  const { prefer, status } = createReplicaReads({ replica: db, watch, clock, logger, maxLagSec: 60 });
+  let isOther = true;
+  const read = prefer(
+    async () => {
+      if (isOther) throw Object.assign(new Error('no such table'), { code: '42P01' });
+      return 'replica';
+    },
+    async () => 'primary',
+  );
+  for (const atMs of [T, T + 5_000]) {
+    clock.nowMs = atMs;
+    expect([await read(), status()]).toEqual(['primary', { problem: 'other_schema', sinceMs: T }]);
+  }
+  expect(take()).toEqual(['warn read replica is not used: it has another schema {}']);
+  isOther = false;
+  clock.nowMs += 5_000;
+  expect([await read(), status()]).toEqual(['replica', { problem: null, sinceMs: null }]);
 });
 
 describe('keys', () => {

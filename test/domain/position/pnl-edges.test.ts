@@ -8,7 +8,7 @@ import { valueHolding } from '../../../src/domain/position/valuation.ts';
 import { Decimal } from '../../../src/shared/decimal.ts';
 import { completeFacts, DAY, marketOf, withItem } from '../world.ts';
 import { portfolioOf, rowOf } from './portfolio-world.ts';
-import { BLOCK, composedMarket, composedOf, ethereum, held, holdings } from './position-world.ts';
+import { BLOCK, composedMarket, composedOf, ethereum, held } from './position-world.ts';
 
 /** Positions, vaults and their results exactly at a limit, and a unit beside it. */
 
