@@ -6,6 +6,7 @@ import { erc20Abi } from '../src/abi/erc20.ts';
 import { flashLeverageAbi, userProxyAbi } from '../src/abi/flash-leverage.ts';
 import { flashLeverageRouterAbi } from '../src/abi/flash-leverage-router.ts';
 import { morphoBlueAbi } from '../src/abi/morpho-blue.ts';
+import { writeChains } from './client-chains.ts';
 
 interface ClientAbi {
   /** Of the module, without its extension. */
@@ -56,4 +57,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const folder = new URL('../packages/client/src/abi/generated/', import.meta.url);
   mkdirSync(folder, { recursive: true });
   for (const abi of CLIENT_ABIS) writeFileSync(new URL(`${abi.file}.ts`, folder), renderAbi(abi));
+  writeChains();
 }

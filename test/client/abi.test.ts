@@ -3,6 +3,8 @@ import { toEventSelector, toFunctionSelector } from 'viem';
 import { describe, expect, it } from 'vitest';
 import * as clientAbis from '../../packages/client/src/abi/index.ts';
 import { CLIENT_ABIS, renderAbi } from '../../scripts/client-abi.ts';
+import { renderChains } from '../../scripts/client-chains.ts';
+import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 
 const FOLDER = 'packages/client/src/abi/generated';
 
@@ -25,5 +27,12 @@ describe('ABIs of the client package', () => {
     expect(toEventSelector(repaid)).toBe(
       toEventSelector('event Repay(bytes32 indexed, address indexed, address indexed, uint256, uint256)'),
     );
+  });
+});
+
+describe('trusted chains of the client package', () => {
+  it('default: are those of the catalog', () => {
+    const { chains } = createCatalog(curatedChains);
+    expect(readFileSync('packages/client/src/verify/generated/chains.ts', 'utf8')).toBe(renderChains(chains));
   });
 });

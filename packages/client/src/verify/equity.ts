@@ -1,0 +1,189 @@
+import { equityRouterAbi } from '../abi/index.ts';
+import { proveApprovals, takeApprovals } from './approvals.ts';
+import { proveWhileAuthorized } from './authorization.ts';
+import { methodsOf } from './calldata.ts';
+import { VerificationError } from './errors.ts';
+import { proveLoan } from './loan.ts';
+import { proveDeleverage } from './manage.ts';
+import {
+  collateralFor,
+  depositFeeOf,
+  less,
+  loanValue,
+  lossOf,
+  ltvPct,
+  more,
+  READING_TOLERANCE,
+  wadOf,
+} from './numbers.ts';
+import { amountOf, differs, type Proof, requireSameAddress, requireSameNumber, shown, takeDecoded } from './proof.ts';
+import { proveSwap } from './swaps.ts';
+import { trustedMarketOf, trustedVaultOf } from './trusted.ts';
+import type { DepositIntent, ExitIntent, TrustedMarket } from './types.ts';
+
+const ENTRY = methodsOf(equityRouterAbi, ['equityEntry']);
+const EXIT = methodsOf(equityRouterAbi, ['equityExit']);
+/** Vaults trade tokens with less depth: a request without slippage has 1 %. */
+const VAULT_SLIPPAGE = 0.01;
+/** Below the liquidation LTV, at the least; the contract's own buffer is further below. WAD. */
+const SAFE_BUFFER = 75n * 10n ** 14n;
+/** How far the LTV of a yield leg may end below that: the largest buffer of a published contract. WAD. */
+const LARGEST_BUFFER = 25n * 10n ** 15n;
+
+interface Vault {
+  readonly router: `0x${string}`;
+  readonly stock: TrustedMarket;
+  readonly yieldMarket: TrustedMarket;
+}
+
+/** @throws VerificationError */
+export function proveDeposit(proof: Proof, intent: DepositIntent): void {
+  const vault = vaultOf(proof, intent.vaultId);
+  const { loanToken: token } = vault.stock;
+  const approvals = takeApprovals(proof);
+  proveWhileAuthorized(proof, vault.router, () => {
+    const { index, decoded } = takeDecoded(proof, vault.router, 'the equity router', ENTRY);
+    const [params] = decoded.args;
+    const text = (units: bigint) => amountOf(proof, token, units).text;
+    requireSameAddress(index, 'token', 'it deposits the token', params.depositToken, token);
+    requireSameNumber(index, 'amount', 'it deposits', params.amountIn, intent.amount, text);
+    requireSameAddress(index, 'market', 'its stock market is', params.stockMarketId, vault.stock.id);
+    requireSameAddress(index, 'market', 'its yield market is', params.leverageParams.marketId, vault.yieldMarket.id);
+    // The router puts what the swap gave in its place.
+    requireSameNumber(index, 'amount', 'its amountCollateral is', params.leverageParams.amountCollateral, 0n);
+    proveLegs(proof, { index, places: decoded.places, params }, intent, vault);
+    const allowance = { token, spender: vault.router, amount: intent.amount, callIndex: index };
+    proveApprovals(proof, approvals, allowance);
+  });
+  proof.spends.push(amountOf(proof, token, intent.amount));
+}
+
+function proveLegs(
+  proof: Proof,
+  {
+    index,
+    places,
+    params,
+  }: {
+    readonly index: number;
+    readonly places: Parameters<typeof proveSwap>[1]['places'];
+    readonly params: {
+      readonly stockSwapData: Parameters<typeof proveSwap>[1]['swapData'];
+      readonly stockMinOut: bigint;
+      readonly stockBorrowAmount: bigint;
+      readonly yieldSwapData: Parameters<typeof proveSwap>[1]['swapData'];
+      readonly yieldMinOut: bigint;
+      readonly leverageParams: {
+        readonly amountFlashLoan: bigint;
+        readonly swapData: Parameters<typeof proveSwap>[1]['swapData'];
+        readonly minTokenOut: bigint;
+      };
+    };
+  },
+  intent: DepositIntent,
+  { stock, yieldMarket }: Vault,
+): void {
+  const { state, amount } = intent;
+  const loss = lossOf(intent, VAULT_SLIPPAGE);
+  const { stockMinOut, stockBorrowAmount, yieldMinOut, leverageParams } = params;
+  const { amountFlashLoan, minTokenOut } = leverageParams;
+  const at = { index, places, loss };
+  const toYield = { ...at, tokenOut: yieldMarket.collateralToken };
+  proveSwap(proof, {
+    ...{ ...at, path: 'params.stockSwapData.extCalldata', swapData: params.stockSwapData, partial: 'returned' },
+    ...{ tokenOut: stock.collateralToken, minimum: stockMinOut, reference: collateralFor(amount, state.stock.price) },
+  });
+  proveStockBorrow(proof, index, intent, stock, stockMinOut, stockBorrowAmount);
+  proveSwap(proof, {
+    ...{ ...toYield, path: 'params.yieldSwapData.extCalldata', swapData: params.yieldSwapData, partial: 'returned' },
+    ...{ minimum: yieldMinOut, reference: collateralFor(stockBorrowAmount, state.yield.price) },
+  });
+  const target =
+    intent.yieldLtv === undefined ? BigInt(yieldMarket.lltv) - SAFE_BUFFER : wadOf(intent.yieldLtv, 'yieldLtv', 16);
+  const fee = depositFeeOf(yieldMarket, state.yield.depositFee);
+  const value = loanValue(collateralFor(stockBorrowAmount, state.yield.price), state.yield.price);
+  const yieldAtLeast = loanValue(less(yieldMinOut, fee), state.yield.price);
+  proveLoan(proof, {
+    ...{ index, token: yieldMarket.loanToken, amount: amountFlashLoan, target, debt: 0n, loss, value },
+    valueAtLeast: yieldAtLeast,
+    ...(intent.yieldLtv === undefined ? { lowestTarget: target - LARGEST_BUFFER } : NO_LOWER),
+  });
+  proveSwap(proof, {
+    ...{ ...toYield, path: 'params.leverageParams.swapData.extCalldata', swapData: leverageParams.swapData },
+    ...{ partial: 'reverts', minimum: minTokenOut, reference: collateralFor(amountFlashLoan, state.yield.price) },
+  });
+  const held = less(yieldMinOut, fee) + minTokenOut;
+  const collateralAtLeast = amountOf(proof, yieldMarket.collateralToken, held);
+  const debtAtMost = amountOf(proof, yieldMarket.loanToken, amountFlashLoan);
+  const ltvAtMostPct = ltvPct(amountFlashLoan, loanValue(held, state.yield.price));
+  proof.position = { collateralAtLeast, debtAtMost, ltvAtMostPct };
+  proof.sentences.push(
+    `Deposits ${amountOf(proof, stock.loanToken, amount).text} into a vault of ${shown(proof.owner)}: it buys at least ${amountOf(proof, stock.collateralToken, stockMinOut).text} as the wallet's own collateral, borrows ${amountOf(proof, stock.loanToken, stockBorrowAmount).text} against it, and opens a position with it that borrows ${debtAtMost.text} and holds at least ${collateralAtLeast.text}, an LTV of at most ${ltvAtMostPct} %.`,
+  );
+}
+
+const NO_LOWER = {};
+
+/** The stock's loan is sized on the least stock that the swap may give. */
+function proveStockBorrow(
+  proof: Proof,
+  index: number,
+  { stockLtv, state }: DepositIntent,
+  { loanToken }: TrustedMarket,
+  stock: bigint,
+  borrowed: bigint,
+): void {
+  const sized = (loanValue(stock, state.stock.price) * wadOf(stockLtv, 'stockLtv', 16)) / 10n ** 18n;
+  const [most, least] = [more(sized, READING_TOLERANCE), less(sized, READING_TOLERANCE)];
+  if (borrowed <= most && borrowed >= least) return;
+  const text = (units: bigint) => amountOf(proof, loanToken, units).text;
+  throw differs(index, 'loan', 'it borrows', text(borrowed), `${text(sized)} against the stock`);
+}
+
+/** @throws VerificationError */
+export function proveExit(proof: Proof, intent: ExitIntent): void {
+  const { router, stock, yieldMarket } = vaultOf(proof, intent.vaultId);
+  const ids = new Set(intent.positionIds);
+  for (const closed of closedFirst(proof, ids)) {
+    const reading = intent.state.loops[closed];
+    if (!reading) throw new VerificationError('intent', `state.loops of the intent lacks position ${closed}.`);
+    proveDeleverage(proof, yieldMarket, intent, closed, reading, undefined, VAULT_SLIPPAGE);
+  }
+  proveWhileAuthorized(proof, router, () => {
+    const { index, decoded } = takeDecoded(proof, router, 'the equity router', EXIT);
+    const [{ stockMarketId, stockSwapData, minLoanOut }] = decoded.args;
+    const { price, collateral, debt } = intent.state.stock;
+    requireSameAddress(index, 'market', 'its stock market is', stockMarketId, stock.id);
+    proveSwap(proof, {
+      ...{ index, places: decoded.places, path: 'params.stockSwapData.extCalldata', swapData: stockSwapData },
+      ...{ partial: 'returned', tokenOut: stock.loanToken, minimum: minLoanOut },
+      ...{ reference: loanValue(collateral, price), loss: lossOf(intent, VAULT_SLIPPAGE) },
+    });
+    const received = amountOf(proof, stock.loanToken, minLoanOut > debt ? minLoanOut - debt : 0n);
+    if (received.amount > 0n) proof.receives.push(received);
+    proof.sentences.push(
+      `Sells the whole stock leg of ${shown(proof.owner)} for at least ${amountOf(proof, stock.loanToken, minLoanOut).text}, repays its debt out of it and pays out the rest, at least ${received.text}.`,
+    );
+    proof.assumptions.push(
+      `The stock leg holds ${amountOf(proof, stock.collateralToken, collateral).text} and owes ${amountOf(proof, stock.loanToken, debt).text} when it is sent.`,
+    );
+  });
+}
+
+/** Read which position each call closes, in their order: every one of the intent once. @throws VerificationError */
+function closedFirst({ left }: Proof, ids: Set<number>): readonly number[] {
+  return left.slice(0, ids.size).map(({ index, data }) => {
+    const id = Number(BigInt(`0x${data.slice(10, 74) || '0'}`));
+    if (ids.delete(id)) return id;
+    const missing = [...ids].join(', ');
+    throw differs(index, 'position', 'it acts on position', String(id), `closing ${missing}`);
+  });
+}
+
+function vaultOf(proof: Proof, vaultId: string): Vault {
+  proof.assumptions.push('The equity router does what its interface says. Its code is not published.');
+  const { vault, router } = trustedVaultOf(proof.chain, vaultId);
+  const [stock, yieldMarket] = [vault.stockMarketId, vault.yieldMarketId].map((id) => trustedMarketOf(proof.chain, id));
+  if (!stock || !yieldMarket) throw new VerificationError('market', `The markets of ${vaultId} are not trusted.`);
+  return { router, stock, yieldMarket };
+}

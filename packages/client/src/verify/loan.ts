@@ -1,0 +1,51 @@
+import { VerificationError } from './errors.ts';
+import { less, more, READING_TOLERANCE, WAD } from './numbers.ts';
+import { amountOf, type Proof } from './proof.ts';
+
+interface LoanCheck {
+  readonly index: number;
+  readonly token: string;
+  readonly amount: bigint;
+  /** LTV, WAD. */
+  readonly target: bigint;
+  /** The lowest that it may end at, where the target is a limit; absent = the target itself. */
+  readonly lowestTarget?: bigint | undefined;
+  /** Of the collateral that is there without the loan: by the reference, and at the least. Loan base units. */
+  readonly value: bigint;
+  readonly valueAtLeast: bigint;
+  readonly debt: bigint;
+  /** Of the loan's swap, WAD. */
+  readonly loss: bigint;
+}
+
+/**
+ * Prove that a flash loan is that of the target: with it the LTV is at most the target when the swap loses nothing, and the
+ * loan is at least the one that reaches it when everything loses as much as is allowed. @throws VerificationError
+ */
+export function proveLoan(proof: Proof, check: LoanCheck): void {
+  const { index, token, amount, target, lowestTarget = target, value, valueAtLeast, debt, loss } = check;
+  const sized = (ltv: bigint, worth: bigint, owed: bigint, returned: bigint) => {
+    const room = (ltv * worth) / WAD - owed;
+    return room <= 0n ? 0n : (room * WAD) / (WAD - (ltv * returned) / WAD);
+  };
+  const most = more(
+    sized(target, more(value, READING_TOLERANCE), less(debt, READING_TOLERANCE), WAD),
+    READING_TOLERANCE,
+  );
+  const least = sized(lowestTarget, less(valueAtLeast, READING_TOLERANCE), more(debt, READING_TOLERANCE), WAD - loss);
+  const text = (units: bigint) => amountOf(proof, token, units).text;
+  if (amount > most || amount === 0n) {
+    throw new VerificationError(
+      'loan',
+      `it borrows ${text(amount)}, and the target needs at most ${text(most)}.`,
+      index,
+    );
+  }
+  if (amount < less(least, READING_TOLERANCE)) {
+    throw new VerificationError(
+      'loan',
+      `it borrows ${text(amount)}, and the target needs at least ${text(least)}.`,
+      index,
+    );
+  }
+}

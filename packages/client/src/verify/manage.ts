@@ -1,0 +1,284 @@
+import { maxUint256 } from 'viem';
+import { flashLeverageAbi, flashLeverageRouterAbi } from '../abi/index.ts';
+import { proveApprovals, takeApprovals } from './approvals.ts';
+import { decodeExactly, methodsOf } from './calldata.ts';
+import { proveLoan } from './loan.ts';
+import { collateralFor, depositFeeOf, less, loanValue, lossOf, ltvPct, targetLtv, yieldFeeOf } from './numbers.ts';
+import { addressOf } from './plan.ts';
+import {
+  amountOf,
+  differs,
+  isNative,
+  type Proof,
+  requireSameAddress,
+  requireSameNumber,
+  requireValue,
+  shown,
+  takeCall,
+  takeDecoded,
+} from './proof.ts';
+import { proveSwap } from './swaps.ts';
+import { trustedMarketOf } from './trusted.ts';
+import type {
+  AddIntent,
+  BorrowIntent,
+  CloseIntent,
+  IncreaseIntent,
+  PositionReading,
+  RemoveIntent,
+  RepayIntent,
+  SwapLimits,
+  TrustedMarket,
+} from './types.ts';
+
+const INCREASE = methodsOf(flashLeverageAbi, ['increaseLeverage']);
+const DELEVERAGE = methodsOf(flashLeverageAbi, ['deleverage']);
+const SUPPLY = methodsOf(flashLeverageAbi, ['supplyCollateral']);
+const WITHDRAW = methodsOf(flashLeverageAbi, ['withdrawCollateral']);
+const REPAY = methodsOf(flashLeverageAbi, ['repay']);
+const BORROW = methodsOf(flashLeverageAbi, ['borrow']);
+const SWAP_AND_SUPPLY = methodsOf(flashLeverageRouterAbi, ['swapAndSupplyCollateral']);
+const SWAP_AND_REPAY = methodsOf(flashLeverageRouterAbi, ['swapAndRepay']);
+
+/** @throws VerificationError */
+export function proveIncrease(proof: Proof, intent: IncreaseIntent): void {
+  const market = managed(proof, intent);
+  const { index, decoded } = takeDecoded(proof, proof.chain.contracts.flashLeverage, 'FlashLeverage', INCREASE);
+  const [positionId, amount, swapData, minimum] = decoded.args;
+  const { price, collateral, debt } = intent.state;
+  const loss = lossOf(intent);
+  requirePosition(index, positionId, intent);
+  const value = loanValue(collateral, price);
+  const target = targetLtv(intent);
+  proveLoan(proof, { index, token: market.loanToken, amount, target, value, valueAtLeast: value, debt, loss });
+  proveSwap(proof, {
+    ...{ index, places: decoded.places, path: 'swapData.extCalldata', swapData, partial: 'reverts' },
+    ...{ tokenOut: market.collateralToken, minimum, reference: collateralFor(amount, price), loss },
+  });
+  const held = collateral + minimum;
+  const collateralAtLeast = amountOf(proof, market.collateralToken, held);
+  const debtAtMost = amountOf(proof, market.loanToken, debt + amount);
+  const ltvAtMostPct = ltvPct(debt + amount, loanValue(held, price));
+  proof.position = { collateralAtLeast, debtAtMost, ltvAtMostPct };
+  proof.sentences.push(
+    `Raises the leverage of position ${intent.positionId}: it borrows ${amountOf(proof, market.loanToken, amount).text} more for at least ${amountOf(proof, market.collateralToken, minimum).text}, an LTV of at most ${ltvAtMostPct} %.`,
+  );
+}
+
+/** @throws VerificationError */
+export function proveAdd(proof: Proof, intent: AddIntent): void {
+  const market = managed(proof, intent);
+  const { collateralToken } = market;
+  const { contracts } = proof.chain;
+  const payToken = addressOf(intent.pay.token, 'pay.token');
+  const fee = depositFeeOf(market, intent.state?.depositFee);
+  const approvals = takeApprovals(proof);
+  if (payToken === collateralToken.toLowerCase()) {
+    const { index, decoded } = takeDecoded(proof, contracts.flashLeverage, 'FlashLeverage', SUPPLY);
+    const [user, positionId, amount] = decoded.args;
+    requireOwn(proof, index, user, positionId, intent);
+    requirePaid(proof, index, payToken, amount, intent.pay.amount);
+    proveApprovals(proof, approvals, { token: payToken, spender: contracts.flashLeverage, amount, callIndex: index });
+    spend(proof, payToken, amount);
+    addedSentence(proof, intent, market, less(amount, fee));
+    return;
+  }
+  const call = takeCall(proof, contracts.flashLeverageRouter, 'FlashLeverageRouter');
+  const { args, places } = decodeExactly(SWAP_AND_SUPPLY, call.data, call.index);
+  const minimum = provePaidSwap(proof, { ...call, args, places, approvals }, intent, market, collateralToken);
+  addedSentence(proof, intent, market, less(minimum, fee));
+}
+
+/** @throws VerificationError */
+export function proveRemove(proof: Proof, intent: RemoveIntent): void {
+  const market = managed(proof, intent);
+  const { index, decoded } = takeDecoded(proof, proof.chain.contracts.flashLeverage, 'FlashLeverage', WITHDRAW);
+  const [positionId, amount] = decoded.args;
+  requirePosition(index, positionId, intent);
+  const text = (units: bigint) => amountOf(proof, market.collateralToken, units).text;
+  requireSameNumber(index, 'amount', 'it takes out', amount, intent.amount, text);
+  const least = less(amount, yieldFeeOf(market, intent.state?.yieldFee));
+  proof.receives.push(amountOf(proof, market.collateralToken, least));
+  proof.sentences.push(`Takes ${text(amount)} out of position ${intent.positionId}, to its owner.`);
+}
+
+/** @throws VerificationError */
+export function proveBorrow(proof: Proof, intent: BorrowIntent): void {
+  const market = managed(proof, intent);
+  const { index, decoded } = takeDecoded(proof, proof.chain.contracts.flashLeverage, 'FlashLeverage', BORROW);
+  const [positionId, amount] = decoded.args;
+  requirePosition(index, positionId, intent);
+  const text = (units: bigint) => amountOf(proof, market.loanToken, units).text;
+  requireSameNumber(index, 'amount', 'it borrows', amount, intent.amount, text);
+  proof.receives.push(amountOf(proof, market.loanToken, amount));
+  proof.sentences.push(`Borrows ${text(amount)} against position ${intent.positionId}, to its owner.`);
+}
+
+/** @throws VerificationError */
+export function proveRepay(proof: Proof, intent: RepayIntent): void {
+  const market = managed(proof, intent);
+  const { loanToken } = market;
+  const { contracts } = proof.chain;
+  const payToken = addressOf(intent.pay.token, 'pay.token');
+  const shares = intent.full === true ? maxUint256 : 0n;
+  const sharesText = (value: bigint) => (value === maxUint256 ? 'the whole debt' : `${value} shares`);
+  const approvals = takeApprovals(proof);
+  const fee = depositFeeOf(market, intent.state?.depositFee);
+  const sentence = (atLeast: bigint) =>
+    intent.full === true
+      ? `Repays the whole debt of position ${intent.positionId}; the rest comes back.`
+      : `Repays at least ${amountOf(proof, loanToken, less(atLeast, fee)).text} of the debt of position ${intent.positionId}, or all of it where less is owed.`;
+  if (payToken === loanToken.toLowerCase()) {
+    const { index, decoded } = takeDecoded(proof, contracts.flashLeverage, 'FlashLeverage', REPAY);
+    const [user, positionId, amount, borrowShares] = decoded.args;
+    requireOwn(proof, index, user, positionId, intent);
+    requireSameNumber(index, 'amount', 'it repays', borrowShares, shares, sharesText);
+    requirePaid(proof, index, payToken, amount, intent.pay.amount, intent.full);
+    proveApprovals(proof, approvals, { token: payToken, spender: contracts.flashLeverage, amount, callIndex: index });
+    spend(proof, payToken, amount);
+    proof.sentences.push(sentence(amount));
+    return;
+  }
+  const call = takeCall(proof, contracts.flashLeverageRouter, 'FlashLeverageRouter');
+  const { args, places } = decodeExactly(SWAP_AND_REPAY, call.data, call.index);
+  requireSameNumber(call.index, 'amount', 'it repays', args[7], shares, sharesText);
+  proof.sentences.push(sentence(provePaidSwap(proof, { ...call, args, places, approvals }, intent, market, loanToken)));
+}
+
+/** @throws VerificationError */
+export function proveClose(proof: Proof, intent: CloseIntent): void {
+  const market = managed(proof, intent);
+  proveDeleverage(proof, market, intent, intent.positionId, intent.state, intent.amount);
+}
+
+/**
+ * Prove the sale of a position's collateral, all of it or an amount. @throws VerificationError
+ */
+export function proveDeleverage(
+  proof: Proof,
+  market: TrustedMarket,
+  limits: SwapLimits,
+  id: number,
+  { price, collateral, debt, basis = 0n, yieldFee }: PositionReading,
+  amount?: bigint,
+  defaultSlippage?: number,
+): void {
+  const { index, decoded } = takeDecoded(proof, proof.chain.contracts.flashLeverage, 'FlashLeverage', DELEVERAGE);
+  const [positionId, sold, swapData, minimum] = decoded.args;
+  requireSameNumber(index, 'position', 'it acts on position', positionId, BigInt(id));
+  const text = (units: bigint) => amountOf(proof, market.collateralToken, units).text;
+  const soldText = (units: bigint) => (units === 0n ? 'all collateral' : text(units));
+  requireSameNumber(index, 'amount', 'it sells', sold, amount ?? 0n, soldText);
+  const input = amount ?? collateral;
+  proveSwap(proof, {
+    ...{ index, places: decoded.places, path: 'swapData.extCalldata', swapData, partial: 'reverts' },
+    ...{
+      tokenOut: market.loanToken,
+      minimum,
+      reference: loanValue(input, price),
+      loss: lossOf(limits, defaultSlippage),
+    },
+  });
+  const share = (whole: bigint) => (collateral === 0n ? 0n : (whole * input + collateral - 1n) / collateral);
+  const rest = minimum > share(debt) ? minimum - share(debt) : 0n;
+  const profit = rest > share(basis) ? rest - share(basis) : 0n;
+  const least = rest - (profit - less(profit, yieldFeeOf(market, yieldFee)));
+  const received = amountOf(proof, market.loanToken, least);
+  if (least > 0n) proof.receives.push(received);
+  proof.sentences.push(
+    `${amount === undefined ? 'Closes' : `Sells ${text(amount)} of`} position ${id} for at least ${amountOf(proof, market.loanToken, minimum).text}, repays ${amount === undefined ? 'its debt' : 'the same share of its debt'} out of it and pays out the rest, at least ${received.text}.`,
+  );
+  proof.assumptions.push(
+    `Position ${id} holds ${text(collateral)} and owes ${amountOf(proof, market.loanToken, debt).text} when it is sent.`,
+  );
+  if (amount !== undefined) {
+    proof.assumptions.push(
+      'A part of the collateral repays the same share of the debt. The deployed contract does not publish this rule: simulate a partial close.',
+    );
+  }
+}
+
+interface PaidCall {
+  readonly index: number;
+  readonly value: bigint;
+  readonly to: `0x${string}`;
+  readonly data: string;
+  readonly approvals: ReturnType<typeof takeApprovals>;
+  readonly places: Parameters<typeof proveSwap>[1]['places'];
+  readonly args: readonly [
+    user: `0x${string}`,
+    positionId: bigint,
+    marketId: string,
+    tokenIn: `0x${string}`,
+    amountIn: bigint,
+    swapData: { readonly extRouter: string; readonly extCalldata: string },
+    minTokenOut: bigint,
+    ...unknown[],
+  ];
+}
+
+/** Prove a payment that the router swaps into a token of the position. Returns the least that it gives. */
+function provePaidSwap(
+  proof: Proof,
+  { args, places, approvals, ...call }: PaidCall,
+  intent: AddIntent | RepayIntent,
+  market: TrustedMarket,
+  tokenOut: string,
+): bigint {
+  const [user, positionId, marketId, tokenIn, amountIn, swapData, minimum] = args;
+  const { index } = call;
+  const { pay } = intent;
+  requireOwn(proof, index, user, positionId, intent);
+  requireSameAddress(index, 'market', 'it acts on the market', marketId, market.id);
+  requireSameAddress(index, 'token', 'it is paid with', tokenIn, pay.token);
+  const isFull = intent.action === 'repay' && intent.full;
+  requirePaid(proof, index, tokenIn, amountIn, pay.amount, isFull);
+  requireValue(call, isNative(tokenIn) ? amountIn : 0n, proof.chain);
+  // A full repayment may take less than the most that may be spent.
+  const reference = pay.worth === undefined || pay.amount === 0n ? undefined : (pay.worth * amountIn) / pay.amount;
+  proveSwap(proof, {
+    ...{ index, places, path: 'swapData.extCalldata', swapData, partial: 'returned' },
+    ...{ tokenOut, minimum, reference, loss: lossOf(intent) },
+  });
+  const spender = proof.chain.contracts.flashLeverageRouter;
+  proveApprovals(proof, approvals, { token: tokenIn, spender, amount: amountIn, callIndex: index });
+  spend(proof, tokenIn, amountIn);
+  return minimum;
+}
+
+function requirePaid(proof: Proof, index: number, token: string, paid: bigint, asked: bigint, atMost?: boolean): void {
+  const text = (units: bigint) => amountOf(proof, token, units).text;
+  if (atMost ? paid <= asked && paid > 0n : paid === asked) return;
+  throw differs(index, 'amount', 'it pays', text(paid), `${atMost ? 'at most ' : ''}${text(asked)}`);
+}
+
+function spend(proof: Proof, token: string, amount: bigint): void {
+  proof.spends.push(amountOf(proof, token, amount));
+}
+
+function addedSentence(proof: Proof, { positionId }: AddIntent, { collateralToken }: TrustedMarket, added: bigint) {
+  const text = amountOf(proof, collateralToken, added).text;
+  proof.sentences.push(`Adds at least ${text} of collateral to position ${positionId}.`);
+}
+
+/** The market of a position does not stand in most of its calls. */
+function managed(proof: Proof, intent: { readonly marketId: string; readonly positionId: number }): TrustedMarket {
+  const market = trustedMarketOf(proof.chain, intent.marketId);
+  proof.assumptions.push(`Position ${intent.positionId} of ${shown(proof.owner)} is on the market ${market.id}.`);
+  return market;
+}
+
+function requirePosition(index: number, actual: bigint, { positionId }: { readonly positionId: number }): void {
+  requireSameNumber(index, 'position', 'it acts on position', actual, BigInt(positionId));
+}
+
+function requireOwn(
+  proof: Proof,
+  index: number,
+  user: string,
+  positionId: bigint,
+  intent: { readonly positionId: number },
+): void {
+  requireSameAddress(index, 'owner', 'it acts for', user, proof.owner);
+  requirePosition(index, positionId, intent);
+}

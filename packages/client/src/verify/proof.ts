@@ -1,0 +1,130 @@
+import type { Abi } from 'viem';
+import { type Address, formatUnits, getAddress, zeroAddress } from 'viem';
+import { decodeExactly, type ExactCall, type Methods } from './calldata.ts';
+import { type RefusalCode, VerificationError } from './errors.ts';
+import type { ReadCall } from './plan.ts';
+import type { Authorization, OpaqueBytes, TrustedChain, Verified, VerifiedAmount } from './types.ts';
+
+/** What has been proven of a plan so far. */
+export interface Proof {
+  readonly chain: TrustedChain;
+  /** Lower case. */
+  readonly owner: Address;
+  /** Calls that were not proven yet, in order. */
+  readonly left: ReadCall[];
+  readonly sentences: string[];
+  readonly spends: VerifiedAmount[];
+  readonly receives: VerifiedAmount[];
+  readonly authorizes: Authorization[];
+  readonly opaque: OpaqueBytes[];
+  readonly assumptions: string[];
+  position?: Verified['position'];
+}
+
+export function startProof(chain: TrustedChain, owner: Address, calls: readonly ReadCall[]): Proof {
+  return {
+    ...{ chain, owner, left: [...calls], sentences: [], spends: [], receives: [] },
+    ...{ authorizes: [], opaque: [], assumptions: [] },
+  };
+}
+
+/** Take the next call, which has to go to a certain contract. @throws VerificationError */
+export function takeCall(proof: Proof, to: Address, name: string): ReadCall {
+  const call = proof.left.shift();
+  if (!call) throw new VerificationError('shape', `The plan ends before its call of ${name}.`);
+  if (call.to === to.toLowerCase()) return call;
+  throw differs(call.index, 'target', 'it goes to', call.to, `${name} at ${shown(to)}`);
+}
+
+/** Take the next call and decode it as one of the methods of a contract; it sends no value. @throws VerificationError */
+export function takeDecoded<A extends Abi, N extends string>(
+  proof: Proof,
+  to: Address,
+  name: string,
+  methods: Methods<A, N>,
+): ReadCall & { readonly decoded: ExactCall<A, N> } {
+  const call = takeCall(proof, to, name);
+  requireValue(call, 0n, proof.chain);
+  return { ...call, decoded: decodeExactly(methods, call.data, call.index) };
+}
+
+/** @throws VerificationError for another value in wei */
+export function requireValue({ index, value }: ReadCall, expected: bigint, { nativeSymbol }: TrustedChain): void {
+  if (value === expected) return;
+  const text = (wei: bigint) => `${formatUnits(wei, 18)} ${nativeSymbol}`;
+  throw differs(index, 'value', 'it sends', text(value), text(expected));
+}
+
+/** @throws VerificationError where calls are left that nothing asked for */
+export function requireNoMore({ left: [call] }: Proof): void {
+  if (!call) return;
+  throw new VerificationError('shape', `nothing was asked that needs it. It goes to ${shown(call.to)}.`, call.index);
+}
+
+/** @throws VerificationError naming both */
+export function requireSameAddress(
+  index: number,
+  code: RefusalCode,
+  what: string,
+  actual: string,
+  asked: string,
+): void {
+  if (actual.toLowerCase() !== asked.toLowerCase()) throw differs(index, code, what, actual, asked);
+}
+
+/** @throws VerificationError naming both */
+export function requireSameNumber(
+  index: number,
+  code: RefusalCode,
+  what: string,
+  actual: bigint,
+  asked: bigint,
+  text: (value: bigint) => string = String,
+): void {
+  if (actual !== asked) throw differs(index, code, what, text(actual), text(asked));
+}
+
+/** Addresses are given as they are: their checksum is computed for a message only. */
+export function differs(index: number, code: RefusalCode, what: string, actual: string, asked: string) {
+  const text = (value: string) => (/^0x[0-9a-fA-F]{40}$/.test(value) ? shown(value) : value);
+  return new VerificationError(code, `${what} ${text(actual)}, and ${text(asked)} was asked for.`, index);
+}
+
+/** An amount in the words of the trusted tokens; of an unlisted one in base units. */
+export function amountOf({ chain }: Proof, token: string, amount: bigint): VerifiedAmount {
+  const known = chain.tokens.find(({ address }) => address.toLowerCase() === token.toLowerCase());
+  const text = known
+    ? `${formatUnits(amount, known.decimals)} ${known.symbol}`
+    : `${amount} base units of the token ${shown(token)}`;
+  return { token: shown(token), amount, text };
+}
+
+export const isNative = (token: string): boolean => token === zeroAddress;
+
+/** The checksummed address. */
+export const shown = (address: string): Address => getAddress(address);
+
+/** Close the report. */
+export function concluded(proof: Proof): Omit<Verified, 'action' | 'chainId' | 'calls'> {
+  const { owner, sentences, spends, receives, authorizes, opaque, assumptions, position } = proof;
+  const list = (amounts: readonly VerifiedAmount[]) => amounts.map(({ text }) => text).join(' and ');
+  const bounds = [
+    spends.length === 0 ? 'It spends nothing of the wallet.' : `It spends at most ${list(spends)}.`,
+    receives.length === 0 ? undefined : `The wallet receives at least ${list(receives)}.`,
+    authorizes.length === 0 ? 'It authorizes nobody.' : undefined,
+    authorizes.some(({ until }) => until)
+      ? 'The rights that it gives end with those calls, if all of them are sent.'
+      : undefined,
+    `It acts for ${shown(owner)} only.`,
+  ];
+  return {
+    owner: shown(owner),
+    sentences: [...sentences, ...bounds.filter((text) => text !== undefined)],
+    spendsAtMost: spends,
+    receivesAtLeast: receives,
+    ...(position === undefined ? NOTHING : { position }),
+    ...{ authorizes, opaque, assumptions },
+  };
+}
+
+const NOTHING = {};

@@ -1,0 +1,66 @@
+import type { Places } from './calldata.ts';
+import { VerificationError } from './errors.ts';
+import { less, more } from './numbers.ts';
+import { amountOf, type Proof, shown } from './proof.ts';
+
+/** A swap inside a call, and what its reference says about it. */
+export interface SwapCheck {
+  readonly index: number;
+  readonly swapData: { readonly extRouter: string; readonly extCalldata: string };
+  /** Of the call, and the path of `extCalldata` in it. */
+  readonly places: Places;
+  readonly path: string;
+  readonly tokenOut: string;
+  readonly minimum: bigint;
+  /** The value of the input in base units of the output, by the caller's readings. */
+  readonly reference: bigint | undefined;
+  /** The most that may be lost of it, WAD. */
+  readonly loss: bigint;
+  /** What happens to an input that the router leaves. */
+  readonly partial: 'reverts' | 'returned';
+}
+
+/**
+ * Prove that a swap goes to a trusted router, and that the least output that its contract enforces is near the reference: not
+ * below it by more than the loss that is allowed, and not above it by more, where the readings cannot be those of the plan.
+ * @throws VerificationError
+ */
+export function proveSwap(proof: Proof, swap: SwapCheck): void {
+  const { index, swapData, places, path, tokenOut, minimum, reference, loss, partial } = swap;
+  const router = swapData.extRouter.toLowerCase();
+  if (!proof.chain.swapRouters.some((trusted) => trusted.toLowerCase() === router)) {
+    const message = `it swaps at ${shown(router)}, which is none of the trusted swap routers of chain ${proof.chain.chainId}.`;
+    throw new VerificationError('router', message, index);
+  }
+  requireNear(proof, swap, tokenOut, minimum, reference, loss);
+  const place = places[path];
+  if (!place) throw new VerificationError('encoding', `${path} was not found.`, index);
+  const rest = partial === 'reverts' ? 'it reverts if a part is left' : 'a part that is left is returned';
+  const because = `The contract allows ${shown(router)} the input of this swap and nothing else, ${rest}, and it reverts below ${amountOf(proof, tokenOut, minimum).text}.`;
+  proof.opaque.push({ callIndex: index, ...place, what: 'swap', because });
+}
+
+function requireNear(
+  proof: Proof,
+  { index }: SwapCheck,
+  tokenOut: string,
+  minimum: bigint,
+  reference: bigint | undefined,
+  loss: bigint,
+): void {
+  if (reference === undefined) {
+    const message =
+      'The payment is swapped: give what it is worth (pay.worth), so that the least output can be judged.';
+    throw new VerificationError('intent', message);
+  }
+  const least = less(reference, loss);
+  const text = (units: bigint) => amountOf(proof, tokenOut, units).text;
+  if (minimum < least || minimum === 0n) {
+    const message = `its swap may give as little as ${text(minimum)}, and at least ${text(least)} was asked for.`;
+    throw new VerificationError('minimum', message, index);
+  }
+  if (minimum > more(reference, loss)) {
+    const message = `its swap demands ${text(minimum)} of something that is worth ${text(reference)} by your readings: they are not those of the plan, or it would revert.`;
+    throw new VerificationError('minimum', message, index);
+  }
+}

@@ -1,0 +1,290 @@
+import type { Address, Hex } from 'viem';
+
+/** One call as the service returns it. `value` is wei; absent = none. */
+export interface PlannedCall {
+  readonly to: string;
+  readonly data: string;
+  readonly value?: string | number | bigint | undefined;
+}
+
+/**
+ * The part of a built plan that is verified: every call, and nothing of its `meta`. A plan has `tx` with its `approvals`, or
+ * `calls`. `sendCalls` has to say the same once more.
+ */
+export interface VerifiablePlan {
+  readonly chainId: number;
+  readonly approvals?: readonly PlannedCall[] | undefined;
+  readonly tx?: PlannedCall | undefined;
+  readonly calls?: readonly PlannedCall[] | undefined;
+  readonly sendCalls?: unknown;
+}
+
+/** What is true on a chain whatever a plan says. Take it from `trustedChains`, or from your own source. */
+export interface TrustedChain {
+  readonly chainId: number;
+  readonly nativeSymbol: string;
+  readonly contracts: {
+    readonly morphoBlue: Address;
+    readonly flashLeverage: Address;
+    readonly flashLeverageRouter: Address;
+    readonly equityRouter?: Address | undefined;
+  };
+  /** The contracts that a swap may be sent to. */
+  readonly swapRouters: readonly Address[];
+  readonly tokens: readonly TrustedToken[];
+  readonly markets: readonly TrustedMarket[];
+  readonly vaults: readonly TrustedVault[];
+}
+
+export interface TrustedToken {
+  readonly address: Address;
+  readonly symbol: string;
+  readonly decimals: number;
+}
+
+/** A Morpho Blue market; its id is the hash of the five parameters. */
+export interface TrustedMarket {
+  readonly id: Hex;
+  readonly loanToken: Address;
+  readonly collateralToken: Address;
+  readonly oracle: Address;
+  readonly irm: Address;
+  /** WAD. */
+  readonly lltv: string;
+  /** Whether the contract takes a yield fee (correlated) or a deposit fee. */
+  readonly correlated: boolean;
+}
+
+export interface TrustedVault {
+  readonly id: string;
+  readonly stockMarketId: Hex;
+  readonly yieldMarketId: Hex;
+}
+
+/** A ratio as a decimal number: 0.005 is half a percent. */
+export type Ratio = number | string;
+
+interface Asked {
+  readonly chainId: number;
+  /** The wallet that signs. */
+  readonly owner: string;
+}
+
+/** How much a swap may lose. */
+export interface SwapLimits {
+  /** Default 0.005, and 0.01 for vaults, as in a request to the service. */
+  readonly slippage?: Ratio | undefined;
+  /** The most that one swap may lose besides, of the value that it sells; default 0.01. */
+  readonly maxSwapLoss?: Ratio | undefined;
+}
+
+export interface Payment {
+  /** The zero address is the native token. */
+  readonly token: string;
+  /** Base units. */
+  readonly amount: bigint;
+  /**
+   * What it is worth in base units of the token that it is swapped into, by a source that you trust. Needed where the payment
+   * is swapped: the collateral of the position, or its loan token when debt is repaid.
+   */
+  readonly worth?: bigint | undefined;
+}
+
+/** Fees of the contract, WAD. What is left out counts as the most that the contract allows. */
+export interface ContractFees {
+  readonly depositFee?: bigint | undefined;
+  readonly yieldFee?: bigint | undefined;
+}
+
+/** The state of a market as you read it. */
+export interface MarketReading extends ContractFees {
+  /** `price()` of the market's oracle: loan base units per collateral base unit, scaled by 1e36. */
+  readonly price: bigint;
+}
+
+/** The state of a position as you read it, base units. */
+export interface PositionReading extends MarketReading {
+  readonly collateral: bigint;
+  /** With the interest until it is sent. */
+  readonly debt: bigint;
+  /** Deposit basis of the contract; absent = 0, the least favourable. */
+  readonly basis?: bigint | undefined;
+}
+
+/** Exactly one of both. */
+export interface Target {
+  readonly leverage?: Ratio | undefined;
+  /** Percent. */
+  readonly desiredLtv?: Ratio | undefined;
+}
+
+interface OfPosition extends Asked {
+  readonly marketId: string;
+  /** Index of the position on chain. */
+  readonly positionId: number;
+}
+
+export interface ReallocationLimits {
+  /** Vaults that you know as such. Nothing tells from the bytes of a call that an address is a vault. */
+  readonly vaults: readonly string[];
+  /** The most that all of them may charge, wei. */
+  readonly maxFee: bigint;
+}
+
+export interface OpenIntent extends Asked, SwapLimits, Target {
+  readonly action: 'open_leverage';
+  readonly marketId: string;
+  readonly pay: Payment;
+  /** Liquidity that may be moved into the market first; absent = none. */
+  readonly reallocation?: ReallocationLimits | undefined;
+  readonly state: MarketReading;
+}
+
+export interface IncreaseIntent extends OfPosition, SwapLimits, Target {
+  readonly action: 'increase_leverage';
+  readonly state: PositionReading;
+}
+
+export interface AddIntent extends OfPosition, SwapLimits {
+  readonly action: 'add_collateral';
+  readonly pay: Payment;
+  readonly state?: ContractFees | undefined;
+}
+
+export interface RemoveIntent extends OfPosition {
+  readonly action: 'remove_collateral';
+  /** Collateral, base units. */
+  readonly amount: bigint;
+  readonly state?: ContractFees | undefined;
+}
+
+export interface BorrowIntent extends OfPosition {
+  readonly action: 'borrow';
+  /** Loan tokens, base units. */
+  readonly amount: bigint;
+}
+
+export interface RepayIntent extends OfPosition, SwapLimits {
+  readonly action: 'repay';
+  /** With `full`, the amount is the most that may be spent; the rest comes back. */
+  readonly pay: Payment;
+  readonly full?: boolean | undefined;
+  readonly state?: ContractFees | undefined;
+}
+
+export interface CloseIntent extends OfPosition, SwapLimits {
+  readonly action: 'close';
+  /** Collateral to sell, base units; absent = all. */
+  readonly amount?: bigint | undefined;
+  readonly state: PositionReading;
+}
+
+export interface DepositIntent extends Asked, SwapLimits {
+  readonly action: 'equity_deposit';
+  readonly vaultId: string;
+  /** Deposit tokens, base units. */
+  readonly amount: bigint;
+  /** Of the stock leg, percent. */
+  readonly stockLtv: Ratio;
+  /** Of the yield leg, percent; absent = up to the liquidation LTV of its market less 0.75 points. */
+  readonly yieldLtv?: Ratio | undefined;
+  readonly state: { readonly stock: MarketReading; readonly yield: MarketReading };
+}
+
+export interface ExitIntent extends Asked, SwapLimits {
+  readonly action: 'equity_exit';
+  readonly vaultId: string;
+  /** The loops to close, in any order; none = the stock leg only. */
+  readonly positionIds: readonly number[];
+  readonly state: {
+    readonly stock: PositionReading;
+    /** By position id. */
+    readonly loops: Readonly<Record<number, PositionReading>>;
+  };
+}
+
+export interface RevokeIntent extends Asked {
+  readonly action: 'revoke_authorization';
+  /** The contract that may no longer act on the wallet's lending positions. */
+  readonly authorized: string;
+}
+
+export interface ManualExitIntent extends Asked {
+  readonly action: 'manual_exit';
+  readonly marketId: string;
+  /** The contract that holds the position, as you read it from FlashLeverage. */
+  readonly proxy: string;
+  readonly state: { readonly collateral: bigint; readonly borrowShares: bigint; readonly debt: bigint };
+}
+
+/** What the wallet's owner asked for. Amounts are base units. */
+export type Intent =
+  | OpenIntent
+  | IncreaseIntent
+  | AddIntent
+  | RemoveIntent
+  | BorrowIntent
+  | RepayIntent
+  | CloseIntent
+  | DepositIntent
+  | ExitIntent
+  | RevokeIntent
+  | ManualExitIntent;
+
+/** An amount of one token, base units. The zero address is the native token. */
+export interface VerifiedAmount {
+  readonly token: Address;
+  readonly amount: bigint;
+  /** "1000 sUSDe". */
+  readonly text: string;
+}
+
+/** A right that the plan gives, and when it ends. */
+export type Authorization =
+  | {
+      readonly kind: 'allowance';
+      readonly spender: Address;
+      readonly amount: VerifiedAmount;
+      /** The call that takes exactly this amount; absent = the call takes the most of it, and the rest stays allowed. */
+      readonly until?: { readonly callIndex: number };
+    }
+  | {
+      readonly kind: 'morpho';
+      readonly authorized: Address;
+      /** The call that revokes it. */
+      readonly until: { readonly callIndex: number };
+    };
+
+/** Bytes that were not decoded, and why they can do no harm. */
+export interface OpaqueBytes {
+  readonly callIndex: number;
+  /** Offsets into the calldata, in bytes. */
+  readonly from: number;
+  readonly to: number;
+  readonly what: 'swap' | 'reallocation';
+  readonly because: string;
+}
+
+/** What a plan does, as proven from its bytes. */
+export interface Verified {
+  readonly action: Intent['action'];
+  readonly chainId: number;
+  readonly owner: Address;
+  /** What the calls do, in order, and the bounds of all together. */
+  readonly sentences: readonly string[];
+  readonly spendsAtMost: readonly VerifiedAmount[];
+  readonly receivesAtLeast: readonly VerifiedAmount[];
+  /** The position that is opened or grown, at the least outputs; absent where the calls do not bound it. */
+  readonly position?: {
+    readonly collateralAtLeast: VerifiedAmount;
+    readonly debtAtMost: VerifiedAmount;
+    /** Percent, at the price of `state`. */
+    readonly ltvAtMostPct: string;
+  };
+  readonly authorizes: readonly Authorization[];
+  /** Every contract that the wallet calls. */
+  readonly calls: readonly Address[];
+  readonly opaque: readonly OpaqueBytes[];
+  /** What the proof rests on besides the bytes. */
+  readonly assumptions: readonly string[];
+}
