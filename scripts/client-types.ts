@@ -1,6 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import openapiTS, { astToString } from 'openapi-typescript';
+import { type Abi, type AbiEvent, erc20Abi, toEventSelector } from 'viem';
+import { flashLeverageAbi } from '../src/abi/flash-leverage.ts';
+import { morphoBlueAbi } from '../src/abi/morpho-blue.ts';
 import { createCatalog, curatedChains } from '../src/catalog/index.ts';
 
 const root = new URL('../', import.meta.url);
@@ -48,6 +51,27 @@ function rowOf({ components }: Document, path: string, method: string, operation
   };
 }
 
+const eventsOf = (abi: Abi): AbiEvent[] => abi.filter((item) => item.type === 'event');
+const indexedOf = ({ inputs }: AbiEvent) => inputs.filter(({ indexed }) => indexed).map(({ name }) => name);
+
+/** The topics of the events that tell what a transaction did. */
+function eventTopics() {
+  const ofPositions = eventsOf(flashLeverageAbi).filter((event) => indexedOf(event).includes('positionId'));
+  const ofMorpho = eventsOf(morphoBlueAbi).filter((event) => indexedOf(event).includes('onBehalf'));
+  const transfer = eventsOf(erc20Abi).find(({ name }) => name === 'Transfer');
+  if (!transfer || ofMorpho.length === 0 || ofPositions.length === 0) throw new Error('an ABI lacks its events');
+  return {
+    transfer: toEventSelector(transfer),
+    flashLeverage: Object.fromEntries(ofPositions.map((event) => [event.name, toEventSelector(event)])),
+    morphoBlue: Object.fromEntries(
+      ofMorpho.map((event) => [
+        event.name,
+        { topic: toEventSelector(event), ownerAt: indexedOf(event).indexOf('onBehalf') + 1 },
+      ]),
+    ),
+  };
+}
+
 /** Write the types and the table of rows of the client package, from the interface document and the catalog. */
 async function generate(): Promise<void> {
   const document = JSON.parse(readFileSync(new URL('openapi.json', root), 'utf8')) as Document;
@@ -72,6 +96,10 @@ async function generate(): Promise<void> {
   writeFileSync(
     new URL('rows.ts', generated),
     `${NOTE}export const ROWS = ${JSON.stringify(Object.fromEntries(rows), null, 2)} as const;\n`,
+  );
+  writeFileSync(
+    new URL('events.ts', generated),
+    `${NOTE}export const EVENTS = ${JSON.stringify(eventTopics(), null, 2)} as const;\n`,
   );
   writeFileSync(
     new URL('contracts.ts', generated),

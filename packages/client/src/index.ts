@@ -1,5 +1,13 @@
 export { type Client, createClient, type Plan } from './client.ts';
 export * from './errors.ts';
+export type { Comparison, Difference } from './execute/compare.ts';
+export * from './execute/errors.ts';
+export { type Execution, execute } from './execute/execute.ts';
+export type { ExecuteOptions, Progress } from './execute/options.ts';
+export type { Outcome, PositionChange, TokenFlow } from './execute/outcome.ts';
+export type { Receipt } from './execute/receipts.ts';
+export { proposeToSafe } from './execute/safe.ts';
+export type { Eip1193Provider, ViemWallet, Wallet } from './execute/wallet.ts';
 /** All records of the interface document. */
 export type * as Records from './generated/openapi.ts';
 export type {
@@ -22,4 +30,11 @@ export type { LiveOptions, LiveState } from './live/follow.ts';
 export type { FreshnessChange, Live, StrategyChange, WalletChange } from './live/live.ts';
 export type { Page, PageMethods, Pages } from './pages.ts';
 export type { RowAnswer, RowInput, Rows } from './rows.ts';
+export {
+  MULTI_SEND_CALL_ONLY,
+  type SafeOptions,
+  type SafeTransaction,
+  safeTransaction,
+  type TransactionBuilderFile,
+} from './safe/safe.ts';
 export type { Wait } from './wait.ts';

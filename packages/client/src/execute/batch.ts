@@ -1,0 +1,63 @@
+import { isRecord } from '../json.ts';
+import { ReceiptTimeoutError, RejectedError, RevertedError, WalletError } from './errors.ts';
+import type { CheckedPlan } from './plan.ts';
+import type { ReceiptOptions } from './receipts.ts';
+import { hexOf, type Rpc } from './wallet.ts';
+
+/** Whether a wallet runs batches atomically on a chain (EIP-5792), by its own word. */
+export async function canBatch(wallet: Rpc, account: string, chainId: number): Promise<boolean> {
+  const hex = hexOf(BigInt(chainId));
+  const answer = await wallet.read('wallet_getCapabilities', [account, [hex]]).catch(() => undefined);
+  if (!isRecord(answer)) return false;
+  const ofChain = Object.entries(answer).find(
+    ([key]) => /^0x[0-9a-f]{1,12}$/i.test(key) && Number(key) === chainId,
+  )?.[1];
+  const atomic = isRecord(ofChain) ? ofChain.atomic : undefined;
+  return isRecord(atomic) && (atomic.status === 'supported' || atomic.status === 'ready');
+}
+
+/** Send all calls of a plan as one request. Gives the id of the batch. @throws RejectedError | WalletError */
+export async function sendBatch(wallet: Rpc, account: string, { chainId, calls }: CheckedPlan): Promise<string> {
+  const answer = await wallet.request('wallet_sendCalls', [
+    {
+      version: '2.0.0',
+      chainId: hexOf(BigInt(chainId)),
+      from: account,
+      atomicRequired: true,
+      calls: calls.map(({ to, data, value }) => (value === 0n ? { to, data } : { to, data, value: hexOf(value) })),
+    },
+  ]);
+  const id = isRecord(answer) ? answer.id : answer;
+  if (typeof id === 'string' && id !== '') return id;
+  throw new WalletError('The wallet took the batch and gave no id: look at the account before you go on.');
+}
+
+/**
+ * Wait until a batch is mined. Gives the hashes of its transactions.
+ *
+ * @throws RevertedError | ReceiptTimeoutError | WalletError
+ */
+export async function waitForBatch(
+  wallet: Rpc,
+  id: string,
+  { timeoutMs, pollMs, wait, signal }: ReceiptOptions,
+): Promise<readonly string[]> {
+  for (let waitedMs = 0; waitedMs <= timeoutMs; waitedMs += pollMs) {
+    const answer = await wallet.read('wallet_getCallsStatus', [id]).catch((error: unknown) => {
+      // A wallet that lost the batch would be asked for ever.
+      if (error instanceof RejectedError) throw error;
+      return undefined;
+    });
+    const { status, receipts, atomic } = isRecord(answer) ? answer : {};
+    const hashes = (Array.isArray(receipts) ? receipts : [])
+      .map((receipt) => (isRecord(receipt) ? receipt.transactionHash : undefined))
+      .filter((hash) => typeof hash === 'string');
+    if (typeof status === 'number' && status >= 200) {
+      if (status < 300 && atomic !== false) return hashes;
+      if (status >= 400 && status < 500) throw new WalletError(`The wallet did not send the batch ${id}.`);
+      throw new RevertedError(hashes.at(-1), status >= 600 || atomic === false);
+    }
+    await wait(pollMs, signal);
+  }
+  throw new ReceiptTimeoutError(id, timeoutMs);
+}

@@ -1,0 +1,88 @@
+import { ExpiredError, InsufficientBalanceError, NoCodeError, WalletError, WrongChainError } from './errors.ts';
+import type { CheckedPlan } from './plan.ts';
+import { approvedAmount, isPreparation } from './plan.ts';
+import type { Rpc } from './wallet.ts';
+
+const BALANCE_OF = '0x70a08231';
+
+/**
+ * Check that the wallet, and the node that is read, are on the chain of the plan.
+ *
+ * @throws WrongChainError, also for a wallet that contradicts itself
+ */
+export async function checkChain(chainId: number, wallet: Rpc, reader: Rpc): Promise<void> {
+  for (const rpc of new Set([wallet, reader])) {
+    const found = await rpc.readNumber('eth_chainId');
+    const who = rpc === wallet ? 'wallet' : 'reader';
+    if (found !== BigInt(chainId)) {
+      throw new WrongChainError(chainId, `The plan is for chain ${chainId}, and the ${who} is on chain ${found}.`);
+    }
+    // Not every wallet has this method; one that answers differently cannot be relied on.
+    const version = await rpc.read('net_version').catch(() => undefined);
+    if (version !== undefined && /^(0x)?[0-9a-f]+$/i.test(String(version)) && BigInt(String(version)) !== found) {
+      throw new WrongChainError(chainId, `The ${who} says chain ${found}, and its node says network ${version}.`);
+    }
+  }
+}
+
+/** @throws NoCodeError when an address that is called with data has no contract */
+export async function checkCode(calls: readonly { readonly to: string }[], reader: Rpc): Promise<void> {
+  for (const to of new Set(calls.map((call) => call.to))) {
+    const code = await reader.read('eth_getCode', [to, 'latest']);
+    if (typeof code !== 'string' || !/^0x([0-9a-fA-F]{2})*$/.test(code)) {
+      throw new WalletError(`The node gave no code for ${to}.`);
+    }
+    if (code === '0x') throw new NoCodeError(to);
+  }
+}
+
+/**
+ * Check that the account holds what the plan takes: its native value, and the amounts approved before its first other
+ * call. A repayment approves the interest of a minute beside the debt, so its tokens are left to the estimate of the call.
+ *
+ * @throws InsufficientBalanceError
+ */
+export async function checkBalances({ calls, action }: CheckedPlan, account: string, reader: Rpc): Promise<void> {
+  const value = calls.reduce((sum, call) => sum + call.value, 0n);
+  if (value > 0n) {
+    const available = await reader.readNumber('eth_getBalance', [account, 'latest']);
+    if (available < value) throw new InsufficientBalanceError(null, value, available);
+  }
+  if (action === 'repay') return;
+  const firstOther = calls.findIndex((call) => !isPreparation(call));
+  const needed = new Map<string, bigint>();
+  for (const call of calls.slice(0, Math.max(firstOther, 0))) {
+    const amount = approvedAmount(call) ?? 0n;
+    if (amount > (needed.get(call.to) ?? 0n)) needed.set(call.to, amount);
+  }
+  for (const [token, amount] of needed) {
+    const data = `${BALANCE_OF}${account.slice(2).toLowerCase().padStart(64, '0')}`;
+    const available = await reader.readNumber('eth_call', [{ to: token, data }, 'latest']);
+    if (available < amount) throw new InsufficientBalanceError(token, amount, available);
+  }
+}
+
+export interface Expiry {
+  /** Now, ms. */
+  readonly now: () => number;
+  /** Time that has to be left, ms. */
+  readonly minValidityMs: number;
+}
+
+/** Whether the quotes of a plan have lapsed, by this machine's clock or by that of the chain, whichever is later. */
+export async function isExpired(
+  { expiresAt }: CheckedPlan,
+  reader: Rpc,
+  { now, minValidityMs }: Expiry,
+): Promise<boolean> {
+  if (expiresAt === undefined) return false;
+  const block = await reader.read('eth_getBlockByNumber', ['latest', false]);
+  const time = typeof block === 'object' && block !== null && 'timestamp' in block ? String(block.timestamp) : '0x0';
+  const blockMs = /^0x[0-9a-f]{1,12}$/i.test(time) ? Number(time) * 1_000 : 0;
+  return Math.max(now(), blockMs) + minValidityMs >= Date.parse(expiresAt);
+}
+
+/** @throws ExpiredError */
+export function refuseExpired({ expiresAt = 'unknown' }: CheckedPlan): never {
+  throw new ExpiredError(expiresAt);
+}

@@ -1,0 +1,95 @@
+import { isRecord } from '../json.ts';
+import { InvalidPlanError } from './errors.ts';
+import { approvedAmount, type CheckedPlan } from './plan.ts';
+
+/** One figure of two plans in which the second one is worse for the wallet. */
+export interface Difference {
+  readonly what: string;
+  /** As the plans state it; absent from the plan = `undefined`. */
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+  /** Percent of the value before; `Infinity` = it cannot be compared. */
+  readonly worsePct: number;
+}
+
+export interface Comparison {
+  /** Empty = the new plan is as good or better. */
+  readonly worse: readonly Difference[];
+  /** The largest of `worse`, percent; 0 = none. */
+  readonly worsePct: number;
+}
+
+/** The stated results, of which more is better. The worst case includes the minimum output of every swap. */
+const RESULTS = ['worstCase.equity', 'worstCase.paidOut'];
+
+/**
+ * Compare a plan with the one that replaces it.
+ *
+ * @throws InvalidPlanError when the new one is for another chain, action or strategy
+ */
+export function comparePlans(before: CheckedPlan, after: CheckedPlan): Comparison {
+  for (const field of ['chainId', 'action', 'strategyId'] as const) {
+    if (before[field] !== after[field]) {
+      throw new InvalidPlanError(`The rebuilt plan has ${field} ${after[field]} in place of ${before[field]}.`);
+    }
+  }
+  const [old, now] = [resultsOf(before), resultsOf(after)];
+  const names = RESULTS.some((name) => old.has(name)) ? RESULTS.filter((name) => old.has(name)) : ['minTokenOut'];
+  const results = names.map((what) => lessIsWorse(what, old.get(what), now.get(what)));
+  const [oldCosts, costs] = [takenBy(before), takenBy(after)];
+  const taken = [...costs].map(([what, amount]) => moreIsWorse(what, oldCosts.get(what) ?? 0n, amount));
+  const worse = [...results, ...taken].filter((difference) => difference !== undefined);
+  return { worse, worsePct: Math.max(0, ...worse.map(({ worsePct }) => worsePct)) };
+}
+
+/** What a plan says about its result, by name. */
+function resultsOf({ source }: CheckedPlan): Map<string, string> {
+  const meta: unknown = source.meta;
+  if (!isRecord(meta)) return new Map();
+  const previews = [meta, meta.positionPreview, meta.preview].filter(isRecord);
+  const worstCase = previews.map((preview) => preview.worstCase).find(isRecord) ?? {};
+  const found = [
+    ...RESULTS.map((name) => [name, worstCase[name.split('.')[1] ?? '']]),
+    ['minTokenOut', meta.minTokenOut],
+  ];
+  return new Map(found.flatMap(([name, value]) => (typeof value === 'string' ? [[String(name), value]] : [])));
+}
+
+/** What a plan takes from the wallet: native value, and the approved amount of each token. */
+function takenBy({ calls }: CheckedPlan): Map<string, bigint> {
+  const taken = new Map<string, bigint>();
+  const add = (what: string, amount: bigint) => taken.set(what, (taken.get(what) ?? 0n) + amount);
+  for (const call of calls) {
+    if (call.value > 0n) add('value', call.value);
+    add(`approval of ${call.to.toLowerCase()}`, approvedAmount(call) ?? 0n);
+  }
+  return taken;
+}
+
+const DECIMAL = /^(-?)(\d{1,60})(?:\.(\d{1,40}))?$/;
+const PLACES = 40;
+
+function scaled(text: string | undefined): bigint | undefined {
+  const match = DECIMAL.exec(text ?? '');
+  if (!match) return undefined;
+  const [, sign, whole, fraction = ''] = match;
+  return BigInt(`${sign}${whole}${fraction.padEnd(PLACES, '0')}`);
+}
+
+function lessIsWorse(what: string, before: string | undefined, after: string | undefined): Difference | undefined {
+  const [old, now] = [scaled(before), scaled(after)];
+  // Neither plan states it, e.g. without a swap: nothing in it can have changed.
+  if (before === undefined && after === undefined) return undefined;
+  if (old === undefined || now === undefined) return { what, before, after, worsePct: Number.POSITIVE_INFINITY };
+  return now >= old ? undefined : { what, before, after, worsePct: percentOf(old - now, old) };
+}
+
+function moreIsWorse(what: string, before: bigint, after: bigint): Difference | undefined {
+  if (after <= before) return undefined;
+  return { what, before: String(before), after: String(after), worsePct: percentOf(after - before, before) };
+}
+
+/** To a millionth. */
+function percentOf(part: bigint, whole: bigint): number {
+  return whole <= 0n ? Number.POSITIVE_INFINITY : Number((part * 100_000_000n + whole - 1n) / whole) / 1_000_000;
+}

@@ -1,0 +1,136 @@
+import { ClientError } from '../errors.ts';
+
+/** The plan was not executed, or not as planned. `sent` has what was sent before. */
+export class ExecutionError extends ClientError {
+  /** Hashes of the transactions that were sent before the failure, oldest first. */
+  sent: readonly string[] = [];
+  /** Whether a manager authorization that this execution granted is revoked again; `undefined` = it granted none. */
+  isRevoked: boolean | undefined;
+}
+
+/** The plan is not one, or a rebuilt plan is for something else. `code` is `invalid_plan`. */
+export class InvalidPlanError extends ExecutionError {
+  constructor(message: string) {
+    super('invalid_plan', message);
+  }
+}
+
+/** The wallet is on another chain, or its answers about it contradict each other. `code` is `wrong_chain`. */
+export class WrongChainError extends ExecutionError {
+  readonly expected: number;
+
+  constructor(expected: number, message: string) {
+    super('wrong_chain', message);
+    this.expected = expected;
+  }
+}
+
+/** There is no contract at an address that the plan calls. `code` is `no_code`. */
+export class NoCodeError extends ExecutionError {
+  readonly address: string;
+
+  constructor(address: string) {
+    super('no_code', `No contract is at ${address} on the wallet's chain: its node may be on another network.`);
+    this.address = address;
+  }
+}
+
+/** The quotes of the plan have lapsed. `code` is `expired`. */
+export class ExpiredError extends ExecutionError {
+  constructor(expiresAt: string) {
+    super('expired', `The plan was valid until ${expiresAt}: build it again, and check the clock of this machine.`, {
+      retryable: true,
+    });
+  }
+}
+
+/** The account holds too little. `code` is `insufficient_balance`. */
+export class InsufficientBalanceError extends ExecutionError {
+  /** `null` = the native currency. */
+  readonly token: string | null;
+  /** Base units. */
+  readonly needed: bigint;
+  readonly available: bigint;
+
+  constructor(token: string | null, needed: bigint, available: bigint) {
+    const what = token === null ? 'of the native currency' : `of the token ${token}`;
+    super('insufficient_balance', `The account has ${available} base units ${what}, and the plan needs ${needed}.`);
+    this.token = token;
+    this.needed = needed;
+    this.available = available;
+  }
+}
+
+/** A rebuilt plan is worse than accepted; nothing of it was sent. `code` is `worse_plan`. */
+export class WorsePlanError<Comparison> extends ExecutionError {
+  readonly comparison: Comparison;
+
+  constructor(comparison: Comparison, message: string) {
+    super('worse_plan', message);
+    this.comparison = comparison;
+  }
+}
+
+/** The user refused in the wallet. `code` is `rejected`. */
+export class RejectedError extends ExecutionError {
+  constructor(cause: unknown) {
+    super('rejected', 'The user refused the request in the wallet.', { cause });
+  }
+}
+
+/** The wallet or its node failed, or gave an answer that cannot be. `code` is `wallet_failed`. */
+export class WalletError extends ExecutionError {
+  constructor(message: string, cause?: unknown) {
+    super('wallet_failed', message, { cause });
+  }
+}
+
+/** The next call would revert now; it was not sent. `code` is `would_revert`. */
+export class WouldRevertError extends ExecutionError {
+  constructor(to: string, cause: unknown) {
+    super('would_revert', `The call of ${to} would revert now, so it was not sent: build the plan again.`, { cause });
+  }
+}
+
+/** A transaction was mined and reverted. `code` is `reverted`. */
+export class RevertedError extends ExecutionError {
+  readonly hash: string | undefined;
+  /** Of a batch: whether a part of it took effect. */
+  readonly isPartial: boolean;
+
+  constructor(hash: string | undefined, isPartial = false) {
+    super(
+      'reverted',
+      `${hash ?? 'The batch'} reverted${isPartial ? ' in part: look at the wallet' : ': build it again'}.`,
+    );
+    this.hash = hash;
+    this.isPartial = isPartial;
+  }
+}
+
+/** Another transaction with the same nonce was mined. `code` is `replaced`. */
+export class ReplacedError extends ExecutionError {
+  readonly hash: string;
+  /** The transaction that was mined instead; `undefined` = not found. */
+  readonly replacement: string | undefined;
+
+  constructor(hash: string, replacement: string | undefined) {
+    super('replaced', `${hash} was replaced by ${replacement ?? 'another transaction'} of the same account.`);
+    this.hash = hash;
+    this.replacement = replacement;
+  }
+}
+
+/** No receipt came in time; the transaction may still be mined. `code` is `receipt_timeout`. */
+export class ReceiptTimeoutError extends ExecutionError {
+  /** Hash of the transaction, or id of the batch. */
+  readonly id: string;
+
+  constructor(id: string, timeoutMs: number) {
+    super(
+      'receipt_timeout',
+      `No receipt of ${id} within ${timeoutMs} ms. It may still be mined: look before you build again.`,
+    );
+    this.id = id;
+  }
+}

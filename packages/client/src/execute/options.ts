@@ -1,0 +1,72 @@
+import type { Plan } from '../client.ts';
+import { type Wait, wait } from '../wait.ts';
+import type { Comparison } from './compare.ts';
+import type { Eip1193Provider } from './wallet.ts';
+
+/** What happens during an execution, for a display. */
+export type Progress =
+  | { readonly kind: 'checked'; readonly account: string; readonly calls: number }
+  | { readonly kind: 'rebuilt'; readonly plan: Plan; readonly comparison: Comparison }
+  /** The wallet is about to be asked for call `index` of `total`, from 0. */
+  | { readonly kind: 'signing'; readonly index: number; readonly total: number; readonly to: string }
+  | { readonly kind: 'sent'; readonly hash: string; readonly index: number }
+  /** The user raised the fee: the same call has another hash. */
+  | { readonly kind: 'repriced'; readonly hash: string; readonly replacement: string }
+  | { readonly kind: 'mined'; readonly hash: string; readonly index: number }
+  | { readonly kind: 'batch_sent'; readonly id: string }
+  /** A call failed after a manager was authorized: the wallet is asked to revoke that. */
+  | { readonly kind: 'revoking' };
+
+export interface ExecuteOptions {
+  /** Account that signs; default: the account of the viem client, or the first one of the wallet. */
+  readonly account?: string | undefined;
+  /** `auto`: one batch where the wallet runs batches atomically (EIP-5792), else one transaction for each call. */
+  readonly mode?: 'auto' | 'batch' | 'transactions' | undefined;
+  /** A node of your own that is read instead of the wallet's; both have to be on the chain of the plan. */
+  readonly reader?: Eip1193Provider | undefined;
+  /** Build the plan again when it has expired, e.g. `client.rebuild`. Without it an expired plan is an error. */
+  readonly rebuild?: ((plan: Plan) => Promise<Plan>) | undefined;
+  /** Largest loss of a rebuilt plan against the one before that is accepted without asking, percent; default 0.1. */
+  readonly maxWorsePct?: number | undefined;
+  /** Decide on a rebuilt plan that is worse than `maxWorsePct`; default: refuse it. */
+  readonly acceptWorse?: ((comparison: Comparison, plan: Plan) => boolean | Promise<boolean>) | undefined;
+  /** Your own check of every plan before anything of it is sent; throw to refuse. */
+  readonly check?: ((plan: Plan, account: string) => void | Promise<void>) | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** Stops before the next request to the wallet; a sent transaction is not taken back. */
+  readonly signal?: AbortSignal | undefined;
+  /** Blocks, the one of the transaction included; default 1. */
+  readonly confirmations?: number | undefined;
+  /** Longest wait for one receipt, ms; default 600,000. */
+  readonly receiptTimeoutMs?: number | undefined;
+  /** Pause between reads of a receipt, ms; default 1,000. */
+  readonly pollMs?: number | undefined;
+  /** Time that quotes still have to be valid when their transaction is signed, ms; default 5,000. */
+  readonly minValidityMs?: number | undefined;
+  /** Now, ms; default: the clock of this machine. */
+  readonly now?: (() => number) | undefined;
+  readonly wait?: Wait | undefined;
+}
+
+/** The options with their defaults. */
+export function settingsOf(options: ExecuteOptions) {
+  return {
+    options,
+    receipts: {
+      confirmations: options.confirmations ?? 1,
+      timeoutMs: options.receiptTimeoutMs ?? 600_000,
+      pollMs: Math.max(1, options.pollMs ?? 1_000),
+      wait: options.wait ?? wait,
+      signal: options.signal,
+    },
+    expiry: { now: options.now ?? Date.now, minValidityMs: options.minValidityMs ?? 5_000 },
+    /** A listener that fails does not stop an execution halfway. */
+    report(progress: Progress): void {
+      try {
+        options.onProgress?.(progress);
+      } catch {}
+    },
+  };
+}
+
+export type Settings = ReturnType<typeof settingsOf>;

@@ -1,0 +1,80 @@
+import type { Plan } from '../client.ts';
+import { isRecord } from '../json.ts';
+import { InvalidPlanError } from './errors.ts';
+import type { PlanCall } from './wallet.ts';
+
+/** A plan after its check. */
+export interface CheckedPlan {
+  readonly source: Plan;
+  readonly chainId: number;
+  readonly action: string;
+  readonly strategyId: string | undefined;
+  /** In the order of sending. */
+  readonly calls: readonly PlanCall[];
+  /** Whether all calls belong into one transaction where the wallet can. */
+  readonly isAtomic: boolean;
+  /** `undefined` = no quote is in it. */
+  readonly expiresAt: string | undefined;
+}
+
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+const APPROVE = '0x095ea7b3';
+const SET_AUTHORIZATION = '0xeecea000';
+const MAX_CALLS = 50;
+
+/** @throws InvalidPlanError for what is no bundle of the service */
+export function checkPlan(plan: Plan): CheckedPlan {
+  const unchecked: unknown = plan;
+  if (!isRecord(unchecked)) throw new InvalidPlanError('The plan is not an object: pass what a build returned.');
+  const { chainId, action, strategyId, approvals, tx, calls, meta } = unchecked;
+  if (!Number.isSafeInteger(chainId) || Number(chainId) <= 0) throw new InvalidPlanError('The plan names no chain.');
+  const isBatch = Array.isArray(calls);
+  const all: unknown[] = isBatch ? calls : [...(Array.isArray(approvals) ? approvals : []), tx];
+  if (!isBatch && !Array.isArray(approvals)) throw new InvalidPlanError('The plan has neither calls nor approvals.');
+  if (all.length === 0 || all.length > MAX_CALLS) throw new InvalidPlanError(`The plan has ${all.length} calls.`);
+  const expiresAt = isRecord(meta) ? meta.expiresAt : undefined;
+  if (expiresAt !== undefined && (typeof expiresAt !== 'string' || Number.isNaN(Date.parse(expiresAt)))) {
+    throw new InvalidPlanError('meta.expiresAt of the plan is no time.');
+  }
+  return {
+    source: plan,
+    chainId: Number(chainId),
+    action: String(action),
+    strategyId: typeof strategyId === 'string' ? strategyId : undefined,
+    calls: all.map(checkCall),
+    isAtomic: isBatch,
+    expiresAt,
+  };
+}
+
+function checkCall(call: unknown, index: number): PlanCall {
+  if (!isRecord(call)) throw new InvalidPlanError(`Call ${index} of the plan is not an object.`);
+  const { to, data, value = '0' } = call;
+  if (typeof to !== 'string' || !ADDRESS.test(to)) throw new InvalidPlanError(`Call ${index} has no address.`);
+  if (typeof data !== 'string' || !/^0x([0-9a-fA-F]{2})*$/.test(data)) {
+    throw new InvalidPlanError(`Call ${index} has no calldata.`);
+  }
+  if (typeof value !== 'string' || !/^\d{1,78}$/.test(value)) {
+    throw new InvalidPlanError(`The value of call ${index} is no number of wei.`);
+  }
+  return { to, data, value: BigInt(value) };
+}
+
+const wordOf = (data: string, index: number) => data.slice(10 + index * 64, 74 + index * 64);
+const selectorOf = ({ data }: PlanCall) => data.slice(0, 10).toLowerCase();
+
+/** The amount of an ERC-20 approval, base units; `undefined` = the call is none. */
+export function approvedAmount(call: PlanCall): bigint | undefined {
+  return selectorOf(call) === APPROVE && call.data.length === 138 ? BigInt(`0x${wordOf(call.data, 1)}`) : undefined;
+}
+
+/** Whether a call of Morpho's `setAuthorization` grants or revokes; `undefined` = the call is none. */
+export function authorizationOf(call: PlanCall): 'grant' | 'revoke' | undefined {
+  if (selectorOf(call) !== SET_AUTHORIZATION || call.data.length !== 138) return undefined;
+  return BigInt(`0x${wordOf(call.data, 1)}`) === 0n ? 'revoke' : 'grant';
+}
+
+/** Approvals and authorizations carry no quote, and do not expire. */
+export function isPreparation(call: PlanCall): boolean {
+  return approvedAmount(call) !== undefined || authorizationOf(call) !== undefined;
+}

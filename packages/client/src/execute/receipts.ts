@@ -1,0 +1,139 @@
+import { isRecord } from '../json.ts';
+import type { Wait } from '../wait.ts';
+import { ReceiptTimeoutError, ReplacedError, RevertedError, WalletError } from './errors.ts';
+import type { PlanCall, Rpc } from './wallet.ts';
+
+export interface Log {
+  readonly address: string;
+  readonly topics: readonly string[];
+  readonly data: string;
+}
+
+export interface Receipt {
+  readonly transactionHash: string;
+  readonly blockNumber: bigint;
+  readonly isSuccess: boolean;
+  /** Wei; `undefined` = the node does not tell. */
+  readonly gasPaid: bigint | undefined;
+  readonly logs: readonly Log[];
+}
+
+export interface ReceiptOptions {
+  readonly confirmations: number;
+  readonly timeoutMs: number;
+  readonly pollMs: number;
+  readonly wait: Wait;
+  readonly signal?: AbortSignal | undefined;
+  /** The same call was mined under another hash, because the user raised its fee. */
+  readonly onRepriced?: (hash: string, replacement: string) => void;
+}
+
+export interface SentTransaction {
+  readonly hash: string;
+  readonly from: string;
+  readonly call: PlanCall;
+  /** Nonce that the account had before it was sent. */
+  readonly nonce: bigint;
+  /** Newest block before it was sent. */
+  readonly block: bigint;
+}
+
+/** Blocks that are searched for a replacement. */
+const MAX_SEARCHED = 256n;
+/** Reads in a row that find the nonce used and no transaction: nodes behind one address are not at the same block. */
+const MAX_MISSED = 5;
+
+/**
+ * Wait for the receipt of a transaction and its confirmations.
+ *
+ * @throws RevertedError | ReplacedError | ReceiptTimeoutError, or the reason of the signal
+ */
+export async function waitForReceipt(rpc: Rpc, sent: SentTransaction, options: ReceiptOptions): Promise<Receipt> {
+  let { hash } = sent;
+  let nonce: bigint | undefined;
+  let missed = 0;
+  for (let waitedMs = 0; waitedMs <= options.timeoutMs; waitedMs += options.pollMs) {
+    // A node that fails for a while says nothing about the transaction.
+    const receipt = await readReceipt(rpc, hash).catch(() => null);
+    if (receipt !== null) {
+      const newest = await rpc.readNumber('eth_blockNumber').catch(() => 0n);
+      if (options.confirmations <= 1 || newest >= receipt.blockNumber + BigInt(options.confirmations - 1)) {
+        if (receipt.isSuccess) return receipt;
+        throw new RevertedError(hash);
+      }
+    } else {
+      nonce ??= await nonceOf(rpc, hash).catch(() => undefined);
+      const used = await rpc.readNumber('eth_getTransactionCount', [sent.from, 'latest']).catch(() => 0n);
+      if (used > (nonce ?? sent.nonce) && (await readReceipt(rpc, hash).catch(() => null)) === null) {
+        const found = await findReplacement(rpc, sent, nonce ?? sent.nonce).catch(() => undefined);
+        missed += 1;
+        if (found?.isSame) {
+          if (found.hash !== hash) options.onRepriced?.(hash, found.hash);
+          hash = found.hash;
+          missed = 0;
+        } else if (found !== undefined || missed >= MAX_MISSED) {
+          throw new ReplacedError(hash, found?.hash);
+        }
+      }
+    }
+    await options.wait(options.pollMs, options.signal);
+  }
+  throw new ReceiptTimeoutError(hash, options.timeoutMs);
+}
+
+async function nonceOf(rpc: Rpc, hash: string): Promise<bigint | undefined> {
+  const transaction = await rpc.read('eth_getTransactionByHash', [hash]);
+  return isRecord(transaction) ? numberIn(transaction.nonce) : undefined;
+}
+
+async function findReplacement(
+  rpc: Rpc,
+  { from, call, block }: SentTransaction,
+  nonce: bigint,
+): Promise<{ readonly hash: string; readonly isSame: boolean } | undefined> {
+  const newest = await rpc.readNumber('eth_blockNumber');
+  const oldest = newest - block > MAX_SEARCHED ? newest - MAX_SEARCHED : block;
+  for (let number = newest; number >= oldest && number >= 0n; number -= 1n) {
+    const found = await rpc.read('eth_getBlockByNumber', [`0x${number.toString(16)}`, true]);
+    const transactions = isRecord(found) && Array.isArray(found.transactions) ? found.transactions : [];
+    for (const tx of transactions.filter(isRecord)) {
+      if (!isEqual(tx.from, from) || numberIn(tx.nonce) !== nonce) continue;
+      const isSame = isEqual(tx.to, call.to) && isEqual(tx.input, call.data) && numberIn(tx.value) === call.value;
+      return { hash: String(tx.hash), isSame };
+    }
+  }
+  return undefined;
+}
+
+const isEqual = (a: unknown, b: string) => String(a).toLowerCase() === b.toLowerCase();
+const numberIn = (value: unknown) =>
+  typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value) ? BigInt(value) : undefined;
+
+/** `null` = not mined yet. @throws WalletError for an answer that cannot be its receipt */
+export async function readReceipt(rpc: Rpc, hash: string): Promise<Receipt | null> {
+  const found = await rpc.read('eth_getTransactionReceipt', [hash]);
+  if (found === null || found === undefined) return null;
+  const blockNumber = isRecord(found) ? numberIn(found.blockNumber) : undefined;
+  const status = isRecord(found) ? numberIn(found.status) : undefined;
+  if (!isRecord(found) || blockNumber === undefined || status === undefined || !isEqual(found.transactionHash, hash)) {
+    throw new WalletError(`The node answered with something that is not the receipt of ${hash}.`);
+  }
+  const [gasUsed, gasPrice] = [numberIn(found.gasUsed), numberIn(found.effectiveGasPrice)];
+  return {
+    transactionHash: hash,
+    blockNumber,
+    isSuccess: status === 1n,
+    gasPaid: gasUsed === undefined || gasPrice === undefined ? undefined : gasUsed * gasPrice,
+    logs: (Array.isArray(found.logs) ? found.logs : []).filter(isLog),
+  };
+}
+
+function isLog(log: unknown): log is Log {
+  return (
+    isRecord(log) &&
+    typeof log.address === 'string' &&
+    /^0x([0-9a-fA-F]{2})*$/.test(String(log.data)) &&
+    Array.isArray(log.topics) &&
+    log.topics.every((topic) => /^0x[0-9a-fA-F]{64}$/.test(String(topic)))
+  );
+}

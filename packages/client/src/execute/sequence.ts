@@ -1,0 +1,88 @@
+import { isExpired } from './checks.ts';
+import { WouldRevertError } from './errors.ts';
+import type { Settings } from './options.ts';
+import { authorizationOf, type CheckedPlan, isPreparation } from './plan.ts';
+import { type Receipt, waitForReceipt } from './receipts.ts';
+import { hexOf, type PlanCall, type Rpc } from './wallet.ts';
+
+export interface SequenceContext {
+  readonly wallet: Rpc;
+  readonly reader: Rpc;
+  readonly account: string;
+  readonly settings: Settings;
+  /** Hashes of everything that was sent, added as it happens. */
+  readonly sent: string[];
+  /** Receipts of everything that was mined, added as it happens. */
+  readonly mined: Receipt[];
+}
+
+/** Gas that an estimate has not seen: interest accrues until the call is mined. */
+const withMargin = (gas: bigint) => (gas * 3n) / 2n;
+
+/**
+ * Send the calls of a plan one after the other, each mined before the next. When a call fails, or the quotes expire, after
+ * a manager was authorized, the last call, which revokes that, is sent before the failure is reported.
+ *
+ * @returns `expired` when the quotes lapsed before their call
+ * @throws ExecutionError with `isRevoked` where an authorization was granted
+ */
+export async function sendInOrder(plan: CheckedPlan, context: SequenceContext): Promise<'done' | 'expired'> {
+  const last = plan.calls.at(-1);
+  let isGranted = false;
+  const revoke = async (): Promise<boolean> => {
+    if (last === undefined || authorizationOf(last) !== 'revoke') return false;
+    context.settings.report({ kind: 'revoking' });
+    return sendOne(plan, plan.calls.length - 1, last, context).then(
+      () => true,
+      () => false,
+    );
+  };
+  try {
+    for (const [index, call] of plan.calls.entries()) {
+      context.settings.options.signal?.throwIfAborted();
+      if (!isPreparation(call) && (await isExpired(plan, context.reader, context.settings.expiry))) {
+        if (isGranted) await revoke();
+        return 'expired';
+      }
+      // From the moment that the wallet is asked: a receipt that never comes does not say that it was not mined.
+      if (authorizationOf(call) === 'grant') isGranted = true;
+      if (index === plan.calls.length - 1) isGranted = isGranted && authorizationOf(call) !== 'revoke';
+      await sendOne(plan, index, call, context);
+    }
+    return 'done';
+  } catch (error) {
+    if (isGranted && typeof error === 'object' && error !== null) Object.assign(error, { isRevoked: await revoke() });
+    throw error;
+  }
+}
+
+async function sendOne(plan: CheckedPlan, index: number, call: PlanCall, context: SequenceContext): Promise<void> {
+  const { wallet, reader, account, settings, sent, mined } = context;
+  const { to, data, value } = call;
+  const gas = await reader
+    .readNumber('eth_estimateGas', [{ from: account, to, data, value: hexOf(value) }])
+    .catch((error: unknown) => {
+      throw new WouldRevertError(to, error);
+    });
+  const [nonce, block] = await Promise.all([
+    reader.readNumber('eth_getTransactionCount', [account, 'pending']),
+    reader.readNumber('eth_blockNumber'),
+  ]);
+  settings.report({ kind: 'signing', index, total: plan.calls.length, to });
+  const hash = await wallet.send(account, call, withMargin(gas), plan.chainId);
+  sent.push(hash);
+  settings.report({ kind: 'sent', hash, index });
+  const receipt = await waitForReceipt(
+    reader,
+    { hash, from: account, call, nonce, block },
+    {
+      ...settings.receipts,
+      onRepriced: (old, replacement) => {
+        sent.push(replacement);
+        settings.report({ kind: 'repriced', hash: old, replacement });
+      },
+    },
+  );
+  mined.push(receipt);
+  settings.report({ kind: 'mined', hash: receipt.transactionHash, index });
+}

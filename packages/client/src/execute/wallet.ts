@@ -1,0 +1,111 @@
+import { isRecord } from '../json.ts';
+import { wait } from '../wait.ts';
+import { RejectedError, WalletError } from './errors.ts';
+
+/** A provider as browsers inject it (EIP-1193). */
+export interface Eip1193Provider {
+  request(args: { readonly method: string; readonly params?: readonly unknown[] }): Promise<unknown>;
+}
+
+/** A `WalletClient` of viem, as far as it is used; also one that signs with a local account. */
+export interface ViemWallet {
+  readonly account?: { readonly address: string } | undefined;
+  request(args: never): Promise<unknown>;
+  sendTransaction(args: never): Promise<string>;
+}
+
+export type Wallet = Eip1193Provider | ViemWallet;
+
+/** One unsigned call of a plan. */
+export interface PlanCall {
+  readonly to: string;
+  readonly data: string;
+  /** Wei. */
+  readonly value: bigint;
+}
+
+/** A wallet or node, by its JSON-RPC methods. */
+export interface Rpc {
+  /** @throws RejectedError | WalletError */
+  request(method: string, params?: readonly unknown[]): Promise<unknown>;
+  /** A read, with a time limit. @throws WalletError */
+  read(method: string, params?: readonly unknown[]): Promise<unknown>;
+  /** A read whose answer is a hexadecimal number. @throws WalletError */
+  readNumber(method: string, params?: readonly unknown[]): Promise<bigint>;
+  /** Sign and send; gives the hash. @throws RejectedError | WalletError */
+  send(from: string, call: PlanCall, gas: bigint, chainId: number): Promise<string>;
+}
+
+const READ_TIMEOUT_MS = 30_000;
+const HASH = /^0x[0-9a-fA-F]{64}$/;
+
+export function hexOf(value: bigint): string {
+  return `0x${value.toString(16)}`;
+}
+
+function isViemWallet(wallet: Wallet): wallet is ViemWallet {
+  return 'sendTransaction' in wallet && typeof wallet.sendTransaction === 'function';
+}
+
+/** The account of a viem client, if it has one. */
+export function ownAccountOf(wallet: Wallet): string | undefined {
+  return isViemWallet(wallet) ? wallet.account?.address : undefined;
+}
+
+export function createRpc(wallet: Wallet): Rpc {
+  const request = async (method: string, params: readonly unknown[] = []): Promise<unknown> => {
+    try {
+      return await (wallet as Eip1193Provider).request({ method, params });
+    } catch (error) {
+      throw walletError(method, error);
+    }
+  };
+  const read = async (method: string, params?: readonly unknown[]): Promise<unknown> => {
+    const done = new AbortController();
+    const late = wait(READ_TIMEOUT_MS, done.signal).then(() => {
+      throw new WalletError(`The wallet did not answer ${method} within ${READ_TIMEOUT_MS} ms.`);
+    });
+    const answer = request(method, params);
+    try {
+      return await Promise.race([answer, late]);
+    } finally {
+      // The loser of the race has nobody else to handle its failure.
+      answer.catch(() => {});
+      late.catch(() => {});
+      done.abort();
+    }
+  };
+  return {
+    request,
+    read,
+    async readNumber(method, params) {
+      const answer = await read(method, params);
+      if (typeof answer === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(answer)) return BigInt(answer);
+      throw new WalletError(`The wallet answered ${method} with no number.`);
+    },
+    async send(from, { to, data, value }, gas, chainId) {
+      const hash = isViemWallet(wallet)
+        ? await wallet
+            .sendTransaction({ account: wallet.account ?? from, chain: null, to, data, value, gas } as never)
+            .catch((error: unknown) => {
+              throw walletError('sendTransaction', error);
+            })
+        : await request('eth_sendTransaction', [
+            { from, to, data, value: hexOf(value), gas: hexOf(gas), chainId: hexOf(BigInt(chainId)) },
+          ]);
+      if (typeof hash === 'string' && HASH.test(hash)) return hash;
+      throw new WalletError('The wallet sent a transaction and gave no hash: look at the account before you go on.');
+    },
+  };
+}
+
+/** The error of a failed request. The refusal of a user has the code 4001, anywhere in the chain of causes. */
+function walletError(method: string, error: unknown): RejectedError | WalletError {
+  let cause = error;
+  for (let depth = 0; depth < 8 && isRecord(cause); depth += 1) {
+    if (cause.code === 4001) return new RejectedError(error);
+    cause = cause.cause;
+  }
+  const said = isRecord(error) && typeof error.message === 'string' ? `: ${error.message.slice(0, 300)}` : '.';
+  return new WalletError(`The wallet failed in ${method}${said}`, error);
+}

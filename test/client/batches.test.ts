@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { execute, proposeToSafe } from '../../packages/client/src/index.ts';
+import { tokenOf } from '../e2e/leverage/support.ts';
+import { account, failureOf, otherAccount, useExecution, user } from '../support/execution.ts';
+import { batchingWallet, deploySafe, injectedWallet, viemWallet, walletFailure } from '../support/wallets.ts';
+
+const world = useExecution();
+const { local, options, openPlan, positionOf } = world;
+
+describe('vaults', () => {
+  const chain = () => world.vaults.local;
+  const depositPlan = async () => {
+    const vault = world.vaults.vault('SPY');
+    await world.vaults.fund(user, vault, 5_000_000_000n);
+    return world.client.equityDepositBuild({ strategyId: vault.id, amount: '5000', userAddress: user });
+  };
+
+  test('default: a wallet with batches deposits in one transaction; one without exits in order', async () => {
+    const plan = await depositPlan();
+    const { provider, requests } = await batchingWallet(chain(), user);
+    const done = await execute(plan, provider, options());
+    expect(done).toMatchObject({ mode: 'batch', account: user });
+    expect(done.receipts).toHaveLength(1);
+    expect(requests).toMatchObject([{ version: '2.0.0', chainId: '0x1237', from: user, atomicRequired: true }]);
+    expect(done.outcome.positions).toMatchObject([{ event: 'LeveragePositionOpened', index: 0n }]);
+    expect(done.outcome.tokens).toContainEqual(expect.objectContaining({ out: 5_000_000_000n }));
+    expect(await world.vaults.isAuthorized(user)).toBe(false);
+
+    const exit = await world.client.equityExitBuild({ strategyId: plan.strategyId, userAddress: user });
+    const left = await execute(exit, viemWallet(chain(), account), options());
+    expect(left).toMatchObject({ mode: 'transactions' });
+    expect(left.outcome.positions.map(({ event }) => event)).toContain('LeveragePositionClosed');
+    expect((await world.vaults.loops(user)).some(({ open }) => open)).toBe(false);
+    expect(await world.vaults.isAuthorized(user)).toBe(false);
+  });
+
+  test('behavior: after a failure the authorization is revoked before the error is thrown', async () => {
+    const plan = await depositPlan();
+    const failing = plan.calls.map((call, i) => (i === 2 ? { ...call, data: '0xdeadbeef' } : call));
+    const failed = await failureOf(execute({ ...plan, calls: failing }, viemWallet(chain(), account), options()));
+    expect(failed).toMatchObject({ code: 'would_revert', isRevoked: true });
+    expect(failed.sent).toHaveLength(3);
+    expect(await world.vaults.isAuthorized(user)).toBe(false);
+    const refusing = injectedWallet(chain(), {
+      eth_sendTransaction: ([call]) =>
+        call.to === plan.calls[2]?.to
+          ? walletFailure(4001, 'denied')()
+          : chain().client.request({ method: 'eth_sendTransaction', params: [call] } as never),
+    });
+    const again = await failureOf(execute(plan, refusing, options({ account: user })));
+    expect(again).toMatchObject({ code: 'rejected', isRevoked: true });
+    expect(await world.vaults.isAuthorized(user)).toBe(false);
+  });
+
+  test.each([
+    [{ status: 400 }, { code: 'wallet_failed' }],
+    [{ status: 500 }, { code: 'reverted', isPartial: false }],
+    [{ status: 600 }, { code: 'reverted', isPartial: true }],
+    [{ status: 100 }, { code: 'receipt_timeout', id: '0xba7c4' }],
+    [{ status: 200, receipts: [] }, { code: 'wallet_failed' }],
+    [{ status: 200, receipts: [{ transactionHash: `0x${'2'.repeat(64)}` }] }, { code: 'wallet_failed' }],
+  ])('error: a batch with %j', async (status, expected) => {
+    const { provider } = await batchingWallet(chain(), user, status);
+    const more = { receiptTimeoutMs: 20, wait: async () => {} };
+    expect(await failureOf(execute(await depositPlan(), provider, options(more)))).toMatchObject(expected);
+  });
+});
+
+describe('proposeToSafe', () => {
+  test('default: the built transaction of a Safe, executed by its owner with the contracts of Safe', async () => {
+    const { safe, multiSend, execute: executeSafe } = await deploySafe(local(), otherAccount);
+    await local().mint(tokenOf(1, 'sUSDe'), safe, 1_000n * 10n ** 18n);
+    const plan = await openPlan({ userAddress: safe });
+    const proposed = await proposeToSafe(plan, injectedWallet(local()), { safe, multiSend });
+    expect(proposed).toMatchObject({
+      chainId: 1,
+      to: multiSend,
+      value: '0',
+      operation: 1,
+      expiresAt: plan.meta.expiresAt,
+    });
+    expect(proposed.transactionBuilder.transactions.map(({ to, data }) => ({ to, data }))).toEqual(
+      [...plan.approvals, plan.tx].map(({ to, data }) => ({ to, data })),
+    );
+    const { status } = await executeSafe(proposed);
+    expect(status).toBe('success');
+    expect((await positionOf(0n, safe)).open).toBe(true);
+  });
+
+  test('error: MultiSend or the Safe is not on the chain, or the Safe holds too little', async () => {
+    const { safe, multiSend } = await deploySafe(local(), otherAccount);
+    const plan = await openPlan({ userAddress: safe });
+    const propose = (given: object) => failureOf(proposeToSafe(plan, injectedWallet(local()), { safe, ...given }));
+    expect(await propose({})).toMatchObject({ code: 'no_code' });
+    expect(await propose({ multiSend, safe: otherAccount.address })).toMatchObject({ code: 'no_code' });
+    expect(await propose({ multiSend })).toMatchObject({ code: 'insufficient_balance', available: 0n });
+  });
+});
