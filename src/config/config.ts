@@ -118,7 +118,7 @@ function hostsOf(name: 'DATABASE_URL' | 'REDIS_URL', value: string): readonly st
  * @throws ConfigError
  */
 export function createConfig(raw: RawEnv, world?: WorldOverrides): Config {
-  const env = parseEnv({ ...raw, ...world?.env });
+  const env = withExampleApp(parseEnv({ ...raw, ...world?.env }), world);
   if (world !== undefined && env.NODE_ENV === 'production') {
     throw new ConfigError(
       'NODE_ENV=production does not start a local world: set RPC_URL_1, RPC_URL_4663 and DATABASE_URL.',
@@ -137,6 +137,15 @@ export function createConfig(raw: RawEnv, world?: WorldOverrides): Config {
     sampleKeys: world?.sampleKeys ?? new Map(),
     catalogOverlay: readOverlay(env.CATALOG_OVERLAY),
   });
+}
+
+/**
+ * In a local world the links lead to the example app that the service has at `/app/`, unless an app is configured. It is one
+ * static page: the fragment has the place in it. A port that is selected at the start is not known here.
+ */
+function withExampleApp(env: Env, world: WorldOverrides | undefined): Env {
+  if (world === undefined || env.APP_URL !== undefined || env.PORT === 0) return env;
+  return { ...env, APP_URL: `http://127.0.0.1:${env.PORT}/app/#` };
 }
 
 /** The nodes of each chain with a configured one. */

@@ -1,4 +1,6 @@
 import type { AnswerCache } from '../http/answer-cache.ts';
+import { chooseEncoding } from '../http/compression.ts';
+import { closeBody, type OpenBody } from '../http/open-encoding.ts';
 import type { Admission } from '../limits/admission.ts';
 import {
   ADMISSION_POINTS,
@@ -9,7 +11,7 @@ import {
   WINDOW_SEC,
 } from '../limits/limits.ts';
 import { budgetExtension, budgetHeaders, type RequestContext } from '../limits/request-context.ts';
-import type { RestResponse } from '../rest/types.ts';
+import type { RestRequest, RestResponse } from '../rest/types.ts';
 import { answerKey, readGraphQLRequest } from './graphql-request.ts';
 import type { Introspection } from './introspection.ts';
 import { jsonTypeFor } from './media-type.ts';
@@ -36,6 +38,8 @@ interface ReadyData {
   readonly bytes: Buffer;
   readonly cost: QueryCost;
   readonly isCached: boolean;
+  /** The same bytes compressed. */
+  readonly open?: OpenBody | undefined;
 }
 
 /** Operation names that the standard introspection query may be sent with. */
@@ -66,7 +70,12 @@ export function createCachedAnswers(deps: CachedAnswersDeps) {
     const found = cache.find(answerKey(request.text, request.operationName, request.variables));
     if (found === undefined) return undefined;
     const { bytes } = found.bodies.identity;
-    return { bytes, cost: { ...found.cost, points: Math.ceil(bytes.length / BYTES_PER_POINT) }, isCached: true };
+    return {
+      bytes,
+      cost: { ...found.cost, points: Math.ceil(bytes.length / BYTES_PER_POINT) },
+      isCached: true,
+      open: found.open,
+    };
   };
 
   /**
@@ -76,9 +85,9 @@ export function createCachedAnswers(deps: CachedAnswersDeps) {
   return async (
     params: unknown,
     requestContext: RequestContext,
-    accept: string | undefined,
+    headers: RestRequest['headers'],
   ): Promise<RestResponse | undefined> => {
-    const contentType = jsonTypeFor(accept);
+    const contentType = jsonTypeFor(headers.accept);
     if (contentType === undefined) return undefined;
     const operations: readonly unknown[] = Array.isArray(params) ? params : [params];
     const ready: ReadyData[] = [];
@@ -94,24 +103,45 @@ export function createCachedAnswers(deps: CachedAnswersDeps) {
     const due = ready.reduce((sum, { cost }) => sum + cost.points - ADMISSION_POINTS, 0);
     if (due > 0) await admission.charge(requestContext, due);
     const { extensions: budget } = budgetExtension(requestContext, WINDOW_SEC);
-    const answers = ready.map(({ bytes, cost }) => [
-      bytes,
-      Buffer.from(`,"extensions":${JSON.stringify({ cost, ...budget })}}`),
-    ]);
+    const parts = ready.map(({ bytes, cost, open }) => {
+      const end = Buffer.from(`,"extensions":${JSON.stringify({ cost, ...budget })}}`);
+      return { bytes, end, open };
+    });
+    const isBatch = Array.isArray(params);
+    const encoded = isBatch ? undefined : encodedAnswer(parts[0], headers['accept-encoding']);
     return {
       status: 200,
       headers: {
         'content-type': contentType,
         'cache-control': 'no-store',
         ...budgetHeaders(requestContext, WINDOW_SEC),
+        ...encoded?.headers,
       },
-      body: Array.isArray(params) ? listOf(answers) : answers.flat(),
+      body: encoded?.body ?? (isBatch ? listOf(parts) : parts.flatMap(({ bytes, end }) => [bytes, end])),
     };
   };
 }
 
+interface Part {
+  readonly bytes: Buffer;
+  readonly end: Buffer;
+  readonly open: OpenBody | undefined;
+}
+
+/** Limit of an uncompressed end. */
+const MAX_END_BYTES = 65_535;
+
+/** The answer from its compressed bytes, if the caller takes them. */
+function encodedAnswer(part: Part | undefined, accepted: string | undefined) {
+  const open = part?.open;
+  if (!part || !open || part.end.length > MAX_END_BYTES) return undefined;
+  const encoding = chooseEncoding(accepted, (name) => name !== 'identity' && open[name].length < part.bytes.length);
+  if (encoding === 'identity') return undefined;
+  return { headers: { 'content-encoding': encoding }, body: closeBody(open, encoding, part.end) };
+}
+
 /** Join the answers of a batch to one JSON list. */
-function listOf(answers: readonly (readonly Buffer[])[]): Buffer[] {
-  const parts = answers.flatMap((answer, i) => [Buffer.from(i === 0 ? '[' : ','), ...answer]);
-  return [...parts, Buffer.from(']')];
+function listOf(parts: readonly Part[]): Buffer[] {
+  const joined = parts.flatMap(({ bytes, end }, i) => [Buffer.from(i === 0 ? '[' : ','), bytes, end]);
+  return [...joined, Buffer.from(']')];
 }

@@ -9,6 +9,10 @@ export interface ServerContext {
   readonly transport: 'graphql' | 'rest';
   /** Parameters of a GraphQL request: one operation or a batch. */
   readonly params?: unknown;
+  /** `Last-Event-ID` of a subscription that reconnects. */
+  readonly lastEventId?: string | undefined;
+  /** Ids of the events of a stream that are not written yet, in order; `null` = the event has none. */
+  readonly eventIds?: (string | null)[] | undefined;
   /** Payments of the operation, once its parameters are known. */
   operation?:
     | {

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { GraphQLError, type GraphQLSchema, NoSchemaIntrospectionCustomRule } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { AnswerCache } from '../http/answer-cache.ts';
+import { compressedAnswer } from '../http/compressed-answer.ts';
 import { toGraphQLError } from '../http/errors.ts';
 import { graphqlRefusal } from '../http/graphql-refusal.ts';
 import { GRAPHQL_PATH, type GraphQLEndpoint } from '../http/handler.ts';
@@ -20,7 +21,9 @@ import type { ServerContext } from './context.ts';
 import { createPersistedExecution } from './execute-persisted.ts';
 import { createIntrospection } from './introspection.ts';
 import { useAnswerCache } from './plugins/use-answer-cache.ts';
+import { useChangedSelection } from './plugins/use-changed-selection.ts';
 import { useEngine } from './plugins/use-engine.ts';
+import { useEventIds } from './plugins/use-event-ids.ts';
 import { useFieldLimits } from './plugins/use-field-limits.ts';
 import { useGateway } from './plugins/use-gateway.ts';
 import { usePersisted } from './plugins/use-persisted.ts';
@@ -99,6 +102,7 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
     graphiql: false,
     plugins: [
       useEngine(deps.compiler),
+      useChangedSelection(),
       useGateway({ formatError }),
       usePersisted({ operations: textsByHash, anyDocument: deps.anonymousMayRunAnyDocument }),
       useQueryLimits({ queries, admission, fairQueue, suggestions: deps.introspection }),
@@ -108,6 +112,7 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
       useFieldLimits({ schema, limits }),
       ...(deps.introspection ? [] : [useNoIntrospection()]),
       useStreamKeys({ admission, formatError }),
+      useEventIds(),
       useStreamLimits({ limits }),
     ],
   });
@@ -140,16 +145,19 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
         );
         // The admission has charged the first operation; the others are charged before parsing.
         if (Array.isArray(params)) await admission.charge(requestContext, (params.length - 1) * ADMISSION_POINTS);
-        const cached = await cachedAnswer(params, requestContext, accept);
-        if (cached) return cached;
+        const cached = await cachedAnswer(params, requestContext, request.headers);
+        if (cached) return await compressedAnswer(cached, request.headers);
       } catch (error) {
         // A key that is refused here must get the same answer as one that is refused at a field, including the state of the
         // connection.
         if (error instanceof UnauthorizedError) await request.body(limits.anonymous.bodyBytes).catch(() => undefined);
         return graphqlRefusal(formatError(error, requestContext.correlationId), accept, requestContext);
       }
-      const context = { params, info: requestContext, transport: 'graphql' } as const;
-      return responseOf(await yoga.handleNodeRequestAndResponse(req, res, context));
+      const eventIds: (string | null)[] = [];
+      const lastEventId = request.headers['last-event-id'];
+      const context = { params, info: requestContext, transport: 'graphql', lastEventId, eventIds } as const;
+      const response = await responseOf(await yoga.handleNodeRequestAndResponse(req, res, context), eventIds);
+      return 'stream' in response ? response : compressedAnswer(response, request.headers);
     },
     executePersisted: createPersistedExecution({ schema, persisted, yoga, fairQueue, formatError }),
   };
@@ -176,24 +184,27 @@ function useNoIntrospection(): Plugin {
 }
 
 /** Convert an answer of Yoga: as a whole, unless it is a stream of events. */
-async function responseOf(response: Response): Promise<RestResponse | StreamResponse> {
+async function responseOf(response: Response, eventIds: (string | null)[]): Promise<RestResponse | StreamResponse> {
   // Plugins may set header names in any case.
   const headers = Object.fromEntries([...response.headers].map(([name, value]) => [name.toLowerCase(), value]));
   const { status } = response;
   // Reading the property makes a stream of a text.
   const events = STREAMED.test(headers['content-type'] ?? '') ? response.body : null;
-  if (events) return { status, headers, stream: readableOf(events), isEvents: true };
+  if (events) return { status, headers, stream: readableOf(events, eventIds), isEvents: true };
   return { status, headers, body: await response.text() };
 }
 
-/** Convert the body of a fetch response to a stream of Node. Destroying the stream ends the source, even while it waits. */
-function readableOf(body: ReadableStream<Uint8Array>): Readable {
+/**
+ * Convert the body of a fetch response to a stream of Node, and write the id of each event before it. Destroying the stream
+ * ends the source, even while it waits.
+ */
+function readableOf(body: ReadableStream<Uint8Array>, eventIds: (string | null)[]): Readable {
   const reader = body.getReader();
   return new Readable({
     highWaterMark: 1,
     read() {
       reader.read().then(
-        ({ done, value }) => this.push(done ? null : value),
+        ({ done, value }) => this.push(done ? null : withIds(value, eventIds)),
         (error: Error) => this.destroy(error),
       );
     },
@@ -202,6 +213,22 @@ function readableOf(body: ReadableStream<Uint8Array>): Readable {
       callback(error);
     },
   });
+}
+
+/** Begin of an event with a result, as Yoga writes it. Data has no line breaks, so that it cannot contain this line. */
+const EVENT_NAME = Buffer.from('event: next\n');
+
+/** Write the ids of the events that begin in a chunk; results come in the order of their ids. */
+function withIds(chunk: Uint8Array, eventIds: (string | null)[]): Uint8Array {
+  const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  const parts: Uint8Array[] = [];
+  let from = 0;
+  for (let at = bytes.indexOf(EVENT_NAME); at !== -1; at = bytes.indexOf(EVENT_NAME, at + EVENT_NAME.length)) {
+    const id = eventIds.shift() ?? null;
+    if (id !== null) parts.push(bytes.subarray(from, at), Buffer.from(`id: ${id}\n`));
+    if (id !== null) from = at;
+  }
+  return parts.length === 0 ? bytes : Buffer.concat([...parts, bytes.subarray(from)]);
 }
 
 const STREAMED = /^(?:text\/event-stream|multipart\/mixed)\b/;

@@ -1,8 +1,9 @@
 import { type ByteCache, type CacheFill, createByteCache } from '../shared/byte-cache.ts';
 import { type CacheValidity, isValidAt } from '../shared/cache-validity.ts';
 import type { Clock } from '../shared/clock.ts';
-import type { Compress } from './compression.ts';
+import { type Compress, MIN_COMPRESSED_BYTES } from './compression.ts';
 import { compressedBodies, type EncodedBodies, plainBody } from './encoded-body.ts';
+import { compressOpen, type OpenBody } from './open-encoding.ts';
 
 /** Cost of an operation, for answers that state it. */
 export interface AnswerCost {
@@ -14,7 +15,7 @@ export interface AnswerCost {
 export interface Answer {
   readonly contentType: string;
   readonly body: string;
-  /** Whether the body is the whole answer, which is then compressed. GraphQL answers get per-request extensions instead. */
+  /** Whether the body is the whole answer. To others, those of GraphQL, each request adds its extensions. */
   readonly isWhole: boolean;
   readonly cost?: AnswerCost | undefined;
 }
@@ -27,6 +28,8 @@ export interface CachedResponse {
   /** Exclusive, ms; Infinity without a bound. */
   readonly untilMs: number;
   readonly bodies: EncodedBodies;
+  /** Compressed beginning of an answer that is not whole, soon after the first hit. */
+  readonly open?: OpenBody | undefined;
 }
 
 /** Cached answers of REST and GraphQL by cache key. */
@@ -48,13 +51,13 @@ export interface AnswerCacheDeps {
 
 interface Entry extends CachedResponse {
   readonly validity: CacheValidity;
+  readonly isWhole: boolean;
   /** Whether it is to be compressed at its next hit. */
   isPlain: boolean;
   bodies: EncodedBodies;
+  open?: OpenBody | undefined;
 }
 
-/** Smaller bodies are not compressed, because the headers are the larger part. */
-const MIN_COMPRESSED_BYTES = 1_024;
 /** Answers that are valid for a shorter time are compressed quickly. */
 const SHORT_LIVED_MS = 5_000;
 /** Memory of an entry, and of each of its bodies, beside their bytes. */
@@ -70,9 +73,14 @@ export function createAnswerCache({ clock, compress, maxBytes }: AnswerCacheDeps
   const compressLater = (key: string, entry: Entry): void => {
     entry.isPlain = false;
     const effort = entry.untilMs - entry.createdAtMs < SHORT_LIVED_MS ? 'quick' : 'thorough';
-    const running = compressedBodies(entry.bodies, compress, effort).then(
-      (bodies) => {
+    const { bodies: plain, isWhole } = entry;
+    const made = isWhole
+      ? compressedBodies(plain, compress, effort).then((bodies) => ({ bodies, open: undefined }))
+      : compressOpen(plain.identity.bytes, effort).then((open) => ({ bodies: plain, open }));
+    const running = made.then(
+      ({ bodies, open }) => {
         entry.bodies = bodies;
+        entry.open = open;
         if (entries.peek(key) === entry) entries.set(key, entry);
       },
       () => {},
@@ -96,9 +104,9 @@ export function createAnswerCache({ clock, compress, maxBytes }: AnswerCacheDeps
       const createdAtMs = clock.now();
       if (!isValidAt(validity, createdAtMs)) return undefined;
       const bodies = plainBody(body);
-      const isPlain = isWhole && bodies.identity.bytes.length >= MIN_COMPRESSED_BYTES;
+      const isPlain = bodies.identity.bytes.length >= MIN_COMPRESSED_BYTES;
       const { untilMs } = validity;
-      const entry: Entry = { contentType, cost, createdAtMs, untilMs, bodies, validity, isPlain };
+      const entry: Entry = { contentType, cost, createdAtMs, untilMs, bodies, validity, isWhole, isPlain };
       entries.set(key, entry);
       return entry;
     },
@@ -109,7 +117,8 @@ export function createAnswerCache({ clock, compress, maxBytes }: AnswerCacheDeps
   };
 }
 
-function bytesOf({ bodies }: Entry, key: string): number {
+function bytesOf({ bodies, open }: Entry, key: string): number {
+  const opened = open === undefined ? 0 : open.br.length + open.gzip.length + 2 * BODY_BYTES;
   const sum = Object.values(bodies).reduce((total, { bytes }) => total + bytes.length + BODY_BYTES, 0);
-  return sum + 2 * key.length + ENTRY_BYTES;
+  return sum + opened + 2 * key.length + ENTRY_BYTES;
 }

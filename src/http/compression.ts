@@ -2,6 +2,9 @@ import type { Transform } from 'node:stream';
 import { promisify } from 'node:util';
 import { type BrotliOptions, brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
 
+/** Smaller bodies are not compressed, because the headers are the larger part. */
+export const MIN_COMPRESSED_BYTES = 1_024;
+
 /** Supported content encodings, best first. */
 export const CONTENT_ENCODINGS = ['br', 'gzip'] as const;
 export type ContentEncoding = (typeof CONTENT_ENCODINGS)[number] | 'identity';
@@ -16,8 +19,8 @@ export type Compress = (
 ) => Promise<Readonly<Record<(typeof CONTENT_ENCODINGS)[number], Buffer>>>;
 
 /** Higher qualities take ten times as long and save a twentieth of the bytes. */
-const BROTLI_QUALITY = { thorough: 5, quick: 1 } as const;
-const GZIP_LEVEL = { thorough: 6, quick: 1 } as const;
+export const BROTLI_QUALITY = { thorough: 5, quick: 1 } as const;
+export const GZIP_LEVEL = { thorough: 6, quick: 1 } as const;
 
 const brotliAsync = promisify<Buffer, BrotliOptions, Buffer>(brotliCompress);
 const gzipAsync = promisify<Buffer, { level: number }, Buffer>(gzip);
@@ -32,6 +35,14 @@ export const compress: Compress = async (body, effort) => {
   const [br, gz] = await Promise.all([brotliAsync(body, { params }), gzipAsync(body, { level: GZIP_LEVEL[effort] })]);
   return { br, gzip: gz };
 };
+
+/** Compress a body that is made for one caller, in zlib's thread pool. */
+export function compressQuickly(body: Buffer, encoding: (typeof CONTENT_ENCODINGS)[number]): Promise<Buffer> {
+  if (encoding === 'gzip') return gzipAsync(body, { level: GZIP_LEVEL.quick });
+  const { BROTLI_PARAM_MODE, BROTLI_MODE_TEXT, BROTLI_PARAM_QUALITY } = constants;
+  const params = { [BROTLI_PARAM_MODE]: BROTLI_MODE_TEXT, [BROTLI_PARAM_QUALITY]: BROTLI_QUALITY.quick };
+  return brotliAsync(body, { params });
+}
 
 /** Compress a stream, in the threads of zlib: quickly, because it is made for one caller. */
 export function createCompressor(encoding: (typeof CONTENT_ENCODINGS)[number]): Transform {

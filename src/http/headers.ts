@@ -45,7 +45,7 @@ export function preflightHeaders(policy: CorsPolicy, origin: string | undefined)
   return {
     ...corsHeaders(policy, origin),
     'access-control-allow-methods': 'GET, HEAD, POST, OPTIONS',
-    'access-control-allow-headers': 'authorization, content-type, x-correlation-id, if-none-match',
+    'access-control-allow-headers': 'authorization, content-type, x-correlation-id, if-none-match, last-event-id',
     'access-control-max-age': String(PREFLIGHT_MAX_AGE_SEC),
   };
 }

@@ -104,6 +104,14 @@ describe('createConfig', () => {
     expect(createConfig({ ...REAL, NODE_ENV: 'production' }).sampleKeys.size).toBe(0);
   });
 
+  test('behavior: links lead to the example app of a local world, unless an app is configured', () => {
+    expect(createConfig({}, WORLD).env.APP_URL).toBe('http://127.0.0.1:8787/app/#');
+    expect(createConfig({ PORT: '9000' }, WORLD).env.APP_URL).toBe('http://127.0.0.1:9000/app/#');
+    expect(createConfig({ APP_URL: 'https://app.example' }, WORLD).env.APP_URL).toBe('https://app.example');
+    expect(createConfig({ PORT: '0' }, WORLD).env.APP_URL).toBeUndefined();
+    expect(createConfig(REAL).env.APP_URL).toBeUndefined();
+  });
+
   test('error: ConfigError for a local world in production', () => {
     expect(() => createConfig({ NODE_ENV: 'production' }, WORLD)).toThrow(ConfigError);
   });

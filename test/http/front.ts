@@ -56,6 +56,8 @@ export interface Front {
   readonly brokenAnswers: readonly string[];
   send(path: string, init?: RequestInit): Promise<Answer>;
   graphql(query: string, init?: { variables?: object; headers?: Record<string, string> }): Promise<Answer>;
+  /** Resolves when pending compressions of cached answers are done. */
+  compressed(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -169,6 +171,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
         headers: { 'content-type': 'application/json', ...headers },
         body: JSON.stringify({ query, variables }),
       }),
+    compressed: () => answers.settled(),
     async stop() {
       await listening.close(1_000);
       await door.close();

@@ -5,6 +5,8 @@ export interface EventStream {
   readonly status: number;
   /** The next event's `data`; `null` once the stream is complete. */
   next(): Promise<Json | null>;
+  /** The `id` of the event that was returned last. */
+  lastId(): string | undefined;
   /** Number of received heartbeats. */
   heartbeats(): number;
   close(): Promise<void>;
@@ -28,9 +30,11 @@ export async function subscribe(
   const decoder = new TextDecoder();
   let text = '';
   let beats = 0;
+  let id: string | undefined;
   return {
     status: response.status,
     heartbeats: () => beats,
+    lastId: () => id,
     async next() {
       for (;;) {
         const end = text.indexOf('\n\n');
@@ -39,6 +43,7 @@ export async function subscribe(
           text = text.slice(end + 2);
           if (block.startsWith(':')) beats += 1;
           if (block.includes('event: complete')) return null;
+          id = /^id: (.+)$/m.exec(block)?.[1] ?? id;
           const data = /^data: (.+)$/m.exec(block)?.[1];
           if (data !== undefined) return JSON.parse(data);
           continue;

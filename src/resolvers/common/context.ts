@@ -1,5 +1,6 @@
 import { createLoaders, type Loaders } from '../../loaders/index.ts';
 import { type CacheHints, createCacheHints } from '../../shared/cache-validity.ts';
+import type { ChainId } from '../../shared/ids.ts';
 import type { Caller } from './caller.ts';
 import type { Services, SnapshotServices } from './services.ts';
 
@@ -15,6 +16,17 @@ interface ContextInput {
   readonly contract: 'v1' | 'graphql';
 }
 
+/** What an event of a subscription is about, to compare it with the events before. */
+export interface EventSubject {
+  readonly chainId: ChainId;
+  readonly version: number;
+  /** Keys of the entries of the event's list `changed`, in its order; absent: the event is compared as a whole. */
+  readonly entries?: readonly string[] | undefined;
+  /** Keys of the entries that may differ from what a returning reader knows; absent: all. */
+  readonly mayDiffer?: ReadonlySet<string> | undefined;
+  readonly removed?: readonly string[] | undefined;
+}
+
 /** The context of every resolver: one per operation, for every transport. */
 export interface AppContext extends ContextInput {
   /** Collects how long the answer may be given again. */
@@ -27,6 +39,10 @@ export interface AppContext extends ContextInput {
   readonly loaders: Loaders;
   /** Count one call of a field below the root that has a limit per minute. Absent: nothing is limited. @throws RateLimitedError */
   readonly countCall?: ((coordinate: string) => void) | undefined;
+  /** Versions that the reader of a stream has received before it reconnected. */
+  readonly seenVersions?: ReadonlyMap<ChainId, number> | undefined;
+  /** The event of a subscription that is resolved now. */
+  readonly subject?: EventSubject | undefined;
   /** Reads on demand (a chain, an upstream, the database): the answer is never cached. */
   live(): Services;
 }
@@ -45,4 +61,9 @@ export function createContext(services: Services, input: ContextInput): AppConte
       return services;
     },
   };
+}
+
+/** Tell what the event of a subscription is about that is resolved now. */
+export function noteSubject(ctx: AppContext, subject: EventSubject): void {
+  Object.assign(ctx, { subject });
 }

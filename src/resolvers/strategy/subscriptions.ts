@@ -6,7 +6,7 @@ import type { Strategy } from '../../domain/strategy/types.ts';
 import { createLoaders } from '../../loaders/index.ts';
 import type { ChainId, StrategyId } from '../../shared/ids.ts';
 import { secondOf } from '../common/age.ts';
-import type { AppContext } from '../common/context.ts';
+import type { AppContext, EventSubject } from '../common/context.ts';
 import { type ChainFreshness, readFreshness } from '../common/freshness.ts';
 import { requireChain, selectChains } from '../market/chains.ts';
 import type { ChangeEvent, ChangeFeed } from './changes.ts';
@@ -20,6 +20,13 @@ export interface StrategyChange {
   readonly complete: boolean;
   readonly changed: readonly Strategy[];
   readonly removed: readonly StrategyId[];
+  /** Those of `changed` that may differ from what the reader knows; absent: all. */
+  readonly mayDiffer?: ReadonlySet<StrategyId> | undefined;
+}
+
+/** What a change is about, to compare its selected fields with those before. */
+export function subjectOf({ chain, version, changed, removed, mayDiffer }: StrategyChange): EventSubject {
+  return { chainId: chain.chainId, version, entries: changed.map(({ id }) => id), removed, mayDiffer };
 }
 
 interface StrategyChangedArgs {
@@ -50,11 +57,11 @@ export function watchStrategies(args: StrategyChangedArgs, ctx: AppContext): Asy
     return new Map(entries.map((entry) => [entry.strategy.id, entry]));
   };
   const listed = new Map<ChainId, Map<StrategyId, IndexedStrategy>>();
-  for (const { chainId, version } of args.since ?? []) {
-    requireChain(ctx, chainId, 'since.chainId');
+  for (const [chainId, version] of versionsSeen(args, ctx)) {
     const known = changes.recall(chainId, version);
     if (known) listed.set(chainId, matching(known));
   }
+  const begun = new Set<ChainId>();
   return follow(changes.open('strategyChanged', chainIds, { caller: ctx.caller }), ctx, (event) =>
     event.chainIds.flatMap((chainId) => {
       if (!ctx.services.health.readiness(chainId, event.nowMs).primed) return [];
@@ -63,18 +70,29 @@ export function watchStrategies(args: StrategyChangedArgs, ctx: AppContext): Asy
       const before = listed.get(chainId);
       const now = matching(composed.lookup.indexed);
       listed.set(chainId, now);
-      const changed = [...now.values()].flatMap((entry) => {
+      const differing = [...now.values()].flatMap((entry) => {
         const known = before?.get(entry.strategy.id);
         return known === undefined || fingerprintOf(known) !== fingerprintOf(entry) ? [entry.strategy] : [];
       });
       const removed = [...(before?.keys() ?? [])].filter((id) => !now.has(id));
-      if (before !== undefined && changed.length === 0 && removed.length === 0) return [];
+      const isFirst = !begun.has(chainId);
+      begun.add(chainId);
+      if (!isFirst && differing.length === 0 && removed.length === 0) return [];
       const { version, asOfMs: publishedMs } = composed;
-      return [
-        { chain: requireChain(ctx, chainId), version, publishedMs, complete: before === undefined, changed, removed },
-      ];
+      // The first event is compared with what a returning reader has, by the selected fields of all that match.
+      const changed = isFirst ? [...now.values()].map(({ strategy }) => strategy) : differing;
+      const mayDiffer = isFirst && before !== undefined ? new Set(differing.map(({ id }) => id)) : undefined;
+      const complete = before === undefined;
+      return [{ chain: requireChain(ctx, chainId), version, publishedMs, complete, changed, removed, mayDiffer }];
     }),
   );
+}
+
+/** The versions that the reader has seen last: the last event of a broken connection is newer than the arguments. */
+function versionsSeen({ since }: StrategyChangedArgs, ctx: AppContext): ReadonlyMap<ChainId, number> {
+  for (const { chainId } of since ?? []) requireChain(ctx, chainId, 'since.chainId');
+  const given = (since ?? []).map(({ chainId, version }) => [chainId, version] as const);
+  return new Map([...given, ...(ctx.seenVersions ?? [])]);
 }
 
 interface FreshnessChangedArgs {

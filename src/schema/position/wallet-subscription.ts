@@ -1,3 +1,4 @@
+import { noteSubject } from '../../resolvers/common/context.ts';
 import { type WalletChange, watchWallet } from '../../resolvers/position/wallet-changes.ts';
 import { builder } from '../builder.ts';
 import { ChainRef } from '../common/chain.ts';
@@ -45,6 +46,9 @@ builder.subscriptionFields((t) => ({
       chainIds: t.arg({ type: ['ChainId'], description: 'Only on these chains; on all served chains when left out.' }),
     },
     subscribe: (_root, args, ctx) => watchWallet(args, ctx),
-    resolve: (change) => change,
+    resolve: (change, _args, ctx) => {
+      noteSubject(ctx, { chainId: change.chain.chainId, version: change.version });
+      return change;
+    },
   }),
 }));

@@ -1,4 +1,10 @@
-import { type StrategyChange, watchFreshness, watchStrategies } from '../../resolvers/strategy/subscriptions.ts';
+import { noteSubject } from '../../resolvers/common/context.ts';
+import {
+  type StrategyChange,
+  subjectOf,
+  watchFreshness,
+  watchStrategies,
+} from '../../resolvers/strategy/subscriptions.ts';
 import { MAX_STRATEGIES } from '../../shared/contract/list-bounds.ts';
 import { type ChainId, EQUITY_PREFIX, encodeGlobalId, type StrategyId } from '../../shared/ids.ts';
 import { builder } from '../builder.ts';
@@ -12,7 +18,7 @@ const EXPECTED_CHANGES = 20;
 
 builder.subscriptionType({
   description:
-    'Changes over server-sent events: `POST /graphql` with `Accept: text/event-stream`. A comment every 12 seconds keeps the connection open. Nothing is queued for a slow reader: it gets the newest state when it reads again, and is cut off when it stops reading.',
+    'Changes over server-sent events: `POST /graphql` with `Accept: text/event-stream`. A comment every 12 seconds keeps the connection open. An event is sent only if a selected field has changed, versions and times aside; its `id` resumes a broken connection as `Last-Event-ID`. Nothing is queued for a slow reader: it gets the newest state when it reads again, and is cut off when it stops reading.',
 });
 
 const ChainVersionRef = builder.inputType('ChainVersion', {
@@ -42,7 +48,7 @@ const StrategyChangeRef = builder.objectRef<StrategyChange>('StrategyChange').im
     changed: t.expose('changed', {
       type: [StrategyRef],
       complexity: { field: 1, multiplier: EXPECTED_CHANGES },
-      description: `Strategies that match the filter and read differently now, ages aside; at most ${MAX_STRATEGIES}.`,
+      description: `Strategies that match the filter and of which a selected field differs, versions, times and ages aside; at most ${MAX_STRATEGIES}.`,
     }),
     removedIds: t.field({
       type: ['ID'],
@@ -69,14 +75,21 @@ builder.subscriptionFields((t) => ({
       }),
     },
     subscribe: (_root, args, ctx) => watchStrategies(args, ctx),
-    resolve: (change) => change,
+    resolve: (change, _args, ctx) => {
+      noteSubject(ctx, subjectOf(change));
+      return change;
+    },
   }),
   freshnessChanged: t.field({
     type: ChainFreshnessRef,
     description: 'The freshness of each chain, at first and whenever a group changes its state or its failures.',
     args: { chainIds: t.arg({ type: ['ChainId'], description: 'Only of these chains; all when left out.' }) },
     subscribe: (_root, args, ctx) => watchFreshness(args, ctx),
-    resolve: (freshness) => freshness,
+    resolve: (freshness, _args, ctx) => {
+      const { version, chain } = freshness;
+      noteSubject(ctx, { chainId: chain.chainId, version });
+      return freshness;
+    },
   }),
 }));
 

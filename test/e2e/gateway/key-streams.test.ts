@@ -10,7 +10,7 @@ import { PARTNER, startService, type TestService } from '../../support/service.t
 import { type EventStream, subscribe } from '../../support/sse.ts';
 
 const POSITIONS = 'subscription($address:Address!){walletChanged(address:$address chainIds:[1]){version}}';
-const FRESHNESS = 'subscription{freshnessChanged(chainIds:[1]){ready}}';
+const FRESHNESS = 'subscription{freshnessChanged(chainIds:[1]){ready groups{failing{reason}}}}';
 const { address } = seededWallet('looper').account;
 const GRACE_SEC = 60;
 

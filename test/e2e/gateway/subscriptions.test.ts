@@ -64,6 +64,12 @@ describe.skipIf(skipped !== null)(skipped ?? 'subscriptions across processes', (
     return /^spiral_subscriptions_open\{field="strategyChanged"\} (\d+)$/m.exec(text)?.[1];
   };
 
+  /** A client may have ten streams open. */
+  const closeAll = async (): Promise<void> => {
+    await Promise.all(streams.splice(0).map((stream) => stream.close()));
+    await eventually(openFeeds, (count) => count === undefined || count === '0');
+  };
+
   test('default: sends everything first, then only the changes of another process', async () => {
     const stream = await open(STRATEGIES, ALL_ON_ONE);
     const first = await changeOf(stream);
@@ -95,6 +101,60 @@ describe.skipIf(skipped !== null)(skipped ?? 'subscriptions across processes', (
   test('behavior: an unknown version gets everything', async () => {
     const stream = await open(STRATEGIES, { ...ALL_ON_ONE, since: [{ chainId: 1, version: 1 }] }, other);
     expect(await changeOf(stream)).toMatchObject({ complete: true });
+  });
+
+  test('behavior: an event is sent only when a selected field has changed, with the entries that have', async () => {
+    await closeAll();
+    const only = (fields: string) =>
+      `subscription ($filter: StrategyFilter) { strategyChanged(filter: $filter) { version complete changed { id: strategyId ${fields} } } }`;
+    const liquidity = await open(only('liquidityUsd supplyUsd'), ALL_ON_ONE);
+    const limits = await open(only('ltvLimits { maxPct } freshness { borrow { asOf } }'), ALL_ON_ONE);
+    const versions = await open('subscription { strategyChanged(filter: { chainIds: [1] }) { version } }');
+    for (const stream of [liquidity, limits, versions]) await changeOf(stream);
+    const quiet = limits.next();
+    const id = await supply();
+    const change = await changeOf(liquidity);
+    expect(ids(change)).toEqual([id]);
+    expect((await changeOf(versions)).version).toBe(change.version);
+    // The stream of the limits has not sent anything since: its next event is that of a closing process.
+    const raced = await Promise.race([quiet, Promise.resolve('nothing yet')]);
+    expect(raced).toBe('nothing yet');
+  });
+
+  test('behavior: a reader that reconnects with the id of its last event gets only what differs', async () => {
+    await closeAll();
+    const fields = '{ version complete changed { id: strategyId liquidityUsd } }';
+    const query = `subscription ($filter: StrategyFilter) { strategyChanged(filter: $filter) ${fields} }`;
+    const back = async (id: string | undefined, at = api, text = query) => {
+      const stream = await subscribe(at.url, text, ALL_ON_ONE, { 'last-event-id': id ?? '' });
+      streams.push(stream);
+      return stream;
+    };
+    const first = await open(query, ALL_ON_ONE);
+    const all = await changeOf(first);
+    const seen = first.lastId();
+    expect(seen).toMatch(/^1\.\d+\.[\w-]{16}$/);
+    await first.close();
+    // Nothing has changed: the first event is the next change, on the same process and on another one.
+    const [same, elsewhere] = [await back(seen), await back(seen, other)];
+    const waiting = [same.next(), elsewhere.next()];
+    const id = await supply();
+    for (const event of await Promise.all(waiting)) {
+      expect(event.data.strategyChanged.complete).toBe(false);
+      expect(ids(event.data.strategyChanged)).toEqual([id]);
+    }
+    // It has changed meanwhile: the difference where the version is known, else everything.
+    expect(ids(await changeOf(await back(seen)))).toEqual([id]);
+    for (const foreign of ['1.999999.AAAAAAAAAAAAAAAA', 'not an id', 'x'.repeat(5_000)]) {
+      const stream = await back(foreign);
+      const change = await changeOf(stream);
+      expect([change.complete, change.changed.length]).toEqual([true, all.changed.length]);
+      await stream.close();
+    }
+    // The id of another selection tells nothing about this one, but its version does.
+    const other2 = query.replace('liquidityUsd', 'liquidityUsd borrowApyPct');
+    expect((await changeOf(await back(seen, api, other2))).complete).toBe(false);
+    await closeAll();
   });
 
   test('behavior: both chains in one stream, each with its own version', async () => {

@@ -1,0 +1,29 @@
+import type { ChainId } from '../../shared/ids.ts';
+
+/** The state of one chain that a client has received. */
+export interface SeenChain {
+  readonly version: number;
+  /** Hash of the selected content. */
+  readonly digest: string;
+}
+
+/** Longer ids were not made here. */
+const MAX_CHARS = 1_024;
+const ENTRY = /^(\d{1,9})\.(\d{1,15})\.([\w-]{16})$/;
+
+/** Write the id of an event: the state of every chain that the stream has sent. */
+export function writeEventId(seen: ReadonlyMap<ChainId, SeenChain>): string {
+  return [...seen].map(([chainId, { version, digest }]) => `${chainId}.${version}.${digest}`).join('~');
+}
+
+/** Read a `Last-Event-ID`. One that was not made here tells nothing: the client gets the whole state. */
+export function readEventId(id: string | undefined): ReadonlyMap<ChainId, SeenChain> {
+  if (id === undefined || id === '' || id.length > MAX_CHARS) return new Map();
+  const seen = new Map<ChainId, SeenChain>();
+  for (const part of id.split('~')) {
+    const [, chainId, version, digest] = ENTRY.exec(part) ?? [];
+    if (chainId === undefined || digest === undefined) return new Map();
+    seen.set(Number(chainId), { version: Number(version), digest });
+  }
+  return seen;
+}

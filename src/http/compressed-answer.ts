@@ -1,0 +1,31 @@
+import type { RestRequest, RestResponse } from '../rest/types.ts';
+import { chooseEncoding, compressQuickly, MIN_COMPRESSED_BYTES } from './compression.ts';
+import { bytesOf } from './write.ts';
+
+/**
+ * Compress an answer that is made for one caller, in an encoding that the caller takes. An encoded one stays as it is, and a
+ * failed compression leaves the plain bytes.
+ */
+export async function compressedAnswer(
+  response: RestResponse,
+  requestHeaders: RestRequest['headers'],
+): Promise<RestResponse> {
+  // The length is that of the bytes that are written.
+  const { 'content-length': _length, ...own } = response.headers as Record<string, string>;
+  const headers = { ...own, vary: 'accept-encoding' };
+  const { body } = response;
+  const encoding = chooseEncoding(requestHeaders['accept-encoding'], () => true);
+  const isEncoded = response.headers['content-encoding'] !== undefined;
+  if (isEncoded || encoding === 'identity' || bytesOf(body) < MIN_COMPRESSED_BYTES) return { ...response, headers };
+  try {
+    const encoded = await compressQuickly(wholeOf(body), encoding);
+    return { ...response, headers: { ...headers, 'content-encoding': encoding }, body: encoded };
+  } catch {
+    return { ...response, headers };
+  }
+}
+
+function wholeOf(body: RestResponse['body']): Buffer {
+  if (typeof body === 'string') return Buffer.from(body);
+  return body instanceof Uint8Array ? Buffer.from(body) : Buffer.concat(body);
+}
