@@ -7,7 +7,7 @@ import {
   type Progress,
   type TransactionBundle,
 } from '../../packages/client/src/index.ts';
-import { account, failureOf, market, useExecution, user } from '../support/execution.ts';
+import { account, failureOf, market, otherAccount, useExecution, user } from '../support/execution.ts';
 import type { Json } from '../support/service.ts';
 import { injectedWallet, viemWallet, walletFailure } from '../support/wallets.ts';
 
@@ -155,6 +155,20 @@ describe('checks before anything is sent', () => {
     const plan = await openPlan();
     const closed = injectedWallet(local(), { eth_accounts: () => [] });
     expect(await failureOf(execute(plan, closed, options()))).toMatchObject({ code: 'wallet_failed' });
+  });
+
+  test('error: a plan for another account, a viem client of another account, and a wallet that changes its chain', async () => {
+    const stranger = otherAccount.address;
+    expect(await check({}, { account: stranger })).toMatchObject({ code: 'invalid_plan', ...nothing });
+    const foreign = execute(await openPlan(), viemWallet(local(), account), options({ account: stranger }));
+    expect(await failureOf(foreign)).toMatchObject({ code: 'wallet_failed', ...nothing });
+    let asked = 0;
+    const eth_chainId = () => {
+      asked += 1;
+      return asked === 1 ? '0x1' : '0x1237';
+    };
+    expect(await check({ eth_chainId })).toMatchObject({ code: 'wrong_chain', ...nothing });
+    expect(await hasPosition()).toBe(false);
   });
 
   test('error: an expired plan without rebuild, also by the clock of the chain alone', async () => {

@@ -1,4 +1,12 @@
-import { ExpiredError, InsufficientBalanceError, NoCodeError, WalletError, WrongChainError } from './errors.ts';
+import { ownerOf } from '../plan-origin.ts';
+import {
+  ExpiredError,
+  InsufficientBalanceError,
+  InvalidPlanError,
+  NoCodeError,
+  WalletError,
+  WrongChainError,
+} from './errors.ts';
 import type { CheckedPlan } from './plan.ts';
 import { approvedAmount, isPreparation } from './plan.ts';
 import type { Rpc } from './wallet.ts';
@@ -60,6 +68,13 @@ export async function checkBalances({ calls, action }: CheckedPlan, account: str
     const available = await reader.readNumber('eth_call', [{ to: token, data }, 'latest']);
     if (available < amount) throw new InsufficientBalanceError(token, amount, available);
   }
+}
+
+/** @throws InvalidPlanError when a plan of this process was built for another account */
+export function checkOwner({ source }: CheckedPlan, account: string): void {
+  const owner = ownerOf(source);
+  if (owner === undefined || owner.toLowerCase() === account.toLowerCase()) return;
+  throw new InvalidPlanError(`The plan was built for ${owner}, and ${account} would execute it: build it again.`);
 }
 
 export interface Expiry {

@@ -1,6 +1,6 @@
 import type { Plan } from '../client.ts';
 import { canBatch, sendBatch, waitForBatch } from './batch.ts';
-import { checkBalances, checkChain, checkCode, isExpired, refuseExpired } from './checks.ts';
+import { checkBalances, checkChain, checkCode, checkOwner, isExpired, refuseExpired } from './checks.ts';
 import { comparePlans } from './compare.ts';
 import { ExecutionError, InvalidPlanError, RevertedError, WalletError, WorsePlanError } from './errors.ts';
 import { type ExecuteOptions, type Settings, settingsOf } from './options.ts';
@@ -47,6 +47,7 @@ export async function execute(plan: Plan, wallet: Wallet, options: ExecuteOption
         rebuilds += 1;
         continue;
       }
+      checkOwner(current, account);
       await options.check?.(current.source, account);
       await checkCode(current.calls, reader);
       await checkBalances(current, account, reader);
@@ -65,8 +66,11 @@ export async function execute(plan: Plan, wallet: Wallet, options: ExecuteOption
 }
 
 async function accountOf(wallet: Wallet, given: string | undefined): Promise<string> {
-  const own = given ?? ownAccountOf(wallet);
-  const account = own ?? firstOf(await createRpc(wallet).request('eth_accounts'));
+  const own = ownAccountOf(wallet);
+  if (given !== undefined && own !== undefined && given.toLowerCase() !== own.toLowerCase()) {
+    throw new WalletError(`"account" is ${given}, and the viem client signs for ${own}.`);
+  }
+  const account = given ?? own ?? firstOf(await createRpc(wallet).request('eth_accounts'));
   if (typeof account === 'string' && ADDRESS.test(account)) return account;
   throw new WalletError('The wallet shows no account: connect it (eth_requestAccounts), or pass "account".');
 }

@@ -1,5 +1,5 @@
 import { isExpired } from './checks.ts';
-import { WouldRevertError } from './errors.ts';
+import { WouldRevertError, WrongChainError } from './errors.ts';
 import type { Settings } from './options.ts';
 import { authorizationOf, type CheckedPlan, isPreparation } from './plan.ts';
 import { type Receipt, waitForReceipt } from './receipts.ts';
@@ -68,6 +68,14 @@ async function sendOne(plan: CheckedPlan, index: number, call: PlanCall, context
     reader.readNumber('eth_getTransactionCount', [account, 'pending']),
     reader.readNumber('eth_blockNumber'),
   ]);
+  // The user may have switched the wallet to another chain since the last call.
+  const chainId = await wallet.readNumber('eth_chainId');
+  if (chainId !== BigInt(plan.chainId)) {
+    throw new WrongChainError(
+      plan.chainId,
+      `The plan is for chain ${plan.chainId}, and the wallet is now on ${chainId}.`,
+    );
+  }
   settings.report({ kind: 'signing', index, total: plan.calls.length, to });
   const hash = await wallet.send(account, call, withMargin(gas), plan.chainId);
   sent.push(hash);

@@ -1,0 +1,24 @@
+/** The request that a plan answers. */
+export interface PlanOrigin {
+  /** `operationId` of the row. */
+  readonly row: string;
+  readonly input: object;
+}
+
+const origins = new WeakMap<object, PlanOrigin>();
+
+/** Remember what a plan was built for, as long as the plan itself is in use. */
+export function rememberOrigin(plan: object, origin: PlanOrigin): void {
+  origins.set(plan, origin);
+}
+
+/** `undefined` = it was not built by a client of this process. */
+export function originOf(plan: object): PlanOrigin | undefined {
+  return origins.get(plan);
+}
+
+/** The wallet that a plan was built for; `undefined` = unknown. */
+export function ownerOf(plan: object): string | undefined {
+  const input = originOf(plan)?.input;
+  return input !== undefined && 'userAddress' in input ? String(input.userAddress) : undefined;
+}
