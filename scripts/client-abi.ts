@@ -7,6 +7,7 @@ import { flashLeverageAbi, userProxyAbi } from '../src/abi/flash-leverage.ts';
 import { flashLeverageRouterAbi } from '../src/abi/flash-leverage-router.ts';
 import { morphoBlueAbi } from '../src/abi/morpho-blue.ts';
 import { writeChains } from './client-chains.ts';
+import { writeDescriptors } from './client-erc7730.ts';
 
 interface ClientAbi {
   /** Of the module, without its extension. */
@@ -58,4 +59,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   mkdirSync(folder, { recursive: true });
   for (const abi of CLIENT_ABIS) writeFileSync(new URL(`${abi.file}.ts`, folder), renderAbi(abi));
   writeChains();
+  writeDescriptors();
 }

@@ -7,6 +7,7 @@ import {
   verify,
 } from '../../packages/client/src/verify/index.ts';
 import { noSleep, startService, type TestService } from '../support/service.ts';
+import { describeSentences } from './erc7730-sentences.ts';
 import { type Bundle, buildBundles, localChains } from './verify-bundles.ts';
 import { broken, execute } from './verify-execute.ts';
 import { changedArgument, type Masks, type Mutant, mutantsOf } from './verify-mutants.ts';
@@ -48,7 +49,12 @@ describe('verify', () => {
   it('default: says in a sentence what a plan of each kind does', () => {
     const said = samples().map((bundle) => [
       bundle.kind,
-      check(bundle).sentences.map((text) => text.replaceAll(/0x\w+/g, '0x…').replaceAll(/(?<![\w…])\d+(\.\d+)?/g, '#')),
+      check(bundle).sentences.map((text) =>
+        text
+          .replaceAll(/0x\w+/g, 'ADDRESS')
+          .replaceAll(/PT-sUSDe-\w+/g, 'PT-sUSDe')
+          .replaceAll(/(?<![\w…])\d+(\.\d+)?/g, '#'),
+      ),
     ]);
     expect(Object.fromEntries(said)).toMatchInlineSnapshot(`
       {
@@ -57,137 +63,137 @@ describe('verify', () => {
           "It spends nothing of the wallet.",
           "The wallet receives at least # USDG.",
           "It authorizes nobody.",
-          "It acts for #x… only.",
+          "It acts for ADDRESS only.",
         ],
         "deleverage": [
           "Closes position # for at least # USDG, repays its debt out of it and pays out the rest, at least # USDG.",
           "It spends nothing of the wallet.",
           "The wallet receives at least # USDG.",
           "It authorizes nobody.",
-          "It acts for #x… only.",
+          "It acts for ADDRESS only.",
         ],
         "deleverage a part": [
           "Sells # syrupUSDG of position # for at least # USDG, repays the same share of its debt out of it and pays out the rest, at least # USDG.",
           "It spends nothing of the wallet.",
           "The wallet receives at least # USDG.",
           "It authorizes nobody.",
-          "It acts for #x… only.",
+          "It acts for ADDRESS only.",
         ],
         "equityEntry": [
-          "Deposits # USDG into a vault of #x…: it buys at least # NVDA as the wallet's own collateral, borrows # USDG against it, and opens a position with it that borrows # USDG and holds at least # syrupUSDG, an LTV of at most # %.",
-          "Allows #x… to take exactly # USDG, which call # does.",
-          "Lets #x… act on the wallet's own lending positions for that call; call # revokes it. If the calls are not sent together, the last one has to be sent all the same.",
+          "Deposits # USDG into a vault of ADDRESS: it buys at least # NVDA as the wallet's own collateral, borrows # USDG against it, and opens a position with it that borrows # USDG and holds at least # syrupUSDG, an LTV of at most # %.",
+          "Allows ADDRESS to take exactly # USDG, which call # does.",
+          "Lets ADDRESS act on the wallet's own lending positions for that call; call # revokes it. If the calls are not sent together, the last one has to be sent all the same.",
           "It spends at most # USDG.",
           "The rights that it gives end with those calls, if all of them are sent.",
-          "It acts for #x… only.",
+          "It acts for ADDRESS only.",
         ],
         "equityExit": [
           "Closes position # for at least # USDG, repays its debt out of it and pays out the rest, at least # USDG.",
           "Closes position # for at least # USDG, repays its debt out of it and pays out the rest, at least # USDG.",
-          "Sells the whole stock leg of #x… for at least # USDG, repays its debt out of it and pays out the rest, at least # USDG.",
-          "Lets #x… act on the wallet's own lending positions for that call; call # revokes it. If the calls are not sent together, the last one has to be sent all the same.",
+          "Sells the whole stock leg of ADDRESS for at least # USDG, repays its debt out of it and pays out the rest, at least # USDG.",
+          "Lets ADDRESS act on the wallet's own lending positions for that call; call # revokes it. If the calls are not sent together, the last one has to be sent all the same.",
           "It spends nothing of the wallet.",
           "The wallet receives at least # USDG and # USDG and # USDG.",
           "The rights that it gives end with those calls, if all of them are sent.",
-          "It acts for #x… only.",
+          "It acts for ADDRESS only.",
         ],
         "increaseLeverage": [
           "Raises the leverage of position #: it borrows # USDG more for at least # syrupUSDG, an LTV of at most # %.",
           "It spends nothing of the wallet.",
           "It authorizes nobody.",
-          "It acts for #x… only.",
+          "It acts for ADDRESS only.",
         ],
         "leverage": [
-          "Opens a position of #x… with # PT-sUSDe-#MAY2027: it borrows # USDC and holds at least # PT-sUSDe-#MAY2027, an LTV of at most # %.",
-          "Allows #x… to take exactly # PT-sUSDe-#MAY2027, which call # does.",
-          "It spends at most # PT-sUSDe-#MAY2027.",
+          "Opens a position of ADDRESS with # PT-sUSDe: it borrows # USDC and holds at least # PT-sUSDe, an LTV of at most # %.",
+          "Allows ADDRESS to take exactly # PT-sUSDe, which call # does.",
+          "It spends at most # PT-sUSDe.",
           "The rights that it gives end with those calls, if all of them are sent.",
-          "It acts for #x… only.",
+          "It acts for ADDRESS only.",
         ],
         "manual exit": [
-          "Allows #x… to take at most # PYUSD; what call # does not take stays allowed.",
-          "Repays the whole debt of the contract #x…, about # PYUSD.",
-          "Takes # sUSDe out of the contract #x…, to its owner.",
+          "Allows ADDRESS to take at most # PYUSD; what call # does not take stays allowed.",
+          "Repays the whole debt of the contract ADDRESS, about # PYUSD.",
+          "Takes # sUSDe out of the contract ADDRESS, to its owner.",
           "It spends at most # PYUSD.",
           "The wallet receives at least # sUSDe.",
-          "It acts for #x… only.",
+          "It acts for ADDRESS only.",
         ],
         "reallocateAndLeverage": [
           "Moves liquidity of one vault into the market first, for # ETH.",
-          "Opens a position of #x… with # wsrUSD: it borrows # USDC and holds at least # wsrUSD, an LTV of at most # %.",
-          "Allows #x… to take exactly # wsrUSD, which call # does.",
+          "Opens a position of ADDRESS with # wsrUSD: it borrows # USDC and holds at least # wsrUSD, an LTV of at most # %.",
+          "Allows ADDRESS to take exactly # wsrUSD, which call # does.",
           "It spends at most # ETH and # wsrUSD.",
           "The rights that it gives end with those calls, if all of them are sent.",
-          "It acts for #x… only.",
+          "It acts for ADDRESS only.",
         ],
         "reallocateSwapAndLeverage": [
           "Moves liquidity of one vault into the market first, for # ETH.",
-          "Opens a position of #x… with # ETH: it borrows # USDC and holds at least # wsrUSD, an LTV of at most # %.",
+          "Opens a position of ADDRESS with # ETH: it borrows # USDC and holds at least # wsrUSD, an LTV of at most # %.",
           "It spends at most # ETH and # ETH.",
           "It authorizes nobody.",
-          "It acts for #x… only.",
+          "It acts for ADDRESS only.",
         ],
         "repay": [
-          "Allows #x… to take exactly # USDG, which call # does.",
+          "Allows ADDRESS to take exactly # USDG, which call # does.",
           "Repays at least # USDG of the debt of position #, or all of it where less is owed.",
           "It spends at most # USDG.",
           "The rights that it gives end with those calls, if all of them are sent.",
-          "It acts for #x… only.",
+          "It acts for ADDRESS only.",
         ],
         "repay all": [
-          "Allows #x… to take exactly # USDG, which call # does.",
+          "Allows ADDRESS to take exactly # USDG, which call # does.",
           "Repays the whole debt of position #; the rest comes back.",
           "It spends at most # USDG.",
           "The rights that it gives end with those calls, if all of them are sent.",
-          "It acts for #x… only.",
+          "It acts for ADDRESS only.",
         ],
         "revoke": [
-          "Takes the right to act on the wallet's lending positions from #x….",
+          "Takes the right to act on the wallet's lending positions from ADDRESS.",
           "It spends nothing of the wallet.",
           "It authorizes nobody.",
-          "It acts for #x… only.",
+          "It acts for ADDRESS only.",
         ],
         "supplyCollateral": [
-          "Allows #x… to take exactly # syrupUSDG, which call # does.",
+          "Allows ADDRESS to take exactly # syrupUSDG, which call # does.",
           "Adds at least # syrupUSDG of collateral to position #.",
           "It spends at most # syrupUSDG.",
           "The rights that it gives end with those calls, if all of them are sent.",
-          "It acts for #x… only.",
+          "It acts for ADDRESS only.",
         ],
         "swapAndLeverage": [
-          "Opens a position of #x… with # USDe: it borrows # USDG and holds at least # syrupUSDG, an LTV of at most # %.",
-          "Allows #x… to take exactly # USDe, which call # does.",
+          "Opens a position of ADDRESS with # USDe: it borrows # USDG and holds at least # syrupUSDG, an LTV of at most # %.",
+          "Allows ADDRESS to take exactly # USDe, which call # does.",
           "It spends at most # USDe.",
           "The rights that it gives end with those calls, if all of them are sent.",
-          "It acts for #x… only.",
+          "It acts for ADDRESS only.",
         ],
         "swapAndRepay": [
-          "Allows #x… to take exactly # USDe, which call # does.",
+          "Allows ADDRESS to take exactly # USDe, which call # does.",
           "Repays at least # USDG of the debt of position #, or all of it where less is owed.",
           "It spends at most # USDe.",
           "The rights that it gives end with those calls, if all of them are sent.",
-          "It acts for #x… only.",
+          "It acts for ADDRESS only.",
         ],
         "swapAndRepay all": [
-          "Allows #x… to take exactly # USDe, which call # does.",
+          "Allows ADDRESS to take exactly # USDe, which call # does.",
           "Repays the whole debt of position #; the rest comes back.",
           "It spends at most # USDe.",
           "The rights that it gives end with those calls, if all of them are sent.",
-          "It acts for #x… only.",
+          "It acts for ADDRESS only.",
         ],
         "swapAndSupplyCollateral": [
-          "Allows #x… to take exactly # USDe, which call # does.",
+          "Allows ADDRESS to take exactly # USDe, which call # does.",
           "Adds at least # syrupUSDG of collateral to position #.",
           "It spends at most # USDe.",
           "The rights that it gives end with those calls, if all of them are sent.",
-          "It acts for #x… only.",
+          "It acts for ADDRESS only.",
         ],
         "withdrawCollateral": [
           "Takes # syrupUSDG out of position #, to its owner.",
           "It spends nothing of the wallet.",
           "The wallet receives at least # syrupUSDG.",
           "It authorizes nobody.",
-          "It acts for #x… only.",
+          "It acts for ADDRESS only.",
         ],
       }
     `);
@@ -300,6 +306,7 @@ describe('a single byte', () => {
 });
 
 describeOtherPlans({ sample, samples, refusal });
+describeSentences(samples);
 
 const MINIMUM = /\.(minTokenOut|stockMinOut|yieldMinOut|minLoanOut)$/;
 const LOAN = /\.(amountFlashLoan|stockBorrowAmount)$/;
