@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { FOLDERS, type Folder, SOLIDITY } from './folders.ts';
@@ -33,6 +33,8 @@ const { values: options } = parseArgs({
   },
 });
 
+const root = join(import.meta.dirname, '../..');
+
 type Coverage = ReadonlyMap<string, ReadonlySet<number>>;
 const coverageLine = z.object({ file: z.string(), ms: z.number(), hits: z.array(z.number()) });
 
@@ -51,13 +53,15 @@ async function coverageOf(folder: Folder, tests: readonly string[]): Promise<Cov
 }
 
 async function score(folder: Folder, seed: number): Promise<void> {
-  const all = sourcesOf(folder.name).mutants.filter((mutant) => !isEquivalent(mutant));
+  const { codes, mutants } = sourcesOf(folder.name);
+  const all = mutants.filter((mutant) => !isEquivalent(mutant));
   const chosen = shuffled(all, seed).slice(0, sample);
   const tests = testsOf(folder);
   const coverage = await coverageOf(folder, tests);
   const reaching = ({ id }: Mutant) => [...coverage].flatMap(([file, hits]) => (hits.has(id) ? [file] : []));
   // What works only when a module is loaded is reached by any test of its module.
-  const near = (mutant: Mutant) => (mutant.isStatic ? testsNear(mutant, all, coverage) : reaching(mutant));
+  const near = (mutant: Mutant) =>
+    mutant.isStatic ? testsNear(mutant.file, { all, coverage, codes }) : reaching(mutant);
   const unreached = new Set(chosen.filter((mutant) => near(mutant).length === 0));
   const tried = async (mutants: readonly Mutant[], isolate: boolean) => {
     const trial = { folder: folder.name, needsPostgres: folder.needsPostgres === true, isolate };
@@ -73,10 +77,25 @@ async function score(folder: Folder, seed: number): Promise<void> {
   printScore({ name: folder.name, seed, all: all.length, chosen, survivors, unreached });
 }
 
-/** The tests that reach anything of a mutant's file. */
-function testsNear(mutant: Mutant, all: readonly Mutant[], coverage: Coverage): readonly string[] {
-  const ids = all.filter(({ file }) => file === mutant.file).map(({ id }) => id);
-  return [...coverage].flatMap(([file, hits]) => (ids.some((id) => hits.has(id)) ? [file] : []));
+interface Near {
+  readonly all: readonly Mutant[];
+  readonly coverage: Coverage;
+  readonly codes: ReadonlyMap<string, string>;
+}
+
+/**
+ * The tests that reach anything of a file. Of one that only works when it is loaded, the first test to load it is known: those
+ * that reach the sources that import it are near as well.
+ */
+function testsNear(file: string, near: Near, seen = new Set<string>()): readonly string[] {
+  if (seen.has(file)) return [];
+  seen.add(file);
+  const own = near.all.filter((mutant) => mutant.file === file);
+  const tests = [...near.coverage].flatMap(([test, hits]) => (own.some(({ id }) => hits.has(id)) ? [test] : []));
+  if (own.some(({ isStatic }) => !isStatic)) return tests;
+  const importers = [...near.codes].filter(([, code]) => code.includes(`/${basename(file)}'`));
+  const further = importers.flatMap(([path]) => testsNear(relative(root, path), near, seen));
+  return [...new Set([...tests, ...further])];
 }
 
 const seed = Number(options.seed);

@@ -69,7 +69,10 @@ describe('borrowRateNow', () => {
 describe('apyPctFromRayRate', () => {
   test('default: a savings rate of 4.5 %', () => {
     // The accumulator that makers use for 4.5 % a year.
-    expect(formatPct(apyPctFromRayRate(1_000_000_001_395_766_281_313_196_627n), 6)).toBe('4.500000');
+    const apy = apyPctFromRayRate(1_000_000_001_395_766_281_313_196_627n);
+    expect(formatPct(apy, 6)).toBe('4.500000');
+    // A second more or less in the year is seen in the seventh decimal.
+    expect(apy.minus(4.5).abs().lt('1e-9')).toBe(true);
   });
 
   test('behavior: 1e27 is no growth, below it shrinks', () => {

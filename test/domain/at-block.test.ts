@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { marketsAt, marketsAtReadings } from '../../src/domain/market/at-block.ts';
 import { isOldPrice, priceAge, priceAsOfMs } from '../../src/domain/market/price-age.ts';
+import { ORACLE_SOURCE } from '../../src/domain/market/prices.ts';
+import type { OracleDivergence } from '../../src/domain/plausibility/types.ts';
+import { Decimal } from '../../src/shared/decimal.ts';
 import type { Address } from '../../src/shared/ids.ts';
 import { composedMarket, composedOf, ethereum } from './position/position-world.ts';
 import { marketOf } from './world.ts';
@@ -38,6 +41,23 @@ describe('marketsAt', () => {
     expect(values?.effectiveCollateralApyPct).toBe(last.effectiveCollateralApyPct);
     expect(last.warnings).toEqual([]);
     expect(values?.warnings.map(({ code }) => code)).toEqual(['oracle_jump']);
+  });
+
+  test('behavior: the value at the block is compared with a price of another origin, not with that of this oracle', () => {
+    const usd = new Decimal(1);
+    const found = (source: string, known?: OracleDivergence) => {
+      const collateralPrice = { value: { usd }, asOfMs: last.stamps.oracle.asOfMs, source };
+      const changed = { ...last, collateralPrice, oracleDivergence: known };
+      const markets = new Map([[market.id, changed]]);
+      return marketsAt({ ...composed, lookup: { ...composed.lookup, markets } }, at).get(market.id)?.oracleDivergence
+        ?.against;
+    };
+    const known = (against: 'price' | 'before') => ({
+      ...{ against, oracleUsd: usd, referenceUsd: usd },
+      divergencePct: new Decimal(20),
+    });
+    expect([found('coingecko'), found(ORACLE_SOURCE)]).toEqual(['price', 'before']);
+    expect([found(ORACLE_SOURCE, known('price')), found(ORACLE_SOURCE, known('before'))]).toEqual(['price', 'before']);
   });
 
   test('behavior: an unreadable market or price uses the last good one, with its age', () => {

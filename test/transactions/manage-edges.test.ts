@@ -76,6 +76,8 @@ describe('borrow', () => {
     expect(await refused(borrow(2_000), on)).toMatchObject({
       details: { limit: { maxAmount: '500', maxLtvPct: '90.5' } },
     });
+    const least = { ...on, before: { ...on.before, basis: 1n } };
+    expect(await refused(borrow(2_000), least)).toMatchObject({ details: { limit: { maxAmount: '0.000001' } } });
     // Elsewhere the basis is no limit, and never below zero.
     const free = { ...on, answers: { ...on.answers, ...FEE } };
     expect((await planned(borrow(700), free)).preview?.basis).toBe(0n);
@@ -178,6 +180,18 @@ describe('repay', () => {
     const minAmount = d(args.amountRepay.toString()).shiftedBy(-6).toFixed();
     expect(short).toMatchObject({ details: { value: '5999.999999', limit: { minAmount } } });
     expect((await act(repay(10))).notes.join(' ')).not.toContain('half an hour');
+  });
+
+  test('behavior: a swap that leaves one unit over names it', async () => {
+    const rest = async (debt: string) => {
+      const { notes } = await planned(
+        { action: 'repay', payToken: tokenOn(1, 'USDC').address, amount: d(10) },
+        scene(debt),
+      );
+      return notes.find((note) => note.includes('is left over'));
+    };
+    expect(await rest('9.996999')).toBe('About 0.000001 PYUSD is left over and comes back to the wallet.');
+    expect(await rest('9.997')).toBeUndefined();
   });
 
   test('error: BadRequest where nothing prices the token, or the loan, that should repay everything', async () => {

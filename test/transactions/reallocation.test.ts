@@ -39,7 +39,7 @@ describe('planReallocation', () => {
     );
   }, 60_000);
 
-  it('behavior: uses the cheapest vault first', () => {
+  describe('the order of vaults', () => {
     const [market] = fc.sample(place, 1);
     if (!market) throw new Error('there are markets');
     const params = {
@@ -49,16 +49,24 @@ describe('planReallocation', () => {
       irm: market.market.irm,
       lltv: market.market.lltv,
     };
-    const source = (vault: string, feeWei: bigint) => ({
+    const source = (vault: string, feeWei: bigint, maxIn = 100n) => ({
       vault: vault as `0x${string}`,
-      feeWei,
-      maxIn: 100n,
+      ...{ feeWei, maxIn },
       marketId: `0x${vault.slice(2)}` as never,
       market: params,
       liquidity: 100n,
       movable: 100n,
     });
-    const plan = planReallocation([source('0xaa', 5n), source('0xbb', 0n)], 0n, 90n);
-    expect(plan?.reallocations.map(({ vault }) => vault)).toEqual(['0xbb']);
+    const vaults = (...sources: Parameters<typeof planReallocation>[0]) =>
+      planReallocation(sources, 0n, 90n)?.reallocations.map(({ vault }) => vault);
+
+    it('behavior: is by fee', () => {
+      expect(vaults(source('0xaa', 5n), source('0xbb', 0n))).toEqual(['0xbb']);
+    });
+
+    it('behavior: of equal fees is by what a vault can move at most, and stays where that is equal', () => {
+      expect(vaults(source('0xaa', 0n, 99n), source('0xbb', 0n))).toEqual(['0xbb']);
+      expect(vaults(source('0xaa', 0n), source('0xbb', 0n, 101n))).toEqual(['0xaa']);
+    });
   });
 });

@@ -89,6 +89,11 @@ describe('by the simulation of the node', () => {
     expect(ways).toEqual(['simulate_v1']);
   });
 
+  test('behavior: of a call that passes the answer counts, whatever stands beside it', async () => {
+    const { simulator } = simulateV1(withCall(4, { error: { data: '0xdeadbeef' } }));
+    expect(await simulator.simulate(input())).toMatchObject({ answers: [7, 'USDC', 7] });
+  });
+
   const LOG = { address: TOKEN.toLowerCase(), topics: [zeroHash], data: '0x' };
   test.each([
     ['no list', {}],

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { incentiveRecord } from '../../../src/domain/apy/campaigns.ts';
 import type { Gap } from '../../../src/domain/freshness/types.ts';
 import { accrueRewards, type MarketRewards, marketRewards } from '../../../src/domain/portfolio/incentives.ts';
-import { addParts, loopParts, type PnlParts, toPnl } from '../../../src/domain/portfolio/pnl.ts';
+import { addParts, loopParts, type PnlParts, sumPnl, toPnl } from '../../../src/domain/portfolio/pnl.ts';
 import type { RegisteredPosition } from '../../../src/domain/portfolio/types.ts';
 import { valueHolding } from '../../../src/domain/position/valuation.ts';
 import { Decimal } from '../../../src/shared/decimal.ts';
@@ -182,6 +182,19 @@ describe('results', () => {
       why,
       why,
     ]);
+  });
+
+  test('sumPnl: adds bad debt and what is valued at a divergent price of all', () => {
+    const of = (badDebtUsd: number, divergentUsd: number) =>
+      toPnl({
+        ...{ depositedUsd: d(1), returnedUsd: d(0), netValueUsd: d(1), incentivesUsd: d(0), yieldFeeUsd: d(0) },
+        ...{ badDebtUsd: d(badDebtUsd), divergentUsd: d(divergentUsd) },
+      });
+    expect(sumPnl([of(1, 10), of(2, 20)])).toMatchObject({
+      ...{ depositedUsd: '2', returnedUsd: '0', netValueUsd: '2', totalUsd: '0' },
+      ...{ badDebtUsd: '3', divergentUsd: '30' },
+    });
+    expect(sumPnl([])).toMatchObject({ badDebtUsd: '0', divergentUsd: '0' });
   });
 
   test('behavior: the header adds up the deposits of what is open', () => {
