@@ -1,4 +1,4 @@
-import { createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createDatabase, type Database } from '../../src/database/client.ts';
@@ -59,8 +59,8 @@ describe('a client', () => {
     const config = {
       url: `postgres://a:b@127.0.0.1:${port}/c`,
       poolSize: 1,
-      statementTimeoutMs: 50,
-      connectTimeoutMs: 50,
+      statementTimeoutMs: 1_000,
+      connectTimeoutMs: 1_000,
     };
     const client = createDatabase(config, { clock });
     const problem = () =>
@@ -83,6 +83,35 @@ describe('a client', () => {
       await new Promise((closed) => server.close(closed));
     }
   });
+});
+
+test('behavior: a server that was silent and answers the probe is used again', async () => {
+  const { hostname, port } = new URL(database.url);
+  const sockets = new Set<Socket>();
+  let isSilent = true;
+  const server: Server = createServer((socket) => {
+    sockets.add(socket.on('error', () => {}));
+    if (isSilent) return;
+    const real = connect(Number(port), hostname).on('error', () => socket.destroy());
+    sockets.add(real);
+    socket.pipe(real).pipe(socket);
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const url = new URL(database.url);
+  url.host = `127.0.0.1:${(server.address() as { port: number }).port}`;
+  const limits = { poolSize: 1, statementTimeoutMs: 10_000, connectTimeoutMs: 1_000 };
+  const client = createDatabase({ url: url.href, ...limits }, { clock });
+  try {
+    await expect(sql`select 1`.execute(client)).rejects.toMatchObject({ problem: 'silent' });
+    isSilent = false;
+    await expect(sql`select 1`.execute(client)).rejects.toMatchObject({ problem: 'silent' });
+    clock.nowMs += 2_000;
+    expect((await sql`select 1 as one`.execute(client)).rows).toEqual([{ one: 1 }]);
+  } finally {
+    await client.destroy();
+    for (const socket of sockets) socket.destroy();
+    await new Promise((closed) => server.close(closed));
+  }
 });
 
 test('behavior: a pooler that refuses the limits of a connection is asked without them from then on', async () => {
