@@ -107,7 +107,7 @@ describe('fields of a market', () => {
   test('gapsOfStrategy: limits and the effective APY are parts of other fields', () => {
     const fields = (field: string) => gapsOfStrategy({ field, reason: 'NONE', message: 'm' }).map((one) => one.field);
     expect(['effectiveCollateralApyPct', 'maxLtvPct', 'safeLtvPct', 'other'].map(fields)).toEqual([
-      ['leverageLadder', 'defaultLeverage'],
+      ['totalCollateralApyPct', 'leverageLadder', 'defaultLeverage'],
       ['ltvPct.max', 'maxLeverage'],
       ['ltvPct.safe'],
       ['other'],
@@ -249,7 +249,8 @@ describe('a vault', () => {
     const before = gapsWith(complete);
     const silent = withItem(complete, 'deployment', DEPLOYMENT_KEY, { failure: timeout });
     expect(gapsWith(silent).filter((field) => !before.includes(field) && !field.startsWith('visibility'))).toEqual([
-      ...['fees.yieldFeePct', 'fees.treasury', 'fees.freshness', 'collateralApyPct', 'equityVault.yieldLegApyPct'],
+      ...['fees.yieldFeePct', 'fees.treasury', 'fees.freshness'],
+      ...['collateralApyPct', 'equityVault.yieldLegApyPct', 'totalCollateralApyPct'],
     ]);
     const unpaid = withItem(complete, 'incentives', vault.yieldMarket.id, { failure: timeout });
     expect(gapsWith(unpaid).filter((field) => !before.includes(field))).toEqual([
@@ -259,6 +260,7 @@ describe('a vault', () => {
         'defaultLeverage',
         'collateralApyPct',
         'equityVault.yieldLegApyPct',
+        'totalCollateralApyPct',
       ],
     ]);
     const young = withItem(complete, 'borrowHistory', vault.yieldMarket.id, { failure: timeout });

@@ -113,6 +113,8 @@ describe('collateral', () => {
       undefined,
       true,
     ]);
+    const last = await act(remove(d(8_000).minus('1e-18')), scene(0));
+    expect(last.instructions(REST_NAMES)).not.toContain('closes the position');
     const { preview, instructions } = await planned(remove(d(1_000)));
     expect(preview?.basis).toBe(units(2_400 - 1_070));
     expect(instructions(REST_NAMES)).not.toContain('closes the position');

@@ -108,6 +108,7 @@ describe('rankQuotes', () => {
   it('default: the best output comes first by any margin', () => {
     expect(rankQuotes([one(1_000n), two(1_010n)])).toEqual([two(1_010n), one(1_000n)]);
     expect(rankQuotes([one(500n), two(1_000n)])).toEqual([two(1_000n), one(500n)]);
+    expect(rankQuotes([two(7n), one(7n)])).toEqual([two(7n), one(7n)]);
     expect(rankQuotes([])).toEqual([]);
   });
 

@@ -26,6 +26,8 @@ describe('planReallocation', () => {
           expect(feeWei).toBe(own[0]?.feeWei);
           const total = withdrawals.reduce((sum, { amount }) => sum + amount, 0n);
           expect(total <= (own[0]?.maxIn ?? 0n)).toBe(true);
+          const ids = withdrawals.map(({ marketId }) => marketId);
+          expect(ids).toEqual(ids.toSorted());
           for (const { marketId, amount } of withdrawals) {
             expect(amount <= (own.find((source) => source.marketId === marketId)?.movable ?? 0n)).toBe(true);
             fromMarket.set(marketId, (fromMarket.get(marketId) ?? 0n) + amount);
@@ -59,6 +61,15 @@ describe('planReallocation', () => {
     });
     const vaults = (...sources: Parameters<typeof planReallocation>[0]) =>
       planReallocation(sources, 0n, 90n)?.reallocations.map(({ vault }) => vault);
+
+    it('behavior: takes from the markets of a vault in the order of their ids', () => {
+      const [large, small] = [source('0xbb', 0n), { ...source('0xbb', 0n), marketId: '0xaa' as never, movable: 60n }];
+      const [only] = planReallocation([{ ...large, movable: 70n }, small], 0n, 90n)?.reallocations ?? [];
+      expect(only?.withdrawals.map(({ marketId, amount }) => [marketId, amount])).toEqual([
+        ['0xaa', 20n],
+        ['0xbb', 70n],
+      ]);
+    });
 
     it('behavior: is by fee', () => {
       expect(vaults(source('0xaa', 5n), source('0xbb', 0n))).toEqual(['0xbb']);
