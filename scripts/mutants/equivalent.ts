@@ -1,3 +1,5 @@
+import { EQUIVALENT_BUILDERS } from './equivalent-builders.ts';
+
 /** A mutant that behaves as the source does, for a reason. */
 export interface Equivalent {
   readonly file: string;
@@ -9,6 +11,7 @@ export interface Equivalent {
 }
 
 export const EQUIVALENTS: readonly Equivalent[] = [
+  ...EQUIVALENT_BUILDERS,
   {
     file: 'src/domain/apy/rates.ts',
     original: 'state.blockTimestamp > state.lastUpdate',
@@ -110,34 +113,6 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     reason: 'only the sign of a comparison counts',
   },
   {
-    file: 'src/transactions/reallocation.ts',
-    code: 'withdrawals.sort((a, b) => (a.marketId < b.marketId ? -1 : 1));',
-    original: '1',
-    replacement: '1 + 1',
-    reason: 'only the sign of a comparison counts',
-  },
-  {
-    file: 'src/transactions/reallocation.ts',
-    code: 'const bySize = (a: bigint, b: bigint) => (a < b ? 1 : a > b ? -1 : 0);',
-    original: '1',
-    replacement: '1 + 1',
-    reason: 'only the sign of a comparison counts',
-  },
-  {
-    file: 'src/transactions/read/allocator.ts',
-    code: 'const sources = [...shared.sources].sort((a, b) => (a.assets < b.assets ? 1 : -1)).slice(0, MAX_SOURCES);',
-    original: '1',
-    replacement: '1 + 1',
-    reason: 'only the sign of a comparison counts',
-  },
-  {
-    file: 'src/transactions/quote/select.ts',
-    code: 'return quotes.toSorted((a, b) => (a.amountOut < b.amountOut ? 1 : a.amountOut > b.amountOut ? -1 : 0));',
-    original: '1',
-    replacement: '1 + 1',
-    reason: 'only the sign of a comparison counts',
-  },
-  {
     file: 'src/domain/portfolio/query.ts',
     code: 'return a < b ? -1 : a > b ? 1 : 0;',
     original: 'a < b',
@@ -171,123 +146,6 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     original: '0',
     replacement: '0 + 1',
     reason: 'only a comparison with NaN has no result, and sums are no NaN',
-  },
-  {
-    file: 'src/transactions/quote/size.ts',
-    code: '.toSorted((a, b) => b.ltvPct.comparedTo(a.ltvPct) ?? 0)',
-    original: '0',
-    replacement: '0 + 1',
-    reason: 'only a comparison with NaN has no result, and an LTV is no NaN',
-  },
-  {
-    file: 'src/transactions/reallocation.ts',
-    code: 'return draw(sources, 2n ** 255n).moved;',
-    original: '2n',
-    replacement: '2n + 1n',
-    reason: 'more than any chain holds',
-  },
-  {
-    file: 'src/transactions/reallocation.ts',
-    code: 'return draw(sources, 2n ** 255n).moved;',
-    original: '255n',
-    replacement: '255n + 1n',
-    reason: 'more than any chain holds',
-  },
-  {
-    file: 'src/transactions/reallocation.ts',
-    original: '!first || missing === 0n',
-    replacement: '!first && missing === 0n',
-    reason: 'where nothing is missing, nothing is drawn of the vaults that follow',
-  },
-  {
-    file: 'src/transactions/reallocation.ts',
-    code: 'const amount = MathLib.min(movable, left.get(marketId) ?? 0n, room);',
-    original: '0n',
-    replacement: '0n + 1n',
-    reason: 'every market of a source has an entry',
-  },
-  {
-    file: 'src/transactions/reallocation.ts',
-    code: 'left.set(marketId, (left.get(marketId) ?? 0n) - amount);',
-    original: '0n',
-    replacement: '0n + 1n',
-    reason: 'every market of a source has an entry',
-  },
-  {
-    file: 'src/transactions/reallocation.ts',
-    code: 'group[0]?.maxIn ?? 0n,',
-    original: '0n',
-    replacement: '0n + 1n',
-    reason: 'a group has a source',
-  },
-  {
-    file: 'src/transactions/reallocation.ts',
-    code: '.sort((a, b) => bySize(b[0]?.feeWei ?? 0n, a[0]?.feeWei ?? 0n) || bySize(capacity(a), capacity(b)));',
-    original: '0n',
-    replacement: '0n + 1n',
-    reason: 'a group has a source',
-  },
-  {
-    file: 'src/transactions/input.ts',
-    code: 'if ((amount.decimalPlaces() ?? 0) > token.decimals) {',
-    original: '0',
-    replacement: '0 + 1',
-    reason: 'an amount is finite, and has a number of decimals',
-  },
-  {
-    file: 'src/transactions/guards.ts',
-    code: 'const { asOf, staleAfterSec, staleForSec = 0 } = renderStamp(stamp, nowMs);',
-    original: '0',
-    replacement: '0 + 1',
-    reason: 'a stale stamp says for how long',
-  },
-  {
-    file: 'src/transactions/quote/price-age.ts',
-    code: 'const { asOf, staleAfterSec, staleForSec = 0 } = renderStamp(age.stamp, nowMs);',
-    original: '0',
-    replacement: '0 + 1',
-    reason: 'a stale stamp says for how long',
-  },
-  {
-    file: 'src/transactions/equity/build.ts',
-    code: 'const allowance = allowances.get(router) ?? 0n;',
-    original: '0n',
-    replacement: '0n + 1n',
-    reason: 'the allowance of the router is always read',
-  },
-  {
-    file: 'src/transactions/equity/build.ts',
-    code: 'if (!stock || !zap || !leverage) return terms;',
-    original: '!stock || !zap',
-    replacement: '!stock && !zap',
-    reason: 'a deposit has three swaps',
-  },
-  {
-    file: 'src/transactions/equity/build.ts',
-    code: 'if (!stock || !zap || !leverage) return terms;',
-    original: '!stock || !zap || !leverage',
-    replacement: '!stock || !zap && !leverage',
-    reason: 'a deposit has three swaps',
-  },
-  {
-    file: 'src/transactions/equity/build.ts',
-    code: 'const paid = received[places[i]?.callIndex ?? -1] ?? 0n;',
-    original: '0n',
-    replacement: '0n + 1n',
-    reason: 'every loop has a place and a call',
-  },
-  {
-    file: 'src/transactions/manage/paid.ts',
-    code: 'boundsTotal: false,',
-    original: 'false',
-    replacement: 'true',
-    reason: 'a swap loses one percent at most, so that all of them are within two',
-  },
-  {
-    file: 'src/transactions/manage/lower.ts',
-    original: 'target.gt(0)',
-    replacement: 'target.gte(0)',
-    reason: 'a target is above zero',
   },
   {
     file: 'src/database/proxies.ts',
@@ -366,11 +224,5 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     original: '1',
     replacement: '1 + 1',
     reason: 'only the sign of a comparison counts',
-  },
-  {
-    file: 'src/transactions/intent.ts',
-    original: "item && 'inputs' in item",
-    replacement: "item || 'inputs' in item",
-    reason: 'a call that was decoded is a function of the ABI',
   },
 ];
