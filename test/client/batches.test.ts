@@ -87,12 +87,15 @@ describe('proposeToSafe', () => {
     expect((await positionOf(0n, safe)).open).toBe(true);
   });
 
-  test('error: MultiSend or the Safe is not on the chain, or the Safe holds too little', async () => {
+  test('error: MultiSend or the Safe is not on the chain, the plan is of another account, or the Safe holds too little', async () => {
     const { safe, multiSend } = await deploySafe(local(), otherAccount);
     const plan = await openPlan({ userAddress: safe });
     const propose = (given: object) => failureOf(proposeToSafe(plan, injectedWallet(local()), { safe, ...given }));
     expect(await propose({})).toMatchObject({ code: 'no_code' });
-    expect(await propose({ multiSend, safe: otherAccount.address })).toMatchObject({ code: 'no_code' });
+    expect(await propose({ multiSend, safe: otherAccount.address })).toMatchObject({ code: 'invalid_plan' });
+    const ofAccount = await openPlan();
+    const notSafe = proposeToSafe(ofAccount, injectedWallet(local()), { safe: user, multiSend });
+    expect(await failureOf(notSafe)).toMatchObject({ code: 'no_code', address: user });
     expect(await propose({ multiSend })).toMatchObject({ code: 'insufficient_balance', available: 0n });
   });
 });
