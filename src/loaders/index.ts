@@ -79,6 +79,9 @@ export function createLoaders(sources: LoaderSources, hints: CacheHints, nowMs: 
     get wallet() {
       return positions().wallet;
     },
+    get registered() {
+      return positions().registered;
+    },
     get proxyOwner() {
       return positions().proxyOwner;
     },

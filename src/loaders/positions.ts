@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import type { Portfolio } from '../domain/portfolio/types.ts';
+import type { Portfolio, RegisteredRow } from '../domain/portfolio/types.ts';
 import type { OpsPort, ServedReport } from '../resolvers/ops/ops-services.ts';
 import type { PositionsPort, WalletReading } from '../resolvers/position/position-services.ts';
 import type { LeveragePort } from '../resolvers/transaction/partner-services.ts';
@@ -7,7 +7,7 @@ import type { Address, ChainId } from '../shared/ids.ts';
 
 /** Reads wallets; `Services` satisfies it. */
 export interface PositionSources {
-  readonly positions: Pick<PositionsPort, 'read'>;
+  readonly positions: Pick<PositionsPort, 'read' | 'registered'>;
   readonly leverage: Pick<LeveragePort, 'proxyOwners'>;
   readonly ops: Pick<OpsPort, 'live' | 'report'>;
 }
@@ -22,6 +22,8 @@ type WalletLoader<T> = DataLoader<WalletKey, T, string>;
 
 export interface PositionLoaders {
   readonly wallet: WalletLoader<WalletReading>;
+  /** Rows of the register; fails alone when they cannot be read. */
+  readonly registered: WalletLoader<readonly RegisteredRow[]>;
   /** Owner of a position by the address of its contract; `null` = the address is not a position's contract. */
   readonly proxyOwner: WalletLoader<{ readonly owner: Address; readonly positionId: number } | null>;
   readonly portfolio: WalletLoader<Portfolio>;
@@ -36,6 +38,7 @@ export interface PositionLoaders {
 export function createPositionLoaders({ positions, leverage, ops }: PositionSources): PositionLoaders {
   return {
     wallet: perChain((chainId, wallets) => positions.read(chainId, wallets)),
+    registered: perChain((chainId, wallets) => positions.registered(chainId, wallets)),
     proxyOwner: perChain((chainId, wallets) => leverage.proxyOwners(chainId, wallets)),
     portfolio: perChain((chainId, wallets) => ops.live(chainId, wallets)),
     report: new DataLoader((chainIds: readonly ChainId[]) =>

@@ -68,6 +68,15 @@ export function createPositions(deps: PositionsDeps): PositionsPort {
 
   return {
     read: (chainId, wallets) => read(chainId, wallets),
+    registered: async (chainId, wallets) => {
+      try {
+        const rows = await registrations.byWallets(wallets, chainId);
+        return new Map(wallets.map((wallet) => [wallet, rows.get(wallet) ?? []]));
+      } catch (error) {
+        const failure = error instanceof Error ? error : new Error('the register cannot be read', { cause: error });
+        return new Map(wallets.map((wallet) => [wallet, failure]));
+      }
+    },
     vaultOf: async (chainId, wallet, positionId) => {
       const { chain } = on(chainId);
       if (chain.equityVaults.length === 0) return null;

@@ -22,6 +22,7 @@ const broken = walletOf(13);
 function world(caller: AppContext['caller'] = { kind: 'key', keyId: 'k', tier: 'partner' }) {
   const reads: (readonly Address[])[] = [];
   const positions: PositionsPort = {
+    registered: async (_chainId, wallets) => new Map(wallets.map((wallet) => [wallet, []])),
     read: async (chainId, wallets) => {
       reads.push(wallets);
       return new Map<Address, WalletReading | Error>(

@@ -161,6 +161,7 @@ const emptyPositions: Services['positions'] = {
         return [wallet, { holdings: { chainId, wallet, block, positions: [], stocks: [] }, tags: new Map() }];
       }),
     ),
+  registered: async (_chainId, wallets) => new Map(wallets.map((wallet) => [wallet, []])),
   vaultOf: async () => null,
   page: async () => ({ wallets: [], unreadable: [], totalCount: 0, next: null }),
 };

@@ -133,7 +133,7 @@ describe('page', () => {
 describe('createPositionLoaders', () => {
   const nothing = async () => new Map();
   const none: PositionSources = {
-    positions: { read: nothing },
+    positions: { read: nothing, registered: nothing },
     leverage: { proxyOwners: nothing },
     ops: { live: nothing, report: async () => Promise.reject(new Error('not asked')) },
   };
@@ -145,7 +145,7 @@ describe('createPositionLoaders', () => {
       return new Map(wallets.map((wallet) => [wallet, new Error(wallet)]));
     };
     const loaders = createPositionLoaders({
-      positions: { read },
+      positions: { read, registered: nothing },
       leverage: none.leverage,
       ops: { ...none.ops, live: read },
     });
@@ -189,6 +189,7 @@ describe('createPositionLoaders', () => {
     const loaders = createPositionLoaders({
       ...none,
       positions: {
+        registered: nothing,
         read: async (chainId, wallets) => {
           if (chainId === 1) throw new ChainReadError('unreachable');
           const read = (wallet: Address) => ({ chainId, wallet, block, positions: [], stocks: [] });

@@ -1,5 +1,5 @@
 import type { Market } from '../../catalog/types.ts';
-import { Decimal, formatPct, formatUnitsPlain, toFixedHalfUp } from '../../shared/decimal.ts';
+import { Decimal, formatPct, formatUnitsPlain, HUNDRED, toFixedHalfUp } from '../../shared/decimal.ts';
 import type { StrategyId } from '../../shared/ids.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
@@ -100,15 +100,22 @@ function addLtv(draft: Draft, value: Valuation, composed: PositionMarketValues, 
   const ltvPct = value.ltvPct === null ? null : formatPct(value.ltvPct);
   if (ltvPct === null) {
     const message = 'The oracle values the collateral at zero.';
-    for (const field of ['ltvPct', 'ltvHeadroomPct']) gaps.push(gap(field, 'NOT_APPLICABLE', message));
+    for (const field of ['ltvPct', 'ltvHeadroomPct', 'priceDropToLiquidationPct'])
+      gaps.push(gap(field, 'NOT_APPLICABLE', message));
   }
   if (value.liquidationPrice === null) {
-    gaps.push(gap('liquidationPrice', 'NONE', 'Without debt there is no liquidation.'));
+    const fields = ltvPct === null ? ['liquidationPrice'] : ['liquidationPrice', 'priceDropToLiquidationPct'];
+    for (const field of fields) gaps.push(gap(field, 'NONE', 'Without debt there is no liquidation.'));
   }
   draft.ltvPct = ltvPct;
   draft.ltvHeadroomPct = ltvPct === null ? null : headroomPct(ltvPct, formatPct(composed.liquidationLtvPct));
   addLeverage(draft, value.ltvPct, composed, gaps);
   draft.liquidationPrice = value.liquidationPrice === null ? null : formatPrice(value.liquidationPrice);
+  // The liquidation price is to the oracle's price as the LTV is to the liquidation LTV.
+  draft.priceDropToLiquidationPct =
+    value.liquidationPrice === null || value.ltvPct === null
+      ? null
+      : formatPct(HUNDRED.minus(value.ltvPct.times(HUNDRED).div(composed.liquidationLtvPct)));
 }
 
 function addLeverage(draft: Draft, ltvPct: Decimal | null, composed: PositionMarketValues, gaps: Gap[]): void {
@@ -206,6 +213,7 @@ function addNothingLeft(draft: Draft, status: PositionStatus, gaps: Gap[]): void
   draft.netValueUsd = '0.00';
   draft.currentLeverageApyPct = null;
   draft.liquidationPrice = null;
+  draft.priceDropToLiquidationPct = null;
   draft.closeNow = null;
   draft.manualMode = null;
 }
@@ -216,6 +224,7 @@ const RATIO_FIELDS = [
   'currentLeverage',
   'currentLeverageApyPct',
   'liquidationPrice',
+  'priceDropToLiquidationPct',
   'closeNow',
   'manualMode',
   'exitLiquidity',

@@ -118,6 +118,8 @@ export interface Position {
   readonly amountReturnedInLoanToken?: string | undefined;
   /** Loan tokens per collateral token at which it can be liquidated; `null` = it has no debt. */
   readonly liquidationPrice?: string | null | undefined;
+  /** Percent that the oracle's price may fall until then, 2 places; negative = it can be liquidated now. */
+  readonly priceDropToLiquidationPct?: string | null | undefined;
   /** Whether only its owner acts on it any more, through the contract that holds it; `null` = it has ended. */
   readonly manualMode?: boolean | null | undefined;
   /** Amounts in base units; present in manual mode only, where the wallet's own calls close the position. */

@@ -4,6 +4,7 @@ import type { Gap } from '../../domain/freshness/types.ts';
 import type { Position } from '../../domain/position/types.ts';
 import type { AppContext } from '../common/context.ts';
 import { renamedGaps } from '../common/gap-names.ts';
+import { explorerLinksOf, openedAtOf } from './position-result.ts';
 
 /** Fields of a position that the domain names otherwise than the schema. */
 const NAMES: Readonly<Record<string, string>> = {
@@ -17,19 +18,29 @@ const NAMES: Readonly<Record<string, string>> = {
   amountDepositedInLoanToken: 'depositBasis',
   amountReturnedInLoanToken: 'returnedAmount',
 };
+const NO_EXPLORER = gap('explorerLinks', 'NOT_MEASURED', 'No block explorer of the chain is known.');
 const NOT_MANUAL = gap('manualModeCalls', 'NOT_APPLICABLE', 'The position is not in manual mode.');
 
 /** Give the reasons of a position's empty fields, by their names in the schema. */
-export function holdingGaps(position: Position, { contract }: AppContext): readonly Gap[] {
+export function holdingGaps(position: Position, ctx: AppContext): readonly Gap[] | Promise<readonly Gap[]> {
   const named = renamedGaps(position.gaps, NAMES);
   // The rows of /v1 treat these fields as unknown when they have no gap.
-  if (contract === 'v1') return named;
+  return ctx.contract === 'v1' ? named : withOpenedAt(ownGaps(position, named, ctx), position, ctx);
+}
+
+async function withOpenedAt(gaps: readonly Gap[], position: Position, ctx: AppContext): Promise<readonly Gap[]> {
+  const openedAt = await openedAtOf(position, ctx);
+  return typeof openedAt === 'number' ? gaps : [...gaps, { ...openedAt, field: 'openedAt' }];
+}
+
+function ownGaps(position: Position, named: readonly Gap[], ctx: AppContext): readonly Gap[] {
   const unvalued = named.find(({ field }) => field === 'closeNow');
   const fields = position.freshness ? [] : ['freshness', 'oraclePriceAsOf'];
   return [
     ...named,
     ...(unvalued ? fields.map((field) => ({ ...unvalued, field })) : []),
     ...(position.manual ? [] : [manualGap(position, named)]),
+    ...(explorerLinksOf(position, ctx) ? [] : [NO_EXPLORER]),
   ];
 }
 

@@ -1,4 +1,5 @@
 import type { LoopTags } from '../../domain/equity/loops.ts';
+import type { RegisteredRow } from '../../domain/portfolio/types.ts';
 import type { WalletHoldings } from '../../domain/position/types.ts';
 import type { ComposedWallet, LoopAttribution } from '../../domain/position/wallet.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
@@ -20,6 +21,9 @@ interface WalletPage {
   readonly next: Address | null;
 }
 
+/** Rows of the register, or why they cannot be read. */
+export type RegisteredRows = readonly RegisteredRow[] | Error;
+
 /** Reading positions, live from the chain. */
 export interface PositionsPort {
   /**
@@ -28,6 +32,8 @@ export interface PositionsPort {
    * @throws ChainReadError when the chain gives no usable answer at all
    */
   read(chainId: ChainId, wallets: readonly Address[]): Promise<ReadonlyMap<Address, WalletReading | Error>>;
+  /** Read the rows of wallets from the register of the app in one statement. Never rejects: a wallet has its error. */
+  registered(chainId: ChainId, wallets: readonly Address[]): Promise<ReadonlyMap<Address, RegisteredRows>>;
   /**
    * Find the equity vault that a wallet's position belongs to (or, `ambiguous`, may belong to); `null` = none.
    * @throws ChainReadError, UpstreamUnavailableError

@@ -19,6 +19,9 @@ const NAMES: Readonly<Record<string, string>> = {
   currentNetApyPct: 'netApyPct',
 };
 
+/** The gaps of a P&L are its own. */
+const PNL = 'pnl.';
+
 function isNoneIn(gaps: Parameters<typeof noneIn>[0]): (path: string) => boolean {
   const isNone = noneIn(gaps);
   return (path) => isNone(NAMES[path] ?? path);
@@ -30,7 +33,8 @@ function projectPosition(position: WalletData['positions']['nodes'][number]): un
   const collateralSymbol = collateralToken?.displaySymbol ?? null;
   const loanSymbol = loanToken?.symbol ?? null;
   const body = { ...fields, collateralSymbol, loanSymbol, manualModeCalls: manualModeCalls?.map(bodyCall) ?? null };
-  return inPosition(body, isNoneIn(position.gaps));
+  const [isNone, isNoneInPnl] = [isNoneIn(position.gaps), noneIn(position.pnl?.gaps ?? [])];
+  return inPosition(body, (path) => (path.startsWith(PNL) ? isNoneInPnl(path.slice(PNL.length)) : isNone(path)));
 }
 
 /** Shape a vault in the same way, its loops by their own gaps. */

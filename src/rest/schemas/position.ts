@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { addressString, freshnessValue, oraclePriceAsOf, readAt, warnings } from './common.ts';
+import { addressString, dateTime, freshnessValue, oraclePriceAsOf, readAt, warnings } from './common.ts';
 import { chainIdNumber, decimalString, leverageString, type NumberRange, pct, wholeNumber } from './numbers.ts';
+import { pnlSchema } from './pnl.ts';
 import { unsignedCall } from './transactions.ts';
 
 const amount = (description: string, range?: NumberRange) => decimalString(`${description} Whole tokens.`, range);
@@ -67,6 +68,21 @@ export const positionSchema = z
       'Deposit basis of the contract: deposits and repayments less withdrawals and loans, never below 0. Whole loan tokens.',
     ).optional(),
     liquidationPrice: decimalString('Liquidation price, loan tokens per collateral token.').nullable().optional(),
+    priceDropToLiquidationPct: pct('Fall of the oracle price until liquidation; negative = it can be liquidated now.')
+      .nullable()
+      .optional(),
+    openedAt: dateTime(
+      'Time at which the app registered it; absent = unknown, because the chain does not keep it.',
+    ).optional(),
+    pnl: pnlSchema.optional(),
+    explorerLinks: z
+      .object({
+        wallet: z.string().describe('Its owner.'),
+        proxy: z.string().describe('The contract that holds the collateral and owes the debt.'),
+        block: z.string().describe('The block of the reading.'),
+      })
+      .optional()
+      .describe('Pages at the block explorer of the chain; absent if none is known.'),
     closeNow: closeNow
       .nullable()
       .optional()

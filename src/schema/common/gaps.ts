@@ -33,7 +33,7 @@ export function selectGaps(gaps: readonly Gap[], { fields, reasons }: GapArgs): 
  * @param of which fields may have gaps, in words, where it is not every one that may be `null`
  */
 export function gapsOf<T>(
-  read: (object: T, ctx: AppContext) => readonly Gap[],
+  read: (object: T, ctx: AppContext) => readonly Gap[] | Promise<readonly Gap[]>,
   of = 'Fields of the object that are `null`, or that carry the conservative value that their description names',
 ) {
   return {
@@ -41,6 +41,9 @@ export function gapsOf<T>(
     args: GAP_ARGS,
     complexity: { field: 1, multiplier: 2 },
     description: `${of}, and why; at most one entry per field.`,
-    resolve: (object: T, args: GapArgs, ctx: AppContext): Gap[] => selectGaps(read(object, ctx), args),
+    resolve: (object: T, args: GapArgs, ctx: AppContext): Gap[] | Promise<Gap[]> => {
+      const gaps = read(object, ctx);
+      return gaps instanceof Promise ? gaps.then((found) => selectGaps(found, args)) : selectGaps(gaps, args);
+    },
   };
 }

@@ -2,7 +2,6 @@ import { driftOf, itemsOf, leastHeadroomPct } from '../../domain/portfolio/items
 import { renderEntry } from '../../domain/portfolio/render.ts';
 import { oldest } from '../../domain/portfolio/rows.ts';
 import type {
-  Pnl,
   Portfolio,
   PortfolioHeader,
   PortfolioItem,
@@ -15,7 +14,6 @@ import type { PositionStatus } from '../../domain/position/types.ts';
 import { pageByKey, requestedPageSize } from '../../resolvers/common/page.ts';
 import { readPortfolio } from '../../resolvers/ops/ops.ts';
 import { builder } from '../builder.ts';
-import { gapsOf } from '../common/gaps.ts';
 import { defineNode } from '../common/node.ts';
 import { pageArgs } from '../common/page.ts';
 import { ReadAtRef } from '../common/stamp.ts';
@@ -23,72 +21,8 @@ import { EquityPositionRef } from '../equity/equity-position.ts';
 import { DriftConnectionRef, DriftRef } from '../ops/drift.ts';
 import { UnresolvedReasonRef } from '../ops/ops-inputs.ts';
 import { TokenRef } from '../refs.ts';
+import { PnlRef } from './pnl.ts';
 import { PositionRef, PositionStatusRef } from './position.ts';
-
-const PnlRef = builder.objectRef<Pnl>('Pnl').implement({
-  description:
-    'Profit and loss in exact USD, without rounding. Amounts of plain positions come from the chain, in loan tokens, at the current price of the loan token; amounts of vaults come from the register.',
-  fields: (t) => ({
-    depositedUsd: t.expose('depositedUsd', { type: 'Decimal', nullable: true, description: 'Sum of all deposits.' }),
-    returnedUsd: t.expose('returnedUsd', { type: 'Decimal', nullable: true, description: 'Sum of all withdrawals.' }),
-    netValueUsd: t.expose('netValueUsd', {
-      type: 'Decimal',
-      nullable: true,
-      description:
-        'Current collateral less debt; 0 after the end, and while the debt is more than the collateral is worth.',
-    }),
-    badDebtUsd: t.expose('badDebtUsd', {
-      type: 'Decimal',
-      nullable: true,
-      description:
-        'Debt beyond the value of the collateral, which the owner does not have to pay; `null` = see `gaps`.',
-    }),
-    divergentUsd: t.expose('divergentUsd', {
-      type: 'Decimal',
-      nullable: true,
-      description:
-        'Part of the net value that depends on an oracle far from its reference: see `warnings` of the position. `null` = see `gaps`.',
-    }),
-    baseResultUsd: t.expose('baseResultUsd', {
-      type: 'Decimal',
-      nullable: true,
-      description:
-        'Net value + returned - deposited; not known after a part was sold, because the share of the deposit in it is not kept on chain: `null` = see `gaps`.',
-    }),
-    incentivesUsd: t.expose('incentivesUsd', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'Incentives of the market accrued over the registered life; not part of the net value.',
-    }),
-    totalUsd: t.expose('totalUsd', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'Base result + incentives, before the fee of closing the position.',
-    }),
-    yieldFeeUsd: t.expose('yieldFeeUsd', {
-      type: 'Decimal',
-      nullable: true,
-      description:
-        'Yield fee of closing everything open today; by the documented rate where the contract does not tell its own, see `gaps` of the position.',
-    }),
-    baseResultAfterFeeUsd: t.expose('baseResultAfterFeeUsd', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'Base result - yield fee.',
-    }),
-    totalAfterFeeUsd: t.expose('totalAfterFeeUsd', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'Total - yield fee.',
-    }),
-    returnOnEquityPct: t.expose('returnOnEquityPct', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'Total over deposited, percent; `null` = see `gaps`.',
-    }),
-    gaps: t.field(gapsOf(({ gaps }: Pnl) => gaps, 'Fields that are `null`')),
-  }),
-});
 
 const RegistrationRef = builder.objectRef<RegisteredPosition>('PositionRegistration').implement({
   description: 'A position as the app registered it.',

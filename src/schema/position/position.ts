@@ -2,6 +2,7 @@ import type { FormattedClosing } from '../../domain/position/closing.ts';
 import type { Position, PositionExit, PositionStatus } from '../../domain/position/types.ts';
 import { POSITION_KEY } from '../../resolvers/common/global-id.ts';
 import { holdingGaps } from '../../resolvers/position/position-gaps.ts';
+import { type ExplorerLinks, explorerLinksOf, openedAtOf, pnlOf } from '../../resolvers/position/position-result.ts';
 import { findPosition, manualModeCalls, strategyOf, tokensOfPosition } from '../../resolvers/position/positions.ts';
 import { MAX_WARNINGS } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
@@ -13,6 +14,7 @@ import { WarningRef } from '../common/warning.ts';
 import { ExitTierRef } from '../market/exit-liquidity.ts';
 import { StrategyRef, TokenRef } from '../refs.ts';
 import { UnsignedCallRef } from '../transaction/call.ts';
+import { PnlRef } from './pnl.ts';
 
 export const PositionStatusRef = builder.enumType('PositionStatus', {
   description: 'Life of a position.',
@@ -182,7 +184,12 @@ function amountFields(t: Fields) {
       amount('Collateral by the oracle and the price of the loan token, USD with 2 places.'),
     ),
     debtUsd: t.expose('debtUsd', amount('Debt, USD with 2 places.')),
-    netValueUsd: t.expose('netValueUsd', amount('Collateral less debt, USD with 2 places.')),
+    netValueUsd: t.expose(
+      'netValueUsd',
+      amount(
+        'Collateral less debt, USD rounded to 2 places, negative under water. `pnl.netValueUsd` is exact, and 0 under water.',
+      ),
+    ),
   };
 }
 
@@ -203,11 +210,38 @@ function rateFields(t: Fields) {
       'liquidationPrice',
       pct('Loan tokens per collateral token at which the position can be liquidated.'),
     ),
+    priceDropToLiquidationPct: t.expose(
+      'priceDropToLiquidationPct',
+      pct('Fall of the oracle price until liquidation, percent with 2 places; negative = it can be liquidated now.'),
+    ),
   };
 }
 
+const ExplorerLinksRef = builder.objectRef<ExplorerLinks>('PositionExplorerLinks').implement({
+  description: 'Pages of a position at the block explorer of its chain.',
+  fields: (t) => ({
+    walletUrl: t.exposeString('wallet', { description: 'The owner.' }),
+    proxyUrl: t.exposeString('proxy', { description: 'The contract that holds the collateral and owes the debt.' }),
+    blockUrl: t.exposeString('block', { description: 'The block of the reading.' }),
+  }),
+});
+
 function contractFields(t: Fields) {
   return {
+    pnl: t.field({
+      type: PnlRef,
+      nullable: true,
+      complexity: 5,
+      description:
+        'Profit and loss, from the chain and, for incentives, from the time at which the app registered the position. `gaps` of it tell of every part that is not known.',
+      resolve: (position, _args, ctx) => pnlOf(position, ctx),
+    }),
+    explorerLinks: t.field({
+      type: ExplorerLinksRef,
+      nullable: true,
+      description: 'Pages at the block explorer of the chain.',
+      resolve: (position, _args, ctx) => explorerLinksOf(position, ctx),
+    }),
     closeNow: t.expose('closeNow', {
       type: CloseNowRef,
       nullable: true,
@@ -235,6 +269,15 @@ function contractFields(t: Fields) {
 
 function ageFields(t: Fields) {
   return {
+    openedAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time at which the app registered the position; the chain does not keep it.',
+      resolve: async (position, _args, ctx) => {
+        const openedAt = await openedAtOf(position, ctx);
+        return typeof openedAt === 'number' ? openedAt : null;
+      },
+    }),
     freshness: t.expose('freshness', {
       type: PositionFreshnessRef,
       nullable: true,

@@ -100,6 +100,7 @@ describe('composePosition', () => {
         "netValueUsd": "300.68",
         "open": true,
         "positionId": "1-0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5-3",
+        "priceDropToLiquidationPct": "21.43",
         "proxy": "0x00000000000000000000000000000000000000B2",
         "status": "open",
         "strategyId": "0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5",
@@ -158,7 +159,11 @@ describe('composePosition', () => {
       liquidationPrice: null,
     });
     expect(shown.currentLeverageApyPct).toBe(composed.effectiveCollateralApyPct.toFixed(2));
-    expect(shown.gaps).toEqual([expect.objectContaining({ field: 'liquidationPrice', reason: 'NONE' })]);
+    expect(shown.gaps).toEqual(
+      ['liquidationPrice', 'priceDropToLiquidationPct'].map((field) =>
+        expect.objectContaining({ field, reason: 'NONE' }),
+      ),
+    );
   });
 
   test('behavior: under water there is no leverage, and the net value is negative', () => {

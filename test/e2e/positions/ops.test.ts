@@ -131,6 +131,20 @@ describe('GET /v1/ops/portfolio/{address}', () => {
     }
   });
 
+  test('behavior: partners see the same result, and the time of the registration', async () => {
+    const address = addressOf('looper');
+    const { body: ops } = await service.get(`/v1/ops/portfolio/${address}?chainId=1`, OPS);
+    const { body } = await service.get(`/v1/partner/positions/${address}?chainId=1`, PARTNER);
+    const registered = ops.positions.filter((loop: Json) => loop.registered !== null);
+    expect(registered.length).toBeGreaterThan(0);
+    for (const loop of ops.positions) {
+      const shown = body.positions.find(({ id }: Json) => id === loop.id);
+      expect(shown.pnl).toEqual(loop.pnl);
+      expect(shown.openedAt).toBe(loop.registered?.createdAt);
+      expect(shown.explorerLinks.wallet).toMatch(new RegExp(`^https://.+/address/${address}$`));
+    }
+  });
+
   test('behavior: a wallet without positions has empty lists', async () => {
     const { body } = await service.get('/v1/ops/portfolio/0x00000000000000000000000000000000000000A1', OPS);
     expect(body).toMatchObject({

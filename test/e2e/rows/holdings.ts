@@ -16,10 +16,12 @@ const DEPOSIT = `deposit { depositToken { address symbol decimals } depositAmoun
   yieldLeg { strategyId collateralToken { displaySymbol } collateralIn minCollateralIn leverage ltvPct liquidationLtvPct amountFlashLoan depositBasis leverageApyPct leverageApyBeforePct swapSource priceImpactPct oraclePriceAsOf } }`;
 const AGES = 'freshness { borrow { asOf staleAfterSec staleForSec } oracle { asOf staleAfterSec staleForSec }';
 const POSITION = `positionIndex positionId chainId strategyId status open liquidated collateralToken { displaySymbol } loanToken { symbol }
-  collateralAmount netCollateralAmount debtAmount ltvPct liquidationLtvPct ltvHeadroomPct leverage netValueUsd leverageApyPct depositBasis liquidationPrice
+  collateralAmount netCollateralAmount debtAmount ltvPct liquidationLtvPct ltvHeadroomPct leverage netValueUsd leverageApyPct depositBasis liquidationPrice priceDropToLiquidationPct
   closeNow { yieldFee paysOut pnlBeforeFee pnlAfterFee yieldFeeUsd paysOutUsd pnlBeforeFeeUsd pnlAfterFeeUsd } manualMode
   exitLiquidity { tier cleanExitSizeUsd unwindSizeUsd exceedsCleanExitSize noSwapRoute } readAt { blockNumber blockAt } oraclePriceAsOf warnings { code field value message }`;
-const LIVE_POSITION = `${POSITION} manualModeCalls ${CALL} ${AGES} collateralApy { asOf staleAfterSec staleForSec } }`;
+const RESULT =
+  'depositedUsd returnedUsd netValueUsd badDebtUsd divergentUsd baseResultUsd incentivesUsd totalUsd yieldFeeUsd baseResultAfterFeeUsd totalAfterFeeUsd returnOnEquityPct';
+const LIVE_POSITION = `${POSITION} openedAt explorerLinks { walletUrl proxyUrl blockUrl } pnl { ${RESULT} } manualModeCalls ${CALL} ${AGES} collateralApy { asOf staleAfterSec staleForSec } }`;
 const VAULT = `strategyId chainId curator stockToken { displaySymbol } yieldLoopMatch ambiguousPositionIndexes netValueUsd netApyPct readAt { blockNumber blockAt } oraclePriceAsOf warnings { code field value message }
   stock { collateralAmount collateralUsd priceUsd debtAmount ltvPct liquidationLtvPct ltvHeadroomPct liquidationPriceUsd priceDropToLiquidationPct borrowApyPct }`;
 const LIVE_VAULT = `${VAULT} ${AGES} } yieldLoops { ${LIVE_POSITION} }`;
@@ -82,6 +84,7 @@ const POSITIONS: readonly Name[] = [
   [/currentNetApyPct$/, 'netApyPct'],
   [/amountDepositedInLoanToken$/, 'depositBasis'],
   [/amountReturnedInLoanToken$/, 'returnedAmount'],
+  [/(explorerLinks\.\w+)$/, '$1Url'],
   [/readAt\.blockTime$/, 'readAt.blockAt'],
   [/((positions|yieldLoops|closed)\.\d+\.)id$/, '$1positionIndex'],
   [/stock\.symbol$/, 'stockToken.displaySymbol'],

@@ -1137,6 +1137,15 @@ export interface components {
              */
             readonly amountDepositedInLoanToken?: string;
             readonly liquidationPrice?: string | null;
+            readonly priceDropToLiquidationPct?: string | null;
+            /**
+             * Format: date-time
+             * @description Time at which the app registered it; absent = unknown, because the chain does not keep it.
+             */
+            readonly openedAt?: string;
+            readonly pnl: components["schemas"]["Pnl"];
+            /** @description Pages at the block explorer of the chain; absent if none is known. */
+            readonly explorerLinks?: components["schemas"]["ClosedPositionExplorerLinks"];
             /** @description Result of closing it now at the oracle price, with today's yield fee; null on ended positions. */
             readonly closeNow?: components["schemas"]["CloseNow"] | null;
             /** @description Whether it is in manual mode, which is permanent: only its own wallet can act on it, and builds cannot. null = ended, absent = unknown. */
@@ -1167,7 +1176,6 @@ export interface components {
              * @example 1250.5
              */
             readonly amountReturnedInLoanToken?: string;
-            readonly pnl: components["schemas"]["Pnl"];
             /** @description Its row; null = none. */
             readonly registered: components["schemas"]["Registration"] | null;
             /** @description Disagreement between register and chain; null = none. */
@@ -1178,6 +1186,15 @@ export interface components {
              * @constant
              */
             readonly kind: "position";
+        };
+        /** @description Pages at the block explorer of the chain; absent if none is known. */
+        readonly ClosedPositionExplorerLinks: {
+            /** @description Its owner. */
+            readonly wallet: string;
+            /** @description The contract that holds the collateral and owes the debt. */
+            readonly proxy: string;
+            /** @description The block of the reading. */
+            readonly block: string;
         };
         /** @description An ended equity vault. */
         readonly ClosedVault: {
@@ -3148,6 +3165,15 @@ export interface components {
              */
             readonly amountDepositedInLoanToken?: string;
             readonly liquidationPrice?: string | null;
+            readonly priceDropToLiquidationPct?: string | null;
+            /**
+             * Format: date-time
+             * @description Time at which the app registered it; absent = unknown, because the chain does not keep it.
+             */
+            readonly openedAt?: string;
+            readonly pnl: components["schemas"]["Pnl"];
+            /** @description Pages at the block explorer of the chain; absent if none is known. */
+            readonly explorerLinks?: components["schemas"]["PortfolioPositionExplorerLinks"];
             /** @description Result of closing it now at the oracle price, with today's yield fee; null on ended positions. */
             readonly closeNow?: components["schemas"]["CloseNow"] | null;
             /** @description Whether it is in manual mode, which is permanent: only its own wallet can act on it, and builds cannot. null = ended, absent = unknown. */
@@ -3178,12 +3204,20 @@ export interface components {
              * @example 1250.5
              */
             readonly amountReturnedInLoanToken?: string;
-            readonly pnl: components["schemas"]["Pnl"];
             /** @description Its row; null = none. */
             readonly registered: components["schemas"]["Registration"] | null;
             /** @description Disagreement between register and chain; null = none. */
             readonly dbDrift: ("no_db_row" | "db_open_chain_closed" | "db_closed_chain_open") | null;
             readonly drift?: components["schemas"]["Drift"];
+        };
+        /** @description Pages at the block explorer of the chain; absent if none is known. */
+        readonly PortfolioPositionExplorerLinks: {
+            /** @description Its owner. */
+            readonly wallet: string;
+            /** @description The contract that holds the collateral and owes the debt. */
+            readonly proxy: string;
+            /** @description The block of the reading. */
+            readonly block: string;
         };
         readonly PortfolioUnresolved: {
             /**
@@ -3339,6 +3373,15 @@ export interface components {
              */
             readonly amountDepositedInLoanToken?: string;
             readonly liquidationPrice?: string | null;
+            readonly priceDropToLiquidationPct?: string | null;
+            /**
+             * Format: date-time
+             * @description Time at which the app registered it; absent = unknown, because the chain does not keep it.
+             */
+            readonly openedAt?: string;
+            readonly pnl?: components["schemas"]["Pnl"];
+            /** @description Pages at the block explorer of the chain; absent if none is known. */
+            readonly explorerLinks?: components["schemas"]["PositionExplorerLinks"];
             /** @description Result of closing it now at the oracle price, with today's yield fee; null on ended positions. */
             readonly closeNow?: components["schemas"]["CloseNow"] | null;
             /** @description Whether it is in manual mode, which is permanent: only its own wallet can act on it, and builds cannot. null = ended, absent = unknown. */
@@ -3371,6 +3414,15 @@ export interface components {
             readonly exceedsCleanExitSize?: boolean;
             /** @description Whether the collateral has no swap route. */
             readonly noSwapRoute: boolean;
+        };
+        /** @description Pages at the block explorer of the chain; absent if none is known. */
+        readonly PositionExplorerLinks: {
+            /** @description Its owner. */
+            readonly wallet: string;
+            /** @description The contract that holds the collateral and owes the debt. */
+            readonly proxy: string;
+            /** @description The block of the reading. */
+            readonly block: string;
         };
         /** @description Age of the market values; holdings are read live. */
         readonly PositionFreshness: {
@@ -4630,6 +4682,7 @@ export type CandlesQuery = components['schemas']['CandlesQuery'];
 export type CloseBody = components['schemas']['CloseBody'];
 export type CloseNow = components['schemas']['CloseNow'];
 export type ClosedPosition = components['schemas']['ClosedPosition'];
+export type ClosedPositionExplorerLinks = components['schemas']['ClosedPositionExplorerLinks'];
 export type ClosedVault = components['schemas']['ClosedVault'];
 export type CollateralApyHistories = components['schemas']['CollateralApyHistories'];
 export type CollateralApyHistory = components['schemas']['CollateralApyHistory'];
@@ -4730,12 +4783,14 @@ export type Portfolio = components['schemas']['Portfolio'];
 export type PortfolioFailure = components['schemas']['PortfolioFailure'];
 export type PortfolioHeader = components['schemas']['PortfolioHeader'];
 export type PortfolioPosition = components['schemas']['PortfolioPosition'];
+export type PortfolioPositionExplorerLinks = components['schemas']['PortfolioPositionExplorerLinks'];
 export type PortfolioUnresolved = components['schemas']['PortfolioUnresolved'];
 export type PortfolioVault = components['schemas']['PortfolioVault'];
 export type Portfolios = components['schemas']['Portfolios'];
 export type PortfoliosCounts = components['schemas']['PortfoliosCounts'];
 export type Position = components['schemas']['Position'];
 export type PositionExit = components['schemas']['PositionExit'];
+export type PositionExplorerLinks = components['schemas']['PositionExplorerLinks'];
 export type PositionFreshness = components['schemas']['PositionFreshness'];
 export type PositionPreview = components['schemas']['PositionPreview'];
 export type PositionProxyDetails = components['schemas']['PositionProxyDetails'];

@@ -1,0 +1,69 @@
+import { gap } from '../../domain/freshness/gaps.ts';
+import type { Gap } from '../../domain/freshness/types.ts';
+import { marketRewards } from '../../domain/portfolio/incentives.ts';
+import { observedRow } from '../../domain/portfolio/observed-row.ts';
+import { loopParts, OPENED_AHEAD, toPnl } from '../../domain/portfolio/pnl.ts';
+import type { Pnl, RegisteredPosition } from '../../domain/portfolio/types.ts';
+import type { Position } from '../../domain/position/types.ts';
+import { momentOf } from '../common/age.ts';
+import type { AppContext } from '../common/context.ts';
+
+const UNREADABLE = gap('', 'SOURCE_FAILED', 'The register of the app cannot be read now.');
+const UNREGISTERED = gap('', 'NOT_MEASURED', 'The app has not registered it, and the chain does not keep the time.');
+
+/** Find the row of a position in the register; a gap when there is none or it cannot be read. Never throws. */
+async function rowOf({ chainId, wallet, id, marketId }: Position, ctx: AppContext): Promise<RegisteredPosition | Gap> {
+  const rows = await ctx.loaders.registered.load({ chainId, wallet }).catch(() => null);
+  if (rows === null) return UNREADABLE;
+  const row = rows.find((registered) => registered.positionIndex === id && registered.marketId === marketId);
+  return row === undefined ? UNREGISTERED : observedRow(row, momentOf(ctx));
+}
+
+/** The time at which the app registered a position, ms; a gap when it is not known. */
+export async function openedAtOf(position: Position, ctx: AppContext): Promise<number | Gap> {
+  const row = await rowOf(position, ctx);
+  if ('reason' in row) return row;
+  return row.openedAtMs ?? OPENED_AHEAD;
+}
+
+/**
+ * Compute the profit and loss of a position from its holdings on chain and its row of the register; `null` when the wallet does
+ * not hold the position any more.
+ * @throws as reading the wallet
+ */
+export async function pnlOf(position: Position, ctx: AppContext): Promise<Pnl | null> {
+  const { chainId, wallet, id, marketId } = position;
+  const [{ holdings }, row] = await Promise.all([ctx.loaders.wallet.load({ chainId, wallet }), rowOf(position, ctx)]);
+  const held = holdings.positions.find((entry) => entry.id === id);
+  if (!held) return null;
+  const rewards = marketRewards(ctx.loaders.facts(chainId), marketId);
+  const isUnreadable = 'reason' in row && row === UNREADABLE;
+  return toPnl(
+    loopParts({
+      held,
+      row: 'reason' in row ? null : row,
+      market: ctx.services.catalog.market(chainId, marketId),
+      composed: ctx.loaders.marketsAt(chainId, holdings.markets).get(marketId),
+      rewards: isUnreadable && (!('pays' in rewards) || rewards.pays) ? UNREADABLE : rewards,
+      timestamp: holdings.block.timestamp,
+    }),
+  );
+}
+
+/** Links to the block explorer of the chain. */
+export interface ExplorerLinks {
+  readonly wallet: string;
+  readonly proxy: string;
+  readonly block: string;
+}
+
+/** Make the links of a position to the block explorer; `null` = none is known for the chain. */
+export function explorerLinksOf({ chainId, wallet, proxy, readAt }: Position, ctx: AppContext): ExplorerLinks | null {
+  const url = ctx.services.catalog.chain(chainId)?.explorerUrl;
+  if (url === undefined) return null;
+  return {
+    wallet: `${url}/address/${wallet}`,
+    proxy: `${url}/address/${proxy}`,
+    block: `${url}/block/${readAt.blockNumber}`,
+  };
+}
