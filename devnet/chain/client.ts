@@ -1,16 +1,16 @@
 import {
   type Address,
+  type CustomTransport,
   createTestClient,
   defineChain,
-  type HttpTransport,
-  http,
   type PublicActions,
   publicActions,
   type TestClient,
   type Chain as ViemChain,
 } from 'viem';
+import { localTransport } from './transport.ts';
 
-export type DevnetClient = TestClient<'anvil', HttpTransport, ViemChain> & PublicActions<HttpTransport, ViemChain>;
+export type DevnetClient = TestClient<'anvil', CustomTransport, ViemChain> & PublicActions<CustomTransport, ViemChain>;
 
 /** Create the client of a local chain. Calls made in one tick travel as one request; anvil may run them in any order. */
 export function createDevnetClient(chainId: number, rpcUrl: string, multicall3: Address): DevnetClient {
@@ -21,6 +21,6 @@ export function createDevnetClient(chainId: number, rpcUrl: string, multicall3: 
     rpcUrls: { default: { http: [rpcUrl] } },
     contracts: { multicall3: { address: multicall3 } },
   });
-  const transport = http(rpcUrl, { batch: { batchSize: 500 }, timeout: 30_000, retryCount: 0 });
+  const transport = localTransport(rpcUrl);
   return createTestClient({ mode: 'anvil', chain, transport, pollingInterval: 10, cacheTime: 0 }).extend(publicActions);
 }

@@ -6,11 +6,11 @@ import {
   encodeFunctionData,
   erc20Abi,
   type Hex,
-  http,
   zeroAddress,
 } from 'viem';
 import type { Chain } from '../../src/catalog/index.ts';
 import { swapVenueAbi } from '../abi/swap-venue.ts';
+import { localTransport } from '../chain/transport.ts';
 import { createLendingReader, type LendingReader } from './lending-reader.ts';
 
 /** Address of the native token at aggregators. */
@@ -62,10 +62,7 @@ export function swapCalldata(swap: VenueSwap, minOut: bigint, recipient: Address
 
 /** Read a local chain over its RPC. `vaults`: the lending vaults that its public allocator may shift. */
 export function connectLocalChain(chain: Chain, rpcUrl: string, vaults: readonly Address[]): LocalChain {
-  const client = createPublicClient({
-    transport: http(rpcUrl, { batch: { batchSize: 200 }, retryCount: 0, timeout: 10_000 }),
-    cacheTime: 0,
-  });
+  const client = createPublicClient({ transport: localTransport(rpcUrl), cacheTime: 0 });
 
   async function stockOf(token: Address, holder: Address): Promise<bigint> {
     if (token === zeroAddress) return client.getBalance({ address: holder });

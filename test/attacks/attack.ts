@@ -1,8 +1,10 @@
+import type { HttpMessage } from '../../devnet/http.ts';
+
 /** One hostile request, and the statuses that it may get: those that refuse it, or also the answer, where it is paid for. */
 export interface Attack {
   readonly name: string;
   readonly path?: string;
-  readonly init: RequestInit;
+  readonly init: HttpMessage;
   readonly status: readonly number[];
   /** The code in the body; absent where several fit. */
   readonly code?: string;

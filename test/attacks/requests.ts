@@ -21,7 +21,7 @@ export function bodies(): Attack[] {
   const big = (size: number) => JSON.stringify({ query: '{chains{chainId}}', extensions: { pad: 'x'.repeat(size) } });
   const raw = (
     name: string,
-    body: BodyInit,
+    body: string | Uint8Array,
     headers: Record<string, string>,
     status: number[],
     code: string,

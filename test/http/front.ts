@@ -1,3 +1,4 @@
+import type { HttpMessage } from '../../devnet/http.ts';
 import { createGateway, persistedOperations } from '../../src/app/gateway.ts';
 import { curatedChains } from '../../src/catalog/index.ts';
 import { createConfig } from '../../src/config/config.ts';
@@ -25,8 +26,8 @@ import type { RestRequest } from '../../src/rest/types.ts';
 import { sharedSchema } from '../../src/schema/index.ts';
 import { NOW_MS } from '../domain/world.ts';
 import { completeContext } from '../resolvers/world.ts';
+import { type Answer, sendRequest } from '../support/http-client.ts';
 import { captureLogs } from '../support/log-capture.ts';
-import type { Answer, Json } from '../support/service.ts';
 import type { Faults } from './faults.ts';
 
 export const PARTNER_KEY = { authorization: 'Bearer front-partner' };
@@ -54,7 +55,7 @@ export interface Front {
   readonly logs: ReturnType<typeof captureLogs>;
   /** Routes of the answers that ended with an error after their headers were sent. */
   readonly brokenAnswers: readonly string[];
-  send(path: string, init?: RequestInit): Promise<Answer>;
+  send(path: string, message?: HttpMessage): Promise<Answer>;
   graphql(query: string, init?: { variables?: object; headers?: Record<string, string> }): Promise<Answer>;
   /** Resolves when pending compressions of cached answers are done. */
   compressed(): Promise<void>;
@@ -150,13 +151,8 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
     logger: logs.logger,
   });
   const listening = await listen(handler.node, { host: '127.0.0.1', port: 0 });
-  const send = async (path: string, init: RequestInit = {}): Promise<Answer> => {
-    const response = await fetch(`${listening.url}${path}`, init);
-    const text = await response.text();
-    const json = response.headers.get('content-type')?.includes('json') ?? false;
-    const body = (json && text !== '' ? JSON.parse(text) : text) as Json;
-    return { status: response.status, headers: response.headers, text, body };
-  };
+  const send = (path: string, message?: HttpMessage) =>
+    sendRequest(`${listening.url}${path}`, { ...message, isAlone: options.faults !== undefined });
   return {
     url: listening.url,
     schema,

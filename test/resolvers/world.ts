@@ -5,10 +5,18 @@ import { type AppContext, createContext } from '../../src/resolvers/common/conte
 import { MAX_PAGE_SIZE } from '../../src/resolvers/common/page.ts';
 import type { Services } from '../../src/resolvers/common/services.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
+import type { RatePoint } from '../../src/shared/rate-history.ts';
 import { StaleDataError } from '../../src/transactions/index.ts';
 import { BUDGETS, chainOf, completeFacts, DAY, NOW_MS, PARAMS } from '../domain/world.ts';
 
 export const CHAIN_IDS = [1, 4663];
+const CATALOG = createCatalog(curatedChains);
+
+/** A rate per hour of forty days, oldest first: the history of every market but the first. */
+const HOURLY: readonly RatePoint[] = Array.from({ length: 40 * 24 }, (_, hour) => ({
+  atMs: NOW_MS - hour * 3_600_000,
+  ratePct: new Decimal(hour),
+})).reverse();
 
 /** Services over handmade facts: composed by the product's own composition, everything else answered from here. */
 export function servicesOf(facts: readonly ChainFacts[], overrides: Partial<Services> = {}): Services {
@@ -20,29 +28,17 @@ export function servicesOf(facts: readonly ChainFacts[], overrides: Partial<Serv
     return value;
   };
   return {
-    catalog: createCatalog(curatedChains),
+    catalog: CATALOG,
     budgets: BUDGETS,
     composed: (chainId) => known(composed, chainId),
     facts: (chainId) => known(factsById, chainId),
     histories: {
-      read: async (_kind, chainId, ids, { fromMs, toMs }) =>
-        new Map(
-          ids
-            .filter((id) => id !== chainOf(chainId).markets[0]?.id)
-            .map((id) => [
-              id,
-              {
-                points: Array.from({ length: 40 * 24 }, (_, hour) => ({
-                  atMs: NOW_MS - hour * 3_600_000,
-                  ratePct: new Decimal(hour),
-                }))
-                  .filter(({ atMs }) => atMs >= fromMs && atMs < toMs)
-                  .reverse(),
-                sources: ['chain'],
-                stamp: { asOfMs: NOW_MS - 60_000, staleAfterSec: 3_600 },
-              },
-            ]),
-        ),
+      read: async (_kind, chainId, ids, { fromMs, toMs }) => {
+        const points = HOURLY.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
+        const stamp = { asOfMs: NOW_MS - 60_000, staleAfterSec: 3_600 };
+        const known = ids.filter((id) => id !== chainOf(chainId).markets[0]?.id);
+        return new Map(known.map((id) => [id, { points, sources: ['chain'], stamp }]));
+      },
     },
     swapVenues: { counts: () => [] },
     charts: {

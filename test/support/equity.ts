@@ -1,6 +1,7 @@
-import { createWalletClient, encodeFunctionData, http } from 'viem';
+import { createWalletClient, encodeFunctionData } from 'viem';
 import type { LocalAccount } from 'viem/accounts';
 import { compileContracts } from '../../devnet/chain/compile.ts';
+import { localTransport } from '../../devnet/chain/transport.ts';
 import { createOverlay } from '../../devnet/overlay.ts';
 import { OWNER } from '../../devnet/seed/accounts.ts';
 import { erc20Abi } from '../../src/abi/erc20.ts';
@@ -145,7 +146,7 @@ export function equityVerbs(service: TestService, chain: Chain = equityChain()) 
       }),
     /** Sign and send one call after the other with the wallet's own key, each mined before the next: returns which succeeded. */
     sendInOrder: async (account: LocalAccount, calls: readonly SentCall[]): Promise<readonly boolean[]> => {
-      const wallet = createWalletClient({ account, transport: http(local.rpcUrl, { batch: true }) });
+      const wallet = createWalletClient({ account, transport: localTransport(local.rpcUrl) });
       const succeeded: boolean[] = [];
       for (const { to, data, value } of calls) {
         const call = { to, data, value: BigInt(value ?? 0), gas: CALL_GAS };

@@ -1,4 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { HttpMessage } from '../../devnet/http.ts';
 import type { Answer, Json } from './service.ts';
 
 /** One operation of the document. */
@@ -74,7 +75,7 @@ function closed(node: unknown): unknown {
 export function examplesOf({ method, path, operation }: DocumentedOperation): {
   readonly name: string;
   readonly url: string;
-  readonly init: RequestInit;
+  readonly init: HttpMessage;
 }[] {
   const parameters: Json[] = operation.parameters ?? [];
   const bodies: Record<string, Json> = operation.requestBody?.content['application/json'].examples ?? {};
@@ -94,7 +95,7 @@ export function examplesOf({ method, path, operation }: DocumentedOperation): {
       url: query.size === 0 ? url : `${url}?${query}`,
       init: {
         method,
-        body: body === undefined ? null : JSON.stringify(body),
+        body: body === undefined ? undefined : JSON.stringify(body),
         headers: body === undefined ? {} : { 'content-type': 'application/json' },
       },
     };

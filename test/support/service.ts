@@ -10,22 +10,14 @@ import { silentLogger } from '../../src/shared/logger.ts';
 import type { Timers } from '../../src/shared/timers.ts';
 import type { Sleep } from '../../src/upstreams/sleep.ts';
 import { startPooledChains } from './chain-pool.ts';
+import { type Answer, type Json, sendRequest } from './http-client.ts';
 import { createTestDatabase, type TestDatabase } from './process/postgres.ts';
 import { createTestClock, type TestClock } from './test-clock.ts';
 
+export type { Answer, Json } from './http-client.ts';
+
 export const PARTNER = { authorization: 'Bearer local-partner' };
 export const OPS = { authorization: 'Bearer local-ops' };
-
-/** Parsed JSON of an answer, for assertions. */
-// biome-ignore lint/suspicious/noExplicitAny: an answer's shape is what the tests are about.
-export type Json = any;
-
-export interface Answer<T = Json> {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: T;
-  readonly text: string;
-}
 
 type Settings = Readonly<Record<string, string>>;
 
@@ -134,14 +126,8 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   let app = await launch(options.env ?? {});
   if (options.timers === undefined) clock.hold();
 
-  const send = async (path: string, init: RequestInit): Promise<Answer> => {
-    const response = await fetch(`${app.url}${path}`, { redirect: 'manual', ...init });
-    const text = await response.text();
-    const json = response.headers.get('content-type')?.includes('json') ?? false;
-    return { status: response.status, headers: response.headers, text, body: json ? JSON.parse(text) : text };
-  };
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
-    send(path, {
+    sendRequest(`${app.url}${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
@@ -156,7 +142,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     get url() {
       return app.url;
     },
-    get: (path, headers = {}) => send(path, { headers }),
+    get: (path, headers = {}) => sendRequest(`${app.url}${path}`, { headers }),
     post,
     graphql: (query, variables = {}, headers = {}) => post('/graphql', { query, variables }, headers),
     async refresh(...names) {

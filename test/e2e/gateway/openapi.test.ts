@@ -1,15 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { HttpMessage } from '../../../devnet/http.ts';
 import { collectionFiles } from '../../../scripts/collection/files.ts';
 import { createOpenApi } from '../../../src/rest/openapi/document.ts';
 import { createRoutes } from '../../../src/rest/routes/index.ts';
 import { INTERFACE_VERSION } from '../../../src/rest/types.ts';
 import { collectionRequests } from '../../support/bruno.ts';
+import { sendRequest } from '../../support/http-client.ts';
 import { conformanceTo, type DocumentedOperation, examplesOf } from '../../support/openapi.ts';
 import { requestsFor } from '../../support/requests.ts';
 import { runSamples } from '../../support/samples.ts';
-import { type Answer, OPS, startService, type TestService } from '../../support/service.ts';
+import { OPS, startService, type TestService } from '../../support/service.ts';
 
 const document = createOpenApi({
   routes: createRoutes({ chainIds: [1, 4663], equityChainIds: [4663] }),
@@ -23,12 +25,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => service?.stop());
 
-const send = async (url: string, init: RequestInit): Promise<Answer> => {
-  const response = await fetch(`${service.url}${url}`, init);
-  const text = await response.text();
-  const isJson = response.headers.get('content-type')?.includes('json') ?? false;
-  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : text };
-};
+const send = (url: string, init: HttpMessage) => sendRequest(`${service.url}${url}`, init);
 const titled = operations.map((operation) => [`${operation.method} ${operation.path}`, operation] as const);
 
 describe('/openapi.json', () => {

@@ -1,6 +1,7 @@
-import { createPublicClient, createWalletClient, http, type PublicClient, type TransactionReceipt } from 'viem';
+import { createPublicClient, createWalletClient, type PublicClient, type TransactionReceipt } from 'viem';
 import type { LocalAccount } from 'viem/accounts';
 import { expect } from 'vitest';
+import { localTransport } from '../../../devnet/chain/transport.ts';
 import { TRANSACTION_GAS } from '../../../devnet/chain/verbs.ts';
 import { createOverlay } from '../../../devnet/overlay.ts';
 import { BORROWER } from '../../../devnet/seed/accounts.ts';
@@ -52,7 +53,7 @@ export interface Partner {
 
 export function partnerOn(service: TestService, chainId: number, account: LocalAccount): Partner {
   const { rpcUrl } = service.world.chains.on(chainId);
-  const transport = http(rpcUrl, { batch: true });
+  const transport = localTransport(rpcUrl);
   const client = createPublicClient({ transport, pollingInterval: 20 });
   const wallet = createWalletClient({ account, transport });
   const chain = localCatalog.chain(chainId);
