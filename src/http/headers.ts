@@ -5,7 +5,8 @@ export interface CorsPolicy {
 }
 
 /** Headers that scripts of other origins may read. */
-const EXPOSED = 'ETag, Age, Retry-After, RateLimit, RateLimit-Policy, Ignored-Parameters, x-correlation-id';
+const EXPOSED =
+  'ETag, Age, Retry-After, RateLimit, RateLimit-Policy, Ignored-Parameters, Deprecation, Sunset, Link, x-correlation-id';
 const PREFLIGHT_MAX_AGE_SEC = 600;
 
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {

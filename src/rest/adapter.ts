@@ -5,6 +5,7 @@ import { AppError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import { loggedError } from '../shared/scrub.ts';
 import { withoutUndefined } from '../shared/without-undefined.ts';
+import { rowDeprecationHeaders } from './deprecation.ts';
 import { type ErrorContent, errorResponse, isErrorCode } from './envelope.ts';
 import {
   ignoredParameters,
@@ -53,6 +54,7 @@ export interface RestAdapter {
 export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapter {
   const { routes, admit, execute, cachedRows, clock, logger } = deps;
   const router = createRouter(routes);
+  const deprecations = new Map(routes.map((route) => [route, rowDeprecationHeaders(route)]));
 
   const read = async (request: RestRequest, { route, pathParams }: Match, entry: E) => {
     const unknown = route.surface === 'Public' ? 'ignore' : 'refuse';
@@ -139,14 +141,25 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
     }
     // A refused key gets no budget headers.
     if (response.status === 401) return response;
-    const { status } = response;
-    const headers = ignored === undefined ? response.headers : { ...response.headers, 'ignored-parameters': ignored };
-    const budget = entry.headers();
-    return 'stream' in response
-      ? { status, headers, budget, stream: response.stream }
-      : { status, headers, budget, body: response.body };
+    const deprecation = match.ok ? deprecations.get(match.value.route) : undefined;
+    const more = { ...deprecation, 'ignored-parameters': ignored };
+    return withHeaders(response, more, entry.headers());
   };
   return { answer, routeOf: router.templateOf };
+}
+
+/** Add headers to a response; `undefined` ones are left out. */
+function withHeaders(
+  response: RestResponse | StreamResponse,
+  more: Readonly<Record<string, string | undefined>>,
+  budget: Readonly<Record<string, string>>,
+): RestResponse | StreamResponse {
+  const { status } = response;
+  const added = Object.entries(more).filter((header): header is [string, string] => header[1] !== undefined);
+  const headers = added.length === 0 ? response.headers : { ...response.headers, ...Object.fromEntries(added) };
+  return 'stream' in response
+    ? { status, headers, budget, stream: response.stream }
+    : { status, headers, budget, body: response.body };
 }
 
 /** The executed operation of a row, or the answer to its error. */

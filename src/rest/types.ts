@@ -1,6 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import type { z } from 'zod';
 import type { CacheValidity } from '../shared/cache-validity.ts';
+import type { Deprecation } from '../shared/contract/deprecation.ts';
 import type { ErrorCode } from '../shared/errors.ts';
 
 /** Version in the OpenAPI document. */
@@ -151,6 +152,8 @@ export interface Route<Params = unknown, Body = unknown, Data = unknown> {
   /** Errors of the row beside `internal`. */
   readonly errors: readonly ErrorCode[];
   readonly examples: readonly RouteExample[];
+  /** Set from the announcement of its end on. Fields of its answer carry their own, see `deprecated` in the schemas. */
+  readonly deprecation?: Deprecation | undefined;
 }
 
 /** A row of the table with any types. */

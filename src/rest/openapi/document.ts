@@ -1,3 +1,4 @@
+import { deprecationsOf } from '../deprecation.ts';
 import type { AnyRoute } from '../types.ts';
 import { createSchemaCollector, type JsonSchema } from './json-schema.ts';
 import { operationOf } from './operation.ts';
@@ -27,6 +28,8 @@ Numbers are composed from warm caches. While a source fails, the last good value
 **Additions.** Answers are open: a later version of this interface may add fields, rows and error details, and clients ignore those that they do not know. Request bodies are closed: an unknown field is refused, because the caller expects an effect of it.
 
 **Samples.** Each operation has its first example as code (\`x-code-samples\`) for a local development server and its sample keys: replace both.
+
+**Deprecation.** A part that will be removed is marked \`deprecated\` for at least six months before, and its answers carry \`Deprecation\`, \`Sunset\` and a \`Link\`.
 
 **Errors.** One envelope with a stable \`code\`, the \`details\` of that code, and the \`correlationId\` of the header \`x-correlation-id\`.`;
 
@@ -61,6 +64,22 @@ const HEADERS = {
   },
 };
 
+/** Headers of deprecated rows. */
+const DEPRECATION_HEADERS = {
+  Deprecation: {
+    description: 'When this row, or a field of its answer, was deprecated (RFC 9745): `@` and unix seconds.',
+    schema: { type: 'string', examples: ['@1798761600'] },
+  },
+  Sunset: {
+    description: 'When it may be removed (RFC 8594): a date of HTTP.',
+    schema: { type: 'string', examples: ['Thu, 01 Jul 2027 00:00:00 GMT'] },
+  },
+  Link: {
+    description: 'The policy and the list of deprecated parts, as `rel="deprecation"`.',
+    schema: { type: 'string' },
+  },
+};
+
 /** Generate the OpenAPI document from the route table. */
 export function createOpenApi({ routes, version }: OpenApiOptions): OpenApiDocument {
   const schemas = createSchemaCollector();
@@ -91,7 +110,9 @@ export function createOpenApi({ routes, version }: OpenApiOptions): OpenApiDocum
           description: 'An API key: `Authorization: Bearer <API_KEY>`. Ops paths need a key on the `ops` tier.',
         },
       },
-      headers: HEADERS,
+      headers: routes.some((route) => deprecationsOf(route).length > 0)
+        ? { ...HEADERS, ...DEPRECATION_HEADERS }
+        : HEADERS,
       schemas: Object.fromEntries(Object.entries(schemas.components).sort(([a], [b]) => (a < b ? -1 : 1))),
     },
   };

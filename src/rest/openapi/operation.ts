@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { deprecationSentence } from '../../shared/contract/deprecation.ts';
 import { ERROR_CODES, type ErrorCode } from '../../shared/errors.ts';
 import { withoutUndefined } from '../../shared/without-undefined.ts';
+import { deprecatedMeta, deprecationsOf } from '../deprecation.ts';
 import { errorEnvelopeOf } from '../schemas/errors.ts';
 import type { AnyRoute, RouteExample } from '../types.ts';
 import { ERROR_MEANINGS, errorsByStatus } from './errors.ts';
@@ -17,7 +19,10 @@ export function operationOf(route: AnyRoute, schemas: SchemaCollector): OpenApiO
     operationId,
     tags: [route.surface],
     summary: route.summary,
-    description: route.description,
+    description: route.deprecation
+      ? `${route.description} ${deprecationSentence(route.deprecation)}`
+      : route.description,
+    ...deprecatedMeta(route.deprecation),
     security: route.surface === 'Public' ? [] : [{ apiKey: [] }],
     ...parametersOf(route, schemas),
     ...withoutUndefined({ 'x-query-schema': route.queryForms && schemas.convert(route.queryForms, 'input') }),
@@ -30,6 +35,7 @@ export function operationOf(route: AnyRoute, schemas: SchemaCollector): OpenApiO
           'RateLimit',
           'x-correlation-id',
           ...(isCached(route) ? ['ETag', 'Ignored-Parameters'] : []),
+          ...(deprecationsOf(route).length > 0 ? ['Deprecation', 'Sunset', 'Link'] : []),
         ),
         content: { 'application/json': { schema: schemas.convert(route.response, 'output') } },
       },

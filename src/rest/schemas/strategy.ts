@@ -25,7 +25,7 @@ import {
 
 const ladderEntry = z
   .object({
-    leverage: leverageString('Leverage with 1 decimal.'),
+    leverage: leverageString('Leverage with 1 decimal; of an equity vault the exposure per unit deposited, 1 + LTV.'),
     ltvPct: pct('Loan-to-value at this leverage, 1 decimal.', { min: 0 }),
     leverageApyPct: pct(
       'APY at this leverage: totalCollateralApyPct x L - netBorrowApyPct x (L - 1), with L = leverage; of an equity vault LTV x (totalCollateralApyPct - netBorrowApyPct). Computed before rounding: the shown rates of a loop give it within 0.01 x L.',
@@ -98,7 +98,7 @@ export const strategySchema = z
       })
       .describe('Loan token facts.'),
     collateralApyPct: pct(
-      'APY of the collateral alone. The period depends on the source: implied until maturity (yieldmarket), the mean of 7 days (stableindex, incentivemarket), the last day (aggregator), the present rate (onchain).',
+      'APY of the collateral alone. The period depends on the source: implied until maturity (yieldmarket), the mean of 7 days (stableindex, incentivemarket), the last day (aggregator), the present rate (onchain). Of an equity vault the leveraged APY of its yield leg at the safe LTV of that market; collateralApySource is then the source of the collateral of that leg.',
     ),
     collateralApySource: z.enum(APY_SOURCES).describe('Source of the collateral APY; none = no yield of its own.'),
     yieldSustainabilityPct: averages.optional().describe('Trailing means of the collateral APY.'),
@@ -125,17 +125,22 @@ export const strategySchema = z
     supplyUsd: usd('Supply of the market.').optional(),
     liquidityUsd: usd('Borrowable at once.').optional(),
     publicAllocatorLiquidityUsd: usd("liquidityUsd plus the public allocator's maximum.").optional(),
-    maxLeverage: leverageString('Leverage at the maximum LTV, 1 decimal.'),
+    maxLeverage: leverageString('Leverage at the maximum LTV, 1 decimal; of an equity vault 1 + LTV at its cap.'),
     utilizationPct: pct('Borrowed share of the supply.', { min: 0 }).optional(),
-    leverageLadder: z.array(ladderEntry).describe('Integer steps, then the exact maximum.'),
-    defaultLeverage: ladderEntry.describe('The entry at the safe LTV.'),
+    leverageLadder: z
+      .array(ladderEntry)
+      .describe('Integer steps, then the exact maximum; of an equity vault no debt, the target LTV and the cap.'),
+    defaultLeverage: ladderEntry.describe('The entry at the safe LTV; of an equity vault at its target LTV.'),
     historicalLeverageApyPct: averages
       .optional()
       .describe('Mean collateral APY and mean net borrow APY of the window, levered at the safe LTV.'),
     ltvPct: z
       .object({
         liquidation: pct('Liquidation LTV.', { min: 0 }),
-        max: pct('Highest LTV that the contract accepts.', { min: 0 }),
+        max: pct(
+          'Highest LTV that the contract accepts; of an equity vault the cap of a deposit, 88 % of the liquidation LTV.',
+          { min: 0 },
+        ),
       })
       .describe('Loan-to-value limits.'),
     oracle: z

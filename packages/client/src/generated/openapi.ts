@@ -2577,7 +2577,7 @@ export interface components {
         /** @description One step of the leverage ladder. */
         readonly LadderEntry: {
             /**
-             * @description Leverage with 1 decimal. Multiple of the equity. 1 or more.
+             * @description Leverage with 1 decimal; of an equity vault the exposure per unit deposited, 1 + LTV. Multiple of the equity. 1 or more.
              * @example 1250.5
              */
             readonly leverage: string;
@@ -4008,7 +4008,7 @@ export interface components {
             /** @description Loan token facts. */
             readonly loan: components["schemas"]["StrategyLoan"];
             /**
-             * @description APY of the collateral alone. The period depends on the source: implied until maturity (yieldmarket), the mean of 7 days (stableindex, incentivemarket), the last day (aggregator), the present rate (onchain). Decimal string, percent. May be negative.
+             * @description APY of the collateral alone. The period depends on the source: implied until maturity (yieldmarket), the mean of 7 days (stableindex, incentivemarket), the last day (aggregator), the present rate (onchain). Of an equity vault the leveraged APY of its yield leg at the safe LTV of that market; collateralApySource is then the source of the collateral of that leg. Decimal string, percent. May be negative.
              * @example 12.34
              */
             readonly collateralApyPct: string;
@@ -4061,7 +4061,7 @@ export interface components {
              */
             readonly publicAllocatorLiquidityUsd?: number;
             /**
-             * @description Leverage at the maximum LTV, 1 decimal. Multiple of the equity. 1 or more.
+             * @description Leverage at the maximum LTV, 1 decimal; of an equity vault 1 + LTV at its cap. Multiple of the equity. 1 or more.
              * @example 1250.5
              */
             readonly maxLeverage: string;
@@ -4070,9 +4070,9 @@ export interface components {
              * @example 12.34
              */
             readonly utilizationPct?: string;
-            /** @description Integer steps, then the exact maximum. */
+            /** @description Integer steps, then the exact maximum; of an equity vault no debt, the target LTV and the cap. */
             readonly leverageLadder: readonly components["schemas"]["LadderEntry"][];
-            /** @description The entry at the safe LTV. */
+            /** @description The entry at the safe LTV; of an equity vault at its target LTV. */
             readonly defaultLeverage: components["schemas"]["LadderEntry"];
             /** @description Mean collateral APY and mean net borrow APY of the window, levered at the safe LTV. */
             readonly historicalLeverageApyPct?: components["schemas"]["TrailingAverages"];
@@ -4238,7 +4238,7 @@ export interface components {
              */
             readonly liquidation: string;
             /**
-             * @description Highest LTV that the contract accepts. Decimal string, percent. 0 or more.
+             * @description Highest LTV that the contract accepts; of an equity vault the cap of a deposit, 88 % of the liquidation LTV. Decimal string, percent. 0 or more.
              * @example 12.34
              */
             readonly max: string;
