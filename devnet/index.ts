@@ -7,11 +7,13 @@ import { type Clock, systemClock } from '../src/shared/clock.ts';
 import type { Logger } from '../src/shared/logger.ts';
 import { type LocalChains, type StartChainsOptions, startChains } from './chain/index.ts';
 import { type Control, startControl } from './control.ts';
+import { exampleApp } from './example-app.ts';
 import { createOverlay } from './overlay.ts';
 import { postgresDataDir, SERVICE_DATABASE, startPostgres } from './postgres.ts';
 import type { DeploymentSettings } from './seed/deployment.ts';
 import { seedDatabase } from './seed-database.ts';
 import { startUpstreams, type Upstreams } from './upstreams/index.ts';
+import { startWalletRelay } from './wallet-relay.ts';
 
 export interface WorldOptions {
   /** Ports of the chains by chain id; 0 or absent = a free one. */
@@ -96,6 +98,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     const [databaseUrl, chains] = await bothOrNeither(database(), local());
     const upstreams = await startUpstreams({ catalog, rpcUrls: chains.rpcUrls, clock, logger });
     started.push(() => upstreams.stop());
+    const relay = await startWalletRelay({ rpcUrls: chains.rpcUrls });
+    started.push(() => relay.stop());
     const settings = environment(chains, upstreams, databaseUrl, overlayFile);
     const control = await startControl({
       chains,
@@ -108,7 +112,11 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     started.push(() => control.stop());
 
     return {
-      overrides: { env: settings, sampleKeys: SAMPLE_KEYS },
+      overrides: {
+        env: settings,
+        sampleKeys: SAMPLE_KEYS,
+        exampleApp: exampleApp({ catalog, relayUrl: relay.url, sampleKeys: SAMPLE_KEYS }),
+      },
       chains,
       upstreams,
       control,

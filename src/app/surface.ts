@@ -64,6 +64,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     routes,
     tabs: env.GRAPHIQL ? exampleTabs(config.sampleKeys) : null,
     sampleKeys: [...config.sampleKeys.keys()],
+    exampleApp: config.exampleApp,
     charge: gateway.chargeFile,
   });
   const graphql = createGraphQLServer({
@@ -92,7 +93,11 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     cachedRows: createCachedRows({ cache: answers, clock, onLookup: (hit) => metrics?.cacheLookup('rest', hit) }),
   });
   const status = statusPages(deps, core, stopping, gateway.chargeStatus);
-  const redirects = createRedirects({ pages: PAGES, isRow: (path) => rest.routeOf(path) !== undefined });
+  const redirects = createRedirects({
+    pages: PAGES,
+    folders: files.folders,
+    isRow: (path) => rest.routeOf(path) !== undefined,
+  });
   const routeNames = new Set([...status.paths, ...files.paths, GRAPHQL_PATH]);
   const routeName = (path: string) => (routeNames.has(path) ? path : (rest.routeOf(path) ?? 'unmatched'));
   const isPublic = env.ROLE !== 'warmer';

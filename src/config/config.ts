@@ -14,6 +14,16 @@ export { ConfigError } from './config-error.ts';
 export interface WorldOverrides {
   readonly env: Readonly<Record<string, string>>;
   readonly sampleKeys: ReadonlyMap<string, { readonly tier: 'partner' | 'ops' }>;
+  /** A page for people to try the service with. It holds sample keys and a wallet, so only a local world has it. */
+  readonly exampleApp?: ExampleApp | undefined;
+}
+
+/** Files of a page that use the service like any client. */
+export interface ExampleApp {
+  /** By name; `index.html` is the page. Each is made on its first request. */
+  readonly files: Readonly<Record<string, () => Promise<string> | string>>;
+  /** Addresses beside the service that the page sends requests to. */
+  readonly connectsTo: readonly string[];
 }
 
 export interface Config {
@@ -24,6 +34,7 @@ export interface Config {
   readonly feeReceiver: Address | undefined;
   readonly corsOrigins: readonly string[] | '*';
   readonly sampleKeys: WorldOverrides['sampleKeys'];
+  readonly exampleApp: WorldOverrides['exampleApp'];
   readonly catalogOverlay: unknown;
 }
 
@@ -135,6 +146,7 @@ export function createConfig(raw: RawEnv, world?: WorldOverrides): Config {
     feeReceiver: env.FEE_RECEIVER === undefined ? undefined : getAddress(env.FEE_RECEIVER),
     corsOrigins: env.CORS_ORIGINS === '*' ? ('*' as const) : env.CORS_ORIGINS.split(',').map((origin) => origin.trim()),
     sampleKeys: world?.sampleKeys ?? new Map(),
+    exampleApp: world?.exampleApp,
     catalogOverlay: readOverlay(env.CATALOG_OVERLAY),
   });
 }

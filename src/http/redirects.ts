@@ -7,24 +7,31 @@ export interface Redirects {
 
 export interface RedirectOptions {
   readonly pages: readonly string[];
+  /** Paths with a trailing slash. */
+  readonly folders: readonly string[];
   /** Whether a row of the REST contract has this path. */
   readonly isRow: (path: string) => boolean;
 }
 
 /**
  * Create the redirects of paths that people type into a browser: a page or a row with a trailing slash leads to the same path
- * without it.
+ * without it, and a folder without one to the same path with it.
  */
-export function createRedirects({ pages, isRow }: RedirectOptions): Redirects {
+export function createRedirects({ pages, folders, isRow }: RedirectOptions): Redirects {
   const known = new Set(pages);
   return {
     answer({ method, path, query }) {
       if (method !== 'GET' && method !== 'HEAD') return undefined;
+      const search = query === '' ? '' : `?${query}`;
+      if (folders.includes(`${path}/`)) return moved(`.${path.slice(path.lastIndexOf('/'))}/${search}`);
       const page = path.slice(0, -1);
       if (!path.endsWith('/') || !(known.has(page) || isRow(page))) return undefined;
       // Relative, so that it also works behind a proxy with a path prefix.
-      const location = `../${page.slice(page.lastIndexOf('/') + 1)}${query === '' ? '' : `?${query}`}`;
-      return { status: 308, headers: { location, 'cache-control': 'public, max-age=3600' }, body: '' };
+      return moved(`../${page.slice(page.lastIndexOf('/') + 1)}${search}`);
     },
   };
+}
+
+function moved(location: string): RestResponse {
+  return { status: 308, headers: { location, 'cache-control': 'public, max-age=3600' }, body: '' };
 }

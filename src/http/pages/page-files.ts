@@ -10,6 +10,7 @@ const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   svg: 'image/svg+xml',
   ico: 'image/x-icon',
+  json: 'application/json; charset=utf-8',
 };
 
 /** A file of a folder beside this one: in the sources, and beside the bundle in a build. */
@@ -17,10 +18,15 @@ export function placeOf(folder: string, name: string): string {
   return join(fileURLToPath(new URL(`./${folder}/`, import.meta.url)), name);
 }
 
+/** The media type of a file by its name. */
+export function typeOf(name: string): string {
+  return TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
+}
+
 /** A file that is served unchanged. Pages name it by its hash, so that browsers keep it. */
 export function plainFile(place: () => string, name: string): StaticFile {
   return {
-    type: TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
+    type: typeOf(name),
     load: () => readFile(place()),
     cacheControl: HOUR,
   };

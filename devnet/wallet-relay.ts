@@ -1,0 +1,90 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface WalletRelayOptions {
+  /** By chain id. */
+  readonly rpcUrls: Readonly<Record<number, string>>;
+}
+
+export interface WalletRelay {
+  /** The node of a chain is at `<url>/<chainId>`. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+const HOST = '127.0.0.1';
+const MAX_BODY_BYTES = 1_000_000;
+/** Pages of this machine only: the nodes sign for everybody, and refuse all pages themselves. */
+const LOCAL_ORIGIN = /^http:\/\/(127\.0\.0\.1|localhost)(:\d+)?$/;
+/** What a wallet needs; nothing that changes the chain without a transaction. */
+const METHODS: ReadonlySet<string> = new Set([
+  'eth_blockNumber',
+  'eth_call',
+  'eth_chainId',
+  'eth_estimateGas',
+  'eth_feeHistory',
+  'eth_gasPrice',
+  'eth_getBalance',
+  'eth_getBlockByNumber',
+  'eth_getCode',
+  'eth_getLogs',
+  'eth_getTransactionByHash',
+  'eth_getTransactionCount',
+  'eth_getTransactionReceipt',
+  'eth_maxPriorityFeePerGas',
+  'eth_sendTransaction',
+  'net_version',
+]);
+
+/** Start the way from the wallet of the example app to the local nodes. */
+export async function startWalletRelay({ rpcUrls }: WalletRelayOptions): Promise<WalletRelay> {
+  const server = createServer((request, response) => {
+    relay(request, response, rpcUrls).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, HOST, resolve);
+  });
+  return {
+    url: `http://${HOST}:${(server.address() as AddressInfo).port}`,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function relay(
+  request: IncomingMessage,
+  response: ServerResponse,
+  rpcUrls: WalletRelayOptions['rpcUrls'],
+): Promise<void> {
+  const { origin = '' } = request.headers;
+  const target = rpcUrls[Number(request.url?.slice(1))];
+  const refuse = (status: number, message: string) => response.writeHead(status).end(message);
+  if (!LOCAL_ORIGIN.test(origin)) return void refuse(403, 'Only pages of this machine may use this wallet.');
+  response.setHeader('access-control-allow-origin', origin);
+  response.setHeader('access-control-allow-headers', 'content-type');
+  response.setHeader('vary', 'origin');
+  if (request.method === 'OPTIONS') return void response.writeHead(204).end();
+  if (request.method !== 'POST' || target === undefined) return void refuse(404, 'POST /<chainId>, JSON-RPC.');
+  const body = await bodyOf(request);
+  const { method } = JSON.parse(body) as { method?: unknown };
+  if (typeof method !== 'string' || !METHODS.has(method)) {
+    return void refuse(403, `This wallet does not relay ${String(method)}.`);
+  }
+  const answer = await fetch(target, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of request as AsyncIterable<Buffer>) {
+    size += part.length;
+    if (size > MAX_BODY_BYTES) throw new Error('The body is too large.');
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}

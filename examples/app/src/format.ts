@@ -1,0 +1,32 @@
+/** Percent as the service states it. */
+export function percent(value: string | null | undefined): string | undefined {
+  return value === null || value === undefined ? undefined : `${value} %`;
+}
+
+const USD = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', maximumFractionDigits: 0 });
+
+export function usd(value: string | number | null | undefined): string | undefined {
+  return value === null || value === undefined ? undefined : USD.format(Number(value));
+}
+
+/** An amount with at most six significant decimals; shown, never calculated with. */
+export function amount(value: string | null | undefined, symbol = ''): string | undefined {
+  if (value === null || value === undefined) return undefined;
+  const [whole = '0', decimals = ''] = value.split('.');
+  const shown = decimals.slice(0, 6).replace(/0+$/, '');
+  return `${whole}${shown === '' ? '' : `.${shown}`} ${symbol}`.trim();
+}
+
+export function shortened(hash: string): string {
+  return `${hash.slice(0, 6)}…${hash.slice(-4)}`;
+}
+
+/** Base units of a decimal number. @throws Error for more decimals than the token has, or no number */
+export function unitsOf(value: string, decimals: number): bigint {
+  const match = /^(\d+)(?:\.(\d+))?$/.exec(value);
+  const fraction = match?.[2] ?? '';
+  if (match === null || fraction.length > decimals) {
+    throw new Error(`"${value}" is no amount with at most ${decimals} decimals.`);
+  }
+  return BigInt(`${match[1]}${fraction.padEnd(decimals, '0')}`);
+}

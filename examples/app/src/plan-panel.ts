@@ -1,0 +1,108 @@
+import { type Client, execute, type Plan, type Progress } from './client.ts';
+import { alertOf, el } from './dom.ts';
+import { shortened } from './format.ts';
+import type { DevelopmentWallet } from './wallet.ts';
+
+export interface PlanPanelOptions {
+  readonly client: Client;
+  readonly wallet: DevelopmentWallet;
+  readonly account: string;
+  readonly signal: AbortSignal;
+  /** Ask the service for the plan. */
+  readonly build: () => Promise<Plan>;
+  /** What the plan is proven to do, in sentences. @throws an Error for a plan that must not be signed */
+  readonly prove: (plan: Plan) => Promise<readonly string[]>;
+}
+
+/** A button that builds a plan, what the plan does, and a button that executes it. */
+export function planPanel(options: PlanPanelOptions): HTMLElement {
+  const shown = el('div', { class: 'plan', 'aria-live': 'polite' });
+  const build = el('button', { type: 'button', class: 'primary', id: 'build' }, 'Build the transaction');
+  build.addEventListener('click', async () => {
+    build.disabled = true;
+    shown.replaceChildren(el('p', {}, 'Building …'));
+    try {
+      shown.replaceChildren(...(await planOf(options)));
+    } catch (error) {
+      shown.replaceChildren(alertOf(error));
+    }
+    build.disabled = false;
+  });
+  return el(
+    'section',
+    { 'aria-labelledby': 'plan-title' },
+    el('h2', { id: 'plan-title' }, 'Transaction'),
+    build,
+    shown,
+  );
+}
+
+async function planOf(options: PlanPanelOptions): Promise<readonly Node[]> {
+  const plan = await options.build();
+  const sentences = await options.prove(plan);
+  const run = el('button', { type: 'button', class: 'primary', id: 'execute' }, 'Execute');
+  const progress = el('ol', { class: 'progress', id: 'progress', 'aria-live': 'polite' });
+  run.addEventListener('click', async () => {
+    run.disabled = true;
+    progress.replaceChildren();
+    const say = (text: string) => progress.append(el('li', {}, text));
+    try {
+      await executePlan(plan, options, say);
+      say('Done.');
+      progress.after(el('p', {}, el('a', { href: '#/positions' }, 'To the positions')));
+    } catch (error) {
+      progress.append(el('li', {}, alertOf(error)));
+      run.disabled = false;
+    }
+  });
+  const { issues = [] } = plan.meta as { issues?: readonly { message: string }[] };
+  return [
+    el('h3', {}, 'What it does, read from its bytes'),
+    el('ul', { id: 'proof' }, ...sentences.map((sentence) => el('li', {}, sentence))),
+    ...(issues.length === 0
+      ? []
+      : [el('ul', { class: 'issues' }, ...issues.map(({ message }) => el('li', {}, message)))]),
+    run,
+    progress,
+  ];
+}
+
+/** Send the plan. A plan that expired meanwhile is built and proven again. */
+async function executePlan(plan: Plan, options: PlanPanelOptions, say: (text: string) => void): Promise<void> {
+  const { client, wallet, account, signal, prove } = options;
+  await wallet.request({
+    method: 'wallet_switchEthereumChain',
+    params: [{ chainId: `0x${plan.chainId.toString(16)}` }],
+  });
+  const execution = await execute(plan, wallet, {
+    account,
+    signal,
+    rebuild: client.rebuild,
+    check: async (checked) => {
+      await prove(checked);
+    },
+    pollMs: 250,
+    onProgress: (progress) => {
+      const text = sentenceOf(progress);
+      if (text !== undefined) say(text);
+    },
+  });
+  for (const { event, index } of execution.outcome.positions) say(`${event}: position ${index}.`);
+}
+
+function sentenceOf(progress: Progress): string | undefined {
+  switch (progress.kind) {
+    case 'checked':
+      return `The plan fits the wallet and the chain: ${progress.calls} to sign.`;
+    case 'rebuilt':
+      return 'The plan had expired and was built again.';
+    case 'signing':
+      return `Signing ${progress.index + 1} of ${progress.total}, for ${shortened(progress.to)}.`;
+    case 'mined':
+      return `Mined: ${shortened(progress.hash)}.`;
+    case 'revoking':
+      return 'A call failed: revoking the authorization.';
+    default:
+      return undefined;
+  }
+}

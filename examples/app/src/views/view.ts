@@ -1,0 +1,20 @@
+import type { Client } from '../client.ts';
+import type { DevelopmentWallet } from '../wallet.ts';
+import type { World } from '../world.ts';
+
+export interface ViewContext {
+  readonly client: Client;
+  readonly world: World;
+  readonly wallet: DevelopmentWallet;
+  readonly account: string;
+  /** The id in the address, or an empty text. */
+  readonly id: string;
+  readonly query: URLSearchParams;
+  /** Ends with the view. */
+  readonly signal: AbortSignal;
+  /** Show these instead of what is shown. */
+  place(...nodes: readonly Node[]): void;
+}
+
+/** Fill the page. @throws whatever went wrong; it is shown */
+export type View = (context: ViewContext) => Promise<void>;
