@@ -19,6 +19,7 @@ spiral-gateway, local world: nothing here is real money, nothing leaves this mac
   GraphiQL   ${url}/graphql
   REST       ${url}/v1/strategies
   Docs       ${url}/docs
+  Example    ${url}/app/
   Ops page   ${url}/ops
   Health     ${url}/health
   Chains     1 at ${world.chains.on(1).rpcUrl}, 4663 at ${world.chains.on(4663).rpcUrl}

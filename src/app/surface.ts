@@ -60,13 +60,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   const answers = createAnswerCache({ clock, compress, maxBytes: env.ANSWER_CACHE_MB * 2 ** 20 });
   metrics?.cacheFill('answers', answers.fill);
   const cors = { origins: config.corsOrigins };
-  const files = createFiles({
-    routes,
-    tabs: env.GRAPHIQL ? exampleTabs(config.sampleKeys) : null,
-    sampleKeys: [...config.sampleKeys.keys()],
-    exampleApp: config.exampleApp,
-    charge: gateway.chargeFile,
-  });
+  const files = createFiles({ routes, charge: gateway.chargeFile, ...pagesOf(config) });
   const graphql = createGraphQLServer({
     schema,
     createContext: contextOf(services, clock),
@@ -137,6 +131,15 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
       return unread.bytes;
     },
     close: () => gateway.close(),
+  };
+}
+
+/** What the pages show of the configuration. */
+function pagesOf({ env, sampleKeys, exampleApp }: AppDeps['config']) {
+  return {
+    tabs: env.GRAPHIQL ? exampleTabs(sampleKeys) : null,
+    sampleKeys: [...sampleKeys.keys()],
+    exampleApp,
   };
 }
 

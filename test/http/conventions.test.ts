@@ -165,5 +165,8 @@ describe('GraphiQL', () => {
       expect((await front.send(path)).text).toContain('href="graphql"');
       expect((await send(path)).text).not.toContain('href="graphql"');
     }
+    // The example app is a part of the local world, which this service does not have.
+    expect((await send('/')).text).not.toContain('app/');
+    for (const path of ['/app', '/app/', '/app/world.json']) expect((await send(path)).status).toBe(404);
   });
 });

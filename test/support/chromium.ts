@@ -38,14 +38,19 @@ export interface OpenedPage {
   readonly errors: readonly string[];
 }
 
-/** Open a page that may send requests only to its own origin. */
-export async function openPage(browser: Browser, origin: string): Promise<OpenedPage> {
+/** Open a page that may send requests only to its own origin, and to `others`. */
+export async function openPage(browser: Browser, origin: string, others: readonly string[] = []): Promise<OpenedPage> {
   const page = await browser.newPage({ viewport: { width: 1280, height: 1400 } });
   const leaving: string[] = [];
   const errors: string[] = [];
   await page.route('**/*', (route) => {
     const url = route.request().url();
-    if (url.startsWith(`${origin}/`) || url.startsWith('data:') || url.startsWith('blob:')) return route.continue();
+    if (
+      [origin, ...others].some((one) => url.startsWith(`${one}/`)) ||
+      url.startsWith('data:') ||
+      url.startsWith('blob:')
+    )
+      return route.continue();
     leaving.push(url);
     return route.abort();
   });

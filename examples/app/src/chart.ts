@@ -10,7 +10,8 @@ export interface Series {
 
 const WIDTH = 640;
 const HEIGHT = 200;
-const LEFT = 44;
+/** Room for the labels, which are larger on a phone. */
+const LEFT = 66;
 const BOTTOM = 24;
 const TOP = 10;
 

@@ -4,9 +4,13 @@ export function percent(value: string | null | undefined): string | undefined {
 }
 
 const USD = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', maximumFractionDigits: 0 });
+const USD_AND_CENTS = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD' });
+const WITHOUT_CENTS = 1_000;
 
 export function usd(value: string | number | null | undefined): string | undefined {
-  return value === null || value === undefined ? undefined : USD.format(Number(value));
+  if (value === null || value === undefined) return undefined;
+  const number = Number(value);
+  return (Math.abs(number) < WITHOUT_CENTS ? USD_AND_CENTS : USD).format(number);
 }
 
 /** An amount with at most six significant decimals; shown, never calculated with. */

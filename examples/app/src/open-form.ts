@@ -90,6 +90,7 @@ export function openForm(context: ViewContext, strategy: Strategy): HTMLElement 
       return proveOpen(plan, wallet, { strategy, account, payToken, amount: paid, target: { leverage: target } });
     },
   });
+  form.addEventListener('input', panel.clear);
   return el(
     'div',
     { class: 'columns' },
@@ -100,6 +101,6 @@ export function openForm(context: ViewContext, strategy: Strategy): HTMLElement 
       form,
       preview,
     ),
-    panel,
+    panel.node,
   );
 }

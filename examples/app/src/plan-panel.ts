@@ -14,27 +14,33 @@ export interface PlanPanelOptions {
   readonly prove: (plan: Plan) => Promise<readonly string[]>;
 }
 
+export interface PlanPanel {
+  readonly node: HTMLElement;
+  /** Remove a plan that is no longer what the form asks for. */
+  clear(): void;
+}
+
 /** A button that builds a plan, what the plan does, and a button that executes it. */
-export function planPanel(options: PlanPanelOptions): HTMLElement {
+export function planPanel(options: PlanPanelOptions): PlanPanel {
   const shown = el('div', { class: 'plan', 'aria-live': 'polite' });
   const build = el('button', { type: 'button', class: 'primary', id: 'build' }, 'Build the transaction');
   build.addEventListener('click', async () => {
     build.disabled = true;
-    shown.replaceChildren(el('p', {}, 'Building …'));
-    try {
-      shown.replaceChildren(...(await planOf(options)));
-    } catch (error) {
-      shown.replaceChildren(alertOf(error));
-    }
+    const waiting = el('p', {}, 'Building …');
+    shown.replaceChildren(waiting);
+    const nodes = await planOf(options).catch((error: unknown) => [alertOf(error)]);
+    // What was cleared meanwhile is not wanted any more.
+    if (waiting.isConnected) shown.replaceChildren(...nodes);
     build.disabled = false;
   });
-  return el(
+  const node = el(
     'section',
     { 'aria-labelledby': 'plan-title' },
     el('h2', { id: 'plan-title' }, 'Transaction'),
     build,
     shown,
   );
+  return { node, clear: () => shown.replaceChildren() };
 }
 
 async function planOf(options: PlanPanelOptions): Promise<readonly Node[]> {

@@ -54,6 +54,7 @@ export function vaultForm({ client, wallet, account, query, signal }: ViewContex
     build: () => client.equityDepositBuild({ ...body(), userAddress: account }),
     prove: async () => ['This example proves opens only. A deposit can be proven with "verify" of the client package.'],
   });
+  form.addEventListener('input', panel.clear);
   return el(
     'div',
     { class: 'columns' },
@@ -64,6 +65,6 @@ export function vaultForm({ client, wallet, account, query, signal }: ViewContex
       form,
       preview,
     ),
-    panel,
+    panel.node,
   );
 }

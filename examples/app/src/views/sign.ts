@@ -21,7 +21,7 @@ export const signView: View = async (context) => {
   place(
     el('h1', {}, TITLES[action] ?? `Review: ${action}`),
     facts([...query].map(([name, value]) => [name, value])),
-    planPanel({ client, wallet, account, signal, build: () => build(client), prove }),
+    planPanel({ client, wallet, account, signal, build: () => build(client), prove }).node,
   );
 };
 

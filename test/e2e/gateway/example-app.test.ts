@@ -1,0 +1,196 @@
+import type { Browser, Page } from 'playwright-core';
+import type { HDAccount } from 'viem/accounts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { untouchedAccounts } from '../../../devnet/seed/accounts.ts';
+import { LOOKS, look, picture, violationsOf } from '../../support/axe.ts';
+import { type OpenedPage, openPage, startChromium, whyNoChromium } from '../../support/chromium.ts';
+import { PARTNER, startService, type TestService } from '../../support/service.ts';
+import { marketOf, partnerOn } from '../leverage/support.ts';
+
+const MARKET = marketOf(1, 'sUSDe/PYUSD 91.5');
+const [account] = untouchedAccounts as [HDAccount];
+
+let service: TestService;
+let browser: Browser;
+beforeAll(async () => {
+  service = await startService({ env: { APP_URL: 'http://app.example/app/#' } });
+}, 120_000);
+afterAll(() => service?.stop());
+
+const world = async () => (await service.get('/app/world.json')).body;
+
+describe('GET /app/', () => {
+  test('is a page of the local world, which the home page names', async () => {
+    const { status, headers } = await service.get('/app/');
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    const { chains } = await world();
+    const { origin } = new URL(chains[0].rpcUrl);
+    expect(headers.get('content-security-policy')).toContain(`connect-src 'self' ${origin};`);
+    expect(headers.get('content-security-policy')).not.toContain('unsafe');
+    expect((await service.get('/')).text).toContain('href="app/"');
+    const moved = await service.get('/app?x=1');
+    expect([moved.status, moved.headers.get('location')]).toEqual([308, './app/?x=1']);
+  });
+
+  test('its wallet reaches the nodes from pages of this machine only, and with few methods', async () => {
+    const { chains } = await world();
+    const ask = (method: string, origin: string) =>
+      fetch(chains[0].rpcUrl, {
+        method: 'POST',
+        headers: origin === '' ? {} : { origin },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] }),
+      });
+    const answer = await ask('eth_chainId', service.url);
+    expect(await answer.json()).toMatchObject({ result: '0x1' });
+    expect(answer.headers.get('access-control-allow-origin')).toBe(service.url);
+    for (const origin of ['', 'https://evil.example', 'http://127.0.0.1.evil.example', 'null']) {
+      const refused = await ask('eth_chainId', origin);
+      expect([origin, refused.status]).toEqual([origin, 403]);
+      expect(refused.headers.get('access-control-allow-origin')).toBeNull();
+    }
+    for (const method of ['anvil_setBalance', 'evm_mine', 'eth_sign', 'personal_sign']) {
+      expect([method, (await ask(method, service.url)).status]).toEqual([method, 403]);
+    }
+  });
+});
+
+describe.skipIf(whyNoChromium !== null)(`example app${whyNoChromium === null ? '' : ` (${whyNoChromium})`}`, () => {
+  let opened: OpenedPage;
+  let page: Page;
+  beforeAll(async () => {
+    browser = await startChromium();
+    const { chains } = await world();
+    opened = await openPage(browser, service.url, [new URL(chains[0].rpcUrl).origin]);
+    page = opened.page;
+    await page.clock.setFixedTime(service.clock.now());
+  });
+  afterAll(() => browser?.close());
+
+  const looksWell = async (name: string) => {
+    for (const one of LOOKS) {
+      await look(page, one);
+      await picture(page, `${name}-${one.width}-${one.colorScheme}`);
+      expect([one, await violationsOf(page)]).toEqual([one, []]);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(one.width);
+    }
+  };
+  /** Press Tab until an element has the focus. */
+  const tabTo = async (selector: string) => {
+    for (let step = 0; step < 80; step += 1) {
+      await page.keyboard.press('Tab');
+      if (await page.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`)) return;
+    }
+    throw new Error(`Tab does not reach ${selector}`);
+  };
+  const loaded = () => page.waitForSelector('main:not([aria-busy])');
+
+  test('lists the strategies of both chains, with live rates', async () => {
+    await page.goto(`${service.url}/app/`);
+    await page.locator('[role=status]', { hasText: 'Live rates.' }).waitFor();
+    const { body: one } = await service.get('/v1/strategies?chainId=1');
+    const { body: other } = await service.get('/v1/strategies?chainId=4663');
+    expect(await page.locator('.card').count()).toBe(one.count + other.count);
+    const card = page.locator(`[data-strategy="${MARKET.id}"]`);
+    const before = one.strategies.find(({ id }: { id: string }) => id === MARKET.id);
+    expect(await card.locator('[data-field=apy]').innerText()).toBe(`${before.defaultLeverage.leverageApyPct} %`);
+    await looksWell('app-strategies');
+  });
+
+  test('previews, builds, proves and executes a position by keyboard, on a phone', async () => {
+    await look(page, { colorScheme: 'dark', width: 390 });
+    await page.selectOption('#account', account.address);
+    await loaded();
+    await tabTo(`[data-strategy="${MARKET.id}"] a`);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('#preview:not([aria-busy])');
+    await page.locator('.chart polyline').nth(1).waitFor();
+    expect(await page.locator('.legend li').allInnerTexts()).toHaveLength(2);
+    const before = await page.locator('#preview').innerText();
+    await tabTo('#leverage');
+    const simulated = page.waitForResponse((response) => response.url().endsWith('/v1/partner/leverage/simulate'));
+    await page.keyboard.press('ArrowRight');
+    const { positionPreview } = await (await simulated).json();
+    await page.locator('#preview', { hasText: positionPreview.expectedLeverageApy }).waitFor();
+    expect(await page.locator('#preview').innerText()).not.toBe(before);
+
+    // A plan that no longer fits the form is gone.
+    await page.click('#build');
+    await page.locator('#execute').waitFor();
+    await page.locator('#leverage').focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowLeft');
+    expect(await page.locator('#execute').count()).toBe(0);
+    await tabTo('#build');
+    await page.keyboard.press('Enter');
+    await page.locator('#execute').waitFor();
+    const proof = await page.locator('#proof').innerText();
+    expect(proof).toMatch(/Opens a position of 0x[0-9a-fA-F]{40} with 1000 PYUSD/);
+    expect(proof).toContain('spends at most 1000 PYUSD');
+    await looksWell('app-open');
+    await tabTo('#execute');
+    await page.keyboard.press('Enter');
+    await page.locator('#progress', { hasText: 'Done.' }).waitFor();
+
+    const position = await partnerOn(service, 1, account).position(MARKET, 0);
+    expect(position.open).toBe(true);
+    expect(position.ltvPct.toNumber()).toBeCloseTo(Number(positionPreview.effectiveLtv), 1);
+  });
+
+  test('shows the position with its health, reads it again when it changes, and closes it', async () => {
+    await tabTo('a[href="#/positions"]');
+    await page.keyboard.press('Enter');
+    await page.locator('[data-position]').waitFor();
+    await page.locator('[role=status]', { hasText: 'Live.' }).waitFor();
+    const { body } = await service.get(`/v1/partner/positions/${account.address}`, PARTNER);
+    const [shown] = body.positions;
+    expect(await page.locator('.health').innerText()).toContain(
+      `LTV ${shown.ltvPct} %, liquidated at ${shown.liquidationLtvPct} %: safe.`,
+    );
+    await looksWell('app-positions');
+
+    await page.locator('[data-position] a', { hasText: 'Close' }).focus();
+    await page.keyboard.press('Enter');
+    await page.locator('#build').click();
+    await page.locator('#execute').waitFor();
+    expect(await page.locator('#proof').innerText()).toMatch(/Closes/);
+    await looksWell('app-close');
+    await page.locator('#execute').click();
+    await page.locator('#progress', { hasText: 'Done.' }).waitFor();
+    expect((await partnerOn(service, 1, account).position(MARKET, 0)).open).toBe(false);
+    await page.locator('a', { hasText: 'To the positions' }).click();
+    await page.locator('#positions', { hasText: 'no open position' }).waitFor();
+  });
+
+  test('opens the link of a plan with the same request', async () => {
+    const body = {
+      ...{ strategyId: MARKET.id, payToken: MARKET.loan.address, amount: '250', leverage: 2.5 },
+      userAddress: account.address,
+    };
+    const { body: bundle } = await service.post('/v1/partner/leverage/build', body, PARTNER);
+    const link = new URL(bundle.meta.signingUrl);
+    expect(link.origin + link.pathname).toBe('http://app.example/app/');
+    await page.goto(`${service.url}/app/${link.hash}`);
+    await page.waitForSelector('#preview:not([aria-busy])');
+    expect(await page.inputValue('#amount')).toBe('250');
+    expect(await page.inputValue('#leverage')).toBe('2.5');
+    const built = page.waitForResponse((response) => response.url().endsWith('/v1/partner/leverage/build'));
+    await page.click('#build');
+    expect((await built).request().postDataJSON()).toMatchObject(body);
+    await page.locator('#execute').waitFor();
+  });
+
+  test('says what is wrong with a link, and what hostile names contain stays text', async () => {
+    await page.goto(`${service.url}/app/#/sign?action=close&userAddress=0x1`);
+    await page.locator('[role=alert]', { hasText: 'not in the local world' }).waitFor();
+    await page.goto(`${service.url}/app/#/nowhere`);
+    await page.locator('[role=alert]', { hasText: 'no view at /nowhere' }).waitFor();
+    await page.goto(`${service.url}/app/#/strategies/${encodeURIComponent('<img src=x onerror=alert(1)>')}`);
+    await page.locator('[role=alert]').waitFor();
+    expect(await page.locator('main img').count()).toBe(0);
+  });
+
+  test('sends requests to the service and its nodes only', () => {
+    const unexpected = opened.errors.filter((text) => !/status of 40[04]/.test(text));
+    expect({ leaving: opened.leaving, unexpected }).toEqual({ leaving: [], unexpected: [] });
+  });
+});
