@@ -52,7 +52,7 @@ export async function attacking(seconds: number, wanted: (name: string) => boole
       const open = await start({ RATE_LIMIT_ANONYMOUS: '1000000000' });
       const costs = await measureAll(open);
       await open.stop();
-      tell(costs);
+      print(costs);
       worst = worstOf(costs);
     }
     const cheapest = attackCorpus().filter(({ name }) => name === CHEAPEST);
@@ -96,7 +96,7 @@ async function send(url: string, { path = '/graphql', init }: Attack, i: number)
   return { status: answer.status, bytes, remaining };
 }
 
-function tell(costs: readonly Cost[]): void {
+function print(costs: readonly Cost[]): void {
   const [worst] = costs;
   const most = Math.max(...costs.map(({ bytes, points }) => bytes / points));
   say(

@@ -6,20 +6,20 @@ export interface Served {
   readonly url: string;
   readonly report?: Readonly<Record<string, unknown>>;
   /** Further values that are returned with the cost. */
-  tell?(): object;
+  figures?(): object;
   stop(): Promise<void>;
 }
 
 /** Be the child of `startChild`: start once with the parent's input, report the cost, stop. */
 export function serve<Input>(start: (input: Input) => Promise<Served>): void {
   let served: Promise<Served> | undefined;
-  let tell: () => object = () => ({});
+  let figures: () => object = () => ({});
   process.on('message', (message: { start?: Input; cost?: true; stop?: true }) => {
     if (message.start !== undefined) {
       served = start(message.start);
       served.then(
         (running) => {
-          tell = running.tell?.bind(running) ?? tell;
+          figures = running.figures?.bind(running) ?? figures;
           process.send?.({ ready: { url: running.url, ...running.report } });
         },
         (error: unknown) => {
@@ -31,7 +31,9 @@ export function serve<Input>(start: (input: Input) => Promise<Served>): void {
     if (message.cost) {
       const { user, system } = process.cpuUsage();
       const peakRssBytes = process.resourceUsage().maxRSS * 1024;
-      process.send?.({ cost: { cpuUs: user + system, rssBytes: process.memoryUsage.rss(), peakRssBytes, ...tell() } });
+      process.send?.({
+        cost: { cpuUs: user + system, rssBytes: process.memoryUsage.rss(), peakRssBytes, ...figures() },
+      });
     }
     if (message.stop) {
       const ended = served?.then((running) => running.stop()) ?? Promise.resolve();

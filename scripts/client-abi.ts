@@ -19,7 +19,7 @@ interface ClientAbi {
 
 /** The ABIs that the client package carries: it imports nothing of the service. */
 export const CLIENT_ABIS: readonly ClientAbi[] = [
-  { file: 'erc20', constant: 'erc20Abi', of: 'the ERC-20 functions that are built and read', abi: erc20Abi },
+  { file: 'erc20', constant: 'erc20Abi', of: 'the ERC-20 functions that plans call and previews read', abi: erc20Abi },
   { file: 'flash-leverage', constant: 'flashLeverageAbi', of: 'FlashLeverage', abi: flashLeverageAbi },
   {
     file: 'flash-leverage-router',
@@ -31,7 +31,7 @@ export const CLIENT_ABIS: readonly ClientAbi[] = [
   {
     file: 'morpho-blue',
     constant: 'morphoBlueAbi',
-    of: 'Morpho Blue, as far as it is called, read or emits events here',
+    of: 'Morpho Blue: the functions that plans call or previews read, and the decoded events',
     abi: morphoBlueAbi,
   },
   {
@@ -45,7 +45,7 @@ export const CLIENT_ABIS: readonly ClientAbi[] = [
 /** Write the module of an ABI: one item a line, with the types that viem infers from it. */
 export function renderAbi({ constant, of, abi }: ClientAbi): string {
   const items = abi.map((item) => `  ${JSON.stringify(item)},`);
-  return `// Made from src/abi by \`npm run generate\`.
+  return `// Generated from src/abi by \`npm run generate\`.
 
 /** ABI of ${of}. */
 export const ${constant} = [

@@ -6,7 +6,7 @@ import { type Artifacts, artifactOf, compileContracts } from '../devnet/chain/co
 interface CompiledCode {
   readonly contract: string;
   readonly constant: string;
-  /** Its purpose, to complete "the contract that …". */
+  /** Its purpose, completing "the contract that …". */
   readonly does: string;
   /** Creation code, or the code at an address. */
   readonly code: 'creation' | 'runtime';
@@ -19,7 +19,7 @@ const generated = (name: string) => fileURLToPath(new URL(`../src/abi/generated/
 export const NODE_PROBE: CompiledCode = {
   contract: 'NodeProbe',
   constant: 'NODE_PROBE_CODE',
-  does: 'tells whether a node runs code as its chain does',
+  does: 'checks whether a node runs code as its chain does',
   code: 'creation',
   file: generated('node-probe'),
 };
@@ -36,7 +36,7 @@ export const COMPILED: readonly CompiledCode[] = [NODE_PROBE, WALLET_EXECUTOR];
 /** Write the module with a contract's code, for use without a compiler. */
 export function renderCode({ contract, constant, does, code }: CompiledCode, artifacts: Artifacts): string {
   const { bytecode, deployedBytecode } = artifactOf(artifacts, contract);
-  return `// Made from contracts/product/${contract}.sol by \`npm run generate\`.
+  return `// Generated from contracts/product/${contract}.sol by \`npm run generate\`.
 
 /** ${code === 'runtime' ? 'Runtime' : 'Creation'} code of the contract that ${does}. */
 export const ${constant} =

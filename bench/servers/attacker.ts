@@ -33,7 +33,7 @@ serve<AttackerInput>(async (input) => {
   const ended = ways[input.way](input, ending.signal, note);
   return {
     url: '',
-    tell: () => ({ statuses }),
+    figures: () => ({ statuses }),
     async stop() {
       ending.abort();
       await ended;

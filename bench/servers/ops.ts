@@ -139,7 +139,7 @@ serve<OpsInput>(async ({ wallets, databaseUrl }) => {
   return {
     url: front.url,
     report: { result },
-    tell: load.now,
+    figures: load.now,
     async stop() {
       load.close();
       await front.stop();

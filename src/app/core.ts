@@ -37,7 +37,7 @@ export interface Core {
   readonly changes: ReturnType<typeof createChanges>;
   readonly services: Services;
   readonly nodes: NodesOf;
-  /** What this process knows of its providers. */
+  /** State of each provider in this process. */
   readonly providers: Upstreams['states'];
 }
 

@@ -23,7 +23,7 @@ export interface StatusDeps {
   readonly catalog: Catalog;
   readonly services: Pick<Services, 'facts' | 'composed' | 'budgets' | 'health'>;
   readonly nodes: NodesOf;
-  /** What this process knows of its providers. */
+  /** State of each provider in this process. */
   readonly providers: () => readonly ProviderState[];
   readonly clock: Clock;
   readonly role: 'all' | 'api' | 'warmer';
@@ -162,7 +162,7 @@ function formatPlace({ clockSkewMs, ...place }: SnapshotPlace) {
   return { ...place, clockSkewSec: clockSkewMs === undefined ? undefined : clockSkewMs / 1_000 };
 }
 
-/** Reasons from a list, without what the server said, because the page is public. */
+/** Reasons from a list, without messages of the server, because the page is public. */
 function formatRedis({ mode, failing }: RedisConnections) {
   const connections = failing().map(({ connection, reason, sinceMs }) => ({
     connection,

@@ -17,7 +17,7 @@ const OF_PROVIDER: readonly FailureReason[] = [
 ];
 
 /**
- * Complete the providers that this process has not called by what the facts say of them: in an installation with roles the
+ * Derive the state of providers that this process has not called from the facts: in an installation with roles the
  * warmers call most providers, and the facts are shared.
  */
 export function knownProviders(

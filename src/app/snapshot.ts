@@ -103,7 +103,7 @@ export function createSnapshotWiring(deps: SnapshotWiringDeps): SnapshotWiring {
     snapshot,
     runner: {
       ...runner,
-      // Completely: with what it writes to the database.
+      // Completely, including its writes to the database.
       async refresh(name) {
         const events = await runner.refresh(name);
         await writes.settle();

@@ -3,7 +3,7 @@ import robinhood from './data/robinhood.json' with { type: 'json' };
 import type { ChainData } from './schema.ts';
 
 export { CatalogError, createCatalog } from './catalog.ts';
-export { computeMarketId, type MarketParams } from './market-id.ts';
+export { computeMarketId } from './market-id.ts';
 export * from './schema.ts';
 export * from './types.ts';
 

@@ -108,7 +108,7 @@ export function createDatabase(config: DatabaseConfig, deps: DatabaseDeps = {}):
   });
 }
 
-/** The driver treats these modes as `verify-full`, and says so in lines that are no JSON. */
+/** The driver treats these modes as `verify-full`, and logs this in lines that are not JSON. */
 function verifyingUrl(url: string): string {
   return url.replace(/([?&]sslmode=)(prefer|require|verify-ca)(?=&|$)/, '$1verify-full');
 }

@@ -25,16 +25,16 @@ export interface DriftReading {
   /** Time at which the reading began, ms. */
   readonly atMs: number;
   readonly found: readonly Pick<Drift, 'wallet' | 'positionIndex' | 'kind' | 'severity' | 'marketId' | 'vaultId'>[];
-  /** Wallets about which it says something: these, or all but these. Disagreements of other wallets stay as they are. */
+  /** Wallets that the reading covers: these, or all but these. Disagreements of other wallets stay as they are. */
   readonly wallets: { readonly only: readonly Address[] } | { readonly except: readonly Address[] };
 }
 
 export interface DriftHistoryRepository {
-  /** Read what was seen before on a chain, or of some of its wallets, by `driftKey`, in one statement. */
+  /** Read the earlier sightings on a chain, or of some of its wallets, by `driftKey`, in one statement. */
   known(chainId: ChainId, wallets?: readonly Address[]): Promise<ReadonlyMap<string, KnownDrift>>;
   /**
    * Store a reading, in one transaction. A disagreement that is found is open; one that is not found is gone. Readings may be
-   * stored in any order and by several processes: an older one changes nothing that a newer one has said.
+   * stored in any order and by several processes: an older one does not change the records of a newer one.
    */
   record(reading: DriftReading): Promise<void>;
   /** List records, the latest recorded first. */
@@ -55,7 +55,7 @@ export function createDriftHistoryRepository(db: Database, clock: Clock): DriftH
     known: (chainId, wallets) => known(db, chainId, wallets, clock.now()),
     record: (reading) =>
       db.transaction().execute(async (transaction) => {
-        // Two processes store one after the other, so that neither opens what the other has just seen gone.
+        // Two processes store one after the other, so that neither reopens a record that the other has just closed.
         await sql`select pg_advisory_xact_lock(${LOCK}::integer, ${reading.chainId}::integer)`.execute(transaction);
         for (const statement of statementsOf(reading)) await statement.execute(transaction);
       }),
@@ -138,7 +138,7 @@ function statementsOf({ chainId, atMs, found, wallets }: DriftReading): readonly
     sql.raw(`${a}.wallet = ${b}.wallet and ${a}.position_index = ${b}.position_index and ${a}.kind = ${b}.kind`);
   const isNewer = sql.raw('excluded.last_seen >= drift_history.last_seen');
   return [
-    // Gone in a newer reading: this one says nothing about the present.
+    // Gone in a newer reading: this one does not apply to the present.
     sql`
       insert into drift_history
         (chain_id, wallet, position_index, kind, severity, market_id, vault_id, first_seen, last_seen)

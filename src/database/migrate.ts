@@ -6,7 +6,7 @@ import { DatabaseUnavailableError } from './connection/errors.ts';
 import { type Migration, migrations } from './migrations/index.ts';
 import { readSchemaState, type SchemaState } from './schema-state.ts';
 
-/** Any constant that nothing else in the database locks. */
+/** Any constant that no other code locks in the database. */
 const LOCK_KEY = 7_164_300_113;
 /** Timeout for the lock of another process that migrates, and for one step. */
 const STEP_TIMEOUT_MS = 120_000;

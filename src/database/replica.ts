@@ -51,7 +51,7 @@ export function createReplicaReads({ replica, watch, clock, logger, maxLagSec }:
 
   const check = async (): Promise<boolean> => {
     const lagSec = await lagOf(replica, clock.now(), maxLagSec);
-    // A clock that is behind, or anything else that tells of the future, tells nothing about the lag.
+    // A lag in the future, for example by a clock that is behind, gives no information about the real lag.
     const isLate = !(lagSec !== null && lagSec > -MAX_AHEAD_MS / 1_000 && lagSec <= maxLagSec);
     if (isLate && lateSinceMs === null) logger.warn({ lagSec, maxLagSec }, 'read replica is not used: it is late');
     if (!isLate && lateSinceMs !== null) logger.info({ lagSec }, 'read replica is used again');
@@ -102,7 +102,7 @@ function isOfSchema(error: unknown): boolean {
 /**
  * The most that a replica can be behind, seconds: of a standby the age of the latest transaction that it has repeated, of
  * another copy the age of its newest sample. `null` = unknown. The service itself writes every two minutes, so the age stays
- * small while nothing is wrong.
+ * small in normal operation.
  * @throws DatabaseUnavailableError
  */
 export async function lagOf(replica: Database, nowMs: number, maxLagSec: number): Promise<number | null> {

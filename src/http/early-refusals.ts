@@ -39,7 +39,7 @@ const ID = 'ID'.repeat(16);
 
 /**
  * Create the refusal of clients whose budget is used up. It has to be cheap, because a flood consists of it: the body is not
- * read, nothing is thrown or logged, and the text is made once a second. Returns `undefined` for other clients.
+ * read, no error is thrown or logged, and the text is made once a second. Returns `undefined` for other clients.
  */
 export function createEarlyRefusals(deps: EarlyRefusalDeps) {
   const { exhausted, uncharged, graphqlPath, onError, clock, logger } = deps;

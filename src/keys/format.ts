@@ -31,7 +31,7 @@ export function generateKey(tier: KeyTier): ParsedKey & { readonly text: string 
 
 /**
  * Parse the public parts of a key, or `null` when the text is not one. A typo is detected here, without a database. The
- * checksum is not secret and proves nothing.
+ * checksum is not secret and does not authenticate.
  */
 export function parseKey(text: string): ParsedKey | null {
   const match = PATTERN.exec(text);

@@ -18,7 +18,7 @@ import {
   type VerifiedKey,
 } from './verdicts.ts';
 
-export { type KeyChecks, VERDICT_TTL_MS, type VerifiedKey } from './verdicts.ts';
+export { type KeyChecks, VERDICT_TTL_MS } from './verdicts.ts';
 
 /** Longer than any key: a longer header is refused without parsing. */
 const MAX_HEADER_LENGTH = 256;

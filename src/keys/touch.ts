@@ -35,7 +35,10 @@ export function createToucher(
         .touch(keyId, nowMs)
         .catch((error: unknown) => {
           touched.set(keyId, nowMs - LAST_USED_RESOLUTION_MS + RETRY_MS);
-          deps.logger.debug({ keyId, code: error instanceof AppError ? error.code : 'internal' }, 'key use not noted');
+          deps.logger.debug(
+            { keyId, code: error instanceof AppError ? error.code : 'internal' },
+            'last use of a key not recorded',
+          );
         })
         .finally(() => running.delete(write));
       running.add(write);

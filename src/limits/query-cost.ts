@@ -42,7 +42,7 @@ export interface OperationCost {
   readonly sized: number;
 }
 
-/** Whether fields below the root ask an upstream: they cost what their type says, however little the answer holds. */
+/** Whether fields below the root ask an upstream: they have the cost of their type, even for a small answer. */
 function relaysBelowRoot(schema: GraphQLSchema, document: DocumentNode): boolean {
   const text = document.loc?.source.body;
   if (text !== undefined && !Object.keys(ON_DEMAND_POINTS).some((name) => text.includes(name))) return false;

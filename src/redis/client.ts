@@ -81,7 +81,7 @@ function optionsOf(settings: RedisSettings, { connectMs, commandMs, socketMs }: 
   return {
     ...present({ username, password, family, tls: tlsOf(settings), socketTimeout: socketMs }),
     enableOfflineQueue: false,
-    // It would need INFO; our probe finds out what serves and what does not.
+    // It would need INFO; our probe finds the servers that answer.
     enableReadyCheck: false,
     disableClientInfo: true,
     // Subscribers subscribe on every `ready`; the client's own attempt could reject without a handler.

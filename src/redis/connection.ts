@@ -31,7 +31,7 @@ export type RedisConnection = Redis & {
   isAlive(): boolean;
   /** Whether reads are answered, also by a server that refuses writes. */
   isReadable(): boolean;
-  /** What is wrong with it; `null` = nothing that is known. */
+  /** The known failure; `null` = none. */
   fault(): LastingFault | null;
   /** Note the outcome of a use of the connection: an error, or `null`. A use that fails is a fault until it succeeds. */
   note(use: string, error: unknown): void;
@@ -115,7 +115,7 @@ export function connectRedis({ settings, logger, name, channel, times }: RedisCo
     }, CHANGE_SERVER_MS[mode]);
     changing.unref();
   };
-  /** A cluster, or sentinels, only say that the connections to them were closed: a node itself says why. */
+  /** A cluster, or sentinels, only report that the connections to them were closed; the node itself gives the reason. */
   const noteOfNode = (error: unknown): void => {
     void errorOfNode(settings, clientTimes).then((cause) => {
       if (redis.status !== 'ready' && !isClosed(redis)) faults.note(PROBE, cause ?? error);
@@ -155,7 +155,7 @@ export function connectRedis({ settings, logger, name, channel, times }: RedisCo
 }
 
 /**
- * Create the question that tells whether a connection serves: a write, or the subscription and PING. It is asked again and again.
+ * Create the probe of a connection: a write, or the subscription and PING. It is asked again and again.
  */
 function createQuestion(
   redis: Redis,

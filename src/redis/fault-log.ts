@@ -6,12 +6,12 @@ export interface LastingFault extends RedisFault {
   readonly sinceMs: number;
 }
 
-/** The use of a connection that decides before all others what is wrong with it. */
+/** The use of a connection whose failures take precedence over those of others. */
 export const PROBE = 'probe';
 
 /** What fails on a connection, by the use that failed. */
 export interface FaultLog {
-  /** What is wrong; `null` = nothing that is known. */
+  /** The failure; `null` = none is known. */
   current(): LastingFault | null;
   /** Note the outcome of a use: an error, or `null`. Each change is logged. Returns the fault. */
   note(use: string, error: unknown): RedisFault | null;

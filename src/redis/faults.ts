@@ -5,7 +5,7 @@ import type { RedisFaultReason } from '../shared/vocabulary.ts';
 /** Why Redis does not serve us. */
 export interface RedisFault {
   readonly reason: RedisFaultReason;
-  /** What the server or the system said, without addresses. */
+  /** Message of the server or the system, without addresses. */
   readonly detail: string;
 }
 

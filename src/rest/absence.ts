@@ -5,7 +5,7 @@ type IsNone = (path: string) => boolean;
 type Drop = (value: unknown, isNone: IsNone) => unknown;
 
 /**
- * Make the function that drops or keeps the nulls of a response. GraphQL has one null; the contract has two kinds of empty
+ * Create the function that drops or keeps the nulls of a response. GraphQL has one null; the contract has two kinds of empty
  * values. A field that the response schema makes
  * - optional only: null means "not measured" and the field is dropped;
  * - nullable only: null is kept;

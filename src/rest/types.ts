@@ -109,7 +109,7 @@ export interface RoutePages<Data> {
   readonly next: (data: Data) => Readonly<Record<string, unknown>> | null;
 }
 
-/** The location and value of what was sent, by the location of a part of it. */
+/** The location and value of a sent field, by the location of a part of it. */
 export type SentAs = Readonly<Record<string, { readonly field: string; readonly value: string }>>;
 
 /**

@@ -271,11 +271,11 @@ async function remembering({ logger }: PortfoliosDeps, work: () => Promise<void>
     await work();
   } catch (error) {
     if (!(error instanceof UpstreamUnavailableError)) throw error;
-    logger.warn({ details: error.details }, 'portfolio observations not remembered');
+    logger.warn({ details: error.details }, 'portfolio observations not stored');
   }
 }
 
-/** Store what a reading found, unless there is and was nothing. */
+/** Store the result of a reading, unless neither it nor the one before has an entry. */
 async function recordDrift(
   { drift }: PortfoliosDeps,
   { known, nowMs }: Sightings,

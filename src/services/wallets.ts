@@ -45,12 +45,12 @@ export function createWalletDirectory({ catalog, readers, proxies, logger }: Wal
   const remember = async <T>(work: () => Promise<T>, otherwise: T): Promise<T> => {
     try {
       const done = await work();
-      if (!remembering) logger.info({}, 'proxy owners remembered again');
+      if (!remembering) logger.info({}, 'proxy owners stored again');
       remembering = true;
       return done;
     } catch (error) {
       if (!(error instanceof UpstreamUnavailableError)) throw error;
-      if (remembering) logger.warn({ details: error.details }, 'proxy owners not remembered');
+      if (remembering) logger.warn({ details: error.details }, 'proxy owners not stored');
       remembering = false;
       return otherwise;
     }

@@ -39,7 +39,7 @@ export interface AppErrorOptions<Details> {
 }
 
 /** Upper bound for clients, however long a provider asks us to wait: it may recover, or a fallback may answer, long before. */
-export const MAX_RETRY_AFTER_SEC = 300;
+const MAX_RETRY_AFTER_SEC = 300;
 
 function boundedRetryAfter(sec: number): number {
   return Math.min(Math.max(Math.ceil(sec), 0), MAX_RETRY_AFTER_SEC);
@@ -88,7 +88,7 @@ export interface BadRequestDetails {
   readonly issues?: readonly { readonly field: string; readonly message: string }[] | undefined;
 }
 
-/** The process cannot start or go on as it was called. The message says what to change, and is printed without a stack. */
+/** The process cannot start or continue with its arguments or settings. The message names the change to make, and is printed without a stack. */
 export class StartupError extends Error {}
 
 export class BadRequestError extends AppError<BadRequestDetails> {

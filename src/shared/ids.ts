@@ -71,18 +71,18 @@ export function parseAddress(value: string, field = 'address'): Address {
   return getAddress(value);
 }
 
-/** A global id taken apart: the name of the object's type, and what identifies it among those of its type. */
+/** A global id taken apart: the name of the object's type, and its key among those of its type. */
 export interface GlobalId {
   readonly typename: string;
   readonly key: string;
 }
 
-/** Longer than any id that is given out; keeps megabytes from being decoded. */
+/** Longer than any id of the service; prevents decoding megabytes. */
 const MAX_CHARS = 512;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 const CONTENT = /^([A-Z][A-Za-z0-9]{0,63}):([ -~]+)$/;
 
-/** Make the global id of an object. Clients take it as it is: what it is made of may change. */
+/** Make the global id of an object. Clients must not parse it: its parts may change. */
 export function encodeGlobalId(typename: string, key: string): string {
   return Buffer.from(`${typename}:${key}`).toString('base64url');
 }
@@ -94,7 +94,7 @@ export function decodeGlobalId(id: string, field = 'id'): GlobalId {
   return { typename, key };
 }
 
-/** The error for a text that is no global id, or that of nothing that the service has. */
+/** The error for a text that is no global id, or the id of an unknown object. */
 export function invalidGlobalId(id: string, field: string): BadRequestError {
   return new BadRequestError(
     `"${formatValue(id)}" is not a global id. Send the "id" of an object as an answer gave it; domain ids such as "marketId" and "strategyId" have arguments of their own.`,

@@ -1,7 +1,7 @@
 import { BadRequestError } from './errors.ts';
 import { formatValue } from './ids.ts';
 
-/** A page as it is asked for: the first or the last entries of those between two cursors. */
+/** A requested page: the first or the last entries between two cursors. */
 export interface PageArgs {
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
@@ -18,7 +18,7 @@ export interface PageWindow {
 }
 
 /**
- * Read how many entries are asked for: the first 50 when neither `first` nor `last` is given.
+ * Read the number of requested entries: the first 50 when neither `first` nor `last` is given.
  * @throws BadRequestError for both, or a number outside of 1 to `max`
  */
 export function pageWindow({ first, last }: PageArgs, max: number): PageWindow {
@@ -70,7 +70,7 @@ export function cutPage<T>(
   );
 }
 
-/** Cut a page out of what lies between two places of an ordered list, `begin` included and `end` excluded. */
+/** Cut a page out of the entries between two places of an ordered list, `begin` included and `end` excluded. */
 export function cutRange<T>(ordered: readonly T[], { size, fromEnd }: PageWindow, begin: number, end: number): Cut<T> {
   const stop = Math.max(begin, end);
   const [from, to] = fromEnd ? [Math.max(begin, stop - size), stop] : [begin, Math.min(stop, begin + size)];

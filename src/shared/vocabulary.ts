@@ -103,7 +103,7 @@ export const COST_KINDS = [
   'DEPOSIT_FEE',
   'YIELD_FEE',
 ] as const;
-/** Things to know or to do before signing. */
+/** Issues of a plan that a signer has to know or to resolve. */
 export const ISSUE_KINDS = [
   'INSUFFICIENT_BALANCE',
   'APPROVAL_NEEDED',

@@ -6,7 +6,7 @@ import { readFact, readFailure } from './fact-schemas.ts';
 /**
  * Version of the persisted format of facts: data of another version is not read. Raise it when the version before could not
  * read a text, or would misread it. A further field, group, chain, reason of a failure, side of a campaign or size of an exit
- * needs none: a reader leaves out what it does not know (`fact-schemas.ts`).
+ * needs none: a reader leaves out unknown fields (`fact-schemas.ts`).
  */
 export const CODEC_VERSION = 6;
 
@@ -15,7 +15,7 @@ export class CodecError extends Error {
   override readonly name = 'CodecError';
 }
 
-/** Persisted facts of another version of the service: nothing is wrong with them. */
+/** Persisted facts of another version of the service, which are valid for that version. */
 export class CodecVersionError extends CodecError {
   /** The version that they carry; `null` when it cannot be read. */
   readonly version: number | null;

@@ -161,7 +161,7 @@ export function readFailure(decoded: unknown): Failure | undefined {
   return isOneOf(FAILURE_REASONS, failure.reason) ? failure : { ...failure, reason: 'server_error' };
 }
 
-/** Leave out what has a name that this version does not know. The text of a later version may have it. */
+/** Leave out fields with names that this version does not know; a later version may have written them. */
 function withKnownNames(group: FactGroup, decoded: unknown): unknown {
   if (!isRecord(decoded) || !isRecord(decoded.value)) return decoded;
   const { value } = decoded;

@@ -36,7 +36,7 @@ const POLL_MS = 500;
 /** Attempts to read a lock that another process takes at the same moment. */
 const ATTEMPTS = 3;
 
-/** The owner of a lock. Host and pid do not tell containers apart, which may share a host name and all have pid 1. */
+/** The owner of a lock. Host and pid do not distinguish containers, which may share a host name and all have pid 1. */
 interface Owner {
   readonly id: string;
   readonly pid: number;

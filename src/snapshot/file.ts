@@ -87,7 +87,7 @@ export function createFileSnapshot(deps: FileSnapshotDeps): SnapshotStore {
           path,
           clock,
           timers,
-          onWait: () => logger.warn({ path }, 'waiting whether the snapshot file is in use'),
+          onWait: () => logger.warn({ path }, 'waiting for the lock of the snapshot file'),
           onLost: () => {
             lost = true;
             logger.error({ path }, 'snapshot file was taken by another process');

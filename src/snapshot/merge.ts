@@ -119,7 +119,7 @@ export function uniteGroups<G extends FactGroup>(
 
 /**
  * Follow a later write of another process. The newer measurement of each item still counts, so that a store that was reset to
- * an older state loses nothing. Failures and attempts are those of the other process, unless ours are later.
+ * an older state loses no facts. Failures and attempts are those of the other process, unless ours are later.
  */
 export function followGroup<G extends FactGroup>(
   group: G,

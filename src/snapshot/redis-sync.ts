@@ -35,7 +35,7 @@ export interface Sync extends SyncDeps {
   readonly missingInRedis: Set<string>;
 }
 
-/** Begin with nothing read or written. */
+/** The state before the first read or write. */
 export function createSync(deps: SyncDeps): Sync {
   return { ...deps, revisions: new Map(), unshared: new Set(), missingInRedis: new Set() };
 }
@@ -157,7 +157,7 @@ export async function push(sync: Sync, chainId: ChainId, mine: Groups, isRestore
   } catch (error) {
     // The message alone, because the client's errors carry the whole command, payload included.
     const why = error instanceof Error ? error.message : 'unknown';
-    logger.debug({ chainId, groups, why }, 'facts are kept until Redis is back');
+    logger.debug({ chainId, groups, why }, 'facts stay in memory until Redis answers');
   }
   for (const group of groups) unshared.add(id(chainId, group));
   return apply(sync, chainId, next, 0, nowMs);

@@ -82,7 +82,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
     mutex(chainId, async () => {
       const merged = mergeGroups(local.facts(chainId), publications, clock.now());
       await push(sync, chainId, merged);
-      // A write detects lost data. Without Redis there is nothing to restore.
+      // A write detects lost data. Without Redis no data has to be restored.
       if (sync.unshared.size === 0 && sync.missingInRedis.size > 0 && !skew.isOff())
         await restoreToRedis(sync, chainId);
       return local.facts(chainId);

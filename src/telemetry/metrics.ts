@@ -220,7 +220,7 @@ function sourceMetrics({ counter, histogram }: Registered) {
   } satisfies Partial<Metrics>;
 }
 
-/** Caches and what is served from memory. */
+/** Metrics of caches and of answers from memory. */
 function cacheMetrics({ counter, registers }: Registered) {
   const lookups = new Map<string, { hit: number; miss: number }>();
   new Counter({

@@ -143,7 +143,7 @@ function freshPrices(
 }
 
 /**
- * USD prices that were measured, and do not follow from an oracle: a second source beside it. Fresh and believed ones only.
+ * USD prices that were measured, and do not follow from an oracle: a second source beside it. Only fresh ones that passed their checks.
  */
 export function measuredUsdPrices(deps: BuilderDeps, chain: Chain): (token: Address) => Decimal | undefined {
   const priceOf = freshPrices(deps, chain);

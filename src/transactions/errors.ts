@@ -10,7 +10,7 @@ import { INELIGIBILITIES, type LIQUIDITY_PLACES } from '../shared/vocabulary.ts'
 import type { Shortfall, SwapPair } from './types.ts';
 
 /*
- * The expected ways in which nothing is built. Each is an answer of its own in the GraphQL unions; REST shows the same
+ * The expected refusals of a build. Each is a type of the GraphQL unions; REST shows the same
  * code, message and details in its envelope.
  */
 
@@ -121,7 +121,7 @@ export interface InsufficientLiquidityDetails extends LargestInput {
   readonly marketId?: MarketId | undefined;
 }
 
-/** The market cannot lend what the action borrows, or the protocol holds less than is out at the same time. */
+/** The market cannot lend what the action borrows, or the protocol holds less than the calls need at the same time. */
 export class InsufficientLiquidityError extends AppError<InsufficientLiquidityDetails> {
   constructor(details: InsufficientLiquidityDetails) {
     super('insufficient_liquidity', `${shortfallOf(details)} ${nextStepOf(details)}`, { details });
@@ -191,7 +191,7 @@ export class SimulationRevertedError extends AppError<SimulationRevertedDetails>
 /** Where a simulation fell short of its plan, and both numbers. */
 export type SimulationMismatchDetails = Omit<Shortfall, 'swap'>;
 
-/** The built calls were executed and gave less than their quotes say. Fresh quotes may cure it. */
+/** The built calls were executed and gave less than their quotes say. Fresh quotes may help. */
 export class SimulationMismatchError extends AppError<SimulationMismatchDetails> {
   /** The swap that fell short; absent where it is the position. */
   readonly swap: SwapPair | undefined;
@@ -235,7 +235,7 @@ export interface PositionProxyDetails {
   /** The input that named the proxy. */
   readonly field: string;
   readonly value: Address;
-  /** Whose position it holds: the wallet to send instead. */
+  /** The owner of the position: the wallet to send instead. */
   readonly owner: Address;
   /** Which of the owner's positions. */
   readonly positionId: number;

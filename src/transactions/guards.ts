@@ -32,7 +32,7 @@ export function requireSigner(chain: Chain, user: Address): void {
   throw notASigner(user, isOurs ? 'a contract that cannot sign' : 'the zero address');
 }
 
-/** Say why nothing is built for an address that can never sign. */
+/** Refuse an address that can never sign, with the reason. */
 export function notASigner(user: Address, what: string): BadRequestError {
   const field = 'userAddress';
   return namedError(
@@ -95,7 +95,7 @@ export function requireUnmatured({ collateral }: Market, nowMs: number): void {
   });
 }
 
-/** Warnings about prices with which nothing is opened, and the reason of the refusal. */
+/** Warnings about prices that prevent an open, and the reason of the refusal. */
 const UNSOUND: Readonly<Partial<Record<WarningCode, Ineligibility>>> = {
   off_peg: 'off_peg',
   oracle_divergence: 'oracle_divergence',
@@ -119,7 +119,7 @@ export function requireSoundPrices(strategy: Pick<Strategy, 'spiralHints'> | und
   );
 }
 
-/** Refuse to open what is not offered: matured or soon maturing, without a swap route, unlisted. @throws NotEligibleError */
+/** Refuse an open that is not offered: matured or soon maturing, without a swap route, unlisted. @throws NotEligibleError */
 export function requireEligible(market: Market, composed: ComposedChain, nowMs: number): void {
   const { collateral } = market;
   requireUnmatured(market, nowMs);

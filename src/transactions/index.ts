@@ -26,7 +26,6 @@ import { createTokenDirectory } from './read/tokens.ts';
 
 export { buildManualExit } from './build/manual-exit.ts';
 export { buildSetAuthorization } from './build/set-authorization.ts';
-export type { BuilderDeps, VaultOf } from './deps.ts';
 export * from './errors.ts';
 export type { ExitCost } from './exit-cost.ts';
 export { MAX_SLIPPAGE } from './input.ts';
@@ -41,7 +40,7 @@ export { ltvPctOf } from './preview/ltv.ts';
 export { leverageOf } from './preview/position.ts';
 export * from './preview/rates.ts';
 export { issueIn } from './quote/slippage.ts';
-export { createVenueStatistics, type VenueCounts, type VenueStatistics } from './quote/statistics.ts';
+export { createVenueStatistics, type VenueCounts } from './quote/statistics.ts';
 export { type PricedAt, pricedAt } from './read/market-state.ts';
 export type { ProxyOwner } from './read/signer.ts';
 export * from './types.ts';

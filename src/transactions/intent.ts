@@ -38,7 +38,7 @@ const MINIMUMS = [
 ];
 const MAX_PRINTED_BYTES = 66;
 
-/** Decode a built call for people. The recipient is the signer: nothing here is ever built for anybody else. */
+/** Decode a built call for people. The recipient is always the signer. */
 export function intentOf(call: BuiltCall, signer: Address): Intent {
   const { functionName: method, args = [] } = decodeFunctionData({ abi: callsAbi, data: call.data });
   const item = getAbiItem({ abi: callsAbi, name: method, args: args as never });

@@ -18,7 +18,7 @@ export function reallocatable(sources: readonly AllocatorSource[]): bigint {
 }
 
 /**
- * Plan which vaults move what, so that the market can lend `amountFlashLoan`: the cheapest vaults first, grouped by vault,
+ * Plan the amounts that vaults move, so that the market can lend `amountFlashLoan`: the cheapest vaults first, grouped by vault,
  * withdrawals by market id ascending as the public allocator requires. `undefined` = not even all of them suffice.
  */
 export function planReallocation(

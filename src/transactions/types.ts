@@ -132,7 +132,7 @@ export interface TokenAmount {
 
 export type IssueKind = (typeof ISSUE_KINDS)[number];
 
-/** Something to know or to do before signing. It never stops a plan. */
+/** An issue that the signer has to know or to resolve. It never stops a plan. */
 export interface Issue {
   readonly kind: IssueKind;
   readonly message: string;

@@ -192,7 +192,7 @@ export function createHttp(deps: HttpDeps): Http {
     for (let tries = 0; ; tries += 1) {
       const outcome = await attempt(request, url).catch((thrown: unknown) => {
         if (failure === undefined || !(thrown instanceof UpstreamError)) throw thrown;
-        // Our own budget has no request left for another try: what failed is the provider.
+        // Our own budget has no request left for another try: the failure is that of the provider.
         noteFailure(request.path, failure.reason);
         throw failure;
       });
@@ -245,7 +245,7 @@ function headersOf({ secrets }: HttpDeps, { post }: HttpRequest): Readonly<Recor
   };
 }
 
-/** Create what records and logs the state of a provider. */
+/** Create the recorder of a provider's state, which also logs its changes. */
 function createNotes({ states, publicName, part, isWaitedFor = false }: HttpDeps, logger: Logger) {
   const notes = states?.add({ provider: publicName, part, isWaitedFor });
   /** Last logged state of each subject: only changes are logged. */

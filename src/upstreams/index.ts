@@ -26,7 +26,6 @@ import type {
 } from './types.ts';
 
 export * from './config.ts';
-export type { UpstreamCall } from './http.ts';
 export type { ProviderState } from './provider-states.ts';
 export { resolvePool } from './stablewatch/map.ts';
 export * from './types.ts';
@@ -45,7 +44,7 @@ export interface Upstreams {
   readonly indexer: LendingIndexerPort;
   readonly routes: RoutePort;
   readonly quotes: readonly SwapQuotePort[];
-  /** What this process knows of each provider. */
+  /** State of each provider in this process. */
   states(): readonly ProviderState[];
 }
 

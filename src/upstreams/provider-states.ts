@@ -1,7 +1,7 @@
 import type { FailureReason } from '../domain/facts.ts';
 import type { Clock } from '../shared/clock.ts';
 
-/** What this process knows of one provider, or of one part of it with requests of its own. */
+/** State of one provider in this process, or of one part of it with separate requests. */
 export interface ProviderState {
   /** Public name. */
   readonly provider: string;
@@ -24,7 +24,7 @@ export interface ProviderState {
   readonly throttledUntilMs?: number | undefined;
 }
 
-/** Receives what becomes of the requests of one client. */
+/** Receives the outcomes of the requests of one client. */
 export interface ProviderNotes {
   /** A usable answer. */
   answered(): void;

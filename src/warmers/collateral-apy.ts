@@ -152,7 +152,7 @@ export function createOwnApys(deps: CollateralApyDeps, chainId: ChainId) {
         const fact = items.get(token);
         return fact ? [{ token, atMs: fact.asOfMs, apyPct: fact.value.apyPct }] : [];
       });
-      await beside(tryTo('samples of APYs kept', () => deps.recordApys(chainId, samples), undefined));
+      await beside(tryTo('store APY samples', () => deps.recordApys(chainId, samples), undefined));
     },
   };
 }

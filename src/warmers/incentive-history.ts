@@ -56,8 +56,8 @@ export function createIncentiveHistoryWarmer(
       const nowMs = clock.now();
       const facts = snapshot.facts(chainId);
       const [stored, ended] = await Promise.all([
-        tryTo('campaigns read', () => deps.readCampaigns(chainId, nowMs - RETENTION_DAYS * DAY_MS), new Map()),
-        tryTo('ended campaigns listed', () => port.ended(chain, marketIds, { signal }), new Map()),
+        tryTo('read campaigns', () => deps.readCampaigns(chainId, nowMs - RETENTION_DAYS * DAY_MS), new Map()),
+        tryTo('list ended campaigns', () => port.ended(chain, marketIds, { signal }), new Map()),
       ]);
       const plans = marketIds.flatMap((id) => planOf(id, facts, stored.get(id) ?? [], ended.get(id), nowMs));
       const report = await refreshGroup(deps, {
@@ -87,7 +87,7 @@ export function createIncentiveHistoryWarmer(
       });
       const { items } = snapshot.facts(chainId).groups.incentiveHistory;
       const records = plans.map(({ marketId }) => [marketId, items.get(marketId)?.value.campaigns ?? []] as const);
-      await beside(tryTo('campaigns kept', () => deps.recordCampaigns(chainId, new Map(records)), undefined));
+      await beside(tryTo('store campaigns', () => deps.recordCampaigns(chainId, new Map(records)), undefined));
       return report;
     },
   };

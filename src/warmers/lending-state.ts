@@ -44,10 +44,10 @@ export function createLendingStateWarmer(
   const record = async (samples: readonly BorrowRateSample[]): Promise<void> => {
     try {
       await deps.recordSamples(chainId, samples);
-      if (!areSamplesRecorded) logger.info({ chainId }, 'rate samples kept again');
+      if (!areSamplesRecorded) logger.info({ chainId }, 'rate samples stored again');
       areSamplesRecorded = true;
     } catch (error) {
-      if (areSamplesRecorded) logger.warn({ chainId, error }, 'rate samples not kept');
+      if (areSamplesRecorded) logger.warn({ chainId, error }, 'rate samples not stored');
       areSamplesRecorded = false;
     }
   };

@@ -7,7 +7,7 @@ export const RETENTION_DAYS = 400;
 
 /**
  * Merge two daily histories: a UTC day of the preferred one counts alone, and missing days are filled from the other, so that
- * an answer with holes or without history loses nothing. At most 400 days back from the newest.
+ * an answer with holes or without history removes no points. At most 400 days back from the newest.
  */
 export function continueSeries(preferred: RateHistory, other: RateHistory): RateHistory;
 export function continueSeries(preferred?: RateHistory, other?: RateHistory): RateHistory | undefined;
@@ -31,14 +31,14 @@ function dayOf(atMs: number): number {
  */
 export function bestEffort(logger: Logger, about: Readonly<Record<string, unknown>>) {
   const failing = new Set<string>();
-  return async <T>(what: string, work: () => Promise<T>, otherwise: T): Promise<T> => {
+  return async <T>(step: string, work: () => Promise<T>, otherwise: T): Promise<T> => {
     try {
       const done = await work();
-      if (failing.delete(what)) logger.info({ ...about, what }, 'done again');
+      if (failing.delete(step)) logger.info({ ...about, step }, 'optional step works again');
       return done;
     } catch (error) {
-      if (!failing.has(what)) logger.warn({ ...about, what, error }, 'not done');
-      failing.add(what);
+      if (!failing.has(step)) logger.warn({ ...about, step, error }, 'optional step failed');
+      failing.add(step);
       return otherwise;
     }
   };

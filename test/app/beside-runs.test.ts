@@ -24,7 +24,7 @@ describe('createBesideRuns', () => {
 });
 
 describe('inTime', () => {
-  test('default: returns what was read', async () => {
+  test('default: returns the result of the read', async () => {
     expect(await inTime(systemTimers, async (chainId: number) => chainId + 1)(1)).toBe(2);
   });
 

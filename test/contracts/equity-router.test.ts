@@ -108,7 +108,7 @@ describe('equityEntry', () => {
     await expectEmptyRouter(7n);
   });
 
-  test('behavior: a second entry stacks on the same stock leg with a loop of its own', async () => {
+  test('behavior: a second entry adds to the same stock leg and opens a second loop', async () => {
     const first = await enter('10000');
     const second = await enter('5000');
     expect((await stockLeg()).collateral).toBe(first.stockOut + second.stockOut);

@@ -133,7 +133,7 @@ test('error: the refund of native ETH to a caller that does not take it', async 
 });
 
 describe('owner functions', () => {
-  test('default: each says what it changed, from which value', async () => {
+  test('default: each emits the old and the new value', async () => {
     const { client, flashLeverage, market, send } = world();
     const read = (functionName: 's_yieldFee' | 's_depositFee') =>
       client.readContract({ address: flashLeverage, abi: flashLeverageAbi, functionName });
@@ -171,7 +171,7 @@ describe('owner functions', () => {
 });
 
 describe('a deployment', () => {
-  test('default: has a yield fee of 5 %, no deposit fee, and what it was given', async () => {
+  test('default: has a yield fee of 5 %, no deposit fee, and its constructor arguments', async () => {
     const { client, row } = world();
     const address = await deploy(world(), 'FlashLeverage', [OWNER, row.contracts.morphoBlue, TREASURY, 5n]);
     const { abi } = artifactOf(await compileContracts(), 'FlashLeverage');

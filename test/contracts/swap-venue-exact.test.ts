@@ -110,7 +110,7 @@ describe('quote', () => {
 });
 
 describe('swap', () => {
-  test('default: says what it swapped', async () => {
+  test('default: emits an event of the swap', async () => {
     const { chain, approve, units, send } = world();
     await chain.mint('DAI', venue, units('DAI', '100'));
     await approve('USDC', alice, venue, 5_000_000n);
@@ -136,7 +136,7 @@ describe('swap', () => {
     expect((await refusalOf(data))?.name).toBe('NativeTransferFailed');
   });
 
-  test('behavior: a referral fee of 5 % is the largest; none pays nobody', async () => {
+  test('behavior: a referral fee of 5 % is the largest; without one no fee is paid', async () => {
     const { chain, approve, units } = world();
     await chain.mint('DAI', venue, units('DAI', '100'));
     await approve('USDC', alice, venue, 5_000_000n);

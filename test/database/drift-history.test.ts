@@ -102,7 +102,7 @@ describe('record', () => {
     expect((await list({ isGone: false })).records.map(({ wallet }) => wallet)).toEqual([SECOND]);
   });
 
-  test('behavior: chains, kinds and positions are kept apart', async () => {
+  test('behavior: chains, kinds and positions are separate', async () => {
     await record(0, [drift(), drift({ positionIndex: 1 }), drift({ kind: 'db_open_chain_closed' })]);
     await record(0, [drift()], { chainId: 4663 });
     await record(1, [drift()]);

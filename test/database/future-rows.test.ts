@@ -160,7 +160,7 @@ describe('the history of a disagreement', () => {
     expect([...known.values()]).toEqual([{ firstSeenMs: NOW, earlier: [] }]);
   });
 
-  test('behavior: what a process ahead has opened or ended does not stop a present reading', async () => {
+  test('behavior: records that a process with a clock ahead opened or ended do not prevent a present reading', async () => {
     await record(AHEAD);
     await record(NOW, []);
     expect(await read()).toEqual([[NOW, NOW, NOW]]);

@@ -77,7 +77,7 @@ describe(createReplicaReads, () => {
     expect([await read(4), checks()]).toEqual(['primary 4', 2]);
   });
 
-  test('behavior: says once that it is late since its first check, and once that it is used again', async () => {
+  test('behavior: logs once that it is late since its first check, and once that it is used again', async () => {
     const { clock, logs, read, reads } = setUp(['11', '12', '9', '0']);
     for (let i = 0; i < 4; i += 1) {
       await read(i);

@@ -91,7 +91,7 @@ describe('hourly samples', () => {
     expect([await samples.readHourly(1, [], { fromMs: 0 }), queries]).toEqual([new Map(), []]);
   });
 
-  test('behavior: they are kept for 400 days', async () => {
+  test('behavior: they are stored for 400 days', async () => {
     expect(SAMPLE_RETENTION_DAYS).toBe(400);
     await createSampleRepository(db, at(T)).recordSamples(1, [sample(T)]);
     expect(await createSampleRepository(db, at(T + 400 * DAY_MS)).prune()).toBe(0);
@@ -114,7 +114,7 @@ describe('campaigns and daily APYs', () => {
     expect(queries).toEqual([]);
   });
 
-  test('behavior: the campaigns of a market come by their start; what this version cannot read is left out', async () => {
+  test('behavior: the campaigns of a market are ordered by their start, without rows that this version cannot read', async () => {
     const [late, early] = [campaign({ id: 'late', startsAtMs: T + 1 }), campaign({ id: 'early', steps: [] })];
     await rates().recordCampaigns(1, new Map([[MARKET, [late, early, campaign({ id: 'steps' })]]]));
     await sql`update incentive_campaigns set steps = 'rubbish' where campaign_id = 'steps'`.execute(db);
@@ -134,7 +134,7 @@ describe('campaigns and daily APYs', () => {
     expect(await rates().readCampaigns(1, T + 5)).toEqual(new Map());
   });
 
-  test('behavior: what ended, or was of a day, 400 days ago is removed; both are counted', async () => {
+  test('behavior: campaigns that ended and days that are 400 days ago are removed; both are counted', async () => {
     await rates().recordCampaigns(
       1,
       new Map([[MARKET, [campaign({ endsAtMs: T }), campaign({ id: 'b', endsAtMs: T + 1 })]]]),
@@ -195,7 +195,7 @@ describe('owners of proxies', () => {
     expect(await proxies().read(scope)).toEqual([proxy(1), proxy(2, OTHER, 9n), proxy(3, WALLET, 9n)]);
   });
 
-  test('behavior: chains, factories and chains of one id are kept apart', async () => {
+  test('behavior: chains, factories and chains of one id are separate', async () => {
     await proxies().save(scope, [proxy(1)]);
     for (const other of [
       { ...scope, chainId: 4663 },
@@ -321,7 +321,7 @@ describe('migrations', () => {
     await sql`delete from gateway_migrations where name ~ '^(0001_a|0002_b|0003_c|9999_z)$'`.execute(db);
   });
 
-  test('behavior: what was applied is logged once, and a schema of a newer version is named', async () => {
+  test('behavior: applied migrations are logged once, and a schema of a newer version is named', async () => {
     const logs = captureLogs();
     const more = { name: '9998_y', up: [sql`select 1`] };
     const run = (own: readonly Migration[]) => migrateDatabase(database.url, { logger: logs.logger, known: own });

@@ -8,7 +8,7 @@ describe('migrations', () => {
   const applied = (...rows: readonly (readonly [string, string | null])[]) =>
     rows.map(([name, requires]) => ({ name, requires }));
 
-  test('behavior: what is pending, in the order of application, and what is of newer versions', () => {
+  test('behavior: the pending migrations in the order of application, and those of newer versions', () => {
     expect(schemaStateOf([], known)).toEqual({ pending: ['0001_a', '0002_b', '0003_c'], newer: [] });
     expect(schemaStateOf(applied(['0002_b', null]), known)).toEqual({ pending: ['0001_a', '0003_c'], newer: [] });
     const later = applied(['0001_a', null], ['0002_b', null], ['0003_c', '9'], ['0004_d', '0003_c'], ['0005_e', null]);

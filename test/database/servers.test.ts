@@ -187,7 +187,7 @@ describe('TLS and a standby', () => {
       expect(reads.status().problem).toBeNull();
     });
 
-    test('behavior: a standby that tells nothing usable about its lag is not read', async () => {
+    test('behavior: a standby without a usable lag is not read', async () => {
       const owner = open(url.href);
       const lie = async (answer: string) => {
         await sql`create or replace function public.pg_last_xact_replay_timestamp() returns timestamptz

@@ -19,7 +19,7 @@ describe(createRest, () => {
     expect([await rest.allows(), probes(), rest.silences]).toEqual([true, 0, 0]);
   });
 
-  test('behavior: after a silence one probe every 2 s decides, for all who ask meanwhile', async () => {
+  test('behavior: after a silence one probe every 2 s decides for all waiting statements', async () => {
     const { clock, rest, probes } = setUp([false, true]);
     rest.begin();
     rest.begin();

@@ -164,7 +164,7 @@ describe('windowMeans', () => {
     );
   });
 
-  test('behavior: lies between the extremes and equals the plain mean', () => {
+  test('behavior: is between the extremes and equals the plain mean', () => {
     const values = fc.array(fc.integer({ min: -1_000, max: 100_000 }), { minLength: 95, maxLength: 120 });
     fc.assert(
       fc.property(values, fc.constantFrom(30, 60, 90), (hundredths, days) => {

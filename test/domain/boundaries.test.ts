@@ -141,7 +141,7 @@ describe('fees of the contract', () => {
     expect(yieldFeeOnWithdrawal(withdrawal, FIVE_PERCENT)).toBe(fee);
   });
 
-  test('returnedShare: what the fill is worth, at most all of it', () => {
+  test('returnedShare: the value of the fill as a share, at most 1', () => {
     const price = 2n * 10n ** 36n;
     expect(returnedShare(100n, 49n, price)).toEqual({ numerator: 98n, denominator: 100n });
     expect(returnedShare(100n, 50n, price)).toEqual({ numerator: 1n, denominator: 1n });
@@ -168,7 +168,7 @@ describe('times of facts', () => {
   const [key = ''] = state.items.keys();
   const priced = (asOfMs: number) => withItem(facts, 'price', key, { value: { usd: of(1) }, asOfMs }).groups.price;
 
-  test('withoutFuture: what lies ahead by more than clocks differ is removed, alone', () => {
+  test('withoutFuture: only values further ahead than clocks may differ are removed', () => {
     expect(withoutFuture('price', state, NOW_MS)).toBe(state);
     const allowed = priced(NOW_MS + MAX_AHEAD_MS);
     expect(withoutFuture('price', allowed, NOW_MS)).toBe(allowed);
@@ -263,7 +263,7 @@ describe('times of facts', () => {
     ]);
   });
 
-  test('gaps: each reason for what is missing', () => {
+  test('gaps: each reason of a missing value', () => {
     const group = emptyChainFacts(1).groups.price;
     const missingAfter = (reason: 'timeout' | 'implausible' | 'not_configured') =>
       gapOfGroup('x', { ...group, failures: new Map([['k', { reason, source: 's', sinceMs: 7 }]]) }, 'k');
@@ -318,7 +318,7 @@ describe('an oracle beside its references', () => {
     expect(compare('1.2', 0)).toBeUndefined();
   });
 
-  test('withJump: a fifth is no jump; the value before it is kept for exactly a day', () => {
+  test('withJump: a fifth is no jump; the value before it is stored for exactly a day', () => {
     const known = at('1');
     expect(withJump(at('1.2'), known, NOW_MS).before).toBeUndefined();
     const jumped = withJump(at('1.2000001'), known, NOW_MS);
@@ -328,7 +328,7 @@ describe('an oracle beside its references', () => {
     expect(withJump(at('1.2'), jumped, NOW_MS + HOUR).before).toBeUndefined();
   });
 
-  test('divergenceWarning: says the bound that is exceeded', () => {
+  test('divergenceWarning: names the exceeded bound', () => {
     const bound = (inLoan: string) => {
       const found = oracleDivergence({
         market,

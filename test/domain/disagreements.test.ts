@@ -57,7 +57,7 @@ describe('agreementOf', () => {
     expect(reported(withSupport({ params: null }))).toEqual([['not_created', 'no_builds', market.id]]);
   });
 
-  test('error: the kind of a market that the contract knows', () => {
+  test('error: the kind of a market that the contract has', () => {
     const kind = [['correlated', 'no_new_risk', market.id]];
     expect(reported(withSupport({ isSupported: true, isCorrelated: false, params }))).toEqual(kind);
     expect(reported(withSupport({ isCorrelated: false, params }))).toEqual(kind);

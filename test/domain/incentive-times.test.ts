@@ -114,7 +114,7 @@ describe('incentives over time', () => {
     expect(observedSteps(known, listed(5), 101)).toEqual([...known, { atMs: 101, ratePct: of(5) }]);
   });
 
-  test('endUnlisted: ends what should run, at its own start at the earliest', () => {
+  test('endUnlisted: ends campaigns that should run, at their own start at the earliest', () => {
     const running = campaign();
     expect(endUnlisted(running, true, START + DAY)).toBe(running);
     expect(endUnlisted(running, false, running.endsAtMs)).toBe(running);

@@ -46,7 +46,7 @@ describe('deploymentTerms', () => {
     ]);
   });
 
-  test('behavior: a value that the contract does not return has a gap; an impossible one says so', () => {
+  test('behavior: a value that the contract does not return has a gap; the gap of an impossible one names that reason', () => {
     const partly = withItem(facts, 'deployment', DEPLOYMENT_KEY, {
       value: { ...CONTRACT, isPaused: undefined, liquidationBuffer: undefined, implausible: ['liquidationBuffer'] },
     });
@@ -63,7 +63,7 @@ describe('deploymentTerms', () => {
   });
 });
 
-test('contractTerms: what holds for every market, with a gap for each unknown', () => {
+test('contractTerms: the terms of every market, with a gap for each unknown', () => {
   expect(contractTerms(facts, 900)).toEqual({
     ...{ isPaused: false, liquidationBuffer: CONTRACT.liquidationBuffer, hasCode: true, routers: [], operators: [] },
     ...{ source: 'test', stamp: { asOfMs: MEASURED_MS, staleAfterSec: 900 }, gaps: [] },

@@ -41,7 +41,7 @@ describe('csvOf', () => {
   });
 });
 
-test('jsonOf: exact texts, null for what is not known, and what the rows are of', () => {
+test('jsonOf: exact texts, null for unknown values, and the subject of the rows', () => {
   const rows = [{ symbol: '=1', value: '-1.10' }, { symbol: 'b' }];
   expect(JSON.parse(jsonOf(COLUMNS, rows, { table: 'markets' }))).toEqual({
     table: 'markets',

@@ -93,7 +93,7 @@ describe('a request with a key', () => {
     );
   });
 
-  test('behavior: a refusal of the tier costs the key one point, whatever the price', async () => {
+  test('behavior: a refusal of the tier costs the key one point, at any price', async () => {
     const admission = admissionOf();
     await admit(admission, 'Ops', 'Bearer partner', 50);
     const { rateLimit } = await admit(admission, 'Partner', 'Bearer partner', 1);

@@ -74,7 +74,7 @@ describe('status after a charge', () => {
     expect(requestContext.rateLimit).toEqual({ policy: 'anonymous', limit: 100, remaining: 40, resetSec });
   });
 
-  test('behavior: what a store may say beyond the budget is not passed on', async () => {
+  test('behavior: values of a store beyond the budget are not passed on', async () => {
     const { charge } = scripted({ consume: [new RateLimiterRes(130, 1_000, -30, false)] });
     const requestContext = anonymous();
     await charge(requestContext, 10, 'open');
@@ -161,7 +161,7 @@ describe('chargeAhead', () => {
 });
 
 describe('refund', () => {
-  test('default: the status counts what is left then', async () => {
+  test('default: the status has the remaining points', async () => {
     const { charge, refund } = inMemory();
     const requestContext = keyed();
     await charge(requestContext, 400, 'closed');
@@ -271,7 +271,7 @@ describe('exhausted', () => {
   });
 });
 
-test('logs: a failing store once, its recovery once, and only of what is closed then', async () => {
+test('logs: a failing store once, its recovery once, and only for surfaces that are closed then', async () => {
   const answers = [new Error('away'), new Error('away')];
   const { charge, logs } = scripted({ consume: answers });
   const lines = () => logs.take().map((line) => line.split(' {')[0]);

@@ -121,7 +121,7 @@ describe('createBudgets', () => {
 });
 
 describe('createMemoryCounters', () => {
-  test('behavior: constant memory under a million identities; active ones are kept', () => {
+  test('behavior: constant memory under a million identities; active ones stay', () => {
     const counters = createMemoryCounters({ windowSec: 60, max: 10_000 }, clock);
     let heap = 0;
     let mine = 0;

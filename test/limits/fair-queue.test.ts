@@ -52,7 +52,7 @@ describe('createFairQueue', () => {
     expect(started).toEqual(['b', 'c']);
   });
 
-  test('behavior: nobody overtakes those that wait, even with time left', async () => {
+  test('behavior: no new client overtakes waiting ones, even with time left', async () => {
     const { enter, work, started, turn } = world();
     enter('a');
     work(5);
@@ -68,7 +68,7 @@ describe('createFairQueue', () => {
     expect(await turn()).toEqual(['d']);
   });
 
-  test('behavior: clients take turns, whatever one of them has sent', async () => {
+  test('behavior: clients take turns, however much one of them has sent', async () => {
     const { enter, work, started, turn } = world();
     enter('a', 'a0');
     work(5);

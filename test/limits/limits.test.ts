@@ -164,7 +164,7 @@ describe('budgets over HTTP', () => {
     expect((await send('/v1/prices', { headers: OPS_KEY })).headers.get('ratelimit-policy')).toBe('"ops";q=88;w=60');
   });
 
-  test('behavior: a persisted operation costs what its row costs, and is exempt from the limits of documents', async () => {
+  test('behavior: a persisted operation has the cost of its row, and is exempt from the limits of documents', async () => {
     const { send } = await start();
     const { default: manifest } = await import('../../src/rest/generated/manifest.json', { with: { type: 'json' } });
     const persisted = async (body: object) =>

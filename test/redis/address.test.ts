@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseRedisUrl } from '../../src/config/redis-address.ts';
+import { parseRedisUrl, RedisAddressError } from '../../src/config/redis-address.ts';
 
 describe('parseRedisUrl', () => {
   test.each([
@@ -58,6 +58,7 @@ describe('parseRedisUrl', () => {
     ['redis://host?family=5', 'a family of 0, 4 or 6'],
     ['redis://:100%@host', '%25'],
   ])('error: RedisAddressError for %s', (url, text) => {
+    expect(() => parseRedisUrl(url)).toThrow(RedisAddressError);
     expect(() => parseRedisUrl(url)).toThrow(text);
     expect(() => parseRedisUrl(url.replace('//', '//u:hunter22@'))).not.toThrow('hunter22');
   });

@@ -51,7 +51,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'faults of a real Redis', () => {
   });
 
   /** What a new connection says of itself, and the lines of its log. */
-  const seen = async (url: string, tls?: RedisSettings['tls'], channel?: string) => {
+  const faultOf = async (url: string, tls?: RedisSettings['tls'], channel?: string) => {
     const logs = captureLogs();
     const redis = connectRedis({
       settings: settingsOf(url, 'spiral', tls),
@@ -110,7 +110,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'faults of a real Redis', () => {
     await Promise.all([here, other, there].map((one) => one.close()));
   }, 20_000);
 
-  test('behavior: works over TLS with an authority of its own and a certificate of the client', async () => {
+  test('behavior: works over TLS with a private authority and a client certificate', async () => {
     const { ca, cert, key } = certificates;
     const settings = settingsOf(`rediss://127.0.0.1:${tlsPort}`, 'spiral', { ca, cert, key });
     const processes = [await startProcess(settings), await startProcess(settings)] as const;
@@ -124,21 +124,21 @@ describe.skipIf(skipped !== null)(skipped ?? 'faults of a real Redis', () => {
     const url = `rediss://127.0.0.1:${tlsPort}`;
     const wrong = [undefined, { ca: anotherCa, cert, key }, { ca }];
     const reasons = ['certificate_authority', 'certificate_authority', 'tls'];
-    for (const [i, tls] of wrong.entries()) expect((await seen(url, tls)).reason).toBe(reasons[i]);
+    for (const [i, tls] of wrong.entries()) expect((await faultOf(url, tls)).reason).toBe(reasons[i]);
     // A server without TLS takes the handshake for an unfinished command and waits.
-    expect((await seen(server.url.replace('redis:', 'rediss:'), { ca })).reason).toBe('timeout');
+    expect((await faultOf(server.url.replace('redis:', 'rediss:'), { ca })).reason).toBe('timeout');
     for (const [kind, path] of [
       ['sentinel', '/mymaster'],
       ['cluster', ''],
     ]) {
-      expect((await seen(`rediss+${kind}://127.0.0.1:${tlsPort}${path}`, { ca: anotherCa, cert, key })).reason).toBe(
+      expect((await faultOf(`rediss+${kind}://127.0.0.1:${tlsPort}${path}`, { ca: anotherCa, cert, key })).reason).toBe(
         'certificate_authority',
       );
     }
   });
 
   test('error: wrong_password, without a password in the log', async () => {
-    const { reason, lines } = await seen(withUser('spiral:hunter22'));
+    const { reason, lines } = await faultOf(withUser('spiral:hunter22'));
     expect(reason).toBe('wrong_password');
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(
@@ -147,9 +147,9 @@ describe.skipIf(skipped !== null)(skipped ?? 'faults of a real Redis', () => {
     expect(JSON.stringify(lines)).not.toContain('hunter22');
     await admin.call('ACL', 'SETUSER', 'default', 'off');
     undo = () => admin.call('ACL', 'SETUSER', 'default', 'on');
-    expect((await seen(server.url)).reason).toBe('wrong_password');
-    expect((await seen(server.url.replace('redis://', 'redis+cluster://a:b@'))).reason).toBe('wrong_password');
-    expect((await seen(server.url, undefined, 'channel')).reason).toBe('wrong_password');
+    expect((await faultOf(server.url)).reason).toBe('wrong_password');
+    expect((await faultOf(server.url.replace('redis://', 'redis+cluster://a:b@'))).reason).toBe('wrong_password');
+    expect((await faultOf(server.url, undefined, 'channel')).reason).toBe('wrong_password');
   });
 
   test('error: no_permission: a command, a key or a channel', async () => {
@@ -158,10 +158,10 @@ describe.skipIf(skipped !== null)(skipped ?? 'faults of a real Redis', () => {
       ['~other:*', '+@all'],
     ]) {
       await admin.call('ACL', 'SETUSER', 'narrow', 'reset', 'on', 'nopass', 'allchannels', ...rights);
-      expect((await seen(withUser('narrow:x'))).reason).toBe('no_permission');
+      expect((await faultOf(withUser('narrow:x'))).reason).toBe('no_permission');
     }
     await admin.call('ACL', 'SETUSER', 'narrow', 'reset', 'on', 'nopass', 'allkeys', '+@all', 'resetchannels');
-    expect((await seen(withUser('narrow:x'), undefined, 'spiral:changes')).reason).toBe('no_permission');
+    expect((await faultOf(withUser('narrow:x'), undefined, 'spiral:changes')).reason).toBe('no_permission');
     // A command of the scripts alone is noticed when it is used.
     await admin.call(
       'ACL',
@@ -188,19 +188,19 @@ describe.skipIf(skipped !== null)(skipped ?? 'faults of a real Redis', () => {
     await process.close();
   }, 20_000);
 
-  test('error: memory_full, cannot_save and too_few_replicas; what is there is still read', async () => {
+  test('error: memory_full, cannot_save and too_few_replicas; stored data is still read', async () => {
     const writer = await startProcess(settingsOf(server.url, 'full'));
     await publishPrice(writer, '1');
     await writer.close();
     await set('maxmemory', '1');
-    expect((await seen(server.url)).reason).toBe('memory_full');
+    expect((await faultOf(server.url)).reason).toBe('memory_full');
     const reader = await startProcess(settingsOf(server.url, 'full'), { waitMs: 500 });
     expect(reader.store.facts(1).groups.price.items.size).toBe(1);
     expect([reader.store.place().ok, (await reader.lease.acquire('job')).lease]).toEqual([false, null]);
     await reader.close();
     await undo?.();
     await set('min-replicas-to-write', '1');
-    expect((await seen(server.url)).reason).toBe('too_few_replicas');
+    expect((await faultOf(server.url)).reason).toBe('too_few_replicas');
     await undo?.();
     await set('save', '3600 1');
     const restore = undo;
@@ -208,14 +208,14 @@ describe.skipIf(skipped !== null)(skipped ?? 'faults of a real Redis', () => {
     await admin.call('BGSAVE');
     while (!(await admin.info('persistence')).includes('rdb_last_bgsave_status:err'))
       await new Promise((resolve) => setImmediate(resolve));
-    expect((await seen(server.url)).reason).toBe('cannot_save');
+    expect((await faultOf(server.url)).reason).toBe('cannot_save');
     undo = restore;
   }, 20_000);
 
   test('error: not_primary, and a server that becomes one', async () => {
     await admin.call('REPLICAOF', '127.0.0.1', '1');
     undo = () => admin.call('REPLICAOF', 'NO', 'ONE');
-    expect((await seen(server.url)).reason).toBe('not_primary');
+    expect((await faultOf(server.url)).reason).toBe('not_primary');
     const process = await startProcess(settingsOf(server.url, 'of-replica'), { waitMs: 100 });
     expect([process.store.place().ok, process.connections.failing()[0]?.reason]).toEqual([false, 'not_primary']);
     await undo?.();
@@ -228,7 +228,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'faults of a real Redis', () => {
     const restore = undo;
     const other = new Redis(server.url);
     const endless = other.eval('while true do end', 0).catch(() => {});
-    const { reason } = await seen(server.url);
+    const { reason } = await faultOf(server.url);
     await admin.call('SCRIPT', 'KILL').catch(() => {});
     await endless;
     other.disconnect();
@@ -237,26 +237,28 @@ describe.skipIf(skipped !== null)(skipped ?? 'faults of a real Redis', () => {
   });
 
   test('error: wrong_mode', async () => {
-    expect((await seen(server.url.replace('redis:', 'redis+cluster:'))).reason).toBe('wrong_mode');
-    expect((await seen(`${server.url.replace('redis:', 'redis+sentinel:')}/mymaster`)).reason).toBe('wrong_mode');
+    expect((await faultOf(server.url.replace('redis:', 'redis+cluster:'))).reason).toBe('wrong_mode');
+    expect((await faultOf(`${server.url.replace('redis:', 'redis+sentinel:')}/mymaster`)).reason).toBe('wrong_mode');
   });
 
   test.each([
     ['sentinel', '/mymaster'],
     ['cluster', ''],
   ])('error: unreachable, and timeout, of a %s', async (kind, path) => {
-    expect((await seen(`redis+${kind}://127.0.0.1:${await freePort()}${path}`)).reason).toBe('unreachable');
+    expect((await faultOf(`redis+${kind}://127.0.0.1:${await freePort()}${path}`)).reason).toBe('unreachable');
     const proxy = await startTcpProxy(server.port);
     proxy.set({ kind: 'swallow' });
-    expect(['timeout', 'unreachable']).toContain((await seen(`redis+${kind}://127.0.0.1:${proxy.port}${path}`)).reason);
+    expect(['timeout', 'unreachable']).toContain(
+      (await faultOf(`redis+${kind}://127.0.0.1:${proxy.port}${path}`)).reason,
+    );
     await proxy.stop();
   });
 
   test('error: unreachable, and timeout', async () => {
-    expect((await seen(`redis://127.0.0.1:${await freePort()}`)).reason).toBe('unreachable');
+    expect((await faultOf(`redis://127.0.0.1:${await freePort()}`)).reason).toBe('unreachable');
     const proxy = await startTcpProxy(server.port);
     proxy.set({ kind: 'swallow' });
-    expect((await seen(`redis://127.0.0.1:${proxy.port}`)).reason).toBe('timeout');
+    expect((await faultOf(`redis://127.0.0.1:${proxy.port}`)).reason).toBe('timeout');
     await proxy.stop();
   });
 
@@ -277,7 +279,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'faults of a real Redis', () => {
     await new Promise<void>((resolve) => answering.listen(0, '127.0.0.1', resolve));
     const { port } = answering.address() as AddressInfo;
     for (const channel of [undefined, 'channel']) {
-      expect((await seen(`redis://127.0.0.1:${port}`, undefined, channel)).reason).toBe(reason);
+      expect((await faultOf(`redis://127.0.0.1:${port}`, undefined, channel)).reason).toBe(reason);
     }
     await new Promise((resolve) => answering.close(resolve));
   });

@@ -143,7 +143,7 @@ describe('report', () => {
     ];
     const report = await read();
     const shown = report.entries.map((entry) => {
-      if (isFailed(entry)) throw new Error('told');
+      if (isFailed(entry)) throw new Error('a failed wallet');
       return [entry.wallet, entry.positions.length, driftOf(entry).length, entry.unresolved.length];
     });
     expect(shown).toEqual([

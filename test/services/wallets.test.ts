@@ -115,7 +115,7 @@ describe('find', () => {
     expect((await alone.find(1)).wallets).toEqual([walletOf(1)]);
     settle();
     expect((await alone.find(1)).wallets).toEqual([walletOf(1)]);
-    expect(logger.messages.filter((message) => message.includes('proxy owners not remembered'))).toHaveLength(1);
+    expect(logger.messages.filter((message) => message.includes('proxy owners not stored'))).toHaveLength(1);
   });
 
   test('behavior: a remembered owner beyond the proxies of the chain does not count', async () => {

@@ -25,7 +25,7 @@ describe('docs/errors.md', () => {
     );
   });
 
-  test.each(codes)('default: %s has cause, retry, what to do, details and classes', (code) => {
+  test.each(codes)('default: %s has cause, retry, next step, details and classes', (code) => {
     for (const heading of ['Cause', 'Retry', 'What to do', 'Details', 'Classes']) {
       expect(section(code)).toContain(`- **${heading}:** `);
     }

@@ -40,7 +40,7 @@ describe('startOf', () => {
   const fieldOf = async (pid: number) =>
     (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/\(.*\)/, 'name').split(' ')[21];
 
-  test('behavior: is known whatever the name of the program, and not for a process that does not run', async () => {
+  test('behavior: is known for any name of the program, and not for a process that does not run', async () => {
     expect(await startOf(process.pid)).toBe(await fieldOf(process.pid));
     const program = join(folder, 'a) b (c');
     await symlink('/bin/sleep', program);

@@ -90,7 +90,7 @@ describe('createFileSnapshot', () => {
     expect([await onDisk(), pending]).toEqual(['', []]);
   });
 
-  test('behavior: a close writes what waits, and its timer never fires', async () => {
+  test('behavior: a close writes pending data, and its timer never fires', async () => {
     const { store, pending } = manualTimers();
     await store.publish(1, 'price', publication(1, { a: price('2', 1) }));
     await store.publish(4663, 'price', publication(1, { z: price('7', 1) }));
@@ -133,7 +133,7 @@ describe('createFileSnapshot', () => {
     expect(logger.messages).toEqual([]);
   });
 
-  test('behavior: starts where neither lock nor file can be made, and says so', async () => {
+  test('behavior: starts where neither lock nor file can be created, and reports it', async () => {
     await writeFile(join(folder, 'data'), 'a file where the folder should be');
     const store = open();
     await store.restore();
@@ -192,7 +192,7 @@ describe('createFileSnapshot', () => {
     await store.close();
   });
 
-  test('behavior: a file is set aside under what is wrong with it; null where it cannot be renamed', async () => {
+  test('behavior: a file is set aside under a name with its fault; null where it cannot be renamed', async () => {
     const rename = async (error: unknown) => {
       await writeFile(join(folder, 'x'), '');
       return setAside(join(folder, 'x'), error, Date.UTC(2026, 0, 2, 3, 4, 5, 6));

@@ -132,7 +132,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'the end of a process', () => {
     await vi.waitFor(() => expect(connected.map(({ status }) => status)).toEqual(['end', 'end']));
   });
 
-  test('behavior: what Redis lacks is looked for every 5 s, by a timer that holds no process and ends with the store', async () => {
+  test('behavior: missing data in Redis is looked for every 5 s, by a timer that does not keep the process alive and ends with the store', async () => {
     const [every, ended] = [vi.spyOn(globalThis, 'setInterval'), vi.spyOn(globalThis, 'clearInterval')];
     try {
       const { store } = open(randomUUID());

@@ -146,7 +146,7 @@ describe('push', () => {
     expect(sync.local.facts(1).groups.oracle.lastAttemptMs).toBe(7);
   });
 
-  test('behavior: what cannot be read is replaced', async () => {
+  test('behavior: unreadable data is replaced', async () => {
     const sync = process();
     shared.put('price', 'damaged', 'theirs');
     await push(sync, 1, { price: prices({ a: 10 }) });
@@ -154,7 +154,7 @@ describe('push', () => {
     expect(logger.messages).toEqual(['shared facts cannot be read']);
   });
 
-  test('error: after eight collisions the facts are kept, and named as contended', async () => {
+  test('error: after eight collisions the facts stay local and are reported as contended', async () => {
     const sync = process();
     let writes = 0;
     shared.state.beforeWrite = () => shared.put('price', prices({ b: writes }), `theirs ${writes++}`);
@@ -212,7 +212,7 @@ describe('pull', () => {
     expect((await pull(sync, 1)).publishedMs).toBe(expected);
   });
 
-  test('behavior: what Redis lost is lacking there, as far as this process has it', async () => {
+  test('behavior: data that Redis lost counts as missing if this process has it', async () => {
     const [writer, stranger] = [process(), process()];
     await push(writer, 1, { price: prices({ a: 10 }) });
     const before = writer.local.facts(1);
@@ -266,7 +266,7 @@ describe('pull', () => {
     expect([times(local(sync)), [...local(sync).failures.keys()]]).toEqual([{ a: 10 }, ['b']]);
   });
 
-  test('behavior: what cannot be read changes nothing', async () => {
+  test('behavior: unreadable data changes no facts', async () => {
     const sync = process();
     await push(sync, 1, { price: prices({ a: 10 }) });
     const before = sync.local.facts(1);
@@ -286,7 +286,7 @@ describe('pull', () => {
 });
 
 describe('restoreToRedis', () => {
-  test('behavior: writes what is unshared or missing, and nothing else', async () => {
+  test('behavior: writes only unshared or missing groups', async () => {
     const sync = process();
     await push(sync, 1, { price: prices({ a: 10 }), oracle: { ...emptyGroup(), lastAttemptMs: 7 } });
     const written = shared.version();
@@ -303,7 +303,7 @@ describe('restoreToRedis', () => {
     expect([times(await shared.stored('price')), lacking(sync)]).toEqual([{ a: 20 }, [[], []]]);
   });
 
-  test('behavior: does not write again what another process has restored meanwhile', async () => {
+  test('behavior: does not write data again that another process has restored meanwhile', async () => {
     const sync = process();
     await push(sync, 1, { price: prices({ a: 10 }), oracle: { ...emptyGroup(), lastAttemptMs: 7 } });
     shared.clear();

@@ -129,7 +129,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'another primary with older data', 
     for (const atMs of [nowMs - 6, nowMs - 5]) await one.store.publish(1, 'price', publication(atMs, items));
     await untilPrice(other.store, '2');
 
-    const seen = [one, other].map(({ store }) => {
+    const observed = [one, other].map(({ store }) => {
       const versions = [store.facts(1).version];
       const prices = new Set<string | undefined>();
       store.subscribe(({ version, groups }) => {
@@ -148,11 +148,13 @@ describe.skipIf(skipped !== null)(skipped ?? 'another primary with older data', 
     await untilPrice(one.store, '3');
     const fresh = await startProcess(where);
     expect(fresh.store.facts(1).groups.price).toEqual(one.store.facts(1).groups.price);
-    for (const { versions, prices } of seen) {
+    for (const { versions, prices } of observed) {
       expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b));
       expect([...prices].filter((shown) => !/^[23] 7 undefined$/.test(shown ?? ''))).toEqual([]);
     }
-    expect(fresh.store.facts(1).version).toBeGreaterThanOrEqual(Math.max(...seen.flatMap(({ versions }) => versions)));
+    expect(fresh.store.facts(1).version).toBeGreaterThanOrEqual(
+      Math.max(...observed.flatMap(({ versions }) => versions)),
+    );
     admin.disconnect();
     await Promise.all([one, other, fresh].map((process) => process.close()));
     await Promise.all([line.stop(), first.close(), second.close()]);

@@ -24,7 +24,7 @@ describe('admit', () => {
     expect(admit(known, keepAll, NOW_MS)).toBe(known);
   });
 
-  test('behavior: what was published ahead of our clock counts as published now, with the same version', () => {
+  test('behavior: facts published ahead of our clock count as published now, with the same version', () => {
     const early = admit(known, keepAll, NOW_MS - 1);
     expect([early.publishedMs, early.version, early.groups]).toEqual([NOW_MS - 1, 1, known.groups]);
   });

@@ -95,7 +95,7 @@ export interface Absences {
 
 interface Owner {
   readonly name: string;
-  readonly told: readonly string[];
+  readonly explained: readonly string[];
   /** From the owner to the object at hand; `*` for an entry of a list. */
   readonly path: readonly string[];
 }
@@ -111,14 +111,14 @@ export function absencesIn(schema: GraphQLSchema, data: Json): Absences {
         ? type && !hasGaps(type)
           ? above
           : null
-        : { name: String(type?.name), told: gaps.map(({ field }) => field), path: [] };
+        : { name: String(type?.name), explained: gaps.map(({ field }) => field), path: [] };
     for (const { field } of gaps ?? []) {
       named.add(`${type?.name}: ${field}`);
       if (type && !leads(schema, type, field.split('.'))) astray.add(`${type.name}: ${field}`);
     }
     for (const [name, value] of Object.entries<Json>(object)) {
       const here = owner && { ...owner, path: [...owner.path, name] };
-      if (value === null && here && type && !isTold(here, type, name))
+      if (value === null && here && type && !isExplained(here, type, name))
         unexplained.add(`${here.name}: ${here.path.join('.')}`);
       const inList = here && { ...here, path: [...here.path, '*'] };
       for (const item of Array.isArray(value) ? value : []) if (isRecord(item)) visit(item, inList);
@@ -132,9 +132,9 @@ export function absencesIn(schema: GraphQLSchema, data: Json): Absences {
 const isRecord = (value: Json): boolean => typeof value === 'object' && value !== null;
 
 /** A gap of the path, or above or below it; or the value's description explains its `null`. */
-function isTold({ told, path }: Owner, type: GraphQLNamedType, name: string): boolean {
+function isExplained({ explained, path }: Owner, type: GraphQLNamedType, name: string): boolean {
   if (path.length > 1 && fieldsOf(type)[name]?.description?.includes('`null`')) return true;
-  return told.some((field) => {
+  return explained.some((field) => {
     const parts = field.split('.');
     return parts.slice(0, path.length).every((part, i) => part === path[i] || path[i] === '*');
   });

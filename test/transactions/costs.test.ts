@@ -81,7 +81,7 @@ describe('costs', () => {
     ]);
   });
 
-  test('behavior: what all swaps lose is unknown where nothing prices one of them', () => {
+  test('behavior: the loss of all swaps is unknown where one has no reference price', () => {
     const swap = (reference?: bigint) =>
       ({
         ...{ tokenIn: loan, tokenOut: loan, expectedOut: 90n, feeBps: 0, reference, quote: { amountIn: 100n } },

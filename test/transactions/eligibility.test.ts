@@ -5,7 +5,7 @@ import { requireOpenVault } from '../../src/transactions/equity/eligibility.ts';
 import { requireEligible, requireSoundPrices } from '../../src/transactions/guards.ts';
 import { market, refused, vault } from './susde-position.ts';
 
-describe('what is not offered', () => {
+describe('strategies that are not offered', () => {
   const composedOf = (strategy: object): ComposedChain => ({ strategies: [strategy] }) as unknown as ComposedChain;
   const strategy = (id: string, checks: readonly object[] = [], warnings: readonly object[] = []) =>
     composedOf({ id, visibility: { checks }, spiralHints: { warnings } });

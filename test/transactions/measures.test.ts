@@ -31,7 +31,7 @@ const before = [10n, 100n, 20n, 0n, 5n];
 describe('fills', () => {
   const one = watched({ places: [place(market.collateral, 1)] });
 
-  test('default: what the wallet, the protocol, the contracts and the treasury gained together', () => {
+  test('default: the gains of wallet, protocol, contracts and treasury together', () => {
     const after = [7n, 140n, 20n, 3n, 6n];
     const { fills, repaid, opened } = foldMeasures(one, [TREASURY, ...before, ...after], undefined, 1n);
     expect(fills.map(({ received }) => received)).toEqual([-3n + 40n + 3n + 1n]);
@@ -194,7 +194,7 @@ describe(exitCost, () => {
     return exitCost(depsOf({ market, lieOf }).deps, chain, market, amount, PRICE);
   };
 
-  test('default: what the sale of all collateral loses against the oracle', async () => {
+  test('default: the loss of selling all collateral against the oracle', async () => {
     expect(await cost(9_900n)).toEqual({
       ...{ ok: true, source: 'AggregatorTwo', amountOut: 105_898_221n, lostLoan: 1_101_779n },
     });

@@ -27,7 +27,7 @@ describe('a part of a position', () => {
     expect(mostOfPart(some) > 0n && mostOfPart(some) < whole(100, collateral)).toBe(true);
   });
 
-  test('behavior: is no larger than what the protocol holds of its debt', () => {
+  test('behavior: is no larger than the holdings of the protocol allow for its debt', () => {
     expect(largestPart(held(whole(50, loan), whole(25, loan)))).toBeLessThan(whole(50, collateral));
     expect(largestPart(held(whole(50, loan), whole(25, loan)))).toBeGreaterThan(whole(49.9, collateral));
     expect(largestPart(held(whole(50, loan), 0n))).toBe(0n);

@@ -9,12 +9,12 @@ import type { Plan } from '../../src/transactions/plan.ts';
 import { FEED, NOW_MS, withItem } from '../domain/world.ts';
 import {
   depsOf,
+  formatPlan,
   loopMarket,
   manageIn,
   openIn,
   type Scene,
   servedChain,
-  shownPlan,
   tableOf,
   tokenOn,
   USER,
@@ -37,7 +37,7 @@ const held = (market: typeof susde, collateral = 8_000, debt = 6_000) => ({
 });
 const usdIn = (scene: Scene) => tokenUsdPrices(depsOf(scene).deps, servedChain(scene.market.chainId));
 
-const shown = async ([scene, build]: Cases[string]) => shownPlan(await build(scene), usdIn(scene));
+const shown = async ([scene, build]: Cases[string]) => formatPlan(await build(scene), usdIn(scene));
 
 type Cases = Readonly<Record<string, readonly [scene: Scene, build: (scene: Scene) => Promise<Plan>]>>;
 const open = (scene: Scene, input: Partial<OpenInput> = {}) => [scene, (on: Scene) => openIn(on, input)] as const;

@@ -113,7 +113,7 @@ describe('a position', () => {
     (name) =>
       name === 'getUserLeveragePosition' ? found : name === 's_user' ? owner : [];
 
-  test('default: its market, whatever the capitals of its id, and its contract', async () => {
+  test('default: its market, with any capitals in its id, and its contract', async () => {
     const reader = readerOf(of(row(market.id.toUpperCase().replace('X', 'x'))));
     expect(await createPositionDirectory().bind(reader, chain, USER, 3)).toEqual({ market, proxy: PROXY });
   });
@@ -199,7 +199,7 @@ describe(readProxyOwners, () => {
   ];
   const OWNER: Address = USER;
 
-  test('default: two calls for all, and who is no proxy is null', async () => {
+  test('default: two calls for all; null for addresses that are no proxy', async () => {
     const reader = readerOf((name, to) => {
       if (name !== 's_user') return [{ userProxy: FOREIGN }, { userProxy: A }];
       return to === D ? zeroAddress : to === C ? null : OWNER;
@@ -216,7 +216,7 @@ describe(readProxyOwners, () => {
     expect(reader.asked).toEqual([['s_user', 's_user', 's_user', 's_user'], ['getUserLeveragePositions']]);
   });
 
-  test('behavior: what has no answer together is read again alone; a failure is the answer of its address', async () => {
+  test('behavior: calls without an answer in the batch are repeated alone; a failure is the answer of its address', async () => {
     const failure = new ChainReadError('timeout');
     let isAlone = false;
     const base = readerOf((name, to) => {
@@ -291,7 +291,7 @@ describe('feed dates', () => {
     expect([datedFeeds(undefined, 100n), datedFeeds([], 100n)]).toEqual([undefined, []]);
   });
 
-  test('behavior: a date is kept where it is plausible at the block', () => {
+  test('behavior: a date is used where it is plausible at the block', () => {
     const at = 1_780_000_000n;
     const dates = [
       { feed: first, reported: at },

@@ -4,7 +4,7 @@ import type { Address, StrategyId } from '../../src/shared/ids.ts';
 import type { OpenInput } from '../../src/transactions/open/index.ts';
 import { buildOpenPlan } from '../../src/transactions/open/index.ts';
 import { FEED, NOW_MS, withItem } from '../domain/world.ts';
-import { depsOf, openIn, type Scene, shownRefusal, tableOf, USER, whole } from './model/scene.ts';
+import { depsOf, formatRefusal, openIn, type Scene, tableOf, USER, whole } from './model/scene.ts';
 import {
   bitcoin,
   built,
@@ -176,7 +176,7 @@ it('behavior: nothing is opened for an address that cannot sign', async () => {
         ...{ amount: d(1_000), leverage: d(3) },
       },
       user,
-    ).catch(shownRefusal);
+    ).catch(formatRefusal);
   for (const user of [contracts.morphoBlue, susde.collateral.address, `0x${'0'.repeat(40)}` as Address]) {
     expect(await answer(user)).toMatchObject({ refused: 'bad_request', details: { field: 'userAddress' } });
   }

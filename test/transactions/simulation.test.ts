@@ -111,7 +111,7 @@ describe('by the simulation of the node', () => {
     await expect(simulator.simulate(input())).rejects.toMatchObject({ reason: 'malformed' });
   });
 
-  test('behavior: events of reads and of what reverted are not looked at', async () => {
+  test('behavior: events of reads and of reverted calls are ignored', async () => {
     const { simulator } = simulateV1(withCall(0, { logs: 'nothing' }), { stateOverrides: 'missing' });
     expect(await simulator.simulate(input())).toMatchObject({ simulated: true });
   });
@@ -122,10 +122,10 @@ describe('by the simulation of the node', () => {
   });
 });
 
-describe('what the wallet lacks', () => {
+describe('missing funds of the wallet', () => {
   const pays = (balance: bigint) => ({ token, amount: 10n, balance });
   /** The token keeps balances in the n-th candidate slot. */
-  const keptAt = (at: number) => (stateDiff: Readonly<Record<Hex, Hex>>) => Object.values(stateDiff)[at];
+  const balanceSlotAt = (at: number) => (stateDiff: Readonly<Record<Hex, Hex>>) => Object.values(stateDiff)[at];
   const overridesOf = (asked: ReturnType<typeof simulatorOn>['asked']) => {
     const found = asked.find(({ method }) => method === 'eth_simulateV1')?.params[0] as unknown as {
       readonly blockStateCalls: readonly {
@@ -135,7 +135,7 @@ describe('what the wallet lacks', () => {
     return found?.blockStateCalls[0]?.stateOverrides;
   };
 
-  test('behavior: native tokens are lent up to what the calls send, and not beyond', async () => {
+  test('behavior: native tokens are lent up to the amount that the calls send', async () => {
     for (const [nativeBalance, lent] of [
       [7n, {}],
       [6n, { [USER]: { balance: '0x7' } }],
@@ -146,8 +146,8 @@ describe('what the wallet lacks', () => {
     }
   });
 
-  test('behavior: a token is lent exactly where it keeps the balance of the wallet', async () => {
-    const { simulator, asked } = simulateV1(BLOCK, { balance: keptAt(9) });
+  test('behavior: a token is lent exactly in the slot of its balance', async () => {
+    const { simulator, asked } = simulateV1(BLOCK, { balance: balanceSlotAt(9) });
     await simulator.simulate(input({ pays: pays(9n) }));
     const slot = keccak256(concat([pad(USER, { size: 32 }), word(9)]));
     const [found] = Object.entries(overridesOf(asked)?.[TOKEN]?.stateDiff ?? {});
@@ -182,14 +182,14 @@ describe('balance slots', () => {
     const { slots, reading, asked } = simulatorOn(balance ? { balance } : {});
     return { slot: await slots.find(reading, TOKEN), slots, reading, asked };
   };
-  const kept = (at: number) => (stateDiff: Readonly<Record<Hex, Hex>>) => Object.values(stateDiff)[at];
+  const balanceSlotAt = (at: number) => (stateDiff: Readonly<Record<Hex, Hex>>) => Object.values(stateDiff)[at];
 
-  test('behavior: knows 60 slots of Solidity, 60 of Vyper and two of libraries, each by a value of its own', async () => {
+  test('behavior: tries 60 slots of Solidity, 60 of Vyper and two of libraries, each with a different value', async () => {
     const found = new Set<Hex | undefined>();
-    for (let at = 0; at < 122; at += 1) found.add((await find(kept(at))).slot?.(USER));
+    for (let at = 0; at < 122; at += 1) found.add((await find(balanceSlotAt(at))).slot?.(USER));
     expect([found.size, found.has(undefined)]).toEqual([122, false]);
-    expect((await find(kept(122))).slot).toBeUndefined();
-    const { asked } = await find(kept(0));
+    expect((await find(balanceSlotAt(122))).slot).toBeUndefined();
+    const { asked } = await find(balanceSlotAt(0));
     const [, , overrides = {}] = (asked[0]?.params ?? []) as readonly Record<
       Address,
       { stateDiff: Record<Hex, Hex> }
@@ -207,7 +207,7 @@ describe('balance slots', () => {
   });
 
   test('behavior: is asked once while it is known, and again where none was found', async () => {
-    const known = await find(kept(3));
+    const known = await find(balanceSlotAt(3));
     const again = await known.slots.find(known.reading, TOKEN);
     expect([again, known.asked.length]).toEqual([known.slot, 1]);
     const none = await find(() => '0x');

@@ -168,7 +168,7 @@ describe('attempts', () => {
     expect(await attemptsOf([final])).toEqual([final, 1]);
   });
 
-  test('error: the latest failure of a swap, whatever follows it; a defect at once', async () => {
+  test('error: the latest failure of a swap, even if others follow; a defect at once', async () => {
     const [first, defect] = [reverted('Slippage', true), new TypeError('a defect')];
     const other = reverted('paused', false);
     expect(await attemptsOf([first, other, other])).toEqual([first, 3]);

@@ -53,7 +53,7 @@ describe('liquidity of vaults', () => {
     expect(planReallocation(sources, 99n, 99n)?.moved).toBe(1n);
   });
 
-  test('behavior: a source moves the lesser of its cap and its supply, out of what its market has', () => {
+  test('behavior: a source moves the lesser of its cap and its supply, at most the liquidity of its market', () => {
     const shared = (assets: readonly bigint[]) => ({
       sources: assets.map((amount, i) => ({
         ...{
@@ -86,7 +86,7 @@ describe('liquidity of vaults', () => {
   });
 });
 
-test('liquidityNeeds: what nobody reads is not there', () => {
+test('liquidityNeeds: liquidity that was not read counts as zero', () => {
   expect(liquidityNeeds([[{ kind: 'borrow', market, amount: 5n }]], [])).toEqual([
     { place: 'market', market, needed: 5n, available: 0n },
     { place: 'protocol', market, needed: 5n, available: 0n },

@@ -7,7 +7,7 @@ import { planWallet } from '../../src/transactions/read/wallet.ts';
 import { depsOf, tokenOn, USER } from './model/scene.ts';
 import { before, chain, collateral, d, loan, market } from './susde-position.ts';
 
-describe('what the wallet has', () => {
+describe('funds of the wallet', () => {
   const spenders = [chain.contracts.flashLeverage, chain.contracts.flashLeverageRouter];
   const token = { ...loan, isNative: false };
 

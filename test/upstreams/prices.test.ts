@@ -84,7 +84,7 @@ describe('time of a price', () => {
 
   it.each([
     ['two hours ago', SEEN_SEC, SEEN_SEC * 1_000],
-    ['not told', undefined, undefined],
+    ['unknown', undefined, undefined],
     ['not readable', 'yesterday', undefined],
     ['seconds ahead', NOW_MS / 1_000 + 30, NOW_MS],
   ])('behavior: %s', async (_what, reported, expected) => {

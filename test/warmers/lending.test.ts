@@ -27,7 +27,7 @@ describe('lending-state', () => {
       w.keepSamples = keeps;
       await warmer?.run(new AbortController().signal, 'due');
     }
-    expect(w.logs).toEqual(['rate samples not kept', 'rate samples kept again']);
+    expect(w.logs).toEqual(['rate samples not stored', 'rate samples stored again']);
     expect(w.facts().groups.lendingState.lastSuccessMs).toBe(NOW_MS);
   });
 

@@ -81,7 +81,7 @@ describe('prices', () => {
           tokens.filter(({ coingeckoId }) => coingeckoId).map(({ address }) => address),
           (address) => ({ usd: pct(address === usdc ? usd : '1') }),
         );
-    const tell = async (w: ReturnType<typeof world>, first: string, second: string | null) => {
+    const refreshWith = async (w: ReturnType<typeof world>, first: string, second: string | null) => {
       w.ports.prices = [
         { name: 'coingecko', usdPrices: priced(first) },
         { name: 'defillama', usdPrices: second === null ? fails('timeout') : priced(second) },
@@ -96,34 +96,34 @@ describe('prices', () => {
       '%s of one provider: requests and publishes the other',
       async (absurd) => {
         const w = world();
-        await tell(w, '1', '1');
-        expect(await tell(w, absurd, '1.001')).toEqual(['1.001', 'defillama', undefined, undefined]);
-        expect(await tell(w, '1', '1')).toEqual(['1', 'coingecko', undefined, undefined]);
+        await refreshWith(w, '1', '1');
+        expect(await refreshWith(w, absurd, '1.001')).toEqual(['1.001', 'defillama', undefined, undefined]);
+        expect(await refreshWith(w, '1', '1')).toEqual(['1', 'coingecko', undefined, undefined]);
       },
     );
 
     test('without the other the last good one remains until three readings confirm', async () => {
       const w = world();
-      await tell(w, '1', '1');
-      expect(await tell(w, '0.5', null)).toEqual(['1', 'coingecko', '0.5', 1]);
-      expect(await tell(w, '0.505', null)).toEqual(['1', 'coingecko', '0.505', 1]);
-      expect(await tell(w, '0.5', null)).toEqual(['0.5', 'coingecko', undefined, undefined]);
+      await refreshWith(w, '1', '1');
+      expect(await refreshWith(w, '0.5', null)).toEqual(['1', 'coingecko', '0.5', 1]);
+      expect(await refreshWith(w, '0.505', null)).toEqual(['1', 'coingecko', '0.505', 1]);
+      expect(await refreshWith(w, '0.5', null)).toEqual(['0.5', 'coingecko', undefined, undefined]);
     });
 
     test('contradicting readings do not confirm', async () => {
       const w = world();
-      await tell(w, '1', '1');
-      for (const usd of ['1.5', '0.5', '1.5', '0.5', '3']) expect((await tell(w, usd, null))[0]).toBe('1');
+      await refreshWith(w, '1', '1');
+      for (const usd of ['1.5', '0.5', '1.5', '0.5', '3']) expect((await refreshWith(w, usd, null))[0]).toBe('1');
     });
 
     test.each([null, 1.025])(
       'a continuing loss of the peg (second source: %s of the first) shows at the third reading',
       async (of) => {
         const w = world();
-        await tell(w, '1', '1');
+        await refreshWith(w, '1', '1');
         const observed: unknown[] = [];
         for (const usd of [0.75, 0.72, 0.69, 0.66]) {
-          observed.push((await tell(w, String(usd), of === null ? null : String(usd * of)))[0]);
+          observed.push((await refreshWith(w, String(usd), of === null ? null : String(usd * of)))[0]);
         }
         expect(observed).toEqual(['1', '1', '0.69', '0.66']);
       },
@@ -131,8 +131,8 @@ describe('prices', () => {
 
     test('a failed reading keeps a value unconfirmed, and the next equal one counts', async () => {
       const w = world();
-      await tell(w, '1', '1');
-      await tell(w, '0.5', null);
+      await refreshWith(w, '1', '1');
+      await refreshWith(w, '0.5', null);
       w.ports.prices = [
         { name: 'coingecko', usdPrices: fails('rate_limited') },
         { name: 'defillama', usdPrices: fails('timeout') },
@@ -142,20 +142,20 @@ describe('prices', () => {
         reason: 'rate_limited',
         suspect: { readings: 1 },
       });
-      expect((await tell(w, '0.5', null))[0]).toBe('1');
-      expect((await tell(w, '0.5', null))[0]).toBe('0.5');
+      expect((await refreshWith(w, '0.5', null))[0]).toBe('1');
+      expect((await refreshWith(w, '0.5', null))[0]).toBe('0.5');
       expect(w.facts().groups.price.failures.get(usdc)).toBeUndefined();
     });
 
     test('publishes a loss of the peg by both sources at once, of any size', async () => {
       const w = world();
-      await tell(w, '1', '1');
-      expect(await tell(w, '0.31', '0.312')).toEqual(['0.31', 'coingecko', undefined, undefined]);
+      await refreshWith(w, '1', '1');
+      expect(await refreshWith(w, '0.31', '0.312')).toEqual(['0.31', 'coingecko', undefined, undefined]);
     });
 
     test('shows a loss of the peg by a single source within a minute', async () => {
       const w = world();
-      await tell(w, '1', null);
+      await refreshWith(w, '1', null);
       const known = w.warmers.find(({ name }) => name === 'prices:1');
       if (!known) throw new Error('a warmer of prices expected');
       const prices: Warmer = { ...known, run: (signal, mode) => w.run('prices:1', mode, signal) };
@@ -256,8 +256,8 @@ describe('prices', () => {
     );
 
     test('on a first start a stablecoin at 1.5 USD of one provider is not published', async () => {
-      expect((await tell(world(), '1.5', null))[0]).toBeUndefined();
-      expect((await tell(world(), '1.5', '1'))[0]).toBe('1');
+      expect((await refreshWith(world(), '1.5', null))[0]).toBeUndefined();
+      expect((await refreshWith(world(), '1.5', '1'))[0]).toBe('1');
     });
   });
 

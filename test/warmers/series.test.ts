@@ -30,7 +30,7 @@ describe(continueSeries, () => {
     expect(shown(points)).toEqual(['601 1', '1000 2']);
   });
 
-  test('behavior: sorted, every preferred point kept, no foreign point on a preferred day', () => {
+  test('behavior: sorted, with every preferred point and no foreign point on a preferred day', () => {
     const hourly = fc
       .uniqueArray(fc.integer({ min: 0, max: 90 * 24 }), { maxLength: 40 })
       .map((hours) => hours.sort((a, b) => a - b).map((hour) => point(hour / 24, String(hour))));

@@ -111,7 +111,7 @@ describe('averages of sources without a history', () => {
 
 describe('an implausible APY', () => {
   const key = token('wstETH').address;
-  const tell = async (w: ReturnType<typeof world>, apy: string, history?: string) => {
+  const refreshWith = async (w: ReturnType<typeof world>, apy: string, history?: string) => {
     const own = history === undefined ? {} : { history: [{ atMs: NOW_MS - 86_400_000, ratePct: pct(history) }] };
     w.ports.aggregator = { name: 'aggregator', apys: async () => all([key], () => ({ apyPct: pct(apy), ...own })) };
     const report = await w.run('collateral-apy-aggregator:1');
@@ -126,27 +126,27 @@ describe('an implausible APY', () => {
     ['zero', '0'],
   ])('%s waits for three readings, and the last good one remains', async (_name, absurd) => {
     const w = world();
-    await tell(w, '7', '7');
-    expect(await tell(w, absurd, absurd)).toEqual(['7', absurd, 1]);
-    expect(await tell(w, absurd, absurd)).toEqual(['7', absurd, 1]);
-    expect(await tell(w, '7', '7')).toEqual(['7', undefined, undefined]);
+    await refreshWith(w, '7', '7');
+    expect(await refreshWith(w, absurd, absurd)).toEqual(['7', absurd, 1]);
+    expect(await refreshWith(w, absurd, absurd)).toEqual(['7', absurd, 1]);
+    expect(await refreshWith(w, '7', '7')).toEqual(['7', undefined, undefined]);
     expect(w.facts().groups.collateralApy.items.get(key)?.value.history).not.toContain(`:${absurd}`);
-    for (const shown of ['7', '7', absurd]) expect((await tell(w, absurd, absurd))[0]).toBe(shown);
+    for (const shown of ['7', '7', absurd]) expect((await refreshWith(w, absurd, absurd))[0]).toBe(shown);
   });
 
   test('rejects 0 % beside a chart of 7 % on a first start', async () => {
-    expect(await tell(world(), '0', '7')).toEqual([undefined, '0', 1]);
+    expect(await refreshWith(world(), '0', '7')).toEqual([undefined, '0', 1]);
   });
 
   test('on a first start 700 % beside a chart of 700 %, or a value far from our samples, waits for confirmation', async () => {
     const w = world();
-    expect(await tell(w, '700', '700')).toEqual([undefined, '700', 1]);
+    expect(await refreshWith(w, '700', '700')).toEqual([undefined, '700', 1]);
     const known = world();
-    await tell(known, '7', '7');
+    await refreshWith(known, '7', '7');
     const lost = world();
     for (const [name, days] of known.apys) lost.apys.set(name, days);
-    expect(await tell(lost, '0.07', '0.07')).toEqual([undefined, '0.07', 1]);
-    expect((await tell(lost, '7', '7'))[0]).toBe('7');
+    expect(await refreshWith(lost, '0.07', '0.07')).toEqual([undefined, '0.07', 1]);
+    expect((await refreshWith(lost, '7', '7'))[0]).toBe('7');
   });
 });
 

@@ -1,4 +1,4 @@
-// Made from contracts/product/WalletExecutor.sol by `npm run generate`.
+// Generated from contracts/product/WalletExecutor.sol by `npm run generate`.
 
 /** Runtime code of the contract that runs calls as a wallet. */
 export const WALLET_EXECUTOR_CODE =

@@ -41,7 +41,7 @@ export function foldTokenContracts(chain: Chain, results: readonly CallResult[])
 const MISSING: CallResult = { ok: false, reason: 'malformed' };
 
 function tokenContract(decimals: CallResult, symbol: CallResult): TokenContract {
-  // An address without code answers every call with nothing.
+  // An address without code returns no data for every call.
   const isSilent = [decimals, symbol].every((result) => result.ok && size(result.data) === 0);
   const values = { decimals: decimalsOf(decimals), symbol: symbolOf(symbol) };
   return {

@@ -4,7 +4,7 @@ const KB = 1024;
 const MB = 1024 * KB;
 
 /** Maximum size of the answer to one HTTP request of any kind. */
-export const MAX_ANSWER_BYTES = 32 * MB;
+const MAX_ANSWER_BYTES = 32 * MB;
 /** A call with 30 million gas returns at most 8 MB as text: memory costs gas. */
 const MAX_CALL_BYTES = 8 * MB;
 /** The positions of one wallet with thousands of them, as text. */

@@ -158,7 +158,7 @@ export function createNode(deps: NodeDeps): Node {
           known = { ...known, [method]: 'broken' };
           trustAgainMs = clock.now() + DISTRUST_MS;
           probeDueMs = trustAgainMs;
-          logger.warn({ ...about, method }, 'node fails at what its probe passed');
+          logger.warn({ ...about, method }, 'node fails at a capability that its probe found');
         },
       };
     },

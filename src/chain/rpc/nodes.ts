@@ -7,8 +7,6 @@ import { ChainReadError } from './errors.ts';
 import { createNode, type Node, type NodeDeps, type NodeStatus } from './node.ts';
 import { createSession, type OpenedReading, type Session, type SessionOptions, type WaitTimeout } from './session.ts';
 
-export type { NodeStatus } from './node.ts';
-
 export interface ChainNodes {
   readonly chainId: ChainId;
   /** Begin a session. No request is sent before its first work. */

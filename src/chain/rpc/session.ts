@@ -25,7 +25,7 @@ export interface Session {
   /**
    * Run work at the session's node and block. If the node fails, or does not have the block, the work is repeated once on
    * another node, and the session stays there.
-   * @throws ChainReadError, `timeout` after the session's patience, and any other error of the work
+   * @throws ChainReadError, `timeout` after the wait timeout of the session, and any other error of the work
    */
   run<T>(work: (reading: Reading) => Promise<T>, options?: ReadOptions): Promise<T>;
 }

@@ -15,7 +15,7 @@ interface Wire {
 
 /**
  * Make the constructor of clients for a pool. Bytes that are not the protocol fail the statement and close the connection; in
- * the driver alone they would end the process. `plain` tells whether to leave the limits of time to the transactions.
+ * the driver alone they would end the process. `plain`: whether the transactions set the limits of time.
  */
 export function clientsWith(plain: () => boolean): new (config: pg.ClientConfig) => pg.Client {
   const create = (config: pg.ClientConfig): pg.Client => {
@@ -34,12 +34,12 @@ export function clientsWith(plain: () => boolean): new (config: pg.ClientConfig)
   ) => pg.Client;
 }
 
-/** Close a connection whose peer may be silent: a polite end would wait for it. */
+/** Close a connection whose peer may be silent: a regular end would wait for it. */
 export function cut(client: object): void {
   wireOf(client).stream.destroy();
 }
 
-/** The driver parses within the listener of the socket, where nobody catches. */
+/** The driver parses within the listener of the socket, where no caller catches errors. */
 function checked(stream: Pick<Stream, 'on'>, onCorrupted: (error: Error) => void): Pick<Stream, 'on'> {
   return {
     on(event, listener) {

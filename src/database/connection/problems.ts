@@ -74,7 +74,7 @@ const BY_SQLSTATE: readonly (readonly [pattern: RegExp, problem: DatabaseProblem
   [/^(58|XX)/, 'server_error'], // system error; internal error
 ];
 
-/** Poolers use one code for all of their refusals, and the driver has none: their words tell them apart. */
+/** Poolers use one code for all of their refusals, and the driver has none: their messages distinguish them. */
 const BY_TEXT: readonly (readonly [pattern: RegExp, problem: DatabaseProblem])[] = [
   [/unsupported startup parameter/i, 'pooler_refuses'],
   [
@@ -105,7 +105,7 @@ const BY_NODE_CODE: readonly (readonly [pattern: RegExp, problem: DatabaseProble
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /**
- * Name what is wrong with the database; `undefined` when the error concerns the statement, such as a violated constraint.
+ * Name the problem of the database; `undefined` when the error concerns the statement, such as a violated constraint.
  * @param connecting - a failure to connect always means unavailable.
  */
 export function problemOf(error: unknown, connecting = false): DatabaseProblem | undefined {

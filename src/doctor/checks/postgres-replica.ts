@@ -49,7 +49,7 @@ export function checkReplica({ env, clock, clocks }: DoctorDeps): Check {
   };
 }
 
-/** The identity that a server shares with its standbys alone; `null` = it is not told. */
+/** The identity that a server shares with its standbys alone; `null` = not readable. */
 async function systemOf(client: pg.Client) {
   const [row] = await rows<{ id: string | null; isStandby: boolean }>(
     client,

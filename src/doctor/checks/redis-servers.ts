@@ -32,7 +32,7 @@ export async function openOnce(settings: RedisSettings): Promise<Redis> {
   }
 }
 
-/** Check each sentinel of the setting: whether it answers, and what it knows about the primary. */
+/** Check each sentinel of the setting: whether it answers, and its view of the primary. */
 export async function describeSentinels(settings: RedisSettings, make: LineMaker): Promise<readonly Line[]> {
   const { address } = settings;
   const requests = await Promise.all(address.nodes.map((_, i) => askSentinel(settings, i)));

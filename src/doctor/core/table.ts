@@ -4,7 +4,7 @@ type Row = Report['lines'][number];
 
 const MARKS = { ok: 'ok', not_applicable: '-', warning: 'WARN', failure: 'FAIL' } as const;
 
-/** Render the report as a table: a row per subject, and below it what failed and the next step. */
+/** Render the report as a table: a row per subject, and below it the failures with the next step. */
 export function renderTable({ lines, counts, durationMs, status }: Report): string {
   const text: string[] = [];
   let area = '';

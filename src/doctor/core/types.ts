@@ -7,7 +7,6 @@ export type Area = (typeof AREAS)[number];
  * `not_applicable`: nothing to check, such as a Redis that is not configured.
  */
 export const STATUSES = ['ok', 'warning', 'failure', 'not_applicable'] as const;
-export type Status = (typeof STATUSES)[number];
 
 interface LineBase {
   readonly area: Area;

@@ -2,7 +2,7 @@ import { ADDRESS_PATTERN, EQUITY_PREFIX, MARKET_ID_PATTERN } from '../../shared/
 import type { Drift } from './types.ts';
 
 /**
- * Suggest the SQL that brings the register in line with the chain; nobody but an operator runs it. It changes at most one row,
+ * Suggest the SQL that brings the register in line with the chain; only an operator runs it. It changes at most one row,
  * and none when the register has changed since. Its only values are checked hex strings and integers, so that no value of a
  * chain or of the register becomes SQL. `null` = the key of the row is not of its expected form.
  */

@@ -126,7 +126,7 @@ export interface KnownDrift {
   readonly earlier: readonly DriftOccurrence[];
 }
 
-/** What earlier readings saw, by `driftKey`. A disagreement that is missing here is seen for the first time now. */
+/** Disagreements of earlier readings, by `driftKey`. A disagreement that is missing here is seen for the first time now. */
 export interface Sightings {
   readonly known: ReadonlyMap<string, KnownDrift>;
   readonly nowMs: number;

@@ -4,8 +4,7 @@ import type { MarketId, StrategyId } from '../../shared/ids.ts';
  * How a vault's yield loops were identified: by registration, by a deposit basis that fits the debt, ambiguously, or not at
  * all.
  */
-export const LOOP_MATCHES = ['tagged', 'basis', 'ambiguous', 'none'] as const;
-export type YieldLoopMatch = (typeof LOOP_MATCHES)[number];
+export type YieldLoopMatch = 'tagged' | 'basis' | 'ambiguous' | 'none';
 
 /** A loop of the wallet that may belong to a vault. */
 export interface CandidateLoop {

@@ -12,7 +12,7 @@ export interface Returned {
   readonly denominator: bigint;
 }
 
-/** A swap that loses nothing. */
+/** A swap without loss. */
 const NO_LOSS: Returned = { numerator: 1n, denominator: 1n };
 
 /** The share of its value that a swap of `amount` loan base units into `collateralOut` base units returns, at most 1. */

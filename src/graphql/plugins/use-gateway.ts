@@ -12,7 +12,7 @@ export interface GatewayOptions {
   readonly formatError: (error: unknown, correlationId: string) => GraphQLError;
 }
 
-interface ShownResult {
+interface AnswerParts {
   readonly errors?: readonly GraphQLError[] | undefined;
   readonly extensions?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -27,7 +27,7 @@ const ANSWER_TYPES = ['application/json', 'application/graphql-response+json', '
 /** Pass on the parameters that the gateway has read, and add the budget and the caching headers to every answer. */
 export function useGateway({ formatError }: GatewayOptions): Plugin<ServerContext> {
   /** A refused key gets no other information, neither data nor budget, wherever it is refused. */
-  const settle = (result: ShownResult, { info }: ServerContext): ShownResult => {
+  const settle = (result: AnswerParts, { info }: ServerContext): AnswerParts => {
     const formatted = presentable(result, info);
     if (formatted.errors?.some(({ extensions }) => extensions.code === 'unauthorized')) {
       info.rateLimit = null;
@@ -38,7 +38,7 @@ export function useGateway({ formatError }: GatewayOptions): Plugin<ServerContex
       ? formatted
       : { ...formatted, extensions: { ...formatted.extensions, ...extensions } };
   };
-  const presentable = <T extends ShownResult>(result: T, { correlationId }: RequestContext): T =>
+  const presentable = <T extends AnswerParts>(result: T, { correlationId }: RequestContext): T =>
     result.errors === undefined
       ? result
       : { ...result, errors: result.errors.map((error) => formatError(error, correlationId)) };
@@ -65,9 +65,9 @@ export function useGateway({ formatError }: GatewayOptions): Plugin<ServerContex
     async onResultProcess({ result, setResult, serverContext }) {
       await Promise.all(known(serverContext).info.refunds);
       if (Array.isArray(result))
-        setResult(result.map((one) => settle(one as ShownResult, known(serverContext))) as never);
+        setResult(result.map((one) => settle(one as AnswerParts, known(serverContext))) as never);
       else if (!(Symbol.asyncIterator in result))
-        setResult(settle(result as ShownResult, known(serverContext)) as never);
+        setResult(settle(result as AnswerParts, known(serverContext)) as never);
     },
     onResponse({ response, serverContext, setResponse, fetchAPI }) {
       const { info } = known(serverContext);

@@ -26,7 +26,7 @@ interface MarketsArgs extends PageArgs {
 export interface ComposedPage<T> extends Page<T> {
   /** When the oldest of the chains' facts was published, ms; `null` when no chain was requested. */
   readonly asOfMs: number | null;
-  /** Asked chains that it goes without. */
+  /** Requested chains that it lacks. */
   readonly missingChains: readonly MissingChain[];
   /** The missing parts of the composed ones. */
   readonly missingFacts: readonly MissingFacts[];

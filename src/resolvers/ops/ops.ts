@@ -59,22 +59,22 @@ interface ListArgs extends PageArgs {
 interface OpsPage<T> extends Page<T> {
   /** Of the oldest report. */
   readonly asOfMs: number | null;
-  /** Asked chains without a report. */
+  /** Requested chains without a report. */
   readonly missingChains?: readonly MissingChain[];
 }
 
 /** Reports of the requested chains, and the chains without one. */
 export interface ReportList {
-  readonly reports: readonly ShownReport[];
+  readonly reports: readonly ReportWithAge[];
   readonly missingChains: readonly MissingChain[];
 }
 
-export interface ShownAggregates extends PortfolioAggregates {
+export interface ReportAggregates extends PortfolioAggregates {
   readonly missingChains: readonly MissingChain[];
 }
 
-/** A report as it is shown. */
-export interface ShownReport extends ServedReport {
+/** A report with its age and the success of the latest recompute. */
+export interface ReportWithAge extends ServedReport {
   /** Its budget. */
   readonly staleAfterSec: number;
   /** Older than its budget. */
@@ -96,7 +96,7 @@ export async function readReportList(
 ): Promise<ReportList> {
   const chains = selectChains(ctx, chainIds, field);
   const read = await Promise.allSettled(chains.map(({ chainId }) => readReport({ chainId }, ctx)));
-  const reports: ShownReport[] = [];
+  const reports: ReportWithAge[] = [];
   const missingChains: MissingChain[] = [];
   for (const [i, one] of read.entries()) {
     const chainId = chains[i]?.chainId;
@@ -117,7 +117,7 @@ function missingChain(chainId: ChainId, reason: unknown): MissingChain {
 }
 
 /** Read the report of a chain with its age. @throws as `readReportList` */
-export async function readReport({ chainId }: { readonly chainId: ChainId }, ctx: AppContext): Promise<ShownReport> {
+export async function readReport({ chainId }: { readonly chainId: ChainId }, ctx: AppContext): Promise<ReportWithAge> {
   requireChain(ctx, chainId);
   readComposed(ctx, chainId);
   const served = await ctx.loaders.report.load(chainId);
@@ -212,7 +212,7 @@ export async function listDrift(
 export async function readAggregates(
   { filter }: { readonly filter?: Maybe<PortfolioFilterInput> },
   ctx: AppContext,
-): Promise<ShownAggregates> {
+): Promise<ReportAggregates> {
   const list = await readReportList({ chainIds: filter?.chainIds }, ctx, 'filter.chainIds');
   const aggregates = await ctx.live().ops.aggregate(reportsOf(list), toFilter(filter ?? {}));
   return { ...aggregates, missingChains: list.missingChains };

@@ -13,7 +13,7 @@ type AppMarket = NonNullable<AppMarketsQuery['markets']>['nodes'][number];
  * Make the function that tags the exact numbers of a value by its response schema: a field that the schema makes `{$bn}` or
  * `{$bigint}` gets its tag, at any depth.
  */
-export function taggerOf(schema: z.ZodType): (value: unknown) => unknown {
+function taggerOf(schema: z.ZodType): (value: unknown) => unknown {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return taggerOf(schema.unwrap() as z.ZodType);
   if (schema instanceof z.ZodArray) {
     const tag = taggerOf(schema.element as z.ZodType);
@@ -41,7 +41,7 @@ const tagged = taggerOf(appMarketSchema);
 const inMarket = absenceOf(appMarketSchema);
 
 /** Project one market for the app: exact numbers tagged, unmeasured fields left out. */
-export function projectAppMarket(market: AppMarket): unknown {
+function projectAppMarket(market: AppMarket): unknown {
   const { ltvLimits, oracle, state, freshness, exitLiquidity } = market;
   const gaps = market.gaps.map((gap) => ({ ...gap, field: NAMES[gap.field] ?? gap.field }));
   const body = {

@@ -48,7 +48,7 @@ function ratioOf(bps: string): number {
   return Number(new Decimal(bps).shiftedBy(-4).toFixed());
 }
 
-/** A call as the contract has it: a value of nothing is left out. */
+/** A call in the form of the contract: a value of zero is left out. */
 export function bodyCall({ to, data, value }: PlanFieldsFragment['calls'][number]) {
   return { to, data, value: value === '0' ? undefined : value };
 }

@@ -43,7 +43,7 @@ import { answered, BUILD_ERRORS, noneIn, type RouteOptions, SIMULATION_ERRORS } 
 const SPY_VAULT = `${EQUITY_PREFIX}0x50bc39b5722fb5634c436d74c6787f3c125b879e7b73cf9e9ecc01bbb57b8e55`;
 const USER = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
 const OWNER = '0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc';
-/** More loops than anybody stacks; keeps one batch within a block. */
+/** More loops than any wallet has; keeps one batch within the gas of a block. */
 const MAX_LOOPS = 20;
 const BODY = 'JSON, at most 64 KiB.';
 
@@ -54,7 +54,7 @@ const inIssues = absenceOf(issueList);
 const vaultId = strategyIdText(`Vault id from the strategies list; starts with "${EQUITY_PREFIX}".`, EQUITY_PREFIX);
 const slippage = slippageNumber(0.01);
 
-/** `chainId` of vaults: only chains that have some. Left out, the vault says it. */
+/** `chainId` of vaults: only chains that have some. Optional: the vault determines it. */
 const equityChainId = (chainIds: readonly number[]) =>
   z
     .int()
@@ -228,7 +228,7 @@ interface ExitBody extends BoundsBody {
   readonly chainId?: number | undefined;
 }
 
-/** Shape a preview as the contract has it: what needs an unknown USD price is left out. */
+/** Format a preview for the contract: fields that need an unknown USD price are left out. */
 function projectPreview(estimate: EstimateFieldsFragment, deposit: DepositFieldsFragment): unknown {
   const { totalSwapCostOfEquityPct: totalSwapCostPctOfEquity, readAt, oraclePriceAsOf } = estimate;
   const { stock, yieldLeg, fees, netApyPct } = deposit;

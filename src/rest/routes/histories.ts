@@ -68,7 +68,7 @@ function isUnknown({ freshness, gaps: [gap] }: Series): boolean {
   return freshness === null && gap !== undefined && !KNOWN.has(gap.reason);
 }
 
-/** A history to which nothing can be added does not become stale. */
+/** A history that cannot grow any more does not become stale. */
 function isStale(series: Series): boolean {
   return isUnknown(series) || (!series.complete && series.freshness?.status === 'stale');
 }

@@ -45,7 +45,7 @@ export function slippageBySize(exit: ExitLiquidity, places?: number): Readonly<R
   );
 }
 
-/** Show what selling the collateral would cost, or that nothing has measured it. */
+/** Format the measured cost of selling the collateral, or its absence. */
 export function projectExit(exit: ExitLiquidity | null) {
   if (exit === null) return { measured: false };
   return {
@@ -74,7 +74,7 @@ interface Freshness {
   readonly staleForSec: number | null;
 }
 
-/** Begin of time: the age of what nothing has ever measured. */
+/** The epoch: the time of a value that was never measured. */
 const NEVER = '1970-01-01T00:00:00.000Z';
 
 /** Show an age as the contract has it, that of something never measured from the begin of time. */

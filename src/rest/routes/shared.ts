@@ -21,7 +21,7 @@ export function timeOf({ asOf }: { readonly asOf: string | null }): number {
   return asOf === null ? 0 : Date.parse(asOf);
 }
 
-/** Show what a list of one chain goes without. */
+/** Format the parts that a list of one chain lacks. */
 export function projectMissing<G>({
   groups,
   strategies,
@@ -61,7 +61,7 @@ const ASSUMED: ReadonlySet<string> = new Set([
   'freshness.exitLiquidity',
 ]);
 
-/** Listing rules that cannot tell: what they decide is shown as one word. */
+/** Listing rules without a value: their decision is formatted as one word. */
 const RULE = 'visibility.checks.';
 
 /** Pick the gaps of required fields; `null`, which is left out of an answer, when there are none. */
@@ -78,7 +78,7 @@ export function assumedIn(
 }
 
 /**
- * Take what an operation answered without an error: its root fields are nullable only so that an error beside one leaves the
+ * Take the data of an operation without errors: its root fields are nullable only so that an error beside one leaves the
  * others as they are.
  */
 export function answered<T>(data: T | null): T {

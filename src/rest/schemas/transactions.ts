@@ -60,7 +60,7 @@ export const swapLossNumber = (description: string, max: number) =>
   plainNumber(description, { min: 0, max }).optional();
 
 /** The fields of a target. Exactly one of them is given; `null` counts as left out. */
-export const target = {
+const target = {
   leverage: plainNumber(
     "Target leverage, a multiple of the equity; this or desiredLtv. The limit is the strategy's `defaultLeverage`.",
     { above: 1 },
@@ -73,7 +73,7 @@ export const target = {
 
 const leftOut = z.null().optional().describe('Left out: the body has the other form of the target.');
 
-/** The two forms of a target, for bodies that generated clients check. Generators make `null` of what is left out. */
+/** The two forms of a target, for bodies that generated clients check. Generators turn absent fields into `null`. */
 export const targetForms = {
   leverage: { leverage: target.leverage, desiredLtv: leftOut },
   ltv: { desiredLtv: target.desiredLtv, leverage: leftOut },

@@ -1,6 +1,5 @@
 import type { Disagreement } from '../../domain/deployment/disagreements.ts';
 import type { ContractTerms, DeploymentTerms } from '../../domain/deployment/terms.ts';
-import { oncePer } from '../../resolvers/common/once-per.ts';
 import { Decimal } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import type { DISAGREEMENT_EFFECTS, DISAGREEMENT_KINDS } from '../../shared/vocabulary.ts';
@@ -10,10 +9,8 @@ import { gapsOf } from './gaps.ts';
 import { FreshnessRef } from './stamp.ts';
 
 const PCT_OF_WAD = -16;
-const liquidationBufferPctOf = oncePer(
-  ({ liquidationBuffer: share }: Pick<DeploymentTerms, 'liquidationBuffer'>): Decimal | null =>
-    share === undefined ? null : new Decimal(share.toString()).shiftedBy(PCT_OF_WAD),
-);
+const liquidationBufferPctOf = ({ liquidationBuffer: share }: Pick<DeploymentTerms, 'liquidationBuffer'>) =>
+  share === undefined ? null : new Decimal(share.toString()).shiftedBy(PCT_OF_WAD);
 
 const TERM_GAPS = 'Every term that the contract does not tell, with the value that is taken in its place';
 

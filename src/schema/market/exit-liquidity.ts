@@ -1,5 +1,4 @@
 import { EXIT_SIZES_USD, type ExitSizeUsd, type ExitSweep, type Fact } from '../../domain/facts.ts';
-import { oncePer } from '../../resolvers/common/once-per.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import { builder } from '../builder.ts';
 import { FreshnessRef } from '../common/stamp.ts';
@@ -21,9 +20,8 @@ const ExitSlippageRef = builder.objectRef<ExitSlippage>('ExitSlippage').implemen
   }),
 });
 
-const slippagesOf = oncePer(({ value }: Fact<ExitSweep>): ExitSlippage[] =>
-  EXIT_SIZES_USD.map((sizeUsd) => ({ sizeUsd, slippagePct: value.slippagePct[sizeUsd] })),
-);
+const slippagesOf = ({ value }: Fact<ExitSweep>): ExitSlippage[] =>
+  EXIT_SIZES_USD.map((sizeUsd) => ({ sizeUsd, slippagePct: value.slippagePct[sizeUsd] }));
 
 export const ExitLiquidityRef = builder.objectRef<Fact<ExitSweep>>('ExitLiquidity').implement({
   description: 'Measured cost of selling the collateral for the stablecoin of the chain.',

@@ -3,7 +3,7 @@ import { isFailed } from '../../domain/portfolio/items.ts';
 import type { PortfolioCounts } from '../../domain/portfolio/report.ts';
 import type { FailedPortfolio } from '../../domain/portfolio/types.ts';
 import { requestedPageSize } from '../../resolvers/common/page.ts';
-import { listDocuments, type ReportList, type ShownReport } from '../../resolvers/ops/ops.ts';
+import { listDocuments, type ReportList, type ReportWithAge } from '../../resolvers/ops/ops.ts';
 import { MAX_CHAINS, MAX_FAILED_WALLETS } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
 import { FailureReasonRef } from '../common/freshness.ts';
@@ -37,7 +37,7 @@ const FailedPortfolioRef = builder.objectRef<FailedPortfolio>('FailedPortfolio')
   }),
 });
 
-const RecomputeFailureRef = builder.objectRef<NonNullable<ShownReport['failure']>>('RecomputeFailure').implement({
+const RecomputeFailureRef = builder.objectRef<NonNullable<ReportWithAge['failure']>>('RecomputeFailure').implement({
   description: 'Failure of the latest computation of a report.',
   fields: (t) => ({
     provider: t.exposeString('provider', { description: 'Source without a usable answer: `chain` or `database`.' }),
@@ -64,7 +64,7 @@ const DocumentConnectionRef = builder.connectionObject(
   { name: 'PortfolioDocumentEdge', description: 'A wallet as one JSON value, and its place in the list.' },
 );
 
-export const ReportRef = builder.objectRef<ShownReport>('PortfolioReport').implement({
+export const ReportRef = builder.objectRef<ReportWithAge>('PortfolioReport').implement({
   description: 'Every wallet of a chain, read at one block and cached for 60 seconds.',
   fields: (t) => ({
     chainId: t.field({ type: 'ChainId', description: 'Id of the chain.', resolve: ({ report }) => report.chainId }),
@@ -121,7 +121,7 @@ export const ReportListRef = builder.objectRef<ReportList>('PortfolioReports').i
     missingChains: t.expose('missingChains', {
       type: [MissingChainRef],
       complexity: { field: 1, multiplier: 1 },
-      description: `Asked chains without a report; one entry per served chain, at most ${MAX_CHAINS}.`,
+      description: `Requested chains without a report; one entry per served chain, at most ${MAX_CHAINS}.`,
     }),
   }),
 });

@@ -3,7 +3,7 @@ import type { GroupTotals, PortfolioAggregates, Total } from '../../domain/portf
 import type { PortfolioSample } from '../../domain/portfolio/report.ts';
 import { UNRESOLVED_REASONS } from '../../domain/portfolio/types.ts';
 import { POSITION_STATUSES } from '../../domain/position/types.ts';
-import { type ShownAggregates, symbolsOf } from '../../resolvers/ops/ops.ts';
+import { type ReportAggregates, symbolsOf } from '../../resolvers/ops/ops.ts';
 import { MAX_CHAINS, MAX_MARKETS } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
 import { MissingChainRef } from '../common/page.ts';
@@ -88,7 +88,7 @@ const UnresolvedCountRef = builder
     }),
   });
 
-export const AggregatesRef = builder.objectRef<ShownAggregates>('PortfolioAggregates').implement({
+export const AggregatesRef = builder.objectRef<ReportAggregates>('PortfolioAggregates').implement({
   description: 'Sums and counts over everything that matches.',
   fields: (t) => ({
     walletCount: t.exposeInt('wallets', { description: 'Number of wallets with a match.' }),
@@ -118,7 +118,7 @@ export const AggregatesRef = builder.objectRef<ShownAggregates>('PortfolioAggreg
     missingChains: t.expose('missingChains', {
       type: [MissingChainRef],
       complexity: { field: 1, multiplier: 1 },
-      description: `Asked chains that the sums go without; one entry per served chain, at most ${MAX_CHAINS}.`,
+      description: `Requested chains that the sums lack; one entry per served chain, at most ${MAX_CHAINS}.`,
     }),
   }),
 });

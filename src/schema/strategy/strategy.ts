@@ -1,5 +1,4 @@
 import type { Strategy } from '../../domain/strategy/types.ts';
-import { oncePer } from '../../resolvers/common/once-per.ts';
 import { requireChain } from '../../resolvers/market/chains.ts';
 import { oracleOf } from '../../resolvers/market/market-facts.ts';
 import { marketOf, tokensOf } from '../../resolvers/strategy/strategies.ts';
@@ -23,7 +22,7 @@ import { StrategyRef, TokenRef } from '../refs.ts';
 import { ExitLiquidityTierRef, LinksRef, PointsRef } from './strategy-parts.ts';
 import { VisibilityRef } from './visibility.ts';
 
-const freshnessOf = oncePer(({ freshness, inputFreshness }: Strategy) => ({ ...freshness, ...inputFreshness }));
+const freshnessOf = ({ freshness, inputFreshness }: Strategy) => ({ ...freshness, ...inputFreshness });
 
 StrategyRef.implement({
   description:

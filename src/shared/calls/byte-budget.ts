@@ -1,6 +1,6 @@
 /** Bytes of answers that are being received, bounded over all requests of a process. */
 export interface ByteBudget {
-  /** Take some bytes; false = the budget is used up, and nothing was taken. */
+  /** Take some bytes; false = the budget is too small, and is unchanged. */
   take(bytes: number): boolean;
   give(bytes: number): void;
   readonly used: number;
@@ -26,7 +26,7 @@ export function createByteBudget(maxBytes: number): ByteBudget {
 
 /** Thrown by `readBounded`. */
 export class BodyTooLargeError extends Error {
-  /** `answer` = larger than what was asked for; `budget` = all answers together are too large. */
+  /** `answer` = larger than its own limit; `budget` = all answers together are too large. */
   readonly exceeded: 'answer' | 'budget';
 
   constructor(exceeded: 'answer' | 'budget') {

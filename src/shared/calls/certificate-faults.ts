@@ -1,7 +1,7 @@
 /** What is wrong with the certificate of a server. */
 export type CertificateFault = 'certificate_expired' | 'certificate_host' | 'certificate_authority';
 
-/** Codes of Node by fault; other codes of TLS say too little. */
+/** Codes of Node by fault; other codes of TLS are not specific enough. */
 const BY_CODE: readonly (readonly [pattern: RegExp, fault: CertificateFault])[] = [
   [/^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/, 'certificate_expired'],
   [/^(ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/, 'certificate_host'],
@@ -11,7 +11,7 @@ const BY_CODE: readonly (readonly [pattern: RegExp, fault: CertificateFault])[] 
   ],
 ];
 
-/** Name what is wrong with a certificate by the code of an error; `undefined` = it is something else. */
+/** Name the fault of a certificate by the code of an error; `undefined` = another error. */
 export function certificateFaultOf(code: string): CertificateFault | undefined {
   return BY_CODE.find(([pattern]) => pattern.test(code))?.[1];
 }

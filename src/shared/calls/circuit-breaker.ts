@@ -10,7 +10,7 @@ export interface BreakerLimits {
 export interface CircuitBreakerDeps<R extends string> {
   readonly limits: BreakerLimits;
   readonly clock: Clock;
-  /** Reason of an error that counts as a failure; `undefined` = it says nothing about the next call. */
+  /** Reason of an error that counts as a failure; `undefined` = it does not count. */
   readonly reasonOf: (error: unknown) => R | undefined;
   /** Called when a cool-down begins. */
   readonly onOpen: (reason: R) => void;

@@ -2,7 +2,7 @@ import { DISAGREEMENT_KINDS, WARNING_CODES } from '../vocabulary.ts';
 
 /** Most entries of the lists that are answered without pages. What comes from outside is cut or refused at these numbers. */
 
-/** The catalog, per chain where nothing else is said; a larger one is refused at the start. */
+/** The catalog, per chain unless stated otherwise; a larger one is refused at the start. */
 export const MAX_CHAINS = 10;
 export const MAX_TOKENS = 20_000;
 export const MAX_MARKETS = 20_000;
@@ -18,7 +18,7 @@ export const MAX_DISAGREEMENTS: number = DISAGREEMENT_KINDS.length * (MAX_TOKENS
 /** Warnings on one market: of each code one per token. */
 export const MAX_WARNINGS: number = 2 * WARNING_CODES.length;
 
-/** Positions of a wallet on a chain; a longer array is not believed. */
+/** Positions of a wallet on a chain; a longer array is implausible. */
 export const MAX_WALLET_POSITIONS = 25_000;
 /** An exit closes each loop, and then grants, leaves and revokes; a grant that is left over is revoked first. */
 export const MAX_PLAN_CALLS: number = MAX_WALLET_POSITIONS + 4;
@@ -31,7 +31,7 @@ export const MAX_CALL_ARGUMENTS = 500;
 /** Arguments of a contract error that are shown. */
 export const MAX_ERROR_ARGUMENTS = 16;
 
-/** Running campaigns of one kind on one chain; with more of them none is believed. */
+/** Running campaigns of one kind on one chain; a longer list is implausible. */
 export const MAX_CAMPAIGNS = 2_000;
 /** Pools of the stablecoin yield index. */
 export const MAX_INDEX_POOLS = 1_000;

@@ -19,7 +19,7 @@ export interface ManualExitInput {
 }
 
 /**
- * Build the calls that end a position in manual mode, where FlashLeverage can do nothing any more: the owner repays the debt
+ * Build the calls that end a position in manual mode, where FlashLeverage cannot act any more: the owner repays the debt
  * at the lending protocol, on behalf of the contract that holds the position, and takes the collateral out through it.
  */
 export function buildManualExit(

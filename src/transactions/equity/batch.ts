@@ -82,7 +82,7 @@ export function buildExitBatch(
 
 /**
  * Put the router's call between its grant and its revoke. An authorization that a broken-off batch has left is taken back
- * first, because Morpho refuses to grant what is granted.
+ * first, because Morpho refuses to grant an authorization that exists.
  */
 function whileAuthorized(
   contracts: ChainContracts,

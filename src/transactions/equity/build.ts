@@ -29,7 +29,7 @@ import type { FoundVault } from './vault.ts';
 
 /** A batch of unsigned calls that was simulated and is ready to be signed. */
 export interface BuiltBatch extends Completed {
-  /** In order; the last one revokes what one before it grants. */
+  /** In order; the last one revokes the authorization that an earlier one grants. */
   readonly calls: readonly EquityCall[];
 }
 

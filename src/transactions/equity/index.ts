@@ -14,9 +14,9 @@ import type { DepositTerms } from './types.ts';
 import { findVault } from './vault.ts';
 
 export type { BuiltBatch, BuiltDeposit, BuiltExit } from './build.ts';
-export { type AmbiguousYieldLoopsDetails, AmbiguousYieldLoopsError } from './errors.ts';
+export { AmbiguousYieldLoopsError } from './errors.ts';
 export type { VaultWallet } from './exit.ts';
-export type { CombinedStock, DepositPreview, DepositTerms, ExitTerms, FormattedCost } from './types.ts';
+export type { CombinedStock, DepositPreview, FormattedCost } from './types.ts';
 export { equityChainIds } from './vault.ts';
 
 /** Which vault, and on which chain when it is named. */

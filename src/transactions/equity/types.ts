@@ -6,9 +6,6 @@ import type { CostKind } from '../preview/costs.ts';
 import type { PricedAt } from '../read/market-state.ts';
 import type { PlannedSwap } from '../types.ts';
 
-/** Which part of a vault a number is about. */
-export type Leg = 'stock' | 'yield';
-
 /** Referral fees of the swaps into a vault; zero without a receiver. */
 export interface DepositFees {
   readonly stockLegBps: number;

@@ -76,7 +76,7 @@ export function sizeOpen(
   return { amountCollateral, netCollateral, amountFlashLoan };
 }
 
-/** The most that an amount can be levered to: its swaps lose nothing but the slippage of the entry and the referral fee. */
+/** The largest leverage of an amount: its swaps lose only the slippage of the entry and the referral fee. */
 export function mostLoan(request: OpenRequest, entry: PlannedSwap | undefined, price: bigint): bigint {
   const { amountIn, targetLtvPct, slippage, feeBps } = request;
   const best = entry && leastOutput(entry.reference ?? entry.quote.amountOut, slippage.value);

@@ -38,7 +38,7 @@ export interface CostBasis {
   readonly items: readonly CostItem[];
   /** The measure of the costs, whole loan tokens: the payment, else the value of the position less its debt. */
   readonly equity: Decimal;
-  /** All that the swaps lose, their referral fees included, percent of the equity; absent where nothing prices one. */
+  /** Losses of all swaps with their referral fees, percent of the equity; absent where one has no reference price. */
   readonly totalSwapCostPctOfEquity?: Decimal | undefined;
 }
 

@@ -32,7 +32,7 @@ export interface LossInput {
   readonly requested: { readonly field: string; readonly value: string };
 }
 
-/** Loss of a swap against its reference, loan base units, rounded down; 0 where nothing prices the pair. */
+/** Loss of a swap against its reference, loan base units, rounded down; 0 where the pair has no reference price. */
 function lossInLoan({ swap, outPrice }: JudgedSwap): bigint {
   const { reference, expectedOut } = swap;
   if (reference === undefined || reference <= expectedOut) return 0n;

@@ -24,7 +24,7 @@ export interface ReferenceInput {
   readonly tokenOut: Pick<PayToken, 'address' | 'decimals'>;
   /** Base units of `tokenIn`. */
   readonly amountIn: bigint;
-  /** USD per whole token where it is believed. */
+  /** USD per whole token where the price is fresh and passed its checks. */
   readonly usdOf: (token: Address) => Decimal | undefined;
 }
 

@@ -9,7 +9,7 @@ import type { PlannedSwap } from '../types.ts';
 const TOLERANCE_POINTS: Decimal = new Decimal('0.05');
 /** What a swap is taken to lose beside its referral fee before it is quoted, millionths. */
 const USUAL_LOSS_E6 = 600n;
-/** What is kept for a quote that gives less than the one before it, millionths: first next to nothing, then the bound of a swap. */
+/** Margin for a quote that returns less than the one before it, millionths: first almost none, then the bound of a swap. */
 const NEXT_LOSS_E6 = 1n;
 const WORST_LOSS_E6 = 10_000n;
 const MILLION = 1_000_000n;
@@ -39,7 +39,7 @@ export interface LoanSizeInput {
 
 /**
  * Find the flash loan with which a position ends at its target, and never above it, once the swap has given what is expected
- * of it. The first quote is for a swap that loses what swaps usually do; where the position would end above the target or
+ * of it. The first quote is for a swap with the usual loss; where the position would end above the target or
  * clearly below it, the loan is sized on what that quote returns and quoted once more. A venue whose quotes get worse from
  * one to the next is asked a third time, for a loan that carries the worst swap that is accepted.
  * @throws UnsteadyQuotesError when the position would end above the target even then

@@ -27,7 +27,7 @@ const READS_PER_SOURCE = 6;
 const VIRTUAL_SHARES = 1_000_000n;
 
 /**
- * Plan the liquidity of the indexer's sources now: the indexer says where to look, the chain how much there is. Nothing on a
+ * Plan the liquidity of the indexer's sources now: the indexer names the sources, the chain their amounts. Nothing on a
  * chain without a public allocator.
  */
 export function planAllocator(

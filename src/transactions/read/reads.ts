@@ -46,7 +46,7 @@ type Plans = Readonly<Record<string, ReadPlan<unknown>>>;
 /** Each plan is folded on demand, so that the caller decides the order of refusals. */
 type Folded<P extends Plans> = { readonly [K in keyof P]: () => ReturnType<P[K]['fold']> };
 
-/** A plan of nothing. */
+/** A plan without calls. */
 export const NO_READS: ReadPlan<undefined> = { reads: [], fold: () => undefined };
 
 /** A plan of one read; `undefined` = it has no answer. */

@@ -18,7 +18,7 @@ export interface ProxyOwner {
 
 const S_USER = encodeFunctionData({ abi: userProxyAbi, functionName: 's_user' });
 const ADDRESS_WORD = /^0x0{24}([0-9a-fA-F]{40})$/;
-/** FlashLeverage's first contract is the implementation behind the proxies: it holds nothing and has no owner. */
+/** FlashLeverage's first contract is the implementation behind the proxies: it has no holdings and no owner. */
 const IMPLEMENTATION_NONCE = 1;
 
 /**
@@ -29,7 +29,7 @@ export function planOwner(address: Address): Read<Address | null> {
   return {
     to: address,
     data: S_USER,
-    // No code answers with nothing, other contracts with anything.
+    // An address without code returns no data, other contracts may return anything.
     decode: (data) => {
       const word = ADDRESS_WORD.exec(data)?.[1];
       return word === undefined ? null : getAddress(`0x${word}`);
@@ -39,7 +39,7 @@ export function planOwner(address: Address): Read<Address | null> {
 
 /**
  * Refuse to build for a position's proxy, by the answer to `planOwner`. Only an address that names an owner is looked up
- * further: a wallet costs nothing more.
+ * further, so a wallet costs no extra call.
  * @throws PositionProxyError naming the owner; BadRequestError for the proxies' implementation; ChainReadError
  */
 export async function requireWallet(

@@ -148,7 +148,7 @@ function balanceOf(token: Address, account: Address): Read<unknown> {
   return readOf(token, erc20Abi, 'balanceOf', [account]);
 }
 
-/** The function alone: whose balance it is follows from another read. */
+/** The function alone: the account of the balance follows from another read. */
 const BALANCE_OF = slice(
   encodeFunctionData({
     abi: erc20Abi,

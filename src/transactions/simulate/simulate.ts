@@ -125,7 +125,7 @@ async function runInTurn(
   overrides: Overrides,
   onSimulated: (way: SimulationWay) => void,
 ): Promise<Simulation | undefined> {
-  /** Counted whatever comes of it: a revert is an answer too. */
+  /** Counted with every outcome: a revert is an answer too. */
   const by = (way: SimulationWay) => {
     onSimulated(way);
     return simulateBy(way, reading, input, overrides);

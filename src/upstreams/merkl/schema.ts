@@ -16,7 +16,6 @@ export const campaignSchema = z.object({
   endTimestamp: raw,
   rewardToken: z.object({ symbol: z.string().min(1) }),
 });
-export type Campaign = z.infer<typeof campaignSchema>;
 
 /** `GET /campaigns/{id}/metrics`: unix seconds, percent. */
 export const metricsSchema = z.object({

@@ -30,7 +30,7 @@ export function mapSharedLiquidity(market: unknown): ParsedValue<SharedLiquidity
   return { ok: true, value: { sources: largest([...byRoute.values()]) } };
 }
 
-/** The whole list, or the largest sources of one that is too long: the liquidity is then told too low. */
+/** The whole list, or the largest sources of one that is too long: the reported liquidity is then too low. */
 function largest(sources: readonly LiquiditySource[]): readonly LiquiditySource[] {
   if (sources.length <= MAX_LIQUIDITY_SOURCES) return sources;
   return sources.toSorted((a, b) => (a.assets < b.assets ? 1 : -1)).slice(0, MAX_LIQUIDITY_SOURCES);

@@ -55,7 +55,7 @@ describe('filters of items', () => {
     expect(keysOf(filter).toSorted()).toEqual([...keys].toSorted());
   });
 
-  test('rowsOfWallet: a vault stands before its loops, with the earliest of their times', () => {
+  test('rowsOfWallet: a vault comes before its loops, with the earliest of their times', () => {
     const rows = rowsOfWallet(wallets[2] as Portfolio);
     expect(
       rows.map(({ key, marketId, vaultId, valueUsd, pnlUsd, headroomPct, openedAtMs }) => [
@@ -75,7 +75,7 @@ describe('filters of items', () => {
     expect([oldest([]), oldest([null]), oldest([7, null, 3])]).toEqual([null, null, 3]);
   });
 
-  test('queryItems: of what matches, the loops of a matching vault are part of it', () => {
+  test('queryItems: the loops of a matching vault match as well', () => {
     expect(keysOf({ vaultIds: [vault.id] }, 'wallet', 'asc', true)).toEqual([V]);
     expect(keysOf({ minHeadroomPct: new Decimal(1), vaultIds: [vault.id] }, 'wallet', 'asc', true)).toEqual([
       'p7',

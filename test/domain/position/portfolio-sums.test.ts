@@ -23,7 +23,7 @@ describe('sums', () => {
       number
     >;
 
-  test('default: each amount once, and what is unknown counted', () => {
+  test('default: each amount once, with a count of the unknown ones', () => {
     const { wallets: count, failedWallets, all, byStatus, byMarket } = aggregate();
     expect([count, failedWallets, all.count]).toEqual([3, 1, 4]);
     expect([all.netValueUsd.usd.toFixed(), all.netValueUsd.unknown, all.totalUsd.usd.toFixed()]).toEqual([
@@ -77,7 +77,7 @@ describe('sums', () => {
     expect(rest.depositedUsd.toFixed()).toBe(deposits.toFixed());
   });
 
-  test('sumPnl: says that a part was sold only where the amounts are known', () => {
+  test('sumPnl: reports a sold part only where the amounts are known', () => {
     const known: Pnl = { depositedUsd: '1', returnedUsd: '2', netValueUsd: '3', gaps: [] };
     const why = (pnl: Pnl) => sumPnl([pnl]).gaps.find(({ field }) => field === 'baseResultUsd')?.message;
     expect(why(known)).toMatch(/sold before/);
@@ -124,7 +124,7 @@ describe('pageOfEntries', () => {
     expect(rest.edges.map(({ node }) => Number(node.wallet))).toEqual([0xcd]);
   });
 
-  test('error: BadRequestError for what is no address', () => {
+  test('error: BadRequestError for a text that is no address', () => {
     for (const cursor of ['', 'x', `${addressOf(1)}0`, `0${addressOf(1)}`]) {
       expect(() => cut({ after: cursor })).toThrow(BadRequestError);
       expect(() => cut({ before: cursor })).toThrow(BadRequestError);

@@ -57,12 +57,12 @@ describe('P&L of a vault', () => {
     const first = rowOf(market.id, tagged);
     const second = rowOf(market.id, { ...tagged, positionIndex: 1, createdAtMs: NOW_MS - 5 * DAY });
     const positions = [open, { ...open, id: 1 }];
-    const seen = { chain: robinhood, facts: paying, positions, stocks: [stock], rows: [second, first] };
-    const [found] = portfolioOf(seen).equityPositions;
+    const observed = { chain: robinhood, facts: paying, positions, stocks: [stock], rows: [second, first] };
+    const [found] = portfolioOf(observed).equityPositions;
     const { debt } = sdkValue(vault.stockMarket, stock);
     const earned = debt.times(hourByHour(first.createdAtMs, Number(BLOCK.timestamp) * 1_000));
     expect(new Decimal(found?.pnl.incentivesUsd ?? Number.NaN).minus(earned).abs().lt('1e-15')).toBe(true);
-    const [unregistered] = portfolioOf({ ...seen, rows: [] }).equityPositions;
+    const [unregistered] = portfolioOf({ ...observed, rows: [] }).equityPositions;
     expect(unregistered?.pnl.incentivesUsd).toBeUndefined();
   });
 
@@ -81,9 +81,15 @@ describe('P&L of a vault', () => {
   test('behavior: the bad debt of its loops is that of the vault', () => {
     const under = { collateral: units('300'), borrowShares: units('400') * 10n ** 6n };
     const drowned = held(market.id, { ...under, depositedAssets: units('120') });
-    const seen = { chain: robinhood, facts, positions: [drowned], stocks: [stock], rows: [rowOf(market.id, tagged)] };
+    const observed = {
+      chain: robinhood,
+      facts,
+      positions: [drowned],
+      stocks: [stock],
+      rows: [rowOf(market.id, tagged)],
+    };
     const { debt, collateral } = sdkValue(market, under);
-    expect(portfolioOf(seen).equityPositions[0]?.pnl.badDebtUsd).toBe(debt.minus(collateral).toFixed());
+    expect(portfolioOf(observed).equityPositions[0]?.pnl.badDebtUsd).toBe(debt.minus(collateral).toFixed());
   });
 
   test('behavior: the ended loops of one vault are one item, those of no vault one each', () => {

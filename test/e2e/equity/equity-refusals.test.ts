@@ -152,7 +152,7 @@ describe('liquidity', () => {
     await verbs.local.openMorphoPosition(market, { account: borrower, collateral, borrowed: free - 1_000_000n });
   }
 
-  test.each(['stockMarket', 'yieldMarket'] as const)('error: the %s cannot lend what is needed', async (leg) => {
+  test.each(['stockMarket', 'yieldMarket'] as const)('error: the %s cannot lend the needed amount', async (leg) => {
     const market = verbs.vault('SPY')[leg];
     await drain(market);
     const details = await refused({}, 503, 'insufficient_liquidity');

@@ -64,7 +64,7 @@ async function expectMismatch(path: 'deposit' | 'exit', body: object): Promise<v
 
 describe('a deposit', () => {
   test.each(Object.keys(DEPOSIT_SWAPS))(
-    'error: simulation_mismatch for 72 bp kept in the swap into %s',
+    'error: simulation_mismatch for 72 bp missing from the swap into %s',
     async (name) => {
       skim(72, DEPOSIT_SWAPS[name]);
       await expectMismatch('deposit', deposit);
@@ -84,10 +84,13 @@ describe('a deposit', () => {
 });
 
 describe('an exit', () => {
-  test.each(Object.keys(EXIT_SWAPS))('error: simulation_mismatch for 72 bp kept in the swap of %s', async (name) => {
-    skim(72, EXIT_SWAPS[name]);
-    await expectMismatch('exit', { strategyId: vault.id, userAddress: user });
-  });
+  test.each(Object.keys(EXIT_SWAPS))(
+    'error: simulation_mismatch for 72 bp missing from the swap of %s',
+    async (name) => {
+      skim(72, EXIT_SWAPS[name]);
+      await expectMismatch('exit', { strategyId: vault.id, userAddress: user });
+    },
+  );
 
   test('behavior: shows the payout of the simulation, which equals the execution', async () => {
     const { calls, meta } = await built('exit', { strategyId: vault.id, userAddress: user });

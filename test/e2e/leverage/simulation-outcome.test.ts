@@ -55,7 +55,7 @@ async function opened(): Promise<number> {
 
 describe('a build whose swap returns less in simulation than its quote', () => {
   it.each(Object.keys(OPENS) as (keyof typeof OPENS)[])(
-    'error: simulation_mismatch for 72 bp kept in the fill of %s',
+    'error: simulation_mismatch for 72 bp missing from the fill of %s',
     async (path) => {
       skim(72);
       const { status, body } = await service.post(BUILD, { chainId: 1, ...OPENS[path] }, PARTNER);
@@ -71,7 +71,7 @@ describe('a build whose swap returns less in simulation than its quote', () => {
     },
   );
 
-  it('error: simulation_mismatch for 72 bp kept in the fill of every swap of managing', async () => {
+  it('error: simulation_mismatch for 72 bp missing from the fill of every swap of managing', async () => {
     const id = await opened();
     skim(72);
     const actions = [

@@ -18,7 +18,8 @@ const UNITS = {
   slippageAsRatio: (text: string) =>
     text.replace(
       /maxSlippageBps ([\d.]+) only ([\d.]+) holds/,
-      (_all, asked, kept) => `the slippage ${UNITS.ratioOfBps(asked)} only ${UNITS.ratioOfBps(kept)} holds`,
+      (_all, requested, effective) =>
+        `the slippage ${UNITS.ratioOfBps(requested)} only ${UNITS.ratioOfBps(effective)} holds`,
     ),
   fieldOfWarning: (field: string) => WARNED[field],
 } as const satisfies Record<string, (value: string) => Json>;

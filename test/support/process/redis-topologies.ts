@@ -75,10 +75,10 @@ export async function startSentinels({
   // A failover needs the replica, which the sentinels learn from the primary, and the other sentinels.
   await untilHolds(async () => {
     const [state] = (await admin.call('SENTINEL', 'MASTERS')) as string[][];
-    const told = new Map(pairs(state ?? []));
+    const fields = new Map(pairs(state ?? []));
     const replicas = (await admin.call('SENTINEL', 'REPLICAS', PRIMARY)) as string[][];
     const isLinked = replicas.some((one) => new Map(pairs(one)).get('master-link-status') === 'ok');
-    return isLinked && told.get('num-other-sentinels') === String(count - 1);
+    return isLinked && fields.get('num-other-sentinels') === String(count - 1);
   });
   let dead: Server | undefined;
   return {
@@ -155,7 +155,7 @@ export async function startRedisCluster({
     async until(state, running = nodes) {
       const asked = admins.filter((_, i) => running.includes(nodes[i] as Server));
       await untilHolds(async () =>
-        (await Promise.all(asked.map(stateOf))).every((told) => told.includes(`cluster_state:${state}`)),
+        (await Promise.all(asked.map(stateOf))).every((info) => info.includes(`cluster_state:${state}`)),
       );
     },
     async close() {

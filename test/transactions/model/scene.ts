@@ -177,7 +177,7 @@ export function manageIn(scene: Scene, input: Partial<ManageInput> & Pick<Manage
 }
 
 /** What a person who signs a plan is shown, word by word and unit by unit. */
-export function shownPlan(plan: Plan, usdOf: (token: Address) => Decimal | undefined): unknown {
+export function formatPlan(plan: Plan, usdOf: (token: Address) => Decimal | undefined): unknown {
   const { market, live, preview, swaps, terms, tx, approvals, user } = plan;
   const value = preview?.after ?? plan.before ?? NOTHING;
   const basis = costBasis({
@@ -221,7 +221,7 @@ export function shownPlan(plan: Plan, usdOf: (token: Address) => Decimal | undef
 }
 
 /** What a person is shown instead, when nothing is built. @throws errors that are no refusal */
-export function shownRefusal(error: unknown): unknown {
+export function formatRefusal(error: unknown): unknown {
   if (!(error instanceof AppError)) throw error;
   const { code, message, details, status, retryable } = error as AppError<unknown>;
   return { refused: code, status, retryable, message, details };
@@ -248,7 +248,7 @@ export async function tableOf<C>(
 ): Promise<string> {
   const parts: string[] = [];
   for (const [name, one] of Object.entries(cases)) {
-    parts.push(`## ${name}\n\n${textOf(await shown(one).catch(shownRefusal))}`);
+    parts.push(`## ${name}\n\n${textOf(await shown(one).catch(formatRefusal))}`);
   }
   return parts.join('\n');
 }

@@ -1,6 +1,6 @@
-// Made from src/abi by `npm run generate`.
+// Generated from src/abi by `npm run generate`.
 
-/** ABI of the ERC-20 functions that are built and read. */
+/** ABI of the ERC-20 functions that plans call and previews read. */
 export const erc20Abi = [
   {"name":"approve","type":"function","stateMutability":"nonpayable","inputs":[{"type":"address","name":"spender"},{"type":"uint256","name":"amount"}],"outputs":[]},
   {"name":"allowance","type":"function","stateMutability":"view","inputs":[{"type":"address","name":"owner"},{"type":"address","name":"spender"}],"outputs":[{"type":"uint256"}]},

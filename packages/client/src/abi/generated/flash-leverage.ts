@@ -1,4 +1,4 @@
-// Made from src/abi by `npm run generate`.
+// Generated from src/abi by `npm run generate`.
 
 /** ABI of FlashLeverage. */
 export const flashLeverageAbi = [

@@ -1,6 +1,6 @@
-// Made from src/abi by `npm run generate`.
+// Generated from src/abi by `npm run generate`.
 
-/** ABI of Morpho Blue, as far as it is called, read or emits events here. */
+/** ABI of Morpho Blue: the functions that plans call or previews read, and the decoded events. */
 export const morphoBlueAbi = [
   {"name":"market","type":"function","stateMutability":"view","inputs":[{"type":"bytes32","name":"id"}],"outputs":[{"type":"uint128","name":"totalSupplyAssets"},{"type":"uint128","name":"totalSupplyShares"},{"type":"uint128","name":"totalBorrowAssets"},{"type":"uint128","name":"totalBorrowShares"},{"type":"uint128","name":"lastUpdate"},{"type":"uint128","name":"fee"}]},
   {"name":"position","type":"function","stateMutability":"view","inputs":[{"type":"bytes32","name":"id"},{"type":"address","name":"user"}],"outputs":[{"type":"uint256","name":"supplyShares"},{"type":"uint128","name":"borrowShares"},{"type":"uint128","name":"collateral"}]},
