@@ -54,9 +54,12 @@ interface SolcContract {
   };
 }
 
+/** Version of the EVM that our own contracts are compiled for. */
+const OWN_EVM_VERSION = 'cancun';
 const MORPHO = '@morpho-org/morpho-blue/src';
 const IMPORT = /^\s*import\s(?:[^"';]*\sfrom\s)?\s*["']([^"']+)["']/gm;
-const WANTED = [
+/** The parts of the compiler's output that artifacts are made of. */
+export const WANTED = [
   'abi',
   'evm.bytecode.object',
   'evm.deployedBytecode.object',
@@ -104,7 +107,7 @@ function morphoUnit(sources: Record<string, string>): Unit {
 
 function ownUnit(own: Record<string, string>, sources: Record<string, string>): Unit {
   const selection = Object.fromEntries(Object.keys(own).map((file) => [file, { '*': WANTED }]));
-  return unit('own', 'solc-0.8.28', sources, selection, 'cancun', false);
+  return unit('own', 'solc-0.8.28', sources, selection, OWN_EVM_VERSION, false);
 }
 
 function unit(
@@ -121,15 +124,14 @@ function unit(
     input: {
       language: 'Solidity',
       sources: Object.fromEntries(Object.entries(sources).map(([file, content]) => [file, { content }])),
-      settings: {
-        optimizer: { enabled: true, runs: 200 },
-        viaIR,
-        evmVersion,
-        metadata: { bytecodeHash: 'none' },
-        outputSelection,
-      },
+      settings: { ...compilerSettings(evmVersion, viaIR), outputSelection },
     },
   };
+}
+
+/** Settings of the compiler, without the selected output. `viaIR`: by the intermediate language. */
+export function compilerSettings(evmVersion: string = OWN_EVM_VERSION, viaIR = false) {
+  return { optimizer: { enabled: true, runs: 200 }, viaIR, evmVersion, metadata: { bytecodeHash: 'none' } };
 }
 
 async function compileUnit(root: string, unit: Unit): Promise<Artifacts> {
@@ -205,7 +207,8 @@ async function withImports(root: string, own: Record<string, string>): Promise<R
   return Object.fromEntries(Object.entries(sources).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function importsOf(file: string, content: string): string[] {
+/** The files that a Solidity file imports, by their paths. */
+export function importsOf(file: string, content: string): string[] {
   return [...content.matchAll(IMPORT)].map(([, path = '']) =>
     path.startsWith('.') ? posix.join(posix.dirname(file), path) : path,
   );

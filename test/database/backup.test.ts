@@ -1,40 +1,26 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createOverlay } from '../../devnet/overlay.ts';
 import { type EmbeddedPostgres, startPostgres } from '../../devnet/postgres.ts';
 import { seededRegistrations } from '../../devnet/seed/registrations.ts';
 import { seedRegistrations } from '../../devnet/seed-database.ts';
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
-import { createDatabase, type Database } from '../../src/database/client.ts';
+import type { Database } from '../../src/database/client.ts';
 import { migrateDatabase, requireMigrated } from '../../src/database/migrate.ts';
 import { grantsFor } from '../../src/database/rights.ts';
 import { createKeyService } from '../../src/keys/service.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { systemTimers } from '../../src/shared/timers.ts';
 import { createTestDatabase } from '../support/process/postgres.ts';
+import { useOwnServers } from './own-servers.ts';
 
-/** A server of Debian with its tools. */
+/* A server of Debian with its tools. */
 
-const clock = { nowMs: Date.UTC(2026, 5, 1), now: () => clock.nowMs };
-const opened: Database[] = [];
-const open = (url: string) => {
-  const db = createDatabase({ url, poolSize: 2, statementTimeoutMs: 5_000 }, { clock });
-  opened.push(db);
-  return db;
-};
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((db) => db.destroy()));
-});
-
-const folder = mkdtempSync(join(tmpdir(), 'spiral-gateway-servers-'));
-execFileSync('chmod', ['755', folder]);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const at = (name: string) => join(folder, name);
+const { clock, open, opened, at } = useOwnServers();
 
 /** The newest server of Debian with the tools of the same version. */
 function debianPrograms(): string | undefined {

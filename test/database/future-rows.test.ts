@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createDatabase, type Database } from '../../src/database/client.ts';
+import type { Database } from '../../src/database/client.ts';
 import { createDriftHistoryRepository } from '../../src/database/drift-history.ts';
 import { createKeyRepository } from '../../src/database/keys.ts';
-import { migrateDatabase } from '../../src/database/migrate.ts';
 import { createPortfolioSampleRepository } from '../../src/database/portfolio-samples.ts';
 import { createRecordedRateRepository } from '../../src/database/recorded-rates.ts';
 import { createSampleRepository } from '../../src/database/samples.ts';
@@ -10,7 +9,7 @@ import { createToucher } from '../../src/keys/touch.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { parseMarketId } from '../../src/shared/ids.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
-import { createTestDatabase, type TestDatabase } from '../support/process/postgres.ts';
+import { type MigratedDatabase, openMigratedDatabase } from '../support/process/migrated-database.ts';
 
 /* Rows of a process whose clock is ahead: they block no new row, are not read, and are removed. */
 
@@ -23,17 +22,13 @@ const MARKET = parseMarketId(`0x${'1'.repeat(64)}`);
 const TOKEN = '0x9D39A5DE30e57443BfF2A8307A4256c8797A3497';
 const WALLET = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 
-let database: TestDatabase;
+let database: MigratedDatabase;
 let db: Database;
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await migrateDatabase(database.url);
-  db = createDatabase({ url: database.url, poolSize: 2, statementTimeoutMs: 10_000 });
+  database = await openMigratedDatabase();
+  db = database.db;
 });
-afterAll(async () => {
-  await db.destroy();
-  await database.drop();
-});
+afterAll(() => database.close());
 beforeEach(async () => {
   for (const table of [
     'rate_samples',

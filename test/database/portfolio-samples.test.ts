@@ -1,28 +1,23 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { createDatabase, type Database } from '../../src/database/client.ts';
-import { migrateDatabase } from '../../src/database/migrate.ts';
+import type { Database } from '../../src/database/client.ts';
 import { createPortfolioSampleRepository } from '../../src/database/portfolio-samples.ts';
 import type { PortfolioSample } from '../../src/domain/portfolio/report.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
-import { createTestDatabase, type TestDatabase } from '../support/process/postgres.ts';
+import { type MigratedDatabase, openMigratedDatabase } from '../support/process/migrated-database.ts';
 
 const HOUR_MS = 3_600_000;
 const T = Date.UTC(2026, 5, 10, 12);
 
-let database: TestDatabase;
+let database: MigratedDatabase;
 let db: Database;
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await migrateDatabase(database.url);
-  db = createDatabase({ url: database.url, poolSize: 2, statementTimeoutMs: 10_000 });
+  database = await openMigratedDatabase();
+  db = database.db;
 });
 afterEach(async () => {
   await db.deleteFrom('portfolio_samples').execute();
 });
-afterAll(async () => {
-  await db.destroy();
-  await database.drop();
-});
+afterAll(() => database.close());
 
 function sample(chainId: number, atMs: number, positions: number): PortfolioSample {
   const usd = new Decimal(positions);

@@ -1,29 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createDatabase, type Database } from '../../src/database/client.ts';
-import { migrateDatabase } from '../../src/database/migrate.ts';
+import type { Database } from '../../src/database/client.ts';
 import { createRecordedRateRepository } from '../../src/database/recorded-rates.ts';
 import { SAMPLE_RETENTION_DAYS } from '../../src/database/samples.ts';
 import type { CampaignRecord } from '../../src/domain/facts.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { parseMarketId } from '../../src/shared/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../support/process/postgres.ts';
+import { type MigratedDatabase, openMigratedDatabase } from '../support/process/migrated-database.ts';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2026, 5, 10, 13);
 const MARKET = parseMarketId(`0x${'1'.repeat(64)}`);
 const TOKEN = '0x9D39A5DE30e57443BfF2A8307A4256c8797A3497';
 
-let database: TestDatabase;
+let database: MigratedDatabase;
 let db: Database;
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await migrateDatabase(database.url);
-  db = createDatabase({ url: database.url, poolSize: 2, statementTimeoutMs: 10_000 });
+  database = await openMigratedDatabase();
+  db = database.db;
 });
-afterAll(async () => {
-  await db.destroy();
-  await database.drop();
-});
+afterAll(() => database.close());
 
 const campaign = (over: Partial<CampaignRecord> = {}): CampaignRecord => ({
   id: 'a',

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { seedRegistrations } from '../../devnet/seed-database.ts';
-import { createDatabase, type Database } from '../../src/database/client.ts';
-import { migrateDatabase } from '../../src/database/migrate.ts';
+import type { Database } from '../../src/database/client.ts';
 import {
   createRegistrationRepository,
   type Registration,
@@ -9,32 +8,24 @@ import {
 } from '../../src/database/registrations.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { type Address, parseAddress, parseMarketId, parseStrategyId } from '../../src/shared/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../support/process/postgres.ts';
+import { type MigratedDatabase, openMigratedDatabase } from '../support/process/migrated-database.ts';
 
 const MARKET = parseMarketId(`0x${'a'.repeat(64)}`);
 const CREATED = Date.UTC(2026, 2, 1);
 
-let database: TestDatabase;
+let database: MigratedDatabase;
 let db: Database;
-let statements: string[] = [];
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await migrateDatabase(database.url);
-  db = createDatabase(
-    { url: database.url, poolSize: 4, statementTimeoutMs: 20_000 },
-    { onQuery: (query) => statements.push(query.sql) },
-  );
+  database = await openMigratedDatabase(4);
+  db = database.db;
 });
 beforeEach(() => {
-  statements = [];
+  database.statements.length = 0;
 });
 afterEach(async () => {
   await db.deleteFrom('position_registrations').execute();
 });
-afterAll(async () => {
-  await db.destroy();
-  await database.drop();
-});
+afterAll(() => database.close());
 
 function wallet(number: number): Address {
   return parseAddress(`0x${(0xabcdef0000 + number).toString(16).padStart(40, 'd')}`);
@@ -94,9 +85,9 @@ describe('byWallets', () => {
   test('behavior: one statement for any number of wallets', async () => {
     const rows = Array.from({ length: 5_000 }, (_, index) => registration({ wallet: wallet(index) }));
     await seedRegistrations(db, rows);
-    statements = [];
+    database.statements.length = 0;
     const found = await createRegistrationRepository(db).byWallets(rows.map((row) => row.wallet));
-    expect(statements).toHaveLength(1);
+    expect(database.statements).toHaveLength(1);
     expect(found.size).toBe(5_000);
     expect([...found.values()].every((list) => list.length === 1)).toBe(true);
   });
@@ -104,7 +95,7 @@ describe('byWallets', () => {
   test('behavior: runs no statement without wallets, and ignores case', async () => {
     const repository = createRegistrationRepository(db);
     expect(await repository.byWallets([])).toEqual(new Map());
-    expect(statements).toEqual([]);
+    expect(database.statements).toEqual([]);
     await seedRegistrations(db, [registration()]);
     const lower = wallet(1).toLowerCase() as Address;
     expect([...(await repository.byWallets([lower, wallet(1)])).keys()]).toEqual([wallet(1)]);
@@ -117,7 +108,7 @@ describe('pageOfChain', () => {
       registration({ wallet: wallet(Math.floor(index / 3)), positionIndex: index % 3 }),
     );
     await seedRegistrations(db, [...rows, registration({ chainId: 4663 })]);
-    statements = [];
+    database.statements.length = 0;
     const repository = createRegistrationRepository(db);
     const observed: Registration[] = [];
     let after: RegistrationCursor | null = null;
@@ -126,7 +117,7 @@ describe('pageOfChain', () => {
       observed.push(...page.rows);
       after = page.next;
     } while (after !== null);
-    expect(statements).toHaveLength(3);
+    expect(database.statements).toHaveLength(3);
     expect(observed).toEqual(rows);
   });
 

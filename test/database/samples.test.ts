@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createDatabase, type Database } from '../../src/database/client.ts';
-import { migrateDatabase } from '../../src/database/migrate.ts';
 import { createSampleRepository, type RateSample, SAMPLE_RETENTION_DAYS } from '../../src/database/samples.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { parseMarketId } from '../../src/shared/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../support/process/postgres.ts';
+import { type MigratedDatabase, openMigratedDatabase } from '../support/process/migrated-database.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -17,27 +16,19 @@ const SECOND = parseMarketId(`0x${'2'.repeat(64)}`);
 /** After all that is sampled here. */
 const clock = { now: () => DAY_START + 30 * DAY_MS };
 
-let database: TestDatabase;
+let database: MigratedDatabase;
 let db: Database;
-let statements: string[] = [];
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await migrateDatabase(database.url);
-  db = createDatabase(
-    { url: database.url, poolSize: 4, statementTimeoutMs: 10_000 },
-    { onQuery: (query) => statements.push(query.sql) },
-  );
+  database = await openMigratedDatabase(4);
+  db = database.db;
 });
 beforeEach(() => {
-  statements = [];
+  database.statements.length = 0;
 });
 afterEach(async () => {
   await db.deleteFrom('rate_samples').execute();
 });
-afterAll(async () => {
-  await db.destroy();
-  await database.drop();
-});
+afterAll(() => database.close());
 
 function sample(over: Partial<RateSample> = {}): RateSample {
   return {
@@ -80,13 +71,13 @@ describe('recordSamples', () => {
       sample({ marketId: parseMarketId(`0x${index.toString(16).padStart(64, '0')}`) }),
     );
     await samples.recordSamples(1, many);
-    expect(statements).toHaveLength(1);
+    expect(database.statements).toHaveLength(1);
     expect(await samples.readDaily(1, { fromMs: DAY_START })).toHaveLength(500);
   });
 
   test('behavior: runs no statement without samples', async () => {
     await createSampleRepository(db, clock).recordSamples(1, []);
-    expect(statements).toEqual([]);
+    expect(database.statements).toEqual([]);
   });
 
   test('behavior: the latest sample of the hour wins in any order', async () => {

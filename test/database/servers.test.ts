@@ -1,9 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { chownSync, readFileSync, writeFileSync } from 'node:fs';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findAccount } from '../../devnet/postgres/binaries.ts';
 import { type EmbeddedPostgres, startPostgres } from '../../devnet/postgres.ts';
 import { parseEnv } from '../../src/config/config.ts';
@@ -20,28 +18,15 @@ import { silentLogger } from '../../src/shared/logger.ts';
 import { captureLogs } from '../support/log-capture.ts';
 import { createTestDatabase } from '../support/process/postgres.ts';
 import { eventually } from '../support/process/spawn-service.ts';
+import { useOwnServers } from './own-servers.ts';
 
-const clock = { nowMs: Date.UTC(2026, 5, 1), now: () => clock.nowMs };
-const opened: Database[] = [];
-const open = (url: string) => {
-  const db = createDatabase({ url, poolSize: 2, statementTimeoutMs: 5_000 }, { clock });
-  opened.push(db);
-  return db;
-};
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((db) => db.destroy()));
-});
+const { clock, open, opened, at } = useOwnServers();
 const ping = (db: Database) => sql`select 1`.execute(db);
 const problem = (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => 'none',
     (error: DatabaseUnavailableError) => error.problem ?? error.message,
   );
-
-const folder = mkdtempSync(join(tmpdir(), 'spiral-gateway-servers-'));
-execFileSync('chmod', ['755', folder]);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const at = (name: string) => join(folder, name);
 
 describe('TLS and a standby', () => {
   let primary: EmbeddedPostgres;

@@ -6,15 +6,8 @@ import { labelAddress } from '../../devnet/seed/accounts.ts';
 import { tokenSeed } from '../../devnet/seed/tokens.ts';
 import { createCatalog, curatedChains, type Market, type Token } from '../../src/catalog/index.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
-import { silentLogger } from '../../src/shared/logger.ts';
-import {
-  type Batch,
-  createUpstreams,
-  resolvePool,
-  type Upstreams,
-  upstreamsConfig,
-} from '../../src/upstreams/index.ts';
-import { must, NOW, startTestUpstreams, type TestUpstreams } from './upstreams-support.ts';
+import { type Batch, resolvePool, type Upstreams } from '../../src/upstreams/index.ts';
+import { adaptersOf, must, NOW, startTestUpstreams, type TestUpstreams } from './upstreams-support.ts';
 
 /** The service's adapters against the simulated providers: they read the seeded values. */
 let chains: LocalChains;
@@ -25,26 +18,7 @@ beforeAll(async () => {
   const catalog = createCatalog(curatedChains, createOverlay(NOW));
   chains = await startChains({ chains: catalog.chains, mining: 'auto', clock: { now: () => NOW } });
   up = await startTestUpstreams({ catalog, rpcUrls: chains.rpcUrls });
-  const { urls } = up;
-  const at = (baseUrl: string) => ({ baseUrl, requestsPerMinute: 10_000 });
-  adapters = createUpstreams({
-    config: upstreamsConfig({
-      pendle: at(urls.pendle),
-      defillamaYields: at(urls['defillama-yields']),
-      defillamaCoins: at(urls['defillama-coins']),
-      stablewatch: at(urls.stablewatch),
-      royco: at(urls.royco),
-      merkl: at(urls.merkl),
-      coingecko: at(urls.coingecko),
-      geckoterminal: at(urls.geckoterminal),
-      kyberswap: at(urls.kyberswap),
-      openocean: at(urls.openocean),
-      morphoApi: at(urls.morpho),
-    }),
-    fetch,
-    clock: { now: () => NOW },
-    logger: silentLogger,
-  });
+  adapters = adaptersOf(up, { now: () => NOW });
 });
 afterAll(async () => {
   await up?.stop();

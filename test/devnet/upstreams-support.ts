@@ -2,6 +2,10 @@ import { type Address, type Hex, parseAbi } from 'viem';
 import { createOverlay } from '../../devnet/overlay.ts';
 import { type Provider, startUpstreams, type UpstreamOptions, type Upstreams } from '../../devnet/upstreams/index.ts';
 import { type Catalog, type Chain, createCatalog, curatedChains, type Token } from '../../src/catalog/index.ts';
+import type { Clock } from '../../src/shared/clock.ts';
+import { silentLogger } from '../../src/shared/logger.ts';
+
+import { createUpstreams, type Upstreams as ServiceUpstreams, upstreamsConfig } from '../../src/upstreams/index.ts';
 
 /** Noon UTC: the day after which the first curated principal tokens have matured. */
 export const NOW = Date.UTC(2026, 10, 20, 12);
@@ -75,4 +79,27 @@ export async function startTestUpstreams(
 export function must<T>(value: T | undefined, what: string): T {
   if (value === undefined) throw new Error(`There is no ${what}`);
   return value;
+}
+
+/** The service's adapters, over simulated providers. */
+export function adaptersOf({ urls }: Pick<TestUpstreams, 'urls'>, clock: Clock): ServiceUpstreams {
+  const at = (baseUrl: string) => ({ baseUrl, requestsPerMinute: 10_000 });
+  return createUpstreams({
+    config: upstreamsConfig({
+      pendle: at(urls.pendle),
+      defillamaYields: at(urls['defillama-yields']),
+      defillamaCoins: at(urls['defillama-coins']),
+      stablewatch: at(urls.stablewatch),
+      royco: at(urls.royco),
+      merkl: at(urls.merkl),
+      coingecko: at(urls.coingecko),
+      geckoterminal: at(urls.geckoterminal),
+      kyberswap: at(urls.kyberswap),
+      openocean: at(urls.openocean),
+      morphoApi: at(urls.morpho),
+    }),
+    fetch,
+    clock,
+    logger: silentLogger,
+  });
 }

@@ -1,8 +1,7 @@
 import { keccak256 } from 'viem';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ChainReadError } from '../../src/chain/rpc/errors.ts';
-import { createDatabase, type Database } from '../../src/database/client.ts';
-import { migrateDatabase } from '../../src/database/migrate.ts';
+import type { Database } from '../../src/database/client.ts';
 import { createProxyRepository, type ProxyRepository } from '../../src/database/proxies.ts';
 import { readAllPositions } from '../../src/services/positions.ts';
 import { createWalletDirectory, type WalletDirectory } from '../../src/services/wallets.ts';
@@ -10,23 +9,15 @@ import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
 import { catalog, type PositionWorld, startPositionWorld, walletOf } from '../chain/position-world.ts';
 import { blockOf } from '../chain/scripted-node.ts';
 import { rememberingLogger } from '../snapshot/logs.ts';
-import { createTestDatabase, type TestDatabase } from '../support/process/postgres.ts';
+import { type MigratedDatabase, openMigratedDatabase } from '../support/process/migrated-database.ts';
 
-let database: TestDatabase;
+let database: MigratedDatabase;
 let db: Database;
-let statements: string[] = [];
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await migrateDatabase(database.url);
-  db = createDatabase(
-    { url: database.url, poolSize: 2, statementTimeoutMs: 20_000 },
-    { onQuery: (query) => statements.push(query.sql) },
-  );
+  database = await openMigratedDatabase();
+  db = database.db;
 });
-afterAll(async () => {
-  await db.destroy();
-  await database.drop();
-});
+afterAll(() => database.close());
 
 let world: PositionWorld;
 let logger: ReturnType<typeof rememberingLogger>;
@@ -37,7 +28,7 @@ beforeEach(async () => {
   world = await startPositionWorld();
   logger = rememberingLogger();
   directory = directoryOver(createProxyRepository(db));
-  statements = [];
+  database.statements.length = 0;
 });
 afterEach(async () => {
   expect(world.node.unknown).toEqual([]);
@@ -58,7 +49,7 @@ describe('find', () => {
     const found = await directory.find(1);
     expect(found).toEqual({ wallets: [1, 2, 3].map(walletOf), block: blockOf(world.node), unreadable: 0 });
     expect(world.requests).toBe(3);
-    expect(statements).toHaveLength(2);
+    expect(database.statements).toHaveLength(2);
   });
 
   test('behavior: reads only new nonces', async () => {
@@ -105,7 +96,7 @@ describe('find', () => {
     await directory.find(1);
     settle();
     expect((await directory.find(1)).wallets).toEqual([walletOf(1)]);
-    expect([world.ownerReads, statements.length]).toEqual([2, 0]);
+    expect([world.ownerReads, database.statements.length]).toEqual([2, 0]);
   });
 
   test('behavior: without the database reads everything from the chain, and logs it once', async () => {

@@ -7,10 +7,9 @@ import { FACT_GROUPS } from '../../src/domain/facts.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { createMemoryLease } from '../../src/snapshot/lease.ts';
 import { createMemorySnapshot } from '../../src/snapshot/memory.ts';
-import { createUpstreams, upstreamsConfig } from '../../src/upstreams/index.ts';
 import { createWarmerRunner, createWarmers, type RunEvent } from '../../src/warmers/index.ts';
 import { fixedNode } from '../chain/fixed-node.ts';
-import { NOW, startTestUpstreams, type TestUpstreams } from '../devnet/upstreams-support.ts';
+import { adaptersOf, NOW, startTestUpstreams, type TestUpstreams } from '../devnet/upstreams-support.ts';
 import { fakeTime } from './fake-time.ts';
 
 /** Every warmer over the real adapters, the real chain reader and the local world: nothing is scripted. */
@@ -30,26 +29,7 @@ afterAll(async () => {
 describe('the first round in the local world', () => {
   test('behavior: every warmer succeeds, and only groups without a source are empty', async () => {
     const time = fakeTime(NOW);
-    const at = (baseUrl: string) => ({ baseUrl, requestsPerMinute: 10_000 });
-    const { urls } = up;
-    const upstreams = createUpstreams({
-      config: upstreamsConfig({
-        pendle: at(urls.pendle),
-        defillamaYields: at(urls['defillama-yields']),
-        defillamaCoins: at(urls['defillama-coins']),
-        stablewatch: at(urls.stablewatch),
-        royco: at(urls.royco),
-        merkl: at(urls.merkl),
-        coingecko: at(urls.coingecko),
-        geckoterminal: at(urls.geckoterminal),
-        kyberswap: at(urls.kyberswap),
-        openocean: at(urls.openocean),
-        morphoApi: at(urls.morpho),
-      }),
-      fetch,
-      clock: time.clock,
-      logger: silentLogger,
-    });
+    const upstreams = adaptersOf(up, time.clock);
     const snapshot = createMemorySnapshot({ clock: time.clock, logger: silentLogger });
     const events: RunEvent[] = [];
     const runner = createWarmerRunner({

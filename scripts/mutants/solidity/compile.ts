@@ -1,18 +1,18 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join, posix } from 'node:path';
-import { type Artifacts, type SolcOutput, toArtifacts } from '../../../devnet/chain/compile.ts';
+import { join } from 'node:path';
+import {
+  type Artifacts,
+  compilerSettings,
+  importsOf,
+  type SolcOutput,
+  toArtifacts,
+  WANTED,
+} from '../../../devnet/chain/compile.ts';
 import { type SolidityMutant, solidityMutants } from './mutators.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const PRODUCT = 'contracts/product';
-const IMPORT = /^\s*import\s(?:[^"';]*\sfrom\s)?\s*["']([^"']+)["']/gm;
-const WANTED = [
-  'abi',
-  'evm.bytecode.object',
-  'evm.deployedBytecode.object',
-  'evm.deployedBytecode.immutableReferences',
-];
 
 interface Solc {
   compile(input: string): string;
@@ -61,13 +61,11 @@ export function compileMutant(sources: Sources, mutant: SolidityMutant, unchange
   return isSame ? 'same' : artifacts;
 }
 
-/** Compile the product's files that import a file; `undefined` when they do not compile. Settings as in `devnet`. */
+/** Compile the product's files that import a file; `undefined` when they do not compile. */
 function compile(sources: Sources, changed: string): Artifacts | undefined {
   const files = [...sources.keys()].filter((file) => file.startsWith(PRODUCT) && reaches(sources, file, changed));
   const settings = {
-    optimizer: { enabled: true, runs: 200 },
-    evmVersion: 'cancun',
-    metadata: { bytecodeHash: 'none' },
+    ...compilerSettings(),
     outputSelection: Object.fromEntries(files.map((file) => [file, { '*': WANTED }])),
   };
   const output = JSON.parse(solc.compile(JSON.stringify({ ...inputOf(sources), settings }))) as SolcOutput;
@@ -88,10 +86,4 @@ function reaches(sources: Sources, file: string, target: string, seen = new Set<
   if (seen.has(file)) return false;
   seen.add(file);
   return importsOf(file, sources.get(file) ?? '').some((next) => reaches(sources, next, target, seen));
-}
-
-function importsOf(file: string, text: string): string[] {
-  return [...text.matchAll(IMPORT)].map(([, path = '']) =>
-    path.startsWith('.') ? posix.join(posix.dirname(file), path) : path,
-  );
 }

@@ -82,11 +82,6 @@ export function decimalsNumber() {
   return wholeNumber('Decimals: base units per token, as a power of ten.', { min: 0, max: 36 });
 }
 
-/** A point in time, seconds or milliseconds since 1970. */
-export function unixTime(description: string) {
-  return wholeNumber(description);
-}
-
 function bounded<T extends z.ZodNumber>(type: T, { min, above, max }: NumberRange): T {
   let bounds = type;
   if (min !== undefined) bounds = bounds.min(min);

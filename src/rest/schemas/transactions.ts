@@ -33,7 +33,7 @@ const MAX_NUMBER = 1_000_000_000;
  * A JSON number, passed on with the decimal digits of the text. A number outside the documented range is refused by the
  * operation, whose error says what the range is for.
  */
-export const plainNumber = (description: string, { max = MAX_NUMBER, ...from }: NumberRange) =>
+const plainNumber = (description: string, { max = MAX_NUMBER, ...from }: NumberRange) =>
   z
     .number()
     .refine((value) => value === 0 || (Math.abs(value) >= MIN_NUMBER && Math.abs(value) <= MAX_NUMBER), {

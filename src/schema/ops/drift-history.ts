@@ -1,6 +1,7 @@
 import type { DriftRecord } from '../../domain/drift/types.ts';
 import { builder } from '../builder.ts';
 import { DriftKindRef, DriftSeverityRef } from './ops-inputs.ts';
+import { seenTimes } from './seen-times.ts';
 
 const DriftRecordRef = builder.objectRef<DriftRecord>('DriftRecord').implement({
   description:
@@ -24,16 +25,8 @@ const DriftRecordRef = builder.objectRef<DriftRecord>('DriftRecord').implement({
       nullable: true,
       description: 'Equity vault that the position belonged to when it was last seen; `null` = none.',
     }),
-    firstSeenAt: t.field({
-      type: 'DateTime',
-      description: 'Time of the first reading with the disagreement.',
-      resolve: ({ firstSeenMs }) => firstSeenMs,
-    }),
-    lastSeenAt: t.field({
-      type: 'DateTime',
-      description: 'Time of the last reading with the disagreement.',
-      resolve: ({ lastSeenMs }) => lastSeenMs,
-    }),
+    firstSeenAt: t.field(seenTimes.first),
+    lastSeenAt: t.field(seenTimes.last),
     goneAt: t.field({
       type: 'DateTime',
       nullable: true,

@@ -12,6 +12,7 @@ import { defineNode } from '../common/node.ts';
 import { ReadAtRef } from '../common/stamp.ts';
 import { PositionStatusRef } from '../position/position.ts';
 import { DriftKindRef, DriftSeverityRef } from './ops-inputs.ts';
+import { seenTimes } from './seen-times.ts';
 
 const ChainEvidenceRef = builder.objectRef<ChainEvidence>('DriftChainEvidence').implement({
   description: 'State of a position on chain.',
@@ -70,16 +71,8 @@ const RegisterEvidenceRef = builder.objectRef<RegisterEvidence>('DriftRegisterEv
 const DriftOccurrenceRef = builder.objectRef<DriftOccurrence>('DriftOccurrence').implement({
   description: 'Time over which a disagreement was seen.',
   fields: (t) => ({
-    firstSeenAt: t.field({
-      type: 'DateTime',
-      description: 'Time of the first reading with the disagreement.',
-      resolve: ({ firstSeenMs }) => firstSeenMs,
-    }),
-    lastSeenAt: t.field({
-      type: 'DateTime',
-      description: 'Time of the last reading with the disagreement.',
-      resolve: ({ lastSeenMs }) => lastSeenMs,
-    }),
+    firstSeenAt: t.field(seenTimes.first),
+    lastSeenAt: t.field(seenTimes.last),
     goneAt: t.field({
       type: 'DateTime',
       description: 'Time of the first reading without the disagreement.',
