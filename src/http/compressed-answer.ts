@@ -12,11 +12,13 @@ export async function compressedAnswer(
 ): Promise<RestResponse> {
   // The length is that of the bytes that are written.
   const { 'content-length': _length, ...own } = response.headers as Record<string, string>;
-  const headers = { ...own, vary: 'accept-encoding' };
   const { body } = response;
-  const encoding = chooseEncoding(requestHeaders['accept-encoding'], () => true);
   const isEncoded = response.headers['content-encoding'] !== undefined;
-  if (isEncoded || encoding === 'identity' || bytesOf(body) < MIN_COMPRESSED_BYTES) return { ...response, headers };
+  // A short answer is the same for every caller.
+  if (!isEncoded && bytesOf(body) < MIN_COMPRESSED_BYTES) return { ...response, headers: own };
+  const headers = { ...own, vary: 'accept-encoding' };
+  const encoding = chooseEncoding(requestHeaders['accept-encoding'], () => true);
+  if (isEncoded || encoding === 'identity') return { ...response, headers };
   try {
     const encoded = await compressQuickly(wholeOf(body), encoding);
     return { ...response, headers: { ...headers, 'content-encoding': encoding }, body: encoded };

@@ -131,7 +131,7 @@ export function odd(): Attack[] {
       '/v1/strategies/',
       '/v2/prices',
       '/v1/../etc/passwd',
-      '/%2e%2e/%2e%2e',
+      '/%2e%2e%2f%2e%2e',
       '/wp-admin',
       '/.env',
       '/v1//prices',
