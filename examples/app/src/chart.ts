@@ -13,7 +13,7 @@ const HEIGHT = 200;
 /** Room for the labels, which are larger on a phone. */
 const LEFT = 66;
 const BOTTOM = 24;
-const TOP = 10;
+const TOP = 18;
 
 /** Draw lines over time. The caption says in words what the lines show. */
 export function lineChart(title: string, all: readonly Series[]): HTMLElement {

@@ -4,7 +4,7 @@ import { typeOf } from './page-files.ts';
 import type { StaticFile } from './static-files.ts';
 
 /** Path of the example app, whose files are relative to it. */
-export const EXAMPLE_APP = '/app/';
+const EXAMPLE_APP = '/app/';
 
 /** The files of the example app; none where there is no local world. */
 export function exampleAppFiles(app: ExampleApp | undefined): Readonly<Record<string, StaticFile>> {

@@ -62,7 +62,7 @@ describe.skipIf(whyNoChromium !== null)(
       const { page, leaving, errors } = await openPage(browser, service.url);
       await page.goto(service.url);
       await page.locator('#status', { hasText: 'Every chain is ready' }).waitFor();
-      for (const href of ['#content', 'graphql', 'docs', 'ops', '#status-title']) {
+      for (const href of ['#content', 'graphql', 'docs', 'app/', 'ops', '#status-title']) {
         await page.keyboard.press('Tab');
         expect(await page.evaluate('document.activeElement.getAttribute("href")')).toBe(href);
       }
