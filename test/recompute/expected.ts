@@ -1,3 +1,4 @@
+import { type Near, near } from './compare.ts';
 import { apyPctOf, Exact, shown, whole } from './protocol.ts';
 import { type Campaign, type CatalogMarket, DAY_MS, type Series, type SharedSource, type Sources } from './sources.ts';
 
@@ -67,8 +68,10 @@ function meansOf(of: (days: number) => Exact | undefined): Means {
   return means;
 }
 
-export const formatMeans = (means: Means): Readonly<Record<string, string>> | undefined => {
-  const entries = Object.entries(means).map(([name, value]) => [name, shown(value)] as const);
+/** Means as a strategy shows them, with two places: one that lies between two of them is rounded either way. */
+export const formatMeans = (means: Means): Readonly<Record<string, Near>> | undefined => {
+  const within = new Exact('0.005').plus(WINDOW_PRECISION).toFixed();
+  const entries = Object.entries(means).map(([name, value]) => [name, near(value, within)] as const);
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 };
 

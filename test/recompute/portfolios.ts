@@ -58,6 +58,7 @@ export function positionNumbers(held: HeldOnChain, market: ExpectedMarket, exit:
     amountLoan: whole(debt, loan.decimals).toFixed(),
     ltvPct: shown(ltv),
     ltvHeadroomPct: new Exact(shown(market.liquidation)).minus(shown(ltv)).toFixed(2),
+    priceDropToLiquidationPct: shown(new Exact(100).minus(ltv.times(100).div(market.liquidation))),
     currentLeverage: shown(leverage, 1),
     currentLeverageApyPct: shown(carry(market.earned, market.netBorrowApy, leverage)),
     netValueUsd: shown(netUsd),

@@ -201,14 +201,16 @@ describe.each([undefined, 25n * 10n ** 15n])('with the buffer %s', (liquidationB
 
     test('/v1/partner/positions: every number of every wallet', async () => {
       const known = await positionsOf(chainId);
+      const nowMs = Number(await of(chainId).timestamp()) * 1_000;
       let observed = 0;
       for (const wallet of new Set(known.map(({ held }) => held.wallet))) {
         const own = known.filter(({ held }) => held.wallet === wallet);
         const { body } = await service.get(`/v1/partner/positions/${wallet}?chainId=${chainId}`, PARTNER);
         const loop = async ({ id }: Json) => {
-          const { held, market } = own.find((one) => one.held.id === id) as Known;
+          const { held, market, row } = own.find((one) => one.held.id === id) as Known;
           observed += 1;
-          return withFreshness(positionNumbers(held, market, await exitOf(market)), market);
+          const pnl = pnlNumbers(loopParts(held, market, row, nowMs));
+          return withFreshness({ ...positionNumbers(held, market, await exitOf(market)), pnl }, market);
         };
         const equityPositions = await Promise.all(
           body.equityPositions.map(async (vault: Json) => ({

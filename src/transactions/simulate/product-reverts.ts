@@ -77,7 +77,7 @@ export const PRODUCT_REVERTS: readonly RevertReason[] = [
   ),
   leverage(
     'FlashLeverage__UntrustedLender',
-    'The flash-loan callback was called by somebody else than Morpho.',
+    'The flash-loan callback was called by an address other than Morpho.',
     NEXT_STEPS.report,
   ),
   router('FlashLeverageRouter__AmountInCannotBeZero', 'The amount to swap is zero.', 'Send an amount above zero.'),

@@ -14,7 +14,7 @@ export interface RevertReason {
 export const NEXT_STEPS = {
   again: 'Build again for a fresh quote.',
   later: 'Try again later.',
-  report: 'Report it with the correlation id: the service built a call that the contract does not take.',
+  report: 'Report it with the correlation id: the service built a call that the contract rejects.',
   ownerOnly: 'This is a call of the contract owner. Build actions here instead.',
 } as const;
 

@@ -38,9 +38,19 @@ describe.each(WAYS)('deposit and exit, %s', (_way, send) => {
       expect(built).toMatchObject({ chainId: CHAIN_ID, action: 'equity_deposit', strategyId: vault.id, atomic: true });
       // The wallet is funded in between, which takes blocks, and the feeds answer in each.
       const { readAt, oraclePriceAsOf, yieldLeg } = built.meta.preview;
+      // Only the built plan knows the wallet, which holds nothing in the vault yet.
+      const { expectedReceived, borrowUsdg, ltvPct, liquidationPriceUsd, priceDropToLiquidationPct } = preview.stock;
+      const combined = {
+        collateral: expectedReceived,
+        debtUsdg: borrowUsdg,
+        ltvPct,
+        liquidationPriceUsd,
+        priceDropToLiquidationPct,
+      };
       const since = {
         readAt,
         oraclePriceAsOf,
+        stock: { ...preview.stock, combined },
         yieldLeg: { ...preview.yieldLeg, oraclePriceAsOf: yieldLeg.oraclePriceAsOf },
       };
       expect(built.meta.preview).toEqual({ ...preview, ...since });

@@ -116,7 +116,7 @@ describe.skipIf(whyNoChromium !== null)(
       const box = await result.boundingBox();
       expect(box?.width).toBeGreaterThan(300);
       expect(box?.height).toBeGreaterThan(200);
-    });
+    }, 120_000); // four looks of a large page
 
     test('sends no request to other machines, and none fails', () => {
       expect({ leaving: opened.leaving, errors: opened.errors }).toEqual({ leaving: [], errors: [] });
