@@ -15,9 +15,12 @@ import { equityVerbs } from '../support/equity.ts';
 import { type Json, PARTNER, type TestService } from '../support/service.ts';
 import { account, user } from '../support/vaults.ts';
 
-/** A plan as the service built it, and what was asked for. */
+/** A plan and what was asked for. */
 export interface Bundle {
   readonly kind: string;
+  /** As the service built it. */
+  readonly built: VerifiablePlan & { readonly meta?: Json };
+  /** Without `sendCalls`: a change of one call is judged by itself, and not as a difference from them. */
   readonly plan: VerifiablePlan & { readonly meta?: Json };
   readonly intent: Intent;
 }
@@ -41,7 +44,8 @@ export async function buildBundles(service: TestService): Promise<readonly Bundl
     if (answer.status !== 200) throw new Error(`${path} ${JSON.stringify(body)}: ${answer.text}`);
     return answer.body;
   };
-  const add = (kind: string, plan: Json, intent: Intent) => bundles.push({ kind, plan, intent });
+  const add = (kind: string, built: Json, intent: Intent) =>
+    bundles.push({ kind, built, plan: { ...built, meta: { ...built.meta, sendCalls: undefined } }, intent });
 
   /** Worth of an amount in another token, by the prices that the service shows. */
   const worthIn = (amount: bigint, from: Token, to: Token): bigint => {

@@ -80,7 +80,7 @@ export function describeOtherPlans({ sample, samples, refusal }: Samples): void 
         ['shape', { ...plan, calls: [] }, intent, /either tx .* or calls/],
         [
           'shape',
-          { ...plan, sendCalls: { version: '2.0.0', chainId: '0x1', from: other, calls: [] } },
+          { ...plan, sendCalls: { version: '2.0.0', chainId: '0x1', from: other, atomicRequired: false, calls: [] } },
           intent,
           /sent from/,
         ],

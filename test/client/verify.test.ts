@@ -10,6 +10,7 @@ import { noSleep, startService, type TestService } from '../support/service.ts';
 import { describeSentences } from './erc7730-sentences.ts';
 import { type Bundle, buildBundles, localChains } from './verify-bundles.ts';
 import { broken, execute } from './verify-execute.ts';
+import { describeHostilePlans } from './verify-hostile-plans.ts';
 import { changedArgument, type Masks, type Mutant, mutantsOf } from './verify-mutants.ts';
 import { describeOtherPlans } from './verify-other-plans.ts';
 
@@ -93,7 +94,7 @@ describe('verify', () => {
           "Sells the whole stock leg of ADDRESS for at least # USDG, repays its debt out of it and pays out the rest, at least # USDG.",
           "Lets ADDRESS act on the wallet's own lending positions for that call; call # revokes it. If the calls are not sent together, the last one has to be sent all the same.",
           "It spends nothing of the wallet.",
-          "The wallet receives at least # USDG and # USDG and # USDG.",
+          "The wallet receives at least # USDG.",
           "The rights that it gives end with those calls, if all of them are sent.",
           "It acts for ADDRESS only.",
         ],
@@ -129,7 +130,7 @@ describe('verify', () => {
         "reallocateSwapAndLeverage": [
           "Moves liquidity of one vault into the market first, for # ETH.",
           "Opens a position of ADDRESS with # ETH: it borrows # USDC and holds at least # wsrUSD, an LTV of at most # %.",
-          "It spends at most # ETH and # ETH.",
+          "It spends at most # ETH.",
           "It authorizes nobody.",
           "It acts for ADDRESS only.",
         ],
@@ -203,6 +204,7 @@ describe('verify', () => {
   it('default: proves every plan, with bounds that the service does not undercut', () => {
     for (const bundle of bundles) {
       const { position, receivesAtLeast, spendsAtMost, authorizes } = check(bundle);
+      expect(verify(bundle.built, bundle.intent, localChains)).toEqual(check(bundle));
       const { worstCase } = bundle.plan.meta ?? {};
       if (position && worstCase?.ltv) expect(Number(position.ltvAtMostPct)).toBeCloseTo(Number(worstCase.ltv), 0);
       const [received] = receivesAtLeast;
@@ -306,6 +308,7 @@ describe('a single byte', () => {
 });
 
 describeOtherPlans({ sample, samples, refusal });
+describeHostilePlans({ sample, samples, refusal });
 describeSentences(samples);
 
 const MINIMUM = /\.(minTokenOut|stockMinOut|yieldMinOut|minLoanOut)$/;

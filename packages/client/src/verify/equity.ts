@@ -147,6 +147,7 @@ export function proveExit(proof: Proof, intent: ExitIntent): void {
   for (const closed of closedFirst(proof, ids)) {
     const reading = intent.state.loops[closed];
     if (!reading) throw new VerificationError('intent', `state.loops of the intent lacks position ${closed}.`);
+    proof.assumptions.push(`Position ${closed} of ${shown(proof.owner)} is on the market ${yieldMarket.id}.`);
     proveDeleverage(proof, yieldMarket, intent, closed, reading, undefined, VAULT_SLIPPAGE);
   }
   proveWhileAuthorized(proof, router, () => {

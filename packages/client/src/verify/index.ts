@@ -1,10 +1,11 @@
 import { proveRevoke } from './authorization.ts';
 import { proveDeposit, proveExit } from './equity.ts';
 import { VerificationError } from './errors.ts';
+import { requireIntent } from './intent.ts';
 import { proveAdd, proveBorrow, proveClose, proveIncrease, proveRemove, proveRepay } from './manage.ts';
 import { proveManualExit } from './manual-exit.ts';
 import { proveOpen } from './open.ts';
-import { addressOf, callsOf } from './plan.ts';
+import { addressOf, callsOf, quoted, requireAtomic, requirePlan } from './plan.ts';
 import { concluded, type Proof, requireNoMore, shown, startProof } from './proof.ts';
 import { trustedChainOf, trustedChains } from './trusted.ts';
 import type { Intent, TrustedChain, VerifiablePlan, Verified } from './types.ts';
@@ -24,16 +25,19 @@ export function verify(
   intent: Intent,
   chains: readonly TrustedChain[] = trustedChains,
 ): Verified {
+  requirePlan(plan);
+  requireIntent(intent);
   const owner = addressOf(intent.owner, 'owner');
   const chain = trustedChainOf(intent.chainId, chains);
   if (plan.chainId !== intent.chainId) {
-    const message = `The plan is for chain ${plan.chainId}, and chain ${intent.chainId} was asked for.`;
+    const message = `The plan is for chain ${quoted(plan.chainId)}, and chain ${intent.chainId} was asked for.`;
     throw new VerificationError('chain', message);
   }
   const calls = callsOf(plan, owner);
   const proof = startProof(chain, owner, calls);
   prove(proof, intent);
   requireNoMore(proof);
+  if (proof.authorizes.some(({ kind }) => kind === 'morpho')) requireAtomic(plan);
   const targets = [...new Set(calls.map(({ to }) => shown(to)))];
   return { action: intent.action, chainId: chain.chainId, calls: targets, ...concluded(proof) };
 }
@@ -55,13 +59,6 @@ const PROVERS: Provers = {
 };
 
 function prove(proof: Proof, intent: Intent): void {
-  if (!Object.hasOwn(PROVERS, intent.action)) {
-    const known = Object.keys(PROVERS).join(', ');
-    throw new VerificationError(
-      'intent',
-      `action of the intent is ${String(intent.action)}, and it is one of ${known}.`,
-    );
-  }
   const prover = PROVERS[intent.action] as (proof: Proof, intent: Intent) => void;
   prover(proof, intent);
 }

@@ -107,10 +107,11 @@ export const shown = (address: string): Address => getAddress(address);
 /** Close the report. */
 export function concluded(proof: Proof): Omit<Verified, 'action' | 'chainId' | 'calls'> {
   const { owner, sentences, spends, receives, authorizes, opaque, assumptions, position } = proof;
+  const [spent, received] = [byToken(proof, spends), byToken(proof, receives)];
   const list = (amounts: readonly VerifiedAmount[]) => amounts.map(({ text }) => text).join(' and ');
   const bounds = [
-    spends.length === 0 ? 'It spends nothing of the wallet.' : `It spends at most ${list(spends)}.`,
-    receives.length === 0 ? undefined : `The wallet receives at least ${list(receives)}.`,
+    spent.length === 0 ? 'It spends nothing of the wallet.' : `It spends at most ${list(spent)}.`,
+    received.length === 0 ? undefined : `The wallet receives at least ${list(received)}.`,
     authorizes.length === 0 ? 'It authorizes nobody.' : undefined,
     authorizes.some(({ until }) => until)
       ? 'The rights that it gives end with those calls, if all of them are sent.'
@@ -120,11 +121,18 @@ export function concluded(proof: Proof): Omit<Verified, 'action' | 'chainId' | '
   return {
     owner: shown(owner),
     sentences: [...sentences, ...bounds.filter((text) => text !== undefined)],
-    spendsAtMost: spends,
-    receivesAtLeast: receives,
+    spendsAtMost: spent,
+    receivesAtLeast: received,
     ...(position === undefined ? NOTHING : { position }),
     ...{ authorizes, opaque, assumptions },
   };
 }
 
 const NOTHING = {};
+
+/** One amount for each token: who looks for a token takes the first. */
+function byToken(proof: Proof, amounts: readonly VerifiedAmount[]): readonly VerifiedAmount[] {
+  const sums = new Map<string, bigint>();
+  for (const { token, amount } of amounts) sums.set(token, (sums.get(token) ?? 0n) + amount);
+  return [...sums].map(([token, amount]) => amountOf(proof, token, amount));
+}

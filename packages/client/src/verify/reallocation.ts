@@ -90,7 +90,7 @@ function requireSources(index: number, withdrawals: Reallocations[number]['withd
   const isSorted = ids.every((id, i) => i === 0 || (ids[i - 1] ?? '') < id);
   const isFromOthers = withdrawals.every(
     ({ marketParams, amount }, i) =>
-      amount > 0n && ids[i] !== market.id && marketParams.loanToken === market.loanToken.toLowerCase(),
+      amount > 0n && ids[i] !== market.id.toLowerCase() && marketParams.loanToken === market.loanToken.toLowerCase(),
   );
   if (isSorted && isFromOthers && ids.length > 0) return;
   const message = 'its withdrawals are not those of other markets of the same loan token, by market id.';

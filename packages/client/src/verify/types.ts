@@ -8,8 +8,8 @@ export interface PlannedCall {
 }
 
 /**
- * The part of a built plan that is verified: every call, and nothing of its `meta`. A plan has `tx` with its `approvals`, or
- * `calls`. `sendCalls` has to say the same once more.
+ * The part of a built plan that is verified: every call, and of its `meta` nothing but `sendCalls`. A plan has `tx` with its
+ * `approvals`, or `calls`. `sendCalls` has to say the same once more.
  */
 export interface VerifiablePlan {
   readonly chainId: number;
@@ -17,6 +17,10 @@ export interface VerifiablePlan {
   readonly tx?: PlannedCall | undefined;
   readonly calls?: readonly PlannedCall[] | undefined;
   readonly sendCalls?: unknown;
+  /** Where the REST interface has `sendCalls`. */
+  readonly meta?: unknown;
+  /** Of a batch. */
+  readonly atomic?: unknown;
 }
 
 /** What is true on a chain whatever a plan says. Take it from `trustedChains`, or from your own source. */
