@@ -239,6 +239,10 @@ export function describeHostilePlans({ sample, samples, refusal }: Samples): voi
         ['borrow', 'positionId', false],
         ['borrow', 'positionId', 1.5],
         ['equityExit', 'positionIds', undefined],
+        ['leverage', 'marketId', undefined],
+        ['equityEntry', 'vaultId', 7],
+        ['reallocateAndLeverage', 'reallocation.vaults', '0x'],
+        ['reallocateAndLeverage', 'reallocation.maxFee', '1'],
         ['equityExit', 'positionIds', [0, 0]],
         ['equityExit', 'positionIds', ['0']],
       ];

@@ -177,7 +177,7 @@ describe('verify', () => {
         ],
         "swapAndRepay all": [
           "Allows ADDRESS to take exactly # USDe, which call # does.",
-          "Repays the whole debt of position #; the rest comes back.",
+          "Repays the whole debt of position #; the rest comes back as USDG, not as what was paid.",
           "It spends at most # USDe.",
           "The rights that it gives end with those calls, if all of them are sent.",
           "It acts for ADDRESS only.",

@@ -47,6 +47,8 @@ export function requireIntent(intent: unknown): asserts intent is Intent {
   for (const path of ['pay.worth', 'amount', 'reallocation.maxFee', ...feesAt('state'), ...basisAt('state')]) {
     if (valueAt(intent, path) !== undefined) requireAmount(intent, path, path === 'amount' ? 1n : 0n);
   }
+  for (const name of idsOf(action)) requireText(intent[name], name);
+  if (intent.reallocation !== undefined) requireVaults(valueAt(intent, 'reallocation.vaults'));
   if (OF_POSITION.includes(action)) requireIndex(intent.positionId, 'positionId');
   if (intent.full !== undefined && typeof intent.full !== 'boolean') {
     throw new VerificationError(
@@ -56,6 +58,23 @@ export function requireIntent(intent: unknown): asserts intent is Intent {
   }
   if (action === 'equity_deposit') requireOptional(intent, ['state.stock', 'state.yield']);
   if (action === 'equity_exit') requireLoops(intent);
+}
+
+/** The fields of an action that name its market or vault. */
+function idsOf(action: string): readonly string[] {
+  if (action === 'revoke_authorization') return [];
+  return [action.startsWith('equity') ? 'vaultId' : 'marketId'];
+}
+
+function requireText(value: unknown, name: string): void {
+  if (typeof value === 'string') return;
+  throw new VerificationError('intent', `${name} of the intent is ${quoted(value)}, and text was expected.`);
+}
+
+function requireVaults(vaults: unknown): void {
+  if (Array.isArray(vaults) && vaults.every((vault) => typeof vault === 'string')) return;
+  const message = `reallocation.vaults of the intent is ${quoted(vaults)}, and a list of addresses was expected.`;
+  throw new VerificationError('intent', message);
 }
 
 function requireLoops(intent: object): void {

@@ -124,9 +124,10 @@ export function proveRepay(proof: Proof, intent: RepayIntent): void {
   const sharesText = (value: bigint) => (value === maxUint256 ? 'the whole debt' : `${value} shares`);
   const approvals = takeApprovals(proof);
   const fee = depositFeeOf(market, intent.state?.depositFee);
+  const rest = amountOf(proof, loanToken, 0n).text.replace(/^0 /, '');
   const sentence = (atLeast: bigint) =>
     intent.full === true
-      ? `Repays the whole debt of position ${intent.positionId}; the rest comes back.`
+      ? `Repays the whole debt of position ${intent.positionId}; the rest comes back${payToken === loanToken.toLowerCase() ? '' : ` as ${rest}, not as what was paid`}.`
       : `Repays at least ${amountOf(proof, loanToken, less(atLeast, fee)).text} of the debt of position ${intent.positionId}, or all of it where less is owed.`;
   if (payToken === loanToken.toLowerCase()) {
     const { index, decoded } = takeDecoded(proof, contracts.flashLeverage, 'FlashLeverage', REPAY);

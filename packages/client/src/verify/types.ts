@@ -170,7 +170,10 @@ export interface BorrowIntent extends OfPosition {
 
 export interface RepayIntent extends OfPosition, SwapLimits {
   readonly action: 'repay';
-  /** With `full`, the amount is the most that may be spent; the rest comes back. */
+  /**
+   * With `full`, the amount is the most that may be spent; the rest comes back. Where it is swapped, all of it may be, and the
+   * rest comes back in loan tokens: choose it near the debt.
+   */
   readonly pay: Payment;
   readonly full?: boolean | undefined;
   readonly state?: ContractFees | undefined;
@@ -274,7 +277,7 @@ export interface Verified {
   readonly action: Intent['action'];
   readonly chainId: number;
   readonly owner: Address;
-  /** What the calls do, in order, and the bounds of all together. */
+  /** What the calls do, each with the approvals and rights that it needs behind it, and the bounds of all together. */
   readonly sentences: readonly string[];
   readonly spendsAtMost: readonly VerifiedAmount[];
   readonly receivesAtLeast: readonly VerifiedAmount[];
