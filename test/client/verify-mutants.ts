@@ -9,7 +9,8 @@ import {
 } from '../../packages/client/src/abi/index.ts';
 import type { PlannedCall, VerifiablePlan } from '../../packages/client/src/verify/index.ts';
 
-const abi: Abi = [
+/** Of every function that a plan calls. */
+export const planAbi: Abi = [
   ...erc20Abi,
   ...flashLeverageAbi,
   ...flashLeverageRouterAbi,
@@ -68,8 +69,8 @@ export function changedArgument(
 ): { path: string; from: unknown; to: unknown } {
   const read = (plan: VerifiablePlan) => {
     const data = callsIn(plan)[mutant.callIndex]?.data as Hex;
-    const { functionName, args = [] } = decodeFunctionData({ abi, data });
-    const { inputs } = getAbiItem({ abi, name: functionName, args: args as never }) as AbiFunction;
+    const { functionName, args = [] } = decodeFunctionData({ abi: planAbi, data });
+    const { inputs } = getAbiItem({ abi: planAbi, name: functionName, args: args as never }) as AbiFunction;
     const named = Object.fromEntries(args.map((value, i) => [inputs[i]?.name, value]));
     return new Map(flatten(functionName, named));
   };

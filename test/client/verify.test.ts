@@ -8,6 +8,7 @@ import {
 } from '../../packages/client/src/verify/index.ts';
 import { noSleep, startService, type TestService } from '../support/service.ts';
 import { describeSentences } from './erc7730-sentences.ts';
+import { describeArguments } from './verify-arguments.ts';
 import { type Bundle, buildBundles, localChains } from './verify-bundles.ts';
 import { broken, execute } from './verify-execute.ts';
 import { describeHostilePlans } from './verify-hostile-plans.ts';
@@ -309,6 +310,7 @@ describe('a single byte', () => {
 
 describeOtherPlans({ sample, samples, refusal });
 describeHostilePlans({ sample, samples, refusal });
+describeArguments({ samples, execute: (plan, owner) => execute(service, plan, owner) });
 describeSentences(samples);
 
 const MINIMUM = /\.(minTokenOut|stockMinOut|yieldMinOut|minLoanOut)$/;
