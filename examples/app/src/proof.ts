@@ -1,15 +1,81 @@
-import { type Client, type Intent, type Plan, type Strategy, verify } from './client.ts';
+import { decodeFunctionResult, encodeFunctionData, type Hex } from 'viem';
+import {
+  flashLeverageAbi,
+  type Intent,
+  type Plan,
+  type Strategy,
+  type TrustedMarket,
+  trustedChains,
+  verify,
+} from './client.ts';
 import { unitsOf } from './format.ts';
 import type { DevelopmentWallet } from './wallet.ts';
+
+/* Readings that judge a plan come from the chain and the trusted catalog: the service that built the plan has no say in them. */
 
 /** Selector of `price()` of a Morpho oracle. */
 const PRICE = '0xa035b1fe';
 
-/** The oracle price of a strategy, read from the chain and not from the service: loan per collateral base unit, 1e36. */
-export async function priceOf(wallet: DevelopmentWallet, { chainId, oracle }: Strategy): Promise<bigint> {
+interface Trusted {
+  readonly chainId: number;
+  readonly market: TrustedMarket;
+  /** Decimals of a token. @throws Error for a token that is not listed */
+  decimalsOf(token: string): number;
+}
+
+/** @throws Error for a market that the catalog of the package does not list */
+function trusted(chainId: number, marketId: string): Trusted {
+  const chain = trustedChains.find((one) => one.chainId === chainId);
+  const market = chain?.markets.find(({ id }) => id.toLowerCase() === marketId.toLowerCase());
+  if (chain === undefined || market === undefined) {
+    throw new Error(
+      `Nothing can be proven of the market ${marketId} of chain ${chainId}: it is not in the trusted list.`,
+    );
+  }
+  return {
+    chainId,
+    market,
+    decimalsOf(token) {
+      const found = chain.tokens.find(({ address }) => address.toLowerCase() === token.toLowerCase());
+      if (found === undefined) throw new Error(`The token ${token} of chain ${chainId} is not in the trusted list.`);
+      return found.decimals;
+    },
+  };
+}
+
+async function call(wallet: DevelopmentWallet, chainId: number, to: string, data: string): Promise<Hex> {
   await wallet.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: `0x${chainId.toString(16)}` }] });
-  const answer = await wallet.request({ method: 'eth_call', params: [{ to: oracle?.address, data: PRICE }, 'latest'] });
-  return BigInt(String(answer));
+  return (await wallet.request({ method: 'eth_call', params: [{ to, data }, 'latest'] })) as Hex;
+}
+
+/** The oracle price of a market: loan per collateral base unit, 1e36. */
+async function priceOf(wallet: DevelopmentWallet, { chainId, market }: Trusted): Promise<bigint> {
+  return BigInt(await call(wallet, chainId, market.oracle, PRICE));
+}
+
+interface Held {
+  readonly known: Trusted;
+  readonly collateral: bigint;
+  readonly debt: bigint;
+}
+
+/** The market of a position, with what it holds and owes. */
+async function heldBy(wallet: DevelopmentWallet, chainId: number, owner: Hex, positionId: bigint): Promise<Held> {
+  const abi = flashLeverageAbi;
+  const to = trustedChains.find((one) => one.chainId === chainId)?.contracts.flashLeverage;
+  if (to === undefined) throw new Error(`Chain ${chainId} is not in the trusted list.`);
+  const ofPosition = { abi, functionName: 'getUserLeveragePosition' } as const;
+  const opened = await call(wallet, chainId, to, encodeFunctionData({ ...ofPosition, args: [owner, positionId] }));
+  const { marketId, userProxy } = decodeFunctionResult({ ...ofPosition, data: opened });
+  const known = trusted(chainId, marketId);
+  const { loanToken, collateralToken, oracle, irm, lltv } = known.market;
+  const params = { loanToken, collateralToken, oracle, irm, lltv: BigInt(lltv) };
+  const ofMorpho = { abi, functionName: 'getMorphoPosition' } as const;
+  const held = await call(wallet, chainId, to, encodeFunctionData({ ...ofMorpho, args: [userProxy, params] }));
+  const { borrowShares, collateral } = decodeFunctionResult({ ...ofMorpho, data: held });
+  const ofShares = { abi, functionName: 'getSharesValueInLoanToken' } as const;
+  const owed = await call(wallet, chainId, to, encodeFunctionData({ ...ofShares, args: [params, borrowShares] }));
+  return { known, collateral, debt: decodeFunctionResult({ ...ofShares, data: owed }) };
 }
 
 export interface OpenRequest {
@@ -27,9 +93,10 @@ export async function proveOpen(
   request: OpenRequest,
 ): Promise<readonly string[]> {
   const { strategy, account, payToken, amount, target } = request;
-  const price = await priceOf(wallet, strategy);
-  const paid = unitsOf(amount, payToken.decimals);
-  const isCollateral = payToken.address.toLowerCase() === strategy.collateral.address.toLowerCase();
+  const known = trusted(strategy.chainId, strategy.id);
+  const price = await priceOf(wallet, known);
+  const paid = unitsOf(amount, known.decimalsOf(payToken.address));
+  const isCollateral = payToken.address.toLowerCase() === known.market.collateralToken.toLowerCase();
   const intent: Intent = {
     action: 'open_leverage',
     chainId: strategy.chainId,
@@ -44,37 +111,31 @@ export async function proveOpen(
 }
 
 export interface CloseRequest {
-  readonly client: Client;
   readonly wallet: DevelopmentWallet;
   readonly account: string;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
 /** Prove from its bytes that a plan closes the position of the request. @throws VerificationError */
-export async function proveClose(
-  plan: Plan,
-  { client, wallet, account, body }: CloseRequest,
-): Promise<readonly string[]> {
-  const chainId = Number(body.chainId) as 1 | 4663;
-  const { positions } = await client.walletPositions({ address: account, chainId });
-  const position = positions.find(({ id }) => String(id) === String(body.id));
-  if (position?.amountLeveragedCollateral === undefined || position.amountLoan === undefined) {
-    throw new Error(`Position ${body.id} of chain ${chainId} cannot be read now.`);
-  }
-  const strategy = await client.strategy(position.strategyId);
-  const { collateral, loan } = strategy;
+export async function proveClose(plan: Plan, { wallet, account, body }: CloseRequest): Promise<readonly string[]> {
+  const chainId = Number(body.chainId);
+  const positionId = Number(body.id);
+  const { known, collateral, debt } = await heldBy(wallet, chainId, account as Hex, BigInt(positionId));
   const intent: Intent = {
     action: 'close',
     chainId,
     owner: account,
-    marketId: strategy.id,
-    positionId: Number(position.id),
-    amount: typeof body.amount === 'string' ? unitsOf(body.amount, collateral.decimals) : undefined,
+    marketId: known.market.id,
+    positionId,
+    amount:
+      typeof body.amount === 'string'
+        ? unitsOf(body.amount, known.decimalsOf(known.market.collateralToken))
+        : undefined,
     maxSwapLoss: typeof body.maxSwapLossPct === 'number' ? body.maxSwapLossPct / 100 : undefined,
     state: {
-      price: await priceOf(wallet, strategy),
-      collateral: unitsOf(position.amountLeveragedCollateral, collateral.decimals),
-      debt: unitsOf(position.amountLoan, loan.decimals),
+      price: await priceOf(wallet, known),
+      collateral,
+      debt,
     },
   };
   return verify(plan, intent).sentences;

@@ -43,7 +43,7 @@ interface SignRequest {
 }
 
 /** The request that the link was made from. The service checks every value of it again. */
-function requestOf({ wallet, account, query, client }: ViewContext, action: string): SignRequest {
+function requestOf({ wallet, account, query }: ViewContext, action: string): SignRequest {
   const body: Record<string, unknown> = Object.fromEntries(
     [...query].map(([name, value]) => [name, NUMBERS.includes(name) ? Number(value) : value]),
   );
@@ -60,6 +60,6 @@ function requestOf({ wallet, account, query, client }: ViewContext, action: stri
   }
   return {
     build: (to) => to.manageBuild(body as unknown as RowInput<'manageBuild'>),
-    prove: action === 'close' ? (plan) => proveClose(plan, { client, wallet, account, body }) : unproven,
+    prove: action === 'close' ? (plan) => proveClose(plan, { wallet, account, body }) : unproven,
   };
 }
