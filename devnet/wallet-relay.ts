@@ -16,6 +16,7 @@ const HOST = '127.0.0.1';
 const MAX_BODY_BYTES = 1_000_000;
 /** Pages of this machine only: the nodes sign for everybody, and refuse all pages themselves. */
 const LOCAL_ORIGIN = /^http:\/\/(127\.0\.0\.1|localhost)(:\d+)?$/;
+const LOCAL_HOST = /^(127\.0\.0\.1|localhost)(:\d+)?$/;
 /** What a wallet needs; nothing that changes the chain without a transaction. */
 const METHODS: ReadonlySet<string> = new Set([
   'eth_blockNumber',
@@ -60,22 +61,47 @@ async function relay(
   response: ServerResponse,
   rpcUrls: WalletRelayOptions['rpcUrls'],
 ): Promise<void> {
-  const { origin = '' } = request.headers;
+  const { origin = '', host = '' } = request.headers;
   const target = rpcUrls[Number(request.url?.slice(1))];
   const refuse = (status: number, message: string) => response.writeHead(status).end(message);
-  if (!LOCAL_ORIGIN.test(origin)) return void refuse(403, 'Only pages of this machine may use this wallet.');
+  // Another host: its name leads here although it is not of this machine.
+  if (!LOCAL_ORIGIN.test(origin) || !LOCAL_HOST.test(host))
+    return void refuse(403, 'Only pages of this machine may use this wallet.');
   response.setHeader('access-control-allow-origin', origin);
   response.setHeader('access-control-allow-headers', 'content-type');
   response.setHeader('vary', 'origin');
   if (request.method === 'OPTIONS') return void response.writeHead(204).end();
   if (request.method !== 'POST' || target === undefined) return void refuse(404, 'POST /<chainId>, JSON-RPC.');
   const body = await bodyOf(request);
-  const { method } = JSON.parse(body) as { method?: unknown };
+  const call = callOf(body);
+  if (call === undefined) return void refuse(400, 'The body is no JSON-RPC request.');
+  const { method } = call;
   if (typeof method !== 'string' || !METHODS.has(method)) {
     return void refuse(403, `This wallet does not relay ${String(method)}.`);
   }
-  const answer = await fetch(target, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  const answer = await fetch(target, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    // Written anew: of names that stand twice, the node may read the other one.
+    body: JSON.stringify({ jsonrpc: '2.0', ...call }),
+  });
   response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
+}
+
+interface Call {
+  readonly id?: unknown;
+  readonly method?: unknown;
+  readonly params?: unknown;
+}
+
+/** `undefined` = no request; a list of them is none. */
+function callOf(body: string): Call | undefined {
+  try {
+    const { id, method, params } = JSON.parse(body) as Call;
+    return { id, method, params };
+  } catch {
+    return undefined;
+  }
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {

@@ -87,10 +87,10 @@ async function generate(): Promise<void> {
       rowOf(document, path, method, operation),
     ]),
   );
-  const contracts = createCatalog(curatedChains).chains.map(({ chainId, contracts: { flashLeverage, morphoBlue } }) => [
-    chainId,
-    { flashLeverage, morphoBlue },
-  ]);
+  const contracts = createCatalog(curatedChains).chains.map(({ chainId, contracts: named }) => {
+    const { flashLeverage, morphoBlue, flashLeverageRouter, equityRouter } = named;
+    return [chainId, { flashLeverage, morphoBlue, flashLeverageRouter, equityRouter }];
+  });
   mkdirSync(generated, { recursive: true });
   writeFileSync(new URL('openapi.ts', generated), `${NOTE}${astToString(types)}`);
   writeFileSync(
@@ -103,7 +103,7 @@ async function generate(): Promise<void> {
   );
   writeFileSync(
     new URL('contracts.ts', generated),
-    `${NOTE}/** By chain id: the contracts whose events tell what a transaction did. */\nexport const CONTRACTS = ${JSON.stringify(Object.fromEntries(contracts), null, 2)} as const;\n`,
+    `${NOTE}/** By chain id: the contracts that plans call, and whose events tell what a transaction did. */\nexport const CONTRACTS = ${JSON.stringify(Object.fromEntries(contracts), null, 2)} as const;\n`,
   );
 }
 

@@ -4,6 +4,9 @@ import type { Timers } from '../shared/timers.ts';
 
 /** How long a run waits for a reading of the database. Without it a run goes on as during an outage. */
 const READ_WAIT_MS = 2_000;
+/** How long a request waits for what it can do without, and after a late reading, until one is in time again. */
+const REQUEST_WAIT_MS = 1_000;
+const OUTAGE_WAIT_MS = 100;
 
 export interface BesideRuns {
   /** Let a write go on beside the run that made it. `work` never rejects. */
@@ -38,5 +41,27 @@ export function inTime<Input extends readonly unknown[], Output>(
     const reading = read(...input);
     if (!(await settlesWithin(reading, READ_WAIT_MS, timers))) throw new DatabaseUnavailableError('silent');
     return reading;
+  };
+}
+
+/**
+ * Bound the wait of requests for a reading of the database. After a late one they wait a tenth of the time, until a reading
+ * succeeds: a silent database delays one request, not each of them.
+ * @throws DatabaseUnavailableError
+ */
+export function forRequests<Input extends readonly unknown[], Output>(
+  timers: Timers,
+  read: (...input: Input) => Promise<Output>,
+): (...input: Input) => Promise<Output> {
+  let isLate = false;
+  return async (...input) => {
+    const reading = read(...input);
+    const answered = () => {
+      isLate = false;
+    };
+    reading.then(answered, () => {});
+    if (await settlesWithin(reading, isLate ? OUTAGE_WAIT_MS : REQUEST_WAIT_MS, timers)) return reading;
+    isLate = true;
+    throw new DatabaseUnavailableError('silent');
   };
 }

@@ -18,7 +18,7 @@ import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Timers } from '../shared/timers.ts';
 import type { ReadPositions } from '../warmers/types.ts';
-import { inTime } from './beside-runs.ts';
+import { forRequests, inTime } from './beside-runs.ts';
 
 export interface PositionServicesDeps {
   readonly catalog: Catalog;
@@ -63,7 +63,12 @@ export function createPositionServices(deps: PositionServicesDeps): WiredPositio
   const forReaders = backed(deps.readerNodes);
   const forWarmers = backed(deps.nodes);
   return {
-    positions: createPositions({ ...forReaders, catalog, registrations, composed }),
+    positions: createPositions({
+      ...forReaders,
+      catalog,
+      registrations: { byWallets: forRequests(deps.timers, registrations.byWallets) },
+      composed,
+    }),
     ops: createPortfolios({
       ...deps,
       ...forReaders,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createBesideRuns, inTime } from '../../src/app/beside-runs.ts';
+import { createBesideRuns, forRequests, inTime } from '../../src/app/beside-runs.ts';
 import { systemTimers, type Timers } from '../../src/shared/timers.ts';
 
 /** Timers that fire at once. */
@@ -40,5 +40,28 @@ describe('inTime', () => {
 
   test('error: the failure of the reading', async () => {
     await expect(inTime(systemTimers, () => Promise.reject(new Error('a defect')))()).rejects.toThrow('a defect');
+  });
+});
+
+describe('forRequests', () => {
+  test('behavior: after a late reading others wait a tenth of the time, until one succeeds', async () => {
+    const waits: number[] = [];
+    let isSilent = true;
+    const timers: Timers = {
+      setTimeout: (callback, ms) => {
+        waits.push(ms);
+        if (isSilent) setImmediate(callback);
+      },
+      clearTimeout: () => {},
+    };
+    const read = forRequests(timers, (): Promise<number> => (isSilent ? new Promise(() => {}) : Promise.resolve(1)));
+    for (let i = 0; i < 2; i += 1) await expect(read()).rejects.toMatchObject({ problem: 'silent' });
+    isSilent = false;
+    expect([await read(), await read()]).toEqual([1, 1]);
+    expect(waits).toEqual([1_000, 100, 100, 1_000]);
+  });
+
+  test('error: the failure of the reading', async () => {
+    await expect(forRequests(systemTimers, () => Promise.reject(new Error('a defect')))()).rejects.toThrow('a defect');
   });
 });

@@ -257,12 +257,16 @@ describe('entity tags', () => {
 });
 
 describe('input', () => {
-  test.each(['', 'service.test', 'ftp://service.test', 'https://key@service.test', 'https://service.test/?a=1'])(
-    'error: InputError for the address "%s"',
-    (baseUrl) => {
-      expect(() => createClient({ baseUrl })).toThrow(InputError);
-    },
-  );
+  test.each([
+    '',
+    'service.test',
+    'ftp://service.test',
+    'https://key@service.test',
+    'https://:key@service.test',
+    'https://service.test/?a=1',
+  ])('error: InputError for the address "%s"', (baseUrl) => {
+    expect(() => createClient({ baseUrl })).toThrow(InputError);
+  });
 
   test('error: InputError for a key with a line end', () => {
     expect(() => createClient({ baseUrl: 'http://service.test', apiKey: 'a\nb: c' })).toThrow(InputError);

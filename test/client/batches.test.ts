@@ -52,6 +52,101 @@ describe('vaults', () => {
     expect(await world.vaults.isAuthorized(user)).toBe(false);
   });
 
+  test('behavior: nothing is revoked, or said to be open, when the grant itself was refused', async () => {
+    const plan = await depositPlan();
+    const asked: string[] = [];
+    const grant = plan.calls.findIndex(({ data }) => data.startsWith('0xeecea000'));
+    const refusing = injectedWallet(chain(), {
+      eth_sendTransaction: ([call]) => {
+        asked.push(call.data.slice(0, 10));
+        return asked.length > grant
+          ? walletFailure(4001, 'denied')()
+          : chain().client.request({ method: 'eth_sendTransaction', params: [call] } as never);
+      },
+    });
+    const refused = await failureOf(execute(plan, refusing, options({ account: user })));
+    expect(refused).toMatchObject({ code: 'rejected', isRevoked: undefined });
+    expect(asked).toHaveLength(grant + 1);
+  });
+
+  test('behavior: says that the authorization is still given when quotes lapse and its revocation fails', async () => {
+    const plan = await depositPlan();
+    const last = plan.calls.at(-1)?.data;
+    const wallet = injectedWallet(chain(), {
+      eth_sendTransaction: ([call]) =>
+        call.data === last
+          ? walletFailure(4001, 'denied')()
+          : chain().client.request({ method: 'eth_sendTransaction', params: [call] } as never),
+    });
+    let mined = 0;
+    const onProgress = ({ kind }: { readonly kind: string }) => {
+      if (kind === 'mined') mined += 1;
+      if (kind === 'mined' && mined === 2) world.service.clock.advance(61_000);
+    };
+    const expired = await failureOf(execute(plan, wallet, options({ account: user, onProgress })));
+    expect(expired).toMatchObject({ code: 'expired', isRevoked: false });
+    expect(await world.vaults.isAuthorized(user)).toBe(true);
+  });
+
+  test('behavior: a revocation that is not mined at once is waited for after the caller has aborted', async () => {
+    const plan = await depositPlan();
+    const abort = new AbortController();
+    const reason = Object.freeze(new Error('left'));
+    const onProgress = ({ kind, index }: { readonly kind: string; readonly index?: number }) => {
+      if (kind === 'mined' && index === 1) abort.abort(reason);
+    };
+    let unknown = 2;
+    const late = injectedWallet(chain(), {
+      eth_getTransactionReceipt: ([hash]) => {
+        if (abort.signal.aborted && unknown > 0) {
+          unknown -= 1;
+          return null;
+        }
+        return chain().client.request({ method: 'eth_getTransactionReceipt', params: [hash] } as never);
+      },
+    });
+    const left = execute(plan, late, options({ account: user, onProgress, signal: abort.signal }));
+    await expect(left).rejects.toBe(reason);
+    expect(unknown).toBe(0);
+    expect(await world.vaults.isAuthorized(user)).toBe(false);
+  });
+
+  test('error: a batch of another id, of another chain, and one whose transaction is older than it', async () => {
+    const older = await chain().client.request({
+      method: 'eth_sendTransaction',
+      params: [{ from: user, to: user, value: '0x0' }],
+    } as never);
+    await chain().client.mine({ blocks: 1 });
+    for (const [status, code] of [
+      [{ status: 200, id: '0xother' }, 'wallet_failed'],
+      [{ status: 200, chainId: '0x1' }, 'wrong_chain'],
+      [{ status: 200, receipts: [{ transactionHash: older }] }, 'wallet_failed'],
+    ] as const) {
+      const { provider } = await batchingWallet(chain(), user, status);
+      expect(await failureOf(execute(await depositPlan(), provider, options()))).toMatchObject({ code });
+    }
+  });
+
+  test('behavior: a node behind that of the wallet is asked again, and confirmations count for batches', async () => {
+    const { provider } = await batchingWallet(chain(), user);
+    let missing = 2;
+    const reader = injectedWallet(chain(), {
+      eth_getTransactionReceipt: ([hash]) => {
+        missing -= 1;
+        return missing >= 0
+          ? null
+          : chain().client.request({ method: 'eth_getTransactionReceipt', params: [hash] } as never);
+      },
+    });
+    let waits = 0;
+    const wait = async () => {
+      waits += 1;
+      if (missing < 0) await chain().client.mine({ blocks: 1 });
+    };
+    const done = await execute(await depositPlan(), provider, options({ reader, confirmations: 3, wait }));
+    expect([done.mode, waits]).toEqual(['batch', 4]);
+  });
+
   test.each([
     [{ status: 400 }, { code: 'wallet_failed' }],
     [{ status: 500 }, { code: 'reverted', isPartial: false }],

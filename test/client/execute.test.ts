@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   type Eip1193Provider,
   type ExecuteOptions,
@@ -112,6 +112,16 @@ describe('one transaction for each call', () => {
       async (plan) => ({ ...plan, approvals: [...plan.approvals, ...plan.approvals] }),
       'worse_plan',
     ],
+    ['another target', async (plan) => ({ ...plan, approvals: [], tx: { ...plan.tx, to: user } }), 'invalid_plan'],
+    ['a spender of its own', async (plan) => ({ ...plan, tx: { ...plan.tx, to: user } }), 'invalid_plan'],
+    [
+      'a higher LTV',
+      async (plan) => {
+        const { worstCase } = plan.meta as Json;
+        return { ...plan, meta: { ...plan.meta, worstCase: { ...worstCase, ltv: '95' } } };
+      },
+      'worse_plan',
+    ],
     ['native value', async (plan) => ({ ...plan, tx: { ...plan.tx, value: '1' } }), 'worse_plan'],
     ['the same plan again', async (plan) => plan, 'expired'],
   ])('error: a rebuilt plan with %s is refused', async (_, rebuild, code) => {
@@ -140,6 +150,7 @@ describe('checks before anything is sent', () => {
     ['a chain id that is no number', { eth_chainId: () => 'mainnet' }, { code: 'wallet_failed' }],
     ['a node without the contracts', { eth_getCode: () => '0x' }, { code: 'no_code' }],
     ['a wallet without the token', { eth_call: () => '0x0' }, { code: 'insufficient_balance', available: 0n }],
+    ['a node that estimates nonsense', { eth_estimateGas: () => 'much' }, { code: 'wallet_failed' }],
     ['a call that would revert', { eth_estimateGas: walletFailure(3, 'reverted') }, { code: 'would_revert' }],
     ['a user who refuses', { eth_sendTransaction: walletFailure(4001, 'denied') }, { code: 'rejected' }],
     ['a wallet that fails', { eth_sendTransaction: walletFailure(-32603, 'internal') }, { code: 'wallet_failed' }],
@@ -191,6 +202,8 @@ describe('checks before anything is sent', () => {
       {},
       { ...plan, chainId: '1' },
       { ...plan, tx: { to: '0x1', data: '0x' } },
+      { ...plan, calls: [plan.tx] },
+      { ...plan, tx: { ...plan.tx, to: user } },
       { ...plan, tx: { ...plan.tx, data: '0xabc' } },
       { ...plan, tx: { ...plan.tx, value: '-1' } },
       { ...plan, approvals: Array(51).fill(plan.tx) },
@@ -262,6 +275,52 @@ describe('what becomes of a transaction', () => {
       const error = await failureOf(run(plan, sending(lost), { receiptTimeoutMs: 20, wait: async () => {} }));
       expect(error).toMatchObject({ code: 'receipt_timeout', id: hash, sent: [hash] });
     }
+  });
+
+  test('error: the hash of another transaction, of the account or not, and of one from before', async () => {
+    const plan = await openPlan();
+    const node = local().client;
+    const send = (tx: Json) =>
+      node.request({ method: 'eth_sendTransaction', params: [tx] } as never) as Promise<string>;
+    const before = await send({ from: user, to: user, value: '0x1' });
+    await node.mine({ blocks: 1 });
+    for (const answer of [
+      () => before,
+      () => send({ from: user, to: user, value: '0x2' }),
+      ([sent]: readonly Json[]) => send({ ...sent, from: otherAccount.address }),
+    ]) {
+      const error = await failureOf(run(plan, sending({ eth_sendTransaction: answer })));
+      expect(error).toMatchObject({ code: 'wallet_failed', sent: [expect.stringMatching(/^0x/)] });
+      expect(error.message).toContain(error.sent[0]);
+    }
+    expect(await hasPosition()).toBe(false);
+  });
+
+  test('error: the account is switched between approval and transaction', async () => {
+    const shown = [user];
+    const wallet = sending({ eth_accounts: () => shown });
+    const onProgress = ({ kind }: Progress) => {
+      if (kind === 'mined') shown[0] = otherAccount.address;
+    };
+    const error = await failureOf(run(await openPlan(), wallet, { onProgress }));
+    expect(error).toMatchObject({ code: 'wallet_failed', sent: [expect.stringMatching(/^0x/)] });
+    expect(error.message).toContain(otherAccount.address);
+  });
+
+  test('behavior: the time of slow reads counts as time of waiting', async () => {
+    let reads = 0;
+    let nowMs = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+    const slow = () => {
+      reads += 1;
+      nowMs += 15_000;
+      return null;
+    };
+    const wallet = sending({ eth_getTransactionReceipt: slow, eth_sendTransaction: () => `0x${'1'.repeat(64)}` });
+    const error = await failureOf(run(await openPlan(), wallet, { receiptTimeoutMs: 60_000 }));
+    clock.mockRestore();
+    expect(error).toMatchObject({ code: 'receipt_timeout' });
+    expect(reads).toBeLessThan(10);
   });
 
   test('behavior: waits for the requested confirmations', async () => {

@@ -65,7 +65,7 @@ export function useExecution(): ExecutionWorld {
       return vaults;
     },
     local,
-    options: (more = {}) => ({ now: service.clock.now, pollMs: 1, receiptTimeoutMs: 2_000, ...more }),
+    options: (more = {}) => ({ now: service.clock.now, pollMs: 1, receiptTimeoutMs: 60_000, ...more }),
     openPlan: (more = {}) => {
       const open = { strategyId: market.id, payToken: market.collateral.address, amount: '1000', leverage: 5 };
       return client.leverageBuild({ ...open, userAddress: user, ...more });

@@ -75,6 +75,12 @@ test('behavior: market state is fresh while Postgres is silent, the health page 
   expect(named.database).toMatchObject({ ok: false, problem: 'silent', since: expect.any(String) });
   expect([named.status, named.degraded]).toEqual(['degraded', expect.arrayContaining(['the database fails: silent'])]);
 
+  // Positions are those of the chain; what the register adds is absent, and said to be.
+  const path = `/v1/partner/positions/${seededWallet('looper').account.address}`;
+  const { status, body } = await service.get(path, PARTNER);
+  expect([status, body.positions.length > 0]).toEqual([200, true]);
+  expect(body.positions.every((position: Json) => position.openedAt === undefined)).toBe(true);
+
   line.set({ kind: 'pass' });
   service.clock.advance(PAUSE_MS);
   await service.refresh('lending-state:1');

@@ -1,7 +1,7 @@
 import { isRecord } from '../json.ts';
-import { ReceiptTimeoutError, RejectedError, RevertedError, WalletError } from './errors.ts';
+import { ReceiptTimeoutError, RejectedError, RevertedError, WalletError, WrongChainError } from './errors.ts';
 import type { CheckedPlan } from './plan.ts';
-import type { ReceiptOptions } from './receipts.ts';
+import { isConfirmed, limitOf, type Receipt, type ReceiptOptions, readReceipt } from './receipts.ts';
 import { hexOf, type Rpc } from './wallet.ts';
 
 /** Whether a wallet runs batches atomically on a chain (EIP-5792), by its own word. */
@@ -35,20 +35,27 @@ export async function sendBatch(wallet: Rpc, account: string, { chainId, calls }
 /**
  * Wait until a batch is mined. Gives the hashes of its transactions.
  *
- * @throws RevertedError | ReceiptTimeoutError | WalletError
+ * @throws RevertedError | ReceiptTimeoutError | WalletError | WrongChainError
  */
 export async function waitForBatch(
   wallet: Rpc,
-  id: string,
+  { id, chainId }: { readonly id: string; readonly chainId: number },
   { timeoutMs, pollMs, wait, signal }: ReceiptOptions,
 ): Promise<readonly string[]> {
-  for (let waitedMs = 0; waitedMs <= timeoutMs; waitedMs += pollMs) {
+  const isInTime = limitOf({ timeoutMs });
+  for (let waitedMs = 0; isInTime(waitedMs); waitedMs += pollMs) {
     const answer = await wallet.read('wallet_getCallsStatus', [id]).catch((error: unknown) => {
       // A wallet that lost the batch would be asked for ever.
       if (error instanceof RejectedError) throw error;
       return undefined;
     });
-    const { status, receipts, atomic } = isRecord(answer) ? answer : {};
+    const { status, receipts, atomic, ...of } = isRecord(answer) ? answer : {};
+    if (typeof of.id === 'string' && of.id !== id) {
+      throw new WalletError(`The wallet was asked for the batch ${id}, and answered for ${of.id}.`);
+    }
+    if (/^0x[0-9a-f]{1,12}$/i.test(String(of.chainId)) && Number(of.chainId) !== chainId) {
+      throw new WrongChainError(chainId, `The wallet ran the batch ${id} on chain ${Number(of.chainId)}.`);
+    }
     const hashes = (Array.isArray(receipts) ? receipts : [])
       .map((receipt) => (isRecord(receipt) ? receipt.transactionHash : undefined))
       .filter((hash) => typeof hash === 'string');
@@ -60,4 +67,33 @@ export async function waitForBatch(
     await wait(pollMs, signal);
   }
   throw new ReceiptTimeoutError(id, timeoutMs);
+}
+
+/**
+ * Wait for the receipt and the confirmations of a transaction that the wallet names for its batch.
+ *
+ * @throws RevertedError | ReceiptTimeoutError; WalletError for a transaction from before the batch, or one that the node
+ *   does not have
+ */
+export async function receiptOfBatch(
+  reader: Rpc,
+  { hash, block }: { readonly hash: string; readonly block: bigint },
+  options: ReceiptOptions,
+): Promise<Receipt> {
+  const isInTime = limitOf(options);
+  let receipt: Receipt | null = null;
+  for (let waitedMs = 0; isInTime(waitedMs); waitedMs += options.pollMs) {
+    // The node may be behind that of the wallet.
+    receipt = await readReceipt(reader, hash).catch(() => null);
+    if (receipt !== null && receipt.blockNumber < block) {
+      throw new WalletError(`The wallet names ${hash} for its batch, which was mined before the batch was sent.`);
+    }
+    if (receipt !== null && (await isConfirmed(reader, receipt, options))) {
+      if (receipt.isSuccess) return receipt;
+      throw new RevertedError(hash);
+    }
+    await options.wait(options.pollMs, options.signal);
+  }
+  if (receipt !== null) throw new ReceiptTimeoutError(hash, options.timeoutMs);
+  throw new WalletError(`The wallet names ${hash} for its batch, which the node does not have: look at the account.`);
 }

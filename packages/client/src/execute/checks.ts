@@ -33,6 +33,22 @@ export async function checkChain(chainId: number, wallet: Rpc, reader: Rpc): Pro
   }
 }
 
+/**
+ * Check before a signature that the user has not switched the wallet to another chain or account.
+ *
+ * @throws WrongChainError | WalletError
+ */
+export async function checkSigner(chainId: number, account: string, wallet: Rpc): Promise<void> {
+  const found = await wallet.readNumber('eth_chainId');
+  if (found !== BigInt(chainId)) {
+    throw new WrongChainError(chainId, `The plan is for chain ${chainId}, and the wallet is now on ${found}.`);
+  }
+  const shown = await wallet.accounts();
+  if (shown.length > 0 && !shown.some((own) => own.toLowerCase() === account.toLowerCase())) {
+    throw new WalletError(`The plan is executed for ${account}, and the wallet now shows ${shown[0]}.`);
+  }
+}
+
 /** @throws NoCodeError when an address that is called with data has no contract */
 export async function checkCode(calls: readonly { readonly to: string }[], reader: Rpc): Promise<void> {
   for (const to of new Set(calls.map((call) => call.to))) {

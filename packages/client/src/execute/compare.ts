@@ -1,6 +1,7 @@
+import { CONTRACTS } from '../generated/contracts.ts';
 import { isRecord } from '../json.ts';
 import { InvalidPlanError } from './errors.ts';
-import { approvedAmount, type CheckedPlan } from './plan.ts';
+import { approvedAmount, type CheckedPlan, isPreparation } from './plan.ts';
 
 /** One figure of two plans in which the second one is worse for the wallet. */
 export interface Difference {
@@ -22,10 +23,13 @@ export interface Comparison {
 /** The stated results, of which more is better. The worst case includes the minimum output of every swap. */
 const RESULTS = ['worstCase.equity', 'worstCase.paidOut'];
 
+/** The stated risks, of which more is worse. */
+const RISKS = ['worstCase.ltv', 'worstCase.yieldLtv'];
+
 /**
  * Compare a plan with the one that replaces it.
  *
- * @throws InvalidPlanError when the new one is for another chain, action or strategy
+ * @throws InvalidPlanError when the new one is for another chain, action or strategy, or calls another contract
  */
 export function comparePlans(before: CheckedPlan, after: CheckedPlan): Comparison {
   for (const field of ['chainId', 'action', 'strategyId'] as const) {
@@ -33,13 +37,25 @@ export function comparePlans(before: CheckedPlan, after: CheckedPlan): Compariso
       throw new InvalidPlanError(`The rebuilt plan has ${field} ${after[field]} in place of ${before[field]}.`);
     }
   }
+  requireTargets(before, after);
   const [old, now] = [resultsOf(before), resultsOf(after)];
   const names = RESULTS.some((name) => old.has(name)) ? RESULTS.filter((name) => old.has(name)) : ['minTokenOut'];
   const results = names.map((what) => lessIsWorse(what, old.get(what), now.get(what)));
+  const risks = RISKS.map((what) => moreRisk(what, old.get(what), now.get(what)));
   const [oldCosts, costs] = [takenBy(before), takenBy(after)];
   const taken = [...costs].map(([what, amount]) => moreIsWorse(what, oldCosts.get(what) ?? 0n, amount));
-  const worse = [...results, ...taken].filter((difference) => difference !== undefined);
+  const worse = [...results, ...risks, ...taken].filter((difference) => difference !== undefined);
   return { worse, worsePct: Math.max(0, ...worse.map(({ worsePct }) => worsePct)) };
+}
+
+/** A plan may change between the contracts of the service, e.g. for its router; every other target is that of the old plan. */
+function requireTargets(before: CheckedPlan, { calls, chainId }: CheckedPlan): void {
+  const ofService: object = (CONTRACTS as Readonly<Record<string, object>>)[chainId] ?? {};
+  const known = [...before.calls.map(({ to }) => to), ...Object.values(ofService).map(String)];
+  const targets = new Set(known.map((address) => address.toLowerCase()));
+  const other = calls.find((call) => !isPreparation(call) && !targets.has(call.to.toLowerCase()));
+  if (other === undefined) return;
+  throw new InvalidPlanError(`The rebuilt plan calls ${other.to}, which the plan before it does not.`);
 }
 
 /** What a plan says about its result, by name. */
@@ -49,7 +65,7 @@ function resultsOf({ source }: CheckedPlan): Map<string, string> {
   const previews = [meta, meta.positionPreview, meta.preview].filter(isRecord);
   const worstCase = previews.map((preview) => preview.worstCase).find(isRecord) ?? {};
   const found = [
-    ...RESULTS.map((name) => [name, worstCase[name.split('.')[1] ?? '']]),
+    ...[...RESULTS, ...RISKS].map((name) => [name, worstCase[name.split('.')[1] ?? '']]),
     ['minTokenOut', meta.minTokenOut],
   ];
   return new Map(found.flatMap(([name, value]) => (typeof value === 'string' ? [[String(name), value]] : [])));
@@ -82,6 +98,14 @@ function lessIsWorse(what: string, before: string | undefined, after: string | u
   if (before === undefined && after === undefined) return undefined;
   if (old === undefined || now === undefined) return { what, before, after, worsePct: Number.POSITIVE_INFINITY };
   return now >= old ? undefined : { what, before, after, worsePct: percentOf(old - now, old) };
+}
+
+function moreRisk(what: string, before: string | undefined, after: string | undefined): Difference | undefined {
+  // Without a position afterwards there is no risk.
+  if (after === undefined) return undefined;
+  const [old, now] = [scaled(before), scaled(after)];
+  if (old === undefined || now === undefined) return { what, before, after, worsePct: Number.POSITIVE_INFINITY };
+  return now <= old ? undefined : { what, before, after, worsePct: percentOf(now - old, old) };
 }
 
 function moreIsWorse(what: string, before: bigint, after: bigint): Difference | undefined {

@@ -1,12 +1,12 @@
 import type { Plan } from '../client.ts';
-import { canBatch, sendBatch, waitForBatch } from './batch.ts';
-import { checkBalances, checkChain, checkCode, checkOwner, isExpired, refuseExpired } from './checks.ts';
+import { canBatch, receiptOfBatch, sendBatch, waitForBatch } from './batch.ts';
+import { checkBalances, checkChain, checkCode, checkOwner, checkSigner, isExpired, refuseExpired } from './checks.ts';
 import { comparePlans } from './compare.ts';
-import { ExecutionError, InvalidPlanError, RevertedError, WalletError, WorsePlanError } from './errors.ts';
+import { ExecutionError, InvalidPlanError, WalletError, WorsePlanError } from './errors.ts';
 import { type ExecuteOptions, type Settings, settingsOf } from './options.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 import { type CheckedPlan, checkPlan } from './plan.ts';
-import { type Receipt, readReceipt } from './receipts.ts';
+import type { Receipt } from './receipts.ts';
 import { type SequenceContext, sendInOrder } from './sequence.ts';
 import { createRpc, ownAccountOf, type Wallet } from './wallet.ts';
 
@@ -60,7 +60,10 @@ export async function execute(plan: Plan, wallet: Wallet, options: ExecuteOption
       return { plan: current.source, account, mode: isBatch ? 'batch' : 'transactions', receipts: mined, outcome };
     }
   } catch (error) {
-    if (error instanceof ExecutionError) error.sent = [...context.sent];
+    if (error instanceof ExecutionError) {
+      error.sent = [...context.sent];
+      error.isRevoked ??= context.isRevoked;
+    }
     throw error;
   }
 }
@@ -98,19 +101,21 @@ async function usesBatch(plan: CheckedPlan, { wallet, account, settings }: Seque
   return can;
 }
 
-async function runBatch(plan: CheckedPlan, context: SequenceContext): Promise<'done'> {
+async function runBatch(plan: CheckedPlan, context: SequenceContext): Promise<'done' | 'expired'> {
   const { wallet, reader, account, settings, sent, mined } = context;
   const [first] = plan.calls;
   if (first === undefined) throw new InvalidPlanError('The plan has no calls.');
   settings.options.signal?.throwIfAborted();
+  // The own check of the caller may have taken a while.
+  if (await isExpired(plan, reader, settings.expiry)) return 'expired';
+  const block = await reader.readNumber('eth_blockNumber');
+  await checkSigner(plan.chainId, account, wallet);
   settings.report({ kind: 'signing', index: 0, total: plan.calls.length, to: first.to });
   const id = await sendBatch(wallet, account, plan);
   settings.report({ kind: 'batch_sent', id });
   sent.push(id);
-  for (const hash of new Set(await waitForBatch(wallet, id, settings.receipts))) {
-    const receipt = await readReceipt(reader, hash);
-    if (receipt === null) throw new WalletError(`The wallet names ${hash}, which the node does not have.`);
-    if (!receipt.isSuccess) throw new RevertedError(hash);
+  for (const hash of new Set(await waitForBatch(wallet, { id, chainId: plan.chainId }, settings.receipts))) {
+    const receipt = await receiptOfBatch(reader, { hash, block }, settings.receipts);
     mined.push(receipt);
     settings.report({ kind: 'mined', hash, index: plan.calls.length - 1 });
   }

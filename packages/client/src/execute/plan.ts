@@ -31,17 +31,22 @@ export function checkPlan(plan: Plan): CheckedPlan {
   const isBatch = Array.isArray(calls);
   const all: unknown[] = isBatch ? calls : [...(Array.isArray(approvals) ? approvals : []), tx];
   if (!isBatch && !Array.isArray(approvals)) throw new InvalidPlanError('The plan has neither calls nor approvals.');
+  if (isBatch && (tx !== undefined || (Array.isArray(approvals) && approvals.length > 0))) {
+    throw new InvalidPlanError('The plan has calls beside a transaction or approvals: only one of them can be meant.');
+  }
   if (all.length === 0 || all.length > MAX_CALLS) throw new InvalidPlanError(`The plan has ${all.length} calls.`);
   const expiresAt = isRecord(meta) ? meta.expiresAt : undefined;
   if (expiresAt !== undefined && (typeof expiresAt !== 'string' || Number.isNaN(Date.parse(expiresAt)))) {
     throw new InvalidPlanError('meta.expiresAt of the plan is no time.');
   }
+  const checked = all.map(checkCall);
+  requireOwnSpenders(checked);
   return {
     source: plan,
     chainId: Number(chainId),
     action: String(action),
     strategyId: typeof strategyId === 'string' ? strategyId : undefined,
-    calls: all.map(checkCall),
+    calls: checked,
     isAtomic: isBatch,
     expiresAt,
   };
@@ -58,6 +63,18 @@ function checkCall(call: unknown, index: number): PlanCall {
     throw new InvalidPlanError(`The value of call ${index} is no number of wei.`);
   }
   return { to, data, value: BigInt(value) };
+}
+
+/** What may take tokens, or act for the wallet, is called afterwards. @throws InvalidPlanError */
+function requireOwnSpenders(calls: readonly PlanCall[]): void {
+  for (const [index, call] of calls.entries()) {
+    const isGrant = authorizationOf(call) === 'grant';
+    if (!isGrant && approvedAmount(call) === undefined) continue;
+    const trusted = `0x${wordOf(call.data, 0).slice(24)}`.toLowerCase();
+    if (calls.slice(index + 1).some(({ to }) => to.toLowerCase() === trusted)) continue;
+    const does = isGrant ? 'authorizes' : 'approves';
+    throw new InvalidPlanError(`Call ${index} of the plan ${does} ${trusted}, which no later call is for.`);
+  }
 }
 
 const wordOf = (data: string, index: number) => data.slice(10 + index * 64, 74 + index * 64);

@@ -46,18 +46,19 @@ const MAX_MISSED = 5;
 /**
  * Wait for the receipt of a transaction and its confirmations.
  *
- * @throws RevertedError | ReplacedError | ReceiptTimeoutError, or the reason of the signal
+ * @throws RevertedError | ReplacedError | ReceiptTimeoutError, or the reason of the signal; WalletError when the hash is of
+ *   another transaction
  */
 export async function waitForReceipt(rpc: Rpc, sent: SentTransaction, options: ReceiptOptions): Promise<Receipt> {
   let { hash } = sent;
   let nonce: bigint | undefined;
   let missed = 0;
-  for (let waitedMs = 0; waitedMs <= options.timeoutMs; waitedMs += options.pollMs) {
+  const isInTime = limitOf(options);
+  for (let waitedMs = 0; isInTime(waitedMs); waitedMs += options.pollMs) {
     // A node that fails for a while says nothing about the transaction.
     const receipt = await readReceipt(rpc, hash).catch(() => null);
     if (receipt !== null) {
-      const newest = await rpc.readNumber('eth_blockNumber').catch(() => 0n);
-      if (options.confirmations <= 1 || newest >= receipt.blockNumber + BigInt(options.confirmations - 1)) {
+      if ((await isConfirmed(rpc, receipt, options)) && (await isOfCall(rpc, receipt, sent))) {
         if (receipt.isSuccess) return receipt;
         throw new RevertedError(hash);
       }
@@ -81,6 +82,46 @@ export async function waitForReceipt(rpc: Rpc, sent: SentTransaction, options: R
   throw new ReceiptTimeoutError(hash, options.timeoutMs);
 }
 
+/** Counts the pauses, and the time that slow reads take beside them. */
+export function limitOf({ timeoutMs }: Pick<ReceiptOptions, 'timeoutMs'>): (waitedMs: number) => boolean {
+  const startedMs = performance.now();
+  return (waitedMs) => Math.max(waitedMs, performance.now() - startedMs) <= timeoutMs;
+}
+
+/** Whether a receipt has the requested confirmations. */
+export async function isConfirmed(
+  rpc: Rpc,
+  { blockNumber }: Receipt,
+  { confirmations }: Pick<ReceiptOptions, 'confirmations'>,
+): Promise<boolean> {
+  if (confirmations <= 1) return true;
+  const newest = await rpc.readNumber('eth_blockNumber').catch(() => 0n);
+  return newest >= blockNumber + BigInt(confirmations - 1);
+}
+
+/**
+ * Whether a receipt is that of the call; `false` = the node does not tell yet. The transaction of a smart account may be sent
+ * by another one, and wraps the call.
+ *
+ * @throws WalletError when the wallet gave the hash of another transaction
+ */
+async function isOfCall(rpc: Rpc, receipt: Receipt, { from, call, block }: SentTransaction): Promise<boolean> {
+  const hash = receipt.transactionHash;
+  const other = (why: string) =>
+    new WalletError(`The wallet gave the hash ${hash}, which ${why}: look at the account.`);
+  if (receipt.blockNumber < block) throw other('was mined before the call was sent');
+  const tx = await rpc.read('eth_getTransactionByHash', [hash]).catch(() => null);
+  if (!isRecord(tx)) return false;
+  if (isEqual(tx.from, from)) {
+    if (isCall(tx, call)) return true;
+    throw other('is another transaction of the account');
+  }
+  const code = await rpc.read('eth_getCode', [from, 'latest']).catch(() => undefined);
+  if (typeof code !== 'string') return false;
+  if (code === '0x') throw other(`is a transaction of ${String(tx.from)}`);
+  return true;
+}
+
 async function nonceOf(rpc: Rpc, hash: string): Promise<bigint | undefined> {
   const transaction = await rpc.read('eth_getTransactionByHash', [hash]);
   return isRecord(transaction) ? numberIn(transaction.nonce) : undefined;
@@ -98,13 +139,14 @@ async function findReplacement(
     const transactions = isRecord(found) && Array.isArray(found.transactions) ? found.transactions : [];
     for (const tx of transactions.filter(isRecord)) {
       if (!isEqual(tx.from, from) || numberIn(tx.nonce) !== nonce) continue;
-      const isSame = isEqual(tx.to, call.to) && isEqual(tx.input, call.data) && numberIn(tx.value) === call.value;
-      return { hash: String(tx.hash), isSame };
+      return { hash: String(tx.hash), isSame: isCall(tx, call) };
     }
   }
   return undefined;
 }
 
+const isCall = (tx: Readonly<Record<string, unknown>>, call: PlanCall) =>
+  isEqual(tx.to, call.to) && isEqual(tx.input, call.data) && numberIn(tx.value) === call.value;
 const isEqual = (a: unknown, b: string) => String(a).toLowerCase() === b.toLowerCase();
 const numberIn = (value: unknown) =>
   typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value) ? BigInt(value) : undefined;

@@ -1,5 +1,5 @@
-import { isExpired } from './checks.ts';
-import { WouldRevertError, WrongChainError } from './errors.ts';
+import { checkSigner, isExpired } from './checks.ts';
+import { RejectedError, WalletError, WouldRevertError, WrongChainError } from './errors.ts';
 import type { Settings } from './options.ts';
 import { authorizationOf, type CheckedPlan, isPreparation } from './plan.ts';
 import { type Receipt, waitForReceipt } from './receipts.ts';
@@ -14,6 +14,8 @@ export interface SequenceContext {
   readonly sent: string[];
   /** Receipts of everything that was mined, added as it happens. */
   readonly mined: Receipt[];
+  /** Whether the last authorization was revoked, of those that were taken back before the end of their plan. */
+  isRevoked?: boolean;
 }
 
 /** Gas that an estimate has not seen: interest accrues until the call is mined. */
@@ -32,7 +34,9 @@ export async function sendInOrder(plan: CheckedPlan, context: SequenceContext): 
   const revoke = async (): Promise<boolean> => {
     if (last === undefined || authorizationOf(last) !== 'revoke') return false;
     context.settings.report({ kind: 'revoking' });
-    return sendOne(plan, plan.calls.length - 1, last, context).then(
+    // It is waited for also after the caller has aborted.
+    const settings = { ...context.settings, receipts: { ...context.settings.receipts, signal: undefined } };
+    return sendOne(plan, plan.calls.length - 1, last, { ...context, settings }).then(
       () => true,
       () => false,
     );
@@ -41,20 +45,31 @@ export async function sendInOrder(plan: CheckedPlan, context: SequenceContext): 
     for (const [index, call] of plan.calls.entries()) {
       context.settings.options.signal?.throwIfAborted();
       if (!isPreparation(call) && (await isExpired(plan, context.reader, context.settings.expiry))) {
-        if (isGranted) await revoke();
+        if (isGranted) context.isRevoked = await revoke();
         return 'expired';
       }
       // From the moment that the wallet is asked: a receipt that never comes does not say that it was not mined.
       if (authorizationOf(call) === 'grant') isGranted = true;
       if (index === plan.calls.length - 1) isGranted = isGranted && authorizationOf(call) !== 'revoke';
-      await sendOne(plan, index, call, context);
+      await sendOne(plan, index, call, context).catch((error: unknown) => {
+        if (authorizationOf(call) === 'grant' && wasNotAsked(error)) isGranted = false;
+        throw error;
+      });
     }
     return 'done';
   } catch (error) {
-    if (isGranted && typeof error === 'object' && error !== null) Object.assign(error, { isRevoked: await revoke() });
+    if (isGranted) {
+      context.isRevoked = await revoke();
+      // The reason of a signal may be anything.
+      if (typeof error === 'object' && error !== null) Reflect.set(error, 'isRevoked', context.isRevoked);
+    }
     throw error;
   }
 }
+
+/** Whether a call failed before it was signed. */
+const wasNotAsked = (error: unknown) =>
+  error instanceof RejectedError || error instanceof WouldRevertError || error instanceof WrongChainError;
 
 async function sendOne(plan: CheckedPlan, index: number, call: PlanCall, context: SequenceContext): Promise<void> {
   const { wallet, reader, account, settings, sent, mined } = context;
@@ -62,20 +77,15 @@ async function sendOne(plan: CheckedPlan, index: number, call: PlanCall, context
   const gas = await reader
     .readNumber('eth_estimateGas', [{ from: account, to, data, value: hexOf(value) }])
     .catch((error: unknown) => {
+      // Silence, and an answer that is no number, say nothing about the call.
+      if (error instanceof WalletError && error.cause === undefined) throw error;
       throw new WouldRevertError(to, error);
     });
   const [nonce, block] = await Promise.all([
     reader.readNumber('eth_getTransactionCount', [account, 'pending']),
     reader.readNumber('eth_blockNumber'),
   ]);
-  // The user may have switched the wallet to another chain since the last call.
-  const chainId = await wallet.readNumber('eth_chainId');
-  if (chainId !== BigInt(plan.chainId)) {
-    throw new WrongChainError(
-      plan.chainId,
-      `The plan is for chain ${plan.chainId}, and the wallet is now on ${chainId}.`,
-    );
-  }
+  await checkSigner(plan.chainId, account, wallet);
   settings.report({ kind: 'signing', index, total: plan.calls.length, to });
   const hash = await wallet.send(account, call, withMargin(gas), plan.chainId);
   sent.push(hash);

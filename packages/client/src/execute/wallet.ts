@@ -32,6 +32,8 @@ export interface Rpc {
   read(method: string, params?: readonly unknown[]): Promise<unknown>;
   /** A read whose answer is a hexadecimal number. @throws WalletError */
   readNumber(method: string, params?: readonly unknown[]): Promise<bigint>;
+  /** The accounts that an injected wallet shows; empty = it does not tell. */
+  accounts(): Promise<readonly string[]>;
   /** Sign and send; gives the hash. @throws RejectedError | WalletError */
   send(from: string, call: PlanCall, gas: bigint, chainId: number): Promise<string>;
 }
@@ -82,6 +84,11 @@ export function createRpc(wallet: Wallet): Rpc {
       const answer = await read(method, params);
       if (typeof answer === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(answer)) return BigInt(answer);
       throw new WalletError(`The wallet answered ${method} with no number.`);
+    },
+    async accounts() {
+      if (isViemWallet(wallet)) return [];
+      const shown = await read('eth_accounts').catch(() => []);
+      return Array.isArray(shown) ? shown.map(String) : [];
     },
     async send(from, { to, data, value }, gas, chainId) {
       const hash = isViemWallet(wallet)

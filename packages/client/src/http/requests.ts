@@ -126,6 +126,7 @@ function checkedBaseUrl(text: string): string {
     url === undefined ||
     !/^https?:$/.test(url.protocol) ||
     url.username !== '' ||
+    url.password !== '' ||
     url.search !== '' ||
     url.hash !== ''
   ) {

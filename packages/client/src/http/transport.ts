@@ -61,6 +61,8 @@ export async function sendHttp(request: HttpRequest, options: TransportOptions):
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', stop);
+    // The rest of an answer that was refused is not received.
+    abort.abort();
   }
 }
 
@@ -75,7 +77,8 @@ export function refuseRedirect({ status, type, headers }: Response): void {
   );
 }
 
-async function readText(response: Response, maxBytes: number): Promise<string> {
+/** Read an answer as text. @throws InvalidAnswerError when it has more than `maxBytes` */
+export async function readText(response: Response, maxBytes: number): Promise<string> {
   if (response.body === null) return '';
   const reader = response.body.getReader();
   const decoder = new TextDecoder();

@@ -1,6 +1,6 @@
 import { ClientError, ConnectionError, InvalidAnswerError, TimeoutError } from '../errors.ts';
 import { errorOf } from '../http/answer.ts';
-import { type FetchFunction, type HttpRequest, initOf, refuseRedirect } from '../http/transport.ts';
+import { type FetchFunction, type HttpRequest, initOf, readText, refuseRedirect } from '../http/transport.ts';
 
 /** One server-sent event. */
 export interface ServerEvent {
@@ -44,7 +44,7 @@ export async function* readEvents(request: HttpRequest, options: EventOptions): 
     refuseRedirect(response);
     const { body, status, headers } = response;
     if (!/^text\/event-stream\b/i.test(headers.get('content-type') ?? '') || body === null) {
-      throw errorOf({ status, headers, text: (await response.text()).slice(0, options.maxEventLength) });
+      throw errorOf({ status, headers, text: await readText(response, options.maxEventLength) });
     }
     const reader = body.getReader();
     const parse = createParser(options.maxEventLength, status);
@@ -69,28 +69,53 @@ export async function* readEvents(request: HttpRequest, options: EventOptions): 
   }
 }
 
-/** Collect chunks of text into events. Comments, such as heartbeats, are left out. */
+/**
+ * Collect chunks of text into events. Comments, such as heartbeats, are left out. Each character is read once, however small
+ * the chunks are.
+ */
 export function createParser(maxLength: number, status = 200): (chunk: string) => ServerEvent[] {
-  let rest = '';
   let id: string | undefined;
-  return (chunk) => {
-    // A carriage return at the end of a chunk may be the first half of a line end.
-    rest = `${rest}${chunk}`.replaceAll(/\r\n|\r(?!$)/g, '\n');
-    const blocks = rest.split('\n\n');
-    rest = blocks.pop() ?? '';
-    if (rest.length > maxLength || blocks.some(({ length }) => length > maxLength)) {
-      throw new InvalidAnswerError('too_large', status, `An event has more than ${maxLength} characters.`);
+  let type: string | undefined;
+  let data: string[] = [];
+  let pieces: string[] = [];
+  /** Characters of the unfinished event. */
+  let length = 0;
+  let endedWithReturn = false;
+  const take = (line: string): ServerEvent[] => {
+    if (line === '') {
+      const events =
+        data.length === 0 && type === undefined ? [] : [{ type: type ?? 'message', data: data.join('\n'), id }];
+      [type, data, length] = [undefined, [], 0];
+      return events;
     }
-    return blocks.flatMap((block) => {
-      const fields = block.split('\n').map((line): [string, string] => {
-        const colon = line.indexOf(':');
-        return colon === -1 ? [line, ''] : [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, '')];
-      });
-      const valuesOf = (field: string) => fields.filter(([name]) => name === field).map(([, value]) => value);
-      id = valuesOf('id').at(-1) ?? id;
-      const data = valuesOf('data');
-      const type = valuesOf('event').at(-1);
-      return data.length === 0 && type === undefined ? [] : [{ type: type ?? 'message', data: data.join('\n'), id }];
+    const colon = line.indexOf(':');
+    const [field, value] = colon === -1 ? [line, ''] : [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, '')];
+    if (field === 'id') id = value;
+    else if (field === 'event') type = value;
+    else if (field === 'data') data.push(value);
+    // Nothing is kept of other lines.
+    else length -= line.length + 1;
+    return [];
+  };
+  return (chunk) => {
+    // A return at the end of the last chunk has ended its line.
+    const text = endedWithReturn && chunk.startsWith('\n') ? chunk.slice(1) : chunk;
+    if (chunk !== '') endedWithReturn = text.endsWith('\r');
+    const lines = text.split(/\r\n|\r|\n/);
+    const begun = lines.pop() ?? '';
+    const events = lines.flatMap((line) => {
+      length += line.length + 1;
+      if (length > maxLength) throw tooLong(maxLength, status);
+      const whole = pieces.length === 0 ? line : pieces.join('') + line;
+      pieces = [];
+      return take(whole);
     });
+    length += begun.length;
+    if (length > maxLength) throw tooLong(maxLength, status);
+    if (begun !== '') pieces.push(begun);
+    return events;
   };
 }
+
+const tooLong = (maxLength: number, status: number) =>
+  new InvalidAnswerError('too_large', status, `An event has more than ${maxLength} characters.`);

@@ -29,6 +29,8 @@ export interface Subscription {
 }
 
 const MAX_EVENT_LENGTH = 8 * 1024 * 1024;
+/** What a header can carry; with any other id the stream begins anew. */
+const ID = /^[\x21-\x7e]{1,1024}$/;
 const MAX_PAUSE_MS = 30_000;
 
 /**
@@ -69,7 +71,7 @@ export async function* follow<Change>(
         if (!isConnected) onState?.({ kind: 'connected' });
         isConnected = true;
         failures = 0;
-        lastId = id;
+        lastId = id !== undefined && ID.test(id) ? id : undefined;
         yield change;
       }
       throw new ConnectionError('The service ended the stream of changes.');
