@@ -190,21 +190,30 @@ async function responseOf(response: Response, eventIds: (string | null)[]): Prom
   const { status } = response;
   // Reading the property makes a stream of a text.
   const events = STREAMED.test(headers['content-type'] ?? '') ? response.body : null;
-  if (events) return { status, headers, stream: readableOf(events, eventIds), isEvents: true };
+  if (events) {
+    const hasIds = headers['content-type']?.startsWith('text/event-stream') === true;
+    return { status, headers, stream: readableOf(events, eventIds, hasIds), isEvents: true };
+  }
   return { status, headers, body: await response.text() };
 }
 
 /**
- * Convert the body of a fetch response to a stream of Node, and write the id of each event before it. Destroying the stream
+ * Convert the body of a fetch response to a stream of Node, and write the id of each event before it where
+ * the form of the stream has ids. Destroying the stream
  * ends the source, even while it waits.
  */
-function readableOf(body: ReadableStream<Uint8Array>, eventIds: (string | null)[]): Readable {
+function readableOf(body: ReadableStream<Uint8Array>, eventIds: (string | null)[], hasIds: boolean): Readable {
   const reader = body.getReader();
   return new Readable({
     highWaterMark: 1,
     read() {
       reader.read().then(
-        ({ done, value }) => this.push(done ? null : withIds(value, eventIds)),
+        ({ done, value }) => {
+          if (done) return void this.push(null);
+          this.push(hasIds ? withIds(value, eventIds) : value);
+          // Nothing else takes them from the list, which would grow for as long as the stream.
+          if (!hasIds) eventIds.length = 0;
+        },
         (error: Error) => this.destroy(error),
       );
     },

@@ -71,6 +71,24 @@ describe('createChangedSelection', () => {
     expect(stream.next(change(3, [A]), about(3, ['a']))).not.toBeNull();
   });
 
+  test('behavior: the id of an event with errors does not resume its chain, however the client has come to it', () => {
+    const failed = { errors: [] as never, data: null };
+    const stream = streamOf(FIELDS);
+    const { id } = stream.next(change(1, [A], true), about(1, ['a'])) ?? {};
+    expect(readEventId(stream.next(failed, about(2, ['a']))?.id).has(1)).toBe(false);
+    const resumed = streamOf(FIELDS, id);
+    expect(readEventId(resumed.next(failed, about(2, ['a']))?.id).has(1)).toBe(false);
+    expect(resumed.next(change(3, [A]), about(3, ['a']))).not.toBeNull();
+  });
+
+  test('behavior: a list that a directive leaves out', () => {
+    const stream = streamOf('version changed @skip(if: true) { liquidityUsd }');
+    const event = (version: number) => ({ data: { strategyChanged: { version } } });
+    for (const version of [1, 2]) {
+      expect(stream.next(event(version), about(version, ['a']))?.result).toEqual(event(version));
+    }
+  });
+
   test('behavior: a client that selects versions only gets each', () => {
     const stream = streamOf('version chain { chainId }');
     const event = (version: number) => ({ data: { strategyChanged: { version, chain: { chainId: 1 } } } });

@@ -27,6 +27,7 @@ const LIST = 'changed';
 export function createChangedSelection(selected: Selected, seen: ReadonlyMap<ChainId, SeenChain>) {
   const sent = new Map<ChainId, Sent>();
   const state = new Map<ChainId, SeenChain>();
+  const resumed = new Map(seen);
   const listKeys = keysOf(selected, LIST);
   // A client that selects no content, only versions and times, gets every event.
   const hasContent = [...selected.below.values()].some(isContent);
@@ -35,19 +36,20 @@ export function createChangedSelection(selected: Selected, seen: ReadonlyMap<Cha
     next(result: ExecutionResult, subject: EventSubject): SelectedEvent | null {
       const [root] = Object.values(result.data ?? {}) as Record<string, unknown>[];
       if (result.errors !== undefined || !root) {
-        // The client may lack fields of it: the next event of the chain is compared with nothing.
-        sent.delete(subject.chainId);
+        // The client may lack fields of it: the next event of the chain is compared with nothing, also after this id.
+        for (const known of [sent, state, resumed]) known.delete(subject.chainId);
         return { result, id: writeEventId(state) };
       }
       const before = sent.get(subject.chainId);
-      const list = subject.entries === undefined ? [] : listKeys;
+      // A directive may have left the list out.
+      const list = subject.entries === undefined ? [] : listKeys.filter((name) => Array.isArray(root[name]));
       const hashes = hashesOf(root, list, subject, selected);
       const now: Sent =
         subject.entries === undefined || before === undefined ? hashes : new Map([...before, ...hashes]);
       for (const removed of subject.removed ?? []) now.delete(removed);
       sent.set(subject.chainId, now);
       const digest = digestOf(now);
-      const known = before === undefined ? seen.get(subject.chainId) : undefined;
+      const known = before === undefined ? resumed.get(subject.chainId) : undefined;
       state.set(subject.chainId, { version: subject.version, digest });
       const hasNews = before !== undefined || subject.mayDiffer === undefined || subject.mayDiffer.size > 0;
       const followsVersions = (subject.entries === undefined ? !hasContent : list.length === 0) && hasNews;
