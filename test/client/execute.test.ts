@@ -112,8 +112,16 @@ describe('one transaction for each call', () => {
       async (plan) => ({ ...plan, approvals: [...plan.approvals, ...plan.approvals] }),
       'worse_plan',
     ],
-    ['another target', async (plan) => ({ ...plan, approvals: [], tx: { ...plan.tx, to: user } }), 'invalid_plan'],
-    ['a spender of its own', async (plan) => ({ ...plan, tx: { ...plan.tx, to: user } }), 'invalid_plan'],
+    [
+      'another target',
+      async (plan) => ({ ...plan, approvals: [], tx: { ...plan.tx, to: otherAccount.address } }),
+      'invalid_plan',
+    ],
+    [
+      'a spender of its own',
+      async (plan) => ({ ...plan, tx: { ...plan.tx, to: otherAccount.address } }),
+      'invalid_plan',
+    ],
     [
       'a higher LTV',
       async (plan) => {
@@ -203,7 +211,8 @@ describe('checks before anything is sent', () => {
       { ...plan, chainId: '1' },
       { ...plan, tx: { to: '0x1', data: '0x' } },
       { ...plan, calls: [plan.tx] },
-      { ...plan, tx: { ...plan.tx, to: user } },
+      { ...plan, tx: { ...plan.tx, to: otherAccount.address } },
+      { ...plan, approvals: [], tx: { ...plan.tx, to: user } },
       { ...plan, tx: { ...plan.tx, data: '0xabc' } },
       { ...plan, tx: { ...plan.tx, value: '-1' } },
       { ...plan, approvals: Array(51).fill(plan.tx) },

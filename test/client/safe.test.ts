@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { decodeFunctionData, parseAbi, keccak256 as reference, stringToHex } from 'viem';
 import { describe, expect, test } from 'vitest';
-import { InputError, safeTransaction } from '../../packages/client/src/index.ts';
+import { InputError, InvalidPlanError, safeTransaction } from '../../packages/client/src/index.ts';
 import { keccak256 } from '../../packages/client/src/safe/keccak.ts';
 import { checksumOf } from '../../packages/client/src/safe/safe.ts';
 
@@ -41,6 +41,21 @@ describe('safeTransaction', () => {
     expect(transactionBuilder.meta.checksum).toBe(checksumOf(transactionBuilder));
     const changed = { ...transactionBuilder, chainId: '10' };
     expect(checksumOf(changed)).not.toBe(transactionBuilder.meta.checksum);
+  });
+
+  test('error: a call of the Safe itself, which would be allowed to change its owners', () => {
+    const own = { ...plan, tx: { ...plan.tx, to: options.safe } };
+    expect(() => safeTransaction(own, options)).toThrow(InvalidPlanError);
+  });
+
+  test.each(['', '00'])('error: an approval of a spender that no later call is for, with "%s" at its end', (end) => {
+    const approval = (spender: string) => ({
+      to: `0x${'aa'.repeat(20)}`,
+      data: `0x095ea7b3${spender.padStart(64, '0')}${'1'.padStart(64, '0')}${end}`,
+    });
+    const approving = (spender: string) => ({ ...plan, approvals: [approval(spender)] });
+    expect(safeTransaction(approving('bb'.repeat(20)), options).operation).toBe(1);
+    expect(() => safeTransaction(approving('dd'.repeat(20)), options)).toThrow(InvalidPlanError);
   });
 
   test('behavior: a single call needs no MultiSend', () => {

@@ -86,8 +86,15 @@ export async function checkBalances({ calls, action }: CheckedPlan, account: str
   }
 }
 
-/** @throws InvalidPlanError when a plan of this process was built for another account */
-export function checkOwner({ source }: CheckedPlan, account: string): void {
+/**
+ * Check whom a plan is for. What calls a smart account in its own name may change its owners, so no plan does.
+ *
+ * @throws InvalidPlanError when it calls the account itself, or a client of this process built it for another one
+ */
+export function checkOwner({ source, calls }: CheckedPlan, account: string): void {
+  if (calls.some(({ to }) => to.toLowerCase() === account.toLowerCase())) {
+    throw new InvalidPlanError(`The plan calls ${account} itself, in its own name.`);
+  }
   const owner = ownerOf(source);
   if (owner === undefined || owner.toLowerCase() === account.toLowerCase()) return;
   throw new InvalidPlanError(`The plan was built for ${owner}, and ${account} would execute it: build it again.`);

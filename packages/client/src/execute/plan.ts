@@ -80,14 +80,14 @@ function requireOwnSpenders(calls: readonly PlanCall[]): void {
 const wordOf = (data: string, index: number) => data.slice(10 + index * 64, 74 + index * 64);
 const selectorOf = ({ data }: PlanCall) => data.slice(0, 10).toLowerCase();
 
-/** The amount of an ERC-20 approval, base units; `undefined` = the call is none. */
+/** The amount of an ERC-20 approval, base units; `undefined` = the call is none. Contracts ignore what follows it. */
 export function approvedAmount(call: PlanCall): bigint | undefined {
-  return selectorOf(call) === APPROVE && call.data.length === 138 ? BigInt(`0x${wordOf(call.data, 1)}`) : undefined;
+  return selectorOf(call) === APPROVE && call.data.length >= 138 ? BigInt(`0x${wordOf(call.data, 1)}`) : undefined;
 }
 
 /** Whether a call of Morpho's `setAuthorization` grants or revokes; `undefined` = the call is none. */
 export function authorizationOf(call: PlanCall): 'grant' | 'revoke' | undefined {
-  if (selectorOf(call) !== SET_AUTHORIZATION || call.data.length !== 138) return undefined;
+  if (selectorOf(call) !== SET_AUTHORIZATION || call.data.length < 138) return undefined;
   return BigInt(`0x${wordOf(call.data, 1)}`) === 0n ? 'revoke' : 'grant';
 }
 

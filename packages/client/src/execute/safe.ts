@@ -1,6 +1,6 @@
 import type { Plan } from '../client.ts';
 import { MULTI_SEND_CALL_ONLY, type SafeOptions, type SafeTransaction, safeTransaction } from '../safe/safe.ts';
-import { checkBalances, checkChain, checkCode, checkOwner } from './checks.ts';
+import { checkBalances, checkChain, checkCode } from './checks.ts';
 import { checkPlan } from './plan.ts';
 import { createRpc, type Eip1193Provider } from './wallet.ts';
 
@@ -14,7 +14,6 @@ export async function proposeToSafe(plan: Plan, node: Eip1193Provider, options: 
   const transaction = safeTransaction(plan, options);
   const reader = createRpc(node);
   const checked = checkPlan(plan);
-  checkOwner(checked, options.safe);
   await checkChain(checked.chainId, reader, reader);
   const multiSend = transaction.operation === 1 ? [{ to: options.multiSend ?? MULTI_SEND_CALL_ONLY }] : [];
   await checkCode([...checked.calls, { to: options.safe }, ...multiSend], reader);

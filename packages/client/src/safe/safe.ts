@@ -1,5 +1,6 @@
 import type { Plan } from '../client.ts';
 import { InputError } from '../errors.ts';
+import { checkOwner } from '../execute/checks.ts';
 import { checkPlan } from '../execute/plan.ts';
 import type { PlanCall } from '../execute/wallet.ts';
 import { keccak256 } from './keccak.ts';
@@ -62,7 +63,9 @@ const MULTI_SEND = '0x8d80ff0a';
 export function safeTransaction(plan: Plan, options: SafeOptions): SafeTransaction {
   const { safe, multiSend = MULTI_SEND_CALL_ONLY, createdAt = Date.now() } = options;
   if (!ADDRESS.test(safe) || !ADDRESS.test(multiSend)) throw new InputError('safe and multiSend are addresses.');
-  const { calls, chainId, expiresAt, action } = checkPlan(plan);
+  const checked = checkPlan(plan);
+  checkOwner(checked, safe);
+  const { calls, chainId, expiresAt, action } = checked;
   const [first] = calls;
   const shared = { chainId, safe, expiresAt, transactionBuilder: builderFile(calls, chainId, action, safe, createdAt) };
   if (first !== undefined && calls.length === 1) {
