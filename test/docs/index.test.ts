@@ -86,7 +86,7 @@ describe('guides', () => {
       `${SAFE_BUFFER_POINTS} points`,
       `${STOCK_LTV_CAP_RATIO.times(100)} % of its stock market's liquidation LTV`,
       `${DEFAULT_SLIPPAGE} when left out, ${MAX_SLIPPAGE} with vaults; above ${MAX_SLIPPAGE} it is capped`,
-      `${MAX_SWAP_LOSS_PCT} % of what a swap takes in`,
+      `${MAX_SWAP_LOSS_PCT} % of the input of every swap`,
       `${MAX_TOTAL_LOSS_PCT} % of the equity for all swaps`,
       `up to ${adding}, and up to ${leaving} for`,
       `${REFERRAL_FEE_BPS.correlated} basis points on correlated and ${REFERRAL_FEE_BPS.uncorrelated} on uncorrelated`,
