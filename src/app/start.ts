@@ -70,7 +70,7 @@ export async function openDatabase(
   }
 }
 
-/** Read the facts of before the start. @throws StartError when another process uses the snapshot file */
+/** Read the facts from before the start. @throws StartError when another process uses the snapshot file */
 export async function restoreSnapshot(snapshot: Pick<SnapshotStore, 'restore'>): Promise<void> {
   try {
     await snapshot.restore();

@@ -9,7 +9,7 @@ import { createSampleRepository, type SampleRepository } from '../database/sampl
 import { createKeyService, type KeyService, type KeyServiceDeps } from '../keys/service.ts';
 import type { AppDeps } from './deps.ts';
 
-/** With the second that the network gets on top, a person waits 5 s at most. */
+/** The network gets a second more, so a caller waits 5 s at most. */
 const STATEMENT_TIMEOUT_MS = 4_000;
 /** Waits for a replica are shorter, because the primary follows. */
 const REPLICA_TIMEOUT_MS = 2_000;
@@ -62,7 +62,7 @@ export function createStores(
     onCheck,
     pepper: env.KEY_PEPPER,
   });
-  // A process that has no statement to send would report a problem that is over, a warmer for minutes.
+  // Without a probe, a process without statements would report a problem that has ended, a warmer for minutes.
   let isAsking = false;
   const askAgain = (): void => {
     if (isAsking) return;

@@ -134,7 +134,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   };
 }
 
-/** What the pages show of the configuration. */
+/** Select the parts of the configuration that the pages show. */
 function pagesOf({ env, sampleKeys, exampleApp }: AppDeps['config']) {
   return {
     tabs: env.GRAPHIQL ? exampleTabs(sampleKeys) : null,

@@ -19,7 +19,7 @@ import { latestObserved } from './observed.ts';
 import { SAMPLE_RETENTION_DAYS } from './samples.ts';
 import type { DriftHistoryTable, Tables } from './schema.ts';
 
-/** What a reading of a chain found. */
+/** The disagreements that a reading of a chain found. */
 export interface DriftReading {
   readonly chainId: ChainId;
   /** Time at which the reading began, ms. */
@@ -105,7 +105,7 @@ async function known(
   return found;
 }
 
-/** A time that lies ahead was written by a process whose clock was wrong: it counts as now. */
+/** A time in the future was written by a process with a wrong clock, and counts as now. */
 function notAhead<
   T extends { readonly firstSeenMs: number; readonly lastSeenMs: number; readonly goneMs: number | null },
 >(times: T, nowMs: number): T {
@@ -117,7 +117,7 @@ function notAhead<
   };
 }
 
-/** The statements that store a reading; they hold each other's order. */
+/** The statements that store a reading, in the order in which they have to run. */
 function statementsOf({ chainId, atMs, found, wallets }: DriftReading): readonly RawBuilder<unknown>[] {
   const at = sql`${new Date(atMs)}::timestamptz`;
   const latest = sql`${latestObserved(atMs)}::timestamptz`;
@@ -138,7 +138,7 @@ function statementsOf({ chainId, atMs, found, wallets }: DriftReading): readonly
     sql.raw(`${a}.wallet = ${b}.wallet and ${a}.position_index = ${b}.position_index and ${a}.kind = ${b}.kind`);
   const isNewer = sql.raw('excluded.last_seen >= drift_history.last_seen');
   return [
-    // Gone in a newer reading: this one does not apply to the present.
+    // A newer reading has ended the disagreement, so this one does not reopen it.
     sql`
       insert into drift_history
         (chain_id, wallet, position_index, kind, severity, market_id, vault_id, first_seen, last_seen)

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { TABLE_RIGHTS } from './schema.ts';
 import { MIGRATIONS_TABLE } from './schema-state.ts';
 
-/** Return the SQL that gives a role what the service needs to run on a migrated database: no right to create or change tables. */
+/** Return the SQL that grants a role the rights of the service on a migrated database: none to create or change tables. */
 export function grantsFor(role: string): string {
   const to = pg.escapeIdentifier(role);
   const tables = Object.entries({ ...TABLE_RIGHTS, [MIGRATIONS_TABLE]: ['SELECT'] });

@@ -88,7 +88,7 @@ export interface DriftHistoryTable {
   gone_at: NullableTime;
 }
 
-/** First sighting of a disagreement that is open: what a version before `drift_history` reads and writes. */
+/** First sighting of an open disagreement; for versions before `drift_history`, which read and write this table only. */
 export interface DriftSightingsTable {
   chain_id: number;
   key: string;

@@ -229,7 +229,7 @@ function cachedCost(known: KnownDocument | undefined, args: ExecutionArgs, limit
   return cost;
 }
 
-/** Cost of executing a persisted operation: its price, or that of its last answer, whichever is higher. */
+/** Cost of executing a persisted operation: the higher of its price and the cost of its last answer. */
 function executionOf({ points = 0, executed }: KnownDocument): number {
   return Math.max(points * COST_PER_POINT, executed);
 }

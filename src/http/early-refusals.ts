@@ -32,7 +32,7 @@ interface Prepared {
   readonly parts: readonly [before: string, after: string];
 }
 
-/** REST rows and GraphQL charge valid keys. Other paths have the same answer for everybody, and are charged to the address. */
+/** REST rows and GraphQL charge valid keys. Other paths have the same answer for every caller, and are charged to the address. */
 const ROWS = '/v1/';
 /** Placeholder of the correlation id in a prepared text. */
 const ID = 'ID'.repeat(16);

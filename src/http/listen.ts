@@ -44,7 +44,7 @@ export interface Listening {
   close(graceMs: number, idleMs?: number): Promise<void>;
 }
 
-/** How long a reader may take nothing of its answer. */
+/** How long a reader may read nothing of its answer. */
 const SLOW_READER_MS = 15_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;

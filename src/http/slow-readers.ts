@@ -13,7 +13,7 @@ export interface Connection {
 
 export interface SlowReadersDeps {
   readonly connections: ReadonlyMap<Socket, Connection>;
-  /** How long a reader may take nothing while data waits for it, ms. */
+  /** How long a reader may read nothing while data waits for it, ms. */
   readonly limitMs: number;
   readonly onCut?: (() => void) | undefined;
 }

@@ -12,7 +12,7 @@ import { Decimal } from '../shared/decimal.ts';
 
 /**
  * Schemas of persisted facts, checked before any of them is used. The checksum shows that the file is complete, but not that
- * its fields have today's meaning. What a later version may add is tolerated, because both may run side by side: fields that
+ * its fields have today's meaning. Additions of a later version are tolerated, because both may run side by side: fields that
  * are not known stay, other names in a list or map of names are left out, and another reason of a failure is a general one.
  */
 

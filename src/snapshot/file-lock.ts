@@ -70,7 +70,7 @@ export async function lockFile(deps: FileLockDeps): Promise<FileLock> {
   const isOurs = async (): Promise<boolean> => {
     if (!held.has(me.id)) return false;
     const owner = await ownerOf(lock);
-    // A lock that somebody has removed is made anew.
+    // A lock that was removed from outside is made anew.
     if (owner?.id === me.id || (owner === null && (await tryCreate(lock, me).catch(() => true)))) return true;
     if (held.delete(me.id)) onLost?.();
     return false;

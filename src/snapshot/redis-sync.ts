@@ -175,7 +175,7 @@ export async function restoreToRedis(sync: Sync, chainId: ChainId): Promise<void
   await push(sync, chainId, states, true);
 }
 
-/** Whether a state has an item that the other lacks, or a newer measurement of one. One from the future is of no use to anybody. */
+/** Whether a state has an item that the other lacks, or a newer measurement of one. One from the future does not count. */
 function knowsMore(ours: GroupState<unknown>, theirs: GroupState<unknown>, nowMs: number): boolean {
   for (const [key, { asOfMs }] of ours.items) {
     const known = theirs.items.get(key);

@@ -60,7 +60,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
   /** Read newer data, then write the data that Redis lacks: after a reconnect, and from time to time. */
   const reconcile = once(async (chainId) => {
     await pull(sync, chainId);
-    // What a process with a wrong clock takes for newer would displace the measurements of the others.
+    // With a wrong clock, older measurements could appear newer and displace those of other processes.
     if (!skew.isOff()) await restoreToRedis(sync, chainId);
   });
   const schedulePull = once((chainId) => pull(sync, chainId));
@@ -123,7 +123,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
   };
 }
 
-/** Schedule a run for a chain, unless one is already waiting for its turn. What fails is tried again later. */
+/** Schedule a run for a chain, unless one is already waiting for its turn. A failed run is tried again later. */
 function coalesced(
   mutex: ReturnType<typeof createKeyedMutex>,
   isClosed: () => boolean,

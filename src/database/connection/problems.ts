@@ -1,6 +1,6 @@
 import { certificateFaultOf } from '../../shared/calls/certificate-faults.ts';
 
-/** What can be wrong with a database, each with the reason that callers see, and the next step for operators. */
+/** The problems of a database, each with the reason that callers see, and the next step for operators. */
 export const DATABASE_PROBLEMS = {
   unreachable: { reason: 'unreachable', todo: 'Start Postgres, or correct host and port; check firewalls.' },
   unknown_host: { reason: 'unreachable', todo: 'Correct the host: its name has no address.' },

@@ -21,7 +21,7 @@ export interface DatabaseWatch {
 
 /** A single slow statement, or a busy moment of our own pool, is not an outage. */
 const PASSING: ReadonlySet<DatabaseProblem> = new Set(['slow_statement', 'pool_exhausted']);
-/** Time without another missing right after which it counts as granted: other statements are answered all the while. */
+/** A missing right counts as granted after this time without another, because other statements are answered meanwhile. */
 const GRANTED_AFTER_MS = 60_000;
 
 /** Keep the state of a database, and log the start and the end of each problem once. `of` names the setting of its URL. */

@@ -8,7 +8,7 @@ import { selectionOf } from '../streams/selection.ts';
 
 /**
  * Send an event of a subscription only if a field that the client selected has changed, with an id. A client that reconnects
- * with `Last-Event-ID` gets what differs from that event. This plugin has to be the first one that wraps the results.
+ * with `Last-Event-ID` gets the difference from that event. This plugin has to be the first one that wraps the results.
  */
 export function useChangedSelection(): Plugin<ServerContext> {
   return {
@@ -35,7 +35,7 @@ export function useChangedSelection(): Plugin<ServerContext> {
   };
 }
 
-/** Pass on what `select` returns; `null` = nothing. */
+/** Pass on the values that `select` returns; `null` = none for this one. */
 function filtered<T>(source: AsyncIterable<T>, select: (value: T) => T | null): AsyncIterableIterator<T> {
   const inner = source[Symbol.asyncIterator]();
   return {

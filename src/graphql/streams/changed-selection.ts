@@ -11,7 +11,7 @@ export interface SelectedEvent {
   readonly id: string;
 }
 
-/** What a stream has sent of one chain: a hash of the content of each entry of a list, or of the whole. */
+/** The content that a stream has sent of one chain: a hash of the content of each entry of a list, or of the whole. */
 type Sent = Map<string, string>;
 
 const DIGEST_CHARS = 16;
@@ -20,9 +20,9 @@ const WHOLE = '';
 const LIST = 'changed';
 
 /**
- * Follow what one stream has sent, so that it sends only events, and of a list only entries, whose selected content differs.
- * Memory is bounded: one hash per listed entry.
- * @param seen what the client has received before it reconnected
+ * Remember the content that one stream has sent, so that it sends only events, and of a list only entries, whose selected
+ * content differs. Memory is bounded: one hash per listed entry.
+ * @param seen the state that the client received before it reconnected
  */
 export function createChangedSelection(selected: Selected, seen: ReadonlyMap<ChainId, SeenChain>) {
   const sent = new Map<ChainId, Sent>();

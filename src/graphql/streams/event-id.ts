@@ -7,7 +7,7 @@ export interface SeenChain {
   readonly digest: string;
 }
 
-/** Longer ids were not made here. */
+/** Longer ids are of another origin. */
 const MAX_CHARS = 1_024;
 const ENTRY = /^(\d{1,9})\.(\d{1,15})\.([\w-]{16})$/;
 
@@ -16,7 +16,7 @@ export function writeEventId(seen: ReadonlyMap<ChainId, SeenChain>): string {
   return [...seen].map(([chainId, { version, digest }]) => `${chainId}.${version}.${digest}`).join('~');
 }
 
-/** Read a `Last-Event-ID`. One that was not made here tells nothing: the client gets the whole state. */
+/** Read a `Last-Event-ID`. One of another origin is ignored: the client gets the whole state. */
 export function readEventId(id: string | undefined): ReadonlyMap<ChainId, SeenChain> {
   if (id === undefined || id === '' || id.length > MAX_CHARS) return new Map();
   const seen = new Map<ChainId, SeenChain>();

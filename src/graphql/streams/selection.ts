@@ -12,7 +12,7 @@ export interface Selected {
   readonly below: Map<string, Selected>;
 }
 
-/** Fields that change with every refresh or second, and tell nothing else. A change of these alone is no change. */
+/** Fields that change with every refresh or second without other content. A change of these alone is no change. */
 const MOMENTS: ReadonlySet<string> = new Set([
   'version',
   'publishedAt',
@@ -27,7 +27,7 @@ const MOMENTS: ReadonlySet<string> = new Set([
   'lastSuccessAt',
 ]);
 
-/** Read the selection below the root field of an operation, its fragments included whatever their type condition. */
+/** Read the selection below the root field of an operation, its fragments of every type condition included. */
 export function selectionOf({ document, operationName }: Pick<ExecutionArgs, 'document' | 'operationName'>): Selected {
   const fragments = new Map(
     document.definitions.flatMap((definition) =>
@@ -62,7 +62,7 @@ export function keysOf({ below }: Selected, field: string): readonly string[] {
   return [...below].flatMap(([key, { names }]) => (names.has(field) ? [key] : []));
 }
 
-/** Whether a field of an event tells more than what the event is about and when it was made. */
+/** Whether a field of an event has content besides the subject and the time of the event. */
 export function isContent({ names }: Selected): boolean {
   return [...names].some((name) => !MOMENTS.has(name) && name !== 'chain' && name !== '__typename');
 }

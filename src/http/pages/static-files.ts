@@ -22,7 +22,7 @@ export interface StaticFiles {
    * @throws errors of the charge
    */
   answer(request: RestRequest): Promise<RestResponse> | undefined;
-  /** The path of a file with the hash of its content, which may be cached for ever. */
+  /** The path of a file with the hash of its content, which may be cached without a time limit. */
   urlOf(path: string): Promise<string>;
 }
 
