@@ -26,7 +26,7 @@ export interface ServiceFailure {
   readonly status: number;
   /** Correlation id: quote it when you ask about the request. */
   readonly requestId: string | undefined;
-  /** What `docs/errors.md` of the service lists for the code. */
+  /** Details of the code, as listed in `docs/errors.md` of the service. */
   readonly details?: unknown;
   /** Seconds after which a retry makes sense. */
   readonly retryAfter?: number | undefined;
@@ -105,7 +105,7 @@ export function serviceError(failure: ServiceFailure): ServiceError {
 
 export type InvalidAnswerReason = 'redirect' | 'content_type' | 'not_json' | 'shape' | 'too_large' | 'status';
 
-/** What answered is not the service, or not a version that this client knows. `code` is `invalid_answer`. */
+/** The answer is not one of the service, or not of a version that this client knows. `code` is `invalid_answer`. */
 export class InvalidAnswerError extends ClientError {
   readonly reason: InvalidAnswerReason;
   readonly status: number;

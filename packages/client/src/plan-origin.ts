@@ -7,7 +7,7 @@ export interface PlanOrigin {
 
 const origins = new WeakMap<object, PlanOrigin>();
 
-/** Remember what a plan was built for, as long as the plan itself is in use. */
+/** Remember the request of a plan, as long as the plan itself is in use. */
 export function rememberOrigin(plan: object, origin: PlanOrigin): void {
   origins.set(plan, origin);
 }

@@ -18,7 +18,7 @@ type ParametersOf<Name extends RowName> = Given<operations[Name]['parameters']['
 
 /** Input of a row: its body, or the parameters of its path and query in one object. */
 export type RowInput<Name extends RowName> = [BodyOf<Name>] extends [never] ? ParametersOf<Name> : BodyOf<Name>;
-/** What a row returns. */
+/** The answer of a row. */
 export type RowAnswer<Name extends RowName> = Content<operations[Name]['responses'][200]>;
 
 /** One method for every documented row of `/v1`, under its `operationId`, `health` and `ready` included. */

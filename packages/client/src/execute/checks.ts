@@ -61,7 +61,7 @@ export async function checkCode(calls: readonly { readonly to: string }[], reade
 }
 
 /**
- * Check that the account holds what the plan takes: its native value, and the amounts approved before its first other
+ * Check that the account holds the payment of the plan: its native value, and the amounts approved before its first other
  * call. A repayment approves the interest of a minute beside the debt, so its tokens are left to the estimate of the call.
  *
  * @throws InsufficientBalanceError

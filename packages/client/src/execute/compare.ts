@@ -71,7 +71,7 @@ function resultsOf({ source }: CheckedPlan): Map<string, string> {
   return new Map(found.flatMap(([name, value]) => (typeof value === 'string' ? [[String(name), value]] : [])));
 }
 
-/** What a plan takes from the wallet: native value, and the approved amount of each token. */
+/** The payment of a plan from the wallet: native value, and the approved amount of each token. */
 function takenBy({ calls }: CheckedPlan): Map<string, bigint> {
   const taken = new Map<string, bigint>();
   const add = (what: string, amount: bigint) => taken.set(what, (taken.get(what) ?? 0n) + amount);

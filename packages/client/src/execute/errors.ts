@@ -1,6 +1,6 @@
 import { ClientError } from '../errors.ts';
 
-/** The plan was not executed, or not as planned. `sent` has what was sent before. */
+/** The plan was not executed, or not as planned. `sent` has the hashes of the transactions that were sent before. */
 export class ExecutionError extends ClientError {
   /** Hashes of the transactions that were sent before the failure, oldest first. */
   sent: readonly string[] = [];

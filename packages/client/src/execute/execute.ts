@@ -16,7 +16,7 @@ export interface Execution {
   readonly account: string;
   readonly mode: 'batch' | 'transactions';
   readonly receipts: readonly Receipt[];
-  /** What happened, by the events of the receipts. */
+  /** The result, by the events of the receipts. */
   readonly outcome: Outcome;
 }
 
@@ -25,7 +25,7 @@ const MAX_REBUILDS = 3;
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 
 /**
- * Check a plan against the wallet and the chain, sign and send it, wait for its receipts and tell what happened.
+ * Check a plan against the wallet and the chain, sign and send it, wait for its receipts and return the result.
  *
  * @throws ExecutionError (one class for each cause), or the reason of the signal
  */

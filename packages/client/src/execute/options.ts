@@ -3,7 +3,7 @@ import { type Wait, wait } from '../wait.ts';
 import type { Comparison } from './compare.ts';
 import type { Eip1193Provider } from './wallet.ts';
 
-/** What happens during an execution, for a display. */
+/** A step of an execution, for a display. */
 export type Progress =
   | { readonly kind: 'checked'; readonly account: string; readonly calls: number }
   | { readonly kind: 'rebuilt'; readonly plan: Plan; readonly comparison: Comparison }

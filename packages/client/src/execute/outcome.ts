@@ -4,7 +4,7 @@ import type { Log, Receipt } from './receipts.ts';
 
 type PositionEvent = keyof typeof EVENTS.flashLeverage;
 
-/** What happened to one position, by an event of FlashLeverage. */
+/** The change of one position, by an event of FlashLeverage. */
 export interface PositionChange {
   /** Name of the event. */
   readonly event: PositionEvent;
@@ -36,7 +36,7 @@ export interface Outcome {
 const addressOf = (topic = '') => `0x${topic.slice(-40).toLowerCase()}`;
 const wordsOf = (data: string) => (data.slice(2).match(/.{64}/g) ?? []).map((word) => BigInt(`0x${word}`));
 
-/** Read from receipts what happened to an account. Only events of the known contracts of the chain count. */
+/** Read the result for an account from receipts. Only events of the known contracts of the chain count. */
 export function outcomeOf(receipts: readonly Receipt[], account: string, chainId: number): Outcome {
   const logs = receipts.flatMap((receipt) => receipt.logs);
   const gas = receipts.map(({ gasPaid }) => gasPaid);

@@ -22,7 +22,7 @@ const APPROVE = '0x095ea7b3';
 const SET_AUTHORIZATION = '0xeecea000';
 const MAX_CALLS = 50;
 
-/** @throws InvalidPlanError for what is no bundle of the service */
+/** @throws InvalidPlanError for a value that is no bundle of the service */
 export function checkPlan(plan: Plan): CheckedPlan {
   const unchecked: unknown = plan;
   if (!isRecord(unchecked)) throw new InvalidPlanError('The plan is not an object: pass what a build returned.');

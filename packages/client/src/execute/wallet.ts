@@ -71,7 +71,7 @@ export function createRpc(wallet: Wallet): Rpc {
     try {
       return await Promise.race([answer, late]);
     } finally {
-      // The loser of the race has nobody else to handle its failure.
+      // The failure of the slower promise has no other handler.
       answer.catch(() => {});
       late.catch(() => {});
       done.abort();

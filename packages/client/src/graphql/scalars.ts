@@ -1,4 +1,4 @@
-/** What the scalars of the schema are in JSON, for the option `scalars` of GraphQL code generators. */
+/** The JSON types of the scalars of the schema, for the option `scalars` of GraphQL code generators. */
 export const SCALARS = {
   Address: 'string',
   BigInteger: 'string',

@@ -5,7 +5,7 @@ import { pauseBefore } from '../http/retry.ts';
 import { isRecord } from '../json.ts';
 import { readEvents } from './events.ts';
 
-/** What a stream of changes reports beside its changes. */
+/** The state of the connection of a stream of changes. */
 export type LiveState =
   | { readonly kind: 'connected' }
   /** It connects again after `pauseMs`, from where it stopped. */

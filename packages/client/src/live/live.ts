@@ -18,7 +18,7 @@ export type WalletChange = WalletChangesSubscription['walletChanged'];
 export interface Live {
   /**
    * Strategies as they change, chain by chain: everything at first (`complete`), then differences. After a broken
-   * connection only what changed meanwhile; everything again where the service no longer knows the last version.
+   * connection only the changes since; everything again where the service no longer knows the last version.
    */
   strategies(input?: StrategyChangesSubscriptionVariables, options?: LiveOptions): AsyncGenerator<StrategyChange>;
   /** Freshness of each chain: at first, and whenever it changes. */

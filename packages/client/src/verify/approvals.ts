@@ -8,7 +8,7 @@ import { amountOf, differs, isNative, type Proof, requireSameAddress, requireVal
 const APPROVE = methodsOf(erc20Abi, ['approve']);
 const [APPROVE_SELECTOR] = APPROVE.keys();
 
-/** Take the approvals that stand before a call. They are proven with `proveApprovals`, once the call's amount is known. */
+/** Take the approvals before a call. They are proven with `proveApprovals`, once the call's amount is known. */
 export function takeApprovals({ left }: Proof): readonly ReadCall[] {
   const count = left.findIndex(({ data }) => data.slice(0, 10) !== APPROVE_SELECTOR);
   return left.splice(0, count < 0 ? left.length : count);
@@ -17,7 +17,7 @@ export function takeApprovals({ left }: Proof): readonly ReadCall[] {
 interface Allowance {
   readonly token: string;
   readonly spender: Address;
-  /** What the call takes, base units. */
+  /** Amount that the call takes, base units. */
   readonly amount: bigint;
   /** The call that takes it. */
   readonly callIndex: number;

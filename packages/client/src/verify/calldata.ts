@@ -8,7 +8,7 @@ import {
 } from 'viem';
 import { VerificationError } from './errors.ts';
 
-/* viem decodes what a contract would accept. Here only the one encoding passes that `encodeFunctionData` gives. */
+/* viem decodes every encoding that a contract would accept. Here only that of `encodeFunctionData` passes. */
 
 /** Hexadecimal digits of a word. */
 const WORD = 64;
@@ -142,7 +142,7 @@ function decodeStatic(cursor: Cursor, member: AbiParameter, start: number, path:
   return value;
 }
 
-/** Of the part of a value that stands in place: an offset, or the value itself. */
+/** Of the part of a value at its own place: an offset, or the value itself. */
 function headSize(member: AbiParameter): number {
   if (isDynamic(member) || member.type !== 'tuple') return WORD;
   return componentsOf(member).reduce((sum, component) => sum + headSize(component), 0);

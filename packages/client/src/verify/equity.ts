@@ -49,7 +49,7 @@ export function proveDeposit(proof: Proof, intent: DepositIntent): void {
     requireSameNumber(index, 'amount', 'it deposits', params.amountIn, intent.amount, text);
     requireSameAddress(index, 'market', 'its stock market is', params.stockMarketId, vault.stock.id);
     requireSameAddress(index, 'market', 'its yield market is', params.leverageParams.marketId, vault.yieldMarket.id);
-    // The router puts what the swap gave in its place.
+    // The router replaces it by the output of the swap.
     requireSameNumber(index, 'amount', 'its amountCollateral is', params.leverageParams.amountCollateral, 0n);
     proveLegs(proof, { index, places: decoded.places, params }, intent, vault);
     const allowance = { token, spender: vault.router, amount: intent.amount, callIndex: index };

@@ -19,7 +19,7 @@ export type RefusalCode =
   | 'loan'
   | 'reallocation';
 
-/** A plan that is not proven to do what was asked. Do not sign it. */
+/** No proof that the plan does what the intent asks for. Do not sign it. */
 export class VerificationError extends Error {
   override readonly name = 'VerificationError';
   readonly code: RefusalCode;

@@ -15,8 +15,8 @@ export { trustedChains } from './trusted.ts';
 export type * from './types.ts';
 
 /**
- * Prove, from the bytes of its calls alone, that a built plan does what was asked and nothing else. It asks no network and
- * trusts nothing of the plan: contracts, tokens and markets come from `chains`.
+ * Prove, from the bytes of its calls alone, that a built plan does what the intent asks for, and only that. It sends no request,
+ * and trusts nothing of the plan: contracts, tokens and markets come from `chains`.
  * @param chains default: those of the service's catalog, as of this release
  * @throws VerificationError for everything that it cannot prove; the plan must not be signed then
  */

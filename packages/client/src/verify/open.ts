@@ -40,7 +40,7 @@ export interface LeverageParams {
   readonly minTokenOut: bigint;
 }
 
-/** What an opening call says, whichever of the four functions it is. */
+/** The content of an opening call, for each of the four functions. */
 interface Opening {
   readonly index: number;
   readonly places: Places;
@@ -119,7 +119,7 @@ function proveEntry(
     ...{ tokenOut: collateralToken, minimum: entry.minTokenOut },
     ...{ reference: intent.pay.worth, loss: lossOf(intent) },
   });
-  // The router puts what the swap gave in its place. Another number there would say something that is not done.
+  // The router replaces it by the output of the swap. Another number there would not be executed.
   requireSameNumber(index, 'amount', 'its amountCollateral is', params.amountCollateral, entry.minTokenOut);
   return entry.minTokenOut;
 }

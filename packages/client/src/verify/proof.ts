@@ -5,7 +5,7 @@ import { type RefusalCode, VerificationError } from './errors.ts';
 import type { ReadCall } from './plan.ts';
 import type { Authorization, OpaqueBytes, TrustedChain, Verified, VerifiedAmount } from './types.ts';
 
-/** What has been proven of a plan so far. */
+/** The part of the proof of a plan so far. */
 export interface Proof {
   readonly chain: TrustedChain;
   /** Lower case. */

@@ -3,7 +3,7 @@ import { VerificationError } from './errors.ts';
 import { less, more } from './numbers.ts';
 import { amountOf, type Proof, shown } from './proof.ts';
 
-/** A swap inside a call, and what its reference says about it. */
+/** A swap inside a call, with its reference. */
 export interface SwapCheck {
   readonly index: number;
   readonly swapData: { readonly extRouter: string; readonly extCalldata: string };
@@ -16,7 +16,7 @@ export interface SwapCheck {
   readonly reference: bigint | undefined;
   /** The most that may be lost of it, WAD. */
   readonly loss: bigint;
-  /** What happens to an input that the router leaves. */
+  /** The fate of input that the router does not use. */
   readonly partial: 'reverts' | 'returned';
 }
 

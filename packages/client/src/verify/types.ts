@@ -23,7 +23,7 @@ export interface VerifiablePlan {
   readonly atomic?: unknown;
 }
 
-/** What is true on a chain whatever a plan says. Take it from `trustedChains`, or from your own source. */
+/** Facts about a chain that do not depend on a plan. Take them from `trustedChains`, or from your own source. */
 export interface TrustedChain {
   readonly chainId: number;
   readonly nativeSymbol: string;
@@ -88,13 +88,13 @@ export interface Payment {
   /** Base units. */
   readonly amount: bigint;
   /**
-   * What it is worth in base units of the token that it is swapped into, by a source that you trust. Needed where the payment
+   * Its value in base units of the token that it is swapped into, by a source that you trust. Needed where the payment
    * is swapped: the collateral of the position, or its loan token when debt is repaid.
    */
   readonly worth?: bigint | undefined;
 }
 
-/** Fees of the contract, WAD. What is left out counts as the most that the contract allows. */
+/** Fees of the contract, WAD. A fee that is left out counts as the most that the contract allows. */
 export interface ContractFees {
   readonly depositFee?: bigint | undefined;
   readonly yieldFee?: bigint | undefined;
@@ -224,7 +224,7 @@ export interface ManualExitIntent extends Asked {
   readonly state: { readonly collateral: bigint; readonly borrowShares: bigint; readonly debt: bigint };
 }
 
-/** What the wallet's owner asked for. Amounts are base units. */
+/** The request of the wallet's owner. Amounts are base units. */
 export type Intent =
   | OpenIntent
   | IncreaseIntent
@@ -272,7 +272,7 @@ export interface OpaqueBytes {
   readonly because: string;
 }
 
-/** What a plan does, as proven from its bytes. */
+/** The effects of a plan, as proven from its bytes. */
 export interface Verified {
   readonly action: Intent['action'];
   readonly chainId: number;
@@ -292,6 +292,6 @@ export interface Verified {
   /** Every contract that the wallet calls. */
   readonly calls: readonly Address[];
   readonly opaque: readonly OpaqueBytes[];
-  /** What the proof rests on besides the bytes. */
+  /** Assumptions of the proof besides the bytes. */
   readonly assumptions: readonly string[];
 }
