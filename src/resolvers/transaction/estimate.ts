@@ -217,7 +217,7 @@ export function planGaps({
   readonly gasUsed: unknown;
   readonly received: unknown;
 }): readonly Gap[] {
-  const untried = 'The calls could not be tried out, see `issues`.';
+  const untried = 'The calls could not be simulated, see `issues`.';
   return absences(
     ['signingUrl', signingUrl, 'NONE', 'No app is configured.'],
     ['simulatedGas', gasUsed, 'NOT_MEASURED', untried],

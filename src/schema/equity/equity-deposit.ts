@@ -150,7 +150,7 @@ const YieldLegRef = builder.objectRef<DepositPreview['yieldLeg'] & OfToken>('Equ
 
 const DepositFeesRef = builder.objectRef<DepositPreview['fees']>('EquityDepositFees').implement({
   description:
-    'Referral fees of the swaps; 0 where nobody receives them. Exits take none. `gaps` of the preview or plan tell of a field that is `null`, e.g. `deposit.fees.estimatedUsd`.',
+    'Referral fees of the swaps; 0 without a receiver. Exits take none. `gaps` of the preview or plan explain a field that is `null`, e.g. `deposit.fees.estimatedUsd`.',
   fields: (t) => ({
     stockLegBps: t.exposeInt('stockLegBps', {
       description: 'Fee on the swap into the stock, basis points of its input.',

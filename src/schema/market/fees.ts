@@ -14,7 +14,7 @@ export const FeesRef = builder.objectRef<FormattedFees>('ContractFees').implemen
     depositFeePct: t.expose('depositFeePct', {
       type: 'Decimal',
       description:
-        'Percent of what is paid in (at opening, adding collateral and repaying) on uncorrelated markets; 0 on a correlated one.',
+        'Percent of the payment (at opening, adding collateral and repaying) on uncorrelated markets; 0 on a correlated one.',
     }),
     treasury: t.expose('treasury', {
       type: 'Address',

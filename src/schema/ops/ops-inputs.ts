@@ -81,8 +81,8 @@ export const PortfolioFilterRef = builder.inputType('PortfolioFilter', {
 });
 
 const ORDERS: Record<PortfolioOrder, readonly [name: string, description: string]> = {
-  value: ['VALUE_USD', 'By net value; of a wallet the sum of what matches.'],
-  pnl: ['PNL_USD', 'By total P&L; of a wallet the sum of what matches.'],
+  value: ['VALUE_USD', 'By net value; of a wallet the sum of its matching items.'],
+  pnl: ['PNL_USD', 'By total P&L; of a wallet the sum of its matching items.'],
   headroom: ['LTV_HEADROOM', 'By points of LTV before liquidation; of a wallet the fewest.'],
   age: ['OPENED_AT', 'By when it was registered; of a wallet the first.'],
   ltv: ['LTV', 'By LTV, of a vault that of its stock leg; of a wallet the least.'],

@@ -68,7 +68,7 @@ const USD_OF = (field: string) => `\`${field}\` in USD with 2 places.`;
 
 const CloseNowRef = builder.objectRef<FormattedClosing>('PositionCloseNow').implement({
   description:
-    "Result of closing a position now at the oracle price, by today's yield fee, without the loss of the sale, which only a plan tells. Whole loan tokens where not said otherwise. `gaps` of the position tell of a field that is `null`.",
+    "Result of closing a position now at the oracle price, by today's yield fee, without the loss of the sale, which only a plan has. Whole loan tokens unless stated otherwise. `gaps` of the position explain a field that is `null`.",
   fields: (t) => ({
     yieldFee: t.expose('yieldFee', {
       type: 'Decimal',

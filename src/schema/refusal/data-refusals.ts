@@ -128,7 +128,7 @@ builder.objectType(NoRouteError, {
 const LiquidityPlaceRef = builder.enumType('LiquidityPlace', {
   description: 'The place at which liquidity falls short.',
   values: enumValues<LiquidityPlace>({
-    market: 'One market: the amount that it lends, with what a reallocation brings.',
+    market: 'One market: the amount that it lends, reallocation included.',
     protocol: 'The lending protocol: its holdings of the token over all markets, out of which flash loans are taken.',
   }),
 });
@@ -137,7 +137,7 @@ builder.objectType(InsufficientLiquidityError, {
   name: 'InsufficientLiquidityRefusal',
   interfaces: [RefusalRef],
   description:
-    'The market cannot lend the amount to be borrowed, not even with what the public allocator could bring, or the lending protocol does not hold what is out at the same time.',
+    'The market cannot lend the amount to be borrowed, not even with the liquidity that the public allocator could move, or the lending protocol does not hold the amounts that are lent at the same time.',
   fields: (t) => ({
     needed: t.field({
       type: 'Decimal',

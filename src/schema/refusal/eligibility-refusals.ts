@@ -21,7 +21,7 @@ const IneligibilityRef = builder.enumType('Ineligibility', {
     no_swap_route: 'The collateral has no swap route.',
     not_listed: 'The strategy is not offered.',
     off_peg: 'A stablecoin of the strategy is off its peg.',
-    oracle_divergence: 'The oracle is far from the price of the collateral, or beyond what it can be worth.',
+    oracle_divergence: 'The oracle is far from the price of the collateral, or outside the range of its kind of token.',
     equity_vault: 'The loop belongs to an equity vault and is unwound with it.',
     not_equity_vault: 'The strategy is no equity vault.',
     market_closed: 'The contract is paused, or takes no new position on this market.',

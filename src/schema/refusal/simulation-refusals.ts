@@ -97,7 +97,7 @@ builder.objectType(NotSimulatedError, {
     'No node of the chain can try the calls out now. Nothing that adds risk is built without that; the rest is built when the input says `allowUnsimulated: true`.',
   fields: (t) => ({
     allowUnsimulatedHelps: t.boolean({
-      description: 'Whether the same request passes with `allowUnsimulated: true`, because it takes risk back.',
+      description: 'Whether the same request passes with `allowUnsimulated: true`, because it lowers risk.',
       resolve: ({ takesRiskBack }) => takesRiskBack,
     }),
   }),

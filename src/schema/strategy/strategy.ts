@@ -65,7 +65,7 @@ StrategyRef.implement({
     curator: t.exposeString('curator', {
       nullable: true,
       description:
-        'Partner that curates the market; tells two vaults on one ticker apart. `null` = the product itself.',
+        'Partner that curates the market; distinguishes two vaults on one ticker. `null` = the product itself.',
     }),
     visibility: t.expose('visibility', {
       type: VisibilityRef,

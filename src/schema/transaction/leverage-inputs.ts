@@ -4,7 +4,7 @@ export const STRATEGY_CHAIN = 'The chain, which the strategy names already: anot
 export const SLIPPAGE = (byDefault: number) =>
   `Slippage that the swaps may have, basis points; ${byDefault} when left out. Above 100 it is refused.`;
 export const ALLOW_UNSIMULATED =
-  'Whether it is built without having been tried out where no node of the chain can do that; it then carries the issue `NOT_SIMULATED`. Holds for what takes risk back; what adds risk is refused meanwhile.';
+  'Whether an action that lowers risk is built without a simulation while no node of the chain can simulate; it then carries the issue `NOT_SIMULATED`. Actions that add risk are refused meanwhile.';
 
 const TargetRef = builder.inputType('LeverageTargetInput', {
   description: 'The target of a position, by leverage or by LTV.',
@@ -104,7 +104,7 @@ const RepayAllRef = builder.inputType('RepayAllInput', {
     amount: t.field({
       type: 'Decimal',
       description:
-        'Amount to pay, whole tokens of `payToken`, never rounded; what the debt does not need comes back, and less than the whole debt needs is refused with the required amount. Sized by the debt when left out.',
+        'Amount to pay, whole tokens of `payToken`, never rounded; the part that the debt does not need is returned, and less than the whole debt needs is refused with the required amount. Sized by the debt when left out.',
     }),
   }),
 });

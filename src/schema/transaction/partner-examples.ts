@@ -44,7 +44,7 @@ query PreviewOpen($input: OpenLeverageInput!) {
   {
     title: 'Partner: plan an open',
     screen: 'plan',
-    query: `# Needs a key. Unsigned calls, tried out on the newest state, each decoded; nothing is signed or sent.
+    query: `# Needs a key. Unsigned calls, simulated on the newest state, each decoded; nothing is signed or sent.
 mutation PlanOpen($wallet: Address!, $input: OpenLeverageInput!) {
   openLeveragePlan(wallet: $wallet, input: $input) {
     __typename

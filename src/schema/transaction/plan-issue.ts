@@ -11,7 +11,7 @@ const ISSUE_KINDS = enumValues<Issue['kind']>({
   INSUFFICIENT_BALANCE: 'The wallet holds less than the plan takes.',
   APPROVAL_NEEDED: 'The contract may not take the token yet; an approval of the plan allows it.',
   PRICE_UNVERIFIED: 'Nothing but the venue itself prices the token.',
-  NOT_SIMULATED: 'The calls could not be tried out beforehand.',
+  NOT_SIMULATED: 'The calls could not be simulated.',
   REFERENCE_OLD: 'A feed behind the oracle that judges a swap is past its heartbeat: its last price is used.',
   REFERENCE_UNDATED: 'The age of the price of the oracle that judges a swap is not known.',
   SLIPPAGE_TIGHTENED: 'Less slippage than requested holds in the calldata: more would break a limit of the contracts.',

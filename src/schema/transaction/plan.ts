@@ -21,7 +21,7 @@ const TokenAmountRef = builder.objectRef<AmountView>('TokenAmount').implement({
 
 export const TransactionPlanRef = builder.interfaceRef<PlanBaseView>('TransactionPlan').implement({
   description:
-    'Unsigned calls for one wallet, tried out on the newest state. Nothing is signed or sent by this service. A plan belongs to one wallet and to one moment: it has no `id`, and after `expiresAt` it is built anew.',
+    'Unsigned calls for one wallet, simulated on the newest state. Nothing is signed or sent by this service. A plan belongs to one wallet and to one moment: it has no `id`, and after `expiresAt` it is built anew.',
   interfaces: [EstimateRef],
   fields: (t) => ({
     wallet: t.expose('user', { type: 'Address', description: 'The wallet that signs.' }),

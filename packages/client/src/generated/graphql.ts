@@ -76,13 +76,13 @@ export type EquityDepositInput = {
 
 /** The exit from an equity vault. */
 export type EquityExitInput = {
-  /** Whether it is built without having been tried out where no node of the chain can do that; it then carries the issue `NOT_SIMULATED`. Holds for what takes risk back; what adds risk is refused meanwhile. */
+  /** Whether an action that lowers risk is built without a simulation while no node of the chain can simulate; it then carries the issue `NOT_SIMULATED`. Actions that add risk are refused meanwhile. */
   readonly allowUnsimulated?: boolean | null | undefined;
   /** The chain, which the strategy names already: another one is refused. */
   readonly chainId?: number | null | undefined;
   /** Slippage that the swaps may have, basis points; 100 when left out. Above 100 it is refused. */
   readonly maxSlippageBps?: string | null | undefined;
-  /** Bound of the loss of all sales together, percent of the equity, in place of the usual bound of 1 % of what is sold. Up to 50. */
+  /** Bound of the loss of all sales together, percent of the equity, in place of the usual bound of 1 % of the sold amount. Up to 50. */
   readonly maxSwapLossPct?: string | null | undefined;
   /** Least proceeds of all sales together, whole deposit tokens; debts are repaid out of it. */
   readonly minAmountOut?: string | null | undefined;
@@ -177,7 +177,7 @@ export type ManageActionInput =
 export type ManageLeverageInput = {
   /** The action. */
   readonly action: ManageActionInput;
-  /** Whether it is built without having been tried out where no node of the chain can do that; it then carries the issue `NOT_SIMULATED`. Holds for what takes risk back; what adds risk is refused meanwhile. */
+  /** Whether an action that lowers risk is built without a simulation while no node of the chain can simulate; it then carries the issue `NOT_SIMULATED`. Actions that add risk are refused meanwhile. */
   readonly allowUnsimulated?: boolean | null | undefined;
   /** Slippage that the swaps may have, basis points; 50 when left out. Above 100 it is refused. */
   readonly maxSlippageBps?: string | null | undefined;
@@ -244,7 +244,7 @@ export type PlanIssueKind =
   | 'APPROVAL_NEEDED'
   /** The wallet holds less than the plan takes. */
   | 'INSUFFICIENT_BALANCE'
-  /** The calls could not be tried out beforehand. */
+  /** The calls could not be simulated. */
   | 'NOT_SIMULATED'
   /** Nothing but the venue itself prices the token. */
   | 'PRICE_UNVERIFIED'
@@ -297,16 +297,16 @@ export type RefusalCode =
   | 'NO_ROUTE'
   /** The wallet is the contract that holds a position, and cannot sign. */
   | 'POSITION_PROXY'
-  /** The calls gave less than their quotes say when they were tried out. */
+  /** The calls returned less than their quotes in simulation. */
   | 'SIMULATION_MISMATCH'
-  /** The calls reverted when they were tried out. */
+  /** The calls reverted in simulation. */
   | 'SIMULATION_REVERTED'
   /** A fact that the build depends on is too old, or of unknown age and contradicted. */
   | 'STALE_DATA';
 
 /** Repay the whole debt, by shares, so that no dust is left. */
 export type RepayAllInput = {
-  /** Amount to pay, whole tokens of `payToken`, never rounded; what the debt does not need comes back, and less than the whole debt needs is refused with the required amount. Sized by the debt when left out. */
+  /** Amount to pay, whole tokens of `payToken`, never rounded; the part that the debt does not need is returned, and less than the whole debt needs is refused with the required amount. Sized by the debt when left out. */
   readonly amount?: string | null | undefined;
   /** Token to pay with; the zero address is the native token. The loan token when left out. */
   readonly payToken?: string | null | undefined;
