@@ -12,11 +12,11 @@ const PCT_OF_WAD = -16;
 const liquidationBufferPctOf = ({ liquidationBuffer: share }: Pick<DeploymentTerms, 'liquidationBuffer'>) =>
   share === undefined ? null : new Decimal(share.toString()).shiftedBy(PCT_OF_WAD);
 
-const TERM_GAPS = 'Every term that the contract does not tell, with the value that is taken in its place';
+const TERM_GAPS = 'Every term that cannot be read from the contract, with the value that is used instead';
 
 export const MarketDeploymentRef = builder.objectRef<DeploymentTerms>('MarketDeployment').implement({
   description:
-    'Terms of the deployed contract for positions on one market. A term that the contract does not tell is `null`; `gaps` say why, and which value is taken in its place.',
+    'Terms of the deployed contract for positions on one market. A term that cannot be read is `null`; `gaps` have the reason, and the value that is used instead.',
   fields: (t) => ({
     paused: t.exposeBoolean('isPaused', {
       nullable: true,
@@ -78,7 +78,7 @@ export interface ChainDeployment extends ContractTerms {
 
 export const ChainDeploymentRef = builder.objectRef<ChainDeployment>('ChainDeployment').implement({
   description:
-    'Terms of the contract that holds positions, read from it. A term that it does not tell is `null`; `gaps` say why, and which value is taken in its place.',
+    'Terms of the contract that holds positions, read from it. A term that cannot be read is `null`; `gaps` have the reason, and the value that is used instead.',
   fields: (t) => ({
     hasCode: t.exposeBoolean('hasCode', {
       nullable: true,
@@ -121,8 +121,8 @@ const KIND_DESCRIPTIONS: Record<(typeof DISAGREEMENT_KINDS)[number], string> = {
   decimals: 'A token has another number of decimals.',
   symbol: 'A token has another symbol.',
   not_created: 'No market of the id exists on chain.',
-  parameters: 'Other parameters stand behind the id of a market.',
-  oracle: 'Another oracle stands behind the id of a market.',
+  parameters: 'The id of a market has other parameters.',
+  oracle: 'The id of a market has another oracle.',
   correlated: 'The contract takes a market for one of the other kind.',
   no_code: 'No contract is deployed at an address.',
   contract: 'A contract of the product works with another one than the catalog names.',

@@ -104,7 +104,7 @@ function formatDateTime(value: unknown): string {
 
 builder.scalarType('Decimal', {
   description:
-    'An exact decimal as a string, never in exponent form, e.g. `"-3.25"`. Unit and places stand at the field.',
+    'An exact decimal as a string, never in exponent form, e.g. `"-3.25"`. The field states its unit and places.',
   serialize: (value) =>
     typeof value === 'string' ? value : value instanceof Decimal ? value.toFixed() : new Decimal(value).toFixed(),
   parseValue: parseDecimal,

@@ -9,7 +9,7 @@ import { SwapSourceRef } from '../transaction/swap-source.ts';
 
 const CombinedRef = builder.objectRef<CombinedStock>('EquityCombinedStock').implement({
   description:
-    "The wallet's whole stock leg after a deposit, present holdings included: one lending position, liquidated as one. `gaps` of the plan tell of a field that is `null`, e.g. `deposit.stock.combined.liquidationPriceUsd`.",
+    "The wallet's whole stock leg after a deposit, present holdings included: one lending position, liquidated as one. `gaps` of the plan explain a field that is `null`, e.g. `deposit.stock.combined.liquidationPriceUsd`.",
   fields: (t) => ({
     collateralAmount: t.expose('collateral', { type: 'Decimal', description: 'All stock posted, whole tokens.' }),
     debtAmount: t.expose('debtUsdg', { type: 'Decimal', description: 'All debt on it, whole deposit tokens.' }),
@@ -30,7 +30,7 @@ type OfToken = { readonly token: Token };
 
 const StockLegRef = builder.objectRef<DepositPreview['stock'] & OfToken>('EquityStockLeg').implement({
   description:
-    'The stock leg of a deposit: the stock that is bought and posted, and the debt that is taken on it, after the expected fill. `gaps` of the preview or plan tell of a field that is `null`, e.g. `deposit.stock.priceUsd`.',
+    'The stock leg of a deposit: the stock that is bought and posted, and the debt that is taken on it, after the expected fill. `gaps` of the preview or plan explain a field that is `null`, e.g. `deposit.stock.priceUsd`.',
   fields: (t) => ({
     token: t.expose('token', { type: TokenRef, description: 'The stock.' }),
     priceUsd: t.expose('priceUsd', {
@@ -95,7 +95,7 @@ const StockLegRef = builder.objectRef<DepositPreview['stock'] & OfToken>('Equity
 
 const YieldLegRef = builder.objectRef<DepositPreview['yieldLeg'] & OfToken>('EquityYieldLeg').implement({
   description:
-    'The yield leg of a deposit: the loop that is opened with the debt of the stock leg. `gaps` of the preview or plan tell of a field that is `null`, e.g. `deposit.yieldLeg.oraclePriceAsOf`.',
+    'The yield leg of a deposit: the loop that is opened with the debt of the stock leg. `gaps` of the preview or plan explain a field that is `null`, e.g. `deposit.yieldLeg.oraclePriceAsOf`.',
   fields: (t) => ({
     strategyId: t.expose('strategyId', { type: 'StrategyId', description: 'The strategy of the loop.' }),
     collateralToken: t.expose('token', { type: TokenRef, description: 'The collateral.' }),
@@ -168,7 +168,7 @@ const DepositFeesRef = builder.objectRef<DepositPreview['fees']>('EquityDepositF
 
 export const EquityDepositRef = builder.objectRef<DepositPreview>('EquityDeposit').implement({
   description:
-    'A deposit into an equity vault after the expected fill of its swaps. `gaps` of the preview or plan tell of a field that is `null`, e.g. `deposit.stock.priceUsd`.',
+    'A deposit into an equity vault after the expected fill of its swaps. `gaps` of the preview or plan explain a field that is `null`, e.g. `deposit.stock.priceUsd`.',
   fields: (t) => ({
     strategy: t.field({
       type: StrategyRef,

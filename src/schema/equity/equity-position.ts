@@ -27,7 +27,7 @@ const usd = (description: string) => ({ type: 'Decimal' as const, nullable: true
 
 const StockRef = builder.objectRef<StockPosition>('StockPosition').implement({
   description:
-    'The stock leg of a vault: holdings and debt of the wallet itself on the stock market. `gaps` of the vault tell of a field that is `null`, e.g. `stock.priceUsd`.',
+    'The stock leg of a vault: holdings and debt of the wallet itself on the stock market. `gaps` of the vault explain a field that is `null`, e.g. `stock.priceUsd`.',
   fields: (t) => ({
     collateralAmount: t.expose('collateral', { type: 'Decimal', description: 'Stock posted, whole tokens.' }),
     collateralUsd: t.expose('collateralUsd', usd('Value of the stock, USD with 2 places.')),

@@ -4,7 +4,7 @@ import { FreshnessRef } from '../common/stamp.ts';
 
 export const FeesRef = builder.objectRef<FormattedFees>('ContractFees').implement({
   description:
-    'Fees that the contract that holds positions takes, at its rates of today. A rate that it does not tell is the documented one, and `gaps` of the object around it says so.',
+    'Fees that the contract that holds positions takes, at its rates of today. An unreadable rate is the documented one, and `gaps` of the object around it says so.',
   fields: (t) => ({
     yieldFeePct: t.expose('yieldFeePct', {
       type: 'Decimal',

@@ -203,7 +203,7 @@ builder.objectFields(MarketRef, (t) => ({
   collateralApyPct: t.expose('collateralApyPct', {
     type: 'Decimal',
     description:
-      'APY of the collateral without incentives, percent; 0 by contract when its source is `NONE`. Rates of different kinds stand side by side: implied until maturity (`YIELD_MARKET`), the mean of 7 days (`STABLE_INDEX`, `INCENTIVE_MARKET`), the last day (`AGGREGATOR`), paid now (`ON_CHAIN`).',
+      'APY of the collateral without incentives, percent; 0 by contract when its source is `NONE`. Rates of different kinds are listed together: implied until maturity (`YIELD_MARKET`), the mean of 7 days (`STABLE_INDEX`, `INCENTIVE_MARKET`), the last day (`AGGREGATOR`), paid now (`ON_CHAIN`).',
   }),
   effectiveCollateralApyPct: t.expose('effectiveCollateralApyPct', {
     type: 'Decimal',

@@ -46,7 +46,7 @@ export const PnlRef = builder.objectRef<Pnl>('Pnl').implement({
       type: 'Decimal',
       nullable: true,
       description:
-        'Yield fee of closing everything open today; by the documented rate where the contract does not tell its own, see `gaps` of the position.',
+        'Yield fee of closing everything open today; by the documented rate where that of the contract cannot be read, see `gaps` of the position.',
     }),
     baseResultAfterFeeUsd: t.expose('baseResultAfterFeeUsd', {
       type: 'Decimal',

@@ -27,7 +27,7 @@ export const PositionStatusRef = builder.enumType('PositionStatus', {
 
 const PositionExitRef = builder.objectRef<PositionExit>('PositionExitLiquidity').implement({
   description:
-    'Liquidity for closing a position: the measured exit sizes of its collateral against its own size. `gaps` of the position tell of a field that is `null`, e.g. `exitLiquidity.tier`.',
+    'Liquidity for closing a position: the measured exit sizes of its collateral against its own size. `gaps` of the position explain a field that is `null`, e.g. `exitLiquidity.tier`.',
   fields: (t) => ({
     tier: t.expose('tier', { type: ExitTierRef, nullable: true, description: 'Grade of the collateral.' }),
     cleanExitSizeUsd: t.expose('cleanExitSizeUsd', {
@@ -73,7 +73,7 @@ const CloseNowRef = builder.objectRef<FormattedClosing>('PositionCloseNow').impl
     yieldFee: t.expose('yieldFee', {
       type: 'Decimal',
       description:
-        'Fee of the contract on the value above the deposit basis; 0 on an uncorrelated market and at a loss. By the documented rate while the contract does not tell its own, see `gaps`.',
+        'Fee of the contract on the value above the deposit basis; 0 on an uncorrelated market and at a loss. By the documented rate while that of the contract cannot be read, see `gaps`.',
     }),
     paysOut: t.expose('paysOut', {
       type: 'Decimal',
@@ -233,7 +233,7 @@ function contractFields(t: Fields) {
       nullable: true,
       complexity: 5,
       description:
-        'Profit and loss, from the chain and, for incentives, from the time at which the app registered the position. `gaps` of it tell of every part that is not known.',
+        'Profit and loss, from the chain and, for incentives, from the time at which the app registered the position. `gaps` of it explain every unknown part.',
       resolve: (position, _args, ctx) => pnlOf(position, ctx),
     }),
     explorerLinks: t.field({

@@ -25,7 +25,7 @@ export const ListingRuleRef = builder.enumType('ListingRule', {
 
 const CheckRef = builder.objectRef<VisibilityCheck>('VisibilityCheck').implement({
   description:
-    'One listing rule and how the strategy fares. A rule that cannot tell passes, with `note` and an entry in `gaps` of the strategy.',
+    'One listing rule and how the strategy fares. A rule with an unknown input passes, with `note` and an entry in `gaps` of the strategy.',
   fields: (t) => ({
     rule: t.expose('name', { type: ListingRuleRef, description: 'Rule.' }),
     passed: t.exposeBoolean('passed', { description: 'Whether the rule is met.' }),

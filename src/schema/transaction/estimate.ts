@@ -42,7 +42,7 @@ const CostKindRef = builder.enumType('CostKind', {
 
 const CostRef = builder.objectRef<FormattedCost & OnChain>('Cost').implement({
   description:
-    'One cost, paid at once. `gaps` of the preview or plan tell of a field that is `null`, e.g. `costs.0.valueUsd`.',
+    'One cost, paid at once. `gaps` of the preview or plan explain a field that is `null`, e.g. `costs.0.valueUsd`.',
   fields: (t) => ({
     kind: t.expose('kind', { type: CostKindRef, description: 'The purpose of the cost.' }),
     token: t.field({
@@ -71,7 +71,7 @@ const CostRef = builder.objectRef<FormattedCost & OnChain>('Cost').implement({
 
 const WorstCaseRef = builder.objectRef<WorstCaseView>('WorstCase').implement({
   description:
-    'The result for the wallet when every swap gives its minimum only and the plan is sent a minute later, with the interest of that minute. `gaps` of the preview or plan tell of a field that is `null`.',
+    'The result for the wallet when every swap gives its minimum only and the plan is sent a minute later, with the interest of that minute. `gaps` of the preview or plan explain a field that is `null`.',
   fields: (t) => ({
     equity: t.expose('equity', {
       type: 'Decimal',

@@ -53,7 +53,7 @@ const leverageText = ({ preview }: PositionPreviewView, places: number): string 
 
 export const PositionPreviewRef = builder.objectRef<PositionPreviewView>('PositionPreview').implement({
   description:
-    'A position after the expected fill of its swaps. `gaps` of the preview or plan tell of a field that is `null`, e.g. `position.leverage`.',
+    'A position after the expected fill of its swaps. `gaps` of the preview or plan explain a field that is `null`, e.g. `position.leverage`.',
   fields: (t) => ({
     leverage: t.field({
       type: 'Decimal',
