@@ -45,6 +45,7 @@ const VARIABLES: Readonly<Record<string, Record<string, unknown>>> = {
   WalletPositions: { address: market.loan.address, chainId: 1 },
   OpsPortfolios: { chainId: 1, first: 20 },
   OpsPortfolio: { address: market.loan.address, chainId: 1 },
+  OpsDriftHistory: { filter: { kinds: ['NO_DB_ROW'] }, isGone: false, first: 50 },
   Ohlcv: { chainId: 1, address: market.loan.address, timeframe: 'HOUR', aggregate: 1, limit: 168 },
 };
 

@@ -1,5 +1,6 @@
 import type { AnyRoute } from '../types.ts';
 import { appMarketRoutes } from './app-markets.ts';
+import { driftHistoryRoute } from './drift-history.ts';
 import { equityRoutes } from './equity.ts';
 import { historyRoutes } from './histories.ts';
 import { leverageRoutes } from './leverage.ts';
@@ -24,5 +25,6 @@ export function createRoutes(options: RouteOptions): AnyRoute[] {
     ...equityRoutes(options),
     ...positionRoutes(options),
     ...opsRoutes(options),
+    driftHistoryRoute(options),
   ];
 }

@@ -7,29 +7,18 @@ import {
   MAX_CHART_DAYS,
 } from '../../shared/vocabulary.ts';
 import type { OhlcvQuery, PriceChartQuery, PricesQuery } from '../generated/operations.ts';
-import { addressParam, addressString, chainIdParam } from '../schemas/common.ts';
+import { addressParam, addressString, chainIdParam, integerParam } from '../schemas/common.ts';
 import { wholeNumber } from '../schemas/numbers.ts';
 import { ohlcvEnvelope, priceChart, pricesEnvelope } from '../schemas/reads.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
 import { answered, PUBLIC_ERRORS, projectFreshness, type RouteOptions, timeOf } from './shared.ts';
-
-/** An integer in a query string, within bounds. */
-function integer(name: string, { min, max }: { readonly min: number; readonly max: number }) {
-  return z
-    .string()
-    .refine((value) => /^\d{1,6}$/.test(value) && Number(value) >= min && Number(value) <= max, {
-      error: `expected ${name} to be a whole number from ${min} to ${max}`,
-    })
-    .transform(Number)
-    .meta({ type: 'integer', minimum: min, maximum: max });
-}
 
 const chartParams = z.object({
   coinId: z
     .string({ error: 'expected a coin id of the price provider, e.g. ethena-usde' })
     .regex(COIN_ID_PATTERN, 'expected a coin id of the price provider, e.g. ethena-usde')
     .describe('Coin id of the price provider.'),
-  days: integer('days', { min: 1, max: MAX_CHART_DAYS })
+  days: integerParam('days', { min: 1, max: MAX_CHART_DAYS })
     .default(7)
     .describe(`Number of past days, 1 to ${MAX_CHART_DAYS}. Default 7.`),
   currency: z
@@ -80,11 +69,11 @@ function ohlcvParams({ chainIds }: RouteOptions) {
       chainId: chainIdParam({ chainIds, defaultChainId }),
       token: addressParam.describe('Token of the candles.'),
       timeframe: z.enum(['minute', 'hour', 'day']).default('hour').describe('Unit of a bucket. Default hour.'),
-      aggregate: integer('aggregate', { min: 1, max: 15 })
+      aggregate: integerParam('aggregate', { min: 1, max: 15 })
         .meta({ enum: AGGREGATES })
         .default(1)
         .describe('Units per bucket: minute 1, 5 or 15; hour 1, 4 or 12; day 1. Default 1.'),
-      limit: integer('limit', { min: 1, max: MAX_CANDLES })
+      limit: integerParam('limit', { min: 1, max: MAX_CANDLES })
         .default(168)
         .describe('Maximum number of candles, 1 to 1000. Default 168.'),
     })

@@ -74,6 +74,17 @@ export const addressParam = z
   .regex(ADDRESS_PATTERN, 'expected an address: 0x followed by 40 hex characters')
   .meta({ description: 'Address: 0x followed by 40 hex characters.', pattern: ADDRESS_PATTERN.source });
 
+/** An integer in a query string, within bounds. */
+export function integerParam(name: string, { min, max }: { readonly min: number; readonly max: number }) {
+  return z
+    .string()
+    .refine((value) => /^\d{1,6}$/.test(value) && Number(value) >= min && Number(value) <= max, {
+      error: `expected ${name} to be a whole number from ${min} to ${max}`,
+    })
+    .transform(Number)
+    .meta({ type: 'integer', minimum: min, maximum: max });
+}
+
 /** Assumptions for required fields while one of their inputs is not known. */
 export const assumedGaps = z
   .array(

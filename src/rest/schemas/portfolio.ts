@@ -26,13 +26,14 @@ const registeredSchema = z
   })
   .meta({ id: 'Registration', description: 'A row of the register; null = not provided by the app.' });
 
-const driftKind = z.enum(['no_db_row', 'db_open_chain_closed', 'db_closed_chain_open']);
+export const driftKind = z.enum(['no_db_row', 'db_open_chain_closed', 'db_closed_chain_open']);
+export const driftSeverity = z.enum(['high', 'medium', 'low']);
 const statusSchema = z.enum(['open', 'closed', 'liquidated']).describe('Status on chain.');
 
 const driftSchema = z
   .object({
     kind: driftKind.describe('Kind of disagreement.'),
-    severity: z.enum(['high', 'medium', 'low']).describe('Urgency.'),
+    severity: driftSeverity.describe('Urgency.'),
     message: z.string().describe('The problem and the next step, in a sentence.'),
     firstSeen: dateTime('First sighting by the service.'),
     lastSeen: dateTime('Time of the reading that shows it.').optional(),

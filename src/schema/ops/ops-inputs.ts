@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { DriftKind, DriftSeverity } from '../../domain/drift/types.ts';
 import { PORTFOLIO_ORDERS, type PortfolioOrder } from '../../domain/portfolio/query.ts';
 import type { UnresolvedReason } from '../../domain/portfolio/types.ts';
+import { EQUITY_PREFIX } from '../../shared/ids.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
 import { PositionStatusRef } from '../position/position.ts';
@@ -9,9 +10,15 @@ import { DirectionRef } from '../strategy/strategy-inputs.ts';
 
 /** More than a page holds; keeps a filter from becoming a scan of megabytes. */
 const MAX_LISTED = 500;
-const listed = z
-  .array(z.unknown())
-  .max(MAX_LISTED, `lists more than ${MAX_LISTED} values; send at most ${MAX_LISTED}`)
+const TOO_MANY = `lists more than ${MAX_LISTED} values; send at most ${MAX_LISTED}`;
+const listed = z.array(z.unknown()).max(MAX_LISTED, TOO_MANY).nullish();
+const listedVaults = z
+  .array(
+    z
+      .string()
+      .startsWith(EQUITY_PREFIX, `lists an id that is no equity vault; send ids that begin with ${EQUITY_PREFIX}`),
+  )
+  .max(MAX_LISTED, TOO_MANY)
   .nullish();
 
 const KINDS: Record<DriftKind, string> = {
@@ -66,7 +73,7 @@ export const PortfolioFilterRef = builder.inputType('PortfolioFilter', {
     strategyIds: t.field({ type: ['StrategyId'], validate: listed, description: 'Of one of these strategies.' }),
     vaultIds: t.field({
       type: ['StrategyId'],
-      validate: listed,
+      validate: listedVaults,
       description: 'One of these equity vaults, or a loop that belongs to one.',
     }),
     driftKinds: t.field({
@@ -123,7 +130,7 @@ export const DriftFilterRef = builder.inputType('DriftFilter', {
     marketIds: t.field({ type: ['MarketId'], validate: listed, description: 'In one of these markets.' }),
     vaultIds: t.field({
       type: ['StrategyId'],
-      validate: listed,
+      validate: listedVaults,
       description: 'Of a loop of one of these equity vaults.',
     }),
   }),

@@ -7,6 +7,7 @@ import { createDatabase, type Database } from '../../../src/database/client.ts';
 import { type OpenedPage, openPage, startChromium, whyNoChromium } from '../../support/chromium.ts';
 import { createTestDatabase } from '../../support/process/postgres.ts';
 import { type Json, OPS, PARTNER, startService, type TestService } from '../../support/service.ts';
+import { REFUSED_FILTERS } from './refused-filters.ts';
 
 const READING_MS = 61_000;
 
@@ -156,6 +157,32 @@ describe('the history of drift', () => {
       );
       expect(body.errors?.[0].extensions.code).toBe('bad_request');
     }
+  });
+
+  test('behavior: REST pages and filters the same records', async () => {
+    const owner = seededWallet('shareholder').account.address.toLowerCase();
+    await sql`delete from position_registrations where chain_id = 4663 and wallet = ${owner}`.execute(db);
+    const found = await readDrift();
+    const read = async (query: string) => (await service.get(`/v1/ops/drift-history?${query}`, OPS)).body;
+    const whole = await read('limit=500');
+    expect([whole.count, whole.next, whole.records.length]).toEqual([found.length, null, found.length]);
+    const first = await read('limit=4');
+    const rest = await read(`limit=500&after=${first.next}`);
+    expect([...first.records, ...rest.records]).toEqual(whole.records);
+    const { kind, severity, chainId, address, marketId, vaultId } = whole.records.find((one: Json) => one.vaultId);
+    for (const [name, value] of Object.entries({ kind, severity, chainId, address, marketId, vaultId })) {
+      const { count, records } = await read(`isGone=false&${name}=${value}`);
+      expect([name, records]).toEqual([name, whole.records.filter((one: Json) => one[name] === value)]);
+      expect([count, (await read(`isGone=true&${name}=${value}`)).count]).toEqual([records.length, 0]);
+    }
+    expect((await service.get('/v1/ops/drift-history', PARTNER)).status).toBe(401);
+  });
+
+  test.each(REFUSED_FILTERS)('error: $what is refused, in GraphQL and REST', async ({ args, query, name }) => {
+    const typed = await service.graphql(`{ ops { driftHistory(${args}) { totalCount } } }`, {}, OPS);
+    expect(typed.body.errors).toMatchObject([{ extensions: { code: 'bad_request' } }]);
+    const { status, body } = await service.get(`/v1/ops/drift-history?${query}`, OPS);
+    expect([status, body.error.code, body.error.details.field]).toEqual([400, 'bad_request', `query.${name}`]);
   });
 
   test('behavior: public and partner reads write nothing, and read nothing of it', async () => {

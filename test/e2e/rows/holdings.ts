@@ -251,6 +251,26 @@ const portfolios: Row = {
   ],
 };
 
+const driftHistory: Row = {
+  ask: async (service, { query = {} }) => {
+    const { chainId, isGone, limit: first = '50' } = query;
+    const document =
+      'query ($filter: DriftFilter, $isGone: Boolean, $first: Int!) { ops { driftHistory(filter: $filter, isGone: $isGone, first: $first) { totalCount nodes { kind severity chainId wallet positionIndex positionId marketId vaultId firstSeenAt lastSeenAt goneAt } } } }';
+    const { ops } = await dataOf(service, document, {
+      filter: chainId === undefined ? {} : { chainIds: [Number(chainId)] },
+      isGone: isGone && isGone === 'true',
+      first: Number(first),
+    });
+    return ops.driftHistory;
+  },
+  names: [
+    [/^count$/, 'totalCount'],
+    [/^records\./, 'nodes.'],
+    [/address$/, 'wallet'],
+    [/(first|last)Seen$/, '$1SeenAt'],
+  ],
+};
+
 /** The rows of keys by their paths. */
 export const HOLDING_ROWS: Readonly<Record<string, Row>> = {
   '/v1/partner/leverage/simulate': leveragePreview,
@@ -287,4 +307,5 @@ export const HOLDING_ROWS: Readonly<Record<string, Row>> = {
   '/v1/partner/positions/{address}': positions,
   '/v1/ops/portfolios': portfolios,
   '/v1/ops/portfolio/{address}': portfolio,
+  '/v1/ops/drift-history': driftHistory,
 };

@@ -440,6 +440,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/ops/drift-history": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * History of drift
+         * @description Times over which register and chain disagreed about a position, open and gone ones, the latest recorded first. Every reading of portfolios for the ops tier is recorded; records are kept for 400 days after their end. All given conditions must hold.
+         */
+        readonly get: operations["opsDriftHistory"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/health": {
         readonly parameters: {
             readonly query?: never;
@@ -1460,6 +1480,57 @@ export interface components {
              * @description First reading without it.
              */
             readonly goneAt: string;
+        };
+        /** @description A page of the history of drift. */
+        readonly DriftHistory: {
+            /** @description Number of matching records, on all pages. */
+            readonly count: number;
+            /** @description Send it as "after" for the next page; null = this is the last one. */
+            readonly next: string | null;
+            /** @description The latest recorded first. */
+            readonly records: readonly components["schemas"]["DriftRecord"][];
+        };
+        /** @description A time over which register and chain disagreed about a position. */
+        readonly DriftRecord: {
+            /**
+             * @description Kind of disagreement.
+             * @enum {string}
+             */
+            readonly kind: "no_db_row" | "db_open_chain_closed" | "db_closed_chain_open";
+            /**
+             * @description Urgency when it was last seen.
+             * @enum {string}
+             */
+            readonly severity: "high" | "medium" | "low";
+            /** @description The chain. */
+            readonly chainId: number;
+            /**
+             * @description Owner of the position, checksummed.
+             * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
+             */
+            readonly address: string;
+            /** @description Index of the position on chain. */
+            readonly positionIndex: number;
+            /** @description {chainId}-{marketId}-{positionIndex}. */
+            readonly positionId: string;
+            /**
+             * @description Market of the position.
+             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
+             */
+            readonly marketId: string;
+            /** @description Equity vault of the position when the disagreement was last seen; null = none. */
+            readonly vaultId: string | null;
+            /**
+             * Format: date-time
+             * @description First reading with it.
+             */
+            readonly firstSeen: string;
+            /**
+             * Format: date-time
+             * @description Last reading with it.
+             */
+            readonly lastSeen: string;
+            readonly goneAt: string | null;
         };
         /** @description Unsigned calls of a deposit for one wallet, submitted in order and atomically. */
         readonly EquityDepositBatch: {
@@ -4694,6 +4765,8 @@ export type Drift = components['schemas']['Drift'];
 export type DriftChain = components['schemas']['DriftChain'];
 export type DriftDatabase = components['schemas']['DriftDatabase'];
 export type DriftEarlier = components['schemas']['DriftEarlier'];
+export type DriftHistory = components['schemas']['DriftHistory'];
+export type DriftRecord = components['schemas']['DriftRecord'];
 export type EquityDepositBatch = components['schemas']['EquityDepositBatch'];
 export type EquityDepositBatchMeta = components['schemas']['EquityDepositBatchMeta'];
 export type EquityDepositBuildBody = components['schemas']['EquityDepositBuildBody'];
@@ -7023,6 +7096,104 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["NotReadyError"] | components["schemas"]["UpstreamUnavailableError"];
+                };
+            };
+        };
+    };
+    readonly opsDriftHistory: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Chain id; limits the answer to this chain. All chains when left out. */
+                readonly chainId?: 1 | 4663;
+                /** @description Only this kind of disagreement. */
+                readonly kind?: "no_db_row" | "db_open_chain_closed" | "db_closed_chain_open";
+                /** @description Only this urgency. */
+                readonly severity?: "high" | "medium" | "low";
+                /** @description Only positions of this wallet. */
+                readonly address?: string;
+                /** @description Only positions in this market. */
+                readonly marketId?: string;
+                /** @description Only loops of this equity vault. */
+                readonly vaultId?: string;
+                /** @description true: only those that are gone; false: only open ones. All when left out. */
+                readonly isGone?: "true" | "false";
+                /** @description Maximum number of records, 1 to 500. Default 50. */
+                readonly limit?: number;
+                /** @description "next" of an answer to the same conditions: only records that follow it. */
+                readonly after?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page of the history of drift. */
+            readonly 200: {
+                headers: {
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["DriftHistory"];
+                };
+            };
+            /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BadRequestError"];
+                };
+            };
+            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
+            readonly 401: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UnauthorizedError"];
+                };
+            };
+            /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RateLimitedError"];
+                };
+            };
+            /** @description `internal`: The service failed unexpectedly; the failure is logged under the `correlationId`. */
+            readonly 500: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /**
+             * @description `upstream_unavailable`: A provider gave no usable answer; `details.provider` names it.
+             *
+             *     `not_ready`: Required data is not loaded yet, or earlier answers are unread; `details.waitingFor` names it.
+             */
+            readonly 503: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UpstreamUnavailableError"] | components["schemas"]["NotReadyError"];
                 };
             };
         };

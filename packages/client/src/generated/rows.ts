@@ -440,6 +440,32 @@ export const ROWS = {
       ]
     }
   },
+  "opsDriftHistory": {
+    "method": "GET",
+    "path": "/v1/ops/drift-history",
+    "pathNames": [],
+    "queryNames": [
+      "chainId",
+      "kind",
+      "severity",
+      "address",
+      "marketId",
+      "vaultId",
+      "isGone",
+      "limit",
+      "after"
+    ],
+    "hasBody": false,
+    "isRead": true,
+    "hasEntityTag": false,
+    "answers": {
+      "200": [
+        "count",
+        "next",
+        "records"
+      ]
+    }
+  },
   "health": {
     "method": "GET",
     "path": "/health",
