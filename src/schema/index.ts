@@ -12,6 +12,7 @@ import './strategy/strategy.ts';
 import './strategy/loop-strategy.ts';
 import './strategy/equity-vault-strategy.ts';
 import './strategy/strategies.ts';
+import './strategy/leveraged-history.ts';
 import './common/freshness.ts';
 import './market/stable-index.ts';
 import './market/history.ts';

@@ -40,6 +40,7 @@ const VARIABLES: Readonly<Record<string, Record<string, unknown>>> = {
   BorrowApyHistory: { id: market.id },
   CollateralApyHistory: { id: market.id },
   IncentiveHistory: { id: market.id },
+  LeveragedApyHistory: { id: vault.id, leverage: '1.2' },
   Prices: { chainId: 1 },
   PriceChart: { coinId: 'ethereum', days: 7, currency: 'usd' },
   WalletPositions: { address: market.loan.address, chainId: 1 },

@@ -11,7 +11,14 @@ import { absencesIn, leads, nullableSelection } from '../support/gap-paths.ts';
 
 const schema = buildSchema();
 /** Fields that have gaps of their own or an upstream behind them. */
-const ELSEWHERE = ['priceChart', 'candles', 'borrowApyHistory', 'collateralApyHistory', 'borrowIncentiveHistory'];
+const ELSEWHERE = [
+  'priceChart',
+  'candles',
+  'leveragedApyHistory',
+  'borrowApyHistory',
+  'collateralApyHistory',
+  'borrowIncentiveHistory',
+];
 const on = (name: string) => nullableSelection(schema, schema.getType(name) as never, ELSEWHERE);
 const QUERIES = [
   `{ chains { ${on('Chain')} deployment { ${on('ChainDeployment')} } } tvl { totals { ${on('TvlTotals')} } chains { ${on('ChainTvl')} } } stableIndex { ${on('StableIndex')} } }`,

@@ -2,12 +2,12 @@ import type { Chain, Market } from '../../catalog/types.ts';
 import { gap, gapOfGroup } from '../../domain/freshness/gaps.ts';
 import type { Gap, Stamp } from '../../domain/freshness/types.ts';
 import type { HistoryKind, HistoryRange, HistorySeries } from '../../loaders/history.ts';
-import { BadRequestError } from '../../shared/errors.ts';
-import type { ChainId, MarketId } from '../../shared/ids.ts';
+import { BadRequestError, NotFoundError } from '../../shared/errors.ts';
+import { type ChainId, EQUITY_PREFIX, type MarketId, type StrategyId } from '../../shared/ids.ts';
 import type { RatePoint } from '../../shared/rate-history.ts';
 import { momentOf, secondOf } from '../common/age.ts';
 import type { AppContext } from '../common/context.ts';
-import { selectChains } from './chains.ts';
+import { chainOfStrategy, selectChains } from './chains.ts';
 import { type Downsampling, downsample, downsampleSteps, RESOLUTIONS, type Resolution } from './downsample.ts';
 import { findCatalogMarket } from './markets.ts';
 
@@ -55,19 +55,44 @@ interface HistoriesArgs extends HistoryArgs {
   readonly kind: HistoryKind;
   readonly chainIds?: readonly ChainId[] | null | undefined;
   readonly marketIds?: readonly MarketId[] | null | undefined;
+  readonly strategyIds?: readonly StrategyId[] | null | undefined;
 }
 
 /** Read the histories of all markets of the requested chains, or of the named ones. @throws BadRequestError, NotFoundError */
 export async function listHistories(args: HistoriesArgs, ctx: AppContext): Promise<readonly RateHistoryRow[]> {
   const chains = selectChains(ctx, args.chainIds);
   const markets = chains.flatMap((chain) => chain.markets);
-  const ids = args.marketIds == null ? null : new Set(args.marketIds);
+  const ids =
+    args.marketIds == null && args.strategyIds == null
+      ? null
+      : new Set([
+          ...(args.marketIds ?? []),
+          ...(args.strategyIds ?? []).map((id) => marketOfStrategy(args.kind, id, ctx)),
+        ]);
   for (const id of ids ?? []) {
     if (!markets.some((market) => market.id === id)) throw outsideOf(chains, findCatalogMarket({ marketId: id }, ctx));
   }
   const wanted = ids === null ? markets : markets.filter(({ id }) => ids.has(id));
   const range = rangeOf(args, ctx, wanted.length);
   return Promise.all(wanted.map((market) => loadHistory(args.kind, market, range, args, ctx)));
+}
+
+/**
+ * The market whose history a strategy has: of a loop its own, of an equity vault that of its yield leg for what the vault earns,
+ * and its stock market for what it borrows.
+ * @throws NotFoundError for a vault that is in no catalog
+ */
+function marketOfStrategy(kind: HistoryKind, id: StrategyId, ctx: AppContext): MarketId {
+  if (!id.startsWith(EQUITY_PREFIX)) return id as string as MarketId;
+  const chain = chainOfStrategy(ctx, { strategyId: id });
+  const vault = chain && ctx.services.catalog.vault(chain.chainId, id);
+  if (!vault) {
+    throw new NotFoundError(`No strategy ${id} is known. Send an id from the strategies list.`, {
+      resource: 'strategy',
+      id,
+    });
+  }
+  return kind === 'collateralApy' ? vault.yieldMarket.id : vault.stockMarket.id;
 }
 
 function outsideOf(chains: readonly Chain[], { id, chainId }: Market): BadRequestError {

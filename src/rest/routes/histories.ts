@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Decimal } from '../../shared/decimal.ts';
 import { NotFoundError } from '../../shared/errors.ts';
 import type { BorrowApyHistoriesQuery } from '../generated/operations.ts';
-import { chainIdChoice, marketIdParam } from '../schemas/common.ts';
+import { chainIdChoice, strategyIdParam } from '../schemas/common.ts';
 import {
   borrowApyHistories,
   borrowApyHistory,
@@ -17,6 +17,7 @@ import { answered, PUBLIC_ERRORS, type RouteOptions, timeOf } from './shared.ts'
 type HistoriesData = BorrowApyHistoriesQuery;
 type Series = NonNullable<BorrowApyHistoriesQuery['rateHistories']>[number];
 type Point = Series['points'][number];
+type Aged = Pick<Series, 'freshness' | 'complete' | 'gaps'>;
 
 const PCT_PLACES = 2;
 const borrowPoint = ({ at, ratePct }: Point) => ({
@@ -38,7 +39,7 @@ function one(data: HistoriesData, id: string, point: (value: Point) => unknown):
   return {
     id: series.marketId,
     asOf: series.freshness?.asOf ?? null,
-    stale: isStale(series),
+    stale: isStaleHistory(series),
     history: series.points.map(point),
     gap,
   };
@@ -64,19 +65,19 @@ function all(data: HistoriesData, point: (value: Point) => unknown): unknown {
 }
 
 /** Whether a history is missing that could be there: it is as stale as can be. */
-function isUnknown({ freshness, gaps: [gap] }: Series): boolean {
+function isUnknown({ freshness, gaps: [gap] }: Aged): boolean {
   return freshness === null && gap !== undefined && !KNOWN.has(gap.reason);
 }
 
 /** A history that cannot grow any more does not become stale. */
-function isStale(series: Series): boolean {
+export function isStaleHistory(series: Aged): boolean {
   return isUnknown(series) || (!series.complete && series.freshness?.status === 'stale');
 }
 
 /** Reasons that are knowledge: there is no history, and there cannot be one. */
 const KNOWN: ReadonlySet<string> = new Set(['NONE', 'NOT_APPLICABLE']);
 
-const byId = z.object({ id: marketIdParam });
+const byId = z.object({ id: strategyIdParam });
 const chainsOf = ({ params }: { readonly params: { readonly chainId?: number | undefined } }) =>
   params.chainId === undefined ? {} : { chainIds: [params.chainId] };
 const EXAMPLE_ID = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5';
@@ -109,7 +110,8 @@ export function historyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       path: '/v1/markets/{id}/borrow-apy-history',
       surface: 'Public',
       summary: 'Borrow-APY history of one market',
-      description: 'Our own samples; the indexer fills days without samples. x is unix seconds, y a fraction.',
+      description:
+        'Our own samples; the indexer fills days without samples. x is unix seconds, y a fraction. Of an equity vault the history of its stock market, whose id is in the answer.',
       operation: 'BorrowApyHistory',
       params: byId,
       variables: ({ params }) => ({ id: params.id }),
@@ -137,7 +139,8 @@ export function historyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       path: '/v1/collateral/{id}/apy-history',
       surface: 'Public',
       summary: 'Collateral-APY history of one market',
-      description: 'ts is unix milliseconds, apy is in percent.',
+      description:
+        'ts is unix milliseconds, apy is in percent. Of an equity vault the history of the market of its yield leg, whose id is in the answer.',
       operation: 'CollateralApyHistory',
       params: byId,
       variables: ({ params }) => ({ id: params.id }),
@@ -151,7 +154,8 @@ export function historyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       path: '/v1/markets/{id}/incentive-history',
       surface: 'Public',
       summary: 'Borrow-incentive APR history of one market',
-      description: 'A step function: each point holds until the next. ts is unix milliseconds, apr is in percent.',
+      description:
+        'A step function: each point holds until the next. ts is unix milliseconds, apr is in percent. Of an equity vault the history of its stock market, whose id is in the answer.',
       operation: 'IncentiveHistory',
       params: byId,
       variables: ({ params }) => ({ id: params.id }),

@@ -4,6 +4,7 @@ import { driftHistoryRoute } from './drift-history.ts';
 import { equityRoutes } from './equity.ts';
 import { historyRoutes } from './histories.ts';
 import { leverageRoutes } from './leverage.ts';
+import { leveragedHistoryRoute } from './leveraged-history.ts';
 import { manageRoute } from './manage.ts';
 import { opsRoutes } from './ops.ts';
 import { positionRoutes } from './positions.ts';
@@ -19,6 +20,7 @@ export function createRoutes(options: RouteOptions): AnyRoute[] {
     ...protocolRoutes(),
     ...appMarketRoutes(options),
     ...historyRoutes(options),
+    leveragedHistoryRoute(),
     ...priceRoutes(options),
     ...leverageRoutes(options),
     manageRoute(options),

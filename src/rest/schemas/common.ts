@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ADDRESS_PATTERN, MARKET_ID_PATTERN } from '../../shared/ids.ts';
+import { ADDRESS_PATTERN, MARKET_ID_PATTERN, STRATEGY_ID_PATTERN } from '../../shared/ids.ts';
 import { WARNING_CODES, WARNING_MEANINGS } from '../../shared/vocabulary.ts';
 import { chainIdNumber, decimalString, pct, wholeNumber } from './numbers.ts';
 
@@ -68,6 +68,19 @@ export const marketIdParam = z
   .regex(MARKET_ID_PATTERN, 'expected a market id: 0x followed by 64 hex characters')
   .transform((value) => value.toLowerCase())
   .meta({ description: 'Market id: 0x followed by 64 hex characters.', pattern: MARKET_ID_PATTERN.source });
+
+/** Path parameter: a market id or the id of an equity vault, lower-cased. */
+export const strategyIdParam = z
+  .string()
+  .regex(
+    STRATEGY_ID_PATTERN,
+    'expected a market id (0x followed by 64 hex characters) or the id of an equity vault (equity- and a market id)',
+  )
+  .transform((value) => value.toLowerCase())
+  .meta({
+    description: 'Market id: 0x followed by 64 hex characters; or the id of an equity vault: equity- and a market id.',
+    pattern: STRATEGY_ID_PATTERN.source,
+  });
 
 export const addressParam = z
   .string()

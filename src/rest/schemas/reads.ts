@@ -1,7 +1,17 @@
 import { z } from 'zod';
+import { STRATEGY_ID_PATTERN } from '../../shared/ids.ts';
 import { ORACLE_REFERENCE } from '../../shared/vocabulary.ts';
 import { addressString, dateTime, leftOutChains, marketIdString } from './common.ts';
-import { chainIdNumber, decimalString, jsonNumber, type NumberRange, pct, usd, wholeNumber } from './numbers.ts';
+import {
+  chainIdNumber,
+  decimalString,
+  jsonNumber,
+  leverageString,
+  type NumberRange,
+  pct,
+  usd,
+  wholeNumber,
+} from './numbers.ts';
 
 /** Yields of the index outside this range are refused when they are read. */
 const INDEX_APY: NumberRange = { above: -100, max: 1_000 };
@@ -164,6 +174,26 @@ export const incentiveHistory = oneHistory(aprPoints).meta({
   id: 'IncentiveHistory',
   description: 'Borrow-incentive APR history of one market.',
 });
+
+export const leveragedApyHistory = z
+  .object({
+    id: z.string().regex(STRATEGY_ID_PATTERN).describe('Id of the strategy.'),
+    leverage: leverageString('Leverage of all points; of a vault 1 + LTV of the stock leg.'),
+    asOf: nullableTime('Time of the older rate; null = one of them is not known.'),
+    stale: staleFlag.describe('Whether it is past its freshness budget, or unknown.'),
+    history: z
+      .array(
+        z
+          .object({
+            ts: wholeNumber('Start of the UTC day, unix milliseconds.'),
+            apy: pct('Leveraged APY of the day.'),
+          })
+          .meta({ id: 'LeveragedApyPoint', description: 'A day of a leveraged-APY history.' }),
+      )
+      .describe('Oldest first. A day that lacks one of the rates is left out.'),
+    gap: historyGap.optional().describe('Reason for a missing history; absent if there is one.'),
+  })
+  .meta({ id: 'LeveragedApyHistory', description: 'Leveraged-APY history of one strategy.' });
 
 export const pricesEnvelope = z
   .object({

@@ -114,6 +114,11 @@ builder.queryField('rateHistories', (t) =>
       kind: t.arg({ type: HistoryKindRef, required: true, description: 'Recorded rate.' }),
       chainIds: t.arg({ type: ['ChainId'], description: 'Only markets of these chains; of all when left out.' }),
       marketIds: t.arg({ type: ['MarketId'], description: 'Only these markets; all when left out.' }),
+      strategyIds: t.arg({
+        type: ['StrategyId'],
+        description:
+          'Only the markets of these strategies, beside those of `marketIds`: of a loop its market, of an equity vault the market of its yield leg for `COLLATERAL_APY` and its stock market for the others.',
+      }),
       ...historyArgs(t.arg, 'DAY'),
     },
     resolve: (_root, args, ctx) => listHistories(args, ctx),

@@ -1,9 +1,11 @@
+import { BigNumber } from 'bignumber.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Json, startService, type TestService } from '../../support/service.ts';
 import { expectEnvelope, SUSDE_PYUSD, UNKNOWN_ADDRESS, UNKNOWN_ID } from '../known.ts';
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+const VAULT = 'equity-0x50bc39b5722fb5634c436d74c6787f3c125b879e7b73cf9e9ecc01bbb57b8e55';
 const MARKET_ID = /^0x[0-9a-f]{64}$/;
 
 let service: TestService;
@@ -138,7 +140,9 @@ describe('identifiers', () => {
     `/v1/markets/${id}/borrow-apy-history`,
     `/v1/collateral/${id}/apy-history`,
     `/v1/markets/${id}/incentive-history`,
+    `/v1/strategies/${id}/leveraged-apy-history`,
   ];
+  const NO_VAULT = `equity-${SUSDE_PYUSD}`;
   const MALFORMED = [
     '0x',
     'abc',
@@ -147,7 +151,9 @@ describe('identifiers', () => {
     `${SUSDE_PYUSD}0`,
     `${SUSDE_PYUSD.slice(0, -1)}g`,
     SUSDE_PYUSD.replace('0x', '0X'),
-    `equity-${SUSDE_PYUSD}`,
+    `equity-${SUSDE_PYUSD}0`,
+    `equity-${NO_VAULT}`,
+    NO_VAULT.replace('e', 'E'),
     `%20${SUSDE_PYUSD}`,
     `${SUSDE_PYUSD}%0a`,
     '%E0%A4%A',
@@ -156,14 +162,71 @@ describe('identifiers', () => {
     const error = expectEnvelope(await service.get(path), 400, 'bad_request');
     expect(error.details.field).toMatch(/id|path/);
   });
-  test.each(withId(UNKNOWN_ID))('404 %s', async (path) => {
+  test.each([...withId(UNKNOWN_ID), ...withId(NO_VAULT).slice(1)])('404 %s', async (path) => {
     expectEnvelope(await service.get(path), 404, 'not_found');
+  });
+  test('a vault has the histories of its markets', async () => {
+    expectEnvelope(await service.get(`/v1/strategies/${VAULT}`), 400, 'bad_request');
+    const query = '{ strategy(strategyId: "$") { marketId ... on EquityVaultStrategy { yieldStrategyId } } }';
+    const { marketId, yieldStrategyId } = (await service.graphql(query.replace('$', VAULT))).body.data.strategy;
+    const [, borrow, collateral, incentives] = withId(VAULT);
+    for (const [path = '', id] of [
+      [borrow, marketId],
+      [collateral, yieldStrategyId],
+      [incentives, marketId],
+    ]) {
+      const { status, body } = await service.get(path);
+      expect([path, status, body]).toEqual([path, 200, (await service.get(path.replace(VAULT, id))).body]);
+      expect(body.id).toBe(id);
+    }
   });
   test('a stock market has histories but is not a strategy', async () => {
     const { body } = await service.get('/v1/app/markets');
     const stock = body.markets.find(({ kind }: Json) => kind === 'STOCK' || kind === 'stock');
     expectEnvelope(await service.get(`/v1/strategies/${stock.id}`), 404, 'not_found');
     expect((await service.get(`/v1/markets/${stock.id}/borrow-apy-history`)).status).toBe(200);
+  });
+});
+
+describe('leveraged-APY history', () => {
+  const read = async (id: string, query = '') => service.get(`/v1/strategies/${id}/leveraged-apy-history${query}`);
+
+  test('each day has the recorded rates of both sides, of loops without incentives', async () => {
+    const rates = 'points { at ratePct }';
+    const query = `{ strategies(filter: { chainIds: [1] }, first: 8) { nodes { strategyId borrowIncentive { aprPct } collateralIncentive { aprPct }
+      ... on LoopStrategy { defaultLeverage { leverage } market { collateralApyHistory { ${rates} } borrowApyHistory { ${rates} } borrowIncentiveHistory { ${rates} } } } } } }`;
+    const { body: answer } = await service.graphql(query);
+    expect(answer.errors).toBeUndefined();
+    const { nodes } = answer.data.strategies;
+    const unpaid = nodes.filter(
+      (node: Json) =>
+        node.market?.collateralApyHistory.points.length > 1 &&
+        node.market.borrowIncentiveHistory.points.length === 0 &&
+        !node.collateralIncentive,
+    );
+    expect(unpaid.length).toBeGreaterThan(1);
+    for (const { strategyId, defaultLeverage, market } of unpaid) {
+      const paid = new Map(market.borrowApyHistory.points.map(({ at, ratePct }: Json) => [at, ratePct]));
+      const { body } = await read(strategyId);
+      expect([body.id, body.leverage, body.stale]).toEqual([strategyId, defaultLeverage.leverage, false]);
+      const times = new BigNumber(body.leverage);
+      expect(body.history).toEqual(
+        market.collateralApyHistory.points.flatMap(({ at, ratePct }: Json) => {
+          const cost = paid.get(at);
+          if (cost === undefined) return [];
+          const apy = times.times(ratePct).minus(times.minus(1).times(String(cost)));
+          return [{ ts: Date.parse(at), apy: apy.toFixed() }];
+        }),
+      );
+    }
+  });
+
+  test.each([SUSDE_PYUSD, VAULT])('400 for a leverage that %s does not offer', async (id) => {
+    for (const leverage of ['0', '0.99', '-2', '99', '1e1', 'NaN', '', '3,5', `1.${'0'.repeat(19)}`]) {
+      const error = expectEnvelope(await read(id, `?leverage=${leverage}`), 400, 'bad_request');
+      expect([leverage, error.details.field]).toEqual([leverage, 'query.leverage']);
+    }
+    expectEnvelope(await read(id, '?leverages=2'), 400, 'bad_request');
   });
 });
 

@@ -169,6 +169,26 @@ const BORROW: Kind = ['borrowApyHistory', 'BORROW_APY', 'y', 'ratioOfPct'];
 const COLLATERAL: Kind = ['collateralApyHistory', 'COLLATERAL_APY', 'apy'];
 const INCENTIVE: Kind = ['borrowIncentiveHistory', 'BORROW_INCENTIVE_APR', 'apr'];
 
+const leveragedHistory: Row = {
+  ask: async (service, { params, query }) => {
+    const { strategy } = await dataOf(
+      service,
+      'query ($id: StrategyId!, $leverage: Decimal) { strategy(strategyId: $id) { leveragedApyHistory(leverage: $leverage) { strategyId leverage complete freshness { asOf status } points { at ratePct } gaps(fields: ["points"]) { reason message } } } }',
+      { id: params?.id, leverage: query?.leverage },
+    );
+    return strategy.leveragedApyHistory;
+  },
+  names: [
+    ...AGED,
+    [/^id$/, 'strategyId'],
+    [/^history\./, 'points.'],
+    [/^gap\./, 'gaps.0.'],
+    [/(\d+)\.ts$/, '$1.at', 'milliseconds'],
+    [/(\d+)\.apy$/, '$1.ratePct'],
+  ],
+  typedOnly: [[/^complete /, 'in /v1 a part of stale']],
+};
+
 const stableApy: Row = {
   ask: async (service) =>
     (
@@ -277,6 +297,7 @@ export const READ_ROWS: Readonly<Record<string, Row>> = {
   '/v1/collateral/apy-history': histories(COLLATERAL),
   '/v1/collateral/{id}/apy-history': history(COLLATERAL),
   '/v1/markets/{id}/incentive-history': history(INCENTIVE),
+  '/v1/strategies/{id}/leveraged-apy-history': leveragedHistory,
   '/v1/stable-apy': stableApy,
   '/v1/tvl': tvl,
   '/v1/prices': prices,

@@ -33,7 +33,13 @@ test('every row has its table, and there is no other', () => {
 const OWNER = seededWallet('looper').account.address;
 const manage = { userAddress: OWNER, id: 0, chainId: 1 };
 const wbtc = chains[0]?.markets.find(({ collateral }) => collateral.symbol === 'WBTC')?.id ?? '';
+const vaultId = chains.flatMap(({ equityVaults }) => equityVaults)[0]?.id ?? '';
 const MORE: Readonly<Record<string, readonly RouteExample[]>> = {
+  '/v1/strategies/{id}/leveraged-apy-history': [
+    { summary: 'a vault at its target', params: { id: vaultId } },
+    { summary: 'a vault without a debt', params: { id: vaultId }, query: { leverage: '1' } },
+    { summary: 'not listed', params: { id: wbtc } },
+  ],
   '/v1/strategies/{id}': [{ summary: 'not listed', params: { id: wbtc } }],
   '/v1/collateral/{id}/apy-history': [{ summary: 'without a history', params: { id: wbtc } }],
   '/v1/partner/manage/build': [

@@ -129,7 +129,7 @@ export interface paths {
         };
         /**
          * Borrow-APY history of one market
-         * @description Our own samples; the indexer fills days without samples. x is unix seconds, y a fraction.
+         * @description Our own samples; the indexer fills days without samples. x is unix seconds, y a fraction. Of an equity vault the history of its stock market, whose id is in the answer.
          */
         readonly get: operations["borrowApyHistory"];
         readonly put?: never;
@@ -169,7 +169,7 @@ export interface paths {
         };
         /**
          * Collateral-APY history of one market
-         * @description ts is unix milliseconds, apy is in percent.
+         * @description ts is unix milliseconds, apy is in percent. Of an equity vault the history of the market of its yield leg, whose id is in the answer.
          */
         readonly get: operations["collateralApyHistory"];
         readonly put?: never;
@@ -189,9 +189,29 @@ export interface paths {
         };
         /**
          * Borrow-incentive APR history of one market
-         * @description A step function: each point holds until the next. ts is unix milliseconds, apr is in percent.
+         * @description A step function: each point holds until the next. ts is unix milliseconds, apr is in percent. Of an equity vault the history of its stock market, whose id is in the answer.
          */
         readonly get: operations["incentiveHistory"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/strategies/{id}/leveraged-apy-history": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Leveraged-APY history of one strategy
+         * @description One point per UTC day of the last 90 that have the rates of both sides, incentives of the day included. Of a loop collateral APY x L - net borrow APY x (L - 1); of an equity vault LTV x (leveraged APY of the yield leg at its safe LTV of today - net borrow APY of the stock leg). ts is unix milliseconds, apy an exact percentage.
+         */
+        readonly get: operations["leveragedApyHistory"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -2818,6 +2838,34 @@ export interface components {
             /** @description The same in sentences. */
             readonly note: string;
         };
+        /** @description Leveraged-APY history of one strategy. */
+        readonly LeveragedApyHistory: {
+            /** @description Id of the strategy. */
+            readonly id: string;
+            /**
+             * @description Leverage of all points; of a vault 1 + LTV of the stock leg. Multiple of the equity. 1 or more.
+             * @example 1250.5
+             */
+            readonly leverage: string;
+            /** @description Time of the older rate; null = one of them is not known. */
+            readonly asOf: string | null;
+            /** @description Whether it is past its freshness budget, or unknown. */
+            readonly stale: boolean;
+            /** @description Oldest first. A day that lacks one of the rates is left out. */
+            readonly history: readonly components["schemas"]["LeveragedApyPoint"][];
+            /** @description Reason for a missing history; absent if there is one. */
+            readonly gap?: components["schemas"]["HistoryGap"];
+        };
+        /** @description A day of a leveraged-APY history. */
+        readonly LeveragedApyPoint: {
+            /** @description Start of the UTC day, unix milliseconds. */
+            readonly ts: number;
+            /**
+             * @description Leveraged APY of the day. Decimal string, percent. May be negative.
+             * @example 12.34
+             */
+            readonly apy: string;
+        };
         /** @description Liquidation of the position. */
         readonly Liquidation: {
             /**
@@ -4830,6 +4878,8 @@ export type LeverageSimulateBody = components['schemas']['LeverageSimulateBody']
 export type LeverageSimulateBodyToLeverage = components['schemas']['LeverageSimulateBodyToLeverage'];
 export type LeverageSimulateBodyToLtv = components['schemas']['LeverageSimulateBodyToLtv'];
 export type LeverageSimulation = components['schemas']['LeverageSimulation'];
+export type LeveragedApyHistory = components['schemas']['LeveragedApyHistory'];
+export type LeveragedApyPoint = components['schemas']['LeveragedApyPoint'];
 export type Liquidation = components['schemas']['Liquidation'];
 export type ManageBuildBody = components['schemas']['ManageBuildBody'];
 export type MeasuredExitLiquidity = components['schemas']['MeasuredExitLiquidity'];
@@ -5476,7 +5526,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description Market id: 0x followed by 64 hex characters. */
+                /** @description Market id: 0x followed by 64 hex characters; or the id of an equity vault: equity- and a market id. */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -5668,7 +5718,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description Market id: 0x followed by 64 hex characters. */
+                /** @description Market id: 0x followed by 64 hex characters; or the id of an equity vault: equity- and a market id. */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -5769,7 +5819,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description Market id: 0x followed by 64 hex characters. */
+                /** @description Market id: 0x followed by 64 hex characters; or the id of an equity vault: equity- and a market id. */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -5861,6 +5911,110 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["UpstreamUnavailableError"] | components["schemas"]["NotReadyError"];
+                };
+            };
+        };
+    };
+    readonly leveragedApyHistory: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Leverage of all points, 1 to the largest of the strategy; of a vault 1 + LTV of the stock leg. The default leverage, or the target LTV, when left out. */
+                readonly leverage?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description Market id: 0x followed by 64 hex characters; or the id of an equity vault: equity- and a market id. */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Leveraged-APY history of one strategy. */
+            readonly 200: {
+                headers: {
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["LeveragedApyHistory"];
+                };
+            };
+            /** @description Nothing has changed since the ETag sent as `If-None-Match`. */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BadRequestError"];
+                };
+            };
+            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
+            readonly 401: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UnauthorizedError"];
+                };
+            };
+            /** @description `not_found`: The id or the path is unknown. */
+            readonly 404: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NotFoundError"];
+                };
+            };
+            /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RateLimitedError"];
+                };
+            };
+            /** @description `internal`: The service failed unexpectedly; the failure is logged under the `correlationId`. */
+            readonly 500: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /**
+             * @description `not_ready`: Required data is not loaded yet, or earlier answers are unread; `details.waitingFor` names it.
+             *
+             *     `upstream_unavailable`: A provider gave no usable answer; `details.provider` names it.
+             */
+            readonly 503: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NotReadyError"] | components["schemas"]["UpstreamUnavailableError"];
                 };
             };
         };

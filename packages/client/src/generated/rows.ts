@@ -195,6 +195,28 @@ export const ROWS = {
       ]
     }
   },
+  "leveragedApyHistory": {
+    "method": "GET",
+    "path": "/v1/strategies/{id}/leveraged-apy-history",
+    "pathNames": [
+      "id"
+    ],
+    "queryNames": [
+      "leverage"
+    ],
+    "hasBody": false,
+    "isRead": true,
+    "hasEntityTag": true,
+    "answers": {
+      "200": [
+        "id",
+        "leverage",
+        "asOf",
+        "stale",
+        "history"
+      ]
+    }
+  },
   "prices": {
     "method": "GET",
     "path": "/v1/prices",

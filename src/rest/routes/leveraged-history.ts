@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import type { LeveragedApyHistoryQuery } from '../generated/operations.ts';
+import { strategyIdParam } from '../schemas/common.ts';
+import { leveragedApyHistory } from '../schemas/reads.ts';
+import { type AnyRoute, defineRoute } from '../types.ts';
+import { isStaleHistory } from './histories.ts';
+import { answered, PUBLIC_ERRORS } from './shared.ts';
+
+/** As long as a leverage with 18 decimals. */
+const LEVERAGE_PATTERN = /^\d{1,3}(\.\d{1,18})?$/;
+
+/** The row of leveraged-APY histories. */
+export function leveragedHistoryRoute(): AnyRoute {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/strategies/{id}/leveraged-apy-history',
+    surface: 'Public',
+    summary: 'Leveraged-APY history of one strategy',
+    description:
+      'One point per UTC day of the last 90 that have the rates of both sides, incentives of the day included. Of a loop collateral APY x L - net borrow APY x (L - 1); of an equity vault LTV x (leveraged APY of the yield leg at its safe LTV of today - net borrow APY of the stock leg). ts is unix milliseconds, apy an exact percentage.',
+    operation: 'LeveragedApyHistory',
+    params: z.object({
+      id: strategyIdParam,
+      leverage: z
+        .string()
+        .regex(LEVERAGE_PATTERN, 'expected a decimal number from 1 to the maxLeverage of the strategy, e.g. 3.5')
+        .optional()
+        .describe(
+          'Leverage of all points, 1 to the largest of the strategy; of a vault 1 + LTV of the stock leg. The default leverage, or the target LTV, when left out.',
+        ),
+    }),
+    variables: ({ params }) => params,
+    project: ({ strategy }: LeveragedApyHistoryQuery) => {
+      const series = answered(answered(strategy).leveragedApyHistory);
+      return {
+        id: series.id,
+        leverage: series.leverage,
+        asOf: series.freshness?.asOf ?? null,
+        stale: isStaleHistory(series),
+        history: series.points.map(({ at, ratePct }) => ({ ts: Date.parse(at), apy: ratePct })),
+        gap: series.gaps[0],
+      };
+    },
+    response: leveragedApyHistory,
+    errors: [...PUBLIC_ERRORS, 'not_found', 'not_ready', 'upstream_unavailable'],
+    examples: [
+      {
+        summary: 'sUSDe / PYUSD, three times',
+        params: { id: '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5' },
+        query: { leverage: '3' },
+      },
+    ],
+  });
+}
