@@ -6,10 +6,19 @@ export const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
   [1280, 390].map((width) => ({ colorScheme, width })),
 );
 
+/** Wait for the transitions that a change of the looks has begun, also inside of components. */
+const TRANSITIONS_ENDED = `
+  (async () => {
+    const rootsIn = (root) => [root, ...[...root.querySelectorAll('*')].flatMap(({ shadowRoot }) => (shadowRoot ? rootsIn(shadowRoot) : []))];
+    const transitions = rootsIn(document).flatMap((root) => root.getAnimations()).filter((one) => one instanceof CSSTransition);
+    await Promise.allSettled(transitions.map(({ finished }) => finished));
+  })()`;
+
 /** Show a page in one of the looks, without moving parts. */
 export async function look(page: Page, { colorScheme, width }: (typeof LOOKS)[number]): Promise<void> {
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
   await page.setViewportSize({ width, height: width === 390 ? 844 : 900 });
+  await page.evaluate(TRANSITIONS_ENDED);
 }
 
 /** The rules of axe that a page violates, each with some of its elements. The page has to allow `evaluate` of scripts. */
