@@ -13,6 +13,7 @@ export interface LoadBalancer {
 
 /** Interval of a careful deployment; it has to be shorter than STOP_DELAY_SEC. */
 const CHECK_MS = 100;
+const KEEP_ALIVE_MS = 65_000;
 
 export async function startLoadBalancer(): Promise<LoadBalancer> {
   const agent = new Agent({ keepAlive: true });
@@ -34,7 +35,8 @@ export async function startLoadBalancer(): Promise<LoadBalancer> {
       await new Promise((resolve) => setTimeout(resolve, CHECK_MS));
     }
   };
-  const server = createServer((req, res) => {
+  // Longer than a client leaves a connection idle: one that is closed while a request is on its way is lost.
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (req, res) => {
     const target = ready[turn++ % ready.length];
     if (target === undefined) {
       res.writeHead(502).end();
