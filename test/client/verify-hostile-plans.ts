@@ -140,7 +140,7 @@ export function describeHostilePlans({ sample, samples, refusal }: Samples): voi
       );
     });
 
-    it('error: whatever stands in the place of a plan or of a part of it', () => {
+    it('error: a plan, or a part of one, of another type', () => {
       const values: unknown[] = [
         null,
         undefined,

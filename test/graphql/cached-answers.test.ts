@@ -110,7 +110,7 @@ describe('content encodings', () => {
     }
   });
 
-  test('behavior: a short answer is not compressed, whatever the caller accepts', async () => {
+  test('behavior: a short answer is not compressed for a caller that accepts Brotli', async () => {
     const short = await raw({ query: '{chains{chainId}}' }, 'br');
     expect([short.encoding, short.vary]).toEqual([undefined, undefined]);
   });

@@ -136,7 +136,7 @@ describe('balance slots', () => {
     };
     const reading = { at: '0x1', client: { request } } as unknown as Reading;
     const slots = createBalanceSlots();
-    // What the node throws is an error of the node, whatever it is.
+    // Every error thrown by the request counts as an error of the node.
     for (const n of [1, 2]) expect([await slots.find(reading, VENUE), asked]).toEqual([undefined, n]);
   });
 });

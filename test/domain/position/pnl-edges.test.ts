@@ -106,7 +106,7 @@ describe('results', () => {
     else expect((found as Decimal).minus(price.times(incentives)).abs().lt('1e-15')).toBe(true);
   });
 
-  test('behavior: what is not registered is not known, each with its reason', () => {
+  test('behavior: values that the register lacks are unknown, each with a reason', () => {
     const reason = (of: PnlParts) => (of.incentivesUsd as Gap).message;
     expect(reason(parts({ row: null }))).toContain('not registered');
     expect(reason(parts({ row: row({ openedAtMs: null }) }))).toContain('future opening time');

@@ -116,7 +116,7 @@ describe('a position', () => {
     expect(fieldsOf(shown.gaps)).toEqual(currentLeverage === null ? none : []);
   });
 
-  test('behavior: its APY is that of its displayed leverage, and says what is not counted in it', () => {
+  test('behavior: its APY is computed with the displayed leverage, and its gaps name the rates that are missing from it', () => {
     const rates = { effectiveCollateralApyPct: d(6), netBorrowApyPct: d(4) };
     const missing = { field: 'netBorrowApyPct', reason: 'SOURCE_FAILED', message: 'm' } as const;
     // 6 × 2 − 4 × 1.

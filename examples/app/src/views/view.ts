@@ -16,5 +16,5 @@ export interface ViewContext {
   place(...nodes: readonly Node[]): void;
 }
 
-/** Fill the page. @throws whatever went wrong; it is shown */
+/** Fill the page. @throws Error, whose message the page shows */
 export type View = (context: ViewContext) => Promise<void>;

@@ -95,7 +95,7 @@ function readCall(call: unknown, index: number): ReadCall {
   return { index, to: to.toLowerCase() as Address, data: data.toLowerCase(), value: weiOf(value, index) };
 }
 
-/** A wallet may obey what is not verified: another input, a gas price, the code of an account. */
+/** Refuse unknown fields: a wallet may use them (`input`, `gasPrice`, `authorizationList`), and they are not verified. */
 function requireFields(given: object, known: readonly string[], error: (message: string) => VerificationError): void {
   const unknown = Object.getOwnPropertyNames(given).find((name) => !known.includes(name));
   if (unknown === undefined) return;
