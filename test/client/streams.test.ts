@@ -24,6 +24,24 @@ describe('a stream of a lying service', () => {
     },
   );
 
+  test('behavior: pauses grow while the service ends each stream after one event', async () => {
+    const pauses: number[] = [];
+    const client = createClient({
+      baseUrl: 'http://service.test',
+      fetch: async () => new Response(change('a'), EVENTS),
+      wait: async (ms) => {
+        pauses.push(ms);
+      },
+    });
+    const changes = client.live.freshness();
+    for (let i = 0; i < 10; i += 1) await changes.next();
+    await changes.return(undefined);
+    expect(pauses).toHaveLength(9);
+    // The jitter is half of a pause.
+    expect(pauses[8]).toBeGreaterThanOrEqual(16_000);
+    expect(Math.max(...pauses)).toBeLessThanOrEqual(30_000);
+  });
+
   test('error: an answer without an end, in place of a stream', async () => {
     let pieces = 0;
     const endless = new ReadableStream({

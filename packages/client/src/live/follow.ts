@@ -44,8 +44,10 @@ export async function* follow<Change>(
   { signal, onState, maxFailures = Number.POSITIVE_INFINITY, silenceMs = 60_000 }: LiveOptions,
 ): AsyncGenerator<Change> {
   let failures = 0;
+  let shortConnections = 0;
   let lastId: string | undefined;
   for (;;) {
+    const startedMs = performance.now();
     try {
       const headers: Record<string, string> = {
         ...requests.headers(),
@@ -80,7 +82,10 @@ export async function* follow<Change>(
       failures += 1;
       if (failures > maxFailures) throw error;
       const asked = 'retryAfter' in error && typeof error.retryAfter === 'number' ? error.retryAfter * 1_000 : 0;
-      const pauseMs = Math.min(Math.max(pauseBefore(failures - 1), asked), MAX_PAUSE_MS);
+      // A service that ends every stream after its first change is not asked again at once each time.
+      shortConnections = performance.now() - startedMs < MAX_PAUSE_MS ? shortConnections + 1 : 0;
+      const attempts = Math.max(failures, shortConnections) - 1;
+      const pauseMs = Math.min(Math.max(pauseBefore(attempts), asked), MAX_PAUSE_MS);
       onState?.({ kind: 'disconnected', error, pauseMs });
       await requests.wait(pauseMs, signal);
     }
