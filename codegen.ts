@@ -9,7 +9,10 @@ import {
   buildSchema,
   type DocumentNode,
   type FragmentDefinitionNode,
+  type GraphQLObjectType,
+  isAbstractType,
   isEnumType,
+  isObjectType,
   Kind,
   parse,
   print,
@@ -32,6 +35,8 @@ export interface Generated {
   readonly clientDocuments: string;
   /** The texts of the documents that the client sends itself. */
   readonly clientTexts: string;
+  /** What normalising caches have to know of the types. */
+  readonly clientTypes: string;
 }
 
 interface DocumentFile {
@@ -63,6 +68,7 @@ export async function generate(): Promise<Generated> {
     manifest: `${JSON.stringify(manifestOf(files.map(({ document }) => document)), null, 2)}\n`,
     clientDocuments: `${NOTE}${clientDocuments}`,
     clientTexts: `${NOTE}${constants.join('')}`,
+    clientTypes: `${NOTE}${cacheTypes()}`,
   };
 }
 
@@ -90,6 +96,30 @@ function typedDocuments(documents: DocumentFile[], config: Readonly<Record<strin
       ...config,
     },
   });
+}
+
+/** The types of the schema that normalising caches have to know. */
+function cacheTypes(): string {
+  const schema = buildSchema(readFileSync(join(root, 'schema.graphql'), 'utf8'));
+  const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'));
+  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
+  const isNode = (type: GraphQLObjectType) => type.getInterfaces().some(({ name }) => name === 'Node');
+  const possible = Object.fromEntries(
+    types.filter(isAbstractType).map((type) => [type.name, schema.getPossibleTypes(type).map(({ name }) => name)]),
+  );
+  const values = types.filter(isObjectType).filter((type) => !roots.includes(type) && !isNode(type));
+  return [
+    '/** By interface or union: its object types. */',
+    `export const POSSIBLE_TYPES: Record<string, string[]> = ${JSON.stringify(possible, null, 2)};`,
+    '',
+    '/** Object types without an identity: they belong to the object around them. */',
+    `export const VALUE_TYPES: readonly string[] = ${JSON.stringify(
+      values.map(({ name }) => name),
+      null,
+      2,
+    )};`,
+    '',
+  ].join('\n');
 }
 
 /** What enums are in the rows: the values behind their names (`src/graphql/enum-values.ts`). */
@@ -134,7 +164,7 @@ function collectFragments(
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { operations, manifest, clientDocuments, clientTexts } = await generate();
+  const { operations, manifest, clientDocuments, clientTexts, clientTypes } = await generate();
   const clientGenerated = join(clientDir, 'generated');
   mkdirSync(generatedDir, { recursive: true });
   mkdirSync(clientGenerated, { recursive: true });
@@ -142,4 +172,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   writeFileSync(join(generatedDir, 'manifest.json'), manifest);
   writeFileSync(join(clientGenerated, 'graphql.ts'), clientDocuments);
   writeFileSync(join(clientGenerated, 'texts.ts'), clientTexts);
+  writeFileSync(join(clientGenerated, 'cache-types.ts'), clientTypes);
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { startWorld } from '../devnet/index.ts';
 import { envSchema } from '../src/config/env.ts';
 import { silentLogger } from '../src/shared/logger.ts';
+import { alerting } from './alerting.ts';
 import { attacking } from './attacks.ts';
 import { type Child, isPinning, removeBundles, serviceFlags, startChild } from './child.ts';
 import { composing } from './composing.ts';
@@ -34,7 +35,7 @@ const FULL: Plan = {
 };
 const QUICK: Plan = { rounds: 1, shotMs: 600, sizes: [100, 1_000], wallets: [100, 1_000], attackSec: 5 };
 /** Benchmarks without a local world. */
-const ALONE: readonly string[] = ['partner', 'compose', 'refresh', 'ops', 'attacks', 'bystander'];
+const ALONE: readonly string[] = ['partner', 'compose', 'refresh', 'ops', 'alerts', 'attacks', 'bystander'];
 /** Limits are counted, and high enough for the measurement. */
 const NO_END = '1000000000';
 /** Settings of refresh cadences and freshness budgets. */
@@ -54,6 +55,7 @@ async function main(args: readonly string[]): Promise<void> {
   if (wanted('compose')) await attempt('compose', () => composing(plan.sizes));
   if (wanted('refresh')) await attempt('refresh', () => refreshing(plan.sizes));
   if (wanted('ops')) await attempt('ops', () => reporting(plan.wallets));
+  if (wanted('alerts')) await attempt('alerts', () => alerting());
   if (wanted('attacks') || wanted('bystander')) await attempt('attacks', () => attacking(plan.attackSec, wanted));
 }
 

@@ -23,7 +23,7 @@ export function exampleApp({ catalog, relayUrl, sampleKeys }: ExampleAppOptions)
     chains: catalog.chains.map(({ chainId, name }) => ({ chainId, name, rpcUrl: `${relayUrl}/${chainId}` })),
   };
   return {
-    connectsTo: [relayUrl],
+    connectsTo: [new URL(relayUrl).origin],
     files: {
       'index.html': read('index.html'),
       'style.css': read('style.css'),

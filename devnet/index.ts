@@ -10,10 +10,12 @@ import { type Control, startControl } from './control.ts';
 import { exampleApp } from './example-app.ts';
 import { createOverlay } from './overlay.ts';
 import { postgresDataDir, SERVICE_DATABASE, startPostgres } from './postgres.ts';
+import { seededAlerts } from './seed/alerts.ts';
 import type { DeploymentSettings } from './seed/deployment.ts';
-import { seedDatabase } from './seed-database.ts';
+import { seedAlerts, seedDatabase } from './seed-database.ts';
 import { startUpstreams, type Upstreams } from './upstreams/index.ts';
 import { startWalletRelay } from './wallet-relay.ts';
+import { startWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts';
 
 export interface WorldOptions {
   /** Ports of the chains by chain id; 0 or absent = a free one. */
@@ -43,6 +45,8 @@ export interface World {
   readonly chains: LocalChains;
   readonly upstreams: Upstreams;
   readonly control: Control;
+  /** Takes the webhooks of alerts. */
+  readonly receiver: WebhookReceiver;
   stop(): Promise<void>;
 }
 
@@ -100,6 +104,9 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     started.push(() => upstreams.stop());
     const relay = await startWalletRelay({ rpcUrls: chains.rpcUrls });
     started.push(() => relay.stop());
+    const receiver = await startWebhookReceiver();
+    started.push(() => receiver.stop());
+    await seedAlerts(databaseUrl, seededAlerts(catalog, receiver.url, clock.now()), clock.now());
     const settings = environment(chains, upstreams, databaseUrl, overlayFile);
     const control = await startControl({
       chains,
@@ -120,6 +127,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       chains,
       upstreams,
       control,
+      receiver,
       stop,
     };
   } catch (error) {
@@ -138,6 +146,9 @@ function environment(
   return {
     // The end of the local world does not wait for idle connections.
     STOP_DRAIN_SEC: '0',
+    // One node mines all blocks, and each has its events at once.
+    HISTORY_CONFIRMATIONS: '0',
+    ALERT_LOCAL_TARGETS: 'true',
     RPC_URL_1: chains.on(1).rpcUrl,
     RPC_URL_4663: chains.on(4663).rpcUrl,
     CATALOG_OVERLAY: overlayFile,

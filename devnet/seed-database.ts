@@ -1,10 +1,14 @@
 import { type Insertable, type RawBuilder, sql } from 'kysely';
 import type { Catalog } from '../src/catalog/index.ts';
+import { createAlertRepository } from '../src/database/alerts/alerts.ts';
 import { createDatabase, type Database } from '../src/database/client.ts';
 import type { Registration } from '../src/database/registrations.ts';
 import type { PositionRegistrationsTable } from '../src/database/schema.ts';
+import type { NewAlertRecord } from '../src/domain/alerts/records.ts';
 import type { PortfolioSample } from '../src/domain/portfolio/report.ts';
 import type { Decimal } from '../src/shared/decimal.ts';
+import { seededDeadEvent } from './seed/alerts.ts';
+import { PAST_DAYS, type SeededPast, seededPasts } from './seed/market-samples.ts';
 import { seededSamples } from './seed/portfolio-samples.ts';
 import { seededRegistrations } from './seed/registrations.ts';
 
@@ -46,6 +50,37 @@ export async function seedDatabase(url: string, catalog: Catalog, nowMs: number)
   try {
     await seedRegistrations(db, seededRegistrations(catalog, nowMs));
     await seedPortfolioSamples(db, seededSamples(catalog, nowMs));
+    await seedMarketSamples(db, seededPasts(catalog), nowMs);
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** Register the alerts of the local world. Those of an earlier start get the address of the present receiver. */
+export async function seedAlerts(url: string, alerts: readonly NewAlertRecord[], nowMs: number): Promise<void> {
+  const db = createDatabase({
+    url,
+    poolSize: 1,
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+  });
+  const repository = createAlertRepository(db, { now: () => nowMs });
+  try {
+    for (const alert of alerts) {
+      const known = await db
+        .updateTable('alerts')
+        .set({ url: alert.url })
+        .where('id', '=', alert.id)
+        .executeTakeFirst();
+      if (known.numUpdatedRows > 0n) continue;
+      await repository.insert(alert, Number.POSITIVE_INFINITY);
+      if (alert !== alerts[0]) continue;
+      await repository.announce(seededDeadEvent(alert));
+      await db
+        .updateTable('alert_deliveries')
+        .set({ status: 'dead', attempts: 12, failure: 'unreachable', finished_at: new Date(nowMs) })
+        .execute();
+    }
   } finally {
     await db.destroy();
   }
@@ -85,6 +120,26 @@ async function seedPortfolioSamples(db: Database, samples: readonly PortfolioSam
     )
     .onConflict((conflict) => conflict.columns(['chain_id', 'hour']).doNothing())
     .execute();
+}
+
+/** Store prices and rates as if the service had run before. Made in Postgres, because they are many. Existing hours stay. */
+async function seedMarketSamples(db: Database, pasts: readonly SeededPast[], nowMs: number): Promise<void> {
+  const column = (read: (past: SeededPast) => string | number) => pasts.map((past) => String(read(past)));
+  await sql`
+    insert into market_samples (chain_id, market_id, hour, sampled_at, price, borrow_rate)
+    select chain_id, market_id, date_trunc('hour', at, 'UTC'), at,
+      round(price * (power(1 + growth, -age / 365) * exp(swing * (1 - exp(-age)) *
+        (0.6 * sin(age / 17 + phase) + 0.4 * sin(age / 3.1 + 2 * phase))))::numeric),
+      round(borrow_rate * (1 + 0.2 * sin(age / 5 + phase))::numeric)
+    from unnest(
+      ${column(({ chainId }) => chainId)}::integer[], ${column(({ marketId }) => marketId)}::text[],
+      ${column(({ price }) => String(price))}::numeric[], ${column(({ borrowRate }) => String(borrowRate))}::numeric[],
+      ${column(({ growth }) => growth)}::float8[], ${column(({ swing }) => swing)}::float8[],
+      ${column(({ phase }) => phase)}::float8[]
+    ) as past (chain_id, market_id, price, borrow_rate, growth, swing, phase),
+    lateral (select hours / 24.0::float8 as age, ${new Date(nowMs)}::timestamptz - hours * interval '1 hour' as at
+      from generate_series(1, ${PAST_DAYS * 24}::integer) as hours) as hourly
+    on conflict do nothing`.execute(db);
 }
 
 /** Take over every column of the row that could not be inserted. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -7,7 +8,10 @@ export interface WalletRelayOptions {
 }
 
 export interface WalletRelay {
-  /** The node of a chain is at `<url>/<chainId>`. */
+  /**
+   * The node of a chain is at `<url>/<chainId>`. Its path is a secret of the world, which only pages of the service can read:
+   * a page of another program of this machine does not know it.
+   */
   readonly url: string;
   stop(): Promise<void>;
 }
@@ -39,15 +43,17 @@ const METHODS: ReadonlySet<string> = new Set([
 
 /** Start the way from the wallet of the example app to the local nodes. */
 export async function startWalletRelay({ rpcUrls }: WalletRelayOptions): Promise<WalletRelay> {
+  const secret = randomBytes(16).toString('hex');
+  const targets = new Map(Object.entries(rpcUrls).map(([chainId, rpcUrl]) => [`/${secret}/${chainId}`, rpcUrl]));
   const server = createServer((request, response) => {
-    relay(request, response, rpcUrls).catch(() => response.destroy());
+    relay(request, response, targets).catch(() => response.destroy());
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, HOST, resolve);
   });
   return {
-    url: `http://${HOST}:${(server.address() as AddressInfo).port}`,
+    url: `http://${HOST}:${(server.address() as AddressInfo).port}/${secret}`,
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -59,19 +65,21 @@ export async function startWalletRelay({ rpcUrls }: WalletRelayOptions): Promise
 async function relay(
   request: IncomingMessage,
   response: ServerResponse,
-  rpcUrls: WalletRelayOptions['rpcUrls'],
+  targets: ReadonlyMap<string, string>,
 ): Promise<void> {
   const { origin = '', host = '' } = request.headers;
-  const target = rpcUrls[Number(request.url?.slice(1))];
+  const target = targets.get(request.url ?? '');
   const refuse = (status: number, message: string) => response.writeHead(status).end(message);
   // Another host: its name leads here although it is not of this machine.
   if (!LOCAL_ORIGIN.test(origin) || !LOCAL_HOST.test(host))
     return void refuse(403, 'Only pages of this machine may use this wallet.');
+  // Before CORS: a page that does not know the path learns nothing.
+  if (target === undefined) return void refuse(404, 'POST to the address of a chain in /app/world.json, JSON-RPC.');
   response.setHeader('access-control-allow-origin', origin);
   response.setHeader('access-control-allow-headers', 'content-type');
   response.setHeader('vary', 'origin');
   if (request.method === 'OPTIONS') return void response.writeHead(204).end();
-  if (request.method !== 'POST' || target === undefined) return void refuse(404, 'POST /<chainId>, JSON-RPC.');
+  if (request.method !== 'POST') return void refuse(405, 'POST, JSON-RPC.');
   const body = await bodyOf(request);
   const call = callOf(body);
   if (call === undefined) return void refuse(400, 'The body is no JSON-RPC request.');

@@ -24,6 +24,7 @@ spiral-gateway, local world: nothing here is real money, nothing leaves this mac
   Health     ${url}/health
   Chains     1 at ${world.chains.on(1).rpcUrl}, 4663 at ${world.chains.on(4663).rpcUrl}
   Control    ${world.control.url}
+  Webhooks   ${world.receiver.url} takes the webhooks of alerts and lists them
   Keys       ${keys}
 
 Try:

@@ -2,7 +2,7 @@
 // chunk that is loaded on demand, and is left out with --without-local-world. An argument names another folder
 // than dist; it has to be inside the project. With --with-packages they are in the bundle too: tests start it fifty times, in less
 // than half of the CPU time.
-import { cpSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -40,6 +40,7 @@ await build({
     keys: 'scripts/keys.ts',
     migrate: 'scripts/migrate.ts',
     doctor: 'scripts/doctor.ts',
+    mcp: 'scripts/mcp.ts',
   },
   outdir,
   bundle: true,
@@ -68,6 +69,11 @@ function packagesInside() {
 // The files of the pages are served unchanged.
 for (const page of ['home-page', 'docs-page', 'graphiql-page', 'ops-page']) {
   cpSync(`src/http/pages/${page}`, `${outdir}/${page}`, { recursive: true });
+}
+// The guides are rendered by the service.
+const guides = readdirSync('docs').filter((name) => name.endsWith('.md'));
+for (const guide of [...guides.map((name) => `docs/${name}`), 'CHANGELOG.md']) {
+  cpSync(guide, `${outdir}/guides/${guide.replace('docs/', '')}`);
 }
 const viewer = 'openapi-explorer.min.js';
 cpSync(`node_modules/openapi-explorer/dist/browser/${viewer}`, `${outdir}/docs-page/${viewer}`);

@@ -22,10 +22,11 @@ export function trustedChain(chain: Chain): TrustedChain {
       lltv: String(lltv),
       correlated,
     })),
-    vaults: chain.equityVaults.map(({ id, stockMarket, yieldMarket }) => ({
+    vaults: chain.equityVaults.map(({ id, stockMarket, yieldMarket, targetLtvPct }) => ({
       id,
       stockMarketId: stockMarket.id,
       yieldMarketId: yieldMarket.id,
+      targetLtvPct,
     })),
   };
 }

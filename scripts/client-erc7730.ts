@@ -7,7 +7,7 @@ import { morphoBlueAbi } from '../src/abi/morpho-blue.ts';
 import { type Chain, type ChainContracts, createCatalog, curatedChains } from '../src/catalog/index.ts';
 import { type Described, ENTRY, EXIT, LEVERAGE, MORPHO, ROUTER } from './erc7730/functions.ts';
 
-const SCHEMA = 'https://eips.ethereum.org/assets/eip-7730/erc7730-v1.schema.json';
+const SCHEMA = 'https://eips.ethereum.org/assets/eip-7730/erc7730-v2.schema.json';
 
 interface DescriptorFile {
   /** Name without its extension. */
@@ -24,8 +24,8 @@ const FLAT_ROUTER = ['swapAndLeverage', 'swapAndSupplyCollateral', 'swapAndRepay
 const NESTED_ROUTER = ['reallocateAndLeverage', 'reallocateSwapAndLeverage'];
 
 /**
- * The descriptors of the package. Functions whose structs lie two deep stand in files of their own: the published JSON schema
- * has no form for their signatures.
+ * The descriptors of the package. Functions with a struct in a struct of a struct stand in files of their own: the
+ * specification has a form for their signatures, and the pattern of its JSON schema does not match it.
  */
 export const DESCRIPTORS: readonly DescriptorFile[] = [
   {
@@ -63,7 +63,7 @@ export function renderDescriptor({ contract, name, abi, functions }: DescriptorF
   });
   const formats = Object.entries(functions).map(([function_, described]) => format(abi, function_, described));
   const maps = Object.fromEntries(
-    formats.flatMap(({ maps: used }) => used.map((map) => [mapName(map), mapOf(map, deployed)])),
+    formats.flatMap(({ sides }) => sides.map((side) => [mapName(side), mapOf(side, deployed)])),
   );
   const descriptor = {
     $schema: SCHEMA,
@@ -84,32 +84,29 @@ const ENUMS = {
   rights: { true: 'Allow', false: 'Forbid' },
 };
 
-/** The token of a market: which one, and where the market's id stands. */
-interface TokenMap {
-  readonly side: 'collateral' | 'loan';
-  readonly keyPath: string;
-}
+/** A token of a market. */
+type Side = 'collateral' | 'loan';
 
-const mapName = ({ side, keyPath }: TokenMap) => `${side}Of_${keyPath.replaceAll('.', '_')}`;
+const mapName = (side: Side) => `${side}OfMarket`;
 
-function mapOf({ side, keyPath }: TokenMap, chains: readonly Chain[]) {
+function mapOf(side: Side, chains: readonly Chain[]) {
   const values = Object.fromEntries(
     chains.flatMap(({ markets }) => markets.map((market) => [market.id, market[side].address])),
   );
-  return { keyPath: `#.${keyPath}`, values };
+  return { $keyType: 'Market id', values };
 }
 
 function format(abi: Abi, functionName: string, { intent, sentence, fields }: Described) {
   const item = abi.find((one): one is AbiFunction => one.type === 'function' && one.name === functionName);
   if (!item) throw new Error(`The ABI has no function ${functionName}.`);
-  const maps: TokenMap[] = [];
+  const sides: Side[] = [];
   const shownFields = fields.map(({ path, label, as, token }) => {
     requirePath(item, path);
     if (as === 'tokenAmount' && token && 'map' in token) {
       requirePath(item, token.keyPath);
-      const map = { side: token.map, keyPath: token.keyPath };
-      maps.push(map);
-      return { path, label, format: as, params: { token: `$.metadata.maps.${mapName(map)}` } };
+      sides.push(token.map);
+      const reference = { map: `$.metadata.maps.${mapName(token.map)}`, keyPath: `#.${token.keyPath}` };
+      return { path, label, format: as, params: { token: reference } };
     }
     if (as === 'tokenAmount' && token && 'path' in token) {
       requirePath(item, token.path);
@@ -122,7 +119,7 @@ function format(abi: Abi, functionName: string, { intent, sentence, fields }: De
       ? { path, label, format: as, params: { types: ['wallet', 'contract'] } }
       : { path, label, format: as };
   });
-  return { signature: signatureOf(item), shown: { intent, interpolatedIntent: sentence, fields: shownFields }, maps };
+  return { signature: signatureOf(item), shown: { intent, interpolatedIntent: sentence, fields: shownFields }, sides };
 }
 
 function requirePath({ name, inputs }: AbiFunction, path: string): void {
@@ -133,14 +130,15 @@ function requirePath({ name, inputs }: AbiFunction, path: string): void {
   if (!found) throw new Error(`${name} has no argument ${path}.`);
 }
 
+/** A signature as the specification writes it: names of parameters, no `tuple`, no space behind a comma. */
 function signatureOf({ name, inputs }: AbiFunction): string {
-  return `${name}(${inputs.map(parameterOf).join(', ')})`;
+  return `${name}(${inputs.map(parameterOf).join(',')})`;
 }
 
 function parameterOf(parameter: AbiParameter): string {
   const { type, name } = parameter;
   if (!('components' in parameter)) return `${type} ${name}`;
-  return `tuple(${parameter.components.map(parameterOf).join(', ')})${type.slice('tuple'.length)} ${name}`;
+  return `(${parameter.components.map(parameterOf).join(',')})${type.slice('tuple'.length)} ${name}`;
 }
 
 /** Write the descriptors of the package. */

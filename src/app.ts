@@ -53,6 +53,7 @@ export function createApp(deps: AppDeps): App {
     const cooled = bounded('warmers', snapshotWiring.stop(), DRAIN_MS, deps);
     await new Promise<void>((resolve) => (delayMs === 0 ? resolve() : deps.timers.setTimeout(resolve, delayMs)));
     changes.close();
+    core.freshReads.close();
     const idleMs = Math.min(env.STOP_DRAIN_SEC * 1_000, drainMs);
     await bounded('requests', listening?.close(drainMs, idleMs) ?? Promise.resolve(), drainMs + CLOSE_MS, deps);
     await cooled;

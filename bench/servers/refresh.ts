@@ -71,7 +71,7 @@ serve<{ readonly markets: number; readonly rpcUrl: string }>(async ({ markets, r
   await composed.settled();
   await snapshot.close();
   const warmer = createLendingStateWarmer(
-    { snapshot, clock, logger: silentLogger, recordSamples: async () => {} },
+    { snapshot, clock, logger: silentLogger, recordSamples: async () => {}, recordMarkets: async () => {} },
     chain,
     createChainReader({ nodes, chain, clock }),
     60,

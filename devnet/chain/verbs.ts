@@ -156,7 +156,11 @@ export function createVerbs({ chain, client, artifacts }: Dependencies) {
     },
     mine: (blocks = 1): Promise<void> => client.mine({ blocks }),
     snapshot: (): Promise<Hex> => client.snapshot(),
-    revert: (id: Hex): Promise<void> => client.revert({ id }),
+    /** Go back to a snapshot, which ends with it. @throws Error when the chain does not know it */
+    revert: async (id: Hex): Promise<void> => {
+      const isBack = await client.request({ method: 'evm_revert', params: [id] } as never);
+      if (isBack !== true) throw new Error(`The chain ${chain.chainId} did not go back to ${id}: ${String(isBack)}`);
+    },
     supply,
     borrow,
     supplyCollateral,

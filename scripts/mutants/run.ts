@@ -9,7 +9,7 @@ import { scoreSolidity } from './solidity/score.ts';
 import { sourcesOf } from './sources.ts';
 import { WORK } from './state.ts';
 import { testsOf } from './tests-of.ts';
-import { isEquivalent, printScore, shuffled, survivorsOf } from './try.ts';
+import { isEquivalent, printScore, shuffled, survivorsOf, writeTest } from './try.ts';
 
 /*
  * Change the sources a little, many times, and see whether a test fails: `npm run mutants`. All mutants of a folder are in one
@@ -41,15 +41,18 @@ const coverageLine = z.object({ file: z.string(), ms: z.number(), hits: z.array(
 /** Run the tests without a mutant, and read which mutants each of them reaches. */
 async function coverageOf(folder: Folder, tests: readonly string[]): Promise<Coverage> {
   const coverageFile = join(WORK, `${folder.name}.jsonl`);
-  const common = { folder: folder.name, tests, needsPostgres: folder.needsPostgres === true, isolate: false };
-  const results = await runTests({ ...common, coverageFile });
-  for (const [file, failed] of results) {
-    if (failed !== null) throw new Error(`${file} fails without a mutant: ${failed}`);
+  const byPath = new Map(tests.map((file, i) => [writeTest(`none${i}`, 0, [file]), file]));
+  const common = { folder: folder.name, needsPostgres: folder.needsPostgres === true, isolate: false };
+  const results = await runTests({ ...common, tests: [...byPath.keys()], coverageFile });
+  for (const path of byPath.keys()) rmSync(path);
+  for (const [path, failed] of results) {
+    if (failed !== null) throw new Error(`${byPath.get(path)} fails without a mutant: ${failed}`);
   }
   const lines = readFileSync(coverageFile, 'utf8').trim().split('\n');
   const files = lines.map((line) => coverageLine.parse(JSON.parse(line)));
   // The quickest tests come first: the first failure ends the try.
-  return new Map(files.sort((a, b) => a.ms - b.ms).map(({ file, hits }) => [file, new Set(hits)]));
+  const quickest = files.sort((a, b) => a.ms - b.ms);
+  return new Map(quickest.map(({ file, hits }) => [byPath.get(file) ?? file, new Set(hits)]));
 }
 
 async function score(folder: Folder, seed: number): Promise<void> {

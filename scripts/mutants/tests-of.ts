@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { type Folder, STARTS_A_WORLD } from './folders.ts';
 import { filesBelow } from './sources.ts';
 
+const NEEDS_POSTGRES = /\b(createTestDatabase|openMigratedDatabase)\(/;
 const IMPORT = /from '(\.[^']+\.ts)'/g;
 const root = join(import.meta.dirname, '../..');
 
@@ -14,7 +15,7 @@ export function testsOf({ tests, needsPostgres, leftOut }: Folder): readonly str
     const helpers = [...reached(path, new Set())].filter((file) => !file.startsWith(join(root, 'test/support')));
     const texts = helpers.map((file) => readFileSync(file, 'utf8'));
     if (texts.some((text) => STARTS_A_WORLD.test(text))) return false;
-    return needsPostgres || !texts.some((text) => text.includes('createTestDatabase('));
+    return needsPostgres || !texts.some((text) => NEEDS_POSTGRES.test(text));
   });
 }
 

@@ -21,7 +21,9 @@ const SLOW = /timed out in \d+ms|did not start: no answer/;
 export async function survivorsOf<T extends Mutant>(mutants: readonly T[], trial: Trial): Promise<readonly T[]> {
   const { folder, needsPostgres, isolate, testsFor } = trial;
   const withTests = mutants.filter((mutant) => testsFor(mutant).length > 0);
-  const byPath = new Map(withTests.map((mutant) => [writeTest(mutant, testsFor(mutant)), mutant]));
+  const byPath = new Map(
+    withTests.map((mutant) => [writeTest(String(mutant.id), mutant.id, testsFor(mutant)), mutant]),
+  );
   const results = await runTests({ folder, needsPostgres, isolate, tests: [...byPath.keys()] });
   for (const path of byPath.keys()) rmSync(path);
   const noticed = new Set<T>();
@@ -34,10 +36,14 @@ export async function survivorsOf<T extends Mutant>(mutants: readonly T[], trial
   return mutants.filter((mutant) => !noticed.has(mutant));
 }
 
-/** Write the test file of a mutant: activate it, then run the tests, up to the first failure. */
-function writeTest({ id }: Mutant, tests: readonly string[]): string {
-  const path = join(WORK, `${id}.test.ts`);
-  const suites = tests.map((file) => `describe('tests', async () => { await import('${file}?mutant=${id}'); });`);
+/**
+ * Write a test file that activates a mutant and then runs tests, up to the first failure. @param name part of its path, and what
+ * the tests and their helpers are loaded anew for
+ * @param id the mutant; 0 = none
+ */
+export function writeTest(name: string, id: number, tests: readonly string[]): string {
+  const path = join(WORK, `${name}.test.ts`);
+  const suites = tests.map((file) => `describe('tests', async () => { await import('${file}?mutant=${name}'); });`);
   writeFileSync(path, `import { describe } from 'vitest';\n__mutants.start(${id});\n${suites.join('\n')}\n`);
   return path;
 }

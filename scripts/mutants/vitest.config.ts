@@ -5,6 +5,7 @@ import reporter from './reporter.ts';
 import { compiledMutants } from './solidity/plugin.ts';
 import { sourcesOf } from './sources.ts';
 
+const root = join(import.meta.dirname, '../..');
 /** Set by `run.ts` for its test runs. */
 const { MUTANTS_FOLDER = '', MUTANTS_TESTS = '[]', MUTANTS_ISOLATE, MUTANTS_POSTGRES } = process.env;
 
@@ -18,11 +19,25 @@ function instrumented(): Plugin {
   };
 }
 
-const root = join(import.meta.dirname, '../..');
+/** Load the helpers of tests anew for each mutant: what they make when they are loaded has to be made with it. */
+function freshHelpers(): Plugin {
+  const tests = join(root, 'test/');
+  const shared = join(tests, 'support/');
+  return {
+    name: 'fresh-helpers',
+    enforce: 'pre',
+    async resolveId(source, importer) {
+      const query = importer?.match(/\?mutant=\w+$/)?.[0];
+      if (query === undefined || importer === undefined || !source.startsWith('.')) return null;
+      const found = await this.resolve(source, importer.slice(0, -query.length), { skipSelf: true });
+      return found?.id.startsWith(tests) && !found.id.startsWith(shared) ? `${found.id}${query}` : null;
+    },
+  };
+}
 
 export default defineConfig({
   root,
-  plugins: [MUTANTS_FOLDER === SOLIDITY ? compiledMutants() : instrumented()],
+  plugins: [MUTANTS_FOLDER === SOLIDITY ? compiledMutants() : instrumented(), freshHelpers()],
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
     include: JSON.parse(MUTANTS_TESTS) as string[],

@@ -148,6 +148,7 @@ function compareValues(side: Side, before: DocumentNode, after: DocumentNode, ch
     change(side === 'input' ? 'limited to certain values' : 'no longer limited to certain values');
   }
   for (const keyword of ['pattern', 'format'] as const) {
+    if (keyword === 'format' && isOfBounds(before, after.format)) continue;
     if (before[keyword] !== after[keyword] && (side === 'input' ? after[keyword] : before[keyword]) !== undefined) {
       change(`${keyword} ${before[keyword]} became ${after[keyword]}`);
     }
@@ -159,6 +160,14 @@ function compareValues(side: Side, before: DocumentNode, after: DocumentNode, ch
       change(`${names[0]} ${bound} became ${next}`);
     }
   }
+}
+
+/** Whether the width of an integer tells no more than its bounds. */
+function isOfBounds(schema: DocumentNode, format: unknown): boolean {
+  const [low, high] = schema.enum
+    ? [Math.min(...(schema.enum as number[])), Math.max(...(schema.enum as number[]))]
+    : [boundOf(schema, BOUNDS[0]?.[0] ?? [], true), boundOf(schema, BOUNDS[1]?.[0] ?? [], false)];
+  return schema.format === undefined && format === 'int32' && low >= -(2 ** 31) && high < 2 ** 31;
 }
 
 /** Keywords of bounds, and whether they are lower ones. */

@@ -49,7 +49,12 @@ const at = (port: string): string => `http://127.0.0.1:${portOf(port)}`;
 const blocks = relocated(guide, portOf, { code: process.cwd(), data: folder });
 const world = await startWorld({ dataDir: join(folder, 'world'), mining: 'interval', logger: silentLogger });
 say('the local world stands for nodes and providers');
-const { DATABASE_URL: _database, STOP_DRAIN_SEC: _drain, ...outside } = world.overrides.env;
+const {
+  DATABASE_URL: _database,
+  STOP_DRAIN_SEC: _drain,
+  ALERT_LOCAL_TARGETS: _targets, // refused in production
+  ...outside
+} = world.overrides.env;
 const { PATH = '', HOME = '' } = process.env;
 const shell = startShell(folder, { PATH, HOME, ...outside, RATE_LIMIT_ANONYMOUS: '0', RATE_LIMIT_PARTNER: '0' });
 let failure: unknown;
@@ -75,7 +80,7 @@ if (failure === undefined) {
 async function walk({ run }: Shell, steps: readonly Block[]): Promise<void> {
   if (!steps.at(-1)?.name.includes(REPLACEMENT)) throw new Error(`the chapter does not end with "${REPLACEMENT}"`);
   for (const { name, text } of steps.slice(0, -1)) {
-    await run(name, text);
+    await within(PATIENCE_MS, name, run(name, text));
     say(name);
   }
   const keyIn = async (file: string) => (JSON.parse(await readFile(join(folder, file), 'utf8')) as { key: string }).key;
@@ -95,6 +100,15 @@ async function walk({ run }: Shell, steps: readonly Block[]): Promise<void> {
   for (const one of CHECKS) await one.run(places);
   await until(() => assertObserved(places));
   await check(OBSERVED);
+}
+
+/** Bound a block of the guide: it may wait for a process that has ended. @throws Error after the time */
+async function within(ms: number, name: string, running: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`"${name}" has not ended after ${ms / 1_000} s`)), ms);
+  });
+  await Promise.race([running, late]).finally(() => clearTimeout(timer));
 }
 
 /** Repeat until it succeeds. @throws its last error after `PATIENCE_MS` */

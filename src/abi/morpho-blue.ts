@@ -17,3 +17,14 @@ export const morphoBlueAbi = parseAbi([
   'event Repay(bytes32 indexed id, address indexed caller, address indexed onBehalf, uint256 assets, uint256 shares)',
   'function idToMarketParams(bytes32 id) view returns (address loanToken, address collateralToken, address oracle, address irm, uint256 lltv)',
 ]);
+
+/** The liquidation of a position, which the history of positions reads. */
+export const morphoLiquidationAbi = parseAbi([
+  'event Liquidate(bytes32 indexed id, address indexed caller, address indexed borrower, uint256 repaidAssets, uint256 repaidShares, uint256 seizedAssets, uint256 badDebtAssets, uint256 badDebtShares)',
+]);
+
+/** The creation of a market: before it there are no other events of it. */
+export const morphoCreationAbi = parseAbi([
+  'struct MarketParams { address loanToken; address collateralToken; address oracle; address irm; uint256 lltv; }',
+  'event CreateMarket(bytes32 indexed id, MarketParams marketParams)',
+]);

@@ -1,12 +1,13 @@
 import { type Catalog, createCatalog, curatedChains } from '../catalog/index.ts';
 import { createGasPrices } from '../chain/gas-price.ts';
-import type { SampleRepository } from '../database/samples.ts';
 import { createRedisConnections, type RedisConnections } from '../redis/connections.ts';
 import type { Services } from '../resolvers/common/services.ts';
 import { createChanges } from '../services/changes.ts';
 import { createCandles, createCharts } from '../services/charts.ts';
 import { createComposition } from '../services/composition.ts';
 import { createHistories } from '../services/histories.ts';
+import type { IndexerRecords } from '../services/indexer-records.ts';
+import { createMarketRecords } from '../services/market-records.ts';
 import { createReadiness } from '../services/readiness.ts';
 import { createRecordedRates } from '../services/recorded-rates.ts';
 import { createTvl } from '../services/tvl.ts';
@@ -16,9 +17,12 @@ import { systemTimers } from '../shared/timers.ts';
 import { createPartnerServices, createVenueStatistics } from '../transactions/index.ts';
 import { createUpstreams, type Upstreams } from '../upstreams/index.ts';
 import type { GasPriceOf } from '../upstreams/openocean/client.ts';
+import { createAlertWiring } from './alerts/wiring.ts';
 import type { AppDeps } from './deps.ts';
+import { createPositionHistoryWiring } from './history/position-history.ts';
 import { createNodesByChain, forReaders, type NodesOf } from './nodes.ts';
 import { createPositionServices } from './positions.ts';
+import { createFreshReads, type FreshReads } from './reads/fresh-reads.ts';
 import { budgetsOf, cadencesOf, providersOf } from './settings.ts';
 import { createSnapshotWiring, type SnapshotWiring } from './snapshot.ts';
 import { StartError } from './start.ts';
@@ -37,8 +41,11 @@ export interface Core {
   readonly changes: ReturnType<typeof createChanges>;
   readonly services: Services;
   readonly nodes: NodesOf;
+  readonly freshReads: FreshReads;
   /** State of each provider in this process. */
   readonly providers: Upstreams['states'];
+  /** How far the logs of positions are read. */
+  readonly indexers: IndexerRecords;
 }
 
 /** Wire sources, warmers and services. No connection, read or schedule starts before the app starts. */
@@ -64,6 +71,10 @@ export function createCore(deps: AppDeps): Core {
   });
   const { metrics } = telemetry;
 
+  const current = {
+    composed: (chainId: ChainId) => services.composed(chainId),
+    facts: (chainId: ChainId) => snapshot.facts(chainId),
+  };
   const redisConnections = config.redis === undefined ? undefined : createRedisConnections(config.redis, logger);
   const stores = createStores(deps, metrics?.query, metrics?.keyCheck);
   const nodes = createNodesByChain(deps, telemetry);
@@ -71,18 +82,27 @@ export function createCore(deps: AppDeps): Core {
   const upstreams = createAdapters(deps, telemetry, createGasPrices(readerNodes));
   const venueStatistics = createVenueStatistics(metrics?.swapQuote);
   const positions = createPositionServices({
+    ...deps,
     catalog,
     nodes,
     readerNodes,
     db: stores.db,
     samples: stores.portfolioSamples,
     drift: stores.drift,
-    composed: (chainId) => services.composed(chainId),
-    facts: (chainId) => snapshot.facts(chainId),
-    clock,
-    timers: deps.timers,
-    logger,
+    waits: deps.timeouts ?? systemTimers,
+    ...current,
     portfoliosStaleAfterSec: budgets.opsPortfolios,
+  });
+  const history = createPositionHistoryWiring({ ...deps, catalog, nodes, db: stores.db, onRun: metrics?.historyRun });
+  const alerts = createAlertWiring({
+    ...deps,
+    catalog,
+    stores,
+    budgets,
+    positions: positions.positions,
+    metrics,
+    ...current,
+    onEvents: () => changes.wake('alertEvents'),
   });
   const snapshotWiring = createSnapshotWiring({
     ...deps,
@@ -91,8 +111,10 @@ export function createCore(deps: AppDeps): Core {
     nodes,
     upstreams,
     samples: stores.samples,
+    marketSamples: stores.marketSamples,
     recordedRates: stores.recordedRates,
-    prune: stores.prune,
+    prune: async () => (await stores.prune()) + (await history.marks.prune()),
+    otherJobs: [...history.warmers, ...alerts.jobs],
     cadences: cadencesOf(config),
     readPositions: positions.readPositions,
     onRun: metrics?.warmerRun,
@@ -100,36 +122,55 @@ export function createCore(deps: AppDeps): Core {
   const { snapshot } = snapshotWiring;
   if (metrics) snapshot.subscribe(({ chainId }, group) => metrics.publish(chainId, group));
 
+  const freshReads = createFreshReads({ ...deps, readerNodes, snapshotWiring, redisConnections, metrics });
   const changes = watchChanges(deps, snapshot, telemetry);
   const services: Services = {
-    ...createReadServices({ deps, catalog, budgets, telemetry, snapshot, samples: stores.samples, upstreams, changes }),
+    ...createReadServices({ deps, catalog, budgets, telemetry, snapshot, stores, upstreams, changes }),
+    ...freshReads.services,
     positions: positions.positions,
     ops: positions.ops,
+    alerts: alerts.port,
+    positionHistory: history.positionHistory,
+    indexers: history.indexers,
     swapVenues: venueStatistics,
-    ...telemetry.countBuilds(
-      createPartnerServices({
-        catalog,
-        nodes: readerNodes,
-        quotes: upstreams.quotes,
-        venueStatistics,
-        onSimulated: metrics?.simulation,
-        timers: deps.timers,
-        clock,
-        budgets,
-        facts: (chainId) => snapshot.facts(chainId),
-        composed: (chainId) => services.composed(chainId),
-        feeReceiver: config.feeReceiver,
-        appUrl: env.APP_URL,
-        ...createWalletReading({
-          catalog,
-          positions: positions.positions,
-          composed: (chainId) => services.composed(chainId),
-        }),
-      }),
-    ),
+    ...createBuilders(deps, {
+      catalog,
+      budgets,
+      telemetry,
+      readerNodes,
+      upstreams,
+      venueStatistics,
+      positions: positions.positions,
+      ...current,
+    }),
   };
-  const parts = { catalog, stores, telemetry, redisConnections, snapshotWiring, changes, services, nodes };
-  return { ...parts, providers: upstreams.states };
+  const parts = { catalog, stores, telemetry, redisConnections, snapshotWiring, changes, services, nodes, freshReads };
+  return { ...parts, providers: upstreams.states, indexers: history.indexers };
+}
+
+interface BuildersInput extends Pick<Services, 'catalog' | 'budgets' | 'positions' | 'composed' | 'facts'> {
+  readonly telemetry: Telemetry;
+  readonly readerNodes: NodesOf;
+  readonly upstreams: Upstreams;
+  readonly venueStatistics: ReturnType<typeof createVenueStatistics>;
+}
+
+/** Create the services that preview and build transactions. */
+function createBuilders({ config, clock, timers }: AppDeps, input: BuildersInput) {
+  const { catalog, telemetry, positions, composed } = input;
+  return telemetry.countBuilds(
+    createPartnerServices({
+      ...input,
+      nodes: input.readerNodes,
+      quotes: input.upstreams.quotes,
+      onSimulated: telemetry.metrics?.simulation,
+      timers,
+      clock,
+      feeReceiver: config.feeReceiver,
+      appUrl: config.env.APP_URL,
+      ...createWalletReading({ catalog, positions, composed }),
+    }),
+  );
 }
 
 function watchChanges(
@@ -163,7 +204,7 @@ interface ReadServicesInput {
   readonly budgets: ReturnType<typeof budgetsOf>;
   readonly telemetry: Telemetry;
   readonly snapshot: SnapshotWiring['snapshot'];
-  readonly samples: SampleRepository;
+  readonly stores: Pick<Stores, 'samples' | 'marketSamples'>;
   readonly upstreams: Upstreams;
   readonly changes: ReturnType<typeof createChanges>;
 }
@@ -175,7 +216,7 @@ function createReadServices({
   budgets,
   telemetry,
   snapshot,
-  samples,
+  stores,
   upstreams,
   changes,
 }: ReadServicesInput) {
@@ -206,13 +247,21 @@ function createReadServices({
       catalog,
       snapshot,
       recorded: createRecordedRates({
-        samples,
+        samples: stores.samples,
         clock,
         timers: deps.timers,
         logger,
         onRemembered: metrics?.rememberedHistory,
       }),
       budgets,
+    }),
+    marketRecords: createMarketRecords({
+      samples: stores.marketSamples,
+      clock,
+      timers: timeouts,
+      logger,
+      onLookup: metrics && ((hit) => metrics.cacheLookup('market_records', hit)),
+      onRemembered: metrics?.rememberedHistory,
     }),
     charts: createCharts({ upstream: upstreams.charts, isOurs: (coinId) => ourCoins.has(coinId), clock, timeouts }),
     ohlcv: createCandles({ upstream: upstreams.ohlcv, chain: (chainId) => catalog.chain(chainId), clock, timeouts }),

@@ -121,6 +121,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
         correlationId: request.correlationId,
         clientIp: request.clientIp,
         authorization: bearerOf(request.headers.authorization),
+        left: request.left,
       });
       const points = route === null ? ADMISSION_POINTS : pointsOf(route.operation, route.surface);
       let refusal: unknown = null;

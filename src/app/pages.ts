@@ -2,6 +2,7 @@ import type { Catalog, Chain } from '../catalog/types.ts';
 import type { ReplicaStatus } from '../database/replica.ts';
 import { agreementOf } from '../domain/deployment/disagreements.ts';
 import { groupHealth } from '../domain/freshness/health.ts';
+import type { IndexerRecord } from '../domain/history/indexer-state.ts';
 import { compress } from '../http/compression.ts';
 import { compressedBodies, type EncodedBodies, plainBody } from '../http/encoded-body.ts';
 import { encodedResponse } from '../http/pages/static-files.ts';
@@ -15,6 +16,7 @@ import type { Clock } from '../shared/clock.ts';
 import type { SnapshotPlace } from '../snapshot/types.ts';
 import type { ProviderState } from '../upstreams/index.ts';
 import type { WarmerRunner } from '../warmers/runner/runner.ts';
+import { formatIndexer } from './history/indexer-health.ts';
 import { formatNodes, type NodesOf } from './nodes.ts';
 import { degradedParts, formatProvider, knownProviders } from './providers.ts';
 import type { DatabasesStatus } from './stores.ts';
@@ -30,6 +32,8 @@ export interface StatusDeps {
   /** The jobs of the warmers, in a process with role warmer. */
   readonly jobs: WarmerRunner['jobs'];
   readonly keyChecks: () => KeyChecks;
+  /** How far the logs of positions are read; `null` = not known. */
+  readonly indexers: () => readonly IndexerRecord[] | null;
   readonly databaseStatus: () => DatabasesStatus;
   /** Where the facts are stored outside of this process. */
   readonly place: () => SnapshotPlace;
@@ -89,7 +93,15 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
     const nowMs = clock.now();
     const providers = knownProviders(deps.providers(), catalog.chainIds.map(services.facts));
     const [stored, checks, database] = [place(), keyChecks(), databaseStatus()];
-    const degraded = degradedParts({ providers, nodes, stored, checks, database, redisConnections });
+    const degraded = degradedParts({
+      providers,
+      nodes,
+      stored,
+      checks,
+      database,
+      redisConnections,
+      indexers: deps.indexers(),
+    });
     return {
       status: degraded.length === 0 ? 'ok' : 'degraded',
       degraded: degraded.length === 0 ? undefined : degraded,
@@ -122,7 +134,7 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
 }
 
 /** Format the facts and nodes of one chain. */
-function chainHealth({ services, nodes }: StatusDeps, chain: Chain, nowMs: number) {
+function chainHealth({ services, nodes, indexers }: StatusDeps, chain: Chain, nowMs: number) {
   const facts = services.facts(chain.chainId);
   const composed = services.composed(chain.chainId);
   const { ready, missing } = services.health.readiness(chain.chainId, nowMs);
@@ -146,6 +158,7 @@ function chainHealth({ services, nodes }: StatusDeps, chain: Chain, nowMs: numbe
       neverMeasured: row.neverMeasured,
     })),
     nodes: formatNodes(nodes.get(chain.chainId)),
+    positionHistory: formatIndexer(indexers(), chain.chainId, nowMs),
     disagreements: agreementOf(chain, facts).disagreements.map(({ asOfMs, ...disagreement }) => ({
       ...disagreement,
       asOf: new Date(asOfMs).toISOString(),

@@ -32,6 +32,8 @@ export interface PositionServicesDeps {
   readonly facts: (chainId: ChainId) => ChainFacts;
   readonly clock: Clock;
   readonly timers: Timers;
+  /** Timers of short waits within a request. */
+  readonly waits: Timers;
   readonly logger: Logger;
   /** How long a report of all portfolios is cached, seconds. */
   readonly portfoliosStaleAfterSec: number;
@@ -68,6 +70,7 @@ export function createPositionServices(deps: PositionServicesDeps): WiredPositio
       catalog,
       registrations: { byWallets: forRequests(deps.timers, registrations.byWallets) },
       composed,
+      waits: deps.waits,
     }),
     ops: createPortfolios({
       ...deps,

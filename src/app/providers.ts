@@ -1,5 +1,6 @@
 import type { DatabaseStatus } from '../database/connection/watch.ts';
 import type { ChainFacts, FailureReason } from '../domain/facts.ts';
+import type { IndexerRecord } from '../domain/history/indexer-state.ts';
 import type { KeyChecks } from '../keys/service.ts';
 import type { RedisConnections } from '../redis/connections.ts';
 import type { SnapshotPlace } from '../snapshot/types.ts';
@@ -61,6 +62,7 @@ export function degradedParts({
   checks,
   database,
   redisConnections,
+  indexers,
 }: {
   readonly providers: readonly ProviderState[];
   readonly nodes: NodesOf;
@@ -68,6 +70,7 @@ export function degradedParts({
   readonly checks: KeyChecks;
   readonly database: DatabaseStatus;
   readonly redisConnections: RedisConnections | undefined;
+  readonly indexers: readonly IndexerRecord[] | null;
 }): readonly string[] {
   const failing = providers.filter(({ status }) => status === 'failing').map(nameOf);
   const silent = [...nodes].flatMap(([chainId, all]) =>
@@ -79,6 +82,9 @@ export function degradedParts({
     ...(stored.ok ? [] : [`the facts are not stored in ${stored.kind}`]),
     ...(redisConnections?.failing() ?? []).map(({ connection, reason }) => `redis (${connection}) fails: ${reason}`),
     ...(database.problem === null ? [] : [`the database fails: ${database.problem}`]),
+    ...(indexers ?? []).flatMap(({ chainId, run }) =>
+      run?.failure == null ? [] : [`the position history of chain ${chainId} fails: ${run.failure}`],
+    ),
     ...(checks.ok ? [] : ['keys are not checked in the database']),
   ];
 }

@@ -1,6 +1,7 @@
 import type { Catalog } from '../catalog/types.ts';
 import { createChainReader } from '../chain/reader.ts';
 import type { ChainNodes } from '../chain/rpc/nodes.ts';
+import type { MarketSampleRepository } from '../database/market-samples.ts';
 import type { RecordedRateRepository } from '../database/recorded-rates.ts';
 import type { SampleRepository } from '../database/samples.ts';
 import type { RedisConnections } from '../redis/connections.ts';
@@ -14,7 +15,7 @@ import type { Upstreams } from '../upstreams/index.ts';
 import { createHousekeepingWarmer } from '../warmers/housekeeping.ts';
 import { createWarmers } from '../warmers/index.ts';
 import { createWarmerRunner, type RunEvent, type WarmerRunner } from '../warmers/runner/runner.ts';
-import type { Cadences, ReadPositions } from '../warmers/types.ts';
+import type { Cadences, ReadPositions, Warmer } from '../warmers/types.ts';
 import { createBesideRuns, inTime } from './beside-runs.ts';
 import type { AppDeps } from './deps.ts';
 
@@ -25,10 +26,13 @@ export interface SnapshotWiringDeps extends Pick<AppDeps, 'config' | 'logger' | 
   readonly nodes: ReadonlyMap<ChainId, ChainNodes>;
   readonly upstreams: Upstreams;
   readonly samples: SampleRepository;
+  readonly marketSamples: Pick<MarketSampleRepository, 'record'>;
   readonly recordedRates: RecordedRateRepository;
   /** Remove stored samples that are expired or from the future; returns their number. */
   readonly prune: () => Promise<number>;
   readonly cadences: Cadences;
+  /** Jobs that fill other tables than the snapshot. */
+  readonly otherJobs: readonly Warmer[];
   readonly readPositions: ReadPositions;
   readonly onRun?: ((event: RunEvent) => void) | undefined;
 }
@@ -77,6 +81,7 @@ export function createSnapshotWiring(deps: SnapshotWiringDeps): SnapshotWiring {
         readPositions: deps.readPositions,
         beside: writes.beside,
         recordSamples: (chainId, taken) => samples.recordSamples(chainId, taken),
+        recordMarkets: deps.marketSamples.record,
         recordCampaigns: recordedRates.recordCampaigns,
         readCampaigns: inTime(timers, recordedRates.readCampaigns),
         recordApys: recordedRates.recordApys,
@@ -86,6 +91,7 @@ export function createSnapshotWiring(deps: SnapshotWiringDeps): SnapshotWiring {
           return samples.readDaily(chainId, { fromMs: nowMs - HISTORY_DAYS * DAY_MS, toMs: nowMs });
         }),
       }),
+      ...deps.otherJobs,
       createHousekeepingWarmer(deps.prune),
     ],
     clock,

@@ -1,7 +1,12 @@
 import { sql } from 'kysely';
+import { type AlertRepository, createAlertRepository } from '../database/alerts/alerts.ts';
+import { type AlertEventRepository, createAlertEventRepository } from '../database/alerts/events.ts';
+import { type AlertOutbox, createAlertOutbox } from '../database/alerts/outbox.ts';
 import { createDatabase, type Database, type DatabaseDeps } from '../database/client.ts';
 import { createDatabaseWatch, type DatabaseStatus } from '../database/connection/watch.ts';
 import { createDriftHistoryRepository, type DriftHistoryRepository } from '../database/drift-history.ts';
+import { createLiquidationRepository, type LiquidationRepository } from '../database/liquidations.ts';
+import { createMarketSampleRepository, type MarketSampleRepository } from '../database/market-samples.ts';
 import { createPortfolioSampleRepository, type PortfolioSampleRepository } from '../database/portfolio-samples.ts';
 import { createRecordedRateRepository, type RecordedRateRepository } from '../database/recorded-rates.ts';
 import { createReplicaReads, type ReplicaStatus } from '../database/replica.ts';
@@ -20,15 +25,25 @@ export interface DatabasesStatus extends DatabaseStatus {
   readonly replica?: ReplicaStatus | undefined;
 }
 
+/** The repositories of alerts, their events and deliveries. */
+export interface AlertStores {
+  readonly alerts: AlertRepository;
+  readonly events: AlertEventRepository;
+  readonly outbox: AlertOutbox;
+  readonly liquidations: LiquidationRepository;
+}
+
 /** The databases and their repositories. */
 export interface Stores {
   readonly db: Database;
   readonly databaseStatus: () => DatabasesStatus;
   readonly keys: KeyService;
   readonly samples: SampleRepository;
+  readonly marketSamples: MarketSampleRepository;
   readonly recordedRates: RecordedRateRepository;
   readonly portfolioSamples: PortfolioSampleRepository;
   readonly drift: DriftHistoryRepository;
+  readonly alerts: AlertStores;
   /** Remove samples that are expired or from the future; returns their number. */
   readonly prune: () => Promise<number>;
   readonly close: () => Promise<void>;
@@ -49,9 +64,16 @@ export function createStores(
   );
   const replica = createReplica({ config, clock, logger }, onQuery);
   const samples = createSampleRepository(db, clock);
+  const marketSamples = createMarketSampleRepository(db, clock);
   const recordedRates = createRecordedRateRepository(db, clock);
   const portfolioSamples = createPortfolioSampleRepository(db, clock);
   const drift = createDriftHistoryRepository(db, clock);
+  const alerts: AlertStores = {
+    alerts: createAlertRepository(db, clock),
+    events: createAlertEventRepository(db, clock),
+    outbox: createAlertOutbox(db, clock),
+    liquidations: createLiquidationRepository(db),
+  };
   const keys = createKeyService({
     db,
     clock,
@@ -81,12 +103,15 @@ export function createStores(
     },
     keys,
     samples: replica?.samples(samples) ?? samples,
+    marketSamples,
     recordedRates,
     portfolioSamples: replica?.portfolioSamples(portfolioSamples) ?? portfolioSamples,
     drift,
+    alerts,
     prune: async () => {
       let removed = 0;
-      for (const { prune } of [samples, recordedRates, portfolioSamples, drift]) removed += await prune();
+      const stores = [samples, marketSamples, recordedRates, portfolioSamples, drift, alerts.alerts, alerts.events];
+      for (const { prune } of stores) removed += await prune();
       return removed;
     },
     close: async () => {

@@ -7,11 +7,15 @@ import { createEarlyRefusals } from '../http/early-refusals.ts';
 import { createHandler, GRAPHQL_PATH, type HttpHandler } from '../http/handler.ts';
 import { exampleTabs } from '../http/pages/example-tabs.ts';
 import { createFiles } from '../http/pages/files.ts';
+import { readGuides } from '../http/pages/guides.ts';
 import { createRedirects } from '../http/redirects.ts';
 import { createUnread } from '../http/unread-answers.ts';
+import { clientIdentity } from '../limits/budgets.ts';
 import { createFairQueue } from '../limits/fair-queue.ts';
 import { UNREAD_LIMITS } from '../limits/limits.ts';
-import { createContext } from '../resolvers/common/context.ts';
+import type { RequestContext } from '../limits/request-context.ts';
+import { MCP_PATH } from '../mcp/endpoint.ts';
+import { type ClientPort, createContext } from '../resolvers/common/context.ts';
 import { MAX_PAGE_SIZE } from '../resolvers/common/page.ts';
 import { createRestAdapter } from '../rest/adapter.ts';
 import manifest from '../rest/generated/manifest.json' with { type: 'json' };
@@ -20,7 +24,8 @@ import { buildSchema, sharedSchema } from '../schema/index.ts';
 import { equityChainIds } from '../transactions/equity/index.ts';
 import type { Core } from './core.ts';
 import type { AppDeps } from './deps.ts';
-import { createGateway, persistedOperations } from './gateway.ts';
+import { createGateway, type Gateway, persistedOperations } from './gateway.ts';
+import { wireMcp } from './mcp.ts';
 import { createStatusPages } from './pages.ts';
 import { closedGraphQL, notServedHere } from './warmer-only.ts';
 
@@ -60,10 +65,11 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   const answers = createAnswerCache({ clock, compress, maxBytes: env.ANSWER_CACHE_MB * 2 ** 20 });
   metrics?.cacheFill('answers', answers.fill);
   const cors = { origins: config.corsOrigins };
-  const files = createFiles({ routes, charge: gateway.chargeFile, ...pagesOf(config) });
+  const guides = readGuides();
+  const files = createFiles({ routes, guides, charge: gateway.chargeFile, ...pagesOf(config) });
   const graphql = createGraphQLServer({
     schema,
-    createContext: contextOf(services, clock),
+    createContext: contextOf(services, clock, gateway.admission),
     persisted: persistedOperations(manifest, routes),
     answers,
     onLookup: (hit) => metrics?.cacheLookup('graphql', hit),
@@ -86,30 +92,30 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
       graphql.executePersisted({ operation, variables, requestContext: entry.requestContext }),
     cachedRows: createCachedRows({ cache: answers, clock, onLookup: (hit) => metrics?.cacheLookup('rest', hit) }),
   });
+  const mcp = wireMcp({
+    ...{ routes, chainIds: catalog.chainIds, guides, origins: config.mcpOrigins, logger, rest, gateway },
+    onCall: metrics?.toolCall,
+  });
   const status = statusPages(deps, core, stopping, gateway.chargeStatus);
   const redirects = createRedirects({
-    pages: PAGES,
+    pages: [...PAGES, ...files.paths.filter((path) => path.startsWith('/docs/'))],
     folders: files.folders,
     isRow: (path) => rest.routeOf(path) !== undefined,
   });
-  const routeNames = new Set([...status.paths, ...files.paths, GRAPHQL_PATH]);
+  const routeNames = new Set([...status.paths, ...files.paths, GRAPHQL_PATH, MCP_PATH]);
   const routeName = (path: string) => (routeNames.has(path) ? path : (rest.routeOf(path) ?? 'unmatched'));
   const isPublic = env.ROLE !== 'warmer';
   const unread = createUnread(UNREAD_LIMITS);
   const early = createEarlyRefusals({
-    exhausted: gateway.exhausted,
-    uncharged: status.paths,
-    graphqlPath: GRAPHQL_PATH,
-    clock,
-    logger,
-    ...onError,
+    ...{ exhausted: gateway.exhausted, uncharged: status.paths, clock, logger, ...onError },
+    ...{ graphqlPath: GRAPHQL_PATH, keyedPaths: [MCP_PATH] },
   });
   const handler = createHandler({
     graphql: isPublic ? graphql : closedGraphQL,
     pages: (request) =>
       status.answer(request) ??
       (isPublic
-        ? (files.answer(request) ?? redirects.answer(request) ?? rest.answer(request))
+        ? (files.answer(request) ?? mcp.answer(request) ?? redirects.answer(request) ?? rest.answer(request))
         : notServedHere(request.correlationId)),
     routeName,
     cors,
@@ -144,9 +150,14 @@ function pagesOf({ env, sampleKeys, exampleApp }: AppDeps['config']) {
 }
 
 /** Create the contexts of operations. */
-function contextOf(services: Core['services'], clock: AppDeps['clock']): GraphQLServerDeps['createContext'] {
+function contextOf(
+  services: Core['services'],
+  clock: AppDeps['clock'],
+  admission: Gateway['admission'],
+): GraphQLServerDeps['createContext'] {
   return (requestContext, { trusted, transport }) =>
     createContext(services, {
+      client: clientOf(requestContext, admission),
       nowMs: clock.now(),
       caller: requestContext.caller,
       correlationId: requestContext.correlationId,
@@ -155,9 +166,28 @@ function contextOf(services: Core['services'], clock: AppDeps['clock']): GraphQL
     });
 }
 
+/** The client of a request, as the fields that wait or measure charge it. */
+function clientOf(requestContext: RequestContext, admission: Gateway['admission']): ClientPort {
+  return {
+    identity: clientIdentity(requestContext),
+    charge: async (points) => void (await admission.charge(requestContext, points)),
+    refund: (points) => admission.refund(requestContext, points),
+    left: () => requestContext.left?.(),
+  };
+}
+
 function statusPages(
   { config, clock }: AppDeps,
-  { catalog, services, stores: { keys, databaseStatus }, nodes, providers, redisConnections, snapshotWiring }: Core,
+  {
+    catalog,
+    services,
+    stores: { keys, databaseStatus },
+    nodes,
+    providers,
+    redisConnections,
+    snapshotWiring,
+    indexers,
+  }: Core,
   stopping: () => boolean,
   charge: Parameters<typeof createStatusPages>[0]['charge'],
 ) {
@@ -168,6 +198,7 @@ function statusPages(
     role: config.env.ROLE,
     jobs: snapshotWiring.runner.jobs,
     keyChecks: keys.checks,
+    indexers: indexers.latest,
     databaseStatus,
     nodes,
     providers,

@@ -81,6 +81,13 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
           preview: counted('leverage preview', leverage.preview),
           open: counted('leverage open', leverage.open),
           manage: counted('leverage manage', leverage.manage),
+          deleverage: counted('leverage deleverage options', async (request) => {
+            const found = await leverage.deleverage(request);
+            for (const { action, outcome } of found.options) {
+              metrics.build(`deleverage ${action}`, outcome instanceof AppError ? outcome.code : 'ok');
+            }
+            return found;
+          }),
         },
         equity: {
           ...equity,

@@ -35,11 +35,11 @@ export interface Reading {
 }
 
 /** A quantity in an answer, bounded by the digits of the largest plausible block number or time. */
-const quantity = z
+export const quantity = z
   .string()
   .regex(/^0x[0-9a-f]{1,13}$/i)
   .transform(BigInt);
-const hash = z.custom<Hex>((value) => typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value));
+export const hash = z.custom<Hex>((value) => typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value));
 const header = z.object({ number: quantity, hash, timestamp: quantity });
 
 /**

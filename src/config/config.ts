@@ -33,6 +33,8 @@ export interface Config {
   readonly redis: RedisSettings | undefined;
   readonly feeReceiver: Address | undefined;
   readonly corsOrigins: readonly string[] | '*';
+  /** Origins of browsers that may use /mcp. */
+  readonly mcpOrigins: readonly string[];
   readonly sampleKeys: WorldOverrides['sampleKeys'];
   readonly exampleApp: WorldOverrides['exampleApp'];
   readonly catalogOverlay: unknown;
@@ -138,17 +140,28 @@ export function createConfig(raw: RawEnv, world?: WorldOverrides): Config {
   if (env.ROLE !== 'all' && env.REDIS_URL === undefined) {
     throw new ConfigError(`ROLE=${env.ROLE} shares its snapshot through Redis: set REDIS_URL, or use ROLE=all.`);
   }
+  if (env.ALERT_LOCAL_TARGETS && env.NODE_ENV === 'production') {
+    throw new ConfigError(
+      'ALERT_LOCAL_TARGETS=true lets partners send requests into this network: leave it out in production.',
+    );
+  }
   if (env.DATABASE_URL === undefined) throw new ConfigError('Set DATABASE_URL to a Postgres database.');
   return Object.freeze({
     env,
     rpcUrls: rpcUrlsOf(env),
     redis: redisSettingsOf(env),
     feeReceiver: env.FEE_RECEIVER === undefined ? undefined : getAddress(env.FEE_RECEIVER),
-    corsOrigins: env.CORS_ORIGINS === '*' ? ('*' as const) : env.CORS_ORIGINS.split(',').map((origin) => origin.trim()),
+    corsOrigins: env.CORS_ORIGINS === '*' ? ('*' as const) : listOf(env.CORS_ORIGINS),
+    mcpOrigins: listOf(env.MCP_ORIGINS ?? (env.CORS_ORIGINS === '*' ? '' : env.CORS_ORIGINS)),
     sampleKeys: world?.sampleKeys ?? new Map(),
     exampleApp: world?.exampleApp,
     catalogOverlay: readOverlay(env.CATALOG_OVERLAY),
   });
+}
+
+/** Split a comma-separated setting. */
+function listOf(text: string): readonly string[] {
+  return text === '' ? [] : text.split(',').map((part) => part.trim());
 }
 
 /**

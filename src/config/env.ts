@@ -62,6 +62,24 @@ export const envSchema = z.object({
     .max(120_000)
     .default(10_000)
     .describe('Timeout of one RPC request, milliseconds.'),
+  HISTORY_CONFIRMATIONS: z.coerce
+    .number({ error: 'expected a number of blocks' })
+    .int()
+    .min(0)
+    .max(10_000)
+    .default(2)
+    .describe(
+      'Newest blocks whose logs of positions are not read yet: a node behind a load balancer may not have them. Deeper reorganizations are followed.',
+    ),
+  HISTORY_REQUESTS_PER_MINUTE: z.coerce
+    .number({ error: 'expected a number of requests' })
+    .int()
+    .min(2)
+    .max(100_000)
+    .default(240)
+    .describe(
+      'Most requests per minute and chain for the logs of positions and the states of markets at their blocks.',
+    ),
   CATALOG_OVERLAY: z
     .string()
     .min(1)
@@ -165,10 +183,16 @@ export const envSchema = z.object({
     .describe('Refresh cadence of stable-index, aggregator and incentive-market APYs.'),
   REFRESH_INCENTIVES_SEC: seconds.default(1800).describe('Refresh cadence of incentive campaigns.'),
   REFRESH_PRICES_SEC: seconds.default(300).describe('Refresh cadence of token prices.'),
+  REFRESH_PRICES_MIN_SEC: seconds
+    .default(60)
+    .describe(
+      'Least time between two refreshes of prices that requests ask for with `maxAge`: they use the quota of the provider.',
+    ),
   REFRESH_EXIT_LIQUIDITY_SEC: seconds.default(43_200).describe('Refresh cadence of the exit-liquidity sweep.'),
   REFRESH_DEPLOYMENT_SEC: seconds
     .default(300)
     .describe('Refresh cadence of the terms of the deployed contract: buffer, fees, pause, markets, venues.'),
+  REFRESH_POSITION_HISTORY_SEC: seconds.default(15).describe('Cadence of reading the logs of positions.'),
   REFRESH_TVL_SEC: seconds.default(300).describe('Refresh cadence of protocol TVL.'),
 
   BUDGET_LENDING_STATE_SEC: seconds.default(300).describe('Freshness budget of market state.'),
@@ -224,6 +248,15 @@ export const envSchema = z.object({
     })
     .default('*')
     .describe('Allowed origins of browsers: * or a comma-separated list.'),
+  MCP_ORIGINS: z
+    .string()
+    .refine((value) => value.split(',').every((origin) => ORIGIN.test(origin.trim())), {
+      error: 'expected origins such as https://app.example, separated by commas',
+    })
+    .optional()
+    .describe(
+      'Origins of pages in browsers that may use /mcp; those of CORS_ORIGINS when left out, none when that is *.',
+    ),
   RATE_LIMIT_ANONYMOUS: count
     .default(600)
     .describe('Cost points per minute and address without a key; 0 = no rate limit for the tier.'),
@@ -245,6 +278,18 @@ export const envSchema = z.object({
     .describe(
       'During an outage of Postgres a partner key is accepted for this time after its last successful check, seconds; 0 = not at all.',
     ),
+  READ_WAIT_SEC: seconds
+    .max(30)
+    .default(10)
+    .describe('Longest wait of a read for the block of `afterTx` or `minBlock`, seconds.'),
+  MAX_WAITS_PER_CLIENT: count
+    .min(1)
+    .max(100)
+    .default(5)
+    .describe('Maximum number of reads of one key or address that wait for a block at a time, in one process.'),
+  ALERTS_PER_KEY: count.default(1000).describe('Maximum number of alerts of one key.'),
+  ALERT_DELIVERIES_PER_HOUR: count.default(1000).describe('Events of one key sent in an hour; later ones wait.'),
+  ALERT_LOCAL_TARGETS: flag.default(false).describe('Whether webhooks may go to local addresses; not in production.'),
   MAX_SUBSCRIPTIONS: count.default(500).describe('Maximum number of open subscriptions in one process.'),
   MAX_CONNECTIONS_PER_ADDRESS: count
     .default(1000)

@@ -71,7 +71,6 @@ export function createReplicaReads({ replica, watch, clock, logger, maxLagSec }:
         try {
           if (await isUsable()) {
             const found = await fromReplica(...input);
-            failedAtMs = null;
             otherSchemaSinceMs = null;
             return found;
           }
@@ -81,7 +80,6 @@ export function createReplicaReads({ replica, watch, clock, logger, maxLagSec }:
             otherSchemaSinceMs ??= clock.now();
           } else if (!(error instanceof DatabaseUnavailableError)) throw error;
           failedAtMs = clock.now();
-          checked = undefined;
         }
         return fromPrimary(...input);
       },

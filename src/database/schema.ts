@@ -1,4 +1,6 @@
-import type { ColumnType, Generated } from 'kysely';
+import type { ColumnType, Generated, RawBuilder } from 'kysely';
+import type { AlertEventType, DeliveryStatus } from '../domain/alerts/records.ts';
+import type { AlertCondition, AlertStatus, AlertSubjectKind } from '../domain/alerts/types.ts';
 import type { DriftKind, DriftSeverity } from '../domain/drift/types.ts';
 
 /** Exact decimals are transferred as text in both directions, never as a JavaScript float. */
@@ -18,6 +20,18 @@ export interface RateSamplesTable {
   supply_assets: Numeric;
   borrow_assets: Numeric;
   liquidity_assets: Numeric;
+}
+
+/** The latest oracle price and borrow rate of a market within an hour. */
+export interface MarketSamplesTable {
+  chain_id: number;
+  market_id: string;
+  hour: Time;
+  sampled_at: Time;
+  /** Loan base units per collateral base unit, scaled by 1e36. */
+  price: Numeric;
+  /** Per second in WAD. */
+  borrow_rate: Numeric;
 }
 
 /** An API key with the hash of its secret. */
@@ -131,13 +145,141 @@ export interface ApySamplesTable {
   apy_pct: Numeric;
 }
 
+/** A log of the chain that concerns a position. Amounts are base units; hex lower case, enforced by checks. */
+export interface PositionEventsTable {
+  chain_id: number;
+  /** 64 bits, transferred as text. */
+  block_number: string;
+  log_index: number;
+  block_hash: string;
+  block_time: Time;
+  tx_hash: string;
+  event: string;
+  market_id: string | null;
+  account: string | null;
+  wallet: string | null;
+  position_index: number | null;
+  token: string | null;
+  sender: string | null;
+  receiver: string | null;
+  assets: Numeric;
+  shares: Numeric;
+  collateral: Numeric;
+  bad_debt: Numeric;
+  bad_debt_shares: Numeric;
+}
+
+/** The blocks of a chain whose logs were read, without a gap. */
+export interface IndexerCursorTable {
+  chain_id: number;
+  /** Chain, contracts and tokens that were read: with others, reading begins anew. */
+  scope: string;
+  from_block: string;
+  from_time: Time;
+  to_block: string;
+  to_time: Time;
+  is_whole: boolean;
+  /** Of the latest run. */
+  ran_at: Time | null;
+  head_block: string | null;
+  /** Openings and creations of markets that are to be found. */
+  expected: number | null;
+  failure: string | null;
+  failing_since: Time | null;
+}
+
+/** Hash of a block up to which logs were read. */
+export interface IndexerBlocksTable {
+  chain_id: number;
+  block_number: string;
+  block_hash: string;
+  block_time: Time;
+}
+
+/** State of a market at a block: of an event, or a sample of its hour. Without values: the node did not have them. */
+export interface MarketMarksTable {
+  chain_id: number;
+  market_id: string;
+  block_number: string;
+  block_time: Time;
+  is_sample: boolean;
+  asked_at: Time;
+  price: NullableNumeric;
+  borrow_assets: NullableNumeric;
+  borrow_shares: NullableNumeric;
+}
+
+/** An alert of a partner with its state. */
+export interface AlertsTable {
+  id: string;
+  seq: Generated<string>;
+  owner_id: string;
+  chain_id: number;
+  subject: AlertSubjectKind;
+  /** Lower case, enforced by a check. */
+  wallet: string | null;
+  position_index: number | null;
+  strategy_id: string | null;
+  condition: AlertCondition;
+  threshold: NullableNumeric;
+  rearm_at: NullableNumeric;
+  label: string;
+  url: string;
+  secret_salt: Buffer;
+  secret_version: number;
+  created_at: Time;
+  /** Set instead of removing the row, so that processes notice it; such rows are removed a day later. */
+  deleted_at: NullableTime;
+  status: Exclude<AlertStatus, 'not_applicable'>;
+  /** `false` = the status is `not_applicable`, which the column before cannot hold. */
+  applies: ColumnType<boolean, boolean | undefined, boolean>;
+  value: NullableNumeric;
+  observed_at: NullableTime;
+  changed_at: NullableTime;
+  /** Reported liquidations, JSON. */
+  reported: ColumnType<unknown, string | null | undefined, string | null>;
+  /** 64 bits, transferred as text. */
+  revision: ColumnType<string, RawBuilder<string>, RawBuilder<string>>;
+}
+
+/** An event of an alert, with the state of its delivery. */
+export interface AlertDeliveriesTable {
+  seq: Generated<string>;
+  id: string;
+  alert_id: string;
+  owner_id: string;
+  type: AlertEventType;
+  body: string;
+  receiver: string;
+  occurred_at: Time;
+  status: DeliveryStatus;
+  attempts: number;
+  first_attempt_at: NullableTime;
+  /** Times within the hour before the latest redelivery at which it was begun before. */
+  earlier_begins: ColumnType<Date[], never, RawBuilder<Date[]>>;
+  next_attempt_at: NullableTime;
+  /** The attempt under way, and the time of the database until which no other begins. */
+  lease: string | null;
+  leased_until: NullableTime;
+  http_status: number | null;
+  failure: string | null;
+  finished_at: NullableTime;
+}
+
 export interface Tables {
+  alerts: AlertsTable;
+  alert_deliveries: AlertDeliveriesTable;
+  position_events: PositionEventsTable;
+  indexer_cursor: IndexerCursorTable;
+  indexer_blocks: IndexerBlocksTable;
+  market_marks: MarketMarksTable;
   incentive_campaigns: IncentiveCampaignsTable;
   apy_samples: ApySamplesTable;
   drift_history: DriftHistoryTable;
   drift_sightings: DriftSightingsTable;
   portfolio_samples: PortfolioSamplesTable;
   rate_samples: RateSamplesTable;
+  market_samples: MarketSamplesTable;
   api_keys: ApiKeysTable;
   position_registrations: PositionRegistrationsTable;
   position_proxies: PositionProxiesTable;
@@ -147,12 +289,19 @@ const ALL_RIGHTS = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'] as const;
 
 /** Rights that the role of the service needs on each table. The app writes the registrations. */
 export const TABLE_RIGHTS: Readonly<Record<keyof Tables, readonly string[]>> = {
+  alerts: ALL_RIGHTS,
+  alert_deliveries: ALL_RIGHTS,
+  position_events: ALL_RIGHTS,
+  indexer_cursor: ALL_RIGHTS,
+  indexer_blocks: ALL_RIGHTS,
+  market_marks: ALL_RIGHTS,
   incentive_campaigns: ALL_RIGHTS,
   apy_samples: ALL_RIGHTS,
   drift_history: ALL_RIGHTS,
   drift_sightings: ALL_RIGHTS,
   portfolio_samples: ALL_RIGHTS,
   rate_samples: ALL_RIGHTS,
+  market_samples: ALL_RIGHTS,
   api_keys: ['SELECT', 'INSERT', 'UPDATE'],
   position_registrations: ['SELECT'],
   position_proxies: ['SELECT', 'INSERT', 'UPDATE'],

@@ -18,6 +18,7 @@ import type { Logger } from '../shared/logger.ts';
 import { createCachedAnswers } from './cached-answers.ts';
 import type { Compiler } from './compiler.ts';
 import type { ServerContext } from './context.ts';
+import { createDeprecations, withDeprecations } from './deprecations.ts';
 import { createPersistedExecution } from './execute-persisted.ts';
 import { createIntrospection } from './introspection.ts';
 import { useAnswerCache } from './plugins/use-answer-cache.ts';
@@ -28,6 +29,7 @@ import { useFieldLimits } from './plugins/use-field-limits.ts';
 import { useGateway } from './plugins/use-gateway.ts';
 import { usePersisted } from './plugins/use-persisted.ts';
 import { useQueryLimits } from './plugins/use-query-limits.ts';
+import { useReceipts } from './plugins/use-receipts.ts';
 import { useStreamKeys } from './plugins/use-stream-keys.ts';
 import { useStreamLimits } from './plugins/use-stream-limits.ts';
 import { createQueries } from './queries.ts';
@@ -109,6 +111,7 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
       ...(deps.answers === undefined
         ? []
         : [useAnswerCache({ cache: deps.answers, onMiss: () => deps.onLookup?.(false) })]),
+      useReceipts(),
       useFieldLimits({ schema, limits }),
       ...(deps.introspection ? [] : [useNoIntrospection()]),
       useStreamKeys({ admission, formatError }),
@@ -131,6 +134,8 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
     onHit: () => deps.onLookup?.(true),
   });
 
+  const deprecations = createDeprecations(schema, textOf);
+
   return {
     refuse,
     async answer(request, info, { req, res }) {
@@ -146,7 +151,7 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
         // The admission has charged the first operation; the others are charged before parsing.
         if (Array.isArray(params)) await admission.charge(requestContext, (params.length - 1) * ADMISSION_POINTS);
         const cached = await cachedAnswer(params, requestContext, request.headers);
-        if (cached) return await compressedAnswer(cached, request.headers);
+        if (cached) return await compressedAnswer(withDeprecations(cached, deprecations(params)), request.headers);
       } catch (error) {
         // A key that is refused here must get the same answer as one that is refused at a field, including the state of the
         // connection.
@@ -156,7 +161,8 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
       const eventIds: (string | null)[] = [];
       const lastEventId = request.headers['last-event-id'];
       const context = { params, info: requestContext, transport: 'graphql', lastEventId, eventIds } as const;
-      const response = await responseOf(await yoga.handleNodeRequestAndResponse(req, res, context), eventIds);
+      const executed = await responseOf(await yoga.handleNodeRequestAndResponse(req, res, context), eventIds);
+      const response = withDeprecations(executed, deprecations(params));
       return 'stream' in response ? response : compressedAnswer(response, request.headers);
     },
     executePersisted: createPersistedExecution({ schema, persisted, yoga, fairQueue, formatError }),
@@ -218,7 +224,12 @@ function readableOf(body: ReadableStream<Uint8Array>, eventIds: (string | null)[
       );
     },
     destroy(error, callback) {
-      void reader.cancel().catch(() => {});
+      // The reader of Yoga's own streams ends with the next chunk only, which may be a ping in 12 s. Streams of the platform
+      // are locked by their reader.
+      void body
+        .cancel()
+        .catch(() => reader.cancel())
+        .catch(() => {});
       callback(error);
     },
   });

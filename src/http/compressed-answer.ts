@@ -16,7 +16,8 @@ export async function compressedAnswer(
   const isEncoded = response.headers['content-encoding'] !== undefined;
   // A short answer is the same for every caller.
   if (!isEncoded && bytesOf(body) < MIN_COMPRESSED_BYTES) return { ...response, headers: own };
-  const headers = { ...own, vary: 'accept-encoding' };
+  const vary = own.vary === undefined ? 'accept-encoding' : `${own.vary}, accept-encoding`;
+  const headers = { ...own, vary };
   const encoding = chooseEncoding(requestHeaders['accept-encoding'], () => true);
   if (isEncoded || encoding === 'identity') return { ...response, headers };
   try {

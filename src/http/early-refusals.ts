@@ -17,6 +17,8 @@ export interface EarlyRefusalDeps {
   readonly uncharged: readonly string[];
   /** Path with refusals in the form of GraphQL. */
   readonly graphqlPath: string;
+  /** Paths beside GraphQL and the rows that charge valid keys. */
+  readonly keyedPaths: readonly string[];
   /** Called on every refusal, for metrics. */
   readonly onError?: ((error: unknown) => void) | undefined;
   readonly clock: Clock;
@@ -32,7 +34,7 @@ interface Prepared {
   readonly parts: readonly [before: string, after: string];
 }
 
-/** REST rows and GraphQL charge valid keys. Other paths have the same answer for every caller, and are charged to the address. */
+/** REST rows, GraphQL and tools charge valid keys. Other paths have the same answer for every caller, and are charged to the address. */
 const ROWS = '/v1/';
 /** Placeholder of the correlation id in a prepared text. */
 const ID = 'ID'.repeat(16);
@@ -42,7 +44,7 @@ const ID = 'ID'.repeat(16);
  * read, no error is thrown or logged, and the text is made once a second. Returns `undefined` for other clients.
  */
 export function createEarlyRefusals(deps: EarlyRefusalDeps) {
-  const { exhausted, uncharged, graphqlPath, onError, clock, logger } = deps;
+  const { exhausted, uncharged, graphqlPath, keyedPaths, onError, clock, logger } = deps;
   const prepared = new Map<string, Prepared>();
   let preparedSec = 0;
 
@@ -70,7 +72,7 @@ export function createEarlyRefusals(deps: EarlyRefusalDeps) {
 
   return (req: IncomingMessage, info: RequestInfo, path: string): RestResponse | undefined => {
     if (req.method === 'OPTIONS' || req.headers.host === undefined || uncharged.includes(path)) return undefined;
-    const keyed = path === graphqlPath || path.startsWith(ROWS);
+    const keyed = path === graphqlPath || path.startsWith(ROWS) || keyedPaths.includes(path);
     const rateLimit = exhausted(info.clientIp, keyed ? info.authorization : undefined);
     if (rateLimit === undefined) return undefined;
     const { error, status, headers, parts } = preparedOf(rateLimit, req.headers.accept, path === graphqlPath);

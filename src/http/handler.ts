@@ -82,7 +82,8 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
     const startedMs = clock.now();
     const { path, query } = splitTarget(req.url ?? '/');
     state.path = path;
-    const info = requestInfoOf(req.headers, req.socket.remoteAddress, trustedProxies);
+    const left = () => signalOf(res);
+    const info = { ...requestInfoOf(req.headers, req.socket.remoteAddress, trustedProxies), left };
     state.correlationId = info.correlationId;
     const method = req.method ?? 'GET';
     const finish = () => record({ method, path, startedMs, correlationId: info.correlationId }, res);
@@ -107,6 +108,7 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
       body: (limit) => readNodeBody(req, limit),
       correlationId: info.correlationId,
       clientIp: info.clientIp,
+      left,
     };
     const response = path === GRAPHQL_PATH ? await graphql.answer(request, info, { req, res }) : await pages(request);
     if ('stream' in response) {
@@ -183,6 +185,14 @@ function createExchangeLog({ routeName, observe, clock, logger }: HandlerDeps) {
       logger.error({ err: loggedError(error), correlationId }, 'request was answered and not recorded');
     }
   };
+}
+
+/** The signal that is aborted when an exchange is over: its answer is sent, or its client has disconnected. */
+function signalOf(res: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  if (res.closed) controller.abort();
+  else res.once('close', () => controller.abort());
+  return controller.signal;
 }
 
 function idHeader({ correlationId }: State): Headers {

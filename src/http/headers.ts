@@ -6,7 +6,7 @@ export interface CorsPolicy {
 
 /** Headers that scripts of other origins may read. */
 const EXPOSED =
-  'ETag, Age, Retry-After, RateLimit, RateLimit-Policy, Ignored-Parameters, Deprecation, Sunset, Link, x-correlation-id';
+  'ETag, Age, Retry-After, RateLimit, RateLimit-Policy, Ignored-Parameters, Content-Disposition, Deprecation, Sunset, Link, x-correlation-id';
 const PREFLIGHT_MAX_AGE_SEC = 600;
 
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
@@ -45,8 +45,9 @@ export function corsHeaders(policy: CorsPolicy, origin: string | undefined): Rec
 export function preflightHeaders(policy: CorsPolicy, origin: string | undefined): Record<string, string> {
   return {
     ...corsHeaders(policy, origin),
-    'access-control-allow-methods': 'GET, HEAD, POST, OPTIONS',
-    'access-control-allow-headers': 'authorization, content-type, x-correlation-id, if-none-match, last-event-id',
+    'access-control-allow-methods': 'GET, HEAD, POST, DELETE, OPTIONS',
+    'access-control-allow-headers':
+      'authorization, content-type, x-correlation-id, if-none-match, last-event-id, mcp-protocol-version',
     'access-control-max-age': String(PREFLIGHT_MAX_AGE_SEC),
   };
 }

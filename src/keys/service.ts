@@ -8,6 +8,7 @@ import type { Timers } from '../shared/timers.ts';
 import { createKeyAdmin, type KeyAdmin, keyStatusOf } from './admin.ts';
 import { parseKey } from './format.ts';
 import { hashKey, matchesHash } from './hash.ts';
+import { sampleKeyId } from './owners.ts';
 import { createToucher } from './touch.ts';
 import {
   createVerdicts,
@@ -166,6 +167,6 @@ function cacheId(text: string): string {
 }
 
 function sampleVerdicts(keys: KeyServiceDeps['sampleKeys']): ReadonlyMap<string, VerifiedKey> {
-  const verdict = (text: string, tier: KeyTier): VerifiedKey => ({ keyId: `sample:${text}`, tier, label: text });
+  const verdict = (text: string, tier: KeyTier): VerifiedKey => ({ keyId: sampleKeyId(text), tier, label: text });
   return new Map([...(keys ?? [])].map(([text, { tier }]) => [cacheId(text), verdict(text, tier)]));
 }

@@ -8,8 +8,11 @@ import { type Limits, type Tier, tierOf, WINDOW_SEC } from './limits.ts';
 import type { RateLimitStatus, RequestContext } from './request-context.ts';
 
 export interface RateLimitedDetails {
-  /** `client` = the budget of the key or address; `field` = the calls of one field; `streams` = open subscriptions. */
-  readonly scope: 'client' | 'field' | 'streams';
+  /**
+   * `client` = the budget of the key or address; `field` = the calls of one field; `streams` = open subscriptions; `waits` =
+   * reads that wait for a block.
+   */
+  readonly scope: 'client' | 'field' | 'streams' | 'waits';
   readonly policy: Tier;
   readonly limit: number;
   readonly windowSec: number;
@@ -29,6 +32,7 @@ export class RateLimitedError extends AppError<RateLimitedDetails> {
 function reasonOf({ scope, limit, windowSec, field }: RateLimitedDetails): string {
   if (scope === 'client') return `The budget of ${limit} cost points per ${windowSec} s is used up`;
   if (scope === 'streams') return `${limit} subscriptions are open already: close one`;
+  if (scope === 'waits') return `${limit} reads wait for a block already: let one of them end`;
   return `${field} was called more than ${limit} times in ${windowSec} s`;
 }
 

@@ -112,7 +112,7 @@ export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
       validation: 600,
       streams: 50,
       cost: 20_000,
-      calls: { ...relayCalls(120), 'Query.node': 240, 'Query.nodes': 240 },
+      calls: { ...relayCalls(120), 'Query.node': 240, 'Query.nodes': 240, 'Position.deleverageOptions': 60 },
       keyedCalls: 240,
     },
     ops: {
@@ -130,7 +130,13 @@ export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
       validation: 600,
       streams: 100,
       cost: 50_000,
-      calls: { ...relayCalls(240), 'Query.node': 480, 'Query.nodes': 480, 'Ops.portfolio': 480 },
+      calls: {
+        ...relayCalls(240),
+        'Query.node': 480,
+        'Query.nodes': 480,
+        'Ops.portfolio': 480,
+        'Position.deleverageOptions': 120,
+      },
       keyedCalls: 480,
     },
   };

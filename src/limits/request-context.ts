@@ -21,8 +21,8 @@ export interface RequestContext extends RequestInfo {
   readonly refunds: Promise<void>[];
 }
 
-export function openRequestContext({ correlationId, authorization, clientIp }: RequestInfo): RequestContext {
-  return { correlationId, authorization, clientIp, caller: { kind: 'anonymous' }, rateLimit: null, refunds: [] };
+export function openRequestContext({ correlationId, authorization, clientIp, left }: RequestInfo): RequestContext {
+  return { correlationId, authorization, clientIp, left, caller: { kind: 'anonymous' }, rateLimit: null, refunds: [] };
 }
 
 /** The budget as extensions of a GraphQL answer. */

@@ -1,10 +1,13 @@
+import type { Market } from '../catalog/types.ts';
 import type { ChainFacts } from '../domain/facts.ts';
 import { type MarketsAtBlock, type MarketValues, marketsAtReadings } from '../domain/market/at-block.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
+import type { MarketRecord } from '../domain/stress/record.ts';
 import type { TvlSnapshot } from '../resolvers/common/services.ts';
 import type { CacheHints } from '../shared/cache-validity.ts';
 import type { ChainId } from '../shared/ids.ts';
 import { createHistoryLoaders, type HistoryLoaders, type HistorySource } from './history.ts';
+import type { MarketRecordSource } from './market-records.ts';
 import { createPositionLoaders, type PositionLoaders, type PositionSources } from './positions.ts';
 
 /** Sources of the loaders; `Services` satisfies it. */
@@ -13,6 +16,7 @@ export interface LoaderSources extends PositionSources {
   facts(chainId: ChainId): ChainFacts;
   tvl(): TvlSnapshot | null;
   readonly histories: HistorySource;
+  readonly marketRecords: MarketRecordSource;
 }
 
 /**
@@ -25,6 +29,10 @@ export interface Loaders extends HistoryLoaders, PositionLoaders {
   /** The values of markets at the block of a reading, memoized for all wallets of the request. */
   marketsAt(chainId: ChainId, at: MarketsAtBlock | undefined): MarketValues;
   tvl(): TvlSnapshot | null;
+  /** Read what was recorded of a market; `undefined` = it cannot be read now. */
+  marketRecord(market: Market): Promise<MarketRecord | undefined>;
+  /** Read a chain's facts anew from now on: a newer version was waited for. */
+  renew(chainId: ChainId): void;
 }
 
 /**
@@ -56,20 +64,30 @@ export function createLoaders(sources: LoaderSources, hints: CacheHints, nowMs: 
     return composed;
   });
   const readingsOf = once((chainId: ChainId) => marketsAtReadings(composedOf(chainId)));
+  const factsOf = once((chainId: ChainId): ChainFacts => {
+    const facts = sources.facts(chainId);
+    const { version } = facts;
+    hints.madeFrom(`facts ${chainId}`, () => sources.facts(chainId).version === version);
+    return facts;
+  });
+  const records = once((market: Market) => sources.marketRecords.read(market));
   return {
     composed: composedOf,
     marketsAt: (chainId, at) => readingsOf(chainId)(at),
-    facts: once((chainId) => {
-      const facts = sources.facts(chainId);
-      const { version } = facts;
-      hints.madeFrom(`facts ${chainId}`, () => sources.facts(chainId).version === version);
-      return facts;
-    }),
+    facts: factsOf,
+    renew(chainId) {
+      for (const memo of [composedOf, readingsOf, factsOf]) memo.forget(chainId);
+    },
     tvl() {
       const tvl = sources.tvl();
       const version = tvl?.version;
       hints.madeFrom('tvl', () => sources.tvl()?.version === version);
       return tvl;
+    },
+    async marketRecord(market) {
+      const { record, validUntilMs } = await records(market);
+      hints.until(validUntilMs);
+      return record;
     },
     get history() {
       hints.until(nowMs + HISTORY_MS);
@@ -85,6 +103,9 @@ export function createLoaders(sources: LoaderSources, hints: CacheHints, nowMs: 
     get proxyOwner() {
       return positions().proxyOwner;
     },
+    get positionHistory() {
+      return positions().positionHistory;
+    },
     get portfolio() {
       return positions().portfolio;
     },
@@ -94,13 +115,14 @@ export function createLoaders(sources: LoaderSources, hints: CacheHints, nowMs: 
   };
 }
 
-function once<K, V>(read: (key: K) => V): (key: K) => V {
+function once<K, V>(read: (key: K) => V): ((key: K) => V) & { forget(key: K): void } {
   const values = new Map<K, V>();
-  return (key) => {
+  const memo = (key: K): V => {
     const known = values.get(key);
     if (known !== undefined) return known;
     const value = read(key);
     values.set(key, value);
     return value;
   };
+  return Object.assign(memo, { forget: (key: K) => void values.delete(key) });
 }

@@ -5,6 +5,7 @@ import { AppError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import { loggedError } from '../shared/scrub.ts';
 import { withoutUndefined } from '../shared/without-undefined.ts';
+import { csvOf } from './csv.ts';
 import { rowDeprecationHeaders } from './deprecation.ts';
 import { type ErrorContent, errorResponse, isErrorCode } from './envelope.ts';
 import {
@@ -87,14 +88,18 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
       });
       return { ok: false, response: errorResponse(failure, request.correlationId) };
     }
-    return { ok: true, data: result.data, project: (data) => route.project(data, input), validity, again };
+    const project = (data: unknown) => withMeta(route.project(data, input), result.extensions);
+    return { ok: true, input, data: result.data, project, validity, again };
   };
 
   const run = async (request: RestRequest, match: Match, entry: E): Promise<MadeResponse> => {
     const begun = await begin(request, match, entry);
     if (!begun.ok) return begun;
-    const body = JSON.stringify(begun.project(begun.data));
-    return { response: { status: 200, headers: headersOf(match.route, entry), body }, validity: begun.validity };
+    const body = begun.project(begun.data);
+    const file = csvOf(request, match.route, body, begun.input);
+    if (file) return { response: file };
+    const headers = headersOf(match.route, entry);
+    return { response: { status: 200, headers, body: JSON.stringify(body) }, validity: begun.validity };
   };
 
   const stream = async (
@@ -128,13 +133,13 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
       if (route.pages) {
         response = await stream(request, value, entry, route.pages);
       } else {
+        const isFresh = asksFresh(request.query, value);
         const made =
-          cachedRows && route.method === 'GET' && route.surface === 'Public'
+          cachedRows && route.method === 'GET' && route.surface === 'Public' && !isFresh
             ? await cachedRows.answer(cacheable(request, value, entry), () => run(request, value, entry))
             : (await run(request, value, entry)).response;
-        response = entry.keyed ? unshared(made) : made;
-        if (request.query !== '')
-          ignored = ignoredParameters(request.query, queryNames(route.params, value.pathParams));
+        response = (entry.keyed && !route.csv) || isFresh ? unshared(made) : made;
+        if (request.query !== '') ignored = ignoredIn(request, value);
       }
     } catch (error) {
       response = errorResponse(toFailure(error, request, logger), request.correlationId);
@@ -146,6 +151,28 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
     return withHeaders(response, more, entry.headers());
   };
   return { answer, routeOf: router.templateOf };
+}
+
+function ignoredIn({ query }: RestRequest, { route, pathParams }: Match): string | undefined {
+  return ignoredParameters(query, queryNames(route.params, pathParams));
+}
+
+/** Parameters whose answers are made for one request. */
+const FRESH_PARAMETERS = ['afterTx', 'minBlock', 'maxAge'] as const;
+
+/** Whether a request asks for an answer that is fresher than the cached one. */
+function asksFresh(query: string, { route, pathParams }: Match): boolean {
+  const names = queryNames(route.params, pathParams);
+  const sent = new URLSearchParams(query);
+  return FRESH_PARAMETERS.some((name) => names.includes(name) && sent.has(name));
+}
+
+/** Add how fresh the only field of an operation is, where that was asked. */
+function withMeta(body: unknown, extensions: Readonly<Record<string, unknown>> | undefined): unknown {
+  const [receipt] = (extensions?.reads ?? []) as readonly { readonly field: string }[];
+  if (receipt === undefined) return body;
+  const { field: _field, ...meta } = receipt;
+  return { ...(body as object), meta };
 }
 
 /** Add headers to a response; `undefined` ones are left out. */
@@ -167,18 +194,19 @@ type StartedRow =
   | { readonly ok: false; readonly response: RestResponse }
   | {
       readonly ok: true;
+      readonly input: { readonly params: unknown };
       readonly data: unknown;
       readonly project: (data: unknown) => unknown;
       readonly validity: MadeResponse['validity'];
       readonly again: Awaited<ReturnType<ExecutePort<Entry>>>['again'];
     };
 
-function headersOf({ surface }: AnyRoute, { keyed }: Entry): Readonly<Record<string, string>> {
+function headersOf({ surface, csv }: AnyRoute, { keyed }: Entry): Readonly<Record<string, string>> {
   return withoutUndefined({
     'content-type': 'application/json; charset=utf-8',
     'cache-control': surface === 'Public' && !keyed ? 'public, max-age=5' : 'no-store',
     // With a key the same row is private.
-    vary: surface === 'Public' ? 'authorization' : undefined,
+    vary: surface === 'Public' ? 'authorization' : csv ? 'accept, authorization' : undefined,
   });
 }
 

@@ -56,7 +56,8 @@ export function parseQuery(
 function adviceFor(name: string, known: readonly string[], unknown: UnknownNames): string | undefined {
   const meant =
     known.find((other) => bare(other) === bare(name)) ??
-    (name.length <= MAX_SIMILAR_LENGTH ? nearestName(name, known) : undefined);
+    (name.length <= MAX_SIMILAR_LENGTH ? nearestName(name, known) : undefined) ??
+    known.find((other) => name.length >= MIN_PREFIX_LENGTH && other.startsWith(name));
   if (meant !== undefined) return `Its spelling is "${meant}".`;
   if (unknown === 'ignore') return undefined;
   return known.length === 0
@@ -64,6 +65,8 @@ function adviceFor(name: string, known: readonly string[], unknown: UnknownNames
     : `This path takes ${known.join(', ')}: leave it out.`;
 }
 
+/** A shorter beginning of a name may be anything. */
+const MIN_PREFIX_LENGTH = 4;
 /** Longer names are not compared: no parameter is nearly as long. */
 const MAX_SIMILAR_LENGTH = 32;
 
@@ -168,7 +171,7 @@ export function parseInput<T>(
   throw new BadRequestError(`${first.field}: ${first.message} (${got}).`, {
     field: first.field,
     value: first.input === undefined ? undefined : formatValue(first.input),
-    limit: first.oneOf === undefined ? undefined : { oneOf: first.oneOf },
+    limit: first.limit,
     issues: issues.length > 1 ? issues.map(({ field, message }) => ({ field, message })) : undefined,
   });
 }

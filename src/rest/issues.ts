@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { LimitValue } from '../shared/errors.ts';
 import { formatValue } from '../shared/ids.ts';
 
 /** One fault of an input. */
@@ -6,9 +7,11 @@ export interface InputIssue {
   readonly field: string;
   readonly message: string;
   readonly input: unknown;
-  /** The allowed names, if this one is unknown. */
-  readonly oneOf?: readonly string[] | undefined;
+  /** The limit that it breaks, by name; absent = it has none that can be named. */
+  readonly limit?: Limit | undefined;
 }
+
+type Limit = Readonly<Record<string, LimitValue>>;
 
 /** Name of each type for authors of JSON. */
 const TYPES: Readonly<Record<string, string>> = {
@@ -61,15 +64,39 @@ export function issuesOf(
   const fieldOf = (path: readonly PropertyKey[]) => [whereIs(path[0]?.toString()), ...path.map(String)].join('.');
   const listed = issues.slice(0, MAX_ISSUES).flatMap((issue): readonly InputIssue[] => {
     if (issue.code !== 'unrecognized_keys') {
-      return [{ field: fieldOf(issue.path), message: issue.message, input: issue.input }];
+      return [{ field: fieldOf(issue.path), message: issue.message, input: issue.input, limit: limitOf(issue) }];
     }
     const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
     return issue.keys.slice(0, MAX_ISSUES).map((key) => ({
       field: fieldOf([...issue.path, formatValue(key)]),
       message: `is not a field of this request, which takes ${known.join(', ')}`,
       input: (value as Readonly<Record<string, unknown>>)[key],
-      oneOf: known,
+      limit: { oneOf: known },
     }));
   });
   return listed.slice(0, MAX_ISSUES);
 }
+
+/** The limit behind an issue. A check of its own names it as `params.limit`. */
+function limitOf(issue: z.core.$ZodIssue): Limit | undefined {
+  switch (issue.code) {
+    case 'custom':
+      return issue.params?.limit;
+    case 'invalid_value': {
+      const values = issue.values.filter((value) => typeof value === 'string' || typeof value === 'number');
+      return values.length === 0 ? undefined : { oneOf: values };
+    }
+    case 'too_small':
+      return { [BOUNDS[issue.origin]?.min ?? 'min']: Number(issue.minimum) };
+    case 'too_big':
+      return { [BOUNDS[issue.origin]?.max ?? 'max']: Number(issue.maximum) };
+    default:
+      return undefined;
+  }
+}
+
+/** Names of the bounds that are not those of the value itself. */
+const BOUNDS: Readonly<Record<string, { readonly min: string; readonly max: string }>> = {
+  string: { min: 'minLength', max: 'maxLength' },
+  array: { min: 'minItems', max: 'maxItems' },
+};

@@ -23,6 +23,8 @@ export interface RestRequest {
   readonly correlationId: string;
   /** Address of the client behind the trusted proxies. */
   readonly clientIp: string;
+  /** Make the signal that is aborted when the client disconnects. Absent where that is not known. */
+  readonly left?: (() => AbortSignal) | undefined;
 }
 
 export interface RestResponse {
@@ -94,11 +96,40 @@ export type ExecutePort<E extends Entry> = (call: {
 
 export type RestSurface = 'Public' | 'Partner' | 'Ops' | 'Status';
 
+/** A file that a row answers to `Accept: text/csv`. */
+export interface CsvFile {
+  /** Without its end. */
+  readonly name: string;
+  /** With a header row. */
+  readonly text: string;
+}
+
 export interface RouteExample {
   readonly summary: string;
   readonly params?: Readonly<Record<string, string>> | undefined;
   readonly query?: Readonly<Record<string, string>> | undefined;
   readonly body?: unknown;
+}
+
+/** A row as a tool of the Model Context Protocol. Arguments, output and errors are those of the row. */
+export interface RowTool {
+  /** Name of the tool, e.g. `list_strategies`. */
+  readonly name: string;
+  /** Lists of the body, of which an answer has a page. */
+  readonly list?: ToolList | undefined;
+  /** Defaults of parameters that differ from those of the row, because an answer is read by a model. */
+  readonly defaults?: Readonly<Record<string, number | string>> | undefined;
+}
+
+/** Lists of one length in a row's body, which a tool returns page by page. */
+export interface ToolList {
+  readonly fields: readonly string[];
+  /** Default number of items. */
+  readonly limit: number;
+  /** Whether the last items come first, as in histories. The items of a page stay in order of time. */
+  readonly newestFirst?: boolean | undefined;
+  /** Fields of an item that are returned by default; the caller may ask for all. */
+  readonly brief?: readonly string[] | undefined;
 }
 
 /** Paging of the list in a row's body. The list is the last member of the body, and its items come from `project`. */
@@ -117,7 +148,7 @@ export type SentAs = Readonly<Record<string, { readonly field: string; readonly 
  * body, and its documentation.
  */
 export interface Route<Params = unknown, Body = unknown, Data = unknown> {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   /** Path template, e.g. `/v1/strategies/{id}`. */
   readonly path: string;
   readonly surface: RestSurface;
@@ -148,10 +179,14 @@ export interface Route<Params = unknown, Body = unknown, Data = unknown> {
   readonly sentAs?: (input: { readonly params: Params; readonly body: Body }) => SentAs;
   /** Set for a body that is too long for memory: it is streamed, and starts with the first page. */
   readonly pages?: RoutePages<Data> | undefined;
+  /** Set for a row that also answers a file to `Accept: text/csv`, made of its body. */
+  readonly csv?: ((body: unknown, input: { readonly params: Params }) => CsvFile) | undefined;
   readonly response: z.ZodType;
   /** Errors of the row beside `internal`. */
   readonly errors: readonly ErrorCode[];
   readonly examples: readonly RouteExample[];
+  /** Absent: the row is not a tool, because its answer is too long for one, or for operators only. */
+  readonly tool?: RowTool | undefined;
   /** Set from the announcement of its end on. Fields of its answer carry their own, see `deprecated` in the schemas. */
   readonly deprecation?: Deprecation | undefined;
 }

@@ -20,18 +20,25 @@ import './market/price-chart.ts';
 import './market/candles.ts';
 import './market/tvl.ts';
 import './position/position.ts';
+
 import './equity/equity-position.ts';
 import './equity/equity.ts';
 import './position/wallet.ts';
+import './position/history.ts';
 import './refusal/data-refusals.ts';
 import './refusal/simulation-refusals.ts';
 import './refusal/eligibility-refusals.ts';
 import './transaction/leverage.ts';
+import './transaction/deleverage.ts';
 import './position/portfolio.ts';
 import './ops/drift.ts';
 import './ops/ops.ts';
+import './stress/stress.ts';
+import './alert/alerts.ts';
+import './best/best.ts';
 import './strategy/subscription.ts';
 import './position/wallet-subscription.ts';
+import './alert/subscription.ts';
 
 /** Build the executable schema, sorted by name. */
 export function buildSchema(): GraphQLSchema {

@@ -21,6 +21,8 @@ export interface ChangesDeps {
 }
 
 export interface Changes extends ChangesPort {
+  /** Wake the feeds of a field at once, for changes that are no publish of the snapshot. */
+  wake(field: string): void;
   /** Close every feed. Each reader gets a final event. */
   close(): void;
 }
@@ -36,16 +38,23 @@ const REMEMBERED = 16;
 const RETRY_AFTER_SEC = 30;
 
 interface Feed extends ChangeFeed {
+  readonly field: string;
   readonly ticking: boolean;
   readonly groups: FeedOptions['groups'];
   readonly caller: Caller;
   mark(chainIds: readonly ChainId[]): void;
 }
 
+/** The strategies of a version. Numbers begin anew after a restart without a store, so the time belongs to it. */
+interface Remembered {
+  readonly publishedMs: number;
+  readonly strategies: readonly IndexedStrategy[];
+}
+
 /** Create the feeds of changes of the snapshot. Its versions come from this process or, through Redis, from others. */
 export function createChanges({ snapshot, clock, timers, maxOpen, onChange }: ChangesDeps): Changes {
   const feeds = new Set<Feed>();
-  const remembered = new Map<ChainId, Map<number, readonly IndexedStrategy[]>>();
+  const remembered = new Map<ChainId, Map<number, Remembered>>();
   const freshness = new Map<ChainId, { readonly facts: ChainFacts; readonly second: number; readonly text: string }>();
   let ticker: unknown = null;
   let closed = false;
@@ -84,7 +93,7 @@ export function createChanges({ snapshot, clock, timers, maxOpen, onChange }: Ch
         feeds.delete(ended);
         onChange?.({ field, change: 'closed' });
       };
-      const feed = createFeed({ clock, timers, onEnd }, chainIds, options);
+      const feed = createFeed({ clock, timers, onEnd }, field, chainIds, options);
       feeds.add(feed);
       onChange?.({ field, change: 'opened' });
       if (feed.ticking) tickLater();
@@ -97,16 +106,22 @@ export function createChanges({ snapshot, clock, timers, maxOpen, onChange }: Ch
       freshness.set(facts.chainId, { facts, second, text });
       return text;
     },
-    remember({ chainId, version, lookup }: ComposedChain) {
-      const versions = remembered.get(chainId) ?? new Map<number, readonly IndexedStrategy[]>();
-      versions.set(version, lookup.indexed);
+    remember({ chainId, version, asOfMs, lookup }: ComposedChain) {
+      const versions = remembered.get(chainId) ?? new Map<number, Remembered>();
+      versions.set(version, { publishedMs: asOfMs, strategies: lookup.indexed });
       for (const oldest of versions.keys()) {
         if (versions.size <= REMEMBERED) break;
         versions.delete(oldest);
       }
       remembered.set(chainId, versions);
     },
-    recall: (chainId, version) => remembered.get(chainId)?.get(version) ?? null,
+    recall(chainId, { version, publishedMs }) {
+      const known = remembered.get(chainId)?.get(version);
+      return known && known.publishedMs === (publishedMs ?? known.publishedMs) ? known.strategies : null;
+    },
+    wake(field) {
+      for (const feed of feeds) if (feed.field === field) feed.mark([]);
+    },
     close() {
       closed = true;
       leave();
@@ -124,6 +139,7 @@ function keyOf(caller: Caller): string | null {
 /** Create a feed of the changes of some chains. Every chain counts as changed at first. */
 function createFeed(
   { clock, timers, onEnd }: Pick<ChangesDeps, 'clock' | 'timers'> & { readonly onEnd: (feed: Feed) => void },
+  field: string,
   chainIds: readonly ChainId[],
   { ticking = false, groups, caller }: FeedOptions,
 ): Feed {
@@ -139,6 +155,7 @@ function createFeed(
       };
     });
   const feed: Feed = {
+    field,
     ticking,
     groups,
     caller,

@@ -1,5 +1,6 @@
 import type { Catalog, Chain } from '../catalog/types.ts';
 import type { PositionReader } from '../chain/positions.ts';
+import type { NamedBlock } from '../chain/reading.ts';
 import { ChainReadError } from '../chain/rpc/errors.ts';
 import type { DriftHistoryRepository, DriftReading } from '../database/drift-history.ts';
 import type { PortfolioSampleRepository } from '../database/portfolio-samples.ts';
@@ -24,7 +25,8 @@ import type { Logger } from '../shared/logger.ts';
 import { inPages } from '../shared/pages.ts';
 import { loggedError } from '../shared/scrub.ts';
 import { createStaleIfError } from '../shared/stale-if-error.ts';
-import type { Timers } from '../shared/timers.ts';
+import { systemTimers, type Timers } from '../shared/timers.ts';
+import { untilThere } from './fresh-reads/until-there.ts';
 import { walkWallets } from './registered-wallets.ts';
 import { OWN_FAILURES, type WalletDirectory } from './wallets.ts';
 
@@ -39,6 +41,8 @@ export interface PortfoliosDeps {
   readonly facts: (chainId: ChainId) => ChainFacts;
   readonly clock: Clock;
   readonly timers: Timers;
+  /** Timers of short waits within a request. Default: the system's. */
+  readonly waits?: Timers | undefined;
   readonly logger: Logger;
   /** How long a report is served without another reading, seconds. */
   readonly staleAfterSec: number;
@@ -86,7 +90,12 @@ export function createPortfolios(deps: PortfoliosDeps): OpsPort {
       served.set(chainId, serve);
       return serve();
     },
-    live: (chainId, wallets) => readLive(deps, onChain(deps, chainId), wallets),
+    live: (chainId, wallets, block) => {
+      const on = onChain(deps, chainId);
+      return block
+        ? untilThere(deps.waits ?? systemTimers, () => readLive(deps, on, wallets, block))
+        : readLive(deps, on, wallets);
+    },
     aggregate: async (reports, filter) => {
       const sums = beginAggregates(reports, filter);
       for (const { rows } of reports) {
@@ -112,17 +121,18 @@ function onChain({ catalog, readers }: PortfoliosDeps, chainId: ChainId): OnChai
 }
 
 /**
- * Read some wallets of a chain now, each with its portfolio or its own error.
+ * Read some wallets of a chain now, or at a block, each with its portfolio or its own error.
  * @throws ChainReadError, UpstreamUnavailableError
  */
 async function readLive(
   deps: PortfoliosDeps,
   { chain, reader }: OnChain,
   wallets: readonly Address[],
+  block?: NamedBlock,
 ): Promise<ReadonlyMap<Address, Portfolio | Error>> {
   const { chainId } = chain;
   const [reading, registered, known] = await Promise.all([
-    reader.readHoldings(wallets),
+    reader.readHoldings(wallets, { block }),
     deps.registrations.byWallets(wallets, chainId),
     deps.drift.known(chainId, wallets),
   ]);

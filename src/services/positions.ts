@@ -9,7 +9,9 @@ import { attributionOf, composeWallet } from '../domain/position/wallet.ts';
 import type { TvlPosition } from '../domain/tvl/types.ts';
 import type { PositionsPort, WalletReading } from '../resolvers/position/position-services.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
+import { systemTimers, type Timers } from '../shared/timers.ts';
 import type { PositionsReading } from '../warmers/types.ts';
+import { untilThere } from './fresh-reads/until-there.ts';
 import { byAddress, OWN_FAILURES, type WalletDirectory } from './wallets.ts';
 
 export interface PositionsDeps {
@@ -18,6 +20,8 @@ export interface PositionsDeps {
   readonly directory: WalletDirectory;
   readonly registrations: Pick<RegistrationRepository, 'byWallets'>;
   readonly composed: (chainId: ChainId) => ComposedChain;
+  /** Timers of short waits within a request. Default: the system's. */
+  readonly waits?: Timers | undefined;
 }
 
 /**
@@ -25,7 +29,7 @@ export interface PositionsDeps {
  * vault.
  */
 export function createPositions(deps: PositionsDeps): PositionsPort {
-  const { catalog, readers, directory, registrations, composed } = deps;
+  const { catalog, readers, directory, registrations, composed, waits = systemTimers } = deps;
 
   const on = (chainId: ChainId): { readonly chain: Chain; readonly reader: PositionReader } => {
     const chain = catalog.chain(chainId);
@@ -67,7 +71,8 @@ export function createPositions(deps: PositionsDeps): PositionsPort {
   };
 
   return {
-    read: (chainId, wallets) => read(chainId, wallets),
+    read: (chainId, wallets, block) =>
+      block ? untilThere(waits, () => read(chainId, wallets, { block })) : read(chainId, wallets),
     registered: async (chainId, wallets) => {
       try {
         const rows = await registrations.byWallets(wallets, chainId);

@@ -9,6 +9,8 @@ export interface RequestInfo {
   readonly authorization: string | undefined;
   /** Address of the client: that of the socket, or the one that the outermost trusted proxy reported. */
   readonly clientIp: string;
+  /** Make the signal that is aborted when the client disconnects, or its answer is sent. Absent where that is not known. */
+  readonly left?: (() => AbortSignal) | undefined;
 }
 
 const CORRELATION_ID = /^[A-Za-z0-9._-]{8,64}$/;

@@ -93,6 +93,10 @@ export const WARNING_MEANINGS =
 /** Description of the references that oracles are compared with. */
 export const ORACLE_REFERENCE =
   'price: the price of the collateral. range: the collateral has no price independent of this oracle; the limit of the range of its kind of token. before: as range, but the value of the oracle before a jump within a day.';
+/** Whether a wallet holds what an option takes. */
+export const AFFORDABILITIES = ['affordable', 'not_affordable', 'nothing_to_pay', 'unknown'] as const;
+/** Actions that lower the LTV of a position. */
+export const DELEVERAGE_ACTIONS = ['repay', 'add_collateral', 'close'] as const;
 export const COST_KINDS = [
   'ENTRY_SWAP',
   'LEVERAGE_SWAP',
@@ -139,6 +143,43 @@ export const DISAGREEMENT_KINDS = [
 /** Consequences of a disagreement. */
 export const DISAGREEMENT_EFFECTS = ['no_builds', 'no_new_risk', 'warning'] as const;
 
+/** What a row of a stress table changes. */
+export const STRESS_SCENARIOS = [
+  'TODAY',
+  'COLLATERAL_PRICE',
+  'LOAN_PRICE',
+  'BORROW_RATE',
+  'FULL_UTILIZATION',
+  'MARKET_BELOW_ORACLE',
+  'EXIT_AT_MEASURED_SLIPPAGE',
+  'NO_EXIT',
+] as const;
+export type StressScenario = (typeof STRESS_SCENARIOS)[number];
+/** What ends a position in a scenario, the worst first. */
+export const STRESS_ENDS = ['LIQUIDATION', 'NO_EXIT', 'CARRY', 'NOTHING'] as const;
+export type StressEnd = (typeof STRESS_ENDS)[number];
+/** Borrow rates that the drift of an LTV is projected with. */
+export const RATE_PATHS = ['TODAYS_RATE', 'CONSTANT_UTILIZATION', 'FULL_UTILIZATION'] as const;
+export type RatePath = (typeof RATE_PATHS)[number];
+/** Whether and when a drifting LTV reaches a limit. */
+export const REACH_STATES = ['ALREADY', 'IN_DAYS', 'NEVER'] as const;
+export type ReachState = (typeof REACH_STATES)[number];
+
+/** Why a strategy is not among the best ones of a request. */
+export const BEST_EXCLUSIONS = [
+  'NOT_LISTED',
+  'EQUITY_VAULT',
+  'PAY_TOKEN',
+  'MATURITY',
+  'PRICE_UNKNOWN',
+  'EXIT_UNKNOWN',
+  'NO_ROUTE',
+  'EXIT_TOO_SMALL',
+  'DRAWDOWN',
+  'LIQUIDITY',
+] as const;
+export type BestExclusion = (typeof BEST_EXCLUSIONS)[number];
+
 /** One server, the primary of sentinels, or a cluster. */
 export const REDIS_MODES = ['single', 'sentinel', 'cluster'] as const;
 export type RedisMode = (typeof REDIS_MODES)[number];
@@ -167,3 +208,32 @@ export const REDIS_FAULTS = [
   'refused',
 ] as const;
 export type RedisFaultReason = (typeof REDIS_FAULTS)[number];
+
+export const ALERT_SUBJECTS = ['wallet', 'position', 'strategy'] as const;
+export const ALERT_CONDITIONS = [
+  'headroom_below',
+  'apy_below',
+  'liquidity_below',
+  'stale',
+  'paused',
+  'liquidated',
+] as const;
+/** `unknown`: not evaluated yet. `armed`: the condition does not hold. `firing`: it holds, or has not re-armed yet. */
+export const ALERT_STATUSES = ['unknown', 'armed', 'firing', 'not_applicable'] as const;
+export const ALERT_EVENT_TYPES = ['fired', 'cleared', 'ended', 'ping'] as const;
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'dead'] as const;
+/** Why a receiver did not take a webhook. */
+export const WEBHOOK_FAILURES = [
+  'address_not_public',
+  'unknown_host',
+  'unreachable',
+  'tls',
+  'timeout',
+  'redirect',
+  'status',
+  'malformed',
+  'invalid_url',
+] as const;
+
+/** States of the reading of position logs, the worst first for those that are read. */
+export const INDEXER_STATUSES = ['never', 'failing', 'stopped', 'behind', 'backfilling', 'following'] as const;

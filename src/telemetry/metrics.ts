@@ -7,8 +7,12 @@ import { QueryTooComplexError } from '../limits/query-limits.ts';
 import { appErrorBehind } from '../schema/common/input-errors.ts';
 import type { CacheFill } from '../shared/byte-cache.ts';
 import { eventLoopDelay } from './event-loop-delay.ts';
+import { type AlertMetrics, alertMetrics } from './metrics-alerts.ts';
 import { type BudgetMetrics, budgetMetrics } from './metrics-budgets.ts';
 import { type FactsMetricsDeps, registerFactsMetrics } from './metrics-facts.ts';
+import { type FreshReadMetrics, freshReadMetrics } from './metrics-fresh-reads.ts';
+import { type HistoryMetrics, historyMetrics } from './metrics-history.ts';
+import { type ToolMetrics, toolMetrics } from './metrics-tools.ts';
 
 export type MetricsDeps = FactsMetricsDeps;
 
@@ -16,7 +20,7 @@ export type MetricsDeps = FactsMetricsDeps;
  * Recording functions for all parts. The values of every label are bounded by configuration or code: route templates, provider
  * names, warmer names, chain ids, error codes; never a URL, an id, an address, a key or an operation name of a client.
  */
-export interface Metrics extends BudgetMetrics {
+export interface Metrics extends AlertMetrics, BudgetMetrics, FreshReadMetrics, HistoryMetrics, ToolMetrics {
   request(exchange: Pick<HttpExchange, 'method' | 'route' | 'status' | 'durationMs'>): void;
   upstreamCall(call: { readonly provider: string; readonly outcome: string; readonly ms: number }): void;
   rpcCall(call: {
@@ -36,7 +40,7 @@ export interface Metrics extends BudgetMetrics {
   cacheFill(cache: string, fill: CacheFill): void;
   /** Count a charge that this process counted while Redis did not answer. */
   insuredCharge(): void;
-  /** Count an answer with remembered rates. */
+  /** Count an answer with remembered rates or records. */
   rememberedHistory(): void;
   /** Count the outcome of a key check. */
   keyCheck(outcome: string): void;
@@ -78,11 +82,15 @@ export function createMetrics(deps: MetricsDeps): Metrics {
   return {
     ...answerMetrics(registered),
     ...sourceMetrics(registered),
+    ...alertMetrics(registered.registers, deps.now),
     ...budgetMetrics(registered.registers),
+    ...historyMetrics(registered.registers),
+    ...freshReadMetrics(registered.registers),
     ...cacheMetrics(registered),
     ...limitMetrics(registered),
     ...transactionMetrics(registered),
     ...subscriptionMetrics(registered),
+    ...toolMetrics(registered.registers),
     render: () => register.metrics(),
     contentType: register.contentType,
     names: () => register.getMetricsAsArray().map((metric) => (metric as unknown as { name: string }).name),
@@ -239,7 +247,7 @@ function cacheMetrics({ counter, registers }: Registered) {
   });
   const remembered = counter(
     'spiral_histories_from_memory_total',
-    'Reads of recorded rates that were served from memory while the database did not answer.',
+    'Reads of recorded rates and prices that were served from memory while the database did not answer.',
     [],
   );
   const fills = new Map<string, CacheFill>();

@@ -4,6 +4,8 @@ import { contractOf, isRouterAllowed } from '../domain/deployment/routers.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import type { Timers } from '../shared/timers.ts';
 import type { SwapQuotePort } from '../upstreams/types.ts';
+import { deleverageOptions } from './deleverage/options.ts';
+import type { DeleverageRequest } from './deleverage/types.ts';
 import { type BuilderDeps, createNodes, type OnSimulated, tokenUsdPrices, type VaultOf } from './deps.ts';
 import {
   buildVaultDeposit,
@@ -26,6 +28,8 @@ import { createTokenDirectory } from './read/tokens.ts';
 
 export { buildManualExit } from './build/manual-exit.ts';
 export { buildSetAuthorization } from './build/set-authorization.ts';
+export * from './deleverage/rank.ts';
+export type * from './deleverage/types.ts';
 export * from './errors.ts';
 export type { ExitCost } from './exit-cost.ts';
 export { MAX_SLIPPAGE } from './input.ts';
@@ -94,6 +98,7 @@ export function createPartnerServices(deps: PartnerDeps) {
       preview: (input: OpenInput) => withVenues(builder, (attempt) => prepareOpen(attempt, input)),
       open: (input: OpenInput, user: Address) => buildOpenPlan(builder, input, user),
       manage: (input: ManageInput) => buildManagePlan(builder, positions, input),
+      deleverage: (request: DeleverageRequest) => deleverageOptions(builder, positions, request),
       exitCost: (chain: Chain, market: Market, collateral: bigint, price: bigint) =>
         exitCost(builder, chain, market, collateral, price),
       proxyOwners: (chainId: ChainId, addresses: readonly Address[]) =>

@@ -16,6 +16,9 @@ export const LARGEST_LOSS_PCT: { readonly adding: Decimal; readonly leaving: Dec
   leaving: new Decimal(50),
 };
 
+/** The most base units that the protocol counts of anything. */
+export const MAX_UNITS: bigint = 2n ** 128n - 1n;
+
 /** Take the slippage ratio: the default when left out, capped at 1 %. @throws BadRequestError at or below zero */
 export function effectiveSlippage(requested: Decimal | undefined): EffectiveSlippage {
   if (requested === undefined) return { value: DEFAULT_SLIPPAGE };
@@ -36,7 +39,7 @@ export function effectiveSlippage(requested: Decimal | undefined): EffectiveSlip
 export function allowedLoss(requested: Decimal | undefined, largest: Decimal): Decimal | undefined {
   if (requested === undefined) return undefined;
   const [field, value, max] = ['maxSwapLossPct', requested.toFixed(), largest.toFixed()];
-  if (requested.isNegative()) {
+  if (requested.lt(ZERO)) {
     throw new BadRequestError(`${field} must be 0 or more, percent of the equity, at most ${max}.`, {
       field,
       value,
@@ -73,8 +76,8 @@ export function baseUnits(amount: Decimal, token: Pick<PayToken, 'symbol' | 'dec
     );
   }
   const units = BigInt(amount.shiftedBy(token.decimals).toFixed(0));
-  if (units >= 2n ** 128n) {
-    const most = formatUnitsPlain(2n ** 128n - 1n, token.decimals);
+  if (units > MAX_UNITS) {
+    const most = formatUnitsPlain(MAX_UNITS, token.decimals);
     throw new BadRequestError(`${field} is larger than any position can be. Send at most ${most}.`, {
       field,
       value: value.slice(0, 60),

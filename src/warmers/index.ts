@@ -26,6 +26,7 @@ import {
   type ReadPositions,
   type RecordApys,
   type RecordCampaigns,
+  type RecordMarkets,
   type RecordSamples,
   type Warmer,
 } from './types.ts';
@@ -47,6 +48,7 @@ export interface WarmersDeps {
   readonly logger: Logger;
   readonly cadences?: Partial<Cadences> | undefined;
   readonly recordSamples: RecordSamples;
+  readonly recordMarkets: RecordMarkets;
   readonly readBorrowHistory: ReadBorrowHistory;
   readonly recordCampaigns: RecordCampaigns;
   readonly readCampaigns: ReadCampaigns;

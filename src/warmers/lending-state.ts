@@ -1,4 +1,4 @@
-import type { Chain } from '../catalog/types.ts';
+import type { Chain, Market } from '../catalog/types.ts';
 import type { ChainReader, LendingReading } from '../chain/reader.ts';
 import { CHAIN_SOURCE, ChainReadError } from '../chain/rpc/errors.ts';
 import type { BlockRef } from '../chain/types.ts';
@@ -13,20 +13,21 @@ import type { Logger } from '../shared/logger.ts';
 import { isFromFuture } from '../shared/observed.ts';
 import { inPages } from '../shared/pages.ts';
 import { measureGroup, reportOrThrow, type Snapshot, sumReports } from './refresh.ts';
-import type { Beside, BorrowRateSample, RecordSamples, Warmer } from './types.ts';
+import type { Beside, BorrowRateSample, PricedMarket, RecordMarkets, RecordSamples, Warmer } from './types.ts';
 
 export interface LendingStateDeps {
   readonly snapshot: Snapshot;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly recordSamples: RecordSamples;
+  readonly recordMarkets: RecordMarkets;
   /** Absent: a run waits for its writes. */
   readonly beside?: Beside | undefined;
 }
 
 /**
  * Create the warmer of market state and oracle values. One reading at one block feeds both groups, published as one version so
- * that no composition mixes two blocks, and our own rate history. A reading of an older block than the newest known one is
+ * that no composition mixes two blocks, and our own history of rates and oracle prices. A reading of an older block than the newest known one is
  * dropped.
  */
 export function createLendingStateWarmer(
@@ -41,9 +42,12 @@ export function createLendingStateWarmer(
   const oracles = [...new Set(markets.map(({ oracle }) => oracle))];
   let areSamplesRecorded = true;
 
-  const record = async (samples: readonly BorrowRateSample[]): Promise<void> => {
+  const record = async (
+    samples: readonly BorrowRateSample[],
+    priced: ReadonlyMap<MarketId, PricedMarket>,
+  ): Promise<void> => {
     try {
-      await deps.recordSamples(chainId, samples);
+      await Promise.all([deps.recordSamples(chainId, samples), deps.recordMarkets(chainId, priced)]);
       if (!areSamplesRecorded) logger.info({ chainId }, 'rate samples stored again');
       areSamplesRecorded = true;
     } catch (error) {
@@ -85,7 +89,7 @@ export function createLendingStateWarmer(
       for await (const page of inPages((await reading).lending.values, MARKETS_PER_PAGE)) {
         samples.push(...page.map(sampleOf));
       }
-      await beside(record(samples));
+      await beside(record(samples, pricedOf(markets, await reading)));
       return sumReports(reports);
     },
   };
@@ -111,6 +115,18 @@ function sampleOf([marketId, state]: readonly [MarketId, LendingState]): BorrowR
     borrowAssets: totalBorrowAssets,
     liquidityAssets: totalSupplyAssets - totalBorrowAssets,
   };
+}
+
+/** Price and rate of each market of which both were read. */
+function pricedOf(markets: readonly Market[], { lending, oracle }: LendingReading): Map<MarketId, PricedMarket> {
+  return new Map(
+    markets.flatMap(({ id, oracle: address }) => {
+      const state = lending.values.get(id);
+      const price = oracle.values.get(address)?.price;
+      if (!state || price === undefined) return [];
+      return [[id, { atMs: Number(state.blockTimestamp) * 1_000, price, borrowRate: borrowRateNow(state) }] as const];
+    }),
+  );
 }
 
 /**

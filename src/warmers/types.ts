@@ -18,6 +18,9 @@ export interface RunReport {
   readonly suspects?: number | undefined;
 }
 
+/** Outcome of a run for a request. `elsewhere` = another process has the lease. */
+export type RequestedRun = 'ran' | 'failed' | 'too_recent' | 'elsewhere';
+
 /** A job that refreshes one group of facts. */
 export interface Warmer {
   /** `<value>` or `<value>:<chainId>`; also the name of its lease. */
@@ -75,6 +78,13 @@ export interface BorrowRateSample {
   readonly liquidityAssets: bigint;
 }
 
+/** Oracle price, scaled by 1e36, and borrow rate of a market, per second in WAD, at one block. */
+export interface PricedMarket {
+  readonly atMs: number;
+  readonly price: bigint;
+  readonly borrowRate: bigint;
+}
+
 /** Mean of our own borrow APY samples of one UTC day, as a fraction. */
 export interface DailyBorrowRate {
   readonly marketId: MarketId;
@@ -95,6 +105,7 @@ export interface PositionsReading {
 /** Let a write go on beside a run; resolves when the run may go on. The work never rejects. */
 export type Beside = (work: Promise<void>) => Promise<void>;
 export type RecordSamples = (chainId: ChainId, samples: readonly BorrowRateSample[]) => Promise<void>;
+export type RecordMarkets = (chainId: ChainId, samples: ReadonlyMap<MarketId, PricedMarket>) => Promise<void>;
 export type ReadPositions = (chainId: ChainId, signal: AbortSignal) => Promise<PositionsReading>;
 export type ReadBorrowHistory = (chainId: ChainId) => Promise<readonly DailyBorrowRate[]>;
 

@@ -104,7 +104,7 @@ describe('createChainClient', () => {
 
   test.each([
     ['eth_chainId', [], 16],
-    ['eth_getLogs', [{}], 64],
+    ['eth_getLogs', [{}], 8_192],
     ['eth_getBlockByNumber', ['latest', false], 1_024],
     ['eth_call', [{ to: TO, data: '0x0a' }, 'latest'], 2_048],
     ['eth_simulateV1', [{}, 'latest'], 4_096],

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { waitForReceipt } from '../../packages/client/src/execute/receipts.ts';
+import { createRpc } from '../../packages/client/src/execute/wallet.ts';
 import {
   ClientError,
   type ClientOptions,
@@ -7,9 +9,11 @@ import {
   InputError,
   InternalServiceError,
   InvalidAnswerError,
+  InvalidPlanError,
   InvalidRequestError,
   LiquidityError,
   NotFoundError,
+  planOfGraphql,
   RateLimitedError,
   ServiceError,
   SimulationError,
@@ -289,4 +293,40 @@ describe('input', () => {
     expect(sent[0]?.init).toMatchObject({ redirect: 'manual', credentials: 'omit' });
     expect(new Headers(sent[0]?.init.headers).get('authorization')).toBe('Bearer k');
   });
+});
+
+test('error: planOfGraphql names a way out for a position id that it cannot read, or that is of another wallet', () => {
+  const wallet = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
+  const answer = { chainId: 1, calls: [{ to: wallet, data: '0x', value: '0' }] } as never;
+  const plan = (id: string) =>
+    planOfGraphql(answer, {
+      field: 'manageLeveragePlan',
+      wallet,
+      input: { position: { id }, action: { close: {} } } as never,
+    });
+  expect(plan(btoa(`Position:1:${wallet}:0`)).chainId).toBe(1);
+  for (const id of ['not an id', '', btoa(`Strategy:1:${wallet}:0`), btoa(`Position:1:${wallet}:-1`)]) {
+    expect(() => plan(id)).toThrow(/cannot be read: name the position as `position: \{ at: /);
+  }
+  expect(() => plan(btoa(`Position:1:0x${'11'.repeat(20)}:0`))).toThrow(InvalidPlanError);
+});
+
+test('behavior: a pending transaction that another account sends for a smart account is waited for', async () => {
+  const [account, relayer] = [`0x${'aa'.repeat(20)}`, `0x${'bb'.repeat(20)}`];
+  const hash = `0x${'1'.repeat(64)}`;
+  let polls = 0;
+  const mined = { transactionHash: hash, blockNumber: '0x9', status: '0x1', from: relayer, logs: [] };
+  const answers: Readonly<Record<string, () => unknown>> = {
+    eth_getTransactionReceipt: () => (polls < 20 ? null : mined),
+    eth_getTransactionByHash: () => ({ hash, from: relayer, nonce: '0x0' }),
+    eth_getTransactionCount: () => '0x5',
+    eth_getCode: () => '0xef01',
+  };
+  const node = createRpc({ request: async ({ method }: { readonly method: string }) => answers[method]?.() });
+  const sent = { hash, from: account, call: { to: relayer, data: '0x', value: 0n }, nonce: 5n, block: 8n };
+  const wait = async () => {
+    polls += 1;
+  };
+  const options = { confirmations: 1, timeoutMs: 60_000, pollMs: 1, wait };
+  expect(await waitForReceipt(node, sent, options)).toMatchObject({ isSuccess: true, from: relayer });
 });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { execute, proposeToSafe } from '../../packages/client/src/index.ts';
+import { type Eip1193Provider, execute, proposeToSafe } from '../../packages/client/src/index.ts';
 import { tokenOf } from '../e2e/leverage/support.ts';
 import { account, failureOf, otherAccount, useExecution, user } from '../support/execution.ts';
+import type { Json } from '../support/service.ts';
 import { batchingWallet, deploySafe, injectedWallet, viemWallet, walletFailure } from '../support/wallets.ts';
 
 const world = useExecution();
@@ -26,18 +27,38 @@ describe('vaults', () => {
     expect(done.outcome.tokens).toContainEqual(expect.objectContaining({ out: 5_000_000_000n }));
     expect(await world.vaults.isAuthorized(user)).toBe(false);
 
-    const exit = await world.client.equityExitBuild({ strategyId: plan.strategyId, userAddress: user });
-    const left = await execute(exit, viemWallet(chain(), account), options());
-    expect(left).toMatchObject({ mode: 'transactions' });
+    const exiting = { strategyId: plan.strategyId, userAddress: user, maxSwapLossPct: 5, minAmountOut: '5000' };
+    const exit = await world.client.equityExitBuild(exiting);
+    const more = { row: 'equityExitBuild', input: { ...exiting, minAmountOut: '50000' } } as const;
+    const demanding = execute(exit, viemWallet(chain(), account), options({ proof: { request: more } }));
+    expect(await failureOf(demanding)).toMatchObject({ code: 'unproven', cause: { code: 'minimum' }, sent: [] });
+    const left = await execute(exit, viemWallet(chain(), account), options({ reader: injectedWallet(chain()) }));
+    expect(left).toMatchObject({ mode: 'transactions', proof: { readings: 'node' } });
     expect(left.outcome.positions.map(({ event }) => event)).toContain('LeveragePositionClosed');
     expect((await world.vaults.loops(user)).some(({ open }) => open)).toBe(false);
     expect(await world.vaults.isAuthorized(user)).toBe(false);
   });
 
+  test('behavior: an exit without a list leaves a position of the wallet on the market of its loops', async () => {
+    const { provider } = await batchingWallet(chain(), user);
+    await execute(await depositPlan(), provider, options());
+    const vault = world.vaults.vault('SPY');
+    const { yieldMarket } = vault;
+    await chain().mint(yieldMarket.collateral, user, 10n ** BigInt(yieldMarket.collateral.decimals + 2));
+    const open = { strategyId: yieldMarket.id, payToken: yieldMarket.collateral.address, amount: '100', leverage: 2 };
+    const own = await world.client.leverageBuild({ ...open, userAddress: user });
+    await execute(own, viemWallet(chain(), account), options());
+    const exit = await world.client.equityExitBuild({ strategyId: vault.id, userAddress: user, maxSwapLossPct: 5 });
+    const { proof } = await execute(exit, viemWallet(chain(), account), options());
+    expect(proof?.assumptions.join(' ')).toContain('those that the plan closes are all of them (0)');
+    expect((await world.vaults.loops(user)).map(({ open }) => open)).toEqual([false, true]);
+  });
+
   test('behavior: after a failure the authorization is revoked before the error is thrown', async () => {
     const plan = await depositPlan();
     const failing = plan.calls.map((call, i) => (i === 2 ? { ...call, data: '0xdeadbeef' } : call));
-    const failed = await failureOf(execute({ ...plan, calls: failing }, viemWallet(chain(), account), options()));
+    const unproven = options({ proof: 'none' });
+    const failed = await failureOf(execute({ ...plan, calls: failing }, viemWallet(chain(), account), unproven));
     expect(failed).toMatchObject({ code: 'would_revert', isRevoked: true });
     expect(failed.sent).toHaveLength(3);
     expect(await world.vaults.isAuthorized(user)).toBe(false);
@@ -127,6 +148,43 @@ describe('vaults', () => {
     }
   });
 
+  test('error: the transaction of somebody else, and one that is named twice', async () => {
+    const plan = await depositPlan();
+    const foreign = async () => {
+      const params = [{ from: otherAccount.address, to: otherAccount.address, value: '0x1' }];
+      return chain().client.request({ method: 'eth_sendTransaction', params } as never) as Promise<string>;
+    };
+    const status: Json = { status: 200, receipts: [] };
+    const { provider } = await batchingWallet(chain(), user, status);
+    const naming: Eip1193Provider = {
+      async request(call) {
+        if (call.method === 'wallet_sendCalls') status.receipts.push({ transactionHash: await foreign() });
+        return provider.request(call);
+      },
+    };
+    const lacking = await failureOf(execute(plan, naming, options()));
+    expect(lacking).toMatchObject({ code: 'unexpected_outcome', sent: ['0xba7c4'] });
+    expect(lacking.missing).toEqual(['the event LeveragePositionOpened', 'the payment of 5000 USDG']);
+    expect(lacking.outcome).toEqual({ positions: [], tokens: [], gasPaid: undefined });
+
+    const honest = await batchingWallet(chain(), user);
+    const twice: Eip1193Provider = {
+      async request(call) {
+        const answer = (await honest.provider.request(call)) as Json;
+        if (call.method !== 'wallet_getCallsStatus') return answer;
+        const [{ transactionHash }] = answer.receipts;
+        const capitals = `0x${transactionHash.slice(2).toUpperCase()}`;
+        return { ...answer, receipts: [...answer.receipts, { transactionHash: capitals }] };
+      },
+    };
+    const done = await execute(plan, twice, options());
+    expect(done.receipts).toHaveLength(1);
+    // Another account has sent the transaction, and has paid its gas.
+    expect(done.outcome).toMatchObject({ positions: [{ index: 0n }], gasPaid: undefined });
+    const [paid] = done.outcome.tokens.filter(({ out }) => out > 0n);
+    expect(paid?.out).toBe(5_000_000_000n);
+  });
+
   test('behavior: a node behind that of the wallet is asked again, and confirmations count for batches', async () => {
     const { provider } = await batchingWallet(chain(), user);
     let missing = 2;
@@ -149,6 +207,12 @@ describe('vaults', () => {
 
   test.each([
     [{ status: 400 }, { code: 'wallet_failed' }],
+    [{ status: 299.5 }, { code: 'wallet_failed', message: expect.stringContaining('status 299.5') }],
+    [{ status: 'done' }, { code: 'wallet_failed', message: expect.stringContaining('status "done"') }],
+    [
+      { status: 200, atomic: 'false' },
+      { code: 'wallet_failed', message: expect.stringContaining('atomic "false"') },
+    ],
     [{ status: 500 }, { code: 'reverted', isPartial: false }],
     [{ status: 600 }, { code: 'reverted', isPartial: true }],
     [{ status: 100 }, { code: 'receipt_timeout', id: '0xba7c4' }],
@@ -166,7 +230,9 @@ describe('proposeToSafe', () => {
     const { safe, multiSend, execute: executeSafe } = await deploySafe(local(), otherAccount);
     await local().mint(tokenOf(1, 'sUSDe'), safe, 1_000n * 10n ** 18n);
     const plan = await openPlan({ userAddress: safe });
-    const proposed = await proposeToSafe(plan, injectedWallet(local()), { safe, multiSend });
+    const { now } = world.service.clock;
+    const proposed = await proposeToSafe(plan, injectedWallet(local()), { safe, multiSend, now });
+    expect(proposed.proof).toMatchObject({ action: 'open_leverage', readings: 'node' });
     expect(proposed).toMatchObject({
       chainId: 1,
       to: multiSend,
@@ -185,12 +251,42 @@ describe('proposeToSafe', () => {
   test('error: MultiSend or the Safe is not on the chain, the plan is of another account, or the Safe holds too little', async () => {
     const { safe, multiSend } = await deploySafe(local(), otherAccount);
     const plan = await openPlan({ userAddress: safe });
-    const propose = (given: object) => failureOf(proposeToSafe(plan, injectedWallet(local()), { safe, ...given }));
+    const { now } = world.service.clock;
+    const propose = (given: object) => failureOf(proposeToSafe(plan, injectedWallet(local()), { safe, now, ...given }));
     expect(await propose({})).toMatchObject({ code: 'no_code' });
     expect(await propose({ multiSend, safe: otherAccount.address })).toMatchObject({ code: 'invalid_plan' });
     const ofAccount = await openPlan();
-    const notSafe = proposeToSafe(ofAccount, injectedWallet(local()), { safe: user, multiSend });
+    const notSafe = proposeToSafe(ofAccount, injectedWallet(local()), { safe: user, multiSend, now });
     expect(await failureOf(notSafe)).toMatchObject({ code: 'no_code', address: user });
     expect(await propose({ multiSend })).toMatchObject({ code: 'insufficient_balance', available: 0n });
+    // By the clock of this machine, and by that of the chain where it is further.
+    expect(await propose({ multiSend, createdAt: Date.parse(plan.meta.expiresAt ?? '') })).toMatchObject({
+      code: 'expired',
+    });
+    await local().increaseTime(3_600);
+    expect(await propose({ multiSend })).toMatchObject({ code: 'expired' });
+  });
+
+  test('behavior: the balance and the name are those of the proven action, and a missing end of quotes is said', async () => {
+    const { safe, multiSend } = await deploySafe(local(), otherAccount);
+    const { now } = world.service.clock;
+    const node = injectedWallet(local());
+    const plan = Object.assign(await openPlan({ userAddress: safe }), { action: 'repay' });
+    expect(await failureOf(proposeToSafe(plan, node, { safe, multiSend, now }))).toMatchObject({
+      code: 'insufficient_balance',
+    });
+    await local().mint(tokenOf(1, 'sUSDe'), safe, 1_000n * 10n ** 18n);
+    Object.assign(plan.meta, { expiresAt: undefined });
+    const { proof, transactionBuilder } = await proposeToSafe(plan, node, { safe, multiSend, now });
+    expect(transactionBuilder.meta.name).toBe('spiral-gateway open_leverage');
+    expect(proof?.assumptions.join(' ')).toContain('does not say when they end');
+    const own = await openPlan();
+    for (const wrong of [{ now: () => Number.NaN }, { minValidityMs: Number.NaN }, { minValidityMs: -1 }]) {
+      expect(
+        await failureOf(execute(own, injectedWallet(local()), options({ account: user, ...wrong }))),
+      ).toMatchObject({
+        code: 'invalid_input',
+      });
+    }
   });
 });

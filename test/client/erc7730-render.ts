@@ -20,9 +20,8 @@ export interface Rendered {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** The function of a signature as descriptors write it: structs are `tuple(…)`. */
-export const functionOf = (signature: string): AbiFunction =>
-  parseAbiItem(`function ${signature.replaceAll('tuple(', '(')}`) as AbiFunction;
+/** The function of a signature as descriptors write it. */
+export const functionOf = (signature: string): AbiFunction => parseAbiItem(`function ${signature}`) as AbiFunction;
 
 /**
  * Render a call as a wallet does that follows the specification: the descriptor is found by chain, address and selector, and
@@ -90,8 +89,7 @@ function rendered(
     return `${formatUnits(value as bigint, known.decimals)} ${known.symbol}`;
   }
 
-  function tokenOfMap(reference: string): string {
-    const { keyPath, values: tokens } = resolve(reference);
-    return tokens[String(at(keyPath))];
+  function tokenOfMap({ map, keyPath }: Json): string {
+    return resolve(map).values[String(at(keyPath))];
   }
 }

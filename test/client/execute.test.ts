@@ -28,8 +28,8 @@ describe('one transaction for each call', () => {
       viemWallet(local(), account),
       options({ onProgress: ({ kind }) => kinds.push(kind) }),
     );
-    expect(done).toMatchObject({ plan, account: user, mode: 'transactions' });
-    expect(kinds).toEqual(['checked', ...plan.approvals.flatMap(() => STEP), ...STEP]);
+    expect(done).toMatchObject({ plan, account: user, mode: 'transactions', proof: { action: 'open_leverage' } });
+    expect(kinds).toEqual(['proven', 'checked', ...plan.approvals.flatMap(() => STEP), ...STEP]);
     const [change] = done.outcome.positions;
     const { userProxy } = await positionOf(0n);
     expect(change).toMatchObject({
@@ -84,7 +84,8 @@ describe('one transaction for each call', () => {
       viemWallet(local(), account),
       options({ rebuild: world.client.rebuild, maxWorsePct: 1, onProgress }),
     );
-    expect(kinds).toEqual(['checked', 'signing', 'sent', 'mined', 'rebuilt', 'checked', 'signing', 'sent', 'mined']);
+    const once = ['proven', 'checked', 'signing', 'sent', 'mined'];
+    expect(kinds).toEqual([...once, 'rebuilt', ...once]);
     expect(await hasPosition()).toBe(true);
   });
 
@@ -100,7 +101,8 @@ describe('one transaction for each call', () => {
     expect(refused).toMatchObject({ code: 'worse_plan', sent: [] });
     expect(refused.comparison.worse).toMatchObject([{ what: 'worstCase.equity', after: '1000' }]);
     expect(refused.comparison.worsePct).toBeGreaterThan(10);
-    await execute(plan, wallet, options({ rebuild: worse, acceptWorse: ({ worsePct }) => worsePct < 20 }));
+    const accepting = options({ rebuild: worse, acceptWorse: ({ worsePct }) => worsePct < 20, proof: 'none' });
+    await execute(plan, wallet, accepting);
     expect(await hasPosition()).toBe(true);
   });
 
@@ -157,7 +159,7 @@ describe('checks before anything is sent', () => {
     ['a wallet that contradicts its node', { net_version: () => '4663' }, { code: 'wrong_chain' }],
     ['a chain id that is no number', { eth_chainId: () => 'mainnet' }, { code: 'wallet_failed' }],
     ['a node without the contracts', { eth_getCode: () => '0x' }, { code: 'no_code' }],
-    ['a wallet without the token', { eth_call: () => '0x0' }, { code: 'insufficient_balance', available: 0n }],
+    ['a node that reads nothing', { eth_call: () => '0x0' }, { code: 'wallet_failed' }],
     ['a node that estimates nonsense', { eth_estimateGas: () => 'much' }, { code: 'wallet_failed' }],
     ['a call that would revert', { eth_estimateGas: walletFailure(3, 'reverted') }, { code: 'would_revert' }],
     ['a user who refuses', { eth_sendTransaction: walletFailure(4001, 'denied') }, { code: 'rejected' }],
@@ -251,7 +253,8 @@ describe('what becomes of a transaction', () => {
 
   test('error: RevertedError, with the hash', async () => {
     const plan = await without();
-    const reverted = await failureOf(run(plan, sending({ eth_estimateGas: () => '0x4c4b40' })));
+    const wallet = sending({ eth_estimateGas: () => '0x4c4b40' });
+    const reverted = await failureOf(run(plan, wallet, { proof: 'none' }));
     expect(reverted).toMatchObject({ code: 'reverted', hash: expect.stringMatching(/^0x/) });
     expect(reverted.sent).toEqual([reverted.hash]);
   });

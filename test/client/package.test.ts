@@ -1,18 +1,20 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { codegen } from '@graphql-codegen/core';
 import * as typedDocumentNode from '@graphql-codegen/typed-document-node';
 import * as typescriptOperations from '@graphql-codegen/typescript-operations';
 import { fetchExchange, Client as UrqlClient } from '@urql/core';
+import { build } from 'esbuild';
 import { buildSchema, parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { accounts } from '../../devnet/seed/accounts.ts';
 import { SCALARS, StrategyPageDocument } from '../../packages/client/src/graphql/index.ts';
 import { compileConsumer, runFirstClient, samplesOf } from '../../scripts/first-client.ts';
-import { noSleep, PARTNER, startService, type TestService } from '../support/service.ts';
+import { type Json, noSleep, PARTNER, startService, type TestService } from '../support/service.ts';
 
 /** Outside of the repository, so that nothing but the client is found; and beside its packages, for samples that use them. */
 const alone = mkdtempSync(join(tmpdir(), 'client-alone-'));
@@ -40,13 +42,27 @@ describe('the published package', () => {
     const manifest = readFileSync(join(alone, 'node_modules/@spiral-gateway/client/package.json'), 'utf8');
     const { dependencies, peerDependenciesMeta } = JSON.parse(manifest);
     expect([dependencies, peerDependenciesMeta]).toEqual([undefined, { viem: { optional: true } }]);
-    await compileConsumer(alone, { 'wrong.ts': WRONG });
+    await compileConsumer(alone, { 'wrong.ts': WRONG, ...documentedSamples() });
   }, 120_000);
+
+  test('behavior: a bundler for browsers takes it without a warning, and leaves out unused exports', async () => {
+    writeFileSync(join(alone, 'reads.js'), READS);
+    const outfile = join(alone, 'reads.bundle.mjs');
+    const options = { bundle: true, minify: true, format: 'esm', platform: 'browser', logLevel: 'silent' } as const;
+    const { warnings, metafile } = await build({
+      ...{ ...options, entryPoints: [join(alone, 'reads.js')], outfile, metafile: true },
+    });
+    expect(warnings).toEqual([]);
+    const [{ bytes = 0 } = {}] = Object.values(metafile.outputs);
+    expect(bytes).toBeLessThan(40_000);
+    const { stdout } = await promisify(execFile)(process.execPath, [outfile]);
+    expect(stdout).toBe('connection_failed\n');
+  });
 
   test('default: the other samples of docs/client.md compile strictly, and those that end run', async () => {
     cpSync(join(alone, 'node_modules'), join(beside, 'node_modules'), { recursive: true });
     const [, ...samples] = samplesOf('docs/client.md', addresses());
-    expect(samples).toHaveLength(7);
+    expect(samples).toHaveLength(8);
     const files = Object.fromEntries(samples.map((code, i) => [`sample-${i}.ts`, code]));
     await compileConsumer(beside, files, true);
     const ended: string[] = [];
@@ -56,10 +72,30 @@ describe('the published package', () => {
       ended.push((await promisify(execFile)(process.execPath, args)).stdout);
     }
     expect(ended.join('')).toContain('USDe');
+    expect(ended.join('')).toMatch(/^chain \d+ at version \d+$/m);
     // The sample with viem closes what the quickstart opened.
     expect(await positions()).toMatchObject([{ id: 0, status: 'closed' }]);
   }, 120_000);
 });
+
+/** An app that only reads, from a service that is not there. */
+const READS = `
+import { createClient } from '@spiral-gateway/client';
+const client = createClient({ baseUrl: 'http://127.0.0.1:1', timeoutMs: 1_000 });
+console.log(await client.strategies().catch(({ code }) => code));
+`;
+
+/** The TypeScript samples of all operations of the interface document, one file each. */
+function documentedSamples(): Record<string, string> {
+  const { paths }: Json = JSON.parse(readFileSync('openapi.json', 'utf8'));
+  const operations = Object.values<Json>(paths).flatMap((methods) => Object.values<Json>(methods));
+  const samples = operations.map((operation): [string, string] => {
+    const typed = operation['x-code-samples'].find(({ lang }: Json) => lang === 'TypeScript');
+    return [`sample-${operation.operationId}.ts`, typed.source];
+  });
+  expect(samples.length).toBeGreaterThan(20);
+  return Object.fromEntries(samples);
+}
 
 /** Each line below `@ts-expect-error` has to be refused by the compiler. */
 const WRONG = `
@@ -75,8 +111,27 @@ export const calls = () => [
   client.strategies({ chainId: 10 }),
   // @ts-expect-error borrow does not take full
   client.manageBuild({ userAddress: '0x', positionId: '', action: 'borrow', amount: '1', full: true }),
+  // @ts-expect-error full and an amount that is none
+  client.manageBuild({ userAddress: '0x', positionId: '', action: 'repay', full: true, amount: 5 }),
+  // @ts-expect-error close takes no payment
+  client.manageBuild({ userAddress: '0x', positionId: '', action: 'close', payToken: '0x' }),
+  // @ts-expect-error a deposit has no least output
+  client.equityDepositBuild({ strategyId: 'equity-0x', amount: '1', userAddress: '0x', minAmountOut: '1' }),
+  // @ts-expect-error indexes are numbers
+  client.equityExitBuild({ strategyId: 'equity-0x', userAddress: '0x', yieldPositionIds: ['0'] }),
+  // @ts-expect-error an unknown parameter
+  client.strategies({ chain: 1 }),
   // @ts-expect-error a required parameter
   client.walletPositions({}),
+  client.ohlcv({ token: '0x', aggregate: 12 }),
+  client.ohlcv({ token: '0x', timeframe: 'minute', aggregate: 15, limit: 10 }),
+  client.ohlcv({ token: '0x', timeframe: 'day' }),
+  // @ts-expect-error days have one size
+  client.ohlcv({ token: '0x', timeframe: 'day', aggregate: 7 }),
+  // @ts-expect-error a size of minutes, and hours are the default
+  client.ohlcv({ token: '0x', aggregate: 5 }),
+  // @ts-expect-error the token is required
+  client.ohlcv({ timeframe: 'day' }),
 ];
 type Result = NonNullable<(typeof StrategyPageDocument)['__apiType']> extends (variables: never) => infer R ? R : never;
 export const same: Result extends StrategyPageQuery ? true : false = true;
@@ -98,15 +153,28 @@ describe('GraphQL clients', () => {
     );
     expect(custom.map(({ name }) => name).sort()).toEqual(Object.keys(SCALARS).sort());
     const document = parse('query Q { strategies(first: 1) { asOf nodes { strategyId defaultApyPct chainId } } }');
+    const [settings] = Object.values<Json>((await documentedCodegen()).generates);
+    const pluginMap: Json = { 'typescript-operations': typescriptOperations, 'typed-document-node': typedDocumentNode };
     const code = await codegen({
       schema: parse(sdl),
       schemaAst,
       documents: [{ location: 'q.graphql', document }],
       filename: 'q.ts',
-      pluginMap: { typescriptOperations, typedDocumentNode },
-      plugins: [{ typescriptOperations: {} }, { typedDocumentNode: {} }],
-      config: { scalars: SCALARS, strictScalars: true },
+      pluginMap,
+      plugins: settings.plugins.map((name: string) => ({ [name]: {} })),
+      config: settings.config,
     });
+    expect(code).toContain('readonly');
     expect(code).not.toMatch(/\bany\b/);
   });
 });
+
+/** The settings for GraphQL Code Generator that docs/client.md shows. */
+async function documentedCodegen(): Promise<Json> {
+  const shown = samplesOf('docs/client.md', addresses()).find((code) => code.includes('generates:')) ?? '';
+  mkdirSync(beside, { recursive: true });
+  const file = join(beside, 'codegen.ts');
+  const scalars = pathToFileURL(resolve('packages/client/src/graphql/index.ts')).href;
+  writeFileSync(file, shown.replace('@spiral-gateway/client/graphql', scalars));
+  return (await import(/* @vite-ignore */ pathToFileURL(file).href)).default;
+}

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { decodeFunctionData, parseAbi, keccak256 as reference, stringToHex } from 'viem';
 import { describe, expect, test } from 'vitest';
-import { InputError, InvalidPlanError, safeTransaction } from '../../packages/client/src/index.ts';
-import { keccak256 } from '../../packages/client/src/safe/keccak.ts';
+import { keccak256 } from '../../packages/client/src/hash/keccak.ts';
+import { ExpiredError, InputError, InvalidPlanError, safeTransaction } from '../../packages/client/src/index.ts';
 import { checksumOf } from '../../packages/client/src/safe/safe.ts';
 
 describe('keccak256', () => {
@@ -41,6 +41,27 @@ describe('safeTransaction', () => {
     expect(transactionBuilder.meta.checksum).toBe(checksumOf(transactionBuilder));
     const changed = { ...transactionBuilder, chainId: '10' };
     expect(checksumOf(changed)).not.toBe(transactionBuilder.meta.checksum);
+  });
+
+  test('error: a plan whose quotes have lapsed when it is proposed', () => {
+    const until = (expiresAt: string) => ({ ...plan, meta: { expiresAt } });
+    const noon = Date.parse('2026-11-23T12:00:00Z');
+    const now = { safe: options.safe, now: () => noon };
+    expect(safeTransaction(until('2026-11-23T12:00:01Z'), now).expiresAt).toBe('2026-11-23T12:00:01Z');
+    expect(() => safeTransaction(until('2026-11-23T12:00:00Z'), now)).toThrow(ExpiredError);
+    expect(() => safeTransaction(until('2020-01-01T00:00:00Z'), { safe: options.safe })).toThrow(ExpiredError);
+    // The time that is written into the file turns neither clock off.
+    const lapsed = until('2026-11-23T11:59:59Z');
+    expect(() => safeTransaction(lapsed, { ...now, createdAt: noon - 7_200_000 })).toThrow(ExpiredError);
+    expect(() => safeTransaction(until('2026-11-23T12:00:01Z'), { ...now, createdAt: noon + 1_000 })).toThrow(
+      ExpiredError,
+    );
+    for (const wrong of [{ createdAt: Number.NaN }, { createdAt: -1 }, { now: () => Number.NaN }]) {
+      expect(() => safeTransaction(lapsed, { ...now, ...wrong })).toThrow(InputError);
+    }
+    for (const time of ['9999-12-31T00:00:00Z', '+275760-09-13T00:00:00Z', 'Mon', '2026-11-24T12:00:01Z', '']) {
+      expect(() => safeTransaction(until(time), now), time).toThrow(InvalidPlanError);
+    }
   });
 
   test('error: a call of the Safe itself, which would be allowed to change its owners', () => {

@@ -4,15 +4,16 @@ import {
   type TrustedChain,
   type VerifiablePlan,
   VerificationError,
+  type Verified,
   verify,
 } from '../../packages/client/src/verify/index.ts';
 import { type Bundle, localChains } from './verify-bundles.ts';
-import { broken, type Changes } from './verify-execute.ts';
+import { type Executed, harmOf } from './verify-execute.ts';
 import { callsIn, planAbi, withCall } from './verify-mutants.ts';
 
 interface Samples {
   samples(): readonly Bundle[];
-  execute(plan: VerifiablePlan, owner: Hex): Promise<Changes | undefined>;
+  execute(plan: VerifiablePlan, report: Verified): Promise<Executed | undefined>;
 }
 
 const STRANGER = '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc';
@@ -42,10 +43,10 @@ export function describeArguments({ samples, execute }: Samples): void {
             if (!report || OPAQUE.test(path)) continue;
             const isAllowance = intent.action === 'manual_exit' && path === 'amount';
             expect(BOUNDED.test(path) || isAllowance, `${kind}: ${path} of ${data.slice(0, 10)}`).toBe(true);
-            const changes = await execute(changed, report.owner);
-            if (!changes) continue;
+            const executed = await execute(changed, report);
+            if (!executed) continue;
             filled.add(kind);
-            expect(broken(report, changes), `${kind}: ${path}`).toEqual([]);
+            expect(harmOf(report, executed), `${kind}: ${path}`).toEqual([]);
           }
         }
       }

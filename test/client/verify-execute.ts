@@ -7,18 +7,42 @@ import type { Address } from '../../src/shared/ids.ts';
 import { equityVerbs } from '../support/equity.ts';
 import type { TestService } from '../support/service.ts';
 import { callsIn } from './verify-mutants.ts';
+import { type Others, othersOf } from './verify-others.ts';
 
 const GAS = numberToHex(6_000_000n);
 
 /** What a plan did to its wallet, by token; gas is not counted. `undefined` = a call reverted. */
-export type Changes = ReadonlyMap<string, bigint>;
+type Changes = ReadonlyMap<string, bigint>;
 
-/** Run a plan on a chain that is reverted afterwards, and read what it did to every token of the catalog. */
-export async function execute(
+/** The result of a plan: for its wallet, and for everybody else. */
+export interface Executed {
+  readonly changes: Changes;
+  /** What it did to other accounts, and to the rights of the owner beyond its report. */
+  readonly toOthers: readonly string[];
+}
+
+/** Prepare to run plans on chains that are reverted after each of them: all of them start with the same accounts. */
+export async function createExecutor(service: TestService) {
+  const watched = new Map<number, { readonly others: Others; readonly before: readonly Hex[] }>();
+  for (const chainId of [1, 4663]) {
+    const others = await othersOf(service.world.chains.on(chainId));
+    watched.set(chainId, { others, before: await others.read() });
+  }
+  return async (plan: VerifiablePlan, report: Verified): Promise<Executed | undefined> => {
+    const known = watched.get(plan.chainId);
+    if (!known) throw new Error(`chain ${plan.chainId} is not watched`);
+    return run(service, plan, report.owner, async () =>
+      known.others.broken(known.before, await known.others.read(), report),
+    );
+  };
+}
+
+async function run(
   service: TestService,
   plan: VerifiablePlan,
   owner: Address,
-): Promise<Changes | undefined> {
+  lookAround: () => Promise<readonly string[]>,
+): Promise<Executed | undefined> {
   const local = service.world.chains.on(plan.chainId);
   const { client, chain } = local;
   const snapshot = await local.snapshot();
@@ -35,12 +59,13 @@ export async function execute(
     const gas = await send();
     if (gas === undefined) return undefined;
     const after = await balances();
-    return new Map(
+    const changes = new Map(
       chain.tokens.map(({ address, isNative }, i) => {
         const change = (after[i] ?? 0n) - (before[i] ?? 0n);
-        return [address, isNative ? change + gas : change];
+        return [address, isNative ? change + gas : change] as const;
       }),
     );
+    return { changes, toOthers: await lookAround() };
   } finally {
     await local.revert(snapshot);
   }
@@ -66,13 +91,17 @@ export async function execute(
   }
 }
 
-/** The bounds of a report that the changes of a wallet break; none = it did at most what was proven. */
-export function broken({ spendsAtMost, receivesAtLeast }: Verified, changes: Changes): readonly string[] {
+/** What a plan did beyond its report, to the wallet or to others; none = it did at most what was proven. */
+export function harmOf(
+  { spendsAtMost, receivesAtLeast }: Verified,
+  { changes, toOthers }: Executed,
+): readonly string[] {
   const sums = new Map<string, bigint>();
   for (const { token, amount } of spendsAtMost) sums.set(token, (sums.get(token) ?? 0n) - amount);
   for (const { token, amount } of receivesAtLeast) sums.set(token, (sums.get(token) ?? 0n) + amount);
-  return [...changes].flatMap(([token, change]) => {
+  const toWallet = [...changes].flatMap(([token, change]) => {
     const least = sums.get(token) ?? 0n;
     return change < least ? [`${token}: ${change} is less than ${least}`] : [];
   });
+  return [...toWallet, ...toOthers];
 }

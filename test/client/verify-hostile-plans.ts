@@ -266,8 +266,74 @@ export function describeHostilePlans({ sample, samples, refusal }: Samples): voi
       const [eth] = verify(plan, intent, localChains).spendsAtMost;
       expect(eth?.amount).toBe(BigInt(plan.tx?.value ?? 0));
     });
+
+    it('behavior: name each swap once, with the least that it gives', () => {
+      const legs: Record<string, readonly string[]> = {
+        equityEntry: ['payment', 'stock loan', 'loan'],
+        swapAndRepay: ['payment'],
+        swapAndSupplyCollateral: ['payment'],
+      };
+      for (const { kind, plan, intent } of samples()) {
+        const { swaps, opaque } = verify(plan, intent, localChains);
+        expect(swaps.length, kind).toBe(opaque.filter(({ what }) => what === 'swap').length);
+        for (const { sells, givesAtLeast } of swaps) {
+          expect([kind, sells.amount > 0n, givesAtLeast.amount > 0n]).toEqual([kind, true, true]);
+        }
+        const names = swaps.map(({ of }) => of);
+        expect(new Set(names).size, kind).toBe(names.length);
+        if (legs[kind]) expect(names).toEqual(legs[kind]);
+        if (kind === 'equityExit') expect(names).toEqual(expect.arrayContaining(['position 0', 'stock leg']));
+      }
+    });
+
+    it('behavior: add up what the sales of an exit lose and give, each of which is within its own bounds', () => {
+      for (const kind of ['equityExit', 'deleverage', 'deleverage a part']) {
+        const { plan, intent } = sample(kind);
+        const { swapsLoseAtMost, sentences } = verify(plan, intent, localChains);
+        const share = Number(swapsLoseAtMost?.ofEquityPct) / 100;
+        const ratio = (value: number) => value.toFixed(6);
+        expect(swapsLoseAtMost?.amount.amount, kind).toBeGreaterThan(0n);
+        expect(sentences).toContainEqual(
+          `By your readings its swaps lose at most ${swapsLoseAtMost?.amount.text}, ${swapsLoseAtMost?.ofEquityPct} % of the own money.`,
+        );
+        // Of the sum the slippage of each sale is taken off, and the tolerance of the readings.
+        const limits = { slippage: 0, maxSwapLoss: 0.02 };
+        expect(verify(plan, { ...intent, ...limits, maxTotalLoss: ratio(share) } as Intent, localChains)).toBeDefined();
+        const strict = refusal(plan, { ...intent, ...limits, maxTotalLoss: ratio(share / 4) } as Intent);
+        expect([kind, strict.code, strict.message]).toEqual([
+          kind,
+          'minimum',
+          expect.stringMatching(/swaps together may lose .* maxTotalLoss allow/),
+        ]);
+      }
+      const { plan, intent } = sample('equityExit');
+      const least = verify(plan, intent, localChains)
+        .sentences.join(' ')
+        .matchAll(/for at least ([\d.]+) USDG,/g);
+      const sales = [...least].map(([, units]) => BigInt(Math.round(Number(units) * 1e6)));
+      expect(sales).toHaveLength(2);
+      const sum = sales.reduce((total, units) => total + units, 0n);
+      expect(verify(plan, { ...intent, minAmountOut: sum } as Intent, localChains)).toBeDefined();
+      expect(refusal(plan, { ...intent, minAmountOut: sum + 1n } as Intent).message).toMatch(
+        /the sales may give as little as .* minAmountOut of the intent is/,
+      );
+    });
+
+    it('error: a position that is empty by the readings, whose sale has no worth', () => {
+      const { plan, intent } = sample('deleverage');
+      const empty = changed(intent, ['state', 'collateral'], 0n);
+      expect(refusal(plan, empty).code).toBe('minimum');
+      const minimum = refusal({ ...plan, tx: withoutMinimum(plan.tx as PlannedCall) }, empty);
+      expect(minimum.code).toBe('minimum');
+    });
   });
 }
+
+/** The call of `deleverage` with 0 as the least output, its fourth word. */
+const withoutMinimum = (call: PlannedCall): PlannedCall => ({
+  ...call,
+  data: `${call.data.slice(0, 10 + 3 * 64)}${'0'.repeat(64)}${call.data.slice(10 + 4 * 64)}`,
+});
 
 /** The intent with another value in a place. */
 function changed(intent: object, [name, ...rest]: readonly string[], value: unknown): Intent {

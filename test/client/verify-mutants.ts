@@ -62,19 +62,21 @@ export function* mutantsOf(plan: VerifiablePlan, masksOf: Masks): Generator<Muta
   }
 }
 
-/** Name the argument of a call in which two plans differ, as viem decodes both. */
+/** The arguments of a call by their paths, as viem decodes it. */
+export function argumentsOf(plan: VerifiablePlan, callIndex: number): ReadonlyMap<string, unknown> {
+  const data = callsIn(plan)[callIndex]?.data as Hex;
+  const { functionName, args = [] } = decodeFunctionData({ abi: planAbi, data });
+  const { inputs } = getAbiItem({ abi: planAbi, name: functionName, args: args as never }) as AbiFunction;
+  const named = Object.fromEntries(args.map((value, i) => [inputs[i]?.name, value]));
+  return new Map(flatten(functionName, named));
+}
+
+/** Name the argument in which a mutant differs from the arguments of its original. */
 export function changedArgument(
-  original: VerifiablePlan,
-  mutant: Mutant,
+  before: ReadonlyMap<string, unknown>,
+  { plan, callIndex }: Mutant,
 ): { path: string; from: unknown; to: unknown } {
-  const read = (plan: VerifiablePlan) => {
-    const data = callsIn(plan)[mutant.callIndex]?.data as Hex;
-    const { functionName, args = [] } = decodeFunctionData({ abi: planAbi, data });
-    const { inputs } = getAbiItem({ abi: planAbi, name: functionName, args: args as never }) as AbiFunction;
-    const named = Object.fromEntries(args.map((value, i) => [inputs[i]?.name, value]));
-    return new Map(flatten(functionName, named));
-  };
-  const [before, after] = [read(original), read(mutant.plan)];
+  const after = argumentsOf(plan, callIndex);
   const changed = [...before].filter(([path, value]) => value !== after.get(path));
   const [first] = changed;
   if (changed.length !== 1 || !first || before.size !== after.size) throw new Error('more than one argument changed');

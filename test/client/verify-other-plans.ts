@@ -93,6 +93,58 @@ export function describeOtherPlans({ sample, samples, refusal }: Samples): void 
       }
     });
 
+    it('error: a limit that nothing checks: misspelled, of another action, of a swap that is none, or no number', () => {
+      const limits: [string, object, RegExp][] = [
+        [
+          'leverage',
+          { minAmountOUT: 5n },
+          /"minAmountOUT" is no field of an intent to open_leverage: nothing checks it/,
+        ],
+        ['leverage', { maxSwaploss: 0 }, /"maxSwaploss" is no field/],
+        ['borrow', { slippage: 0 }, /"slippage" is no field of an intent to borrow/],
+        ['swapAndRepay', { maxTotalLoss: 0 }, /"maxTotalLoss" is no field of an intent to repay/],
+        ['equityEntry', { minAmountOut: 10n ** 40n }, /"minAmountOut" is no field of an intent to equity_deposit/],
+        [
+          'leverage',
+          { minAmountOut: 10n ** 30n },
+          /^minAmountOut of the intent limits nothing: paid with [-\w]+, nothing is swapped/,
+        ],
+        ['supplyCollateral', { minAmountOut: 10n ** 30n }, /^minAmountOut of the intent limits nothing/],
+        ['repay', { slippage: 0 }, /^slippage of the intent limits nothing/],
+        ['repay all', { maxSwapLoss: '0' }, /^maxSwapLoss of the intent limits nothing/],
+        ['leverage', { slippage: null }, /^slippage of the intent is null, and a decimal number was expected/],
+        ['leverage', { slippage: [0.005] }, /^slippage of the intent is a list/],
+        ['leverage', { maxTotalLoss: true }, /^maxTotalLoss of the intent is true/],
+        ['equityEntry', { stockLtv: ['45'] }, /^stockLtv of the intent is a list/],
+      ];
+      for (const [kind, more, message] of limits) {
+        const error = refusal(sample(kind).plan, intentOf(kind, more));
+        expect([kind, error.code, error.message]).toEqual([kind, 'intent', expect.stringMatching(message)]);
+      }
+      const { intent } = sample('leverage');
+      const misspelled = { pay: { ...(intent as { pay: object }).pay, wort: 1n } };
+      expect(refusal(sample('leverage').plan, intentOf('leverage', misspelled)).message).toMatch(
+        /"wort" is no field of pay/,
+      );
+      // Where the payment is swapped, or the loan of an increase, it is the least of that swap.
+      for (const kind of [
+        'swapAndLeverage',
+        'increaseLeverage',
+        'swapAndSupplyCollateral',
+        'swapAndRepay',
+        'deleverage',
+      ]) {
+        const [swap] = verify(sample(kind).plan, sample(kind).intent, localChains).swaps;
+        const least = swap?.givesAtLeast.amount ?? 0n;
+        expect(verify(sample(kind).plan, intentOf(kind, { minAmountOut: least }), localChains)).toBeDefined();
+        expect(refusal(sample(kind).plan, intentOf(kind, { minAmountOut: least + 1n })).code).toBe('minimum');
+      }
+      // A small number is read although its text has an exponent.
+      expect(refusal(sample('leverage').plan, intentOf('leverage', { slippage: 1e-7, maxSwapLoss: 0 })).code).toBe(
+        'minimum',
+      );
+    });
+
     it('error: an approval larger than needed, to somebody else, or that nothing needs', () => {
       const { plan, intent } = sample('leverage');
       const [approval] = plan.approvals as [PlannedCall];

@@ -135,7 +135,7 @@ test('error: the refund of native ETH to a caller that does not take it', async 
 describe('owner functions', () => {
   test('default: each emits the old and the new value', async () => {
     const { client, flashLeverage, market, send } = world();
-    const read = (functionName: 's_yieldFee' | 's_depositFee') =>
+    const read = (functionName: 's_yieldFee' | 's_depositFee' | 's_treasury') =>
       client.readContract({ address: flashLeverage, abi: flashLeverageAbi, functionName });
     const [yieldFee, depositFee] = [await read('s_yieldFee'), await read('s_depositFee')];
     const changes = [
@@ -157,7 +157,7 @@ describe('owner functions', () => {
     for (const [data, eventName, args] of changes) {
       expect(eventsOf(await send(call(data, OWNER)))).toEqual([{ eventName, args }]);
     }
-    expect([await read('s_yieldFee'), await read('s_depositFee')]).toEqual([7n, 8n]);
+    expect([await read('s_yieldFee'), await read('s_depositFee'), await read('s_treasury')]).toEqual([7n, 8n, mallory]);
   });
 
   test('error: CannotBeZeroAddress for an operator and for the treasury', async () => {

@@ -76,8 +76,8 @@ describe.each([1, 4663])('feeds of readLendingState on chain %i', (chainId) => {
       const before = await read();
       const market = dated();
       const bytecode = contract === '' ? '0x' : artifactOf(artifacts, contract).deployedBytecode;
-      const snapshot = await world().chain.snapshot();
       for (const address of [feedsOf(market).base, market.oracle]) {
+        const snapshot = await world().chain.snapshot();
         await world().client.setCode({ address, bytecode });
         const { oracle, lending } = await read();
         expect(lending.failures.size).toBe(0);
@@ -87,7 +87,6 @@ describe.each([1, 4663])('feeds of readLendingState on chain %i', (chainId) => {
         }
         expect(oracle.values.has(market.oracle)).toBe(false);
         await world().chain.revert(snapshot);
-        await world().chain.snapshot();
       }
     },
   );

@@ -110,6 +110,7 @@ describe('withdrawCollateral', () => {
     await openAt('50');
     await world().chain.call(OWNER, world().flashLeverage, 'FlashLeverage', 'pause', []);
     expect((await world().refusal(call(leverageCall('withdrawCollateral', [0n, 1n]))))?.name).toBe('EnforcedPause');
+    await world().chain.call(OWNER, world().flashLeverage, 'FlashLeverage', 'unpause', []);
   });
 });
 
@@ -227,6 +228,7 @@ describe('borrow', () => {
     await openAt('50');
     await world().chain.call(OWNER, world().flashLeverage, 'FlashLeverage', 'pause', []);
     expect((await world().refusal(call(leverageCall('borrow', [0n, 1n]))))?.name).toBe('EnforcedPause');
+    await world().chain.call(OWNER, world().flashLeverage, 'FlashLeverage', 'unpause', []);
   });
 
   test('error: an index out of bounds for anybody but the owner', async () => {

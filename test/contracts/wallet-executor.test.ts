@@ -86,10 +86,13 @@ describe('WalletExecutor', () => {
       // The second word from the end: the sent value.
       { to: TARGET, tailOf: 1n, tailWord: 2n },
       { to: TARGET, tailOf: 1n, tailWord: 6n },
+      // The fifth of five: the sender.
+      { to: TARGET, tailOf: 1n, tailWord: 5n },
     ]);
     expect(words(results[1]?.data ?? '0x')[3]).toBe(42n);
     // There is no sixth word: nothing is made up.
     expect(words(results[2]?.data ?? '0x')[3]).toBe(0n);
+    expect(words(results[3]?.data ?? '0x')[3]).toBe(BigInt(WALLET));
   });
 
   it('behavior: only the wallet itself can run it, and transfers to the wallet arrive', async () => {

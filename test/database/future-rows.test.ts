@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Database } from '../../src/database/client.ts';
 import { createDriftHistoryRepository } from '../../src/database/drift-history.ts';
 import { createKeyRepository } from '../../src/database/keys.ts';
+import { createMarketSampleRepository } from '../../src/database/market-samples.ts';
 import { createPortfolioSampleRepository } from '../../src/database/portfolio-samples.ts';
 import { createRecordedRateRepository } from '../../src/database/recorded-rates.ts';
 import { createSampleRepository } from '../../src/database/samples.ts';
@@ -32,6 +33,7 @@ afterAll(() => database.close());
 beforeEach(async () => {
   for (const table of [
     'rate_samples',
+    'market_samples',
     'apy_samples',
     'portfolio_samples',
     'drift_history',
@@ -74,6 +76,18 @@ const ROWS: readonly (readonly [string, () => Row])[] = [
         write: (atMs, value) => samples(atMs).recordSamples(1, [rate(atMs, value)]),
         read: async () =>
           (await samples(NOW).readDaily(1, { fromMs: NOW })).map(({ borrowApy }) => borrowApy.toFixed()),
+        prune: () => samples(NOW).prune(),
+      };
+    },
+  ],
+  [
+    'prices and rates of markets',
+    () => {
+      const samples = (nowMs: number) => createMarketSampleRepository(db, at(nowMs));
+      return {
+        write: (atMs, value) =>
+          samples(atMs).record(1, new Map([[MARKET, { atMs, price: BigInt(value), borrowRate: 0n }]])),
+        read: async () => (await samples(NOW).since(1, MARKET, NOW - 30 * MINUTE_MS)).map(({ price }) => String(price)),
         prune: () => samples(NOW).prune(),
       };
     },

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createDatabase, type Database } from '../../src/database/client.ts';
+import { createMarketSampleRepository } from '../../src/database/market-samples.ts';
+import { createPositionHistoryRepository } from '../../src/database/position-history.ts';
 import { createSampleRepository, type RateSample, SAMPLE_RETENTION_DAYS } from '../../src/database/samples.ts';
+import type { IndexerRunRecord } from '../../src/domain/history/indexer-state.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { parseMarketId } from '../../src/shared/ids.ts';
 import { type MigratedDatabase, openMigratedDatabase } from '../support/process/migrated-database.ts';
@@ -27,6 +30,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await db.deleteFrom('rate_samples').execute();
+  await db.deleteFrom('market_samples').execute();
 });
 afterAll(() => database.close());
 
@@ -189,5 +193,80 @@ describe('prune', () => {
     expect(await createSampleRepository(db, { now: () => DAY_START }).prune()).toBe(2);
     expect((await samples.readHourly(1, [FIRST], { fromMs: 0 })).get(FIRST)).toEqual([remaining]);
     expect(await createSampleRepository(db, { now: () => DAY_START }).prune()).toBe(0);
+  });
+});
+
+describe('hourly prices and rates of markets', () => {
+  const [T, MARKET, OTHER] = [DAY_START, FIRST, SECOND];
+  const sample = (atMs: number, price = 2n ** 255n) => ({ atMs, price, borrowRate: 1_547_125_957n });
+  const repository = (nowMs = T + HOUR_MS) => createMarketSampleRepository(db, { now: () => nowMs });
+
+  test('behavior: the latest of an hour counts, exactly, oldest first, of one market and chain', async () => {
+    const samples = repository();
+    await samples.record(
+      1,
+      new Map([
+        [MARKET, sample(T + 50)],
+        [OTHER, sample(T, 7n)],
+      ]),
+    );
+    await samples.record(1, new Map([[MARKET, sample(T + HOUR_MS)]]));
+    for (const [atMs, price] of [
+      [T + 60, 3n],
+      [T + 55, 4n],
+    ] as const)
+      await samples.record(1, new Map([[MARKET, sample(atMs, price)]]));
+    await samples.record(4663, new Map([[MARKET, sample(T, 8n)]]));
+    expect(await samples.since(1, MARKET, T)).toEqual([sample(T + 60, 3n), sample(T + HOUR_MS)]);
+    expect(await samples.since(1, MARKET, T + HOUR_MS)).toEqual([sample(T + HOUR_MS)]);
+    expect(await samples.since(1, OTHER, T)).toEqual([sample(T, 7n)]);
+  });
+
+  test('behavior: one statement for all markets of a run, none without a market', async () => {
+    await repository().record(1, new Map());
+    expect(database.statements).toEqual([]);
+    await repository().record(
+      1,
+      new Map([
+        [MARKET, sample(T)],
+        [OTHER, sample(T)],
+      ]),
+    );
+    expect(database.statements).toHaveLength(1);
+  });
+
+  test('behavior: a price of zero is refused, and samples are stored for 400 days', async () => {
+    await expect(repository().record(1, new Map([[MARKET, sample(T, 0n)]]))).rejects.toThrow();
+    await repository().record(1, new Map([[MARKET, sample(T)]]));
+    expect(await repository(T + 400 * DAY_MS).prune()).toBe(0);
+    expect(await repository(T + 400 * DAY_MS + 1).prune()).toBe(1);
+  });
+});
+
+describe('noteRun', () => {
+  afterEach(async () => {
+    for (const table of ['indexer_cursor', 'indexer_blocks', 'position_events'] as const)
+      await db.deleteFrom(table).execute();
+  });
+
+  test('default: the latest run and the first failure in a row are recorded, beside how much was found', async () => {
+    const history = createPositionHistoryRepository(db);
+    const range = { fromBlock: 10n, fromMs: 1_000, toBlock: 70n, toMs: 2_000, isWhole: true };
+    const block = { number: 70n, hash: `0x${'ab'.repeat(32)}`, atMs: 2_000 } as const;
+    await history.begin(1, { scope: 'a', ...range }, block);
+    expect(await history.records()).toEqual([{ chainId: 1, range, found: 0, run: null }]);
+    const note = async (run: Partial<IndexerRunRecord>) => {
+      await history.noteRun(1, { atMs: 1_000, head: null, expected: null, failure: null, ...run });
+      return (await history.records())[0]?.run;
+    };
+    const read = { atMs: 1_000, head: 71n, expected: 3, failure: null, failingSinceMs: null };
+    expect(await note({ head: 71n, expected: 3 })).toEqual(read);
+    await note({ atMs: 2_000, failure: 'rate_limited' });
+    const failing = { ...read, atMs: 3_000, failure: 'timeout', failingSinceMs: 2_000 };
+    expect(await note({ atMs: 3_000, failure: 'timeout' })).toEqual(failing);
+    expect(await note({ atMs: 4_000 })).toEqual({ ...read, atMs: 4_000 });
+    // A chain without a cursor has nothing to record.
+    await history.noteRun(4663, { atMs: 1, head: null, expected: null, failure: 'timeout' });
+    expect(await history.records()).toHaveLength(1);
   });
 });

@@ -31,11 +31,18 @@ describe('migrations', () => {
       'GRANT SELECT, INSERT, UPDATE ON api_keys TO "service";',
       'GRANT SELECT, INSERT, UPDATE ON position_proxies TO "service";',
       ...[
+        'alert_deliveries',
+        'alerts',
         'apy_samples',
         'drift_history',
         'drift_sightings',
         'incentive_campaigns',
+        'indexer_blocks',
+        'indexer_cursor',
+        'market_marks',
+        'market_samples',
         'portfolio_samples',
+        'position_events',
         'rate_samples',
       ].map((table) => `GRANT SELECT, INSERT, UPDATE, DELETE ON ${table} TO "service";`),
     ]);

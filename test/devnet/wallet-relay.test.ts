@@ -62,6 +62,20 @@ test('error: 404 for another path', async () => {
   for (const path of ['/', '/2', '/1/../2', '/__proto__']) expect((await send(CALL, PAGE, path)).status).toBe(404);
 });
 
+test('error: 404 without CORS for a page of this machine that does not know the secret path', async () => {
+  const { origin, pathname } = new URL(relay.url);
+  expect(pathname).toMatch(/^\/[0-9a-f]{32}$/);
+  for (const path of ['/1', `/${'0'.repeat(32)}/1`, `${pathname.slice(0, -1)}/1`]) {
+    for (const method of ['POST', 'OPTIONS']) {
+      const headers = { ...PAGE, origin: 'http://localhost:3000' };
+      const body = method === 'POST' ? CALL : '';
+      const answer = await sendHttp(`${origin}${path}`, { method, headers, body, isAlone: true });
+      expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([404, undefined]);
+    }
+  }
+  expect(received).toEqual([]);
+});
+
 test('behavior: of a name that stands twice, the node gets the value that was checked', async () => {
   await send('{"id":1,"method":"anvil_setBalance","method":"eth_chainId","params":[]}');
   expect(received).toHaveLength(1);

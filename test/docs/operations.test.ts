@@ -37,6 +37,8 @@ const metrics = createMetrics({
   now: () => 0,
 });
 metrics.watchEdge({ connections: () => 0, unreadBytes: () => 0 });
+metrics.watchWaits(() => 0);
+metrics.watchOutbox(() => undefined);
 const names = new Set(metrics.names());
 metrics.close();
 const metricsIn = (text: string): string[] => [

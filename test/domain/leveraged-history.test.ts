@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { IncentiveRecord } from '../../src/domain/apy/campaigns.ts';
+import { historicalMeans } from '../../src/domain/apy/history.ts';
 import { combineDays, leveragedHistory, withIncentives, withoutYield } from '../../src/domain/apy/leveraged-history.ts';
+import { type Trailing, trailingOf } from '../../src/domain/apy/series.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import type { RateHistory } from '../../src/shared/rate-history.ts';
 
@@ -77,5 +79,43 @@ describe('withIncentives', () => {
     const unknown = [{ fromMs: FIRST + 1.9 * DAY, toMs: FIRST + 2 * DAY }];
     const history = withIncentives(days('5', '5', '5'), { ...record, unknown }, 'paid', later);
     expect(shown(history)).toEqual(['0: 5', '2: 3']);
+  });
+});
+
+describe('the mean of the points, and the trailing mean of the strategy', () => {
+  const THIRTY = 30;
+  const endMs = FIRST + (THIRTY - 1) * DAY + DAY / 2;
+  const leverage = new Decimal('3.5');
+  /** The collateral earns 1 % more on each day; its first two days are missing, and the sixth of the borrow rate. */
+  const earned = days(...Array.from({ length: THIRTY }, (_, day) => (day < 2 ? null : String(5 + day))));
+  const paid = days(...Array.from({ length: THIRTY }, (_, day) => (day === 5 ? null : day < 2 ? '20' : '4')));
+  const meanOf = (values: readonly Decimal[]) => values.reduce((sum, value) => sum.plus(value)).div(values.length);
+  const trailing = (collateral: RateHistory, borrow: RateHistory) =>
+    historicalMeans({
+      collateral: trailingOf(collateral),
+      collateralIncentive: NONE,
+      borrow: trailingOf(borrow) as Trailing,
+      borrowIncentive: NONE,
+      safeLeverage: leverage,
+      endMs,
+    }).leverageApyPct.avg30d;
+  const ofPoints = (collateral: RateHistory, borrow: RateHistory) =>
+    meanOf(leveragedHistory(collateral, borrow, leverage).map(({ ratePct }) => ratePct));
+
+  it('default: equal when every day has both rates', () => {
+    const [every, other] = [days(...Array(THIRTY).fill('7.5')), days(...Array(THIRTY).fill('3'))];
+    expect([trailing(every, other), ofPoints(every, other)].map((mean) => mean?.toFixed())).toEqual(['18.75', '18.75']);
+  });
+
+  it('behavior: the points are the days of both rates; the trailing mean levers the mean of each rate over its own days', () => {
+    const rates = (history: RateHistory) => history.map(({ ratePct }) => ratePct);
+    const levered = (collateral: Decimal, borrow: Decimal) =>
+      collateral.times(leverage).minus(borrow.times(leverage.minus(1)));
+    const common = (history: RateHistory) => history.filter(({ atMs }) => ![0, 1, 5].includes((atMs - FIRST) / DAY));
+    expect(trailing(earned, paid)?.toFixed(9)).toBe(levered(meanOf(rates(earned)), meanOf(rates(paid))).toFixed(9));
+    expect(ofPoints(earned, paid).toFixed(9)).toBe(
+      levered(meanOf(rates(common(earned))), meanOf(rates(common(paid)))).toFixed(9),
+    );
+    expect(trailing(earned, paid)?.toFixed(2)).not.toBe(ofPoints(earned, paid).toFixed(2));
   });
 });

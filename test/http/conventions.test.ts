@@ -17,7 +17,11 @@ afterEach(async () => {
   other = undefined;
 });
 
+const LOOP = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5';
 const SURFACES = ['/v1/prices', '/v1/nowhere', '/graphql?query={chains{chainId}}', '/graphql?query={'];
+
+/** Parameters of reads that wait for a block. */
+const FRESH = ['afterTx', 'minBlock', 'maxAge'];
 
 describe('headers', () => {
   test.each(SURFACES)('default: %s', async (path) => {
@@ -94,27 +98,45 @@ describe('query parameters', () => {
     expect((await front.send('/v1/prices?=3')).headers.get('ignored-parameters')).toBeNull();
   });
 
-  test.each(['chainIds=4663', 'ChainID=4663', 'chain_id=4663', 'chanId=4663'])(
+  test.each(['chainIds=4663', 'ChainID=4663', 'chain_id=4663', 'chanId=4663', 'chain=4663'])(
     'error: BadRequest for a name like a known one: %s',
     async (query) => {
       const { status, body } = await front.send(`/v1/prices?${query}`);
       const field = `query.${query.split('=')[0]}`;
       expect(status).toBe(400);
-      expect(body.error).toMatchObject({ code: 'bad_request', details: { field, limit: { oneOf: ['chainId'] } } });
+      const oneOf = ['chainId', ...FRESH];
+      expect(body.error).toMatchObject({ code: 'bad_request', details: { field, limit: { oneOf } } });
       expect(body.error.message).toContain('Its spelling is "chainId".');
     },
   );
 
-  test.each(['/v1/partner/positions/0x90F79bf6EB2c4f870365E785982E1f101E93b906', '/v1/ops/portfolios'])(
-    'error: BadRequest for any unknown name on %s',
-    async (path) => {
-      const { status, body } = await front.send(`${path}?page=2`, { headers: OPS_KEY });
-      expect([status, body.error.details]).toEqual([
-        400,
-        { field: 'query.page', value: '2', limit: { oneOf: ['chainId'] } },
-      ]);
-    },
-  );
+  test.each([
+    ['/v1/partner/positions/0x90F79bf6EB2c4f870365E785982E1f101E93b906', FRESH],
+    ['/v1/ops/portfolios', []],
+  ])('error: BadRequest for any unknown name on %s', async (path, more) => {
+    const { status, body } = await front.send(`${path}?page=2`, { headers: OPS_KEY });
+    expect([status, body.error.details]).toEqual([
+      400,
+      { field: 'query.page', value: '2', limit: { oneOf: ['chainId', ...more] } },
+    ]);
+  });
+
+  test.each([
+    `/v1/strategies/${LOOP}`,
+    ...['leveraged-apy-history', 'stress'].map((row) => `/v1/strategies/${LOOP}/${row}`),
+    ...['borrow-apy-history', 'incentive-history'].map((row) => `/v1/markets/${LOOP}/${row}`),
+    `/v1/collateral/${LOOP}/apy-history`,
+  ])('error: BadRequest naming the right chain for a chainId that contradicts the id: %s', async (path) => {
+    const { status, body } = await front.send(`${path}?chainId=4663`);
+    expect([status, body.error?.details]).toEqual([
+      400,
+      { field: 'query.chainId', value: '4663', limit: { oneOf: [1] } },
+    ]);
+    expect(body.error.message).toMatch(/on chain 1\b/);
+    const [right, none] = [await front.send(`${path}?chainId=1`), await front.send(path)];
+    expect([right.status, right.headers.get('ignored-parameters')]).toEqual([none.status, null]);
+    expect(right.status).not.toBe(400);
+  });
 
   test('error: BadRequest for a parameter beside the body of a build', async () => {
     const headers = { ...PARTNER_KEY, 'content-type': 'application/json' };

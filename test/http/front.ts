@@ -1,5 +1,6 @@
 import type { HttpMessage } from '../../devnet/http.ts';
 import { createGateway, persistedOperations } from '../../src/app/gateway.ts';
+import { wireMcp } from '../../src/app/mcp.ts';
 import { curatedChains } from '../../src/catalog/index.ts';
 import { createConfig } from '../../src/config/config.ts';
 import { createCompiler } from '../../src/graphql/compiler.ts';
@@ -11,10 +12,12 @@ import { createEarlyRefusals } from '../../src/http/early-refusals.ts';
 import { createHandler, GRAPHQL_PATH } from '../../src/http/handler.ts';
 import { listen } from '../../src/http/listen.ts';
 import { createFiles } from '../../src/http/pages/files.ts';
+import { readGuides } from '../../src/http/pages/guides.ts';
 import { createUnread } from '../../src/http/unread-answers.ts';
 import { createFairQueue } from '../../src/limits/fair-queue.ts';
 import { UNREAD_LIMITS } from '../../src/limits/limits.ts';
 import type { RequestContext } from '../../src/limits/request-context.ts';
+import { MCP_PATH } from '../../src/mcp/endpoint.ts';
 import { createRedisConnections } from '../../src/redis/connections.ts';
 import { createContext } from '../../src/resolvers/common/context.ts';
 import { MAX_PAGE_SIZE } from '../../src/resolvers/common/page.ts';
@@ -22,7 +25,7 @@ import type { Services } from '../../src/resolvers/common/services.ts';
 import { createRestAdapter } from '../../src/rest/adapter.ts';
 import manifest from '../../src/rest/generated/manifest.json' with { type: 'json' };
 import { createRoutes } from '../../src/rest/routes/index.ts';
-import type { RestRequest } from '../../src/rest/types.ts';
+import type { Entry, ExecutePort, RestRequest } from '../../src/rest/types.ts';
 import { sharedSchema } from '../../src/schema/index.ts';
 import { NOW_MS } from '../domain/world.ts';
 import { completeContext } from '../resolvers/world.ts';
@@ -41,6 +44,8 @@ export interface FrontOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Replace services, e.g. by ones that throw. */
   readonly services?: Partial<Services>;
+  /** Execution of the rows; default: the persisted operations. */
+  readonly execute?: ExecutePort<Entry>;
   /** Makes calls of the front's dependencies throw. */
   readonly faults?: Faults;
   readonly unread?: { readonly processBytes: number; readonly addressBytes: number };
@@ -55,6 +60,8 @@ export interface Front {
   readonly logs: ReturnType<typeof captureLogs>;
   /** Routes of the answers that ended with an error after their headers were sent. */
   readonly brokenAnswers: readonly string[];
+  /** Calls of tools: name and outcome. */
+  readonly toolCalls: readonly (readonly [string, string])[];
   send(path: string, message?: HttpMessage): Promise<Answer>;
   graphql(query: string, init?: { variables?: object; headers?: Record<string, string> }): Promise<Answer>;
   /** Resolves when pending compressions of cached answers are done. */
@@ -91,7 +98,14 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
   const services = faulty('services', { ...complete.live(), ...options.services });
   const cors = { origins: config.corsOrigins };
   const answers = createAnswerCache({ clock, compress, maxBytes: 8 * 1024 * 1024 });
-  const files = createFiles({ sampleKeys: [], routes, tabs: config.env.GRAPHIQL ? [] : null, charge: door.chargeFile });
+  const guides = readGuides();
+  const files = createFiles({
+    guides,
+    sampleKeys: [],
+    routes,
+    tabs: config.env.GRAPHIQL ? [] : null,
+    charge: door.chargeFile,
+  });
   const graphql = createGraphQLServer({
     schema,
     createContext: faulty(
@@ -123,8 +137,18 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
     admit: faulty('admitRest', door.admitRest),
     cachedRows:
       options.faults === undefined ? undefined : createCachedRows({ cache: faulty('answers', answers), clock }),
-    execute: ({ operation, variables, entry }) =>
-      graphql.executePersisted({ operation, variables, requestContext: entry.requestContext }),
+    execute:
+      options.execute ??
+      (({ operation, variables, entry }) =>
+        graphql.executePersisted({ operation, variables, requestContext: entry.requestContext })),
+  });
+  const toolCalls: (readonly [string, string])[] = [];
+  const mcp = wireMcp({
+    ...{ routes, chainIds: curatedChains.map(({ chainId }) => chainId), guides, logger: logs.logger },
+    origins: config.mcpOrigins,
+    rest,
+    gateway: door,
+    onCall: (...call) => toolCalls.push(call),
   });
   const brokenAnswers: string[] = [];
   const unread = createUnread(options.unread ?? UNREAD_LIMITS);
@@ -132,12 +156,16 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
     exhausted: door.exhausted,
     uncharged: [],
     graphqlPath: GRAPHQL_PATH,
+    keyedPaths: [MCP_PATH],
     clock,
     logger: logs.logger,
   });
   const handler = createHandler({
     graphql: faulty('graphql', graphql),
-    pages: faulty('pages', (request: RestRequest) => files.answer(request) ?? rest.answer(request)),
+    pages: faulty(
+      'pages',
+      (request: RestRequest) => files.answer(request) ?? mcp.answer(request) ?? rest.answer(request),
+    ),
     routeName: faulty('routeName', (path: string) =>
       path === GRAPHQL_PATH ? path : (rest.routeOf(path) ?? 'unmatched'),
     ),
@@ -160,6 +188,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
     clock,
     logs,
     brokenAnswers,
+    toolCalls,
     send,
     graphql: (query, { variables, headers } = {}) =>
       send('/graphql', {

@@ -68,6 +68,15 @@ describe('GET /v1/ops/portfolios', () => {
     expect((await send('/v1/ops/portfolios?chainId=5', { headers: OPS_KEY })).body.error.code).toBe('bad_request');
   });
 
+  test('behavior: Range is ignored: the whole answer with 200', async () => {
+    const ops = portfoliosOf(101);
+    const { send } = serving(ops);
+    for (const range of ['bytes=0-9', 'bytes=-5', 'bytes=999999999-']) {
+      const { status, text, headers } = await send(PATH, { headers: { ...OPS_KEY, range } });
+      expect([status, text, headers.get('content-range')]).toEqual([200, await wholeOf(ops), null]);
+    }
+  });
+
   test('behavior: all pages come from one report and count as one call of the field', async () => {
     const [first, second] = [reportWith(MANY), reportWith(3)];
     let calls = 0;

@@ -252,6 +252,7 @@ describe('limits', () => {
           "brackets": 64,
           "calls": {
             "Ops.portfolio": 480,
+            "Position.deleverageOptions": 120,
             "Query.candles": 240,
             "Query.node": 480,
             "Query.nodes": 480,
@@ -277,6 +278,7 @@ describe('limits', () => {
           "bodyBytes": 131072,
           "brackets": 64,
           "calls": {
+            "Position.deleverageOptions": 60,
             "Query.candles": 120,
             "Query.node": 240,
             "Query.nodes": 240,

@@ -228,12 +228,15 @@ describe.skipIf(skipped !== null)(skipped ?? 'faults of a real Redis', () => {
     const restore = undo;
     const other = new Redis(server.url);
     const endless = other.eval('while true do end', 0).catch(() => {});
-    const { reason } = await faultOf(server.url);
-    await admin.call('SCRIPT', 'KILL').catch(() => {});
-    await endless;
-    other.disconnect();
-    undo = restore;
-    expect(reason).toBe('busy');
+    try {
+      // The script begins when the server reads it.
+      await expect.poll(async () => (await faultOf(server.url)).reason).toBe('busy');
+    } finally {
+      await admin.call('SCRIPT', 'KILL').catch(() => {});
+      await endless;
+      other.disconnect();
+      undo = restore;
+    }
   });
 
   test('error: wrong_mode', async () => {

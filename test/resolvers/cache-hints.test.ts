@@ -11,6 +11,7 @@ import { readTvl } from '../../src/resolvers/market/tvl.ts';
 import { readReportList } from '../../src/resolvers/ops/ops.ts';
 import { readWallet } from '../../src/resolvers/position/positions.ts';
 import { listStrategies } from '../../src/resolvers/strategy/strategies.ts';
+import { recordedMovesOf, stressOfStrategy } from '../../src/resolvers/stress/stress.ts';
 import type { CacheValidity } from '../../src/shared/cache-validity.ts';
 import { chainOf, completeFacts, DAY, NOW_MS } from '../domain/world.ts';
 import { contextOf, servicesOf } from './world.ts';
@@ -122,6 +123,18 @@ describe('cache hints', () => {
     const histories = world();
     await listHistories({ kind: 'borrowApy', resolution: 'DAY', downsampling: 'MEAN' }, histories.ctx);
     expect(histories.validity().untilMs).toBe(NOW_MS + 10_000);
+  });
+
+  it('behavior: a stress table is valid until its version changes, with recorded moves until the next reading of the record', async () => {
+    const { ctx, validity, publish } = world();
+    const [strategy] = listStrategies({ filter: { chainIds: [1] }, first: 1 }, ctx).edges;
+    if (!strategy) throw new Error('a strategy is listed');
+    const table = stressOfStrategy(strategy.node, {}, ctx);
+    expect(validity().untilMs).toBeGreaterThan(NOW_MS + 600_000);
+    expect(await recordedMovesOf(table, ctx)).toHaveLength(3);
+    expect(validity().untilMs).toBe(NOW_MS + 600_000);
+    publish(1);
+    expect(validity().isCurrent()).toBe(false);
   });
 
   const address = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';

@@ -4,7 +4,7 @@ import { formatLeverage } from '../../src/domain/leverage/leverage.ts';
 import type { Strategy } from '../../src/domain/strategy/types.ts';
 import type { HistoryKind } from '../../src/loaders/history.ts';
 import { listHistories } from '../../src/resolvers/market/histories.ts';
-import { readLeveragedHistory } from '../../src/resolvers/strategy/leveraged-history.ts';
+import { type LeveragedHistoryArgs, readLeveragedHistory } from '../../src/resolvers/strategy/leveraged-history.ts';
 import { findStrategy, termsOf } from '../../src/resolvers/strategy/strategies.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { BadRequestError, NotFoundError } from '../../src/shared/errors.ts';
@@ -121,6 +121,28 @@ describe('readLeveragedHistory', () => {
       [['points', 'TOO_SHORT']],
       false,
     ]);
+  });
+
+  it('behavior: days are whole UTC days up to the present one, and exclude a range', async () => {
+    const ctx = worldOf();
+    const of = (args: LeveragedHistoryArgs) => readLeveragedHistory(strategyOf(loop.id, ctx), args, ctx);
+    for (const [days, last] of [
+      [1, 1],
+      [3, 3],
+      [400, COMMON.length],
+    ] as const) {
+      expect((await of({ days })).points.map(({ atMs }) => atMs / DAY - TODAY + 9)).toEqual(COMMON.slice(-last));
+    }
+    expect((await of({ days: 3 })).range.fromMs).toBe((TODAY - 2) * DAY);
+    for (const args of [
+      { days: 0 },
+      { days: 401 },
+      { days: -1 },
+      { days: 3, fromAt: new Date(0) },
+      { days: 3, toAt: new Date(0) },
+    ]) {
+      await expect(of(args)).rejects.toThrow(BadRequestError);
+    }
   });
 
   it('behavior: a collateral without a yield earns zero', async () => {

@@ -1,6 +1,7 @@
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import { composeChain } from '../../src/domain/compose.ts';
 import { type ChainFacts, emptyChainFacts } from '../../src/domain/facts.ts';
+import { recordOf } from '../../src/domain/stress/record.ts';
 import { type AppContext, createContext } from '../../src/resolvers/common/context.ts';
 import { MAX_PAGE_SIZE } from '../../src/resolvers/common/page.ts';
 import type { Services } from '../../src/resolvers/common/services.ts';
@@ -40,7 +41,21 @@ export function servicesOf(facts: readonly ChainFacts[], overrides: Partial<Serv
         return new Map(known.map((id) => [id, { points, sources: ['chain'], stamp }]));
       },
     },
+    marketRecords: { read: async () => ({ record: recordOf([]), validUntilMs: NOW_MS + 600_000 }) },
+    blockWaits: {
+      wait: async () => {
+        throw new Error('this world has no blocks');
+      },
+    },
+    refreshes: {
+      measuredAtMs: () => NOW_MS,
+      stateBlock: () => 100n,
+      isTooRecent: () => false,
+      refresh: async () => 'unavailable',
+    },
     swapVenues: { counts: () => [] },
+    indexers: { read: async () => [] },
+    positionHistory: { read: async (keys) => keys.map(notRead), readEvents: async (keys) => keys.map(notRead) },
     charts: {
       chart: async (coinId) =>
         coinId === 'unknown-coin'
@@ -83,11 +98,13 @@ export function servicesOf(facts: readonly ChainFacts[], overrides: Partial<Serv
       preview: refused,
       open: refused,
       manage: refused,
+      deleverage: refused,
       exitCost: refused,
       proxyOwners: async (_chainId, addresses) => new Map(addresses.map((address) => [address, null])),
       usdOf: () => undefined,
     },
     ops: emptyOps,
+    alerts: oneAlert,
     equity: { preview: refused, deposit: refused, exit: refused },
     ...overrides,
   };
@@ -98,6 +115,56 @@ async function refused(): Promise<never> {
   const asOf = new Date(NOW_MS - 400_000).toISOString();
   throw new StaleDataError({ group: 'lendingState', asOf, staleAfterSec: 300, staleForSec: 100 });
 }
+
+const WHOLE_PAGE = { totalCount: 1, hasNextPage: false, hasPreviousPage: false };
+
+const alert: Awaited<ReturnType<Services['alerts']['create']>>['alert'] = {
+  id: '00000000-0000-4000-8000-000000000001',
+  seq: 1n,
+  ownerId: 'test',
+  rule: {
+    subject: { kind: 'wallet', chainId: 1, wallet: '0x90F79bf6EB2c4f870365E785982E1f101E93b906' },
+    condition: 'stale',
+    threshold: null,
+    rearmAt: null,
+  },
+  state: { status: 'unknown', value: null, observedMs: null, reported: null },
+  label: '',
+  url: 'https://receiver.example/',
+  createdMs: NOW_MS,
+  changedMs: null,
+  revision: 1n,
+  secret: { salt: Buffer.alloc(16), version: 1 },
+};
+const delivery: NonNullable<Awaited<ReturnType<Services['alerts']['ping']>>> = {
+  id: alert.id,
+  seq: 1n,
+  alertId: alert.id,
+  type: 'ping',
+  body: '{}',
+  receiver: 'receiver.example:443',
+  occurredMs: NOW_MS,
+  status: 'pending',
+  attempts: 0,
+  nextAttemptMs: NOW_MS,
+  finishedMs: null,
+  httpStatus: null,
+  failure: null,
+};
+
+/** Every key has one alert, and one event of it. */
+const oneAlert: Services['alerts'] = {
+  create: async () => ({ alert, secret: 'whsec_test' }),
+  find: async () => alert,
+  list: async () => ({ ...WHOLE_PAGE, items: [alert] }),
+  remove: async () => true,
+  ping: async () => delivery,
+  deliveries: async () => ({ ...WHOLE_PAGE, items: [delivery] }),
+  redeliver: async () => delivery,
+  placeOf: async () => 1n,
+  eventsAfter: async () => [],
+  newestEvent: async () => 1n,
+};
 
 /** Nobody has ever opened anything. */
 const emptyOps: Services['ops'] = {
@@ -188,4 +255,8 @@ export function halfContext(): AppContext {
 function totals(tvl: string, borrowed: string, positions: number, users: number) {
   const [tvlUsd, borrowedUsd] = [new Decimal(tvl), new Decimal(borrowed)];
   return { tvlUsd, borrowedUsd, grossTvlUsd: tvlUsd.plus(borrowedUsd), positions, users };
+}
+
+function notRead() {
+  return { range: null, logs: [], marks: [], isCut: false };
 }

@@ -11,7 +11,7 @@ import type { Json } from '../support/service.ts';
 const routes = createRoutes({ chainIds: [1, 4663], equityChainIds: [4663] });
 const document = createOpenApi({ routes, version: INTERFACE_VERSION }) as Json;
 const ajv = new Ajv2020({ strict: false });
-ajv.addFormat('date-time', true);
+for (const format of ['date-time', 'int32']) ajv.addFormat(format, true);
 ajv.addSchema(document, 'openapi');
 
 const MARKET = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5';
@@ -69,7 +69,7 @@ describe('bodies in the document', () => {
           action: fc.constantFrom(...MANAGE_ACTIONS),
           amount: maybe('10'),
           payToken: maybe(WALLET),
-          full: maybe(true),
+          full: fc.constantFrom(undefined, true, false),
           minAmountOut: maybe('1'),
           at: fc.constantFrom({ id: 0 }, { positionId: `1-${MARKET}-0` }),
         }),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { RangeRefusedError } from '../../src/chain/logs/refusal.ts';
 import { BlockMissingError, ChainReadError } from '../../src/chain/rpc/errors.ts';
 import { DatabaseUnavailableError } from '../../src/database/connection/errors.ts';
 import { PayloadTooLargeError } from '../../src/http/body.ts';
@@ -100,6 +101,7 @@ const SAMPLES: Readonly<Record<string, readonly AppError[]>> = {
   UpstreamUnavailableError: [new UpstreamUnavailableError('database', 'timeout')],
   UpstreamError: [new UpstreamError('coingecko', 'malformed')],
   BlockMissingError: [new BlockMissingError()],
+  RangeRefusedError: [new RangeRefusedError('refused', 'server_error')],
   ChainReadError: [new ChainReadError('timeout')],
   StaleDataError: [
     new StaleDataError({ group: 'oracle', asOf: '2026-11-21T00:00:00.000Z', staleAfterSec: 900, staleForSec: 5 }),
@@ -212,7 +214,15 @@ afterAll(() => front.stop());
 
 function servicesThatFail() {
   return {
-    leverage: { preview: fail, open: fail, manage: fail, exitCost: fail, proxyOwners: fail, usdOf: () => undefined },
+    leverage: {
+      preview: fail,
+      open: fail,
+      manage: fail,
+      deleverage: fail,
+      exitCost: fail,
+      proxyOwners: fail,
+      usdOf: () => undefined,
+    },
     equity: { preview: fail, deposit: fail, exit: fail },
   };
 }

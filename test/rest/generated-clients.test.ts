@@ -37,6 +37,16 @@ export const borrow: ManageBuildBody = { ...at, action: 'borrow', amount: '1' };
 export const borrowFull: ManageBuildBody = { ...at, action: 'borrow', amount: '1', full: true };
 // @ts-expect-error borrow needs an amount
 export const borrowNothing: ManageBuildBody = { ...at, action: 'borrow' };
+// @ts-expect-error leverage of a close
+export const closeTo: ManageBuildBody = { ...at, action: 'close', leverage: 2 };
+// @ts-expect-error an increase needs exactly one target
+export const increase: ManageBuildBody = { ...at, action: 'increase_leverage' };
+// @ts-expect-error a repayment of nothing
+export const repayNothing: ManageBuildBody = { ...at, action: 'repay' };
+// @ts-expect-error slippage is a number
+export const slippage: LeverageBuildBody = { ...open, leverage: 5, slippage: '0.005' };
+// @ts-expect-error a field of another surface
+export const camel: LeverageBuildBody = { ...open, leverage: 5, maxSlippageBps: '50' };
 // @ts-expect-error an unknown action
 export const swap: ManageBuildBody = { ...at, action: 'swap' };
 
@@ -55,6 +65,10 @@ export const quarters: CandlesQuery = { token, timeframe: 'minute', aggregate: 1
 export const week: CandlesQuery = { token, timeframe: 'day', aggregate: 7 };
 // @ts-expect-error a size of another timeframe
 export const dozenMinutes: CandlesQuery = { token, timeframe: 'minute', aggregate: 12 };
+// @ts-expect-error calls have no gas
+export const gas = (batch: EquityExitBatch) => batch.calls[0]?.gas;
+// @ts-expect-error a call may be absent
+export const firstData = (batch: EquityExitBatch): string => batch.calls[0].data;
 // @ts-expect-error an exit has no preview
 export const wrong = (batch: EquityExitBatch) => batch.meta.preview;
 `;

@@ -114,9 +114,24 @@ describe(parseInput, () => {
       'a number: send it without quotes',
     ],
     ['a fraction for an index', { amount: '5', id: 0.5 }, { field: 'body.id', value: '0.5' }, 'an integer'],
-    ['less than there can be', { amount: '5', id: -1 }, { field: 'body.id', value: '-1' }, 'at least 0'],
-    ['a word of no list', { amount: '5', action: 'sell' }, { field: 'body.action', value: 'sell' }, 'close, borrow'],
-    ['too long a list', { amount: '5', ids: [1, 2, 3] }, { field: 'body.ids', value: '[1,2,3]' }, 'at most 2 entries'],
+    [
+      'less than there can be',
+      { amount: '5', id: -1 },
+      { field: 'body.id', value: '-1', limit: { min: 0 } },
+      'at least 0',
+    ],
+    [
+      'a word of no list',
+      { amount: '5', action: 'sell' },
+      { field: 'body.action', value: 'sell', limit: { oneOf: ['close', 'borrow'] } },
+      'close, borrow',
+    ],
+    [
+      'too long a list',
+      { amount: '5', ids: [1, 2, 3] },
+      { field: 'body.ids', value: '[1,2,3]', limit: { maxItems: 2 } },
+      'at most 2 entries',
+    ],
     ['a list for an object', [], { field: 'body', value: '[]' }, 'a JSON object'],
   ])('error: BadRequest for %s names the field and the expected type', (_what, value, details, expected) => {
     const error = refused(value);

@@ -53,6 +53,59 @@ function vagueNumbers(root: Json): { seen: number; vague: string[] } {
   return { seen, vague };
 }
 
+/** The words of descriptions by which a value has a format. Conformance tests compare the formats with real answers. */
+const FORMATS = {
+  uri: /^(Page|Link)\b|in the client app|at the lending protocol|^Its owner\.$|^The contract that holds|^The block of the reading\.$/,
+  date: /YYYY-MM-DD/,
+  int64:
+    /\bunix\b|^Number of (its newest block|blocks in|the block\.$)|gas units|version of the facts|^Its chain id; null/i,
+} as const;
+const FREE_TEXT: readonly unknown[] = [undefined, 'uri', 'date'];
+
+/** The fields whose format does not fit their description, by their place, and how often each format occurs. */
+function wrongFormats(root: Json): { seen: Record<string, number>; wrong: string[] } {
+  const seen: Record<string, number> = {};
+  const wrong: string[] = [];
+  const visit = (node: Json, place: string, around: string): void => {
+    if (typeof node !== 'object' || node === null) return;
+    const description = node.description ?? around;
+    const { format, pattern } = node;
+    if (typeof format === 'string') seen[format] = (seen[format] ?? 0) + 1;
+    const isInteger = types(node).includes('integer');
+    const isText = types(node).includes('string') && pattern === undefined && FREE_TEXT.includes(format);
+    const wide = FORMATS.int64.test(description) ? 'int64' : 'int32';
+    const text = FORMATS.uri.test(description) ? 'uri' : FORMATS.date.test(description) ? 'date' : undefined;
+    if ((isInteger && format !== wide) || (isText && format !== text)) wrong.push(`${place} ${format}: ${description}`);
+    for (const [name, part] of Object.entries<Json>(node)) {
+      if (name !== 'example' && name !== 'examples' && name !== 'default' && name !== 'enum') {
+        visit(part, `${place}/${name}`, description);
+      }
+    }
+  };
+  visit(root.components.schemas, '', '');
+  visit(root.paths, '', '');
+  return { seen, wrong };
+}
+
+describe('formats of openapi.json', () => {
+  test('default: addresses of pages, days and the width of whole numbers', () => {
+    const { seen, wrong } = wrongFormats(document);
+    expect(wrong).toEqual([]);
+    expect(Object.keys(seen).sort()).toEqual(['date', 'date-time', 'int32', 'int64', 'uri', 'uuid']);
+    expect(seen.uri).toBeGreaterThan(10);
+  });
+
+  test.each([
+    ['a link without its format', { type: 'string', description: 'Page of the campaign.' }],
+    ['a day without its format', { type: 'string', description: 'Maturity, YYYY-MM-DD.' }],
+    ['a time of 32 bits', { type: 'integer', format: 'int32', description: 'Unix milliseconds.' }],
+    ['an integer without a width', { type: 'integer', description: 'Number of markets.' }],
+    ['a name that is called a link', { type: 'string', format: 'uri', description: 'Name.' }],
+  ])('behavior: finds %s', (_what, schema) => {
+    expect(wrongFormats({ components: { schemas: { Market: schema } }, paths: {} }).wrong).toHaveLength(1);
+  });
+});
+
 describe('numbers of openapi.json', () => {
   test('default: every number has a unit and a range', () => {
     const { seen, vague } = vagueNumbers(document);

@@ -44,6 +44,13 @@ const CONTRADICTIONS: Readonly<Record<string, readonly (readonly [source: string
     [`{ equityDepositPreview(${deposit}) { __typename } }`, 'input.chainId', 4663],
     [`mutation { equityDepositPlan(wallet: "${wallet}", ${deposit}) { __typename } }`, 'input.chainId', 4663],
   ],
+  CreateAlertInput: [
+    [
+      `mutation { createAlert(input: { strategyId: "${marketId}", chainId: 4663, condition: STALE, webhookUrl: "https://a.example" }) { secret } }`,
+      'input.chainId',
+      1,
+    ],
+  ],
   EquityExitInput: [
     [
       `mutation { equityExitPlan(wallet: "${wallet}", input: { strategyId: "${vaultId}", chainId: 1 }) { __typename } }`,

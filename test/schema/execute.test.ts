@@ -28,6 +28,7 @@ const vault = chainOf(4663).equityVaults[0];
 if (!vault) throw new Error('vault expected');
 const wallet = market.loan.address;
 const open = { strategyId: market.id, payToken: market.loan.address, amount: '1', target: { leverage: '2' } };
+const ALERT_ID = '00000000-0000-4000-8000-000000000001';
 const VARIABLES: Readonly<Record<string, Record<string, unknown>>> = {
   LeverageSimulate: { input: open },
   LeverageBuild: { wallet, input: open },
@@ -41,12 +42,29 @@ const VARIABLES: Readonly<Record<string, Record<string, unknown>>> = {
   CollateralApyHistory: { id: market.id },
   IncentiveHistory: { id: market.id },
   LeveragedApyHistory: { id: vault.id, leverage: '1.2' },
+  StrategyStress: { id: vault.id, leverage: '1.2' },
+  BestStrategyRanking: { amount: '1000', payToken: market.loan.address, maxDrawdownPct: '5', minExitUsd: '0' },
+  WalletStress: { address: wallet, chainId: 1 },
   Prices: { chainId: 1 },
   PriceChart: { coinId: 'ethereum', days: 7, currency: 'usd' },
   WalletPositions: { address: market.loan.address, chainId: 1 },
+  DeleverageOptions: { address: market.loan.address, chainId: 1, index: 0 },
+  PositionHistory: { address: market.loan.address, chainId: 1, index: 0, first: 10, points: 10 },
+  StockLegHistory: { address: market.loan.address, strategyId: vault.id, first: 10, points: 10 },
+  WalletStatement: { address: market.loan.address, chainId: 1 },
   OpsPortfolios: { chainId: 1, first: 20 },
   OpsPortfolio: { address: market.loan.address, chainId: 1 },
+  OpsIndexers: {},
   OpsDriftHistory: { filter: { kinds: ['NO_DB_ROW'] }, isGone: false, first: 50 },
+  AlertCreate: {
+    input: { chainId: 1, strategyId: market.id, condition: 'STALE', webhookUrl: 'https://receiver.example/' },
+  },
+  AlertById: { alertId: ALERT_ID },
+  AlertDelete: { alertId: ALERT_ID },
+  AlertPing: { alertId: ALERT_ID },
+  AlertRedeliver: { eventId: ALERT_ID },
+  Alerts: { first: 50 },
+  AlertDeliveries: { first: 50, status: 'DEAD' },
   Ohlcv: { chainId: 1, address: market.loan.address, timeframe: 'HOUR', aggregate: 1, limit: 168 },
 };
 

@@ -15,6 +15,11 @@ const OPERATIONS: Readonly<Record<string, readonly Entry[]>> = {
   LeveragePreviewResult: [{ file: INPUT, name: 'openInput' }, built('leverage.preview')],
   OpenLeveragePlanResult: [{ file: INPUT, name: 'openInput' }, built('leverage.open')],
   ManageLeveragePlanResult: [{ file: INPUT, name: 'manageInput' }, built('leverage.manage')],
+  // Errors of one option are data of that option: only what is read before all of them is refused.
+  DeleverageOptionsResult: [
+    { file: 'src/transactions/deleverage/target.ts', name: 'targetOf' },
+    { file: 'src/transactions/read/position.ts', name: 'readManaged' },
+  ],
   EquityDepositPreviewResult: [{ file: INPUT, name: 'depositInput' }, built('equity.preview')],
   EquityDepositPlanResult: [{ file: INPUT, name: 'depositInput' }, built('equity.deposit')],
   EquityExitPlanResult: [{ file: INPUT, name: 'exitInput' }, built('equity.exit')],

@@ -36,10 +36,11 @@ describe('buildSchema', () => {
 
 describe('generate', () => {
   it('behavior: the committed operations and manifest equal the output of npm run codegen', async () => {
-    const { operations, manifest, clientDocuments, clientTexts } = await generate();
+    const { operations, manifest, clientDocuments, clientTexts, clientTypes } = await generate();
     expect(committed('src/rest/generated/operations.ts')).toBe(operations);
     expect(committed('src/rest/generated/manifest.json')).toBe(manifest);
     expect(committed('packages/client/src/generated/graphql.ts')).toBe(clientDocuments);
     expect(committed('packages/client/src/generated/texts.ts')).toBe(clientTexts);
+    expect(committed('packages/client/src/generated/cache-types.ts')).toBe(clientTypes);
   });
 });

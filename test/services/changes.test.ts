@@ -122,9 +122,16 @@ describe('createChanges', () => {
   test('behavior: keeps only the last versions', () => {
     const { changes } = world();
     for (let version = 1; version <= 40; version++) changes.remember(composed(version));
-    expect(changes.recall(1, 40)).toEqual([]);
-    expect(changes.recall(1, 25)).toEqual([]);
-    expect([changes.recall(1, 1), changes.recall(1, 24), changes.recall(4663, 40)]).toEqual([null, null, null]);
+    const recall = (chainId: number, version: number) => changes.recall(chainId, { version });
+    expect([recall(1, 40), recall(1, 25)]).toEqual([[], []]);
+    expect([recall(1, 1), recall(1, 24), recall(4663, 40)]).toEqual([null, null, null]);
+  });
+
+  test('behavior: after a restart, a version of the same number and of another time is another one', () => {
+    const { changes } = world();
+    changes.remember(composed(5));
+    expect(changes.recall(1, { version: 5, publishedMs: 5 })).toEqual([]);
+    expect(changes.recall(1, { version: 5, publishedMs: 4 })).toBeNull();
   });
 
   test('behavior: computes the freshness of a chain once per version and second', () => {

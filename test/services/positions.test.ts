@@ -135,6 +135,7 @@ describe('createPositionLoaders', () => {
   const none: PositionSources = {
     positions: { read: nothing, registered: nothing },
     leverage: { proxyOwners: nothing },
+    positionHistory: { read: async () => [], readEvents: async () => [] },
     ops: { live: nothing, report: async () => Promise.reject(new Error('not asked')) },
   };
 
@@ -147,6 +148,7 @@ describe('createPositionLoaders', () => {
     const loaders = createPositionLoaders({
       positions: { read, registered: nothing },
       leverage: none.leverage,
+      positionHistory: none.positionHistory,
       ops: { ...none.ops, live: read },
     });
     const keys = [

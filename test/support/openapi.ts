@@ -21,6 +21,10 @@ const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 export function conformanceTo(document: Json): Conformance {
   const ajv = new Ajv2020({ strict: false, allErrors: false });
   ajv.addFormat('date-time', DATE_TIME);
+  ajv.addFormat('date', /^\d{4}-\d\d-\d\d$/);
+  ajv.addFormat('uri', (text) => URL.canParse(text));
+  ajv.addFormat('int32', { type: 'number', validate: (value) => Math.abs(value) < 2 ** 31 });
+  ajv.addFormat('int64', { type: 'number', validate: Number.isSafeInteger });
   ajv.addSchema(closed(document) as Json, 'openapi');
   const valid = new Set<string>();
   const operations = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>

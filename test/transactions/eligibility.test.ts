@@ -64,6 +64,16 @@ describe('strategies that are not offered', () => {
     );
   });
 
+  test('error: NotEligible for an open and for a vault whose prices are unsound', () => {
+    const warnings = [{ code: 'off_peg', message: 'Off its peg.' }];
+    for (const found of [
+      refused(() => requireEligible(market, strategy(market.id, [], warnings), 0)),
+      refused(() => requireOpenVault(vault, strategy(vault.id, [], warnings), 0)),
+    ]) {
+      expect(found).toMatchObject({ details: { reason: 'off_peg' } });
+    }
+  });
+
   test('error: NotEligible for a vault that could not be sold again, or matures', () => {
     const ask = (of: EquityVault, checks: readonly object[] = [], nowMs = 5_000) =>
       refused(() => requireOpenVault(of, strategy(vault.id, checks), nowMs));

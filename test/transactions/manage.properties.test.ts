@@ -10,7 +10,7 @@ import { removeCollateral } from '../../src/transactions/manage/remove-collatera
 import type { ManageContext, Verb } from '../../src/transactions/manage/types.ts';
 import { type PlanDraft, shortfallOf } from '../../src/transactions/plan.ts';
 import { foldDeployment } from '../../src/transactions/read/deployment.ts';
-import { debtOf, foldMarket } from '../../src/transactions/read/market-state.ts';
+import { debtOf, foldMarket, interestOf } from '../../src/transactions/read/market-state.ts';
 import type { Outcome } from '../../src/transactions/simulate/outcome.ts';
 import type { PlannedSwap } from '../../src/transactions/types.ts';
 import { place, priceFor, RUNS } from './world.ts';
@@ -132,6 +132,32 @@ describe('shortfallOf', { timeout: 120_000 }, () => {
         const owed = debtOf(later, borrowShares);
         expect(shortfallOf(draft, ended(owed), false)).toBeUndefined();
         expect(shortfallOf(draft, ended(owed + 10n ** 30n), false)).toMatchObject({ of: 'net_value' });
+      }),
+      RUNS,
+    );
+  });
+
+  it('behavior: a debt that is repaid in whole grows no interest until the simulated block', () => {
+    fc.assert(
+      fc.property(held, ({ market, live, position }) => {
+        const { collateral, debt } = position;
+        const later = { ...live, sdk: live.sdk.accrueInterest(live.sdk.lastUpdate + 31_536_000n) };
+        fc.pre(interestOf(debt, live, later) > 10n);
+        const swap = { tokenOut: market.loan, expectedOut: 1n, quote: { amountOut: 1n } } as unknown as PlannedSwap;
+        const draft = {
+          ...{ market, live, before: { collateral, debt }, swaps: [swap] },
+          ...{ slippage: { value: new Decimal('0.005') }, preview: { after: { collateral, debt: 0n } } },
+        } as unknown as PlanDraft;
+        const leaving = (left: bigint) =>
+          ({
+            ...{ fills: [{ swap, received: 1n }], live: later },
+            position: { id: 0, collateral, debt: left },
+          }) as unknown as Outcome;
+        expect(shortfallOf(draft, leaving(0n), false)).toBeUndefined();
+        expect(shortfallOf(draft, leaving(5n), false)).toMatchObject({ of: 'net_value' });
+        // A debt of one unit is a debt: it may have grown.
+        const most = { ...draft, preview: { after: { collateral, debt: 1n } } } as unknown as PlanDraft;
+        expect(shortfallOf(most, leaving(1n + interestOf(debt, live, later)), false)).toBeUndefined();
       }),
       RUNS,
     );

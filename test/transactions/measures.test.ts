@@ -51,6 +51,8 @@ describe('fills', () => {
     const silent = [...before.slice(0, 4), undefined];
     const { fills } = foldMeasures(one, [TREASURY, ...silent, ...silent], undefined, 1n);
     expect(fills.map(({ received }) => received)).toEqual([0n]);
+    const readLater = foldMeasures(one, [TREASURY, ...silent, ...before], undefined, 1n);
+    expect(readLater.fills.map(({ received }) => received)).toEqual([5n]);
     expect(() => foldMeasures(one, [TREASURY, ...before, undefined, 1n, 1n, 1n, 1n], undefined, 1n)).toThrow();
   });
 
@@ -105,6 +107,8 @@ describe('an opening', () => {
     ['as it was planned, with the fee on it', 100n * ETHER + 7n, 7n, 100n * ETHER + 7n],
     ['as the contract counts it, rounded up', 99n * ETHER, 0n, 100n * ETHER],
     ['as the contract counts it, with the fee on it', 99n * ETHER, 3n, 100n * ETHER + 3n],
+    // 7 units below the plan that leads to the basis: with the fee added instead of taken off it would.
+    ['as the contract counts it, slightly below the plan', 100n * ETHER - 7n, 7n, 100n * ETHER + 7n],
     ['as the contract counts it, where nothing was planned', 0n, 0n, 100n * ETHER],
   ])('behavior: of two swaps into one token the first is %s', (_, planned, fee, entry) => {
     const answers = [TREASURY, ...gain(300n * ETHER, fee), PRICE, [0n, 77n, 33n]];

@@ -32,7 +32,7 @@ describe('the size of a loan', () => {
     const returned: string[] = [];
     let quotes = 0;
     const result = await sizeLoan({
-      ...{ chainId: 1, collateral: 5_000n, debt: 0n, price: SCALE, targetLtvPct: d(50), feeBps: 5 },
+      ...{ chainId: 1, collateral: 5_000n, price: SCALE, targetLtvPct: d(50), feeBps: 5 },
       sizeAt: ({ numerator, denominator }) => {
         returned.push(`${numerator}/${denominator}`);
         return amounts[returned.length - 1] ?? 0n;

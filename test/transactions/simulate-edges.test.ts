@@ -127,8 +127,21 @@ describe('movements by events', () => {
   });
 });
 
+test('SimulationMismatchError: knows its chain and the swap', () => {
+  const swap = { tokenIn: PROXY, tokenOut: VENUE };
+  const shortfall = {
+    of: 'net_value',
+    expected: '2',
+    simulated: '1',
+    token: market.loan,
+    tolerancePct: '0.1',
+  } as const;
+  const error = new SimulationMismatchError({ ...shortfall, swap }, 4663);
+  expect([error.chainId, error.swap, error.details]).toEqual([4663, swap, shortfall]);
+});
+
 describe('balance slots', () => {
-  test('behavior: a defect is thrown, and the token is looked up again', async () => {
+  test('behavior: a node that does not answer finds none, and the token is looked up again', async () => {
     let asked = 0;
     const request = async () => {
       asked += 1;
@@ -136,7 +149,6 @@ describe('balance slots', () => {
     };
     const reading = { at: '0x1', client: { request } } as unknown as Reading;
     const slots = createBalanceSlots();
-    // Every error thrown by the request counts as an error of the node.
     for (const n of [1, 2]) expect([await slots.find(reading, VENUE), asked]).toEqual([undefined, n]);
   });
 });
@@ -214,7 +226,8 @@ test('createVenueStatistics: counts each reason of a refusal, and tells each eve
 
 describe('withVenues', () => {
   const [A, B] = [tokenOn(1, 'USDC').address, tokenOn(1, 'USDT').address];
-  type Source = 'AggregatorOne' | 'AggregatorTwo';
+  type Source = 'AggregatorOne' | 'AggregatorTwo' | 'YieldMarket';
+  const SHOWN: Readonly<Record<Source, string>> = { AggregatorOne: '1', AggregatorTwo: '2', YieldMarket: '3' };
   /** Which venues each run uses for two swaps, of which the second one is quoted last. */
   async function runsOf(serving: Readonly<Record<string, readonly Source[]>>, failures: readonly Error[]) {
     const runs: string[] = [];
@@ -234,7 +247,7 @@ describe('withVenues', () => {
         const used: string[] = [];
         for (const tokenIn of [A, B]) {
           const { source } = await deps.quoter.quote({ chain, tokenIn, tokenOut: market.loan.address } as never);
-          used.push(source === 'AggregatorOne' ? '1' : '2');
+          used.push(SHOWN[source]);
         }
         runs.push(used.join(''));
         const failure = failures[runs.length - 1];
@@ -272,6 +285,11 @@ describe('withVenues', () => {
       ['AggregatorOne failed_in_simulation', 'AggregatorOne failed_in_simulation'],
     ]);
     expect((await runsOf({ [A]: BOTH, [B]: BOTH }, [short(undefined), short(B)])).runs).toEqual(['11', '22', '21']);
+  });
+
+  test('behavior: of three venues both that have failed for a swap are avoided', async () => {
+    const three = { [A]: [...BOTH, 'YieldMarket'], [B]: ['AggregatorOne'] } as const;
+    expect((await runsOf(three, [short(A), short(A)])).runs).toEqual(['11', '21', '31']);
   });
 
   test('behavior: the router swaps the payment, FlashLeverage what is quoted last; a limit is of both', async () => {

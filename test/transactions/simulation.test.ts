@@ -111,6 +111,12 @@ describe('by the simulation of the node', () => {
     await expect(simulator.simulate(input())).rejects.toMatchObject({ reason: 'malformed' });
   });
 
+  test('behavior: an address of an event may be written in any capitals', async () => {
+    const address = TOKEN.replace('A0b8', 'a0B8');
+    const { simulator } = simulateV1(withCall(1, { logs: [{ ...LOG, address }] }), { stateOverrides: 'missing' });
+    expect(await simulator.simulate(input())).toMatchObject({ simulated: true });
+  });
+
   test('behavior: events of reads and of reverted calls are ignored', async () => {
     const { simulator } = simulateV1(withCall(0, { logs: 'nothing' }), { stateOverrides: 'missing' });
     expect(await simulator.simulate(input())).toMatchObject({ simulated: true });

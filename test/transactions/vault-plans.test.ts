@@ -46,8 +46,12 @@ interface Match {
   readonly match?: LoopMatch['match'];
   readonly manualMode?: boolean;
   readonly stock?: bigint;
+  /** Debts of the loop and of the stock, loan base units. */
+  readonly debts?: readonly [loop: bigint, stock: bigint];
   /** Ids of the wallet's loops. */
   readonly ids?: readonly number[];
+  /** Those that belong to another vault. */
+  readonly elsewhere?: readonly number[];
 }
 
 /** A wallet with the vault, and loops that belong to it. */
@@ -55,19 +59,22 @@ function walletOf({
   match = 'tagged',
   manualMode,
   stock: left = held.stock.collateral,
+  debts: [loopDebt, stockDebt] = [held.loop.debt, held.stock.debt],
   ids = [0],
+  elsewhere = [],
 }: Match): VaultWallet {
+  const free = ids.filter((id) => !elsewhere.includes(id));
   return {
     holdings: {
       wallet: USER,
       positions: ids.map((id) => ({
         ...{ id, marketId: yieldMarket.id, proxy: PROXY, open: true, depositedAssets: held.basis, returnedAssets: 0n },
-        ...{ collateral: held.loop.collateral, borrowShares: held.loop.debt * 1_000_000n, manualMode },
+        ...{ collateral: held.loop.collateral, borrowShares: loopDebt * 1_000_000n, manualMode },
       })),
-      stocks: [{ marketId: stockMarket.id, collateral: left, borrowShares: held.stock.debt * 1_000_000n }],
+      stocks: [{ marketId: stockMarket.id, collateral: left, borrowShares: stockDebt * 1_000_000n }],
     },
     composed: {
-      positions: match === 'none' ? ids.map((id) => ({ id })) : [],
+      positions: match === 'none' ? free.map((id) => ({ id })) : [],
       equityPositions: [
         {
           ...{ strategyId: vault?.id, yieldLoopMatch: match },
@@ -240,5 +247,38 @@ describe('freshness at an exit', () => {
   test('behavior: the yield market may be old where no loop is closed', async () => {
     const built = await stale('lendingState', yieldMarket, { match: 'none' });
     expect(built.terms.loops).toEqual([]);
+  });
+});
+
+test('behavior: an exit is not bounded by the costs of its swaps together', async () => {
+  // The loop is worth 1,605 and owes 1,480, the stock 2,000 and 1,200: an equity of 925. Each sale loses 0.95 %, below the bound
+  // of a swap; together that is 34, above 3 % of the equity.
+  const debts = [whole(1_480, depositToken), whole(1_200, depositToken)] as const;
+  const before = { ...held, loop: { ...held.loop, debt: debts[0] }, stock: { ...held.stock, debt: debts[1] } };
+  const built = await exit([{ ...HELD, before, lieOf: losing(9_910n) }, {}, { debts }]);
+  expect(built.totalSwapCostPctOfEquity?.gt(3)).toBe(true);
+  expect(built.swaps.every(({ lossPct }) => lossPct?.lte(1))).toBe(true);
+});
+
+test('error: BadRequest for a loop that belongs to another vault', async () => {
+  const wallet = { match: 'none', ids: [0, 1], elsewhere: [1] } as const;
+  await expect(exit([HELD, { yieldPositionIds: [1] }, wallet])).rejects.toMatchObject({
+    details: { field: 'yieldPositionIds', value: '1', limit: { candidates: [0] } },
+  });
+  expect((await exit([HELD, { yieldPositionIds: [0] }, wallet])).terms.loops).toHaveLength(1);
+});
+
+test('behavior: an exit names what the contract did not answer only where it closes a loop', async () => {
+  const scene: Scene = { ...HELD, answers: { paused: undefined } };
+  const [withLoop, without] = [await exit([scene, {}]), await exit([scene, {}, { match: 'none' }])];
+  expect(withLoop.instructions(REST_NAMES)).toContain('did not answer paused');
+  expect(without.instructions(REST_NAMES)).not.toContain('did not answer');
+});
+
+test('error: BadRequest for a deposit on which not one unit is borrowed', async () => {
+  // 0.000003 buy stock for some 0.000002, of which 30 % are less than one unit; of ten times as much they are some.
+  await expect(deposit([ON, { amount: d('0.000003') }])).rejects.toMatchObject({
+    details: { field: 'amount', value: '0.000003' },
+    message: expect.stringContaining('not one unit would be borrowed'),
   });
 });

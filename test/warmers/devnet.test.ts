@@ -51,6 +51,7 @@ describe('the first round in the local world', () => {
         recordApys: async () => {},
         readApys: async () => [],
         recordSamples: async () => {},
+        recordMarkets: async () => {},
         readBorrowHistory: async () => [],
         readPositions: async () => ({ positions: [], asOfMs: time.clock.now(), unreadable: 0 }),
       }),

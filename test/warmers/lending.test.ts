@@ -20,6 +20,21 @@ describe('lending-state', () => {
     expect([sample?.utilization.toFixed(), sample?.borrowApy.toFixed(4)]).toEqual(['0.9', '0.0408']);
   });
 
+  test('behavior: price and rate of each market of which both were read are stored, of the same block', async () => {
+    const w = world();
+    const reading = readingAt(ethereum, 100n, NOW_MS);
+    const values = new Map([...reading.oracle.values].filter(([address]) => address !== firstMarket.oracle));
+    const failures = new Map([[firstMarket.oracle, 'reverted' as const]]);
+    const read = { ...reading, oracle: { values, failures } };
+    Object.assign(w.readers.get(1) ?? {}, { readLendingState: async () => read });
+    await w.run('lending-state:1');
+    const others = ethereum.markets.filter(({ oracle }) => oracle !== firstMarket.oracle);
+    expect([...w.priced.keys()]).toEqual(others.map(({ id }) => id));
+    const [other] = others;
+    const price = other && values.get(other.oracle)?.price;
+    expect(other && w.priced.get(other.id)).toEqual({ atMs: NOW_MS, price, borrowRate: 1_268_391_679n });
+  });
+
   test('behavior: logs an outage of the database once and continues', async () => {
     const w = world();
     const warmer = w.warmers.find(({ name }) => name === 'lending-state:1');

@@ -136,6 +136,41 @@ describe('refresh', () => {
   });
 });
 
+describe('runForRequest', () => {
+  test('default: runs completely, and joins a run that is under way', async () => {
+    const prices = warmer('prices:1');
+    const { runner, time } = running([prices]);
+    expect(await runner.runForRequest('prices:1', 2 * SECOND)).toBe('ran');
+    expect(prices.modes).toEqual(['all']);
+    await time.advance(2 * SECOND);
+    const hold = held(prices);
+    const both = [runner.runForRequest('prices:1', 2 * SECOND), runner.runForRequest('prices:1', 2 * SECOND)];
+    await settle();
+    hold.end();
+    expect(await Promise.all(both)).toEqual(['ran', 'ran']);
+    expect(prices.modes).toHaveLength(2);
+    await runner.stop();
+  });
+
+  test('behavior: not soon after the last start, not while the source fails, not without the lease', async () => {
+    const prices = warmer('prices:1');
+    const { runner, time } = running([prices]);
+    await runner.runForRequest('prices:1', 2 * SECOND);
+    expect(await runner.runForRequest('prices:1', 2 * SECOND)).toBe('too_recent');
+    await time.advance(2 * SECOND);
+    prices.script.push(() => Promise.reject(new UpstreamUnavailableError('x', 'timeout')));
+    expect(await runner.runForRequest('prices:1', 2 * SECOND)).toBe('failed');
+    await time.advance(3 * SECOND);
+    // The backoff after a failure is not shortened by requests.
+    const runs = prices.modes.length;
+    expect(await runner.runForRequest('prices:1', 2 * SECOND)).toBe('failed');
+    expect(prices.modes).toHaveLength(runs);
+    expect(await runner.runForRequest('weather:1', 0)).toBe('elsewhere');
+    await runner.stop();
+    expect(await runner.runForRequest('prices:1', 0)).toBe('elsewhere');
+  });
+});
+
 describe('stop', () => {
   test('behavior: aborts running warmers, waits for them, and runs nothing afterwards', async () => {
     const prices = warmer('prices:1');

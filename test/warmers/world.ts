@@ -10,7 +10,7 @@ import {
 } from '../../src/domain/facts.ts';
 import type { TvlPosition } from '../../src/domain/tvl/types.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
-import type { ChainId } from '../../src/shared/ids.ts';
+import type { ChainId, MarketId } from '../../src/shared/ids.ts';
 import { createMemorySnapshot } from '../../src/snapshot/memory.ts';
 import type { SnapshotStore } from '../../src/snapshot/types.ts';
 import { UpstreamError } from '../../src/upstreams/errors.ts';
@@ -22,6 +22,7 @@ import type {
   Campaigns,
   DailyApyRate,
   DailyBorrowRate,
+  PricedMarket,
   RunMode,
   RunReport,
   Warmer,
@@ -49,6 +50,7 @@ export interface World {
   readonly ports: Ports;
   readonly readers: Map<ChainId, { -readonly [K in keyof ChainReader]: ChainReader[K] }>;
   readonly samples: BorrowRateSample[];
+  readonly priced: Map<MarketId, PricedMarket>;
   readonly logs: readonly string[];
   days: readonly DailyBorrowRate[] | Error;
   keepSamples: boolean;
@@ -182,6 +184,7 @@ export function world(): World {
     ports,
     readers,
     samples: [],
+    priced: new Map(),
     logs: logger.messages,
     days: [],
     keepSamples: true,
@@ -219,6 +222,9 @@ export function world(): World {
         recordSamples: async (_chainId, samples) => {
           if (!state.keepSamples) throw new Error('the database is away');
           state.samples.push(...samples);
+        },
+        recordMarkets: async (_chainId, samples) => {
+          for (const [id, sample] of samples) state.priced.set(id, sample);
         },
         readBorrowHistory: async () => {
           if (state.days instanceof Error) throw state.days;

@@ -24,13 +24,3 @@ export function amount(value: string | null | undefined, symbol = ''): string | 
 export function shortened(hash: string): string {
   return `${hash.slice(0, 6)}…${hash.slice(-4)}`;
 }
-
-/** Base units of a decimal number. @throws Error for more decimals than the token has, or no number */
-export function unitsOf(value: string, decimals: number): bigint {
-  const match = /^(\d+)(?:\.(\d+))?$/.exec(value);
-  const fraction = match?.[2] ?? '';
-  if (match === null || fraction.length > decimals) {
-    throw new Error(`"${value}" is no amount with at most ${decimals} decimals.`);
-  }
-  return BigInt(`${match[1]}${fraction.padEnd(decimals, '0')}`);
-}

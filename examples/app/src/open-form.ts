@@ -2,7 +2,6 @@ import type { Strategy } from './client.ts';
 import { alertOf, el, facts } from './dom.ts';
 import { amount, percent, usd } from './format.ts';
 import { planPanel } from './plan-panel.ts';
-import { proveOpen } from './proof.ts';
 import { amountField, leverageField } from './sliders.ts';
 import type { ViewContext } from './views/view.ts';
 
@@ -84,11 +83,6 @@ export function openForm(context: ViewContext, strategy: Strategy): HTMLElement 
     account,
     signal,
     build: () => client.leverageBuild({ ...body(), userAddress: account }),
-    prove: (plan) => {
-      const payToken = tokens.find(({ address }) => address === pay.value) ?? strategy.loan;
-      const { amount: paid, leverage: target } = body();
-      return proveOpen(plan, wallet, { strategy, account, payToken, amount: paid, target: { leverage: target } });
-    },
   });
   form.addEventListener('input', panel.clear);
   return el(

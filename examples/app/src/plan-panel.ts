@@ -1,4 +1,4 @@
-import { type Client, execute, type Plan, type Progress } from './client.ts';
+import { type Client, execute, type Plan, type Progress, prove } from './client.ts';
 import { alertOf, el } from './dom.ts';
 import { shortened } from './format.ts';
 import type { DevelopmentWallet } from './wallet.ts';
@@ -10,8 +10,6 @@ export interface PlanPanelOptions {
   readonly signal: AbortSignal;
   /** Ask the service for the plan. */
   readonly build: () => Promise<Plan>;
-  /** What the plan is proven to do, in sentences. @throws an Error for a plan that must not be signed */
-  readonly prove: (plan: Plan) => Promise<readonly string[]>;
 }
 
 export interface PlanPanel {
@@ -45,7 +43,9 @@ export function planPanel(options: PlanPanelOptions): PlanPanel {
 
 async function planOf(options: PlanPanelOptions): Promise<readonly Node[]> {
   const plan = await options.build();
-  const sentences = await options.prove(plan);
+  await switchChain(plan, options);
+  // Against the request that the client has sent, with readings of the chain: the service has no say in it.
+  const { sentences } = await prove(plan, options.wallet, { account: options.account });
   const run = el('button', { type: 'button', class: 'primary', id: 'execute' }, 'Execute');
   const progress = el('ol', { class: 'progress', id: 'progress', 'aria-live': 'polite' });
   run.addEventListener('click', async () => {
@@ -75,18 +75,12 @@ async function planOf(options: PlanPanelOptions): Promise<readonly Node[]> {
 
 /** Send the plan. A plan that expired meanwhile is built and proven again. */
 async function executePlan(plan: Plan, options: PlanPanelOptions, say: (text: string) => void): Promise<void> {
-  const { client, wallet, account, signal, prove } = options;
-  await wallet.request({
-    method: 'wallet_switchEthereumChain',
-    params: [{ chainId: `0x${plan.chainId.toString(16)}` }],
-  });
+  const { client, wallet, account, signal } = options;
+  await switchChain(plan, options);
   const execution = await execute(plan, wallet, {
     account,
     signal,
     rebuild: client.rebuild,
-    check: async (checked) => {
-      await prove(checked);
-    },
     pollMs: 250,
     onProgress: (progress) => {
       const text = sentenceOf(progress);
@@ -94,6 +88,10 @@ async function executePlan(plan: Plan, options: PlanPanelOptions, say: (text: st
     },
   });
   for (const { event, index } of execution.outcome.positions) say(`${event}: position ${index}.`);
+}
+
+async function switchChain({ chainId }: Plan, { wallet }: PlanPanelOptions): Promise<void> {
+  await wallet.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: `0x${chainId.toString(16)}` }] });
 }
 
 function sentenceOf(progress: Progress): string | undefined {

@@ -52,7 +52,6 @@ export function vaultForm({ client, wallet, account, query, signal }: ViewContex
     account,
     signal,
     build: () => client.equityDepositBuild({ ...body(), userAddress: account }),
-    prove: async () => ['This example proves opens only. A deposit can be proven with "verify" of the client package.'],
   });
   form.addEventListener('input', panel.clear);
   return el(

@@ -12,6 +12,12 @@ export function rememberOrigin(plan: object, origin: PlanOrigin): void {
   origins.set(plan, origin);
 }
 
+/** A plan that is built in place of another one answers the same request: its own would be that of somebody else's code. */
+export function keepOrigin(old: object, plan: object): void {
+  const origin = origins.get(old);
+  if (origin !== undefined && typeof plan === 'object' && plan !== null) origins.set(plan, origin);
+}
+
 /** `undefined` = it was not built by a client of this process. */
 export function originOf(plan: object): PlanOrigin | undefined {
   return origins.get(plan);

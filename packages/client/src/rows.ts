@@ -1,6 +1,6 @@
 import { InputError, InvalidAnswerError } from './errors.ts';
 import type { operations } from './generated/openapi.ts';
-import { ROWS } from './generated/rows.ts';
+import { type QueryForms, ROWS } from './generated/rows.ts';
 import type { CallOptions, Requests, ServiceRequest } from './http/requests.ts';
 import { isRecord } from './json.ts';
 
@@ -17,7 +17,11 @@ type ParametersOf<Name extends RowName> = Given<operations[Name]['parameters']['
   Given<operations[Name]['parameters']['path']>;
 
 /** Input of a row: its body, or the parameters of its path and query in one object. */
-export type RowInput<Name extends RowName> = [BodyOf<Name>] extends [never] ? ParametersOf<Name> : BodyOf<Name>;
+export type RowInput<Name extends RowName> = Name extends keyof QueryForms
+  ? QueryForms[Name]
+  : [BodyOf<Name>] extends [never]
+    ? ParametersOf<Name>
+    : BodyOf<Name>;
 /** The answer of a row. */
 export type RowAnswer<Name extends RowName> = Content<operations[Name]['responses'][200]>;
 
@@ -87,6 +91,7 @@ function requestOf(row: Row, input: unknown): ServiceRequest {
 
 /** A value as one segment of a path, so that it cannot name another path. */
 function segment(name: string, value: unknown): string {
+  if (Number.isSafeInteger(value) && Number(value) >= 0) return String(value);
   if (typeof value !== 'string' || value === '' || /^\.+$/.test(value)) {
     throw new InputError(`${name} is ${JSON.stringify(value)}: give an id or an address.`);
   }

@@ -23,8 +23,8 @@ const METHOD_BYTES: Readonly<Record<string, number>> = {
   eth_getBlockByNumber: MB,
   eth_getCode: MB,
   eth_createAccessList: MB,
-  // Asked only for an account without events.
-  eth_getLogs: 64 * KB,
+  // Some ten thousand events; a larger answer is asked for in smaller ranges of blocks.
+  eth_getLogs: 8 * MB,
 };
 /** A number, a hash or a storage slot, or an error with its message. */
 const DEFAULT_BYTES = 16 * KB;

@@ -5,6 +5,11 @@ import { positionProxies } from './0004-position-proxies.ts';
 import { portfolioObservations } from './0005-portfolio-observations.ts';
 import { recordedRates } from './0006-recorded-rates.ts';
 import { driftHistory } from './0007-drift-history.ts';
+import { positionHistory } from './0008-position-history.ts';
+import { alerts } from './0009-alerts.ts';
+import { marketSamples } from './0010-market-samples.ts';
+import { alertReports } from './0011-alert-reports.ts';
+import { indexerRuns } from './0012-indexer-runs.ts';
 import type { Migration } from './types.ts';
 
 export type { Migration };
@@ -18,4 +23,9 @@ export const migrations: readonly Migration[] = [
   portfolioObservations,
   recordedRates,
   driftHistory,
+  positionHistory,
+  alerts,
+  marketSamples,
+  alertReports,
+  indexerRuns,
 ];

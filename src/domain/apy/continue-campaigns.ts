@@ -13,11 +13,10 @@ export interface ListedCampaign
  */
 export function continueSteps(fresh: RateHistory | undefined, known: RateHistory | undefined): RateHistory | undefined {
   if (fresh === undefined || known === undefined) return fresh ?? known;
-  if (fresh.length === 0) return known;
-  const firstMs = fresh[0]?.atMs ?? 0;
-  const lastMs = fresh.at(-1)?.atMs ?? 0;
-  const before = known.filter(({ atMs }) => atMs < firstMs);
-  const after = known.filter(({ atMs }) => atMs > lastMs);
+  const [first, last] = [fresh[0], fresh.at(-1)];
+  if (!first || !last) return known;
+  const before = known.filter(({ atMs }) => atMs < first.atMs);
+  const after = known.filter(({ atMs }) => atMs > last.atMs);
   return [...before, ...fresh, ...after];
 }
 

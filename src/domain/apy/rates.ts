@@ -22,11 +22,24 @@ const CURVE_TOLERANCE = 1_000_000n;
  * itself is returned.
  */
 export function borrowRateNow(state: LendingState): bigint {
+  return curveOf(state)?.endBorrowRate ?? state.borrowRate;
+}
+
+/** Return the rate at target utilization at the block of a state, per second in WAD; `undefined` = another rate model. */
+export function rateAtTargetNow(state: LendingState): bigint | undefined {
+  return curveOf(state)?.endRateAtTarget;
+}
+
+/** The end of the adaptive curve since the last accrual; `undefined` = the mean does not fit it. */
+function curveOf(
+  state: LendingState,
+): { readonly endBorrowRate: bigint; readonly endRateAtTarget: bigint } | undefined {
   const elapsed = state.blockTimestamp > state.lastUpdate ? state.blockTimestamp - state.lastUpdate : 0n;
   const utilization = MarketUtils.getUtilization(state);
-  const { avgBorrowRate, endBorrowRate } = AdaptiveCurveIrmLib.getBorrowRate(utilization, state.rateAtTarget, elapsed);
+  const curve = AdaptiveCurveIrmLib.getBorrowRate(utilization, state.rateAtTarget, elapsed);
+  const { avgBorrowRate } = curve;
   const apart = avgBorrowRate > state.borrowRate ? avgBorrowRate - state.borrowRate : state.borrowRate - avgBorrowRate;
-  return apart * CURVE_TOLERANCE <= state.borrowRate ? endBorrowRate : state.borrowRate;
+  return apart * CURVE_TOLERANCE <= state.borrowRate ? curve : undefined;
 }
 
 /**

@@ -129,8 +129,10 @@ export function composeEquityStrategy(
   };
   addMarketFields(strategy, stock);
   const stockBorrow = stock.history.carry?.netBorrowApyPct;
-  strategy.yieldSustainabilityPct = legAverages && formatMeans(legAverages);
-  strategy.historicalLeverageApyPct = formatMeans(historicalNetApyPct(targetPct, legAverages, stockBorrow));
+  const sustained = legAverages && formatMeans(legAverages);
+  const historical = formatMeans(historicalNetApyPct(targetPct, legAverages, stockBorrow));
+  if (sustained) strategy.yieldSustainabilityPct = sustained;
+  if (historical) strategy.historicalLeverageApyPct = historical;
   const hints = withWarnings(tier, [...stock.warnings, ...yieldMarket.warnings]);
   if (hints) strategy.spiralHints = hints;
   if (links) strategy.links = links;

@@ -143,17 +143,15 @@ function factsOf(
   collateralApy: Facts['collateralApy'] | undefined,
   { facts: { groups } }: CompositionContext,
 ): ComposedMarket['facts'] {
-  const facts: Facts = { lendingState, oracle };
-  const incentives = groups.incentives.items.get(market.id);
-  const exitLiquidity = groups.exitLiquidity.items.get(market.collateral.address);
-  const sharedLiquidity = groups.sharedLiquidity.items.get(market.id);
-  const borrowHistory = groups.borrowHistory.items.get(market.id);
-  if (collateralApy) facts.collateralApy = collateralApy;
-  if (incentives) facts.incentives = incentives;
-  if (exitLiquidity) facts.exitLiquidity = exitLiquidity;
-  if (sharedLiquidity) facts.sharedLiquidity = sharedLiquidity;
-  if (borrowHistory) facts.borrowHistory = borrowHistory;
-  return facts;
+  return {
+    lendingState,
+    oracle,
+    collateralApy,
+    incentives: groups.incentives.items.get(market.id),
+    exitLiquidity: groups.exitLiquidity.items.get(market.collateral.address),
+    sharedLiquidity: groups.sharedLiquidity.items.get(market.id),
+    borrowHistory: groups.borrowHistory.items.get(market.id),
+  };
 }
 
 /** A principal token earns nothing after its maturity, even if the latest reading of its source is a positive APY. */

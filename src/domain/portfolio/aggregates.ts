@@ -61,20 +61,23 @@ export function beginAggregates(reports: readonly PortfolioReport[], filter: Ite
   const all = noSums();
   const byStatus = new Map(POSITION_STATUSES.map((status) => [status, noSums()] as const));
   const byMarket = new Map<string, { readonly first: ItemRow; readonly sums: Sums }>();
-  const drift = new Map<DriftKind, Record<DriftSeverity, number>>(
-    DRIFT_KINDS.map((kind) => [kind, { high: 0, medium: 0, low: 0 }]),
-  );
-  const unresolved = new Map<UnresolvedReason, number>(UNRESOLVED_REASONS.map((reason) => [reason, 0]));
+  const drift = Object.fromEntries(DRIFT_KINDS.map((kind) => [kind, { high: 0, medium: 0, low: 0 }])) as Record<
+    DriftKind,
+    Record<DriftSeverity, number>
+  >;
+  const unresolved = Object.fromEntries(UNRESOLVED_REASONS.map((reason) => [reason, 0])) as Record<
+    UnresolvedReason,
+    number
+  >;
   let wallets = 0;
   return {
     add({ portfolio, rows }) {
       const matching = rows.filter(matches);
       if (matching.length === 0 && !isOpenToAll) return;
       wallets += 1;
-      for (const { reason } of portfolio.unresolved) unresolved.set(reason, (unresolved.get(reason) ?? 0) + 1);
+      for (const { reason } of portfolio.unresolved) unresolved[reason] += 1;
       for (const { item } of matching) {
-        const counts = item.kind === 'loop' && item.drift ? drift.get(item.drift.kind) : undefined;
-        if (counts && item.kind === 'loop' && item.drift) counts[item.drift.severity] += 1;
+        if (item.kind === 'loop' && item.drift) drift[item.drift.kind][item.drift.severity] += 1;
       }
       for (const row of wholeOf(matching)) {
         const key = `${row.chainId} ${row.strategyId}`;
@@ -96,12 +99,11 @@ export function beginAggregates(reports: readonly PortfolioReport[], filter: Ite
           ...totalsOf(sums),
         }))
         .sort((a, b) => b.netValueUsd.usd.comparedTo(a.netValueUsd.usd) ?? 0),
-      byDriftKind: [...drift].map(([kind, bySeverity]) => ({
-        kind,
-        count: bySeverity.high + bySeverity.medium + bySeverity.low,
-        bySeverity,
-      })),
-      byUnresolvedReason: [...unresolved].map(([reason, count]) => ({ reason, count })),
+      byDriftKind: DRIFT_KINDS.map((kind) => {
+        const bySeverity = drift[kind];
+        return { kind, count: bySeverity.high + bySeverity.medium + bySeverity.low, bySeverity };
+      }),
+      byUnresolvedReason: UNRESOLVED_REASONS.map((reason) => ({ reason, count: unresolved[reason] })),
     }),
   };
 }

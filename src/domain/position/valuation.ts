@@ -46,7 +46,7 @@ export function valueHolding(
     collateral: held.collateral,
     collateralValue,
     debt,
-    ltvPct: ltvPctOf(debt, collateralValue),
+    ltvPct: valueLtvPct(debt, collateralValue),
     liquidationPrice: liquidationPrice === null ? null : wholePrice(liquidationPrice, market),
     usd:
       collateralUsd && debtUsd ? { collateral: collateralUsd, debt: debtUsd, net: collateralUsd.minus(debtUsd) } : null,
@@ -75,7 +75,8 @@ export function formatPrice(price: Decimal): string {
   return price.isZero() ? '0' : price.precision(PRICE_DIGITS).toFixed();
 }
 
-function ltvPctOf(debt: bigint, collateralValue: bigint): Decimal | null {
+/** LTV in percent at full precision; `null` = the collateral is worth nothing. */
+export function valueLtvPct(debt: bigint, collateralValue: bigint): Decimal | null {
   if (collateralValue === 0n) return null;
   return debt === 0n ? ZERO : ratio(100n * debt, collateralValue);
 }

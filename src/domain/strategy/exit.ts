@@ -54,6 +54,15 @@ export function cleanExitSize(sweep: ExitSweep): ExitSizeUsd | null {
   return EXIT_SIZES_USD.findLast((size) => sweep.slippagePct[size]?.lt(DEPTH_CLEAN_MAX)) ?? null;
 }
 
+/**
+ * Return the percent lost by a sale of this many USD: that of the next larger measured size, because a smaller sale loses no
+ * more. `null` = no route at that size, `undefined` = larger than every measured size.
+ */
+export function lossOfSale(sweep: ExitSweep, usd: Decimal): Decimal | null | undefined {
+  const size = EXIT_SIZES_USD.find((measured) => usd.lte(measured));
+  return size && sweep.slippagePct[size];
+}
+
 /** Return the exit tier with the thresholds of its grading. */
 export function exitTierHint(sweep: ExitSweep): TierHint {
   return HINTS[exitTier(sweep)];

@@ -15,15 +15,17 @@ export function useChangedSelection(): Plugin<ServerContext> {
     onSubscribe({ args }) {
       const context = args.contextValue as unknown as ExecutionContext;
       const seen = readEventId(context.lastEventId);
-      Object.assign(context, { seenVersions: new Map([...seen].map(([chainId, { version }]) => [chainId, version])) });
+      Object.assign(context, { seenVersions: seen });
       return {
         onSubscribeResult({ result, setResult }) {
           if (!isAsyncIterable(result)) return;
           const changes = createChangedSelection(selectionOf(args as unknown as ExecutionArgs), seen);
           setResult(
             filtered(result as AsyncIterable<ExecutionResult>, (event) => {
-              const { subject } = context;
-              if (subject === undefined) return event;
+              const { subject, eventId } = context;
+              if (subject === undefined) {
+                return eventId === undefined ? event : { ...event, extensions: { ...event.extensions, eventId } };
+              }
               const next = changes.next(event, subject);
               if (next === null) return null;
               return { ...next.result, extensions: { ...next.result.extensions, eventId: next.id } };

@@ -50,7 +50,7 @@ export function createChangedSelection(selected: Selected, seen: ReadonlyMap<Cha
       sent.set(subject.chainId, now);
       const digest = digestOf(now);
       const known = before === undefined ? resumed.get(subject.chainId) : undefined;
-      state.set(subject.chainId, { version: subject.version, digest });
+      state.set(subject.chainId, { version: subject.version, publishedMs: subject.publishedMs ?? 0, digest });
       const hasNews = before !== undefined || subject.mayDiffer === undefined || subject.mayDiffer.size > 0;
       const followsVersions = (subject.entries === undefined ? !hasContent : list.length === 0) && hasNews;
       if (known?.digest === digest && !(followsVersions && known.version !== subject.version)) return null;

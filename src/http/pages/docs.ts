@@ -31,6 +31,7 @@ export function docsFiles({ routes, urlOf, slots }: DocsOptions): Readonly<Recor
       files: ['favicon.svg', 'docs/style.css', 'docs/start.js', 'docs/viewer.js'],
       urlOf,
       policy: HTML_SECURITY_HEADERS.docs,
+      markdownAt: '/docs/guides.md',
     }),
     '/docs/style.css': own('style.css'),
     '/docs/start.js': own('start.js'),

@@ -17,7 +17,9 @@ export function exampleAppFiles(app: ExampleApp | undefined): Readonly<Record<st
   return Object.fromEntries(
     Object.entries(app.files).map(([name, load]): [string, StaticFile] => {
       const path = `${EXAMPLE_APP}${name === 'index.html' ? '' : name}`;
-      return [path, { type: typeOf(name), load, cacheControl: 'no-cache', headers }];
+      // It has the address of the wallet, and a key.
+      const isOwn = name === 'world.json';
+      return [path, { type: typeOf(name), load, cacheControl: 'no-cache', headers, isOwn }];
     }),
   );
 }

@@ -5,12 +5,15 @@ import { docsFiles } from './docs.ts';
 import { exampleAppFiles } from './example-app.ts';
 import type { exampleTabs } from './example-tabs.ts';
 import { GRAPHIQL_PAGE, graphiqlFiles } from './graphiql.ts';
+import { guideFiles } from './guide-files.ts';
+import type { GuideText } from './guides.ts';
 import { homeFiles } from './home.ts';
 import { opsPageFiles } from './ops-page.ts';
 import { createStaticFiles, type StaticFile, type StaticFiles, type StaticFilesDeps } from './static-files.ts';
 
 export interface FilesDeps extends Pick<StaticFilesDeps, 'charge'> {
   readonly routes: readonly AnyRoute[];
+  readonly guides: readonly GuideText[];
   /** Initial tabs of GraphiQL; `null` = GraphiQL is off. */
   readonly tabs: ReturnType<typeof exampleTabs> | null;
   /** Keys of the local world, which its pages name. */
@@ -32,7 +35,7 @@ const APP_CARD =
 const GRAPHIQL_LINK = '<a href="graphql">GraphiQL</a>';
 
 /** Gather the static files: the home page, the description of the interface with its page, GraphiQL, and the ops page. */
-export function createFiles({ routes, tabs, sampleKeys, exampleApp, charge }: FilesDeps): Files {
+export function createFiles({ routes, guides, tabs, sampleKeys, exampleApp, charge }: FilesDeps): Files {
   const urlOf = (path: string): Promise<string> => served.urlOf(path);
   const keys =
     sampleKeys.length === 0
@@ -42,6 +45,7 @@ export function createFiles({ routes, tabs, sampleKeys, exampleApp, charge }: Fi
   const files: Readonly<Record<string, StaticFile>> = {
     ...homeFiles({ urlOf, slots: { graphiql: tabs ? GRAPHIQL_CARD : '', app: exampleApp ? APP_CARD : '', keys } }),
     ...docsFiles({ routes, urlOf, slots: { graphiql: tabs ? GRAPHIQL_LINK : '', keys } }),
+    ...guideFiles(guides, urlOf),
     ...opsPageFiles(),
     ...exampleAppFiles(exampleApp),
     ...graphiql,

@@ -19,6 +19,7 @@ export function homeFiles({ urlOf, slots }: HomeOptions): Readonly<Record<string
       files: ['favicon.svg', 'home/style.css', 'home/status.js'],
       urlOf,
       policy: HTML_SECURITY_HEADERS.strict,
+      markdownAt: '/llms.txt',
     }),
     '/home/style.css': own('style.css'),
     '/home/status.js': own('status.js'),

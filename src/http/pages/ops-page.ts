@@ -26,6 +26,8 @@ const OWN_FILES = [
   'file-columns.js',
   'format.js',
   'queries.js',
+  'past.js',
+  'stress.js',
   'sections.js',
   'dom.js',
   'table-file.js',

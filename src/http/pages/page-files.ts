@@ -40,10 +40,12 @@ export interface PageOptions {
   readonly files: readonly string[];
   readonly urlOf: (path: string) => Promise<string>;
   readonly policy: Readonly<Record<string, string>>;
+  /** Path of its content as Markdown. */
+  readonly markdownAt?: string | undefined;
 }
 
 /** A page with its slots filled, whose files are named by their hashes. URLs stay relative: a proxy may add a path prefix. */
-export function htmlPage({ place, slots, files, urlOf, policy }: PageOptions): StaticFile {
+export function htmlPage({ place, slots, files, urlOf, policy, markdownAt }: PageOptions): StaticFile {
   return {
     type: 'text/html; charset=utf-8',
     async load() {
@@ -55,5 +57,6 @@ export function htmlPage({ place, slots, files, urlOf, policy }: PageOptions): S
     // The page itself is small, and names the files of its deployment.
     cacheControl: 'no-cache',
     headers: policy,
+    markdownAt,
   };
 }

@@ -2,6 +2,7 @@ import { BYTES_PER_POINT } from '../../limits/limits.ts';
 import { errorResponse } from '../../rest/envelope.ts';
 import { MethodNotAllowedError } from '../../rest/router.ts';
 import type { RestRequest, RestResponse } from '../../rest/types.ts';
+import { acceptsMarkdown } from '../accepts-markdown.ts';
 import type { Compress } from '../compression.ts';
 import { chooseBody, compressedBodies, type EncodedBodies, hashOf, plainBody } from '../encoded-body.ts';
 import { bytesOf } from '../write.ts';
@@ -11,8 +12,12 @@ export interface StaticFile {
   /** Make the content; called once. */
   readonly load: () => Promise<string | Uint8Array> | string | Uint8Array;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Excludes the file from the CORS policy: pages of other origins cannot read it. */
+  readonly isOwn?: boolean | undefined;
   /** For requests without the hash of the content. */
   readonly cacheControl: string;
+  /** Path of the file that is answered at this path to a caller that asks for Markdown. */
+  readonly markdownAt?: string | undefined;
 }
 
 export interface StaticFiles {
@@ -58,6 +63,19 @@ export function encodedResponse(
   };
 }
 
+/** Say that the answer at this path depends on the media type that was asked for. */
+function varyingWithAccept(response: RestResponse): RestResponse {
+  const { vary } = response.headers;
+  return { ...response, headers: { ...response.headers, vary: vary === undefined ? 'accept' : `${vary}, accept` } };
+}
+
+/** Whether a browser asks for the page of another origin. A request of the own page to read a file has no `Origin`. */
+function isOfOtherOrigin({ headers }: RestRequest): boolean {
+  const { origin, host, 'sec-fetch-site': site } = headers;
+  const isNamed = origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`;
+  return isNamed || site === 'cross-site' || site === 'same-site';
+}
+
 /** Serve files that change with a deployment only: each is made, hashed and compressed on its first request. */
 export function createStaticFiles({ files, compress, charge }: StaticFilesDeps): StaticFiles {
   const made = new Map<string, Promise<EncodedBodies>>();
@@ -73,13 +91,13 @@ export function createStaticFiles({ files, compress, charge }: StaticFilesDeps):
   };
   const find = (path: string) => (Object.hasOwn(files, path) ? files[path] : undefined);
 
-  const respond = async (request: RestRequest, file: StaticFile): Promise<RestResponse> => {
+  const respond = async (request: RestRequest, path: string, file: StaticFile): Promise<RestResponse> => {
     const charged = await charge(request, 1);
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       const { code, message, status } = new MethodNotAllowedError(request.method, request.path, ['GET', 'HEAD']);
       return errorResponse({ code, message, status, allow: ['GET', 'HEAD'] }, request.correlationId);
     }
-    const encoded = await encodedOf(request.path, file);
+    const encoded = await encodedOf(path, file);
     const cacheControl = request.query === `v=${hashOf(encoded)}` ? FOREVER : file.cacheControl;
     const own = { 'content-type': file.type, 'cache-control': cacheControl, ...file.headers };
     const response = encodedResponse(encoded, request.headers, { ...own, ...charged });
@@ -90,8 +108,12 @@ export function createStaticFiles({ files, compress, charge }: StaticFilesDeps):
   return {
     paths: Object.keys(files),
     answer(request) {
-      const file = find(request.path);
-      return file === undefined ? undefined : respond(request, file);
+      const { path, headers } = request;
+      const file = find(path);
+      if (file?.isOwn && isOfOtherOrigin(request)) return undefined;
+      if (file?.markdownAt === undefined) return file && respond(request, path, file);
+      const chosen = acceptsMarkdown(headers.accept) ? file.markdownAt : path;
+      return respond(request, chosen, find(chosen) ?? file).then(varyingWithAccept);
     },
     async urlOf(path) {
       const file = find(path);

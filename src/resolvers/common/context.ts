@@ -1,8 +1,22 @@
 import { createLoaders, type Loaders } from '../../loaders/index.ts';
 import { type CacheHints, createCacheHints } from '../../shared/cache-validity.ts';
 import type { ChainId } from '../../shared/ids.ts';
+import type { SeenVersion } from '../strategy/changes.ts';
 import type { Caller } from './caller.ts';
+import type { PinnedBlock, ReadReceipt } from './read-services.ts';
 import type { Services, SnapshotServices } from './services.ts';
+
+/** The client of a request: who pays for it, and whether it still waits for the answer. */
+export interface ClientPort {
+  /** The key, or the address. */
+  readonly identity: string;
+  /** Charge points beside those of the query. @throws RateLimitedError, UpstreamUnavailableError */
+  charge(points: number): Promise<void>;
+  /** Never throws. */
+  refund(points: number): Promise<void>;
+  /** Aborted when the client disconnects; absent where that is not known. */
+  left(): AbortSignal | undefined;
+}
 
 /** The data of a request before its operation is executed. */
 interface ContextInput {
@@ -14,12 +28,16 @@ interface ContextInput {
   readonly maxPageSize: number;
   /** Whose contract the answer follows: the rows of /v1 run persisted operations and keep their own names and limits. */
   readonly contract: 'v1' | 'graphql';
+  /** Absent: nothing is charged. */
+  readonly client?: ClientPort | undefined;
 }
 
 /** What an event of a subscription is about, to compare it with the events before. */
 export interface EventSubject {
   readonly chainId: ChainId;
   readonly version: number;
+  /** Time of the version: after a restart without a store another state may have its number. Absent: only its content counts. */
+  readonly publishedMs?: number | undefined;
   /** Keys of the entries of the event's list `changed`, in its order; absent: the event is compared as a whole. */
   readonly entries?: readonly string[] | undefined;
   /** Keys of the entries that may differ from what a returning reader knows; absent: all. */
@@ -33,6 +51,10 @@ export interface AppContext extends ContextInput {
   readonly cacheHints: CacheHints;
   /** The types of objects that were loaded by global id, since an object itself may not show its type. */
   readonly loadedTypes: Map<object, string>;
+  /** How fresh the fields are that were asked to be: part of the answer. */
+  readonly receipts: ReadReceipt[];
+  /** Blocks that this request reads at, by chain and number. */
+  readonly blocks: Map<string, PinnedBlock>;
   /** Reads of the catalog, the settings and the snapshot. */
   readonly services: SnapshotServices;
   /** Reads of the snapshot, of histories and of wallets, each with its cache hints. */
@@ -40,7 +62,11 @@ export interface AppContext extends ContextInput {
   /** Count one call of a field below the root that has a limit per minute. Absent: nothing is limited. @throws RateLimitedError */
   readonly countCall?: ((coordinate: string) => void) | undefined;
   /** Versions that the reader of a stream has received before it reconnected. */
-  readonly seenVersions?: ReadonlyMap<ChainId, number> | undefined;
+  readonly seenVersions?: ReadonlyMap<ChainId, SeenVersion> | undefined;
+  /** `Last-Event-ID` of a stream that reconnects. */
+  readonly lastEventId?: string | undefined;
+  /** Id of the event that is resolved now, for events that are not told apart by a chain and its version. */
+  readonly eventId?: string | undefined;
   /** The event of a subscription that is resolved now. */
   readonly subject?: EventSubject | undefined;
   /** Reads on demand (a chain, an upstream, the database): the answer is never cached. */
@@ -54,6 +80,8 @@ export function createContext(services: Services, input: ContextInput): AppConte
     ...input,
     cacheHints,
     loadedTypes: new Map(),
+    receipts: [],
+    blocks: new Map(),
     services,
     loaders: createLoaders(services, cacheHints, input.nowMs),
     live() {
@@ -66,4 +94,9 @@ export function createContext(services: Services, input: ContextInput): AppConte
 /** Tell what the event of a subscription is about that is resolved now. */
 export function noteSubject(ctx: AppContext, subject: EventSubject): void {
   Object.assign(ctx, { subject });
+}
+
+/** Give the event of a subscription that is resolved now an id for `Last-Event-ID`. */
+export function noteEventId(ctx: AppContext, eventId: string): void {
+  Object.assign(ctx, { eventId });
 }

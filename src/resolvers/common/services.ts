@@ -3,17 +3,22 @@ import type { ChainFacts, FreshnessBudgets } from '../../domain/facts.ts';
 import type { ComposedChain } from '../../domain/market/types.ts';
 import type { TvlAmounts } from '../../domain/tvl/types.ts';
 import type { HistorySource } from '../../loaders/history.ts';
+import type { MarketRecordSource } from '../../loaders/market-records.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
+import type { AlertServices } from '../alert/alert-services.ts';
 import type { OpsServices } from '../ops/ops-services.ts';
+import type { PositionHistoryServices } from '../position/history-services.ts';
 import type { PositionServices } from '../position/position-services.ts';
 import type { ChangesPort } from '../strategy/changes.ts';
 import type { PartnerServices } from '../transaction/partner-services.ts';
+import type { FreshReadServices, RefreshPort } from './read-services.ts';
 
 /** Reads of the catalog, the settings and the facts. Every resolver reaches them as `ctx.services`. */
 export interface SnapshotServices {
   readonly catalog: Catalog;
   readonly budgets: FreshnessBudgets;
   readonly health: HealthPort;
+  readonly refreshes: RefreshPort;
 }
 
 /**
@@ -30,6 +35,7 @@ interface ReadServices extends SnapshotServices {
   /** The facts that `composed` was made from, or newer ones. */
   facts(chainId: ChainId): ChainFacts;
   readonly histories: HistorySource;
+  readonly marketRecords: MarketRecordSource;
   readonly charts: ChartsPort;
   readonly ohlcv: CandlesPort;
   /** The latest TVL; `null` until one chain is computed. Chains not yet computed are left out of `chains`. */
@@ -37,7 +43,13 @@ interface ReadServices extends SnapshotServices {
   readonly changes: ChangesPort;
 }
 
-export type Services = ReadServices & PositionServices & PartnerServices & OpsServices;
+export type Services = ReadServices &
+  PositionServices &
+  PositionHistoryServices &
+  PartnerServices &
+  OpsServices &
+  FreshReadServices &
+  AlertServices;
 
 /** Points of `[unix ms, value]`, oldest first, as relayed. */
 export type ChartPoint = readonly [number, number];

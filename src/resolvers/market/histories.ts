@@ -97,7 +97,7 @@ function marketOfStrategy(kind: HistoryKind, id: StrategyId, ctx: AppContext): M
 
 function outsideOf(chains: readonly Chain[], { id, chainId }: Market): BadRequestError {
   return new BadRequestError(
-    `chainIds contradict the marketId ${id}, which is on chain ${chainId}. Send ${chainId} among chainIds, or none.`,
+    `The requested chains contradict the id ${id}, which is on chain ${chainId}. Send chain ${chainId}, or none.`,
     { field: 'chainIds', value: chains.map((chain) => chain.chainId).join(', '), limit: { oneOf: [chainId] } },
   );
 }

@@ -5,6 +5,7 @@ import type { Strategy } from '../../domain/strategy/types.ts';
 import { NotFoundError, NotReadyError } from '../../shared/errors.ts';
 import type { ChainId, MarketId } from '../../shared/ids.ts';
 import type { AppContext } from '../common/context.ts';
+import { type FieldPath, type FreshArgs, readFresh } from '../common/fresh-reads.ts';
 import { type Page, type PageArgs, pageByRank } from '../common/page.ts';
 import {
   chainOfId,
@@ -55,6 +56,22 @@ export function findMarket(
   const found = marketsById(composed).get(args.marketId);
   if (found) return found;
   throw notComposed(composed, args.marketId);
+}
+
+/** List markets as fresh as required. @throws as `listMarkets` and `readFresh` */
+export function freshMarkets(args: MarketsArgs & FreshArgs, ctx: AppContext, info: FieldPath) {
+  const chainIds = () => selectChains(ctx, args.chainIds).map(({ chainId }) => chainId);
+  return readFresh(info, args, chainIds, 'facts', ctx, () => listMarkets(args, ctx));
+}
+
+/** Find a composed market as fresh as required. @throws as `findMarket` and `readFresh` */
+export function freshMarket(
+  args: { marketId: MarketId; chainId?: ChainId | null | undefined } & FreshArgs,
+  ctx: AppContext,
+  info: FieldPath,
+) {
+  const chainIds = () => [findCatalogMarket(args, ctx).chainId];
+  return readFresh(info, args, chainIds, 'facts', ctx, () => findMarket(args, ctx));
 }
 
 /** Find a market of the catalog: its id names its chain. @throws BadRequestError, NotFoundError */

@@ -6,6 +6,7 @@ import { type PriceOrGap, priceContext, tokenPrice } from '../../domain/market/p
 import { NotFoundError } from '../../shared/errors.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
 import type { AppContext } from '../common/context.ts';
+import { type FieldPath, type FreshArgs, readFresh } from '../common/fresh-reads.ts';
 import { type Page, type PageArgs, pageByRank } from '../common/page.ts';
 import { requireChain, selectChains } from './chains.ts';
 
@@ -38,6 +39,18 @@ export function findToken(args: { chainId: ChainId; address: Address }, ctx: App
     resource: 'token',
     id: args.address,
   });
+}
+
+/** List tokens with prices as fresh as required. @throws as `listTokens` and `readFresh` */
+export function freshTokens(args: TokensArgs & FreshArgs, ctx: AppContext, info: FieldPath) {
+  const chainIds = () => selectChains(ctx, args.chainIds).map(({ chainId }) => chainId);
+  return readFresh(info, args, chainIds, 'facts', ctx, () => listTokens(args, ctx));
+}
+
+/** Look a token up with a price as fresh as required. @throws as `findToken` and `readFresh` */
+export function freshToken(args: { chainId: ChainId; address: Address } & FreshArgs, ctx: AppContext, info: FieldPath) {
+  const chainIds = () => [findToken(args, ctx).chainId];
+  return readFresh(info, args, chainIds, 'facts', ctx, () => findToken(args, ctx));
 }
 
 /** Look up the catalog entry of a token; `null` without one. */

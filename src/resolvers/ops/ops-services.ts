@@ -1,10 +1,12 @@
 import type { DriftRecordPage, DriftRecordQuery } from '../../domain/drift/types.ts';
+import type { IndexerRecord } from '../../domain/history/indexer-state.ts';
 import type { PortfolioAggregates } from '../../domain/portfolio/aggregates.ts';
 import type { ItemFilter } from '../../domain/portfolio/query.ts';
 import type { PortfolioReport, PortfolioSample } from '../../domain/portfolio/report.ts';
 import type { Portfolio } from '../../domain/portfolio/types.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
 import type { VenueCounts } from '../../transactions/index.ts';
+import type { PinnedBlock } from '../common/read-services.ts';
 
 /** A report as it is served: the newest good one, and whether making a newer one failed. */
 export interface ServedReport {
@@ -21,10 +23,14 @@ export interface OpsPort {
    */
   report(chainId: ChainId): Promise<ServedReport>;
   /**
-   * Wallets, read now, in a constant number of requests and statements. A wallet that cannot be read has its error in the answer.
+   * Wallets, read now or at a given block, in a constant number of requests and statements. A wallet that cannot be read has its error in the answer.
    * @throws ChainReadError, UpstreamUnavailableError
    */
-  live(chainId: ChainId, wallets: readonly Address[]): Promise<ReadonlyMap<Address, Portfolio | Error>>;
+  live(
+    chainId: ChainId,
+    wallets: readonly Address[],
+    block?: PinnedBlock,
+  ): Promise<ReadonlyMap<Address, Portfolio | Error>>;
   /** Sum everything that matches, in pages between other work. */
   aggregate(reports: readonly PortfolioReport[], filter: ItemFilter): Promise<PortfolioAggregates>;
   /** Totals over time, oldest first. @throws UpstreamUnavailableError */
@@ -33,7 +39,14 @@ export interface OpsPort {
   driftHistory(query: DriftRecordQuery): Promise<DriftRecordPage>;
 }
 
+/** How far the logs of positions are read. */
+export interface IndexersPort {
+  /** By chain. @throws UpstreamUnavailableError */
+  read(): Promise<readonly IndexerRecord[]>;
+}
+
 export interface OpsServices {
+  readonly indexers: IndexersPort;
   readonly ops: OpsPort;
   /** Statistics of swap venues in this process since its start. */
   readonly swapVenues: { counts(): readonly VenueCounts[] };

@@ -23,7 +23,9 @@ import { pageWindow } from '../../shared/page-window.ts';
 import { inPages } from '../../shared/pages.ts';
 import { ageOf, momentOf } from '../common/age.ts';
 import type { AppContext } from '../common/context.ts';
+import { type FieldPath, type FreshArgs, readFresh } from '../common/fresh-reads.ts';
 import { MAX_PAGE_SIZE, type Page, type PageArgs, toPage } from '../common/page.ts';
+import type { PinnedBlock } from '../common/read-services.ts';
 import { type MissingChain, notReadyChain, readComposed, requireChain, selectChains } from '../market/chains.ts';
 import type { ServedReport } from './ops-services.ts';
 
@@ -145,12 +147,29 @@ export async function listDocuments(
 
 /** Read one wallet now. @throws BadRequestError, NotReadyError, ChainReadError, UpstreamUnavailableError */
 export async function readPortfolio(
-  { address, chainId }: { readonly address: Address; readonly chainId: ChainId },
+  { address, chainId, block }: PortfolioArgs & { readonly block?: PinnedBlock | undefined },
   ctx: AppContext,
 ): Promise<Portfolio> {
   requireChain(ctx, chainId);
   readComposed(ctx, chainId);
-  return ctx.loaders.portfolio.load({ chainId, wallet: address });
+  return ctx.loaders.portfolio.load({ chainId, wallet: address, block });
+}
+
+interface PortfolioArgs {
+  readonly address: Address;
+  readonly chainId: ChainId;
+}
+
+/** Read one wallet as fresh as required. @throws as `readPortfolio` and `readFresh` */
+export function freshPortfolio(
+  args: PortfolioArgs & FreshArgs,
+  ctx: AppContext,
+  info: FieldPath,
+): Promise<Portfolio> | Portfolio {
+  const chainIds = () => [requireChain(ctx, args.chainId).chainId];
+  return readFresh(info, args, chainIds, 'live', ctx, (blocks) =>
+    readPortfolio({ ...args, block: blocks.get(args.chainId) }, ctx),
+  );
 }
 
 /** Read a disagreement now. @throws as `readPortfolio`, and NotFoundError when register and chain agree */

@@ -7,6 +7,7 @@ import type { Pnl, RegisteredPosition } from '../../domain/portfolio/types.ts';
 import type { Position } from '../../domain/position/types.ts';
 import { momentOf } from '../common/age.ts';
 import type { AppContext } from '../common/context.ts';
+import { blockOf } from '../common/fresh-reads.ts';
 
 const UNREADABLE = gap('', 'SOURCE_FAILED', 'The register of the app cannot be read now.');
 const UNREGISTERED = gap('', 'NOT_MEASURED', 'The app has not registered it, and the chain does not keep the time.');
@@ -33,7 +34,9 @@ export async function openedAtOf(position: Position, ctx: AppContext): Promise<n
  */
 export async function pnlOf(position: Position, ctx: AppContext): Promise<Pnl | null> {
   const { chainId, wallet, id, marketId } = position;
-  const [{ holdings }, row] = await Promise.all([ctx.loaders.wallet.load({ chainId, wallet }), rowOf(position, ctx)]);
+  const block = blockOf(position, ctx);
+  const reading = ctx.loaders.wallet.load({ chainId, wallet, block });
+  const [{ holdings }, row] = await Promise.all([reading, rowOf(position, ctx)]);
   const held = holdings.positions.find((entry) => entry.id === id);
   if (!held) return null;
   const rewards = marketRewards(ctx.loaders.facts(chainId), marketId);

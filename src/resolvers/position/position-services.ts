@@ -3,6 +3,7 @@ import type { RegisteredRow } from '../../domain/portfolio/types.ts';
 import type { WalletHoldings } from '../../domain/position/types.ts';
 import type { ComposedWallet, LoopAttribution } from '../../domain/position/wallet.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
+import type { PinnedBlock } from '../common/read-services.ts';
 
 /** The holdings of a wallet, and its loops that the app registered for a vault. */
 export interface WalletReading {
@@ -28,10 +29,14 @@ export type RegisteredRows = readonly RegisteredRow[] | Error;
 export interface PositionsPort {
   /**
    * Read any number of wallets in a constant number of RPC requests and one statement. A wallet that cannot be read has
-   * its error in the answer without an effect on the others.
+   * its error in the answer without an effect on the others. At a given block, or at the newest one.
    * @throws ChainReadError when the chain gives no usable answer at all
    */
-  read(chainId: ChainId, wallets: readonly Address[]): Promise<ReadonlyMap<Address, WalletReading | Error>>;
+  read(
+    chainId: ChainId,
+    wallets: readonly Address[],
+    block?: PinnedBlock,
+  ): Promise<ReadonlyMap<Address, WalletReading | Error>>;
   /** Read the rows of wallets from the register of the app in one statement. Never rejects: a wallet has its error. */
   registered(chainId: ChainId, wallets: readonly Address[]): Promise<ReadonlyMap<Address, RegisteredRows>>;
   /**

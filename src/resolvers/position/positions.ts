@@ -10,22 +10,27 @@ import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import { buildManualExit, buildSetAuthorization, type ProxyOwner } from '../../transactions/index.ts';
 import { type CallView, formatCalls } from '../common/calls.ts';
 import type { AppContext } from '../common/context.ts';
+import type { PinnedBlock } from '../common/read-services.ts';
 import { readComposed, requireChain } from '../market/chains.ts';
 
 /** Wallets of one list: they cost a constant number of RPC requests, but each takes its place in the answer. */
 export const MAX_WALLETS = 200;
 
 /**
- * Read one wallet, live from the chain.
+ * Read one wallet, live from the chain, at a block or at the newest one.
  * @throws BadRequestError, NotReadyError, ChainReadError, UpstreamUnavailableError
  */
 export async function readWallet(
-  args: { readonly address: Address; readonly chainId: ChainId },
+  args: { readonly address: Address; readonly chainId: ChainId; readonly block?: PinnedBlock | undefined },
   ctx: AppContext,
 ): Promise<ComposedWallet> {
   const chain = requireChain(ctx, args.chainId);
   readComposed(ctx, chain.chainId);
-  const { holdings, tags } = await ctx.loaders.wallet.load({ chainId: chain.chainId, wallet: args.address });
+  const { holdings, tags } = await ctx.loaders.wallet.load({
+    chainId: chain.chainId,
+    wallet: args.address,
+    block: args.block,
+  });
   return composeWallet(chain, ctx.loaders.marketsAt(chain.chainId, holdings.markets), holdings, tags);
 }
 

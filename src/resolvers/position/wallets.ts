@@ -4,7 +4,9 @@ import type { ComposedWallet } from '../../domain/position/wallet.ts';
 import { AppError, BadRequestError, NotReadyError } from '../../shared/errors.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
 import type { AppContext } from '../common/context.ts';
+import { type FieldPath, type FreshArgs, readFresh } from '../common/fresh-reads.ts';
 import { type Page, type PageArgs, pageByRank } from '../common/page.ts';
+import type { PinnedBlock } from '../common/read-services.ts';
 import { type MissingChain, notReadyChain, selectChains } from '../market/chains.ts';
 import { checkAddresses, readWallet, withStatus } from './positions.ts';
 
@@ -21,15 +23,19 @@ export interface WalletView {
 export interface WalletArgs {
   readonly address: Address;
   readonly chainIds?: readonly ChainId[] | null | undefined;
+  /** Blocks to read at, by chain; absent for a chain: the newest one. */
+  readonly blocks?: ReadonlyMap<ChainId, PinnedBlock> | undefined;
 }
 
 /**
  * Read a wallet on several chains; one that cannot be read is reported, and the others are answered.
  * @throws BadRequestError; the error of the first chain when all of them fail
  */
-export async function showWallet({ address, chainIds }: WalletArgs, ctx: AppContext): Promise<WalletView> {
+async function showWallet({ address, chainIds, blocks }: WalletArgs, ctx: AppContext): Promise<WalletView> {
   const chains = requestedChains(chainIds, ctx);
-  const read = await Promise.allSettled(chains.map(({ chainId }) => readWallet({ address, chainId }, ctx)));
+  const read = await Promise.allSettled(
+    chains.map(({ chainId }) => readWallet({ address, chainId, block: blocks?.get(chainId) }, ctx)),
+  );
   const readings = read.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const failures = read.flatMap((one, i) =>
     one.status === 'rejected' ? [{ chain: chains[i] as Chain, error: one.reason as unknown }] : [],
@@ -61,16 +67,48 @@ export function missingChain(chainId: ChainId, error: unknown): MissingChain {
   return { chainId, reason: 'upstream_unavailable', message, retryAfterSec, waitingFor: [] };
 }
 
-interface WalletsArgs {
+interface WalletsArgs extends Omit<WalletArgs, 'address'> {
   readonly addresses: readonly Address[];
-  readonly chainIds?: readonly ChainId[] | null | undefined;
 }
 
 /** Read wallets in the requested order; each is a separate promise, so that one failure does not affect the others. @throws BadRequestError */
-export function showWallets({ addresses, chainIds }: WalletsArgs, ctx: AppContext): Promise<WalletView>[] {
+export function showWallets({ addresses, ...on }: WalletsArgs, ctx: AppContext): Promise<WalletView>[] {
   checkAddresses(addresses);
-  requestedChains(chainIds, ctx);
-  return addresses.map((address) => showWallet({ address, chainIds }, ctx));
+  requestedChains(on.chainIds, ctx);
+  return addresses.map((address) => showWallet({ address, ...on }, ctx));
+}
+
+/** Read a wallet as fresh as required. @throws as `showWallet` and `readFresh` */
+export function freshWallet(
+  args: WalletArgs & FreshArgs,
+  ctx: AppContext,
+  info: FieldPath,
+): WalletView | Promise<WalletView> {
+  return readFresh(
+    info,
+    args,
+    () => chainIdsOf(args, ctx),
+    'live',
+    ctx,
+    (blocks) => showWallet({ ...args, blocks }, ctx),
+  );
+}
+
+/** Read wallets as fresh as required, all at one block of a chain. @throws as `showWallets` and `readFresh` */
+export function freshWallets(args: WalletsArgs & FreshArgs, ctx: AppContext, info: FieldPath) {
+  checkAddresses(args.addresses);
+  return readFresh(
+    info,
+    args,
+    () => chainIdsOf(args, ctx),
+    'live',
+    ctx,
+    (blocks) => showWallets({ ...args, blocks }, ctx),
+  );
+}
+
+function chainIdsOf({ chainIds }: Pick<WalletArgs, 'chainIds'>, ctx: AppContext): readonly ChainId[] {
+  return requestedChains(chainIds, ctx).map(({ chainId }) => chainId);
 }
 
 interface PositionsArgs extends PageArgs {

@@ -26,6 +26,12 @@ export interface FeedOptions {
   readonly groups?: readonly FactGroup[];
 }
 
+/** A version of a chain that a reader has; without its time it may be another one of the same number. */
+export interface SeenVersion {
+  readonly version: number;
+  readonly publishedMs?: number | undefined;
+}
+
 export interface ChangesPort {
   /**
    * Follow changes of chains, with `groups` only changes of these; the first event comes at once and names all chains. With
@@ -36,6 +42,6 @@ export interface ChangesPort {
   freshnessAt(facts: ChainFacts, second: number, compute: () => string): string;
   /** Keep the answer of a version, so that a reader that returns with it gets only the differences. */
   remember(composed: ComposedChain): void;
-  /** The strategies at a version; `null` when this process does not know it (any more). */
-  recall(chainId: ChainId, version: number): readonly IndexedStrategy[] | null;
+  /** The strategies at a version; `null` when this process does not know it (any more), or knows another one of its number. */
+  recall(chainId: ChainId, seen: SeenVersion): readonly IndexedStrategy[] | null;
 }

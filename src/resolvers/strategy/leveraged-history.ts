@@ -1,5 +1,6 @@
 import { incentiveRecord } from '../../domain/apy/campaigns.ts';
 import { combineDays, leveragedHistory, withIncentives, withoutYield } from '../../domain/apy/leveraged-history.ts';
+import { DAY_MS } from '../../domain/apy/series.ts';
 import { equityNetApyPct } from '../../domain/equity/compose.ts';
 import { gap } from '../../domain/freshness/gaps.ts';
 import { earliestStale } from '../../domain/freshness/stamp.ts';
@@ -14,11 +15,13 @@ import { formatValue, type MarketId } from '../../shared/ids.ts';
 import type { RateHistory } from '../../shared/rate-history.ts';
 import { momentOf } from '../common/age.ts';
 import type { AppContext } from '../common/context.ts';
-import { type HistoryArgs, type RateHistoryRow, readHistory } from '../market/histories.ts';
+import { type HistoryArgs, MAX_RANGE_DAYS, type RateHistoryRow, readHistory } from '../market/histories.ts';
 import { marketOf, termsOf } from './strategies.ts';
 
 export interface LeveragedHistoryArgs extends Pick<HistoryArgs, 'fromAt' | 'toAt'> {
   readonly leverage?: Decimal | null | undefined;
+  /** UTC days up to the present one, which counts; instead of a range. */
+  readonly days?: number | null | undefined;
 }
 
 export interface LeveragedHistoryRow extends Pick<RateHistoryRow, 'range' | 'points' | 'stamp' | 'complete' | 'gaps'> {
@@ -42,12 +45,13 @@ interface Side {
  */
 export async function readLeveragedHistory(
   strategy: Strategy,
-  args: LeveragedHistoryArgs,
+  { days, ...range }: LeveragedHistoryArgs,
   ctx: AppContext,
 ): Promise<LeveragedHistoryRow> {
-  const leverage = leverageOf(strategy, args.leverage, ctx);
+  const args = days == null ? range : { ...range, fromAt: beginOf(days, range, ctx) };
+  const leverage = requestedLeverage(strategy, args.leverage, ctx);
   const market = marketOf(strategy, {}, ctx);
-  const [borrow, range] = await borrowSide(market, args, ctx);
+  const [borrow, read] = await borrowSide(market, args, ctx);
   const earned =
     strategy.kind === 'loop' ? await collateralSide(market, borrow, args, ctx) : await legSide(strategy, args, ctx);
   const points =
@@ -61,7 +65,7 @@ export async function readLeveragedHistory(
   return {
     strategy,
     leverage,
-    range,
+    range: read,
     points: missing ? [] : points,
     stamp,
     complete: earned.complete,
@@ -69,13 +73,37 @@ export async function readLeveragedHistory(
   };
 }
 
+/**
+ * Find the begin of the first of some UTC days, so that no point is the mean of a part of a day that is over.
+ * @throws BadRequestError
+ */
+function beginOf(days: number, { fromAt, toAt }: LeveragedHistoryArgs, ctx: AppContext): Date {
+  if (fromAt != null || toAt != null) {
+    throw new BadRequestError('"days" excludes "fromAt" and "toAt". Send days or a range.', {
+      field: 'days',
+      value: String(days),
+    });
+  }
+  if (days < 1 || days > MAX_RANGE_DAYS) {
+    throw new BadRequestError(`"days" is from 1 to ${MAX_RANGE_DAYS}. Send a number of that range.`, {
+      field: 'days',
+      value: String(days),
+      limit: { min: 1, max: MAX_RANGE_DAYS },
+    });
+  }
+  return new Date((Math.floor(momentOf(ctx) / DAY_MS) - days + 1) * DAY_MS);
+}
+
 function gapsOf(points: RateHistory, missing: Gap | undefined): readonly Gap[] {
   if (missing) return ['points', 'freshness'].map((field) => ({ ...missing, field }));
   return points.length > 0 ? [] : [gap('points', 'TOO_SHORT', 'No day of the range has the rates of both sides.')];
 }
 
-/** @throws BadRequestError for a leverage that the strategy does not offer */
-function leverageOf(strategy: Strategy, requested: Decimal | null | undefined, ctx: AppContext): Decimal {
+/**
+ * The leverage of a request, or the default one; of a vault 1 + LTV of its stock leg.
+ * @throws BadRequestError for a leverage that the strategy does not offer
+ */
+export function requestedLeverage(strategy: Strategy, requested: Decimal | null | undefined, ctx: AppContext): Decimal {
   const isVault = strategy.kind === 'equity';
   const ofLtv = (ltvPct: string) => new Decimal(ltvPct).shiftedBy(-2).plus(1);
   if (requested == null)

@@ -9,6 +9,7 @@ import { NotFoundError } from '../../shared/errors.ts';
 import { type ChainId, EQUITY_PREFIX, type MarketId, type StrategyId } from '../../shared/ids.ts';
 import { pageWindow } from '../../shared/page-window.ts';
 import type { AppContext } from '../common/context.ts';
+import { type FieldPath, type FreshArgs, readFresh } from '../common/fresh-reads.ts';
 import { type PageArgs, toPage } from '../common/page.ts';
 import { chainOfStrategy, missingOf, readComposed, readComposedOf, selectChains } from '../market/chains.ts';
 import { type ComposedPage, notComposed, oldestOf } from '../market/markets.ts';
@@ -56,6 +57,25 @@ export function listStrategies(args: StrategiesArgs, ctx: AppContext): ComposedP
     },
   }));
   return { ...toPage(edges, page), asOfMs: oldestOf(composed), missingChains, missingFacts: missingOf(ctx, composed) };
+}
+
+/** List strategies as fresh as required. @throws as `listStrategies` and `readFresh` */
+export function freshStrategies(args: StrategiesArgs & FreshArgs, ctx: AppContext, info: FieldPath) {
+  const chainIds = () => selectChains(ctx, args.filter?.chainIds, 'filter.chainIds').map(({ chainId }) => chainId);
+  return readFresh(info, args, chainIds, 'facts', ctx, () => listStrategies(args, ctx));
+}
+
+/** Find a strategy as fresh as required. @throws as `findStrategy` and `readFresh` */
+export function freshStrategy(
+  args: { strategyId: StrategyId; chainId?: ChainId | null | undefined } & FreshArgs,
+  ctx: AppContext,
+  info: FieldPath,
+) {
+  const chainIds = () => {
+    const chain = chainOfStrategy(ctx, args);
+    return chain ? [chain.chainId] : [];
+  };
+  return readFresh(info, args, chainIds, 'facts', ctx, () => findStrategy(args, ctx));
 }
 
 /** Find a strategy, listed or not. @throws BadRequestError, NotFoundError, NotReadyError when it is not measured yet */

@@ -9,7 +9,7 @@ import { secondOf } from '../common/age.ts';
 import type { AppContext, EventSubject } from '../common/context.ts';
 import { type ChainFreshness, readFreshness } from '../common/freshness.ts';
 import { requireChain, selectChains } from '../market/chains.ts';
-import type { ChangeEvent, ChangeFeed } from './changes.ts';
+import type { ChangeEvent, ChangeFeed, SeenVersion } from './changes.ts';
 import { DEFAULT_ORDER, type StrategyFilterInput, toFilter } from './strategies.ts';
 
 export interface StrategyChange {
@@ -25,8 +25,8 @@ export interface StrategyChange {
 }
 
 /** What a change is about, to compare its selected fields with those before. */
-export function subjectOf({ chain, version, changed, removed, mayDiffer }: StrategyChange): EventSubject {
-  return { chainId: chain.chainId, version, entries: changed.map(({ id }) => id), removed, mayDiffer };
+export function subjectOf({ chain, version, publishedMs, changed, removed, mayDiffer }: StrategyChange): EventSubject {
+  return { chainId: chain.chainId, version, publishedMs, entries: changed.map(({ id }) => id), removed, mayDiffer };
 }
 
 interface StrategyChangedArgs {
@@ -57,8 +57,8 @@ export function watchStrategies(args: StrategyChangedArgs, ctx: AppContext): Asy
     return new Map(entries.map((entry) => [entry.strategy.id, entry]));
   };
   const listed = new Map<ChainId, Map<StrategyId, IndexedStrategy>>();
-  for (const [chainId, version] of versionsSeen(args, ctx)) {
-    const known = changes.recall(chainId, version);
+  for (const [chainId, seen] of versionsSeen(args, ctx)) {
+    const known = changes.recall(chainId, seen);
     if (known) listed.set(chainId, matching(known));
   }
   const begun = new Set<ChainId>();
@@ -89,9 +89,9 @@ export function watchStrategies(args: StrategyChangedArgs, ctx: AppContext): Asy
 }
 
 /** The versions that the reader has seen last: the last event of a broken connection is newer than the arguments. */
-function versionsSeen({ since }: StrategyChangedArgs, ctx: AppContext): ReadonlyMap<ChainId, number> {
+function versionsSeen({ since }: StrategyChangedArgs, ctx: AppContext): ReadonlyMap<ChainId, SeenVersion> {
   for (const { chainId } of since ?? []) requireChain(ctx, chainId, 'since.chainId');
-  const given = (since ?? []).map(({ chainId, version }) => [chainId, version] as const);
+  const given = (since ?? []).map(({ chainId, version }) => [chainId, { version }] as const);
   return new Map([...given, ...(ctx.seenVersions ?? [])]);
 }
 

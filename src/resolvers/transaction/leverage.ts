@@ -2,6 +2,7 @@ import type { Gap } from '../../domain/freshness/types.ts';
 import { type Decimal, formatPct, formatUnitsPlain } from '../../shared/decimal.ts';
 import type { Address, StrategyId } from '../../shared/ids.ts';
 import {
+  type Cost,
   countsIncentive,
   feeNotes,
   incentiveNote,
@@ -123,18 +124,11 @@ export function managePosition(wallet: Address, input: ManageArgs, ctx: AppConte
 }
 
 function formatPlan(plan: Plan, ctx: AppContext): LeveragePlanView {
-  const { chain, market, swaps, live } = plan;
-  const basis = basisOfPlan(plan);
+  const { chain, market, swaps } = plan;
   const position = positionOfPlan(plan);
   const last = swaps.at(-1);
-  const worst = worstCaseOfPlan(plan);
   const fields = planFields(plan, [...plan.approvals, plan.tx], ctx);
-  const common = {
-    costs: formatCosts(costsOf({ chain, market, basis }, ctx)),
-    totalSwapCostPctOfEquity: pctText(basis.totalSwapCostPctOfEquity),
-    worstCase: worst && formatWorstCase(worst),
-    priced: pricedAt(live),
-  };
+  const { common } = estimateOfPlan(plan, ctx);
   const view = {
     ...common,
     chainId: chain.chainId,
@@ -154,6 +148,29 @@ function formatPlan(plan: Plan, ctx: AppContext): LeveragePlanView {
     received: plan.received ?? null,
   };
   return { ...view, gaps: leveragePlanGaps(view) };
+}
+
+/** The part of an estimate that follows from a plan, and its costs before they are formatted. */
+export function estimateOfPlan(
+  plan: Plan,
+  ctx: AppContext,
+): {
+  readonly costs: readonly Cost[];
+  readonly common: Pick<Estimate, 'costs' | 'totalSwapCostPctOfEquity' | 'worstCase' | 'priced'>;
+} {
+  const { chain, market, live } = plan;
+  const basis = basisOfPlan(plan);
+  const worst = worstCaseOfPlan(plan);
+  const costs = costsOf({ chain, market, basis }, ctx);
+  return {
+    costs,
+    common: {
+      costs: formatCosts(costs),
+      totalSwapCostPctOfEquity: pctText(basis.totalSwapCostPctOfEquity),
+      worstCase: worst && formatWorstCase(worst),
+      priced: pricedAt(live),
+    },
+  };
 }
 
 function leveragePlanGaps(view: Omit<LeveragePlanView, 'gaps'>): readonly Gap[] {

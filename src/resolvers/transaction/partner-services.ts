@@ -8,7 +8,16 @@ import type {
   ExitInput,
   PreviewedDeposit,
 } from '../../transactions/equity/index.ts';
-import type { ExitCost, ManageInput, OpenInput, Plan, PreparedOpen, ProxyOwner } from '../../transactions/index.ts';
+import type {
+  DeleverageOptions,
+  DeleverageRequest,
+  ExitCost,
+  ManageInput,
+  OpenInput,
+  Plan,
+  PreparedOpen,
+  ProxyOwner,
+} from '../../transactions/index.ts';
 
 /** Services of the keyed partner surface beside the public reads. */
 export interface PartnerServices {
@@ -24,6 +33,8 @@ export interface LeveragePort {
   preview(input: OpenInput): Promise<PreparedOpen>;
   open(input: OpenInput, user: Address): Promise<Plan>;
   manage(input: ManageInput): Promise<Plan>;
+  /** The ways to bring a position down to an LTV, each previewed by its own build. */
+  deleverage(request: DeleverageRequest): Promise<DeleverageOptions>;
   /** The loss of selling this collateral now, at the oracle's price scaled by 1e36. */
   exitCost(chain: Chain, market: Market, collateral: bigint, price: bigint): Promise<ExitCost>;
   /**

@@ -99,6 +99,11 @@ export async function withSurfaceNames<T>(ctx: AppContext, paths: InputPaths, ru
   }
 }
 
+/** The same error with the names of a request's surface. */
+export function named(error: AppError, ctx: Pick<AppContext, 'contract'>): AppError {
+  return ctx.contract === 'v1' ? error : (error.withNames?.(GRAPHQL_NAMES) ?? error);
+}
+
 /** Copy an error with the path of its input: several callers may wait for the same error. */
 function located(error: AppError, paths: InputPaths): AppError {
   const field = (error.details as { readonly field?: unknown } | undefined)?.field;

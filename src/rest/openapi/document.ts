@@ -53,6 +53,10 @@ const HEADERS = {
     description: 'Tag of this answer; send it as `If-None-Match` to get 304 while the answer is unchanged.',
     schema: { type: 'string' },
   },
+  'Content-Disposition': {
+    description: 'Name of the file; on answers in `text/csv`.',
+    schema: { type: 'string', examples: ['attachment; filename="statement-chain-1-0x90F7.csv"'] },
+  },
   'Ignored-Parameters': {
     description: 'Percent-encoded names of query parameters that the path does not have; absent when there are none.',
     schema: { type: 'string', examples: ['utm_source'] },

@@ -33,6 +33,23 @@ export function createSchemaCollector(): SchemaCollector {
   };
 }
 
+/** Convert a schema to one document: its named parts are under `$defs`. */
+export function selfContainedSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+  const override = io === 'input' ? tidy : open;
+  const converted = withoutIds(z.toJSONSchema(schema, { io, unrepresentable: 'any', override }));
+  const { $schema: _dialect, $ref, $defs = {}, ...own } = converted as Record<string, unknown>;
+  if (typeof $ref !== 'string') return { ...own, $defs };
+  const { [$ref.slice('#/$defs/'.length)]: root, ...parts } = $defs as Record<string, JsonSchema>;
+  return { ...root, ...own, $defs: parts };
+}
+
+/** Validators refuse the names of parts as identifiers. A property of this name has a schema, not a text. */
+function withoutIds(schema: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(schema, (key, value: unknown) => (key === 'id' && typeof value === 'string' ? undefined : value)),
+  );
+}
+
 /**
  * Replace the records inside a named schema by references to schemas that are named after their place, e.g.
  * `StrategyCollateral`: generated clients then have a type for each of them.
@@ -100,7 +117,7 @@ function open(context: Parameters<typeof tidy>[0]): void {
 
 /**
  * Remove additions of the library that readers do not need: patterns of formats, and JavaScript's number bounds. Restore the
- * defaults that it drops for transformed values.
+ * defaults that it drops for transformed values. Generators need the width of integers.
  */
 function tidy({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: Record<string, unknown> }): void {
   if (zodSchema instanceof z.ZodDefault) jsonSchema.default = zodSchema.def.defaultValue;
@@ -112,7 +129,8 @@ function tidy({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSche
       maxItems: jsonSchema.prefixItems.length,
     });
   }
-  if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
+  if (jsonSchema.format === 'date-time' || jsonSchema.format === 'date') delete jsonSchema.pattern;
+  if (jsonSchema.type === 'integer') jsonSchema.format ??= 'int32';
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 }

@@ -15,6 +15,8 @@ type OpenApiObject = Record<string, unknown>;
 export function operationOf(route: AnyRoute, schemas: SchemaCollector): OpenApiObject {
   const operationId = `${route.operation.charAt(0).toLowerCase()}${route.operation.slice(1)}`;
   const [example = { summary: '' }] = route.examples;
+  const parameters = parametersOf(route, schemas);
+  const numbers = parameters.filter(({ schema }) => isNumber(schema)).map(({ name }) => name);
   return {
     operationId,
     tags: [route.surface],
@@ -24,7 +26,7 @@ export function operationOf(route: AnyRoute, schemas: SchemaCollector): OpenApiO
       : route.description,
     ...deprecatedMeta(route.deprecation),
     security: route.surface === 'Public' ? [] : [{ apiKey: [] }],
-    ...parametersOf(route, schemas),
+    ...withoutUndefined({ parameters: parameters.length === 0 ? undefined : parameters }),
     ...withoutUndefined({ 'x-query-schema': route.queryForms && schemas.convert(route.queryForms, 'input') }),
     requestBody: route.body === undefined ? undefined : bodyOf(route, route.body, schemas),
     responses: {
@@ -34,19 +36,22 @@ export function operationOf(route: AnyRoute, schemas: SchemaCollector): OpenApiO
           'RateLimit-Policy',
           'RateLimit',
           'x-correlation-id',
-          ...(isCached(route) ? ['ETag', 'Ignored-Parameters'] : []),
+          ...(hasTag(route) ? ['ETag'] : []),
+          ...(isCached(route) ? ['Ignored-Parameters'] : []),
+          ...(route.csv ? ['Content-Disposition'] : []),
           ...(deprecationsOf(route).length > 0 ? ['Deprecation', 'Sunset', 'Link'] : []),
         ),
-        content: { 'application/json': { schema: schemas.convert(route.response, 'output') } },
+        content: withoutUndefined({
+          'application/json': { schema: schemas.convert(route.response, 'output') },
+          'text/csv': route.csv && { schema: CSV },
+        }),
       },
       ...withoutUndefined({
-        304: isCached(route)
-          ? { description: 'Nothing has changed since the ETag sent as `If-None-Match`.' }
-          : undefined,
+        304: hasTag(route) ? { description: 'Nothing has changed since the ETag sent as `If-None-Match`.' } : undefined,
       }),
       ...Object.fromEntries([...errorsByStatus(route)].map(([status, codes]) => [status, errorOf(codes, schemas)])),
     },
-    'x-code-samples': samplesOf({ ...route, operationId, example }),
+    'x-code-samples': samplesOf({ ...route, operationId, example, numbers }),
   };
 }
 
@@ -54,6 +59,12 @@ export function operationOf(route: AnyRoute, schemas: SchemaCollector): OpenApiO
 function isCached({ surface, method }: AnyRoute): boolean {
   return surface === 'Public' && method === 'GET';
 }
+
+function hasTag(route: AnyRoute): boolean {
+  return isCached(route) || route.csv !== undefined;
+}
+
+const CSV = { type: 'string', description: 'A file by RFC 4180, in UTF-8, with a header row.' };
 
 function schemaDescription(schema: z.ZodType): string | undefined {
   return z.globalRegistry.get(schema)?.description;
@@ -73,13 +84,13 @@ export function headerRefs(...names: readonly string[]): OpenApiObject {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-function parametersOf(route: AnyRoute, schemas: SchemaCollector): OpenApiObject {
+function parametersOf(route: AnyRoute, schemas: SchemaCollector) {
   if (!(route.params instanceof z.ZodObject)) throw new Error(`${route.path}: params is not an object schema.`);
   const { properties = {}, required = [] } = schemas.convert(route.params, 'input') as {
     properties?: Record<string, JsonSchema> | undefined;
     required?: readonly string[] | undefined;
   };
-  const parameters = Object.entries(properties).map(([name, property]) => {
+  return Object.entries(properties).map(([name, property]) => {
     const { description, ...schema } = property;
     const inPath = route.path.includes(`{${name}}`);
     const examples = route.examples.flatMap((example) => {
@@ -97,7 +108,6 @@ function parametersOf(route: AnyRoute, schemas: SchemaCollector): OpenApiObject 
       examples: examples.length === 0 ? undefined : Object.fromEntries(examples),
     };
   });
-  return parameters.length === 0 ? {} : { parameters };
 }
 
 function bodyOf(route: AnyRoute, body: z.ZodType, schemas: SchemaCollector): OpenApiObject {
@@ -122,5 +132,9 @@ export function exampleName({ summary }: RouteExample): string {
 }
 
 function typed(value: string, schema: JsonSchema): unknown {
-  return schema.type === 'integer' || schema.type === 'number' ? Number(value) : value;
+  return isNumber(schema) ? Number(value) : value;
+}
+
+function isNumber({ type }: JsonSchema): boolean {
+  return type === 'integer' || type === 'number';
 }

@@ -16,11 +16,13 @@ export interface CodeSample {
 /** A documented request. */
 export interface SampledRow {
   readonly operationId: string;
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   /** Path template. */
   readonly path: string;
   readonly surface: RestSurface;
   readonly example: RouteExample;
+  /** Names of the parameters that are numbers. */
+  readonly numbers?: readonly string[] | undefined;
 }
 
 /** The code that sends a documented example to a local development server: with curl, with the client package, in Python. */
@@ -37,23 +39,28 @@ function addressOf({ path, example: { params = {}, query } }: SampledRow): strin
   return `${LOCAL_SERVER}${place}${query === undefined ? '' : `?${new URLSearchParams(query)}`}`;
 }
 
+/** The method that tools use unless they are told another one. */
+function methodOf({ example: { body } }: SampledRow): SampledRow['method'] {
+  return body === undefined ? 'GET' : 'POST';
+}
+
 function shellSample(row: SampledRow): string {
   const key = LOCAL_KEYS[row.surface];
   const { body } = row.example;
   const parts = [
-    `curl -s '${addressOf(row)}'`,
+    `curl -s${row.method === methodOf(row) ? '' : ` -X ${row.method}`} '${addressOf(row)}'`,
     key && `-H 'authorization: Bearer ${key}'`,
     body && `-H 'content-type: application/json' \\\n  -d '${JSON.stringify(body)}'`,
   ];
   return `${parts.filter(Boolean).join(' \\\n  ')}\n`;
 }
 
-function typeScriptSample({ operationId, surface, example }: SampledRow): string {
+function typeScriptSample({ operationId, surface, example, numbers = [] }: SampledRow): string {
   const key = LOCAL_KEYS[surface];
   const options = key === undefined ? '' : `, apiKey: '${key}'`;
   const { body, params, query } = example;
   const input =
-    body ?? (params === undefined && query === undefined ? undefined : { ...params, ...typed(query ?? {}) });
+    body ?? (params === undefined && query === undefined ? undefined : typed({ ...params, ...query }, numbers));
   return [
     "import { createClient } from '@spiral-gateway/client';",
     '',
@@ -75,6 +82,7 @@ function pythonSample(row: SampledRow): string {
     `    "${addressOf(row)}",`,
     body && `    data=json.dumps(${indented(literal(body, PYTHON))}).encode(),`,
     Object.keys(headers).length > 0 && `    headers=${indented(literal(headers, PYTHON))},`,
+    row.method !== methodOf(row) && `    method="${row.method}",`,
   ].filter(Boolean);
   const request =
     parts.length === 1 ? [`request = Request("${addressOf(row)}")`] : ['request = Request(', ...parts, ')'];
@@ -90,10 +98,13 @@ function pythonSample(row: SampledRow): string {
   ].join('\n');
 }
 
-/** The integers of a query as numbers, as the client takes them. */
-function typed(query: Readonly<Record<string, string>>): Readonly<Record<string, string | number>> {
+/** The parameters of a row as the client takes them. */
+function typed(
+  parameters: Readonly<Record<string, string>>,
+  numbers: readonly string[],
+): Readonly<Record<string, string | number>> {
   return Object.fromEntries(
-    Object.entries(query).map(([name, value]) => [name, /^\d{1,9}$/.test(value) ? Number(value) : value]),
+    Object.entries(parameters).map(([name, value]) => [name, numbers.includes(name) ? Number(value) : value]),
   );
 }
 

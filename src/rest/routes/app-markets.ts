@@ -3,6 +3,7 @@ import { absenceOf } from '../absence.ts';
 import type { AppMarketsQuery } from '../generated/operations.ts';
 import { appMarketSchema, appMarketsEnvelope } from '../schemas/app-market.ts';
 import { chainIdChoice } from '../schemas/common.ts';
+import { maxAgeParam } from '../schemas/fresh-reads.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
 import { projectAge, projectMeans, slippageBySize } from './market-facts.ts';
 import { answered, assumedIn, noneIn, PUBLIC_ERRORS, projectMissing, type RouteOptions } from './shared.ts';
@@ -124,6 +125,22 @@ function projectSourced(price: AppMarket['collateralPrice']) {
   return price && { usd: price.usd, asOf: price.freshness.asOf, source: price.source };
 }
 
+/** What a caller compares markets by. */
+const MARKET_BRIEF = [
+  'id',
+  'chainId',
+  'kind',
+  'visible',
+  'collateral',
+  'loan',
+  'collateralApyPct',
+  'netBorrowApyPct',
+  'liquidationLtvPct',
+  'maxLtvPct',
+  'supplyUsd',
+  'liquidityUsd',
+];
+
 export function appMarketRoutes({ chainIds }: RouteOptions): AnyRoute[] {
   return [
     defineRoute({
@@ -134,12 +151,15 @@ export function appMarketRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       description:
         'The composed markets of all chains, or of one chain, listed or not. leftOut names the chains without any measurement; 503 if that is all chains. missing names unmeasured facts of the other chains. Big numbers are tagged: {"$bn": decimal string} and {"$bigint": integer string}.',
       operation: 'AppMarkets',
+      tool: { name: 'list_markets', list: { fields: ['markets'], limit: 10, brief: MARKET_BRIEF } },
       params: z.object({
         chainId: chainIdChoice(chainIds)
           .optional()
           .describe('Chain id; limits the list to this chain. All chains when left out.'),
+        ...maxAgeParam,
       }),
-      variables: ({ params }) => (params.chainId === undefined ? {} : { chainIds: [params.chainId] }),
+      variables: ({ params: { chainId, ...fresh } }) =>
+        chainId === undefined ? fresh : { chainIds: [chainId], ...fresh },
       project: (data: AppMarketsQuery) => {
         const { asOf, nodes, missingChains, missingFacts } = answered(data.markets);
         const missing = missingFacts.map(({ chainId, ...facts }) => ({ chainId, ...projectMissing(facts) }));

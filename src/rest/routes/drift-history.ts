@@ -10,6 +10,9 @@ import { answered, PARTNER_ERRORS, type RouteOptions } from './shared.ts';
 /** Records of a page: as many as a page of the same list in GraphQL may have. */
 const MAX_RECORDS = 500;
 
+/** Longer than every cursor. */
+const MAX_CURSOR_LENGTH = 64;
+
 /** The row of the history of drift. It is read from the database alone, so that it is there while a chain is not. */
 export function driftHistoryRoute({ chainIds }: RouteOptions): AnyRoute {
   return defineRoute({
@@ -36,7 +39,11 @@ export function driftHistoryRoute({ chainIds }: RouteOptions): AnyRoute {
       limit: integerParam('limit', { min: 1, max: MAX_RECORDS })
         .default(50)
         .describe(`Maximum number of records, 1 to ${MAX_RECORDS}. Default 50.`),
-      after: z.string().optional().describe('"next" of an answer to the same conditions: only records that follow it.'),
+      after: z
+        .string()
+        .max(MAX_CURSOR_LENGTH)
+        .optional()
+        .describe('"next" of an answer to the same conditions: only records that follow it.'),
     }),
     variables: ({ params }): OpsDriftHistoryQueryVariables => {
       const { chainId, kind, severity, address, marketId, vaultId, isGone, limit, after } = params;

@@ -39,6 +39,7 @@ import {
 } from './builds.ts';
 import { projectEquityPosition } from './positions.ts';
 import { answered, BUILD_ERRORS, noneIn, type RouteOptions, SIMULATION_ERRORS } from './shared.ts';
+import { projectStress } from './stress.ts';
 
 const SPY_VAULT = `${EQUITY_PREFIX}0x50bc39b5722fb5634c436d74c6787f3c125b879e7b73cf9e9ecc01bbb57b8e55`;
 const USER = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
@@ -60,6 +61,7 @@ const equityChainId = (chainIds: readonly number[]) =>
     .int()
     .refine((value) => chainIds.includes(value), {
       error: `expected a chain with equity vaults: ${chainIds.join(' or ')}`,
+      params: { limit: { oneOf: chainIds } },
     })
     .optional()
     .meta({ type: 'integer', enum: [...chainIds], description: `Chain id: ${chainIds.join(' or ')} only.` });
@@ -90,15 +92,17 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
       description:
         'Result of a deposit at current prices: the stock leg, the yield leg and the net APY. Needs no wallet and builds nothing.',
       operation: 'EquitySimulate',
+      tool: { name: 'preview_vault_deposit' },
       params: z.object({}),
       body: z.strictObject(deposit).meta({ id: 'EquitySimulateBody', description: BODY }),
       variables: ({ body }) => ({ input: depositVariables(body) }),
       project: ({ equityDepositPreview: answer }: EquitySimulateQuery) => {
         const simulation = answered(answer);
         if (isRefusal(simulation)) throw refusalError(simulation);
-        const { chainId, strategyId, action, deposit, note } = simulation;
+        const { chainId, strategyId, action, deposit, stress, note } = simulation;
         const issues = inIssues(contractIssues(simulation.issues), () => false);
-        return { chainId, strategyId, action, note, issues, preview: projectPreview(simulation, deposit) };
+        const preview = projectPreview(simulation, deposit);
+        return { chainId, strategyId, action, note, issues, preview, stress: projectStress(stress) };
       },
       response: equitySimulation,
       errors: BUILD_ERRORS,
@@ -118,6 +122,7 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
       description:
         'Unsigned calls in order: approve exactly the amount, grant, enter, revoke. The whole batch is executed in simulation before it is returned. A wallet without the funds gets it too, with a note. A wallet without batches sends the calls in order and always sends the last one.',
       operation: 'EquityDepositBuild',
+      tool: { name: 'build_vault_deposit' },
       params: z.object({}),
       body: z
         .strictObject({
@@ -148,6 +153,7 @@ function exitRoute(chainId: ReturnType<typeof equityChainId>): AnyRoute {
     description:
       'Unsigned calls in order: close each yield loop, grant, take the stock leg apart, revoke. It closes the loops of yieldPositionIds, by default the loops of the vault, and no other loop. If the match is ambiguous, the request is refused with the candidates.',
     operation: 'EquityExitBuild',
+    tool: { name: 'build_vault_exit' },
     params: z.object({}),
     body: z
       .strictObject({

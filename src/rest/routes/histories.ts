@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Decimal } from '../../shared/decimal.ts';
 import { NotFoundError } from '../../shared/errors.ts';
 import type { BorrowApyHistoriesQuery } from '../generated/operations.ts';
-import { chainIdChoice, strategyIdParam } from '../schemas/common.ts';
+import { chainIdChoice, chainIdOfStrategy, strategyIdParam } from '../schemas/common.ts';
 import {
   borrowApyHistories,
   borrowApyHistory,
@@ -10,8 +10,8 @@ import {
   collateralApyHistory,
   incentiveHistory,
 } from '../schemas/reads.ts';
-import { type AnyRoute, defineRoute } from '../types.ts';
-import { answered, PUBLIC_ERRORS, type RouteOptions, timeOf } from './shared.ts';
+import { type AnyRoute, defineRoute, type SentAs } from '../types.ts';
+import { answered, HISTORY_PAGE, PUBLIC_ERRORS, type RouteOptions, timeOf } from './shared.ts';
 
 /** All rows of histories have the same fields of one field. */
 type HistoriesData = BorrowApyHistoriesQuery;
@@ -77,9 +77,12 @@ export function isStaleHistory(series: Aged): boolean {
 /** Reasons that are knowledge: there is no history, and there cannot be one. */
 const KNOWN: ReadonlySet<string> = new Set(['NONE', 'NOT_APPLICABLE']);
 
-const byId = z.object({ id: strategyIdParam });
 const chainsOf = ({ params }: { readonly params: { readonly chainId?: number | undefined } }) =>
   params.chainId === undefined ? {} : { chainIds: [params.chainId] };
+/** The operation has a list of chains where the row has one. */
+const sentChain = ({ params }: { readonly params: { readonly chainId?: number | undefined } }): SentAs => ({
+  chainIds: { field: 'query.chainId', value: String(params.chainId) },
+});
 const EXAMPLE_ID = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5';
 const ONE_ERRORS = [...PUBLIC_ERRORS, 'not_found', 'upstream_unavailable'] as const;
 const ALL_ERRORS = [...PUBLIC_ERRORS, 'upstream_unavailable'] as const;
@@ -90,6 +93,7 @@ export function historyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       .optional()
       .describe('Chain id; limits the answer to markets of this chain. All chains when left out.'),
   });
+  const byId = z.object({ id: strategyIdParam, chainId: chainIdOfStrategy(chainIds) });
   return [
     defineRoute({
       method: 'GET',
@@ -113,8 +117,10 @@ export function historyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       description:
         'Our own samples; the indexer fills days without samples. x is unix seconds, y a fraction. Of an equity vault the history of its stock market, whose id is in the answer.',
       operation: 'BorrowApyHistory',
+      tool: { name: 'get_borrow_apy_history', list: HISTORY_PAGE },
       params: byId,
-      variables: ({ params }) => ({ id: params.id }),
+      variables: ({ params }) => ({ id: params.id, ...chainsOf({ params }) }),
+      sentAs: sentChain,
       project: (data: HistoriesData, { params }) => one(data, params.id, borrowPoint),
       response: borrowApyHistory,
       errors: ONE_ERRORS,
@@ -142,8 +148,10 @@ export function historyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       description:
         'ts is unix milliseconds, apy is in percent. Of an equity vault the history of the market of its yield leg, whose id is in the answer.',
       operation: 'CollateralApyHistory',
+      tool: { name: 'get_collateral_apy_history', list: HISTORY_PAGE },
       params: byId,
-      variables: ({ params }) => ({ id: params.id }),
+      variables: ({ params }) => ({ id: params.id, ...chainsOf({ params }) }),
+      sentAs: sentChain,
       project: (data: HistoriesData, { params }) => one(data, params.id, apyPoint),
       response: collateralApyHistory,
       errors: ONE_ERRORS,
@@ -157,8 +165,10 @@ export function historyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       description:
         'A step function: each point holds until the next. ts is unix milliseconds, apr is in percent. Of an equity vault the history of its stock market, whose id is in the answer.',
       operation: 'IncentiveHistory',
+      tool: { name: 'get_incentive_history', list: HISTORY_PAGE },
       params: byId,
-      variables: ({ params }) => ({ id: params.id }),
+      variables: ({ params }) => ({ id: params.id, ...chainsOf({ params }) }),
+      sentAs: sentChain,
       project: (data: HistoriesData, { params }) => one(data, params.id, aprPoint),
       response: incentiveHistory,
       errors: ONE_ERRORS,

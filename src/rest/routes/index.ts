@@ -1,5 +1,7 @@
 import type { AnyRoute } from '../types.ts';
+import { alertRoutes } from './alerts.ts';
 import { appMarketRoutes } from './app-markets.ts';
+import { bestRoute } from './best.ts';
 import { driftHistoryRoute } from './drift-history.ts';
 import { equityRoutes } from './equity.ts';
 import { historyRoutes } from './histories.ts';
@@ -7,11 +9,15 @@ import { leverageRoutes } from './leverage.ts';
 import { leveragedHistoryRoute } from './leveraged-history.ts';
 import { manageRoute } from './manage.ts';
 import { opsRoutes } from './ops.ts';
+import { deleverageRoute } from './position/deleverage.ts';
+import { positionHistoryRoutes } from './position/history.ts';
+import { indexersRoute } from './position/indexers.ts';
 import { positionRoutes } from './positions.ts';
 import { priceRoutes } from './prices.ts';
 import { protocolRoutes } from './protocol.ts';
 import type { RouteOptions } from './shared.ts';
 import { strategyRoutes } from './strategies.ts';
+import { stressRoutes } from './stress.ts';
 
 /** Every row of the /v1 contract. The adapter, the OpenAPI document and the tests read this table. */
 export function createRoutes(options: RouteOptions): AnyRoute[] {
@@ -20,13 +26,19 @@ export function createRoutes(options: RouteOptions): AnyRoute[] {
     ...protocolRoutes(),
     ...appMarketRoutes(options),
     ...historyRoutes(options),
-    leveragedHistoryRoute(),
+    leveragedHistoryRoute(options),
     ...priceRoutes(options),
     ...leverageRoutes(options),
     manageRoute(options),
     ...equityRoutes(options),
     ...positionRoutes(options),
+    ...positionHistoryRoutes(options),
+    deleverageRoute(options),
     ...opsRoutes(options),
     driftHistoryRoute(options),
+    indexersRoute(options),
+    ...stressRoutes(options),
+    ...alertRoutes(options),
+    bestRoute(options),
   ];
 }

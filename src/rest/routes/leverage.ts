@@ -36,6 +36,7 @@ import {
   targetVariables,
 } from './builds.ts';
 import { answered, BUILD_ERRORS, noneIn, type RouteOptions, SIMULATION_ERRORS } from './shared.ts';
+import { projectStress } from './stress.ts';
 
 const SUSDE_PYUSD = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5';
 const SUSDE = '0x9D39A5DE30e57443BfF2A8307A4256c8797A3497';
@@ -93,6 +94,7 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
       summary: 'Preview opening a leveraged position',
       description: 'Result of an open at current prices. Needs no wallet and builds nothing.',
       operation: 'LeverageSimulate',
+      tool: { name: 'preview_open' },
       params: z.object({}),
       body: z.strictObject(withTarget(open, anyTarget)),
       bodyForms: openForms('LeverageSimulateBody', open),
@@ -102,7 +104,7 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
         if (isRefusal(preview)) throw refusalError(preview);
         const { path, isDirect, isReallocate, amountFlashLoan, minTokenOut, reallocationFeeWei, borrowApy, note } =
           preview;
-        return inSimulation(
+        const body = inSimulation(
           {
             ...{ path, isDirect, isReallocate, amountFlashLoan, minTokenOut, reallocationFeeWei, borrowApy, note },
             issues: contractIssues(preview.issues),
@@ -111,6 +113,7 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
           },
           isNoneOf(preview),
         );
+        return { ...(body as object), stress: projectStress(preview.position.stress) };
       },
       response: leverageSimulation,
       errors: BUILD_ERRORS,
@@ -129,6 +132,7 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
       description:
         'Unsigned approvals and transaction, executed in simulation before they are returned. A wallet without the funds gets them too, with a note. The service never signs or sends.',
       operation: 'LeverageBuild',
+      tool: { name: 'build_open' },
       params: z.object({}),
       body: z.strictObject(withTarget(build, anyTarget)),
       bodyForms: openForms('LeverageBuildBody', build),
@@ -179,13 +183,13 @@ export function projectPlan(plan: LeveragePlanFieldsFragment): unknown {
  * Whether an empty field is `null` instead of absent. Among the nullable fields only the age of the oracle's price can be
  * unknown.
  */
-function isNoneOf({ gaps }: EstimateFieldsFragment): (path: string) => boolean {
+export function isNoneOf({ gaps }: EstimateFieldsFragment): (path: string) => boolean {
   const isNone = noneIn(gaps);
   return (path) => !path.endsWith('oraclePriceAsOf') || isNone('oraclePriceAsOf');
 }
 
 /** Project the position of a preview or plan to the contract. */
-function positionPreviewOf(estimate: EstimateFieldsFragment, position: PositionPreviewFieldsFragment): unknown {
+export function positionPreviewOf(estimate: EstimateFieldsFragment, position: PositionPreviewFieldsFragment): unknown {
   const { requestedLtvPct: requestedLtv, ltvPct: effectiveLtv, collateralAmount, leverageApyPct, ...rest } = position;
   const { debtAmount: amountLoan } = position;
   const { totalSwapCostOfEquityPct: totalSwapCostPctOfEquity, readAt, oraclePriceAsOf } = estimate;

@@ -24,6 +24,7 @@ export function manageRoute({ chainIds }: RouteOptions): AnyRoute {
     description:
       'Fields per action. close: none, or amount (of the collateral) to sell a part. increase_leverage: leverage or desiredLtv. add_collateral: amount and payToken. remove_collateral: amount (of the collateral). repay: payToken and amount, or full: true. borrow: amount (of the loan token). Other fields are refused.',
     operation: 'ManageBuild',
+    tool: { name: 'build_manage' },
     params: z.object({}),
     body: manageBody(chainIds),
     bodyForms: manageForms(chainIds),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ErrorCode } from '../../shared/errors.ts';
 import type { OpsPortfolioQuery, OpsPortfoliosQuery, OpsPortfoliosQueryVariables } from '../generated/operations.ts';
 import { addressParam, chainIdParam } from '../schemas/common.ts';
+import { freshParams } from '../schemas/fresh-reads.ts';
 import { opsPortfolios, portfolioEntry } from '../schemas/portfolio.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
 import { answered, PARTNER_ERRORS, type RouteOptions } from './shared.ts';
@@ -49,7 +50,7 @@ export function opsRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       description:
         'One wallet in the shape of the list, read live from the chain and the register. A wallet without positions has empty lists.',
       operation: 'OpsPortfolio',
-      params: z.object({ address: addressParam, chainId: chainIdParam({ chainIds, defaultChainId }) }),
+      params: z.object({ address: addressParam, chainId: chainIdParam({ chainIds, defaultChainId }), ...freshParams }),
       variables: ({ params }) => params,
       project: ({ ops }: OpsPortfolioQuery) => answered(answered(ops).portfolio).document,
       response: portfolioEntry,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { absenceOf } from '../absence.ts';
 import type { WalletPositionsQuery } from '../generated/operations.ts';
 import { addressParam, chainIdParam } from '../schemas/common.ts';
+import { freshParams } from '../schemas/fresh-reads.ts';
 import { equityPositionSchema, positionSchema, walletPositions } from '../schemas/position.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
 import { bodyCall } from './builds.ts';
@@ -56,7 +57,8 @@ export function positionRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       description:
         'Plain loop positions, newest first, and open equity vaults of a wallet, read live from the chain. The yield loops of a vault are listed in the vault, not among the positions. A wallet without positions has empty lists, and so has the contract that holds a position: ask for its owner.',
       operation: 'WalletPositions',
-      params: z.object({ address: addressParam, chainId: chainIdParam({ chainIds, defaultChainId }) }),
+      tool: { name: 'list_positions', list: { fields: ['positions', 'equityPositions'], limit: 10 } },
+      params: z.object({ address: addressParam, chainId: chainIdParam({ chainIds, defaultChainId }), ...freshParams }),
       variables: ({ params }) => params,
       project: ({ wallet }: WalletPositionsQuery) => {
         const [onChain] = wallet?.onChains ?? [];

@@ -7,16 +7,20 @@ import {
   MAX_CHART_DAYS,
 } from '../../shared/vocabulary.ts';
 import type { OhlcvQuery, PriceChartQuery, PricesQuery } from '../generated/operations.ts';
-import { addressParam, addressString, chainIdParam, integerParam } from '../schemas/common.ts';
+import { addressParam, addressString, chainIdParam, integerChoice, integerParam } from '../schemas/common.ts';
+import { freshParams } from '../schemas/fresh-reads.ts';
 import { wholeNumber } from '../schemas/numbers.ts';
 import { ohlcvEnvelope, priceChart, pricesEnvelope } from '../schemas/reads.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
 import { answered, PUBLIC_ERRORS, projectFreshness, type RouteOptions, timeOf } from './shared.ts';
 
+const COIN_ID_EXPECTED =
+  'expected a coin id of the price provider: at most 100 letters, digits and "._-", e.g. ethena-usde';
+
 const chartParams = z.object({
   coinId: z
-    .string({ error: 'expected a coin id of the price provider, e.g. ethena-usde' })
-    .regex(COIN_ID_PATTERN, 'expected a coin id of the price provider, e.g. ethena-usde')
+    .string({ error: COIN_ID_EXPECTED })
+    .regex(COIN_ID_PATTERN, COIN_ID_EXPECTED)
     .describe('Coin id of the price provider.'),
   days: integerParam('days', { min: 1, max: MAX_CHART_DAYS })
     .default(7)
@@ -69,8 +73,7 @@ function ohlcvParams({ chainIds }: RouteOptions) {
       chainId: chainIdParam({ chainIds, defaultChainId }),
       token: addressParam.describe('Token of the candles.'),
       timeframe: z.enum(['minute', 'hour', 'day']).default('hour').describe('Unit of a bucket. Default hour.'),
-      aggregate: integerParam('aggregate', { min: 1, max: 15 })
-        .meta({ enum: AGGREGATES })
+      aggregate: integerChoice(AGGREGATES)
         .default(1)
         .describe('Units per bucket: minute 1, 5 or 15; hour 1, 4 or 12; day 1. Default 1.'),
       limit: integerParam('limit', { min: 1, max: MAX_CANDLES })
@@ -84,6 +87,7 @@ function ohlcvParams({ chainIds }: RouteOptions) {
         code: 'custom',
         path: ['aggregate'],
         message: `expected one of ${sizes.join(', ')} for timeframe ${timeframe}`,
+        params: { limit: { oneOf: sizes, timeframe } },
         input: aggregate,
       });
     });
@@ -142,11 +146,12 @@ export function priceRoutes(options: RouteOptions): AnyRoute[] {
       description:
         'Prices of all curated tokens by checksummed address (the native token under the zero address), as in strategies: measured, or from the oracle of a market. An unknown price is left out, never zero.',
       operation: 'Prices',
-      params: z.object({ chainId: chainIdParam({ chainIds, defaultChainId }) }),
-      variables: ({ params }) => ({ chainId: params.chainId }),
+      tool: { name: 'get_prices' },
+      params: z.object({ chainId: chainIdParam({ chainIds, defaultChainId }), ...freshParams }),
+      variables: ({ params }) => params,
       project: ({ tokens }: PricesQuery) => projectPrices(answered(tokens)),
       response: pricesEnvelope,
-      errors: PUBLIC_ERRORS,
+      errors: [...PUBLIC_ERRORS, 'upstream_unavailable'],
       examples: [{ summary: 'Ethereum, the default' }, { summary: 'Robinhood Chain', query: { chainId: '4663' } }],
     }),
     defineRoute({
@@ -157,6 +162,10 @@ export function priceRoutes(options: RouteOptions): AnyRoute[] {
       description:
         'At most the last 365 days, the range of the provider: more are refused. Relayed on demand from the price provider; equal requests within a minute share one upstream call. A coin unknown to the provider is a bad request.',
       operation: 'PriceChart',
+      tool: {
+        name: 'get_price_chart',
+        list: { fields: ['prices', 'market_caps', 'total_volumes'], limit: 24, newestFirst: true },
+      },
       params: chartParams,
       variables: ({ params }) => params,
       project: ({ priceChart }: PriceChartQuery) => {
@@ -178,6 +187,7 @@ export function priceRoutes(options: RouteOptions): AnyRoute[] {
       description:
         'Candles of the deepest DEX pool holding the token, cached 30 s. minute takes an aggregate of 1, 5 or 15, hour 1, 4 or 12, day 1: the schema `CandlesQuery` is the type of the whole query. With `stale: true` the upstream failed and previous candles, at most 10 minutes old, are served.',
       operation: 'Ohlcv',
+      tool: { name: 'get_candles', defaults: { limit: 48 } },
       params: ohlcvParams(options),
       queryForms: ohlcvForms(options),
       variables: ({ params: { token, ...params } }) => ({ ...params, address: token }),

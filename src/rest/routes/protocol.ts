@@ -58,6 +58,10 @@ export function protocolRoutes(): AnyRoute[] {
       description:
         'Snapshot and history of the index. Independent of readiness: the last good list, or an empty one, with a stale flag.',
       operation: 'StableApy',
+      tool: {
+        name: 'list_stable_yields',
+        list: { fields: ['stableApy'], limit: 10, brief: ['id', 'asset', 'metrics'] },
+      },
       params: z.object({}),
       variables: () => ({}),
       project: ({ stableIndex }: StableApyQuery) => {
@@ -84,6 +88,7 @@ export function protocolRoutes(): AnyRoute[] {
       description:
         'Every open position of every wallet, in USD with 2 decimals. Chains that are not computed yet are left out and named in leftOut; 503 until the first is computed.',
       operation: 'Tvl',
+      tool: { name: 'get_tvl' },
       params: z.object({}),
       variables: () => ({}),
       project: ({ tvl }: TvlQuery) => projectTvl(answered(tvl)),

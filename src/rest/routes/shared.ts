@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../shared/errors.ts';
+import type { ToolList } from '../types.ts';
 
 export interface RouteOptions {
   /** Supported chain ids; the first one is the default. */
@@ -85,6 +86,9 @@ export function answered<T>(data: T | null): T {
   if (data === null) throw new Error('an operation answered neither data nor an error');
   return data;
 }
+
+/** The page of a history in a tool: the newest points. */
+export const HISTORY_PAGE: ToolList = { fields: ['history'], limit: 30, newestFirst: true };
 
 export const PUBLIC_ERRORS = ['bad_request', 'rate_limited', 'internal'] as const satisfies readonly ErrorCode[];
 /** Error codes of a build whose calls were executed in simulation. */

@@ -1,10 +1,27 @@
 import { z } from 'zod';
 import type { StrategiesQuery, StrategyByIdQuery } from '../generated/operations.ts';
-import { chainIdParam, marketIdParam } from '../schemas/common.ts';
+import { chainIdOfStrategy, chainIdParam, marketIdParam } from '../schemas/common.ts';
+import { maxAgeParam } from '../schemas/fresh-reads.ts';
 import { strategiesEnvelope, strategySchema } from '../schemas/strategy.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
 import { answered, PUBLIC_ERRORS, projectMissing, type RouteOptions } from './shared.ts';
 import { projectStrategy } from './strategy-row.ts';
+
+/** What a caller compares strategies by. */
+const STRATEGY_BRIEF = [
+  'id',
+  'chainId',
+  'collateral',
+  'loan',
+  'collateralApyPct',
+  'netBorrowApyPct',
+  'maxLeverage',
+  'defaultLeverage',
+  'ltvPct',
+  'liquidityUsd',
+  'freshness',
+  'listed',
+];
 
 export function strategyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
   const [defaultChainId = 1] = chainIds;
@@ -17,8 +34,9 @@ export function strategyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       description:
         'Every listed leverage strategy of one chain, equity vaults included. Numbers are composed from warm caches; a value past its budget is served with its age under `freshness`.',
       operation: 'Strategies',
-      params: z.object({ chainId: chainIdParam({ chainIds, defaultChainId }) }),
-      variables: ({ params }) => ({ chainId: params.chainId }),
+      tool: { name: 'list_strategies', list: { fields: ['strategies'], limit: 10, brief: STRATEGY_BRIEF } },
+      params: z.object({ chainId: chainIdParam({ chainIds, defaultChainId }), ...maxAgeParam }),
+      variables: ({ params }) => params,
       project: (data: StrategiesQuery, { params }) => {
         const { asOf, nodes, missingFacts } = answered(data.strategies);
         const strategies = nodes.map(projectStrategy);
@@ -43,8 +61,9 @@ export function strategyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       description:
         'One strategy of any chain by its market id, listed or not. Equity vaults are read through GraphQL `strategy(strategyId:)`.',
       operation: 'StrategyById',
-      params: z.object({ id: marketIdParam }),
-      variables: ({ params }) => ({ strategyId: params.id }),
+      tool: { name: 'get_strategy' },
+      params: z.object({ id: marketIdParam, chainId: chainIdOfStrategy(chainIds), ...maxAgeParam }),
+      variables: ({ params: { id, ...rest } }) => ({ strategyId: id, ...rest }),
       project: ({ strategy }: StrategyByIdQuery) => projectStrategy(answered(strategy)),
       response: strategySchema,
       errors: [...PUBLIC_ERRORS, 'not_found', 'not_ready'],

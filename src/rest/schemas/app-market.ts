@@ -10,8 +10,10 @@ import {
   marketIdString,
   missingFacts,
   oraclePriceAsOf,
+  uri,
   warnings,
 } from './common.ts';
+import { readMeta } from './fresh-reads.ts';
 import { chainIdNumber, decimalsNumber, type NumberRange, rangeSentence, wholeNumber } from './numbers.ts';
 
 /** Tagged numbers of the app market model (section 2.5), which the client converts before use. */
@@ -62,7 +64,7 @@ const incentive = z
           aprPct: bn('APR, percent, not compounded.'),
           startsAt: dateTime('Start.'),
           endsAt: dateTime('End.'),
-          url: z.string().optional().describe('Page of the campaign.'),
+          url: uri('Page of the campaign.').optional(),
         }),
       )
       .describe('The running campaigns.'),
@@ -228,6 +230,7 @@ export const appMarketsEnvelope = z
     count: wholeNumber('Number of markets.'),
     markets: z.array(appMarketSchema).describe('The markets, in catalog order.'),
     leftOut: leftOutChains,
+    meta: readMeta,
     missing: z
       .array(missingFacts.extend({ chainId: chainIdNumber() }))
       .optional()

@@ -8,6 +8,10 @@ const EXAMPLE_ADDRESS = '0x9D39A5DE30e57443BfF2A8307A4256c8797A3497';
 export const EXAMPLE_MARKET_ID = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5';
 
 export const dateTime = (description: string) => z.iso.datetime().describe(description);
+/** A calendar day, YYYY-MM-DD. */
+export const date = (description: string) => z.iso.date().describe(description);
+/** The absolute address of a page. */
+export const uri = (description: string) => z.url().describe(description);
 /** The block of a reading. */
 export const readAt = z
   .object({
@@ -51,12 +55,20 @@ export function chainIdParam({ chainIds, defaultChainId }: ChainParamOptions): z
     .describe(`Chain id: ${chainIds.join(' or ')}. Default ${defaultChainId}.`);
 }
 
+/** `chainId` beside a strategy id, which names its chain: another one is refused. */
+export function chainIdOfStrategy(chainIds: readonly number[]) {
+  return chainIdChoice(chainIds)
+    .optional()
+    .describe('Chain id; not needed, because the id names its chain. Another chain is refused with 400.');
+}
+
 /** `chainId` without a default. */
 export function chainIdChoice(chainIds: readonly number[]): z.ZodType<number, string> {
   return z
     .string()
     .refine((value) => /^[1-9]\d{0,8}$/.test(value) && chainIds.includes(Number(value)), {
       error: `expected a supported chain id: ${chainIds.join(' or ')}`,
+      params: { limit: { oneOf: chainIds } },
     })
     .transform(Number)
     .meta({ type: 'integer', enum: [...chainIds] });
@@ -91,11 +103,24 @@ export const addressParam = z
 export function integerParam(name: string, { min, max }: { readonly min: number; readonly max: number }) {
   return z
     .string()
-    .refine((value) => /^\d{1,6}$/.test(value) && Number(value) >= min && Number(value) <= max, {
+    .refine((value) => /^\d{1,10}$/.test(value) && Number(value) >= min && Number(value) <= max, {
       error: `expected ${name} to be a whole number from ${min} to ${max}`,
+      params: { limit: { min, max } },
     })
     .transform(Number)
     .meta({ type: 'integer', minimum: min, maximum: max });
+}
+
+/** One of several integers in a query string. */
+export function integerChoice(values: readonly number[]) {
+  return z
+    .string()
+    .refine((value) => /^\d{1,6}$/.test(value) && values.includes(Number(value)), {
+      error: `expected one of ${values.join(', ')}`,
+      params: { limit: { oneOf: values } },
+    })
+    .transform(Number)
+    .meta({ type: 'integer', enum: [...values] });
 }
 
 /** Assumptions for required fields while one of their inputs is not known. */

@@ -10,7 +10,8 @@ export const vaultIdParam = z
   .refine((value) => STRATEGY_ID_PATTERN.test(value) && value.startsWith(EQUITY_PREFIX), {
     error: `expected the id of an equity vault: ${EQUITY_PREFIX}0x followed by 64 hex characters`,
   })
-  .transform((value) => value.toLowerCase());
+  .transform((value) => value.toLowerCase())
+  .meta({ pattern: `^${EQUITY_PREFIX}0x[0-9a-fA-F]{64}$` });
 
 const driftRecord = z
   .object({

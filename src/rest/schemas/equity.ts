@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SWAP_SOURCES } from '../../shared/vocabulary.ts';
-import { addressString, dateTime, oraclePriceAsOf, pricedAtSchema } from './common.ts';
+import { addressString, dateTime, oraclePriceAsOf, pricedAtSchema, uri } from './common.ts';
 import {
   chainIdNumber,
   decimalString,
@@ -13,6 +13,7 @@ import {
 } from './numbers.ts';
 import { issueList, sendCalls, simulatedGas } from './plan.ts';
 import { equityPositionSchema } from './position.ts';
+import { stressTableSchema } from './stress.ts';
 import { costList, liquidation, received, totalSwapCost, unsignedCall, worstCase } from './transactions.ts';
 
 const tokens = (description: string, range?: NumberRange) => decimalString(`${description} Whole tokens.`, range);
@@ -126,6 +127,7 @@ export const equitySimulation = z
     ...frame,
     action: z.enum(['equity_deposit']).describe('The previewed action.'),
     preview: depositPreview.describe('The expected deposit.'),
+    stress: stressTableSchema.optional().describe('Stress table of both legs of the deposit after the expected fills.'),
     issues: issueList,
     note: z.string().describe('Its assumptions, in sentences.'),
   })
@@ -149,7 +151,7 @@ const batchMeta = {
   simulatedGas,
   slippage: jsonNumber('The effective slippage, a ratio.', { above: 0, max: 0.01 }),
   expiresAt: dateTime('Earliest expiry of its quotes, at most 60 s ahead. Build again after that.'),
-  signingUrl: z.string().optional().describe('Link to review and sign in the app.'),
+  signingUrl: uri('Link to review and sign in the app.').optional(),
   instructions: z.string().describe('The next steps, in sentences.'),
 };
 

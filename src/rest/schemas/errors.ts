@@ -107,10 +107,14 @@ export const ERROR_DETAILS = {
   }),
   rate_limited: z.strictObject({
     scope: z
-      .enum(['client', 'field', 'streams'])
-      .describe('The budget of the client, the calls of one field, or the subscriptions kept open.'),
+      .enum(['client', 'field', 'streams', 'waits'])
+      .describe(
+        'The budget of the client, the calls of one field, the subscriptions kept open, or the reads that wait for a block.',
+      ),
     policy: z.enum(['anonymous', 'partner', 'ops']).describe('Tier of the caller.'),
-    limit: jsonNumber('Limit per window: cost points, or a number of calls; or the number of open streams.'),
+    limit: jsonNumber(
+      'Limit per window: cost points, or a number of calls; or the number of open streams or waiting reads.',
+    ),
     windowSec: wholeNumber('Length of the window, seconds.'),
     field: z.string().optional().describe('The field, for limits of one field.'),
   }),

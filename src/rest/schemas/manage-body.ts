@@ -61,7 +61,8 @@ export function manageBody(chainIds: readonly number[]) {
 export function manageForms(chainIds: readonly number[]): z.ZodType {
   const { userAddress, id, positionId, chainId, slippage, ...fields } = fieldsOf(chainIds);
   const { amount, payToken, maxSwapLossPct, minAmountOut, allowUnsimulated } = fields;
-  const frame = { userAddress, id, positionId, chainId, slippage };
+  const full = z.literal(false).optional().describe('As when left out: only repay takes true.');
+  const frame = { userAddress, id, positionId, chainId, slippage, full };
   const swap = { maxSwapLossPct, minAmountOut };
   const adding = { maxSwapLossPct: maxSwapLoss(10), minAmountOut };
   const form = <A extends (typeof MANAGE_ACTIONS)[number]>(

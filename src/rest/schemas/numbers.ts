@@ -72,6 +72,11 @@ export function usd(description: string, range: NumberRange = NOT_NEGATIVE) {
   });
 }
 
+/** A whole number of more than 32 bits: a unix time, a block, an amount of gas. */
+export function largeNumber(description: string, range: NumberRange = NOT_NEGATIVE) {
+  return wholeNumber(description, range).meta({ format: 'int64' });
+}
+
 /** The id of a chain in an answer. */
 export function chainIdNumber(description = 'Chain id.') {
   return wholeNumber(description, { min: 1 });

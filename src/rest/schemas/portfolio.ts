@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { addressString, dateTime, marketIdString } from './common.ts';
+import { readMeta } from './fresh-reads.ts';
 import { chainIdNumber, decimalString, pct, wholeNumber } from './numbers.ts';
 import { exactUsd, pnlSchema } from './pnl.ts';
 import { equityPositionSchema, positionSchema } from './position.ts';
@@ -63,7 +64,10 @@ const driftSchema = z
         proxy: addressString('Contract that holds the position.'),
         collateral: decimalString('Whole tokens.').optional(),
         debt: decimalString('Whole tokens.').optional(),
-        netValueUsd: decimalString('USD.', {}).optional(),
+        netValueUsd: decimalString(
+          'Collateral less debt, USD rounded to 2 places, negative under water. pnl.netValueUsd of the loop is exact, and 0 under water.',
+          {},
+        ).optional(),
       })
       .describe('State on the chain.'),
     database: z
@@ -114,6 +118,7 @@ export const portfolioEntry = z
   .object({
     address: addressString('The wallet, checksummed.'),
     chainId: chainIdNumber('The chain.'),
+    meta: readMeta,
     failure: z
       .object({
         reason: z.string().describe('Why.'),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { addressString, dateTime, freshnessValue, oraclePriceAsOf, readAt, warnings } from './common.ts';
+import { addressString, dateTime, freshnessValue, oraclePriceAsOf, readAt, uri, warnings } from './common.ts';
+import { readMeta } from './fresh-reads.ts';
 import { chainIdNumber, decimalString, leverageString, type NumberRange, pct, wholeNumber } from './numbers.ts';
 import { pnlSchema } from './pnl.ts';
 import { unsignedCall } from './transactions.ts';
@@ -48,7 +49,7 @@ export const positionSchema = z
     strategyId: z.string().describe('Market id of the strategy.'),
     status: z.enum(['open', 'closed', 'liquidated']).describe('Status of the position.'),
     open: z.boolean().describe('Whether it holds collateral.'),
-    liquidated: z.boolean().describe('Whether it was liquidated.'),
+    liquidated: z.boolean().describe('Whether it was liquidated as a whole; its history has liquidations of a part.'),
     collateralSymbol: z.string().optional().describe('Symbol of the collateral.'),
     loanSymbol: z.string().optional().describe('Symbol of the loan token.'),
     amountLeveragedCollateral: amount('All its collateral.').optional(),
@@ -58,7 +59,10 @@ export const positionSchema = z
     liquidationLtvPct: pct('Liquidation LTV.', { min: 0 }).optional(),
     ltvHeadroomPct: pct('Points of LTV left before liquidation.').nullable().optional(),
     currentLeverage: leverageString('Leverage of its LTV, 1 decimal.').nullable().optional(),
-    netValueUsd: usdString('Collateral less debt.', {}).optional(),
+    netValueUsd: usdString(
+      'Collateral less debt, rounded to 2 places, negative under water; pnl.netValueUsd is exact, and 0 under water.',
+      {},
+    ).optional(),
     currentLeverageApyPct: pct(
       'APY at the current leverage and rates, incentives (APRs) included without conversion, signed.',
     )
@@ -77,9 +81,9 @@ export const positionSchema = z
     pnl: pnlSchema.optional(),
     explorerLinks: z
       .object({
-        wallet: z.string().describe('Its owner.'),
-        proxy: z.string().describe('The contract that holds the collateral and owes the debt.'),
-        block: z.string().describe('The block of the reading.'),
+        wallet: uri('Its owner.'),
+        proxy: uri('The contract that holds the collateral and owes the debt.'),
+        block: uri('The block of the reading.'),
       })
       .optional()
       .describe('Pages at the block explorer of the chain; absent if none is known.'),
@@ -159,6 +163,7 @@ export const walletPositions = z
     userAddress: addressString('The wallet, checksummed.'),
     positions: z.array(positionSchema).describe('Plain positions, newest first; the loops of a vault are left out.'),
     equityPositions: z.array(equityPositionSchema).describe('Open equity vaults.'),
+    meta: readMeta,
     leftAuthorizations: z
       .array(
         z.object({

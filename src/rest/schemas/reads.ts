@@ -2,10 +2,12 @@ import { z } from 'zod';
 import { STRATEGY_ID_PATTERN } from '../../shared/ids.ts';
 import { ORACLE_REFERENCE } from '../../shared/vocabulary.ts';
 import { addressString, dateTime, leftOutChains, marketIdString } from './common.ts';
+import { readMeta } from './fresh-reads.ts';
 import {
   chainIdNumber,
   decimalString,
   jsonNumber,
+  largeNumber,
   leverageString,
   type NumberRange,
   pct,
@@ -107,21 +109,21 @@ export const tvlEnvelope = z
 const borrowPoints = z
   .array(
     z
-      .object({ x: wholeNumber('Unix seconds.'), y: jsonNumber('Borrow APY, fraction: 0.05 is 5 %.') })
+      .object({ x: largeNumber('Unix seconds.'), y: jsonNumber('Borrow APY, fraction: 0.05 is 5 %.') })
       .meta({ id: 'BorrowApyPoint', description: 'A point of a borrow-APY history.' }),
   )
   .describe('Oldest first.');
 const apyPoints = z
   .array(
     z
-      .object({ ts: wholeNumber('Unix milliseconds.'), apy: jsonNumber('Collateral APY, percent.', {}) })
+      .object({ ts: largeNumber('Unix milliseconds.'), apy: jsonNumber('Collateral APY, percent.', {}) })
       .meta({ id: 'CollateralApyPoint', description: 'A point of a collateral-APY history.' }),
   )
   .describe('Oldest first.');
 const aprPoints = z
   .array(
     z
-      .object({ ts: wholeNumber('Unix milliseconds.'), apr: jsonNumber('Incentive APR, percent.', INCENTIVE_APR) })
+      .object({ ts: largeNumber('Unix milliseconds.'), apr: jsonNumber('Incentive APR, percent.', INCENTIVE_APR) })
       .meta({ id: 'IncentiveAprPoint', description: 'A point of an incentive history.' }),
   )
   .describe('Oldest first.');
@@ -185,7 +187,7 @@ export const leveragedApyHistory = z
       .array(
         z
           .object({
-            ts: wholeNumber('Start of the UTC day, unix milliseconds.'),
+            ts: largeNumber('Start of the UTC day, unix milliseconds.'),
             apy: pct('Leveraged APY of the day.'),
           })
           .meta({ id: 'LeveragedApyPoint', description: 'A day of a leveraged-APY history.' }),
@@ -202,6 +204,7 @@ export const pricesEnvelope = z
     prices: z
       .record(z.string(), jsonNumber('USD per whole token.', { above: 0 }))
       .describe('USD per token by checksummed token address; unknown prices are left out.'),
+    meta: readMeta,
   })
   .meta({ id: 'Prices', description: 'Latest token and loan USD prices of one chain.' });
 
@@ -237,7 +240,7 @@ export const ohlcvEnvelope = z
     candles: z
       .array(
         z.object({
-          t: wholeNumber('Start, unix seconds.'),
+          t: largeNumber('Start, unix seconds.'),
           o: jsonNumber('First price, USD.', { above: 0 }),
           h: jsonNumber('Highest price, USD.', { above: 0 }),
           l: jsonNumber('Lowest price, USD.', { above: 0 }),

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { DISAGREEMENT_EFFECTS, DISAGREEMENT_KINDS, REDIS_FAULTS, REDIS_MODES } from '../../shared/vocabulary.ts';
 import { dateTime } from './common.ts';
-import { chainIdNumber, jsonNumber, wholeNumber } from './numbers.ts';
+import { indexerFields } from './history/indexers.ts';
+import { chainIdNumber, jsonNumber, largeNumber, wholeNumber } from './numbers.ts';
 
 const missing = z
   .array(z.string())
@@ -34,7 +35,7 @@ const nodeHealth = z.looseObject({
     .describe(
       'ok, behind the others, without an answer at the latest reading, of another chain, or without a request yet.',
     ),
-  block: wholeNumber('Number of its newest block; absent before its first answer.').optional(),
+  block: largeNumber('Number of its newest block; absent before its first answer.').optional(),
   blocksBehind: wholeNumber('Number of blocks behind the highest of the nodes.').optional(),
   latencyMs: wholeNumber('Latency of the request for its newest block, milliseconds.').optional(),
   lastFailure: z
@@ -47,11 +48,11 @@ const nodeHealth = z.looseObject({
   ).optional(),
   capabilities: z
     .looseObject({
-      chainId: wholeNumber('Its chain id; null = unknown.').nullable(),
+      chainId: largeNumber('Its chain id; null = unknown.').nullable(),
       simulateV1: support.describe('`eth_simulateV1`, compared with `eth_call` on current code.'),
       stateOverrides: support.describe('Code overrides in `eth_call`.'),
       batchSize: wholeNumber('Number of requests in a batch; 1 = no batches, null = unknown.', { min: 1 }).nullable(),
-      callGas: wholeNumber('Default gas of an `eth_call`, gas units; null = unknown.').nullable(),
+      callGas: largeNumber('Default gas of an `eth_call`, gas units; null = unknown.').nullable(),
       blockHash: support.describe('Blocks named by their hash.'),
       blockTags: z
         .object({
@@ -59,7 +60,7 @@ const nodeHealth = z.looseObject({
           finalized: support.describe('The tag `finalized`.'),
         })
         .describe('Blocks named by tag.'),
-      logRange: wholeNumber('Number of blocks in one `eth_getLogs`; 0 = none, null = unknown.').nullable(),
+      logRange: largeNumber('Number of blocks in one `eth_getLogs`; 0 = none, null = unknown.').nullable(),
     })
     .optional()
     .describe('Capabilities found by probes; absent before the first.'),
@@ -145,7 +146,9 @@ export const healthBody = z
             z.looseObject({
               connection: z
                 .string()
-                .describe('Purpose of the connection: snapshot, snapshot-notices, lease, rate-limits.'),
+                .describe(
+                  'Purpose of the connection: snapshot, snapshot-notices, lease, rate-limits, refresh-requests.',
+                ),
               reason: z.enum(REDIS_FAULTS).describe('Why Redis does not serve it.'),
               since: dateTime('Start of the failure.'),
             }),
@@ -163,7 +166,7 @@ export const healthBody = z
       .array(
         z.looseObject({
           chainId: chainIdNumber(),
-          version: wholeNumber('Number of the version of the facts; increases with every refresh.'),
+          version: largeNumber('Number of the version of the facts; increases with every refresh.'),
           ready: z.boolean().describe('Whether the chain is ready.'),
           missing,
           markets: wholeNumber('Number of composed markets.'),
@@ -191,6 +194,10 @@ export const healthBody = z
           nodes: z
             .array(nodeHealth)
             .describe('The nodes of the chain, in the order of their setting. Their addresses are not returned.'),
+          positionHistory: z
+            .looseObject(indexerFields)
+            .optional()
+            .describe('The reading of position logs; absent = the database has not told yet.'),
           disagreements: z.array(disagreement).describe('Disagreements between catalog and chain; empty = none.'),
           excluded: z
             .array(

@@ -3,6 +3,7 @@ import { APY_SOURCES, COLLATERAL_CATEGORIES } from '../../shared/vocabulary.ts';
 import {
   addressString,
   assumedGaps,
+  date,
   dateTime,
   deployment,
   fees,
@@ -10,13 +11,16 @@ import {
   marketIdString,
   missingFacts,
   oraclePriceAsOf,
+  uri,
   warnings,
 } from './common.ts';
+import { readMeta } from './fresh-reads.ts';
 import {
   chainIdNumber,
   decimalString,
   decimalsNumber,
   jsonNumber,
+  largeNumber,
   leverageString,
   pct,
   usd,
@@ -41,7 +45,7 @@ const incentive = z
         z.object({ symbol: z.string().describe('Reward token.'), aprPct: pct('APR of this campaign.', { min: 0 }) }),
       )
       .describe('All campaigns.'),
-    campaignUrl: z.string().optional().describe('Page of the campaign.'),
+    campaignUrl: uri('Page of the campaign.').optional(),
     endsAt: dateTime('End of the first running campaign to end.').optional(),
   })
   .meta({ id: 'Incentive', description: 'Rewards of the running campaigns of one side.' });
@@ -66,6 +70,7 @@ export const strategySchema = z
   .object({
     id: z.string().describe('Market id (0x + 64 hex), or equity-0x... for an equity vault.'),
     chainId: chainIdNumber(),
+    meta: readMeta,
     correlated: z.boolean().describe('Whether collateral and loan follow the same price.'),
     curator: z
       .string()
@@ -83,8 +88,8 @@ export const strategySchema = z
         description: z.string().describe('Description of the token and its yield.'),
         priceUsd: decimalString('USD per token.').optional(),
         isPt: z.boolean().describe('Whether it is a principal token.'),
-        maturity: wholeNumber('Unix seconds; null for tokens that do not mature.').nullable(),
-        maturityDate: z.string().nullable().describe('YYYY-MM-DD; null for tokens that do not mature.'),
+        maturity: largeNumber('Unix seconds; null for tokens that do not mature.').nullable(),
+        maturityDate: date('YYYY-MM-DD; null for tokens that do not mature.').nullable(),
         maturityDaysLeft: wholeNumber('Whole days left; null for tokens that do not mature.').nullable(),
         underlying: tokenRef.optional().describe('Token that a principal token redeems to.'),
       })
@@ -133,7 +138,9 @@ export const strategySchema = z
     defaultLeverage: ladderEntry.describe('The entry at the safe LTV; of an equity vault at its target LTV.'),
     historicalLeverageApyPct: averages
       .optional()
-      .describe('Mean collateral APY and mean net borrow APY of the window, levered at the safe LTV.'),
+      .describe(
+        'Mean collateral APY and mean net borrow APY of the window, incentives included, levered at the safe LTV of today; of an equity vault both at its target LTV. Each mean is over all days of the window that its own rate has, so that the mean of the leveraged-APY history, which has the days of both rates, differs a little.',
+      ),
     ltvPct: z
       .object({
         liquidation: pct('Liquidation LTV.', { min: 0 }),
@@ -226,9 +233,9 @@ export const strategySchema = z
     fees: fees.optional().describe('Fees of the contract; for an equity vault on its yield leg.'),
     links: z
       .object({
-        app: z.string().optional().describe('The strategy in the client app.'),
-        market: z.string().optional().describe('The market at the lending protocol.'),
-        yieldSource: z.string().optional().describe('Page about the yield of the collateral.'),
+        app: uri('The strategy in the client app.').optional(),
+        market: uri('The market at the lending protocol.').optional(),
+        yieldSource: uri('Page about the yield of the collateral.').optional(),
       })
       .optional()
       .describe('Further pages.'),
@@ -262,5 +269,6 @@ export const strategiesEnvelope = z
     count: wholeNumber('Number of strategies.'),
     strategies: z.array(strategySchema).describe('The strategies, equity vaults included.'),
     missing: missingFacts.optional().describe('Missing parts of the list; absent when it is complete.'),
+    meta: readMeta,
   })
   .meta({ id: 'Strategies', description: 'The listed strategies of one chain.' });

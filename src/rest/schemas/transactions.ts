@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Decimal } from '../../shared/decimal.ts';
 import { ADDRESS_PATTERN, STRATEGY_ID_PATTERN } from '../../shared/ids.ts';
 import { COST_KINDS, MANAGE_ACTIONS, SWAP_SOURCES, TRANSACTION_PATHS } from '../../shared/vocabulary.ts';
-import { addressString, dateTime, EXAMPLE_MARKET_ID, oraclePriceAsOf, pricedAtSchema } from './common.ts';
+import { addressString, dateTime, EXAMPLE_MARKET_ID, oraclePriceAsOf, pricedAtSchema, uri } from './common.ts';
 import {
   chainIdNumber as chainIdIn,
   decimalString,
@@ -14,6 +14,7 @@ import {
   rangeSentence,
 } from './numbers.ts';
 import { borrowApy, issueList, sendCalls, simulatedGas } from './plan.ts';
+import { stressTableSchema } from './stress.ts';
 
 /**
  * A positive amount as text: no sign, no exponent. Zero and what is above `most`, words for a limit that the request decides,
@@ -22,37 +23,43 @@ import { borrowApy, issueList, sendCalls, simulatedGas } from './plan.ts';
 export const amountText = (description: string, most?: string) =>
   z
     .string()
-    .regex(/^\d{1,40}(\.\d{1,40})?$/, 'expected a plain decimal such as "1250.5", without sign or exponent')
+    .regex(
+      /^\d{1,40}(\.\d{1,40})?$/,
+      'expected a plain decimal such as "1250.5": at most 40 digits before and after the point, no sign, no exponent',
+    )
     .describe(`${description} Above 0${most === undefined ? '' : `, at most ${most}`}.`);
 
-/** Smaller values of leverage and slippage have no meaning, and their digits would fill lines. */
+/** Of smaller numbers the digits would fill lines. */
 const MIN_NUMBER = 0.000000001;
 const MAX_NUMBER = 1_000_000_000;
 
 /**
- * A JSON number, passed on with the decimal digits of the text. A number outside the documented range is refused by the
- * operation, whose error says what the range is for.
+ * A JSON number, passed on with the decimal digits of the text; one that is nearer to zero than `MIN_NUMBER` counts as that. A
+ * number outside the documented range is refused by the operation, whose error says what the range is for.
  */
 const plainNumber = (description: string, { max = MAX_NUMBER, ...from }: NumberRange) =>
   z
     .number()
-    .refine((value) => value === 0 || (Math.abs(value) >= MIN_NUMBER && Math.abs(value) <= MAX_NUMBER), {
-      error: `expected a number between ${MIN_NUMBER} and ${MAX_NUMBER}`,
+    .refine((value) => Math.abs(value) <= MAX_NUMBER, {
+      error: `expected a number of at most ${MAX_NUMBER}`,
+      params: { limit: { max: MAX_NUMBER } },
     })
-    .transform((value) => new Decimal(String(value)).toFixed())
+    .transform((value) => new Decimal(String(awayFromZero(value))).toFixed())
     .meta({
       type: 'number',
       description: `${description} ${rangeSentence({ ...from, max: max === MAX_NUMBER ? undefined : max })}`,
       ...rangeKeywords({ ...from, max }),
     });
 
+function awayFromZero(value: number): number {
+  return value === 0 ? 0 : Math.sign(value) * Math.max(Math.abs(value), MIN_NUMBER);
+}
+
 /** The slippage of a body: a higher ratio than the cap is lowered to it. */
 export const slippageNumber = (byDefault: number) =>
   plainNumber(
     `Ratio: 0.005 is 0.5 %. ${byDefault} when left out. More than 0.01 counts as 0.01, and the answer says so.`,
-    {
-      above: 0,
-    },
+    { above: 0 },
   ).optional();
 
 /** The limit of all swap losses together, at most `max` percent. */
@@ -96,14 +103,15 @@ export const strategyIdText = (description: string, prefix = '') =>
     .describe(description);
 
 /** `chainId` in a body: a JSON number. */
-const chainIdNumber = (chainIds: readonly number[]) =>
-  z
-    .int()
-    .refine((value) => chainIds.includes(value), { error: `expected a supported chain id: ${chainIds.join(' or ')}` });
+export const chainIdBody = (chainIds: readonly number[]) =>
+  z.int().refine((value) => chainIds.includes(value), {
+    error: `expected a supported chain id: ${chainIds.join(' or ')}`,
+    params: { limit: { oneOf: chainIds } },
+  });
 
 /** `chainId` of a position: the chain of its positionId, or the default. */
 export const positionChainId = (chainIds: readonly number[]) =>
-  chainIdNumber(chainIds)
+  chainIdBody(chainIds)
     .optional()
     .meta({
       type: 'integer',
@@ -128,7 +136,10 @@ const POSITION_ID_PATTERN = /^([1-9]\d{0,8})-(0x[0-9a-fA-F]{64})-(0|[1-9]\d{0,6}
 /** The positionId of a position, parsed to its parts. */
 export const positionIdText = z
   .string()
-  .regex(POSITION_ID_PATTERN, 'expected a positionId from the positions endpoint: {chainId}-{marketId}-{id}')
+  .regex(
+    POSITION_ID_PATTERN,
+    'expected a positionId from the positions endpoint: {chainId}-{marketId}-{id}, with 64 hex characters in the marketId',
+  )
   .transform((text): PositionIdParts => {
     const [, chainId = '', marketId = '', index = ''] = POSITION_ID_PATTERN.exec(text) ?? [];
     return { chainId: Number(chainId), marketId: marketId.toLowerCase(), positionIndex: Number(index) };
@@ -141,7 +152,7 @@ export const positionIdText = z
 
 /** `chainId` beside a strategy id, which names the chain. */
 export const strategyChainId = (chainIds: readonly number[]) =>
-  chainIdNumber(chainIds)
+  chainIdBody(chainIds)
     .optional()
     .meta({
       type: 'integer',
@@ -188,7 +199,7 @@ export const liquidation = z
 
 export const costList = z.array(cost).describe('Immediate costs, by kind; empty without swaps and fees.');
 
-const positionPreview = z
+export const positionPreview = z
   .object({
     leverage: leverageString('Leverage after the expected fill, 1 decimal.').optional(),
     requestedLtv: pct('The requested LTV.', { min: 0 }).optional(),
@@ -248,6 +259,7 @@ export const leverageSimulation = z
       .meta({ description: 'Fee of the reallocation in wei; null = no reallocation.', examples: [null] }),
     slippage: jsonNumber('The effective slippage, a ratio.', { above: 0, max: 0.01 }),
     borrowApy: borrowApy.optional(),
+    stress: stressTableSchema.optional().describe('Stress table of the position after the expected fill.'),
     issues: issueList,
     note: z.string().describe('The same in sentences.'),
   })
@@ -298,7 +310,7 @@ export const transactionBundle = z
         oraclePriceAsOf,
         slippage: jsonNumber('The effective slippage, a ratio.', { above: 0, max: 0.01 }).optional(),
         expiresAt: dateTime('Earliest expiry of its quotes, at most 60 s ahead. Build again after that.').optional(),
-        signingUrl: z.string().optional().describe('Link to review and sign in the app.'),
+        signingUrl: uri('Link to review and sign in the app.').optional(),
         instructions: z.string().optional().describe('The next steps, in sentences.'),
       })
       .describe('Details of the bundle. Fields that do not apply are absent.'),

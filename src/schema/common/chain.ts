@@ -72,7 +72,8 @@ ChainRef.implement({
       resolve: (chain, _args, ctx) => readDeployment(chain, ctx),
     }),
     version: t.int({
-      description: 'Version of the facts that answers are made from; grows by one with every refresh.',
+      description:
+        'Version of the facts that this process answers from. It grows with every change; processes that share their facts may differ by a few versions.',
       resolve: (chain, _args, ctx) => ctx.loaders.facts(chain.chainId).version,
     }),
     fees: t.field({

@@ -2,7 +2,14 @@ import { maturityDaysLeftIn } from '../../resolvers/common/age.ts';
 import { requestedPageSize } from '../../resolvers/common/page.ts';
 import { requireChain } from '../../resolvers/market/chains.ts';
 import { readCandles, readPriceChart } from '../../resolvers/market/charts.ts';
-import { findCatalogToken, findToken, listTokens, readPrice, tokenGaps } from '../../resolvers/market/tokens.ts';
+import {
+  findCatalogToken,
+  findToken,
+  freshToken,
+  freshTokens,
+  readPrice,
+  tokenGaps,
+} from '../../resolvers/market/tokens.ts';
 import { APY_SOURCES } from '../../shared/vocabulary.ts';
 import { builder } from '../builder.ts';
 import { CandlesRef, candleArgs, candlesCost } from '../market/candles.ts';
@@ -10,6 +17,7 @@ import { TokenPriceRef } from '../market/price.ts';
 import { chartArgs, PriceChartRef } from '../market/price-chart.ts';
 import { TokenRef } from '../refs.ts';
 import { ChainRef } from './chain.ts';
+import { freshArgs } from './fresh-args.ts';
 import { gapsOf } from './gaps.ts';
 import { defineNode } from './node.ts';
 import { pageArgs } from './page.ts';
@@ -169,8 +177,9 @@ builder.queryFields((t) => ({
       chainIds: t.arg({ type: ['ChainId'], description: 'Only of these chains; of all when left out.' }),
       categories: t.arg({ type: [CategoryRef], description: 'Only of these categories; of all when left out.' }),
       ...pageArgs(t.arg),
+      ...freshArgs(t.arg),
     },
-    resolve: (_root, args, ctx) => listTokens(args, ctx),
+    resolve: (_root, args, ctx, info) => freshTokens(args, ctx, info),
   }),
   token: t.field({
     type: TokenRef,
@@ -179,7 +188,8 @@ builder.queryFields((t) => ({
     args: {
       chainId: t.arg({ type: 'ChainId', required: true, description: 'Id of the chain of the token.' }),
       address: t.arg({ type: 'Address', required: true, description: 'Contract of the token, in any case.' }),
+      ...freshArgs(t.arg),
     },
-    resolve: (_root, args, ctx) => findToken(args, ctx),
+    resolve: (_root, args, ctx, info) => freshToken(args, ctx, info),
   }),
 }));

@@ -16,7 +16,7 @@ import { EquityDepositRef } from './equity-deposit.ts';
 import { EquityDepositInputRef, EquityExitInputRef } from './equity-inputs.ts';
 import { EquityPositionRef } from './equity-position.ts';
 
-const DepositPreviewRef = builder.objectRef<DepositPreviewView>('EquityDepositPreview').implement({
+export const EquityDepositPreviewRef = builder.objectRef<DepositPreviewView>('EquityDepositPreview').implement({
   description:
     'A preview of a deposit into an equity vault at current prices. Nothing is built and no wallet is needed; a plan takes fresh quotes.',
   interfaces: [EstimateRef],
@@ -57,7 +57,7 @@ const COMPLEXITY = 60;
 
 builder.queryFields((t) => ({
   equityDepositPreview: t.field({
-    type: DepositPreviewRef,
+    type: EquityDepositPreviewRef,
     description: 'Preview a deposit into an equity vault, without a wallet. Needs a key.',
     args: { input: t.arg({ type: EquityDepositInputRef, required: true, description: 'The deposit.' }) },
     ...builtField({

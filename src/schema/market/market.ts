@@ -4,13 +4,14 @@ import { requestedPageSize } from '../../resolvers/common/page.ts';
 import { requireChain } from '../../resolvers/market/chains.ts';
 import { oracleOf } from '../../resolvers/market/market-facts.ts';
 import { marketGaps } from '../../resolvers/market/market-gaps.ts';
-import { findMarket, isVisible, listMarkets, strategiesOf } from '../../resolvers/market/markets.ts';
+import { findMarket, freshMarket, freshMarkets, isVisible, strategiesOf } from '../../resolvers/market/markets.ts';
 import { MAX_LIQUIDITY_SOURCES, MAX_STRATEGIES, MAX_WARNINGS } from '../../shared/contract/list-bounds.ts';
 import { Decimal } from '../../shared/decimal.ts';
 import { builder } from '../builder.ts';
 import { ChainRef } from '../common/chain.ts';
 import { MarketDeploymentRef } from '../common/deployment.ts';
 import { FactFreshnessRef } from '../common/fact-freshness.ts';
+import { maxAgeArg } from '../common/fresh-args.ts';
 import { gapsOf } from '../common/gaps.ts';
 import { defineNode } from '../common/node.ts';
 import { CHAIN_OF_ID, pageArgs } from '../common/page.ts';
@@ -286,8 +287,9 @@ builder.queryFields((t) => ({
         description: 'Only listed (`true`) or only unlisted (`false`) ones; both when left out.',
       }),
       ...pageArgs(t.arg),
+      ...maxAgeArg(t.arg),
     },
-    resolve: (_root, args, ctx) => listMarkets(args, ctx),
+    resolve: (_root, args, ctx, info) => freshMarkets(args, ctx, info),
   }),
   market: t.field({
     type: MarketRef,
@@ -296,7 +298,8 @@ builder.queryFields((t) => ({
     args: {
       marketId: t.arg({ type: 'MarketId', required: true, description: 'Domain id of the market.' }),
       chainId: t.arg({ type: 'ChainId', description: CHAIN_OF_ID }),
+      ...maxAgeArg(t.arg),
     },
-    resolve: (_root, args, ctx) => findMarket(args, ctx),
+    resolve: (_root, args, ctx, info) => freshMarket(args, ctx, info),
   }),
 }));

@@ -37,7 +37,8 @@ const ChainEvidenceRef = builder.objectRef<ChainEvidence>('DriftChainEvidence').
     netValueUsd: t.expose('netValueUsd', {
       type: 'Decimal',
       nullable: true,
-      description: 'Collateral less debt, USD with 2 places; `null` = not known.',
+      description:
+        'Collateral less debt, USD rounded to 2 places, negative under water; `null` = not known. `pnl.netValueUsd` of the loop is exact, and 0 under water.',
     }),
   }),
 });

@@ -1,13 +1,14 @@
 import { requestedPageSize } from '../../resolvers/common/page.ts';
 import { readSwapVenues } from '../../resolvers/market/swap-venues.ts';
 import { listDriftHistory } from '../../resolvers/ops/drift-history.ts';
+import { readIndexers } from '../../resolvers/ops/indexers.ts';
 import {
+  freshPortfolio,
   listDrift,
   listItems,
   listPortfolios,
   MAX_HISTORY_DAYS,
   readAggregates,
-  readPortfolio,
   readPortfolioHistory,
   readReport,
   readReportList,
@@ -15,11 +16,13 @@ import {
 import { MAX_CHAINS } from '../../shared/contract/list-bounds.ts';
 import { SWAP_SOURCES } from '../../shared/vocabulary.ts';
 import { builder } from '../builder.ts';
+import { freshArgs } from '../common/fresh-args.ts';
 import { pageArgs } from '../common/page.ts';
 import { SwapVenueRef } from '../market/swap-venues.ts';
 import { PortfolioItemConnectionRef, PortfolioRef } from '../position/portfolio.ts';
 import { DriftConnectionRef } from './drift.ts';
 import { DriftRecordConnectionRef } from './drift-history.ts';
+import { IndexerRef } from './indexer.ts';
 import { DriftFilterRef, PortfolioFilterRef, PortfolioOrderRef } from './ops-inputs.ts';
 import { ReportListRef, ReportRef } from './report.ts';
 import { AggregatesRef, SampleRef } from './totals.ts';
@@ -61,10 +64,11 @@ const OpsRef = builder.objectRef<object>('Ops').implement({
       args: {
         address: t.arg({ type: 'Address', required: true, description: 'Address of the wallet.' }),
         chainId: t.arg({ type: 'ChainId', required: true, description: 'Id of the chain.' }),
+        ...freshArgs(t.arg),
       },
-      resolve: (_ops, args, ctx) => {
+      resolve: (_ops, args, ctx, info) => {
         ctx.countCall?.('Ops.portfolio');
-        return readPortfolio(args, ctx);
+        return freshPortfolio(args, ctx, info);
       },
     }),
     portfolios: t.field({
@@ -123,6 +127,13 @@ const OpsRef = builder.objectRef<object>('Ops').implement({
 });
 
 builder.objectFields(OpsRef, (t) => ({
+  indexers: t.field({
+    type: [IndexerRef],
+    nullable: true,
+    description: `The reading of position logs, one entry per chain, at most ${MAX_CHAINS}.`,
+    args: { chainIds: t.arg({ type: ['ChainId'], description: CHAINS }) },
+    resolve: (_ops, args, ctx) => readIndexers(args, ctx),
+  }),
   swapVenues: t.field({
     type: [SwapVenueRef],
     nullable: true,

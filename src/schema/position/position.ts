@@ -21,7 +21,8 @@ export const PositionStatusRef = builder.enumType('PositionStatus', {
   values: enumValues<PositionStatus>({
     open: 'The position holds collateral.',
     closed: 'The owner closed the position.',
-    liquidated: 'The position was liquidated: the contract still calls it open, and it holds nothing.',
+    liquidated:
+      'The position was liquidated as a whole: the contract still calls it open, and it holds nothing. After a liquidation of a part it is open.',
   }),
 });
 
@@ -156,7 +157,9 @@ function identityFields(t: Fields) {
     }),
     status: t.expose('status', { type: PositionStatusRef, description: 'Open, closed or liquidated.' }),
     open: t.exposeBoolean('open', { description: 'Whether the position holds collateral.' }),
-    liquidated: t.exposeBoolean('liquidated', { description: 'Whether the position was liquidated.' }),
+    liquidated: t.exposeBoolean('liquidated', {
+      description: 'Whether the position was liquidated as a whole. `history` has liquidations of a part.',
+    }),
   };
 }
 

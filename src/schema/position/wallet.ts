@@ -12,14 +12,15 @@ import {
 import {
   chainsKey,
   findWallet,
+  freshWallet,
+  freshWallets,
   positionsOf,
-  showWallet,
-  showWallets,
   type WalletView,
 } from '../../resolvers/position/wallets.ts';
 import { MAX_CHAINS, MAX_VAULTS } from '../../shared/contract/list-bounds.ts';
 import type { ProxyOwner } from '../../transactions/index.ts';
 import { builder } from '../builder.ts';
+import { freshArgs } from '../common/fresh-args.ts';
 import { gapsOf } from '../common/gaps.ts';
 import { defineNode } from '../common/node.ts';
 import { MissingChainRef, pageArgs } from '../common/page.ts';
@@ -152,8 +153,9 @@ builder.queryFields((t) => ({
     args: {
       address: t.arg({ type: 'Address', required: true, description: 'The address.' }),
       chainIds: t.arg({ type: ['ChainId'], description: CHAINS }),
+      ...freshArgs(t.arg),
     },
-    resolve: (_root, args, ctx) => showWallet(args, ctx),
+    resolve: (_root, args, ctx, info) => freshWallet(args, ctx, info),
   }),
   wallets: t.field({
     type: [WalletRef],
@@ -164,7 +166,8 @@ builder.queryFields((t) => ({
     args: {
       addresses: t.arg({ type: ['Address'], required: true, description: ADDRESSES }),
       chainIds: t.arg({ type: ['ChainId'], description: CHAINS }),
+      ...freshArgs(t.arg),
     },
-    resolve: (_root, args, ctx) => showWallets(args, ctx),
+    resolve: (_root, args, ctx, info) => freshWallets(args, ctx, info),
   }),
 }));

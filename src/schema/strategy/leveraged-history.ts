@@ -49,12 +49,15 @@ builder.interfaceField(StrategyRef, 'leveragedApyHistory', (t) =>
     nullable: true,
     complexity: { field: 2 },
     description:
-      'Leveraged APY per UTC day, percent, incentives of the day included. Of a loop collateral APY × L − net borrow APY × (L − 1); of a vault LTV × (leveraged APY of the yield leg at its safe LTV of today − net borrow APY of the stock leg).',
+      'Leveraged APY per UTC day, percent, incentives of the day included. Of a loop collateral APY × L − net borrow APY × (L − 1); of a vault LTV × (leveraged APY of the yield leg at its safe LTV of today − net borrow APY of the stock leg). Its mean differs a little from the trailing means of the strategy: those lever the means of the two rates, each over all its days of the window, with the borrow rates of the indexer alone and the incentives weighted by time.',
     args: {
       leverage: t.arg({
         type: 'Decimal',
         description:
           'Leverage of all points, 1 to the largest of the strategy; of a vault 1 + LTV of the stock leg. The default leverage, or the target LTV, when left out.',
+      }),
+      days: t.arg.int({
+        description: `UTC days up to the present one, which counts: 1 to ${MAX_RANGE_DAYS}. Instead of \`fromAt\` and \`toAt\`.`,
       }),
       fromAt: t.arg({ type: 'DateTime', description: 'Begin, included; 90 days before `toAt` when left out.' }),
       toAt: t.arg({

@@ -46,7 +46,8 @@ LoopStrategyRef.implement({
     leverageApyMeans: t.expose('historicalLeverageApyPct', {
       type: RateMeansRef,
       nullable: true,
-      description: 'Trailing means of both rates, levered at the safe LTV of today; `null` = see `gaps`.',
+      description:
+        'Trailing means of both rates, levered at the safe LTV of today. Each mean is over all days of the window that its rate has; the points of `leveragedApyHistory` are the days that both have. `null` = see `gaps`.',
     }),
     profile: t.field({
       type: ProfileRef,

@@ -1,6 +1,7 @@
 import { requestedPageSize } from '../../resolvers/common/page.ts';
-import { findStrategy, listStrategies } from '../../resolvers/strategy/strategies.ts';
+import { freshStrategies, freshStrategy } from '../../resolvers/strategy/strategies.ts';
 import { builder } from '../builder.ts';
+import { maxAgeArg } from '../common/fresh-args.ts';
 import { CHAIN_OF_ID, pageArgs } from '../common/page.ts';
 import { StrategyRef } from '../refs.ts';
 import { StrategyFilterRef, StrategyOrderRef } from './strategy-inputs.ts';
@@ -24,8 +25,9 @@ builder.queryFields((t) => ({
         description: 'By `defaultApyPct`, largest first, when left out. Unknown values come last.',
       }),
       ...pageArgs(t.arg),
+      ...maxAgeArg(t.arg),
     },
-    resolve: (_root, args, ctx) => listStrategies(args, ctx),
+    resolve: (_root, args, ctx, info) => freshStrategies(args, ctx, info),
   }),
   strategy: t.field({
     type: StrategyRef,
@@ -34,7 +36,8 @@ builder.queryFields((t) => ({
     args: {
       strategyId: t.arg({ type: 'StrategyId', required: true, description: 'Domain id of the strategy.' }),
       chainId: t.arg({ type: 'ChainId', description: CHAIN_OF_ID }),
+      ...maxAgeArg(t.arg),
     },
-    resolve: (_root, args, ctx) => findStrategy(args, ctx),
+    resolve: (_root, args, ctx, info) => freshStrategy(args, ctx, info),
   }),
 }));

@@ -122,6 +122,39 @@ query WalletHoldings($address: Address!) {
     tier: 'partner',
   },
   {
+    title: 'Partner: lower an LTV',
+    query: `# Needs a key. The ways to bring a position down to an LTV, the cheapest first: each previewed, none built.
+query LowerLtv($wallet: Address!, $targetLtvPct: Decimal) {
+  position(wallet: $wallet, chainId: 1, positionIndex: 0) {
+    positionIndex
+    deleverageOptions(targetLtvPct: $targetLtvPct) {
+      __typename
+      ... on DeleverageOptions {
+        isNeeded
+        ltvPct
+        targetLtvPct
+        safeLtvPct
+        liquidationLtvPct
+        cheapestAction
+        cheapestAffordableAction
+        options {
+          action
+          steps { action amount token { symbol } fromProceeds }
+          affordability
+          walletBalance
+          costUsd
+          preview { position { ltvPct worstCaseLtvPct equity leverageApyPct liquidation { priceDropPct } } note }
+          unavailable { code message }
+        }
+      }
+      ... on Refusal { code message }
+    }
+  }
+}`,
+    variables: { wallet: HOLDER, targetLtvPct: '75' },
+    tier: 'partner',
+  },
+  {
     title: 'Partner: preview a vault',
     query: `# Needs a key. A deposit into a stock-plus-yield vault: both legs, and the net APY at current rates and after the deposit.
 query PreviewVault($input: EquityDepositInput!) {
@@ -143,6 +176,31 @@ query PreviewVault($input: EquityDepositInput!) {
   }
 }`,
     variables: { input: { strategyId: SPY_VAULT, amount: '5000' } },
+    tier: 'partner',
+  },
+  {
+    title: 'Partner: alerts',
+    query: `# Needs a key. The alerts of the key, the newest first, with the state that the latest facts gave them.
+query Alerts {
+  alerts(first: 10) {
+    nodes {
+      id
+      alertId
+      label
+      condition
+      subject
+      chainId
+      wallet
+      positionIndex
+      strategyId
+      threshold
+      status
+      value
+      changedAt
+      webhookUrl
+    }
+  }
+}`,
     tier: 'partner',
   },
 ];

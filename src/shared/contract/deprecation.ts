@@ -16,6 +16,14 @@ export function deprecationSentence({ since, sunset, instead }: Deprecation): st
   return `Deprecated since ${since}, may be removed from ${sunset} on. ${instead}.`;
 }
 
+const SENTENCE = /^Deprecated since (\S+), may be removed from (\S+) on\. (.+)\.$/;
+
+/** Read a deprecation from its sentence; `undefined` = another text. */
+export function deprecationOf(sentence: string): Deprecation | undefined {
+  const [, since, sunset, instead] = SENTENCE.exec(sentence) ?? [];
+  return since === undefined || sunset === undefined || instead === undefined ? undefined : { since, sunset, instead };
+}
+
 /** The headers of an answer with deprecated parts (RFC 9745, RFC 8594): the earliest dates, and a link to the policy. */
 export function deprecationHeaders(
   deprecations: readonly Deprecation[],

@@ -73,7 +73,6 @@ export async function sizeDeposit(deps: BuilderDeps, order: DepositOrder, live: 
   const { amount: amountFlashLoan, swap: leverage } = await sizeLoan({
     chainId: vault.chainId,
     collateral: minCollateral,
-    debt: 0n,
     price: prices.yield,
     targetLtvPct: limits.safeLtvPct,
     feeBps: feeBps.yield,

@@ -21,10 +21,10 @@ import { payTokenOf } from '../read/tokens.ts';
 import type { EffectiveSlippage, Issue, PositionState } from '../types.ts';
 import { type DepositOrder, type SizedDeposit, sizeDeposit } from './deposit-swaps.ts';
 import { requireOpenVault, requireVaultMarkets } from './eligibility.ts';
-import { previewDeposit } from './preview.ts';
+import { loopOf, previewDeposit } from './preview.ts';
 import { type LiveVault, planSigner, planVault, type VaultSigner } from './read.ts';
 import { resolveStockLtvPct, type VaultPrices } from './sizing.ts';
-import type { DepositPreview, DepositSwaps, DepositTerms } from './types.ts';
+import type { DepositLeg, DepositPreview, DepositSwaps, DepositTerms } from './types.ts';
 import type { FoundVault } from './vault.ts';
 
 /** `undefined` = left out. */
@@ -47,6 +47,8 @@ export interface PlannedDeposit {
   readonly stockBefore: PositionState | undefined;
   readonly stockMarket: LiveMarket;
   readonly prices: VaultPrices;
+  /** The stock leg and the yield leg. */
+  readonly legs: readonly DepositLeg[];
   /** Preview the same with the simulated fills. */
   readonly previewOf: (swaps: DepositSwaps) => DepositPreview;
   readonly slippage: EffectiveSlippage;
@@ -109,6 +111,14 @@ export async function planDeposit(
     stockBefore: held,
     stockMarket: live.stock,
     prices,
+    legs: [
+      {
+        market: stockMarket,
+        live: live.stock,
+        after: { collateral: swaps.stock.expectedOut, debt: stockBorrow },
+      },
+      { market: yieldMarket, live: live.yieldMarket, after: loopOf({ swaps, amountFlashLoan, depositFee }) },
+    ],
     previewOf,
     slippage,
     issues,
@@ -140,8 +150,8 @@ async function readDeposit(
   const deployment = read.deployment();
   requireOpenMarket(vault.yieldMarket, deployment, 'vault');
   const stock = read.stock();
-  const [, borrowShares, collateral] = user ? required(read.position()) : [0n, 0n, 0n];
-  const held = user && { collateral, debt: debtOf(stock, borrowShares) };
+  const row = user && required(read.position());
+  const held = row && { collateral: row[2], debt: debtOf(stock, row[1]) };
   return { stock, held, yieldMarket: read.yieldMarket(), deployment, signer: read.signer() };
 }
 

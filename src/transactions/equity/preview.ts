@@ -140,14 +140,17 @@ function priceDropPct(ltvPct: Decimal, liquidationLtvPct: Decimal): Decimal {
 }
 
 /** The collateral of the loop that was bought, without the deposit fee. */
-function zapped({ swaps: { zap }, depositFee }: PreviewInput): bigint {
+function zapped({ swaps: { zap }, depositFee }: Pick<PreviewInput, 'swaps' | 'depositFee'>): bigint {
   return zap.expectedOut - depositFeeOf(zap.expectedOut, depositFee);
 }
 
+/** The loop of the yield leg at the expected fill. */
+export function loopOf(input: Pick<PreviewInput, 'swaps' | 'depositFee' | 'amountFlashLoan'>): PositionState {
+  return { collateral: zapped(input) + input.swaps.leverage.expectedOut, debt: input.amountFlashLoan };
+}
+
 function yieldLtvPct(input: PreviewInput): Decimal {
-  const { swaps, amountFlashLoan, prices } = input;
-  const collateral = zapped(input) + swaps.leverage.expectedOut;
-  return ltvOf({ collateral, debt: amountFlashLoan }, prices.yield);
+  return ltvOf(loopOf(input), input.prices.yield);
 }
 
 /** Loss of both swaps of the yield leg. */

@@ -11,7 +11,7 @@ import { previewPosition, sellImpactPct } from '../preview/position.ts';
 import { worstOutput } from '../quote/planned.ts';
 import { heldSlippage } from '../quote/slippage.ts';
 import type { Outcome } from '../simulate/outcome.ts';
-import { largestPart, mostOfPart, shareOfDebt } from './part.ts';
+import { type Held, largestPart, mostOfPart, shareOfDebt } from './part.ts';
 import { quoteSale, requireSaleWithin, saleDraft, simulatedFee } from './sale.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
@@ -23,7 +23,7 @@ export async function closePart(context: ManageContext, amount: bigint): Promise
   const { market, position, live, rates, input } = context;
   const most = mostOfPart(context);
   if (most > 0n && amount > most) throw tooLittleLeft(context, amount, most);
-  if (isUnderWater(context)) throw noPart(context);
+  if (isUnderWater(context)) throw noPart(context, input.amount);
   const { before, swap } = await quoteSale(context, amount);
   requireSaleWithin(context, swap, { field: 'amount', value: input.amount?.toFixed() ?? '' });
   const impact = sellImpactPct(amount, swap.expectedOut, live.price);
@@ -91,7 +91,7 @@ function explained(
     return undefined;
   }
   const most = mostOfPart(context);
-  if (most === 0n) return noPart(context);
+  if (most === 0n) return noPart(context, context.input.amount);
   return amount > most ? tooLittleLeft(context, amount, most) : undefined;
 }
 
@@ -105,21 +105,22 @@ function requireHeldUntilSent(context: ManageContext, repaid: bigint): void {
   }));
 }
 
-function isUnderWater({ position, live }: ManageContext): boolean {
+function isUnderWater({ position, live }: Held): boolean {
   return position.debt > 0n && collateralValueInLoan(position.collateral, live.price) <= position.debt;
 }
 
 /** Refuse a part of a position at its liquidation LTV or above it: the rest could not be held. */
-function noPart(context: ManageContext): LimitExceededError {
-  const { market, position, live, input } = context;
+export function noPart(held: Held, amount?: Decimal): LimitExceededError {
+  const { market, position, live } = held;
   const ltv = ltvPctOf(position, live.price);
   const limit = new Decimal(market.lltv.toString()).shiftedBy(-16).toFixed();
-  const way = isUnderWater(context)
+  const whole = amount ? 'Leave amount out to close the whole position' : 'Close the whole position';
+  const way = isUnderWater(held)
     ? 'Repay some debt or add collateral first'
-    : 'Leave amount out to close the whole position, or repay some debt or add collateral first';
+    : `${whole}, or repay some debt or add collateral first`;
   return new LimitExceededError(
     `The position stands at an LTV of ${ltv ? formatPercent(ltv) : 'more than 100 %'}, and its liquidation LTV is ${limit} %: the rest after the sale of a part could not be held. ${way}.`,
-    { field: 'amount', value: input.amount?.toFixed() ?? '', limit: { liquidationLtvPct: limit } },
+    { field: 'amount', value: amount?.toFixed() ?? '', limit: { liquidationLtvPct: limit } },
   );
 }
 

@@ -14,7 +14,7 @@ import { withInterest } from '../preview/position.ts';
 import { withVenues } from '../quote/attempts.ts';
 import { nothingSwapped } from '../quote/floor.ts';
 import { priceAgeIssues, requirePriceAge } from '../quote/price-age.ts';
-import { deploymentNotes } from '../read/deployment.ts';
+import { deploymentNotes, requireUnpaused } from '../read/deployment.ts';
 import { debtOf } from '../read/market-state.ts';
 import { type PositionDirectory, readManaged } from '../read/position.ts';
 import { payTokenOf } from '../read/tokens.ts';
@@ -44,7 +44,6 @@ const PAID: readonly ManageAction[] = ['add_collateral', 'repay'];
 const LEAVING: readonly ManageAction[] = ['close', 'repay'];
 /** Actions that borrow more, or leave less collateral for the debt. */
 const ADDING_RISK: readonly ManageAction[] = ['increase_leverage', 'borrow', 'remove_collateral'];
-/** Path for leaving a vault, for the refusal of its loops. */
 
 /**
  * Build the unsigned transaction that manages or closes a position.
@@ -120,6 +119,7 @@ async function manageOnce(
     if (isFirst) return manageOnce(deps, positions, input, false);
     throw new ChainReadError('implausible');
   }
+  requireUnpaused(state.deployment);
   if (!PAID.includes(action)) requireManaged(state, chain, user, id);
   const context: ManageContext = {
     ...state,

@@ -4,7 +4,8 @@ import { SENT_WITHIN_SEC } from '../liquidity.ts';
 import { debtOf } from '../read/market-state.ts';
 import type { ManageContext } from './types.ts';
 
-type Held = Pick<ManageContext, 'market' | 'position' | 'live'>;
+/** A position on its market. */
+export type Held = Pick<ManageContext, 'market' | 'position' | 'live'>;
 
 /** Loan base units by which shares of a debt may be rounded up, in the position and in the repayment. */
 const ROUNDING = 2n;

@@ -91,7 +91,6 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
   const sized = await sizeLoan({
     chainId: market.chainId,
     collateral: sizeOpen(request, entry, live.price).netCollateral,
-    debt: 0n,
     price: live.price,
     targetLtvPct: request.targetLtvPct,
     feeBps: request.feeBps,

@@ -14,14 +14,18 @@ export interface BeforeAfter {
  */
 export function borrowApyChange(live: LiveMarket, debtChange: bigint, moved = 0n): BeforeAfter {
   const { sdk } = live;
+  // At the state's own time: the SDK's default is this machine's clock, which a chain's may be ahead of.
+  const rateOf = (market: typeof sdk) => borrowApyPctFromRate(market.getEndBorrowRate(market.lastUpdate));
+  return { before: rateOf(sdk), after: rateOf(marketAfter(live, debtChange, moved)) };
+}
+
+/** The market after an action: a change of the debt (negative = repays), and liquidity that is moved in, loan base units. */
+export function marketAfter({ sdk }: LiveMarket, debtChange: bigint, moved = 0n): LiveMarket['sdk'] {
   const deep = moved > 0n ? sdk.supply(moved, 0n, sdk.lastUpdate).market : sdk;
   // A debt is rounded up: the last one of a market may be one unit more than the market's own total.
   const repaid = debtChange < 0n ? MathLib.min(-debtChange, deep.totalBorrowAssets) : 0n;
   const relieved = repaid > 0n ? deep.repay(repaid, 0n, sdk.lastUpdate).market : deep;
-  const after = debtChange > 0n ? relieved.borrow(debtChange, 0n, sdk.lastUpdate).market : relieved;
-  // At the state's own time: the SDK's default is this machine's clock, which a chain's may be ahead of.
-  const rateOf = (market: typeof sdk) => borrowApyPctFromRate(market.getEndBorrowRate(market.lastUpdate));
-  return { before: rateOf(sdk), after: rateOf(after) };
+  return debtChange > 0n ? relieved.borrow(debtChange, 0n, sdk.lastUpdate).market : relieved;
 }
 
 /** Yield and cost of a position on a market, percent a year. */

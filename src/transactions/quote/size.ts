@@ -25,8 +25,8 @@ export interface LoanSizeInput {
   readonly chainId: ChainId;
   /** The least collateral that is there without the loan, base units. */
   readonly collateral: bigint;
-  /** The debt before it, loan base units. */
-  readonly debt: bigint;
+  /** The debt before it, loan base units; absent = none. */
+  readonly debt?: bigint | undefined;
   /** The market's oracle. */
   readonly price: bigint;
   readonly targetLtvPct: Decimal;
@@ -45,7 +45,7 @@ export interface LoanSizeInput {
  * @throws UnsteadyQuotesError when the position would end above the target even then
  */
 export async function sizeLoan(input: LoanSizeInput): Promise<SizedLoan> {
-  const { collateral, debt, price, targetLtvPct, sizeAt, quoteAt } = input;
+  const { collateral, debt = 0n, price, targetLtvPct, sizeAt, quoteAt } = input;
   const tried: (SizedLoan & { readonly ltvPct: Decimal })[] = [];
   const attempt = async (returned: Returned) => {
     const amount = sizeAt(returned);

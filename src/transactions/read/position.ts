@@ -6,7 +6,7 @@ import { BadRequestError, namedError } from '../../shared/errors.ts';
 import type { Address, Hex, MarketId } from '../../shared/ids.ts';
 import { NotEligibleError } from '../errors.ts';
 import type { PayToken, PositionState } from '../types.ts';
-import { type Deployment, planDeployment, requireUnpaused } from './deployment.ts';
+import { type Deployment, planDeployment } from './deployment.ts';
 import { debtOf, type LiveMarket, planMarket } from './market-state.ts';
 import { type LatestReader, planOne, readOf, readPlans, required } from './reads.ts';
 import { planOwner, requireWallet } from './signer.ts';
@@ -119,7 +119,6 @@ export async function readManaged(
   const found = read.found();
   if (!found || !isAt(found, binding)) return undefined;
   const deployment = read.deployment();
-  requireUnpaused(deployment);
   const { open, amountDepositedInLoanToken: basis } = found;
   const [, borrowShares, collateral] = required(read.held());
   if (!open || collateral === 0n) {

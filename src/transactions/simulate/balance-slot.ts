@@ -10,7 +10,6 @@ import {
 } from 'viem';
 import { erc20Abi } from '../../abi/erc20.ts';
 import type { Reading } from '../../chain/reading.ts';
-import { ChainReadError, toChainReadError } from '../../chain/rpc/errors.ts';
 
 /** Where a token keeps an account's balance, as a function of the account. */
 export type BalanceSlot = (account: Address) => Hex;
@@ -44,8 +43,7 @@ const MARK = 0x5b1a_7e00_0000_0000n;
 /**
  * Find where a token keeps balances, in one request: every candidate slot of a made-up account is overridden with a value
  * of its own, and the balance that the token then reports names the slot. `undefined` = it keeps them in another way
- * (rebasing shares, foreign storage).
- * @throws ChainReadError
+ * (rebasing shares, foreign storage), or the node does not answer.
  */
 async function findBalanceSlot(
   { client, at }: Reading,
@@ -56,12 +54,10 @@ async function findBalanceSlot(
     CANDIDATES.map((slotOf, i) => [slotOf(account), pad(numberToHex(MARK + BigInt(i)), { size: 32 })]),
   );
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [account] });
-  const answer = await client
+  const answer: unknown = await client
     .request({ method: 'eth_call', params: [{ to: token, data }, at as Hex, { [token]: { stateDiff } }] })
-    .catch((error: unknown) => {
-      throw toChainReadError(error);
-    });
-  if (!/^0x[0-9a-f]{64}$/i.test(answer)) return undefined;
+    .catch(() => undefined);
+  if (typeof answer !== 'string' || !/^0x[0-9a-f]{64}$/i.test(answer)) return undefined;
   const index = BigInt(answer) - MARK;
   return index >= 0n && index < BigInt(CANDIDATES.length) ? CANDIDATES[Number(index)] : undefined;
 }
@@ -84,17 +80,11 @@ export function createBalanceSlots(): BalanceSlots {
       const known = slots.get(token);
       if (known) return known;
       if (slots.size >= MAX_REMEMBERED) slots.clear();
-      const search = findBalanceSlot(reading, token, PROBE)
-        .catch((error: unknown) => {
-          slots.delete(token);
-          if (error instanceof ChainReadError) return undefined;
-          throw error;
-        })
-        .then((slot) => {
-          // A token that has no slot now may have one later: it may not even be there yet.
-          if (!slot) slots.delete(token);
-          return slot;
-        });
+      const search = findBalanceSlot(reading, token, PROBE).then((slot) => {
+        // A token that has no slot now may have one later: it may not even be there yet.
+        if (!slot) slots.delete(token);
+        return slot;
+      });
       slots.set(token, search);
       return search;
     },

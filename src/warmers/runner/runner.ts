@@ -3,7 +3,7 @@ import { AppError, NotFoundError, NotReadyError } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/logger.ts';
 import type { Timers } from '../../shared/timers.ts';
 import type { LeasePort } from '../../snapshot/lease.ts';
-import type { RunMode, Warmer } from '../types.ts';
+import type { RequestedRun, RunMode, Warmer } from '../types.ts';
 import { createLeaseHolder, type LeaseHolder, NOT_OURS } from './lease-holder.ts';
 import { delayAfter, type RunOutcome } from './schedule.ts';
 
@@ -36,6 +36,11 @@ export interface WarmerRunner {
    * @throws NotReadyError when another process holds its lease
    */
   refresh(name: string): Promise<readonly RunEvent[]>;
+  /**
+   * Run a warmer now for a request, or join its current run; not soon after its last start, nor while its source fails, nor
+   * without its lease. Never throws.
+   */
+  runForRequest(name: string, minIntervalMs: number): Promise<RequestedRun>;
   /** Jobs that this process runs, and those that it is on standby for. With a wrong clock it runs none. */
   jobs(): {
     readonly held: readonly string[];
@@ -53,8 +58,13 @@ interface Entry {
   abort: AbortController | null;
   timer: unknown;
   failedInRow: number;
+  /** The latest run ended without any value. */
+  isDown: boolean;
+  startedMs: number;
 }
 
+/** The state of a job before its first run. */
+const FIRST = { failedInRow: 0, isDown: false, startedMs: Number.NEGATIVE_INFINITY } as const;
 /** On standby the lease is requested again after this part of its time, so that a released one is taken over soon. */
 const STANDBY_SHARE = 0.1;
 /** Delay after the end of a dead holder's lease: timers may fire early. */
@@ -70,7 +80,7 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
   const entries = deps.warmers.map((warmer): Entry => {
     const onLost = (): void => entry.abort?.abort(new Error(`the lease of ${warmer.name} was lost`));
     const holder = createLeaseHolder({ job: warmer.name, lease, clock, timers, logger, onLost });
-    const entry: Entry = { warmer, holder, running: null, abort: null, timer: null, failedInRow: 0 };
+    const entry: Entry = { warmer, holder, running: null, abort: null, timer: null, ...FIRST };
     return entry;
   });
   if (new Set(entries.map((entry) => entry.warmer.name)).size !== entries.length) {
@@ -82,10 +92,12 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
     const abort = new AbortController();
     entry.abort = abort;
     const startedMs = clock.now();
+    entry.startedMs = startedMs;
     const attempt = async (): Promise<RunOutcome> => ({ report: await warmer.run(abort.signal, mode) });
     const outcome = await attempt().catch((error: unknown): RunOutcome => ({ error }));
     entry.abort = null;
     const aborted = abort.signal.aborted;
+    if (!aborted) entry.isDown = outcome.error !== undefined;
     const ok = outcome.report !== undefined && outcome.report.retryable === 0;
     if (!aborted) recordOutcome(logger, entry, outcome, ok);
     const standbyMs = lease.ttlMs * STANDBY_SHARE;
@@ -140,11 +152,15 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
         }),
       );
     },
-    jobs: () => {
-      const names = (ours: boolean) =>
-        entries.filter(({ holder }) => holder.isOurs() === ours).map(({ warmer }) => warmer.name);
-      return { held: names(true), standby: names(false), clockOff: lease.isClockOff() || undefined };
+    runForRequest: async (name, minIntervalMs) => {
+      const entry = entries.find(({ warmer }) => warmer.name === name);
+      if (!entry || stopping) return 'elsewhere';
+      const why = await whyNotForRequest(entry, clock, minIntervalMs);
+      if (why || stopping) return why ?? 'elsewhere';
+      await run(entry, 'all');
+      return entry.isDown ? 'failed' : 'ran';
     },
+    jobs: () => ({ ...jobsIn(entries), clockOff: lease.isClockOff() || undefined }),
     stop: async () => {
       stopping = true;
       await Promise.all(
@@ -157,6 +173,29 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
       );
     },
   };
+}
+
+/** The names of the jobs that this process holds, and of the others. */
+function jobsIn(entries: readonly Entry[]) {
+  const names = (ours: boolean) =>
+    entries.filter(({ holder }) => holder.isOurs() === ours).map(({ warmer }) => warmer.name);
+  return { held: names(true), standby: names(false) };
+}
+
+/** Why a job does not run for a request now; `undefined` = it does, or is running already. */
+async function whyNotForRequest(
+  entry: Entry,
+  clock: Clock,
+  minIntervalMs: number,
+): Promise<Exclude<RequestedRun, 'ran'> | undefined> {
+  if (entry.running !== null) return undefined;
+  const { ours } = await entry.holder.hold().catch(() => NOT_OURS);
+  if (!ours) return 'elsewhere';
+  if (entry.running !== null) return undefined;
+  if (entry.isDown) return 'failed';
+  const sinceMs = clock.now() - entry.startedMs;
+  // A clock that was set back must not end the requests.
+  return sinceMs >= 0 && sinceMs < minIntervalMs ? 'too_recent' : undefined;
 }
 
 /** Count failures in a row, and log changes of state only, once each. */

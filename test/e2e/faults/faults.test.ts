@@ -197,7 +197,10 @@ const ageless = ({ ageSec: _age, status: _status, ...row }: GroupRow) => row;
  * How a request can fail before any adapter reads its answer: all go through one client, which the conformance suite holds
  * for every adapter. Here they are carried through for two providers, one with a key and one without.
  */
-const OF_THE_CLIENT = ['429', '429 with Retry-After', '429 with a date', 'unauthorized', 'html', 'reset', 'slowDrip'];
+const OF_THE_CLIENT = [
+  ...['latency', 'status 500', '429', '429 with Retry-After', '429 with a date', 'unauthorized'],
+  ...['malformed', 'html', 'reset', 'slowDrip', 'hang'],
+];
 const CARRIED_THROUGH: readonly Provider[] = ['coingecko', 'merkl'];
 const casesOf = ({ provider, means = {} }: Row): readonly Case[] =>
   CASES.filter(([name]) => !OF_THE_CLIENT.includes(name) || name in means || CARRIED_THROUGH.includes(provider));

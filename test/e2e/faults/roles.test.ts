@@ -60,6 +60,15 @@ describe.skipIf(skipped !== null)(skipped ?? 'roles', () => {
     expect(theirs.body.jobs.held).toContain('prices:1');
   });
 
+  test('behavior: an api process has facts measured by the warmer when a read requires younger ones', async () => {
+    await cluster.world.chains.on(1).mine();
+    const block = String(await cluster.world.chains.on(1).client.getBlockNumber());
+    const { status, body } = await get(api.url, `/v1/prices?minBlock=${block}`);
+    expect(status).toBe(200);
+    expect(body.meta.readAfter).toMatchObject({ status: 'reached', reached: true, answeredAtBlock: block });
+    expect(body.meta.freshness).toMatchObject([{ group: 'market_state', outcome: 'refreshed' }]);
+  });
+
   test('behavior: a user of Redis with the rights of the guide suffices, and every line of the log is JSON', async () => {
     const [, rights = ''] = /^ACL SETUSER (spiral on .*)$/m.exec(readFileSync('docs/operations.md', 'utf8')) ?? [];
     await redis.call('ACL', 'SETUSER', ...rights.replace('PASSWORD', 'secret').split(' '));
@@ -211,7 +220,7 @@ describe.skipIf(skipped !== null || process.env.TEST_REDIS_URL !== undefined)(sk
     const { snapshot, redis } = (await get(api.url, '/health')).body;
     expect([snapshot, redis.ok]).toEqual([{ kind: 'redis', ok: false }, false]);
     expect(new Set(redis.failing.map(({ reason }: Json) => reason))).toEqual(new Set(['unreachable']));
-    expect(redis.failing).toHaveLength(4);
+    expect(redis.failing).toHaveLength(5);
     expect((await get(api.url, '/ready')).status).toBe(503);
     expect((await get(api.url, '/v1/strategies')).status).toBe(503);
     await api.stop();

@@ -102,6 +102,20 @@ describe('keys while Postgres is stopped', () => {
     expect(await statusOf('ops')).toBe(503);
     expect((await service.get('/v1/ops/portfolios', bearer('ops'))).status).toBe(503);
   });
+
+  test('error: upstream_unavailable of the history of drift, with what to do, to an ops key that was checked before', async () => {
+    const { status, headers, body } = await service.get('/v1/ops/drift-history', bearer('ops'));
+    expect([status, body.error.code, Number(headers.get('retry-after')) > 0]).toEqual([
+      503,
+      'upstream_unavailable',
+      true,
+    ]);
+    expect(body.error.message).toContain('Try again shortly.');
+    const asked = await service.graphql('{ ops { driftHistory { totalCount } } }', {}, bearer('ops'));
+    expect(asked.body.errors?.[0].extensions).toMatchObject({ code: 'upstream_unavailable', retryable: true });
+    await postgres.start();
+    expect((await service.get('/v1/ops/drift-history', bearer('ops'))).body).toMatchObject({ count: 0, records: [] });
+  });
 });
 
 test('behavior: a problem that is over is not reported any longer, by a process without other statements', async () => {

@@ -1,11 +1,14 @@
 import type { Browser, Page } from 'playwright-core';
+import { type Address, encodeFunctionData, erc20Abi, maxUint256 } from 'viem';
 import type { HDAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { untouchedAccounts } from '../../../devnet/seed/accounts.ts';
+import type { Timers } from '../../../src/shared/timers.ts';
 import { LOOKS, look, picture, violationsOf } from '../../support/axe.ts';
 import { type OpenedPage, openPage, startChromium, whyNoChromium } from '../../support/chromium.ts';
-import { PARTNER, startService, type TestService } from '../../support/service.ts';
-import { marketOf, partnerOn } from '../leverage/support.ts';
+import { equityVerbs } from '../../support/equity.ts';
+import { type Json, PARTNER, startService, type TestService } from '../../support/service.ts';
+import { drain, marketOf, partnerOn } from '../leverage/support.ts';
 
 const MARKET = marketOf(1, 'sUSDe/PYUSD 91.5');
 const [account] = untouchedAccounts as [HDAccount];
@@ -13,9 +16,18 @@ const [account] = untouchedAccounts as [HDAccount];
 let service: TestService;
 let browser: Browser;
 beforeAll(async () => {
-  service = await startService({ env: { APP_URL: 'http://app.example/app/#' } });
+  // The service gathers changes for a moment before it sends them; no other timer fires.
+  const timers: Timers = {
+    setTimeout: (callback, ms) => (ms > 200 ? null : setTimeout(callback, ms)),
+    clearTimeout: (handle) => clearTimeout(handle as NodeJS.Timeout),
+  };
+  service = await startService({ env: { APP_URL: 'http://app.example/app/#' }, timers });
 }, 120_000);
 afterAll(() => service?.stop());
+
+/** Calldata of an approval of everything. */
+const approvalOf = (spender: string) =>
+  encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender as Address, maxUint256] });
 
 const world = async () => (await service.get('/app/world.json')).body;
 
@@ -54,6 +66,24 @@ describe('GET /app/', () => {
   });
 });
 
+describe('GET /app/world.json', () => {
+  test('is read by pages of the service only', async () => {
+    const { host } = new URL(service.url);
+    for (const headers of [
+      { origin: 'http://127.0.0.1:3000' },
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { 'sec-fetch-site': 'same-site' },
+      { 'sec-fetch-site': 'cross-site' },
+    ]) {
+      expect((await service.get('/app/world.json', headers)).status).toBe(404);
+    }
+    for (const headers of [{}, { origin: `http://${host}` }, { 'sec-fetch-site': 'same-origin' }]) {
+      expect((await service.get('/app/world.json', headers)).status).toBe(200);
+    }
+  });
+});
+
 describe.skipIf(whyNoChromium !== null)(`example app${whyNoChromium === null ? '' : ` (${whyNoChromium})`}`, () => {
   let opened: OpenedPage;
   let page: Page;
@@ -84,6 +114,29 @@ describe.skipIf(whyNoChromium !== null)(`example app${whyNoChromium === null ? '
   };
   const loaded = () => page.waitForSelector('main:not([aria-busy])');
 
+  /** Below the form: groups that say in words what ends the deposit, with right-aligned numbers on request. */
+  const showsStress = async () => {
+    const groups = page.locator('.stress details');
+    await groups.first().waitFor();
+    const { body } = await service.get(`/v1/strategies/${MARKET.id}/stress`);
+    const { rows, dropToLiquidationPct, recordedMoves } = body.stress;
+    const text = await page.locator('.stress > p').innerText();
+    expect(text).toContain(`Liquidated after a price fall of ${dropToLiquidationPct} %.`);
+    expect(text).toContain(`raised an LTV by ${recordedMoves[2].worstLtvRisePct} %, which it would survive`);
+    // Every scenario but today's is in one group.
+    expect(await groups.locator('tbody tr').count()).toBe(rows.length - 1);
+    const ended = rows.find(
+      ({ scenario, endsBy }: Json) => scenario === 'COLLATERAL_PRICE' && endsBy === 'LIQUIDATION',
+    );
+    const [falls] = await groups.locator('summary').all();
+    expect(await falls?.innerText()).toContain(`liquidation from −${-Number(ended.changePct)} % on`);
+    await falls?.click();
+    expect(await page.evaluate("getComputedStyle(document.querySelector('.numbers td')).textAlign")).toBe('right');
+    const top = (selector: string) =>
+      page.evaluate(`document.querySelector('${selector}').getBoundingClientRect().top`);
+    expect(Number(await top('#build'))).toBeLessThan(Number(await top('.stress')));
+  };
+
   test('lists the strategies of both chains, with live rates', async () => {
     await page.goto(`${service.url}/app/`);
     await page.locator('[role=status]', { hasText: 'Live rates.' }).waitFor();
@@ -105,6 +158,7 @@ describe.skipIf(whyNoChromium !== null)(`example app${whyNoChromium === null ? '
     await page.waitForSelector('#preview:not([aria-busy])');
     await page.locator('.chart polyline').nth(1).waitFor();
     expect(await page.locator('.legend li').allInnerTexts()).toHaveLength(2);
+    await showsStress();
     const before = await page.locator('#preview').innerText();
     await tabTo('#leverage');
     const simulated = page.waitForResponse((response) => response.url().endsWith('/v1/partner/leverage/simulate'));
@@ -161,6 +215,81 @@ describe.skipIf(whyNoChromium !== null)(`example app${whyNoChromium === null ? '
     await page.locator('#positions', { hasText: 'no open position' }).waitFor();
   });
 
+  /** Build the plan of a link, and execute it. Returns its proof. */
+  const runLink = async (request: Readonly<Record<string, string | number>>): Promise<string> => {
+    const query = Object.entries({ userAddress: account.address, ...request }).map(
+      ([name, value]) => `${name}=${value}`,
+    );
+    await page.goto(`${service.url}/app/#/sign?${query.join('&')}`);
+    await page.locator('#build').click();
+    await page.locator('#execute').waitFor();
+    const proof = await page.locator('#proof').innerText();
+    await page.locator('#execute').click();
+    await page.locator('#progress', { hasText: 'Done.' }).waitFor();
+    return proof;
+  };
+  const [loan, collateral] = [MARKET.loan.address, MARKET.collateral.address];
+
+  test('proves and executes every other action, and a deposit into a vault with its exit', async () => {
+    const partner = partnerOn(service, 1, account);
+    const id = await partner.nextId();
+    const open = { strategyId: MARKET.id, payToken: collateral, amount: '1000', leverage: 3 };
+    await partner.send(await partner.build('/v1/partner/leverage/build', { ...open, userAddress: account.address }));
+    const of = { chainId: 1, id };
+    for (const [request, sentence] of [
+      [{ action: 'increase_leverage', leverage: 4 }, /Raises the leverage of position/],
+      [{ action: 'add_collateral', payToken: collateral, amount: '10' }, /Adds at least 10 sUSDe/],
+      [{ action: 'remove_collateral', amount: '10' }, /Takes 10 sUSDe out of position/],
+      [{ action: 'borrow', amount: '20' }, /Borrows 20 PYUSD against position/],
+      [{ action: 'repay', payToken: loan, amount: '25' }, /Repays at least 25 PYUSD of the debt/],
+      [{ action: 'repay', payToken: loan, full: 'true' }, /Repays the whole debt of position/],
+      [{ action: 'close' }, /Closes position/],
+    ] as const) {
+      expect(await runLink({ ...of, ...request })).toMatch(sentence);
+    }
+    expect((await partner.position(MARKET, id)).open).toBe(false);
+    const vault = equityVerbs(service).vault('SPY');
+    await equityVerbs(service).fund(account.address, vault, 1_000_000_000n);
+    const deposit = { chainId: 4663, action: 'equity_deposit', strategyId: vault.id, amount: 500, stockLtvPct: 30 };
+    expect(await runLink(deposit)).toMatch(/Deposits 500 USDG into a vault/);
+    const exit = { chainId: 4663, action: 'equity_exit', strategyId: vault.id };
+    expect(await runLink(exit)).toMatch(/Sells the whole stock leg/);
+  });
+
+  test('refuses a plan that was changed on its way, and does not offer to execute it', async () => {
+    const partner = partnerOn(service, 1, account);
+    const id = await partner.nextId();
+    const open = { strategyId: MARKET.id, payToken: collateral, amount: '500', leverage: 3 };
+    await partner.send(await partner.build('/v1/partner/leverage/build', { ...open, userAddress: account.address }));
+    const stranger = untouchedAccounts[1]?.address ?? '';
+    const lies: readonly (readonly [string, (plan: Json) => Json])[] = [
+      [
+        'calldata',
+        ({ tx, ...plan }) => ({ ...plan, tx: { ...tx, data: `${tx.data.slice(0, 73)}9${tx.data.slice(74)}` } }),
+      ],
+      ['recipient', ({ tx, ...plan }) => ({ ...plan, tx: { ...tx, to: stranger } })],
+      ['value', ({ tx, ...plan }) => ({ ...plan, tx: { ...tx, value: '1000000000000000000' } })],
+      ['chain', (plan) => ({ ...plan, chainId: 4663 })],
+      [
+        'one more call',
+        (plan) => ({ ...plan, approvals: [...plan.approvals, { to: loan, data: approvalOf(stranger), value: '0' }] }),
+      ],
+    ];
+    for (const [what, change] of lies) {
+      await page.route('**/v1/partner/manage/build', async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, json: change(await response.json()) });
+      });
+      await page.goto(`${service.url}/app/#/sign?chainId=1&action=close&id=${id}&userAddress=${account.address}`);
+      await page.reload();
+      await page.locator('#build').click();
+      await page.locator('.plan [role=alert]', { hasText: /not proven|wrong|chain/ }).waitFor();
+      expect([what, await page.locator('#execute').count()]).toEqual([what, 0]);
+      await page.unroute('**/v1/partner/manage/build');
+    }
+    expect((await partner.position(MARKET, id)).open).toBe(true);
+  });
+
   test('opens the link of a plan with the same request', async () => {
     const body = {
       ...{ strategyId: MARKET.id, payToken: MARKET.loan.address, amount: '250', leverage: 2.5 },
@@ -187,6 +316,25 @@ describe.skipIf(whyNoChromium !== null)(`example app${whyNoChromium === null ? '
     await page.goto(`${service.url}/app/#/strategies/${encodeURIComponent('<img src=x onerror=alert(1)>')}`);
     await page.locator('[role=alert]').waitFor();
     expect(await page.locator('main img').count()).toBe(0);
+  });
+
+  test('shows a change that the service pushes, without a reload', async () => {
+    // Changes are gathered by the clock.
+    service.clock.release();
+    await page.goto(`${service.url}/app/`);
+    await page.locator('[role=status]', { hasText: 'Live rates.' }).waitFor();
+    const field = page.locator(`[data-strategy="${MARKET.id}"] [data-field=liquidity]`);
+    const before = await field.innerText();
+    await drain(service, MARKET, '1000000');
+    await service.refresh('lending-state:1');
+    const dollars = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', maximumFractionDigits: 0 });
+    // The clock runs, so the figure of the service may go on while the page is looked at.
+    const figures = async () => {
+      const { body } = await service.get(`/v1/strategies/${MARKET.id}`);
+      const [served, shown] = [dollars.format(Number(body.liquidityUsd)), await field.innerText()];
+      return { isNew: shown !== before, isServed: shown === served };
+    };
+    await expect.poll(figures).toEqual({ isNew: true, isServed: true });
   });
 
   test('sends requests to the service and its nodes only', () => {

@@ -83,6 +83,18 @@ describe.skipIf(whyNoChromium !== null)(
       expect(data.leveragePreview).toMatchObject({ __typename: 'LeveragePreview', path: 'SWAP_AND_LEVERAGE' });
     });
 
+    test('is left by keyboard: Tab moves on from an editor, and back', async () => {
+      const isIn = (place: string) => page.evaluate(`document.activeElement.closest('${place}') !== null`);
+      const text = await page.locator('.graphiql-query-editor').innerText();
+      await page.locator('.graphiql-query-editor .view-lines').click();
+      await expect.poll(() => isIn('.graphiql-query-editor')).toBe(true);
+      await page.keyboard.press('Tab');
+      expect(await isIn('.monaco-editor')).toBe(false);
+      await page.keyboard.press('Shift+Tab');
+      expect(await isIn('.graphiql-query-editor')).toBe(true);
+      expect(await page.locator('.graphiql-query-editor').innerText()).toBe(text);
+    });
+
     test('shows the documentation of the schema', async () => {
       await page.click('button[aria-label="Show Documentation Explorer"]');
       await expect

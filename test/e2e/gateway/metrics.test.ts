@@ -49,6 +49,11 @@ describe('/metrics', () => {
     expect(await value('spiral_snapshot_changes_total{chain_id="1",group="price"}')).toBeGreaterThan(0);
     expect(await value('spiral_database_queries_total{outcome="ok"}')).toBeGreaterThan(0);
     expect(await value('spiral_ready{chain_id="1"}')).toBe(1);
+    await app.warmers.refresh('alerts');
+    await app.warmers.refresh('alert-outbox');
+    expect(await value('spiral_alert_evaluation_duration_seconds_count{chain_id="1"}')).toBeGreaterThan(0);
+    expect(await value('spiral_alert_dead_letters')).toBeGreaterThanOrEqual(0);
+    expect(await value('spiral_alert_delivery_delay_seconds')).toBeGreaterThanOrEqual(0);
     expect(await value('spiral_snapshot_persisted')).toBe(1);
     expect(await value('spiral_event_loop_delay_seconds{quantile="0.99"}')).toBeGreaterThanOrEqual(0);
   });

@@ -7,11 +7,12 @@ import { createOpenApi } from '../../../src/rest/openapi/document.ts';
 import { createRoutes } from '../../../src/rest/routes/index.ts';
 import { INTERFACE_VERSION } from '../../../src/rest/types.ts';
 import { collectionRequests } from '../../support/bruno.ts';
+import { type BoundRequest, boundsOf } from '../../support/documented-bounds.ts';
 import { sendRequest } from '../../support/http-client.ts';
 import { conformanceTo, type DocumentedOperation, examplesOf } from '../../support/openapi.ts';
 import { requestsFor } from '../../support/requests.ts';
 import { runSamples } from '../../support/samples.ts';
-import { OPS, startService, type TestService } from '../../support/service.ts';
+import { type Answer, type Json, OPS, startService, type TestService } from '../../support/service.ts';
 
 const document = createOpenApi({
   routes: createRoutes({ chainIds: [1, 4663], equityChainIds: [4663] }),
@@ -37,11 +38,14 @@ describe('/openapi.json', () => {
 });
 
 describe('examples', () => {
-  const examples = operations.flatMap((operation) =>
-    examplesOf(operation).map(
-      (example) => [`${operation.method} ${operation.path}: ${example.name}`, operation, example] as const,
-    ),
-  );
+  // The alerts in examples are those of another key, and some of them delete: test/client/reads sends them in order.
+  const examples = operations
+    .filter(({ path }) => !path.startsWith('/v1/partner/alerts/'))
+    .flatMap((operation) =>
+      examplesOf(operation).map(
+        (example) => [`${operation.method} ${operation.path}: ${example.name}`, operation, example] as const,
+      ),
+    );
 
   test.each(examples)('default: %s', async (_title, operation, { url, init }) => {
     const answer = await send(url, { ...init, headers: { ...init.headers, ...OPS } });
@@ -85,6 +89,43 @@ describe('the Bruno collection', () => {
     }
   });
 });
+
+describe('documented bounds', () => {
+  const bounds = operations.flatMap((operation) =>
+    boundsOf(operation, document as Json).map(
+      (bound) => [`${operation.path}: ${bound.keyword} of ${bound.place}`, operation, bound] as const,
+    ),
+  );
+  const ask = ({ url, init }: BoundRequest) => send(url, { ...init, headers: { ...init.headers, ...OPS } });
+
+  test.each(bounds)('behavior: %s', async (_title, operation, { field, limit, inside, outside }) => {
+    const reasons = new Set<string>();
+    for (const request of outside) {
+      const answer = await ask(request);
+      expect([request.value, answer.status, answer.body.error?.details?.field?.replace(/\.\d+$/, '')]).toEqual([
+        request.value,
+        400,
+        field,
+      ]);
+      expect(violation(operation, answer)).toBeNull();
+      const { message, details } = answer.body.error;
+      expect([request.value, typeof details.value]).toEqual([request.value, 'string']);
+      for (const part of limit) if (!message.includes(part)) expect(message).toContain(String(Number(part) + 1));
+      reasons.add(reasonOf(answer));
+    }
+    for (const request of inside) {
+      const answer = await ask(request);
+      expect(violation(operation, answer)).toBeNull();
+      expect(reasons).not.toContain(reasonOf(answer));
+    }
+  });
+});
+
+/** The message of a refusal without its value. */
+function reasonOf({ body }: Answer): string {
+  const { message = '', details } = body.error ?? {};
+  return message.replaceAll(details?.value, '');
+}
 
 describe('generated requests', () => {
   const COUNT = Math.ceil(5_000 / operations.length);

@@ -58,11 +58,23 @@ describe.skipIf(whyNoChromium !== null)(
       }
     };
 
+    test('a guide is a page in every look, and its list is reached by keyboard', async () => {
+      const { page, leaving, errors } = await openPage(browser, service.url);
+      await page.goto(`${service.url}/docs/partners`);
+      for (const href of ['#content', '../', 'guides', 'partners', 'mcp']) {
+        await page.keyboard.press('Tab');
+        expect(await page.evaluate('document.activeElement.getAttribute("href")')).toBe(href);
+      }
+      await looksWell(page, 'guide');
+      expect({ leaving, errors }).toEqual({ leaving: [], errors: [] });
+      await page.close();
+    });
+
     test('/ shows the status to people, in every look, and its links are reached by keyboard', async () => {
       const { page, leaving, errors } = await openPage(browser, service.url);
       await page.goto(service.url);
       await page.locator('#status', { hasText: 'Every chain is ready' }).waitFor();
-      for (const href of ['#content', 'graphql', 'docs', 'app/', 'ops', '#status-title']) {
+      for (const href of ['#content', 'graphql', 'docs', 'docs/guides', 'app/', 'ops', '#status-title']) {
         await page.keyboard.press('Tab');
         expect(await page.evaluate('document.activeElement.getAttribute("href")')).toBe(href);
       }
@@ -116,6 +128,9 @@ describe.skipIf(whyNoChromium !== null)(
       const { page, leaving, errors } = await openPage(browser, service.url);
       await page.goto(`${service.url}/docs`);
       await page.getByText('List the strategies of a chain').first().waitFor();
+      // The keyboard begins at the bar with the key, and not inside the viewer.
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate('document.activeElement.getAttribute("href")')).toBe('./');
       const { body: document } = await service.get('/openapi.json');
       const operations = Object.values<object>(document.paths).flatMap((methods) => Object.values(methods));
       for (const { summary } of operations) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PARTNER, startService, type TestService } from '../../support/service.ts';
+import { OPS, PARTNER, startService, type TestService } from '../../support/service.ts';
 import { subscribe } from '../../support/sse.ts';
 
 const SUBSCRIPTION = 'subscription{freshnessChanged{__typename}}';
@@ -56,6 +56,16 @@ describe('limits of subscriptions', () => {
       expect(extensions.details).toEqual({ scope: 'streams', policy: 'partner', limit: 2, windowSec: 60 });
     }
     await Promise.all(streams.map((stream) => stream.close()));
+  });
+
+  test('behavior: HEAD opens no stream, and Range does not shorten one', async () => {
+    const path = `${service.url}/graphql?query=${encodeURIComponent(SUBSCRIPTION)}`;
+    const accept = { accept: 'text/event-stream' };
+    const head = await fetch(path, { method: 'HEAD', headers: accept });
+    expect([head.status, head.headers.get('allow'), await head.text()]).toEqual([405, 'GET, POST', '']);
+    const stream = await subscribe(service.url, SUBSCRIPTION, {}, { ...OPS, range: 'bytes=0-9' });
+    expect([stream.status, await stream.next()]).toMatchObject([200, { data: { freshnessChanged: {} } }]);
+    await stream.close();
   });
 
   test('error: bad_request naming the media types for a subscription that accepts JSON only', async () => {

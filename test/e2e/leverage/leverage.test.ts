@@ -1,8 +1,8 @@
 import { zeroAddress } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { untouchedAccounts } from '../../../devnet/seed/accounts.ts';
-import type { Token } from '../../../src/catalog/index.ts';
-import { formatUnitsPlain } from '../../../src/shared/decimal.ts';
+import type { Market, Token } from '../../../src/catalog/index.ts';
+import { Decimal, formatUnitsPlain } from '../../../src/shared/decimal.ts';
 import { type Json, noSleep, PARTNER, startService, type TestService } from '../../support/service.ts';
 import { expectPreviewed, marketOf, type Partner, partnerOn, tokenOf, units } from './support.ts';
 
@@ -165,5 +165,149 @@ describe('POST /v1/partner/manage/build', () => {
     expect(await onEthereum.position(market, id)).toMatchObject({ debt: 0n, open: true });
     const out = await manage(id, 'remove_collateral', { amount: '300' });
     await onEthereum.send(out);
+  });
+});
+
+describe('GET /v1/partner/positions/{address}/{id}/deleverage-options', () => {
+  const optionsOf = (id: number, query: string) =>
+    service.get(`/v1/partner/positions/${user}/${id}/deleverage-options?${query}`, PARTNER);
+  const equityOf = async (on: Market, id: number) => {
+    const { collateral, debt } = await onEthereum.position(on, id);
+    const price = await service.world.chains.on(1).oraclePrice(on);
+    return new Decimal(formatUnitsPlain((collateral * price) / 10n ** 36n - debt, on.loan.decimals));
+  };
+  /** Build a step as it is named, with what the step before really paid out, and send it. */
+  const take = async (id: number, { action, amount, token, full, fromProceeds }: Json, proceeds: string) => {
+    const payToken = action === 'close' ? {} : { payToken: token };
+    const sum = full ? { full } : { amount: fromProceeds ? proceeds : amount };
+    const bundle = await manage(id, action, { ...payToken, ...sum });
+    await onEthereum.send(bundle);
+  };
+
+  it.each([
+    ['sUSDe/PYUSD 91.5', '1000', '80', '70'],
+    ['WBTC/USDC 86', '0.1', '75', '60'],
+  ])(
+    'behavior: each option of %s, executed, ends at its target at the previewed cost',
+    async (key, amount, ltv, to) => {
+      const local = service.world.chains.on(1);
+      const on = marketOf(1, key);
+      await local.mint(on.collateral, user, units(amount, on.collateral));
+      const { id } = await open(key, on.collateral, amount, { desiredLtv: ltv });
+      const { body } = await optionsOf(id, `targetLtvPct=${to}`);
+      expect(body).toMatchObject({ needed: true, targetLtvPct: to, id });
+      expect(body.options.map((option: Json) => option.action).sort()).toEqual(['add_collateral', 'close', 'repay']);
+      const costs = body.options.map((option: Json) => Number(option.costUsd));
+      expect(costs).toEqual([...costs].sort((a, b) => a - b));
+      expect(body.cheapest).toBe(body.options[0].action);
+      for (const { action, steps, costUsd, preview, unavailable } of body.options) {
+        expect(unavailable, action).toBeNull();
+        const state = await local.snapshot();
+        for (const { token, amount: paid, fromProceeds } of steps) {
+          const paidWith = [on.loan, on.collateral].find(({ address }) => address === token);
+          if (action !== 'close' && !fromProceeds && paidWith) await local.mint(paidWith, user, units(paid, paidWith));
+        }
+        const [held, equity] = [await onEthereum.balance(on.loan), await equityOf(on, id)];
+        for (const step of steps) {
+          const proceeds = formatUnitsPlain((await onEthereum.balance(on.loan)) - held, on.loan.decimals);
+          await take(id, step, proceeds);
+        }
+        const { ltvPct } = await onEthereum.position(on, id);
+        expect(ltvPct.lte(to), `${action}: ${ltvPct.toFixed()}`).toBe(true);
+        expect(ltvPct.gte(new Decimal(to).minus('0.01')), `${action}: ${ltvPct.toFixed()}`).toBe(true);
+        const left = await equityOf(on, id);
+        expect(left.div(preview.positionPreview.equity).toNumber(), action).toBeCloseTo(1, 5);
+        const price = await local.oraclePrice(on);
+        const paidIn =
+          action === 'close'
+            ? new Decimal(0)
+            : action === 'repay'
+              ? new Decimal(steps[0].amount)
+              : new Decimal(
+                  formatUnitsPlain((units(steps[0].amount, on.collateral) * price) / 10n ** 36n, on.loan.decimals),
+                );
+        const lost = equity.plus(paidIn).minus(left);
+        // The loan tokens are worth a dollar, to a hundredth; a cent is the rounding.
+        const off = lost.minus(costUsd).abs();
+        expect(off.lte(lost.abs().times('0.01').plus('0.05')), `${action}: ${lost.toFixed(4)}, ${costUsd}`).toBe(true);
+        await local.revert(state);
+      }
+    },
+  );
+
+  describe('an option that is not possible now', () => {
+    /** The options over REST and over GraphQL, which have to be the same. */
+    const reasonsOf = async (id: number, targetLtvPct: string) => {
+      const { status, body } = await optionsOf(id, `targetLtvPct=${targetLtvPct}`);
+      expect(status, JSON.stringify(body)).toBe(200);
+      const query = `query ($wallet: Address!, $id: Int!, $targetLtvPct: Decimal) { position(wallet: $wallet, chainId: 1, positionIndex: $id) {
+        deleverageOptions(targetLtvPct: $targetLtvPct) { ... on DeleverageOptions { options { action unavailable { code message retryable } } } } } }`;
+      const typed = await service.graphql(query, { wallet: user, id, targetLtvPct }, PARTNER);
+      expect(typed.body.errors).toBeUndefined();
+      expect(typed.body.data.position.deleverageOptions.options).toEqual(
+        body.options.map(({ action, unavailable: why }: Json) => ({
+          action: action.toUpperCase(),
+          unavailable: why && { ...why, code: why.code.toUpperCase() },
+        })),
+      );
+      return Object.fromEntries(body.options.map((option: Json) => [option.action, option.unavailable]));
+    };
+    const heldAt = async (desiredLtv: string) => {
+      const on = marketOf(1, 'sUSDe/PYUSD 91.5');
+      await service.world.chains.on(1).mint(on.collateral, user, units('100', on.collateral));
+      const { id } = await open('sUSDe/PYUSD 91.5', on.collateral, '100', { desiredLtv });
+      return { on, id };
+    };
+
+    it('behavior: at the liquidation LTV the sale has its reason, the others are possible', async () => {
+      const { on, id } = await heldAt('85');
+      const local = service.world.chains.on(1);
+      const state = await local.snapshot();
+      await local.moveOracle(on, '-8');
+      const reasons = await reasonsOf(id, '80');
+      await local.revert(state);
+      const close = { code: 'bad_request', message: expect.stringContaining('liquidation LTV'), retryable: false };
+      expect(reasons).toEqual({ repay: null, add_collateral: null, close });
+    });
+
+    it('behavior: without a venue the sale has its reason, the others are possible', async () => {
+      const { id } = await heldAt('80');
+      const { faults } = service.world.upstreams;
+      for (const venue of ['kyberswap', 'openocean'] as const) faults.set(venue, { kind: 'malformed' });
+      const reasons = await reasonsOf(id, '70').finally(() => faults.clear());
+      const close = { code: 'upstream_unavailable', message: expect.any(String), retryable: true };
+      expect(reasons).toEqual({ repay: null, add_collateral: null, close });
+    });
+
+    it('behavior: a target or a bound that only one option misses is the reason of that option', async () => {
+      const { id } = await heldAt('80');
+      const tiny = await reasonsOf(id, '0.0000000000000001');
+      expect(tiny.repay).toBeNull();
+      expect(tiny.add_collateral).toMatchObject({ message: expect.stringContaining('LTV of 0.0000000000000001 %') });
+      const { status, body } = await optionsOf(id, 'targetLtvPct=70&maxSwapLossPct=0');
+      expect(status).toBe(200);
+      const sale = body.options.find(({ action }: Json) => action === 'close');
+      expect(sale.unavailable.message).toContain('maxSwapLossPct');
+    });
+  });
+
+  it('behavior: of a position below its safe LTV nothing has to be done', async () => {
+    await service.world.chains.on(1).mint(tokenOf(1, 'sUSDe'), user, units('100', tokenOf(1, 'sUSDe')));
+    const { id } = await open('sUSDe/PYUSD 91.5', tokenOf(1, 'sUSDe'), '100', { desiredLtv: '50' });
+    const { body } = await optionsOf(id, '');
+    expect(body).toMatchObject({ needed: false, options: [], cheapest: null, cheapestAffordable: null });
+    expect(body).toMatchObject({ excessDebt: '0', targetLtvPct: body.safeLtvPct.replace(/0+$/, '') });
+  });
+
+  it('error: BadRequest for a target beyond the limits of the market, NotFound for another position', async () => {
+    const refused = await optionsOf(0, 'targetLtvPct=91.4');
+    expect(refused.status).toBe(400);
+    expect(refused.body.error).toMatchObject({
+      code: 'bad_request',
+      details: { field: 'query.targetLtvPct', value: '91.4', limit: { max: '91.25' } },
+    });
+    const both = await optionsOf(0, 'targetLtvPct=80&targetHeadroomPct=5');
+    expect(both.body.error).toMatchObject({ code: 'bad_request', details: { field: 'query.targetHeadroomPct' } });
+    expect((await optionsOf(4_000, '')).status).toBe(404);
   });
 });

@@ -169,6 +169,10 @@ describe('bounds of REST and GraphQL', () => {
     expect(rest.status).toBe(served ? 200 : 400);
     expect(body.errors?.[0].extensions.code).toBe(served ? undefined : 'bad_request');
     expect(body.errors?.[0].extensions.details.field).toBe(served ? undefined : name);
+    if (served || name !== 'days') return;
+    const limit = { min: 1, max: 365 };
+    expect(rest.body.error.details).toMatchObject({ field: 'query.days', value, limit });
+    expect(body.errors?.[0].extensions.details).toMatchObject({ limit });
   });
 
   test('the documents of both have them', async () => {

@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SCENARIOS } from '../../../src/domain/stress/scenarios.ts';
 import { LOOKS, look, picture, violationsOf } from '../../support/axe.ts';
 import { type OpenedPage, openPage, startChromium, whyNoChromium } from '../../support/chromium.ts';
 import { startService, type TestService } from '../../support/service.ts';
@@ -78,6 +79,26 @@ describe.skipIf(whyNoChromium !== null)(`ops page${whyNoChromium === null ? '' :
     expect(await page.locator('#freshness table').count()).toBe(2);
     expect(await page.evaluate('[sessionStorage.length, localStorage.length, document.cookie]')).toEqual([1, 0, '']);
     expect({ leaving: opened.leaving, errors: opened.errors }).toEqual({ leaving: [], errors: [] });
+    await page.close();
+  });
+
+  test('behavior: the history of one wallet with its split and events, and how far the logs are read', async () => {
+    await service.refresh('position-history:1', 'position-history:4663');
+    const opened = await openPage(browser, service.url);
+    await enter(opened, OPS_KEY);
+    await settled(opened);
+    const { page } = opened;
+    expect(await page.locator('#past-card').isHidden()).toBe(true);
+    expect(await texts(opened, '#indexers tbody tr td:nth-child(2)')).toEqual(['following', 'following']);
+    await page.fill('input[name=wallet]', '0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc');
+    await page.waitForSelector('#past tbody tr td:nth-child(2)');
+    await page.waitForSelector('body:not([aria-busy])');
+    const names = await texts(opened, '#past tbody tr td:nth-child(1)');
+    expect(names.some((name) => /vault: stock leg/.test(name))).toBe(true);
+    expect((await texts(opened, '#past tbody tr td:nth-child(3)')).every((count) => /^\d+$/.test(count))).toBe(true);
+    expect((await texts(opened, '#past tbody tr td:last-child')).every((result) => /\d/.test(result))).toBe(true);
+    expect(await texts(opened, '#events tbody tr td:nth-child(2)')).toContain('opened');
+    expect(opened.errors).toEqual([]);
     await page.close();
   });
 
@@ -225,6 +246,9 @@ describe.skipIf(whyNoChromium !== null)(`ops page${whyNoChromium === null ? '' :
     expect(
       new Set(await page.locator('#items a.mono').evaluateAll((links) => links.map((a) => a.getAttribute('title')))),
     ).toEqual(new Set([wallet]));
+    expect(await page.locator('#stress-card').isVisible()).toBe(true);
+    expect(await texts(opened, '#stress tbody tr:first-child td:first-child')).toEqual(['Today']);
+    expect(await page.locator('#stress tbody tr').count()).toBe(SCENARIOS.length);
     await page.locator('#items tbody td:first-child a').first().click();
     await page.waitForURL(/chain=\d+&wallet=0x.*&market=0x/);
     await settled(opened);

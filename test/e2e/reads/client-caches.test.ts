@@ -6,6 +6,7 @@ import { Client, fetchExchange } from '@urql/core';
 import { type DocumentNode, getOperationAST, introspectionFromSchema, OperationTypeNode, parse, print } from 'graphql';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { seededWallet } from '../../../devnet/seed/wallets.ts';
+import { POSSIBLE_TYPES, VALUE_TYPES } from '../../../packages/client/src/graphql/index.ts';
 import { EXAMPLE_QUERIES } from '../../../src/schema/common/examples.ts';
 import { buildSchema } from '../../../src/schema/index.ts';
 import { OPS_EXAMPLE_QUERIES } from '../../../src/schema/ops/ops-examples.ts';
@@ -39,9 +40,11 @@ const warnings: unknown[][] = [];
 
 beforeAll(async () => {
   service = await startService();
-  for (const { title, query, variables = {} } of examples) {
+  for (const { title, query, variables = {}, tier } of examples) {
     const document = withKeys(schema, query);
-    const { body } = await service.graphql(print(document), { ...variables }, OPS);
+    // Alerts are those of the key, and the sample key of partners has some.
+    const key = tier === 'partner' ? PARTNER : OPS;
+    const { body } = await service.graphql(print(document), { ...variables }, key);
     expect([title, body.errors]).toEqual([title, undefined]);
     const isQuery = getOperationAST(document)?.operation === OperationTypeNode.QUERY;
     answers.push({ title, document, variables: { ...variables }, isQuery, data: body.data });
@@ -134,6 +137,8 @@ const apolloCache = (): InMemoryCache => samples.apolloCache(samples.cacheFacts(
 beforeAll(async () => {
   samples = await guideSamples();
   expect(samples.cacheFacts(introspection)).toEqual({ possibleTypes, values });
+  // The client package has the same facts.
+  expect({ possibleTypes: POSSIBLE_TYPES, values: VALUE_TYPES }).toEqual({ possibleTypes, values });
 });
 afterAll(() => rmSync(FOLDER, { recursive: true, force: true }));
 

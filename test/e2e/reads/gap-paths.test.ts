@@ -17,10 +17,10 @@ const WARMERS = ['prices', 'incentives', 'incentive-history', 'shared-liquidity'
 const schema = buildSchema();
 /** The description of `proxyOf` covers its absence: a reason would need another call. */
 const on = (name: string) => nullableSelection(schema, schema.getType(name) as never, ['proxyOf']);
-const HOLDINGS = `positions(first: 50) { nodes { ${on('Position')} } } equityPositions { ${on('EquityPosition')} yieldLoops { ${on('Position')} } }`;
+const HOLDINGS = `positions(first: 20) { nodes { ${on('Position')} } } equityPositions { ${on('EquityPosition')} yieldLoops { ${on('Position')} } }`;
 const WALLETS = `query($addresses: [Address!]!) { wallets(addresses: $addresses) { onChains { ${on('WalletOnChain')} } ${HOLDINGS} } }`;
 const PNL = `pnl { ${on('Pnl')} }`;
-const ITEMS = `{ ops { portfolios(first: 100) { nodes { ${PNL} } } items(first: 100) { nodes { ... on PortfolioLoop { ${PNL} position { ${on('Position')} } } ... on PortfolioVault { ${PNL} equityPosition { ${on('EquityPosition')} } loops(first: 10) { nodes { pnl { ${on('Pnl')} } } } } } } } }`;
+const ITEMS = `{ ops { portfolios(first: 60) { nodes { ${PNL} } } items(first: 60) { nodes { ... on PortfolioLoop { ${PNL} position { ${on('Position')} } } ... on PortfolioVault { ${PNL} equityPosition { ${on('EquityPosition')} } loops(first: 10) { nodes { pnl { ${on('Pnl')} } } } } } } } }`;
 const PREVIEW = `query($input: OpenLeverageInput!) { leveragePreview(input: $input) { ${on('LeveragePreview')} ... on LeveragePreview { position { exitNow { ${on('ExitNow')} } } } } }`;
 
 let service: TestService;

@@ -1,6 +1,8 @@
 import type { Json, TestService } from '../../support/service.ts';
 import type { Name, OneSided } from './compare.ts';
-import { chainOf, dataOf, type Row } from './reads.ts';
+import { deleverageRow } from './deleverage.ts';
+import { indexers, positionHistory, statement, stockLegHistory } from './position-history.ts';
+import { chainOf, dataOf, type Row, STRESS } from './reads.ts';
 
 /** The rows of partners and of operations: previews, plans, positions and portfolios. */
 
@@ -134,20 +136,33 @@ const targetOf = ({ leverage, desiredLtv }: Json) =>
 
 const leveragePreview: Row = {
   ask: async (service, { body: { strategyId, payToken, amount, ...target } }) => {
-    const query = `query ($input: OpenLeverageInput!) { leveragePreview(input: $input) { ... on LeveragePreview { ${ESTIMATE} path isDirect isReallocate ${PREVIEW} borrowApy { beforePct afterPct } amountFlashLoan minTokenOut reallocationFeeWei note } } }`;
+    const query = `query ($input: OpenLeverageInput!) { leveragePreview(input: $input) { ... on LeveragePreview { ${ESTIMATE} path isDirect isReallocate ${PREVIEW.replace(/}$/, `${STRESS} }`)} borrowApy { beforePct afterPct } amountFlashLoan minTokenOut reallocationFeeWei note } } }`;
     const input = { strategyId, payToken, amount, target: targetOf(target) };
     return (await dataOf(service, query, { input })).leveragePreview;
   },
-  names: LEVERAGED,
+  names: [[/^stress\./, 'position.stress.'], ...LEVERAGED],
   typedOnly: [[/^(chainId|strategyId|action) /, 'the caller asked for it']],
 };
 const equityPreview: Row = {
   ask: async (service, { body: { slippage, ...rest } }) => {
-    const query = `query ($input: EquityDepositInput!) { equityDepositPreview(input: $input) { ... on EquityDepositPreview { ${ESTIMATE} ${DEPOSIT} note } } }`;
+    const query = `query ($input: EquityDepositInput!) { equityDepositPreview(input: $input) { ... on EquityDepositPreview { ${ESTIMATE} ${DEPOSIT} ${STRESS} note } } }`;
     const input = { ...rest, maxSlippageBps: slippage === undefined ? undefined : String(slippage * 10_000) };
     return (await dataOf(service, query, { input })).equityDepositPreview;
   },
   names: DEPOSITED,
+};
+const walletStress: Row = {
+  ask: async (service, example) => {
+    const query = `query ($address: Address!, $chainId: ChainId!) { wallet(address: $address, chainIds: [$chainId]) { address onChains { chainId readAt { blockNumber blockAt } } ${STRESS} positions(first: 20, statuses: [OPEN]) { nodes { positionIndex positionId strategyId ${STRESS} } } equityPositions { strategyId ${STRESS} } } }`;
+    const { wallet } = await dataOf(service, query, { address: example.params?.address, chainId: chainOf(example) });
+    const { onChains, positions, ...rest } = wallet;
+    return { ...rest, ...onChains[0], positions: positions.nodes };
+  },
+  names: [
+    [/^userAddress$/, 'address'],
+    [/^readAt\.blockTime$/, 'readAt.blockAt'],
+    [/^(positions\.\d+\.)id$/, '$1positionIndex'],
+  ],
 };
 const BATCH: readonly Name[] = [[/^atomic$/, 'atomicRequired']];
 
@@ -305,7 +320,17 @@ export const HOLDING_ROWS: Readonly<Record<string, Row>> = {
     typedOnly: NO_VALUE,
   },
   '/v1/partner/positions/{address}': positions,
+  '/v1/partner/positions/{address}/stress': walletStress,
+  '/v1/partner/positions/{address}/{id}/deleverage-options': deleverageRow({
+    estimate: ESTIMATE,
+    preview: PREVIEW,
+    names: LEVERAGED,
+  }),
+  '/v1/partner/positions/{address}/{id}/history': positionHistory,
+  '/v1/partner/positions/{address}/statement': statement,
+  '/v1/partner/positions/{address}/vaults/{id}/history': stockLegHistory,
   '/v1/ops/portfolios': portfolios,
   '/v1/ops/portfolio/{address}': portfolio,
   '/v1/ops/drift-history': driftHistory,
+  '/v1/ops/indexers': indexers,
 };

@@ -6,6 +6,8 @@ import type { Name, Table } from './compare.ts';
 
 /** The same question to GraphQL as a client writes it, and the table of names. */
 export interface Row extends Table {
+  /** Headers of the key that the row needs; default: the key of ops. */
+  readonly key?: Record<string, string>;
   readonly ask: (service: TestService, example: Example) => Promise<Json>;
 }
 export interface Example {
@@ -173,8 +175,8 @@ const leveragedHistory: Row = {
   ask: async (service, { params, query }) => {
     const { strategy } = await dataOf(
       service,
-      'query ($id: StrategyId!, $leverage: Decimal) { strategy(strategyId: $id) { leveragedApyHistory(leverage: $leverage) { strategyId leverage complete freshness { asOf status } points { at ratePct } gaps(fields: ["points"]) { reason message } } } }',
-      { id: params?.id, leverage: query?.leverage },
+      'query ($id: StrategyId!, $leverage: Decimal, $days: Int) { strategy(strategyId: $id) { leveragedApyHistory(leverage: $leverage, days: $days) { strategyId leverage complete freshness { asOf status } points { at ratePct } gaps(fields: ["points"]) { reason message } } } }',
+      { id: params?.id, leverage: query?.leverage, days: Number(query?.days ?? 90) },
     );
     return strategy.leveragedApyHistory;
   },
@@ -187,6 +189,45 @@ const leveragedHistory: Row = {
     [/(\d+)\.apy$/, '$1.ratePct'],
   ],
   typedOnly: [[/^complete /, 'in /v1 a part of stale']],
+};
+
+const REACH = '{ reached days }';
+/** A stress table, as both sides name it. */
+export const STRESS = `stress { positionCount uncountedPositions dropToLiquidationPct lowestHealthyPrice
+  rows { scenario changePct oraclePrice ltvPct exactLtvPct headroomPct equity equityUsd netApyPct endsBy endedPositions liquidationIn ${REACH} }
+  projections { path safe ${REACH} max ${REACH} liquidation ${REACH} }
+  recordedMoves { windowDays survived ltvPct worstFallPct worstInterestPct worstLtvRisePct maxLeverage worstFromAt worstToAt windowCount sampleCount missingHours doubtedSamples recordedFromAt recordedToAt } }`;
+
+const stress: Row = {
+  ask: async (service, { params, query }) => {
+    const { strategy } = await dataOf(
+      service,
+      `query ($id: StrategyId!, $leverage: Decimal, $equityUsd: Decimal) { strategy(strategyId: $id) { strategyId freshness { borrow { asOf staleAfterSec staleForSec } oracle { asOf staleAfterSec staleForSec } } ${STRESS.replace('stress', 'stress(leverage: $leverage, equityUsd: $equityUsd)')} } }`,
+      { id: params?.id, leverage: query?.leverage, equityUsd: query?.equityUsd },
+    );
+    return strategy;
+  },
+  names: [[/^id$/, 'strategyId']],
+};
+
+const best: Row = {
+  ask: async (service, { query }) => {
+    const named = 'strategy { strategyId chainId collateral { displaySymbol } loan { symbol } }';
+    const { bestStrategies } = await dataOf(
+      service,
+      `query ($amount: Decimal!, $payToken: Address!, $maxDrawdownPct: Decimal!, $minExitUsd: Decimal!) { bestStrategies(amount: $amount, payToken: $payToken, maxDrawdownPct: $maxDrawdownPct, minExitUsd: $minExitUsd) {
+        amountUsd holdingDays rankedCount excludedCount ranked { ${named} leverage ltvPct netApyPct positionApyPct entryCostPct exitCostPct yieldFeePct liquidationIn { reached days } ratesAsOf exitAsOf } excluded { ${named} exclusion value limit } } }`,
+      { ...query },
+    );
+    return bestStrategies;
+  },
+  names: [
+    [/^((ranked|excluded)\.\d+\.)id$/, '$1strategy.strategyId'],
+    [/^((ranked|excluded)\.\d+\.)chainId$/, '$1strategy.chainId'],
+    [/^((ranked|excluded)\.\d+\.)collateralSymbol$/, '$1strategy.collateral.displaySymbol'],
+    [/^((ranked|excluded)\.\d+\.)loanSymbol$/, '$1strategy.loan.symbol'],
+    [/\.reason$/, '.exclusion'],
+  ],
 };
 
 const stableApy: Row = {
@@ -298,6 +339,8 @@ export const READ_ROWS: Readonly<Record<string, Row>> = {
   '/v1/collateral/{id}/apy-history': history(COLLATERAL),
   '/v1/markets/{id}/incentive-history': history(INCENTIVE),
   '/v1/strategies/{id}/leveraged-apy-history': leveragedHistory,
+  '/v1/strategies/{id}/stress': stress,
+  '/v1/best-strategies': best,
   '/v1/stable-apy': stableApy,
   '/v1/tvl': tvl,
   '/v1/prices': prices,

@@ -4,11 +4,13 @@ import { createCatalog, curatedChains } from '../../../src/catalog/index.ts';
 import { createRoutes } from '../../../src/rest/routes/index.ts';
 import type { RouteExample } from '../../../src/rest/types.ts';
 import { equityChainIds } from '../../../src/transactions/equity/index.ts';
+import { sendRequest } from '../../support/http-client.ts';
 import { noSleep, OPS, startService, type TestService } from '../../support/service.ts';
 import { SUSDE } from '../known.ts';
+import { ALERT_ROWS } from './alerts.ts';
 import { differencesOf } from './compare.ts';
 import { HOLDING_ROWS } from './holdings.ts';
-import { READ_ROWS } from './reads.ts';
+import { READ_ROWS, type Row } from './reads.ts';
 
 /*
  * Every row of /v1 and the same question to GraphQL, in a document as a client writes it and at one standing clock: each leaf of
@@ -17,7 +19,10 @@ import { READ_ROWS } from './reads.ts';
 
 const { chains, chainIds } = createCatalog(curatedChains);
 const routes = createRoutes({ chainIds, equityChainIds: equityChainIds(chains) });
-const ROWS = { ...READ_ROWS, ...HOLDING_ROWS };
+/** By path; of paths with several methods, and those that change something, by method and path. */
+const ROWS: Readonly<Record<string, Row>> = { ...READ_ROWS, ...HOLDING_ROWS, ...ALERT_ROWS };
+const keyOfRow = ({ method, path }: { readonly method: string; readonly path: string }) =>
+  `${method} ${path}` in ROWS ? `${method} ${path}` : path;
 
 let service: TestService;
 beforeAll(async () => {
@@ -26,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => service?.stop());
 
 test('every row has its table, and there is no other', () => {
-  expect(Object.keys(ROWS).sort()).toEqual(routes.map(({ path }) => path).sort());
+  expect(Object.keys(ROWS).sort()).toEqual(routes.map(keyOfRow).sort());
 });
 
 /** Cases beyond the examples of the document: other actions, wallets and markets. */
@@ -39,6 +44,11 @@ const MORE: Readonly<Record<string, readonly RouteExample[]>> = {
     { summary: 'a vault at its target', params: { id: vaultId } },
     { summary: 'a vault without a debt', params: { id: vaultId }, query: { leverage: '1' } },
     { summary: 'not listed', params: { id: wbtc } },
+  ],
+  '/v1/strategies/{id}/stress': [
+    { summary: 'a vault at its target', params: { id: vaultId } },
+    { summary: 'more than the market lends', params: { id: wbtc }, query: { equityUsd: '900000000' } },
+    { summary: 'without a debt', params: { id: wbtc }, query: { leverage: '1' } },
   ],
   '/v1/strategies/{id}': [{ summary: 'not listed', params: { id: wbtc } }],
   '/v1/collateral/{id}/apy-history': [{ summary: 'without a history', params: { id: wbtc } }],
@@ -70,12 +80,15 @@ const examples = routes.flatMap(({ path, method, examples }) =>
 
 describe('REST and GraphQL answer the same', () => {
   test.each(examples)('$name', async ({ method, path, example }) => {
-    const row = ROWS[path];
+    const row = ROWS[keyOfRow({ method, path })];
     if (!row) throw new Error(`${path} has no table`);
     const place = path.replace(/\{(\w+)\}/g, (_all, name: string) => example.params?.[name] ?? '');
     const query = example.query === undefined ? '' : `?${new URLSearchParams(example.query)}`;
+    const key = row.key ?? OPS;
     const rest =
-      method === 'GET' ? await service.get(`${place}${query}`, OPS) : await service.post(place, example.body, OPS);
+      method === 'POST'
+        ? await service.post(place, example.body, key)
+        : await sendRequest(`${service.url}${place}${query}`, { method, headers: key });
     expect([rest.status, rest.body.error]).toEqual([200, undefined]);
     expect(differencesOf(rest.body, await row.ask(service, example), row)).toEqual([]);
   });

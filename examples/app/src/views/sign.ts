@@ -1,7 +1,6 @@
 import type { Client, Plan, RowInput } from '../client.ts';
 import { el, facts } from '../dom.ts';
 import { planPanel } from '../plan-panel.ts';
-import { proveClose } from '../proof.ts';
 import { strategyView } from './strategy.ts';
 import type { View, ViewContext } from './view.ts';
 
@@ -17,11 +16,11 @@ export const signView: View = async (context) => {
   if (action === 'equity_deposit' || (action === 'open_leverage' && query.has('leverage'))) {
     return strategyView({ ...context, id: strategyId });
   }
-  const { build, prove } = requestOf(context, action);
+  const build = requestOf(context, action);
   place(
     el('h1', {}, TITLES[action] ?? `Review: ${action}`),
     facts([...query].map(([name, value]) => [name, value])),
-    planPanel({ client, wallet, account, signal, build: () => build(client), prove }).node,
+    planPanel({ client, wallet, account, signal, build: () => build(client) }).node,
   );
 };
 
@@ -37,29 +36,15 @@ const TITLES: Readonly<Record<string, string>> = {
 };
 const NUMBERS = ['chainId', 'id', 'leverage', 'slippage', 'maxSwapLossPct'];
 
-interface SignRequest {
-  readonly build: (client: Client) => Promise<Plan>;
-  readonly prove: (plan: Plan) => Promise<readonly string[]>;
-}
-
 /** The request that the link was made from. The service checks every value of it again. */
-function requestOf({ wallet, account, query }: ViewContext, action: string): SignRequest {
+function requestOf({ query }: ViewContext, action: string): (client: Client) => Promise<Plan> {
   const body: Record<string, unknown> = Object.fromEntries(
     [...query].map(([name, value]) => [name, NUMBERS.includes(name) ? Number(value) : value]),
   );
   if (body.full === 'true') body.full = true;
   if (typeof body.yieldPositionIds === 'string') body.yieldPositionIds = body.yieldPositionIds.split(',').map(Number);
-  const unproven = async () => ['This example proves opens and closes only. See "verify" of the client package.'];
-  if (action === 'equity_exit' || action === 'open_leverage') {
-    const { action: _action, ...rest } = body;
-    const build = (to: Client) =>
-      action === 'equity_exit'
-        ? to.equityExitBuild(rest as unknown as RowInput<'equityExitBuild'>)
-        : to.leverageBuild(rest as unknown as RowInput<'leverageBuild'>);
-    return { build, prove: unproven };
-  }
-  return {
-    build: (to) => to.manageBuild(body as unknown as RowInput<'manageBuild'>),
-    prove: action === 'close' ? (plan) => proveClose(plan, { wallet, account, body }) : unproven,
-  };
+  const { action: _action, ...rest } = body;
+  if (action === 'equity_exit') return (to) => to.equityExitBuild(rest as unknown as RowInput<'equityExitBuild'>);
+  if (action === 'open_leverage') return (to) => to.leverageBuild(rest as unknown as RowInput<'leverageBuild'>);
+  return (to) => to.manageBuild(body as unknown as RowInput<'manageBuild'>);
 }

@@ -1,8 +1,9 @@
 import { lineChart } from '../chart.ts';
 import type { Client, Strategy } from '../client.ts';
-import { el, facts } from '../dom.ts';
+import { alertOf, el, facts } from '../dom.ts';
 import { percent, usd } from '../format.ts';
 import { openForm } from '../open-form.ts';
+import { stressOf } from '../stress.ts';
 import { vaultForm } from '../vault-form.ts';
 import type { View } from './view.ts';
 
@@ -11,6 +12,7 @@ export const strategyView: View = async (context) => {
   const { client, id, query, signal, place } = context;
   const strategy = await strategyOf(client, id, Number(query.get('chainId')), signal);
   const { collateral, loan, defaultLeverage, equityVault } = strategy;
+  const stress = el('section', { 'aria-label': 'Stress' }, el('p', { class: 'muted' }, 'Reading the stress table …'));
   const charts = el('div', { class: 'charts' }, el('p', { class: 'muted' }, 'Reading histories …'));
   place(
     el('p', {}, el('a', { href: '#/' }, 'All strategies')),
@@ -25,8 +27,14 @@ export const strategyView: View = async (context) => {
     ]),
     charts,
     equityVault === undefined || equityVault === null ? openForm(context, strategy) : vaultForm(context, strategy),
+    stress,
   );
-  charts.replaceChildren(await historyOf(client, strategy, signal));
+  const [history, table] = await Promise.all([
+    historyOf(client, strategy, signal),
+    stressOf(client, strategy, signal).catch(alertOf),
+  ]);
+  charts.replaceChildren(history);
+  stress.replaceChildren(table);
 };
 
 /** Vaults are rows of the list only. */

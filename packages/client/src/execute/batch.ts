@@ -33,7 +33,7 @@ export async function sendBatch(wallet: Rpc, account: string, { chainId, calls }
 }
 
 /**
- * Wait until a batch is mined. Gives the hashes of its transactions.
+ * Wait until a batch is mined. Gives the hashes of its transactions, each once.
  *
  * @throws RevertedError | ReceiptTimeoutError | WalletError | WrongChainError
  */
@@ -56,9 +56,11 @@ export async function waitForBatch(
     if (/^0x[0-9a-f]{1,12}$/i.test(String(of.chainId)) && Number(of.chainId) !== chainId) {
       throw new WrongChainError(chainId, `The wallet ran the batch ${id} on chain ${Number(of.chainId)}.`);
     }
-    const hashes = (Array.isArray(receipts) ? receipts : [])
+    requireStatus(id, { status, atomic });
+    const named = (Array.isArray(receipts) ? receipts : [])
       .map((receipt) => (isRecord(receipt) ? receipt.transactionHash : undefined))
       .filter((hash) => typeof hash === 'string');
+    const hashes = [...new Set(named.map((hash) => hash.toLowerCase()))];
     if (typeof status === 'number' && status >= 200) {
       if (status < 300 && atomic !== false) return hashes;
       if (status >= 400 && status < 500) throw new WalletError(`The wallet did not send the batch ${id}.`);
@@ -68,6 +70,18 @@ export async function waitForBatch(
   }
   throw new ReceiptTimeoutError(id, timeoutMs);
 }
+
+/** Absent ones say nothing yet. @throws WalletError for what is no answer of EIP-5792 */
+function requireStatus(id: string, { status, atomic }: { readonly status: unknown; readonly atomic: unknown }): void {
+  const isStatus = status === undefined || (Number.isInteger(status) && STATUS.test(String(status)));
+  if (isStatus && (atomic === undefined || typeof atomic === 'boolean')) return;
+  const [name, value] = isStatus ? ['atomic', atomic] : ['status', status];
+  const text = typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : String(value);
+  throw new WalletError(`The wallet answered ${name} ${text} for the batch ${id}: look at the account.`);
+}
+
+/** Pending, done, not sent, reverted, and reverted in part. */
+const STATUS = /^[12456]\d\d$/;
 
 /**
  * Wait for the receipt and the confirmations of a transaction that the wallet names for its batch.

@@ -1,3 +1,4 @@
+import { InputError } from '../errors.ts';
 import { ownerOf } from '../plan-origin.ts';
 import {
   ExpiredError,
@@ -63,10 +64,16 @@ export async function checkCode(calls: readonly { readonly to: string }[], reade
 /**
  * Check that the account holds the payment of the plan: its native value, and the amounts approved before its first other
  * call. A repayment approves the interest of a minute beside the debt, so its tokens are left to the estimate of the call.
+ * `action` is the proven one; without a proof it is the word of the plan.
  *
  * @throws InsufficientBalanceError
  */
-export async function checkBalances({ calls, action }: CheckedPlan, account: string, reader: Rpc): Promise<void> {
+export async function checkBalances(
+  { calls, action: stated }: CheckedPlan,
+  account: string,
+  reader: Rpc,
+  action: string = stated,
+): Promise<void> {
   const value = calls.reduce((sum, call) => sum + call.value, 0n);
   if (value > 0n) {
     const available = await reader.readNumber('eth_getBalance', [account, 'latest']);
@@ -117,7 +124,25 @@ export async function isExpired(
   const block = await reader.read('eth_getBlockByNumber', ['latest', false]);
   const time = typeof block === 'object' && block !== null && 'timestamp' in block ? String(block.timestamp) : '0x0';
   const blockMs = /^0x[0-9a-f]{1,12}$/i.test(time) ? Number(time) * 1_000 : 0;
-  return Math.max(now(), blockMs) + minValidityMs >= Date.parse(expiresAt);
+  return hasLapsed(expiresAt, Math.max(timeOf('now', now()), blockMs), minValidityMs);
+}
+
+/** The quotes of the service are valid for a minute. */
+const MOST_VALIDITY_MS = 24 * 3_600_000;
+
+/** @throws InvalidPlanError for an end that no quotes have */
+export function hasLapsed(expiresAt: string, nowMs: number, minValidityMs = 0): boolean {
+  const leftMs = Date.parse(expiresAt) - nowMs;
+  if (leftMs <= MOST_VALIDITY_MS) return leftMs <= minValidityMs;
+  throw new InvalidPlanError(
+    `meta.expiresAt of the plan is ${expiresAt}, more than a day from now: no quotes are valid for so long. Check the clock of this machine.`,
+  );
+}
+
+/** @throws InputError for what is no number of milliseconds from 0 on */
+export function timeOf(name: string, ms: number): number {
+  if (Number.isFinite(ms) && ms >= 0) return ms;
+  throw new InputError(`${name} is ${String(ms)}, and milliseconds were expected.`);
 }
 
 /** @throws ExpiredError */

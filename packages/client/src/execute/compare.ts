@@ -1,7 +1,10 @@
 import { CONTRACTS } from '../generated/contracts.ts';
 import { isRecord } from '../json.ts';
+import { loanValue } from '../verify/numbers.ts';
+import type { Intent, VerifiedAmount, VerifiedSwap } from '../verify/types.ts';
 import { InvalidPlanError } from './errors.ts';
 import { approvedAmount, type CheckedPlan, isPreparation } from './plan.ts';
+import type { Proven } from './proof.ts';
 
 /** One figure of two plans in which the second one is worse for the wallet. */
 export interface Difference {
@@ -26,12 +29,18 @@ const RESULTS = ['worstCase.equity', 'worstCase.paidOut'];
 /** The stated risks, of which more is worse. */
 const RISKS = ['worstCase.ltv', 'worstCase.yieldLtv'];
 
+/** What two plans are proven to do; `undefined` = it is not proven. */
+export interface ProvenPlans {
+  readonly before: Proven | undefined;
+  readonly after: Proven | undefined;
+}
+
 /**
- * Compare a plan with the one that replaces it.
+ * Compare a plan with the one that replaces it. `proven` is `undefined` where no proof was asked for.
  *
  * @throws InvalidPlanError when the new one is for another chain, action or strategy, or calls another contract
  */
-export function comparePlans(before: CheckedPlan, after: CheckedPlan): Comparison {
+export function comparePlans(before: CheckedPlan, after: CheckedPlan, proven?: ProvenPlans): Comparison {
   for (const field of ['chainId', 'action', 'strategyId'] as const) {
     if (before[field] !== after[field]) {
       throw new InvalidPlanError(`The rebuilt plan has ${field} ${after[field]} in place of ${before[field]}.`);
@@ -39,13 +48,70 @@ export function comparePlans(before: CheckedPlan, after: CheckedPlan): Compariso
   }
   requireTargets(before, after);
   const [old, now] = [resultsOf(before), resultsOf(after)];
+  // A plan of GraphQL states no figures: what is proven of both is compared.
+  const isStated = old.size > 0;
   const names = RESULTS.some((name) => old.has(name)) ? RESULTS.filter((name) => old.has(name)) : ['minTokenOut'];
-  const results = names.map((what) => lessIsWorse(what, old.get(what), now.get(what)));
-  const risks = RISKS.map((what) => moreRisk(what, old.get(what), now.get(what)));
+  const results = isStated ? names.map((what) => lessIsWorse(what, old.get(what), now.get(what))) : [];
+  const risks = isStated ? RISKS.map((what) => moreRisk(what, old.get(what), now.get(what))) : [];
   const [oldCosts, costs] = [takenBy(before), takenBy(after)];
   const taken = [...costs].map(([what, amount]) => moreIsWorse(what, oldCosts.get(what) ?? 0n, amount));
-  const worse = [...results, ...risks, ...taken].filter((difference) => difference !== undefined);
+  const bounds = proven === undefined ? [isStated ? undefined : UNKNOWN] : compareProven(proven);
+  const worse = [...results, ...risks, ...taken, ...bounds].filter((difference) => difference !== undefined);
   return { worse, worsePct: Math.max(0, ...worse.map(({ worsePct }) => worsePct)) };
+}
+
+/** Neither stated nor proven: a plan that cannot be measured may be any amount worse. */
+const UNKNOWN: Difference = {
+  what: 'proof',
+  before: undefined,
+  after: undefined,
+  worsePct: Number.POSITIVE_INFINITY,
+};
+
+/** A new plan that is not proven is not executed, so that its comparison does not matter. */
+function compareProven({ before, after }: ProvenPlans): readonly (Difference | undefined)[] {
+  if (after === undefined) return [];
+  return before === undefined ? [{ ...UNKNOWN, after: 'proven' }] : compareBounds(before, after);
+}
+
+/** Compare what is proven: a service may repeat the figures of the old plan, and put others into the calls. */
+function compareBounds(before: Proven, after: Proven): (Difference | undefined)[] {
+  const amountIn = (amounts: readonly VerifiedAmount[], token: string) =>
+    amounts.find((amount) => amount.token === token)?.amount ?? 0n;
+  const [old, now] = [before.proof, after.proof];
+  const received = old.receivesAtLeast.map(({ token, amount }) =>
+    lessIsWorse(`proven receipt of ${token}`, String(amount), String(amountIn(now.receivesAtLeast, token))),
+  );
+  const spent = now.spendsAtMost.map(({ token, amount }) =>
+    moreIsWorse(`proven payment of ${token}`, amountIn(old.spendsAtMost, token), amount),
+  );
+  const equity = lessIsWorse('proven equity', equityOf(before), equityOf(after));
+  return [...received, ...spent, ...compareSwaps(old.swaps, now.swaps), equity];
+}
+
+/** By the least output for what the swap sold before: a loan of another size is no loss by itself. */
+function compareSwaps(before: readonly VerifiedSwap[], after: readonly VerifiedSwap[]): (Difference | undefined)[] {
+  return before.map(({ of, sells, givesAtLeast }) => {
+    const now = after.find((swap) => swap.of === of);
+    const output =
+      now === undefined || now.sells.amount === 0n
+        ? undefined
+        : (now.givesAtLeast.amount * sells.amount) / now.sells.amount;
+    const what = `proven output of the ${of} in ${givesAtLeast.token}`;
+    return lessIsWorse(what, String(givesAtLeast.amount), output === undefined ? undefined : String(output));
+  });
+}
+
+/** Of the position that is opened or grown, at the least outputs, loan base units. */
+function equityOf({ proof: { position }, intent }: Proven): string | undefined {
+  const price = priceOf(intent);
+  if (position === undefined || price === undefined) return undefined;
+  return String(loanValue(position.collateralAtLeast.amount, price) - position.debtAtMost.amount);
+}
+
+function priceOf(intent: Intent): bigint | undefined {
+  if (intent.action === 'equity_deposit') return intent.state.yield.price;
+  return intent.action === 'open_leverage' || intent.action === 'increase_leverage' ? intent.state.price : undefined;
 }
 
 /** A plan may change between the contracts of the service, e.g. for its router; every other target is that of the old plan. */

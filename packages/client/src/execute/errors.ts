@@ -15,6 +15,13 @@ export class InvalidPlanError extends ExecutionError {
   }
 }
 
+/** Nothing proves that the plan does what was asked for; nothing of it was sent. `code` is `unproven`. */
+export class UnprovenError extends ExecutionError {
+  constructor(cause: Error) {
+    super('unproven', `The plan is not proven to do what was asked for: ${cause.message}`, { cause });
+  }
+}
+
 /** The wallet is on another chain, or its answers about it contradict each other. `code` is `wrong_chain`. */
 export class WrongChainError extends ExecutionError {
   readonly expected: number;
@@ -105,6 +112,21 @@ export class RevertedError extends ExecutionError {
     );
     this.hash = hash;
     this.isPartial = isPartial;
+  }
+}
+
+/** What was mined lacks events that the plan was proven to cause. `code` is `unexpected_outcome`. */
+export class UnexpectedOutcomeError<Outcome> extends ExecutionError {
+  /** By the events of the transactions that the wallet named. */
+  readonly outcome: Outcome;
+  /** What is missing, in words. */
+  readonly missing: readonly string[];
+
+  constructor(outcome: Outcome, missing: readonly string[]) {
+    const hint = 'The wallet may have named other transactions: look at the account before you build again.';
+    super('unexpected_outcome', `What was mined lacks ${missing.join(', ')}. ${hint}`);
+    this.outcome = outcome;
+    this.missing = missing;
   }
 }
 

@@ -1,11 +1,14 @@
 import type { Plan } from '../client.ts';
+import { keepOrigin } from '../plan-origin.ts';
 import { canBatch, receiptOfBatch, sendBatch, waitForBatch } from './batch.ts';
 import { checkBalances, checkChain, checkCode, checkOwner, checkSigner, isExpired, refuseExpired } from './checks.ts';
 import { comparePlans } from './compare.ts';
-import { ExecutionError, InvalidPlanError, WalletError, WorsePlanError } from './errors.ts';
+import { ExecutionError, InvalidPlanError, UnexpectedOutcomeError, WalletError, WorsePlanError } from './errors.ts';
+import { missingIn } from './expected.ts';
 import { type ExecuteOptions, type Settings, settingsOf } from './options.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 import { type CheckedPlan, checkPlan } from './plan.ts';
+import { type PlanProof, type Proven, provenIfItIs, provenPlan } from './proof.ts';
 import type { Receipt } from './receipts.ts';
 import { type SequenceContext, sendInOrder } from './sequence.ts';
 import { createRpc, ownAccountOf, type Wallet } from './wallet.ts';
@@ -14,6 +17,8 @@ export interface Execution {
   /** The plan that was executed: the given one, or the last rebuilt one. */
   readonly plan: Plan;
   readonly account: string;
+  /** What the plan was proven to do; `undefined` = it was sent without a proof. */
+  readonly proof: PlanProof | undefined;
   readonly mode: 'batch' | 'transactions';
   readonly receipts: readonly Receipt[];
   /** The result, by the events of the receipts. */
@@ -25,15 +30,20 @@ const MAX_REBUILDS = 3;
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 
 /**
- * Check a plan against the wallet and the chain, sign and send it, wait for its receipts and return the result.
+ * Prove a plan, check it against the wallet and the chain, sign and send it, wait for its receipts and return the result.
  *
- * @throws ExecutionError (one class for each cause), or the reason of the signal
+ * @throws ExecutionError (one class for each cause), InputError for an option that is no time, or the reason of the signal
  */
 export async function execute(plan: Plan, wallet: Wallet, options: ExecuteOptions = {}): Promise<Execution> {
   const settings = settingsOf(options);
   const rpc = createRpc(wallet);
   const reader = options.reader === undefined ? rpc : createRpc(options.reader);
+  const node = { rpc: reader, isOfWallet: options.reader === undefined };
   let current = checkPlan(plan);
+  /** The plan that the caller has seen: rebuilt ones are compared with it. */
+  let seen = current;
+  /** A price that has moved since may be too far from these plans to prove them again. */
+  const kept = new Map<CheckedPlan, Proven>();
   options.signal?.throwIfAborted();
   const account = await accountOf(wallet, options.account);
   const context: SequenceContext = { wallet: rpc, reader, account, settings, sent: [], mined: [] };
@@ -43,21 +53,39 @@ export async function execute(plan: Plan, wallet: Wallet, options: ExecuteOption
     for (let rebuilds = 0; ; ) {
       if (await isExpired(current, reader, settings.expiry)) {
         if (rebuilds === MAX_REBUILDS) refuseExpired(current);
-        current = await rebuilt(current, settings);
+        const proven = async (plan: CheckedPlan) =>
+          (await provenIfItIs(plan, account, node, options.proof)) ?? kept.get(plan);
+        const next = await rebuilt(current, seen, settings, proven);
+        current = next.plan;
+        if (next.isAccepted) seen = current;
         rebuilds += 1;
         continue;
       }
       checkOwner(current, account);
+      const { proof: how = {} } = options;
+      const proven = how === 'none' ? undefined : await provenPlan(current.source, account, node, how);
+      if (proven !== undefined) kept.set(current, proven);
+      const proof = proven?.proof;
+      if (proof !== undefined) settings.report({ kind: 'proven', proof });
       await options.check?.(current.source, account);
       await checkCode(current.calls, reader);
-      await checkBalances(current, account, reader);
+      await checkBalances(current, account, reader, proof?.action);
       isBatch ??= await usesBatch(current, context);
       settings.report({ kind: 'checked', account, calls: current.calls.length });
       const ended = isBatch ? await runBatch(current, context) : await sendInOrder(current, context);
       if (ended === 'expired') continue;
       const { mined } = context;
       const outcome = outcomeOf(mined, account, current.chainId);
-      return { plan: current.source, account, mode: isBatch ? 'batch' : 'transactions', receipts: mined, outcome };
+      const missing = proven === undefined ? [] : missingIn(outcome, mined, proven);
+      if (missing.length > 0) throw new UnexpectedOutcomeError(outcome, missing);
+      return {
+        plan: current.source,
+        account,
+        proof,
+        mode: isBatch ? 'batch' : 'transactions',
+        receipts: mined,
+        outcome,
+      };
     }
   } catch (error) {
     if (error instanceof ExecutionError) {
@@ -80,15 +108,27 @@ async function accountOf(wallet: Wallet, given: string | undefined): Promise<str
 
 const firstOf = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined);
 
-/** Build a plan again and judge the new one. @throws ExpiredError | WorsePlanError | InvalidPlanError */
-async function rebuilt(old: CheckedPlan, { options, report }: Settings): Promise<CheckedPlan> {
+/**
+ * Build a plan again and judge the new one by the plan that the caller has seen.
+ *
+ * @throws ExpiredError | WorsePlanError | InvalidPlanError
+ */
+async function rebuilt(
+  old: CheckedPlan,
+  seen: CheckedPlan,
+  { options, report }: Settings,
+  provenOf: (plan: CheckedPlan) => Promise<Proven | undefined>,
+): Promise<{ readonly plan: CheckedPlan; readonly isAccepted: boolean }> {
   if (options.rebuild === undefined) return refuseExpired(old);
   const plan = await options.rebuild(old.source);
+  // The rebuilt plan answers the same request, also when it comes from a callback of the caller.
+  keepOrigin(old.source, plan);
   const fresh = checkPlan(plan);
-  const comparison = comparePlans(old, fresh);
+  const proven = options.proof === 'none' ? undefined : { before: await provenOf(seen), after: await provenOf(fresh) };
+  const comparison = comparePlans(seen, fresh, proven);
   report({ kind: 'rebuilt', plan, comparison });
-  if (comparison.worsePct <= (options.maxWorsePct ?? 0.1)) return fresh;
-  if (await options.acceptWorse?.(comparison, plan)) return fresh;
+  if (comparison.worsePct <= (options.maxWorsePct ?? 0.1)) return { plan: fresh, isAccepted: false };
+  if (await options.acceptWorse?.(comparison, plan)) return { plan: fresh, isAccepted: true };
   const reasons = comparison.worse.map(({ what, before, after }) => `${what} ${after} (before: ${before})`);
   throw new WorsePlanError(comparison, `The rebuilt plan is worse than accepted: ${reasons.join(', ')}.`);
 }
@@ -110,11 +150,12 @@ async function runBatch(plan: CheckedPlan, context: SequenceContext): Promise<'d
   if (await isExpired(plan, reader, settings.expiry)) return 'expired';
   const block = await reader.readNumber('eth_blockNumber');
   await checkSigner(plan.chainId, account, wallet);
+  settings.options.signal?.throwIfAborted();
   settings.report({ kind: 'signing', index: 0, total: plan.calls.length, to: first.to });
   const id = await sendBatch(wallet, account, plan);
   settings.report({ kind: 'batch_sent', id });
   sent.push(id);
-  for (const hash of new Set(await waitForBatch(wallet, { id, chainId: plan.chainId }, settings.receipts))) {
+  for (const hash of await waitForBatch(wallet, { id, chainId: plan.chainId }, settings.receipts)) {
     const receipt = await receiptOfBatch(reader, { hash, block }, settings.receipts);
     mined.push(receipt);
     settings.report({ kind: 'mined', hash, index: plan.calls.length - 1 });

@@ -1,10 +1,14 @@
 import type { Plan } from '../client.ts';
 import { type Wait, wait } from '../wait.ts';
+import { timeOf } from './checks.ts';
 import type { Comparison } from './compare.ts';
+import type { PlanProof, ProofOptions } from './proof.ts';
 import type { Eip1193Provider } from './wallet.ts';
 
 /** A step of an execution, for a display. */
 export type Progress =
+  /** What the calls are proven to do. */
+  | { readonly kind: 'proven'; readonly proof: PlanProof }
   | { readonly kind: 'checked'; readonly account: string; readonly calls: number }
   | { readonly kind: 'rebuilt'; readonly plan: Plan; readonly comparison: Comparison }
   /** The wallet is about to be asked for call `index` of `total`, from 0. */
@@ -22,14 +26,25 @@ export interface ExecuteOptions {
   readonly account?: string | undefined;
   /** `auto`: one batch where the wallet runs batches atomically (EIP-5792), else one transaction for each call. */
   readonly mode?: 'auto' | 'batch' | 'transactions' | undefined;
-  /** A node of your own that is read instead of the wallet's; both have to be on the chain of the plan. */
+  /**
+   * A node of your own that is read instead of the wallet's; both have to be on the chain of the plan. Without it the proof
+   * relies on what the wallet reports, and `proof.readings` is `wallet`.
+   */
   readonly reader?: Eip1193Provider | undefined;
   /** Build the plan again when it has expired, e.g. `client.rebuild`. Without it an expired plan is an error. */
   readonly rebuild?: ((plan: Plan) => Promise<Plan>) | undefined;
-  /** Largest loss of a rebuilt plan against the one before that is accepted without asking, percent; default 0.1. */
+  /**
+   * Largest loss of a rebuilt plan that is accepted without asking, percent; default 0.1. It is measured against the given
+   * plan, or the last one that `acceptWorse` has accepted: several rebuilds do not add up.
+   */
   readonly maxWorsePct?: number | undefined;
   /** Decide on a rebuilt plan that is worse than `maxWorsePct`; default: refuse it. */
   readonly acceptWorse?: ((comparison: Comparison, plan: Plan) => boolean | Promise<boolean>) | undefined;
+  /**
+   * How every plan is proven before anything of it is sent. Default: against the request that it was built with, and the
+   * readings of the node. `none` sends a plan that nothing proves.
+   */
+  readonly proof?: ProofOptions | 'none' | undefined;
   /** Your own check of every plan before anything of it is sent; throw to refuse. */
   readonly check?: ((plan: Plan, account: string) => void | Promise<void>) | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
@@ -48,7 +63,7 @@ export interface ExecuteOptions {
   readonly wait?: Wait | undefined;
 }
 
-/** The options with their defaults. */
+/** The options with their defaults. @throws InputError */
 export function settingsOf(options: ExecuteOptions) {
   return {
     options,
@@ -59,7 +74,7 @@ export function settingsOf(options: ExecuteOptions) {
       wait: options.wait ?? wait,
       signal: options.signal,
     },
-    expiry: { now: options.now ?? Date.now, minValidityMs: options.minValidityMs ?? 5_000 },
+    expiry: { now: options.now ?? Date.now, minValidityMs: timeOf('minValidityMs', options.minValidityMs ?? 5_000) },
     /** A listener that fails does not stop an execution halfway. */
     report(progress: Progress): void {
       try {

@@ -39,7 +39,7 @@ const wordsOf = (data: string) => (data.slice(2).match(/.{64}/g) ?? []).map((wor
 /** Read the result for an account from receipts. Only events of the known contracts of the chain count. */
 export function outcomeOf(receipts: readonly Receipt[], account: string, chainId: number): Outcome {
   const logs = receipts.flatMap((receipt) => receipt.logs);
-  const gas = receipts.map(({ gasPaid }) => gasPaid);
+  const gas = receipts.map(({ from, gasPaid }) => (from === account.toLowerCase() ? gasPaid : undefined));
   return {
     positions: receipts.flatMap((receipt) => positionChanges(receipt.logs, account, chainId)),
     tokens: tokenFlows(logs, account),

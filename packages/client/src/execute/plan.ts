@@ -13,7 +13,7 @@ export interface CheckedPlan {
   readonly calls: readonly PlanCall[];
   /** Whether all calls belong into one transaction where the wallet can. */
   readonly isAtomic: boolean;
-  /** `undefined` = no quote is in it. */
+  /** `undefined` = the plan names none: no quote is in it, or the service does not tell, which its proof says. */
   readonly expiresAt: string | undefined;
 }
 
@@ -36,8 +36,8 @@ export function checkPlan(plan: Plan): CheckedPlan {
   }
   if (all.length === 0 || all.length > MAX_CALLS) throw new InvalidPlanError(`The plan has ${all.length} calls.`);
   const expiresAt = isRecord(meta) ? meta.expiresAt : undefined;
-  if (expiresAt !== undefined && (typeof expiresAt !== 'string' || Number.isNaN(Date.parse(expiresAt)))) {
-    throw new InvalidPlanError('meta.expiresAt of the plan is no time.');
+  if (expiresAt !== undefined && !isTime(expiresAt)) {
+    throw new InvalidPlanError('meta.expiresAt of the plan is no time such as 2026-11-23T12:00:00.000Z.');
   }
   const checked = all.map(checkCall);
   requireOwnSpenders(checked);
@@ -51,6 +51,11 @@ export function checkPlan(plan: Plan): CheckedPlan {
     expiresAt,
   };
 }
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
+
+const isTime = (value: unknown): value is string =>
+  typeof value === 'string' && TIME.test(value) && !Number.isNaN(Date.parse(value));
 
 function checkCall(call: unknown, index: number): PlanCall {
   if (!isRecord(call)) throw new InvalidPlanError(`Call ${index} of the plan is not an object.`);

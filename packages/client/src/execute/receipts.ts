@@ -12,6 +12,8 @@ export interface Log {
 export interface Receipt {
   readonly transactionHash: string;
   readonly blockNumber: bigint;
+  /** The account that sent the transaction and paid for its gas, lower case; `undefined` = the node does not tell. */
+  readonly from: string | undefined;
   readonly isSuccess: boolean;
   /** Wei; `undefined` = the node does not tell. */
   readonly gasPaid: bigint | undefined;
@@ -51,7 +53,7 @@ const MAX_MISSED = 5;
  */
 export async function waitForReceipt(rpc: Rpc, sent: SentTransaction, options: ReceiptOptions): Promise<Receipt> {
   let { hash } = sent;
-  let nonce: bigint | undefined;
+  let known: { readonly from: string; readonly nonce: bigint | undefined } | undefined;
   let missed = 0;
   const isInTime = limitOf(options);
   for (let waitedMs = 0; isInTime(waitedMs); waitedMs += options.pollMs) {
@@ -63,10 +65,13 @@ export async function waitForReceipt(rpc: Rpc, sent: SentTransaction, options: R
         throw new RevertedError(hash);
       }
     } else {
-      nonce ??= await nonceOf(rpc, hash).catch(() => undefined);
+      known ??= await senderOf(rpc, hash).catch(() => undefined);
+      const nonce = known?.nonce ?? sent.nonce;
+      // The nonces of the account say nothing about a transaction that another one sends for it.
+      const isOwn = known === undefined || isEqual(known.from, sent.from);
       const used = await rpc.readNumber('eth_getTransactionCount', [sent.from, 'latest']).catch(() => 0n);
-      if (used > (nonce ?? sent.nonce) && (await readReceipt(rpc, hash).catch(() => null)) === null) {
-        const found = await findReplacement(rpc, sent, nonce ?? sent.nonce).catch(() => undefined);
+      if (isOwn && used > nonce && (await readReceipt(rpc, hash).catch(() => null)) === null) {
+        const found = await findReplacement(rpc, sent, nonce).catch(() => undefined);
         missed += 1;
         if (found?.isSame) {
           if (found.hash !== hash) options.onRepriced?.(hash, found.hash);
@@ -122,9 +127,10 @@ async function isOfCall(rpc: Rpc, receipt: Receipt, { from, call, block }: SentT
   return true;
 }
 
-async function nonceOf(rpc: Rpc, hash: string): Promise<bigint | undefined> {
-  const transaction = await rpc.read('eth_getTransactionByHash', [hash]);
-  return isRecord(transaction) ? numberIn(transaction.nonce) : undefined;
+/** `undefined` = the node does not have the transaction. */
+async function senderOf(rpc: Rpc, hash: string) {
+  const found = await rpc.read('eth_getTransactionByHash', [hash]);
+  return isRecord(found) ? { from: String(found.from), nonce: numberIn(found.nonce) } : undefined;
 }
 
 async function findReplacement(
@@ -164,6 +170,7 @@ export async function readReceipt(rpc: Rpc, hash: string): Promise<Receipt | nul
   return {
     transactionHash: hash,
     blockNumber,
+    from: typeof found.from === 'string' ? found.from.toLowerCase() : undefined,
     isSuccess: status === 1n,
     gasPaid: gasUsed === undefined || gasPrice === undefined ? undefined : gasUsed * gasPrice,
     logs: (Array.isArray(found.logs) ? found.logs : []).filter(isLog),

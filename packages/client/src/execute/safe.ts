@@ -1,22 +1,40 @@
 import type { Plan } from '../client.ts';
-import { MULTI_SEND_CALL_ONLY, type SafeOptions, type SafeTransaction, safeTransaction } from '../safe/safe.ts';
-import { checkBalances, checkChain, checkCode } from './checks.ts';
+import { MULTI_SEND_CALL_ONLY, type SafeOptions, type SafeTransaction, transactionOf } from '../safe/safe.ts';
+import { checkBalances, checkChain, checkCode, isExpired, refuseExpired } from './checks.ts';
 import { checkPlan } from './plan.ts';
+import { type PlanProof, type ProofOptions, provePlan } from './proof.ts';
 import { createRpc, type Eip1193Provider } from './wallet.ts';
 
+export interface SafeProposal extends SafeTransaction {
+  /** What the plan was proven to do; `undefined` = no proof was asked for. */
+  readonly proof: PlanProof | undefined;
+}
+
 /**
- * Check a plan of a Safe against the chain (its id, the code at every address, the balances of the Safe) and hand out the
- * transaction for its owners to sign. Nothing is sent.
+ * Prove a plan of a Safe, check it against the chain (its id, the code at every address, the balances of the Safe) and hand
+ * out the transaction for its owners to sign. Nothing is sent.
  *
- * @throws ExecutionError | InputError
+ * @throws ExecutionError | InputError; ExpiredError for quotes that have lapsed by the clock of this machine or of the chain:
+ *   build the plan again, e.g. with `client.rebuild`
  */
-export async function proposeToSafe(plan: Plan, node: Eip1193Provider, options: SafeOptions): Promise<SafeTransaction> {
-  const transaction = safeTransaction(plan, options);
-  const reader = createRpc(node);
+export async function proposeToSafe(
+  plan: Plan,
+  node: Eip1193Provider,
+  options: SafeOptions & { readonly proof?: ProofOptions | 'none' | undefined },
+): Promise<SafeProposal> {
   const checked = checkPlan(plan);
+  const { operation } = transactionOf(checked, options);
+  const reader = createRpc(node);
   await checkChain(checked.chainId, reader, reader);
-  const multiSend = transaction.operation === 1 ? [{ to: options.multiSend ?? MULTI_SEND_CALL_ONLY }] : [];
+  const { now = Date.now, createdAt = 0 } = options;
+  const expiry = { now: () => Math.max(now(), createdAt), minValidityMs: 0 };
+  if (await isExpired(checked, reader, expiry)) refuseExpired(checked);
+  const multiSend = operation === 1 ? [{ to: options.multiSend ?? MULTI_SEND_CALL_ONLY }] : [];
   await checkCode([...checked.calls, { to: options.safe }, ...multiSend], reader);
-  await checkBalances(checked, options.safe, reader);
-  return transaction;
+  const { proof: how = {} } = options;
+  const proof =
+    how === 'none' ? undefined : await provePlan(plan, options.safe, { rpc: reader, isOfWallet: false }, how);
+  const action = proof?.action ?? checked.action;
+  await checkBalances(checked, options.safe, reader, action);
+  return { ...transactionOf({ ...checked, action }, options), proof };
 }

@@ -86,6 +86,7 @@ async function sendOne(plan: CheckedPlan, index: number, call: PlanCall, context
     reader.readNumber('eth_blockNumber'),
   ]);
   await checkSigner(plan.chainId, account, wallet);
+  settings.receipts.signal?.throwIfAborted();
   settings.report({ kind: 'signing', index, total: plan.calls.length, to });
   const hash = await wallet.send(account, call, withMargin(gas), plan.chainId);
   sent.push(hash);

@@ -276,7 +276,7 @@ export type PositionInput =
 export type PositionStatus =
   /** The owner closed the position. */
   | 'CLOSED'
-  /** The position was liquidated: the contract still calls it open, and it holds nothing. */
+  /** The position was liquidated as a whole: the contract still calls it open, and it holds nothing. After a liquidation of a part it is open. */
   | 'LIQUIDATED'
   /** The position holds collateral. */
   | 'OPEN';

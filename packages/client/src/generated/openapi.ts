@@ -209,7 +209,7 @@ export interface paths {
         };
         /**
          * Leveraged-APY history of one strategy
-         * @description One point per UTC day of the last 90 that have the rates of both sides, incentives of the day included. Of a loop collateral APY x L - net borrow APY x (L - 1); of an equity vault LTV x (leveraged APY of the yield leg at its safe LTV of today - net borrow APY of the stock leg). ts is unix milliseconds, apy an exact percentage.
+         * @description One point per UTC day of the last `days` that have the rates of both sides, incentives of the day included. Of a loop collateral APY x L - net borrow APY x (L - 1); of an equity vault LTV x (leveraged APY of the yield leg at its safe LTV of today - net borrow APY of the stock leg). ts is unix milliseconds, apy an exact percentage. The mean of the points differs a little from historicalLeverageApyPct of the strategy, which levers the means of the two rates: each over all its days of the window, with the borrow rates of the indexer alone and the incentives weighted by time.
          */
         readonly get: operations["leveragedApyHistory"];
         readonly put?: never;
@@ -420,6 +420,86 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/partner/positions/{address}/{id}/history": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * History of a position
+         * @description Every recorded event of a position (opened, supplied, withdrawn, repaid, borrowed, increased, partly closed, closed, liquidated), its equity over time, and its profit and loss by parts. completeFrom is the time from which no event is missing; complete tells whether the events add up to what the position holds on chain.
+         */
+        readonly get: operations["positionHistory"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/partner/positions/{address}/vaults/{id}/history": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * History of the stock leg of a vault
+         * @description Every recorded event of the stock leg of an equity vault, the wallet's own collateral and debt on the stock market: deposits, exits, repayments and liquidations, also after the wallet has left the vault; its equity over time, and its profit and loss by parts. The loops of the vault have histories of their own.
+         */
+        readonly get: operations["stockLegHistory"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/partner/positions/{address}/statement": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Statement of a wallet as CSV
+         * @description Every recorded event of the positions of a wallet on one chain as CSV, oldest first: loops of vaults, and the stock legs of vaults, held or left, included. Send `Accept: text/csv` for the file itself, with an ETag; otherwise it is a string in JSON. Amounts are whole tokens of the columns "collateral" and "loan". The column "complete" tells whether the events of the position are all from its opening until now.
+         */
+        readonly get: operations["walletStatement"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/partner/positions/{address}/{id}/deleverage-options": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * What to do about a position above an LTV
+         * @description The ways to bring a position down to a target LTV: repay, add collateral, or sell a part of the collateral and repay with the proceeds. Each with its amounts, costs and result, previewed live and not built; the cheapest first. Build a step with /v1/partner/manage/build.
+         */
+        readonly get: operations["deleverageOptions"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/ops/portfolios": {
         readonly parameters: {
             readonly query?: never;
@@ -480,6 +560,194 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/ops/indexers": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Reading of position logs
+         * @description How far the logs of positions are read on each chain, which histories and statements are made of: the blocks that were read, how far they are behind the chain, how much of the past is found, and the latest failure.
+         */
+        readonly get: operations["opsIndexers"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/strategies/{id}/stress": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Stress table of a strategy
+         * @description Outcomes of a deposit opened now at a leverage, at the borrow rate that its own debt leads to and without the costs of entry: LTV, headroom, equity and net APY per scenario, what ends it, and the time to its limits. Of an equity vault both legs together.
+         */
+        readonly get: operations["strategyStress"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/partner/positions/{address}/stress": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Stress tables of a wallet's positions
+         * @description Outcomes of all open positions and vaults of a wallet together, every scenario on all of them at once, and of each of them; read live from the chain.
+         */
+        readonly get: operations["walletStress"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/partner/alerts": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Alerts of the key
+         * @description Registered alerts with their state, the newest first.
+         */
+        readonly get: operations["alerts"];
+        readonly put?: never;
+        /**
+         * Register an alert
+         * @description Watches a condition on a wallet, a position or a strategy, and sends a signed webhook when it begins to hold and when it is over. The answer has the signing secret, which is shown once. A repeated request registers a second alert.
+         */
+        readonly post: operations["alertCreate"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/partner/alerts/{id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * One alert
+         * @description An alert of the key with its state.
+         */
+        readonly get: operations["alertById"];
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Delete an alert
+         * @description Deletes an alert and its undelivered events. Deleting it again is no error.
+         */
+        readonly delete: operations["alertDelete"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/partner/alerts/{id}/ping": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Send a test event
+         * @description Sends a signed event of the type ping to the receiver of the alert, with the retries of any other event. The list of deliveries shows what became of it.
+         */
+        readonly post: operations["alertPing"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/partner/alerts/deliveries": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Deliveries of alerts
+         * @description Events of the alerts of the key and the state of their deliveries, the newest first. With status=dead those that were given up. Events are kept for 30 days.
+         */
+        readonly get: operations["alertDeliveries"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/partner/alerts/deliveries/{id}/redeliver": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Deliver an event again
+         * @description Delivers an event again, with its id and text and with all attempts, also one that was given up.
+         */
+        readonly post: operations["alertRedeliver"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/best-strategies": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * The best strategies for a payment
+         * @description Listed loops, each at the largest leverage that survives a fall of the price, by the net APY after the own borrow, entry and exit over the holding time; and the reason why each other strategy fell out. Costs are those of the measured exit liquidity; no venue is asked.
+         */
+        readonly get: operations["bestStrategyRanking"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/health": {
         readonly parameters: {
             readonly query?: never;
@@ -528,17 +796,26 @@ export interface components {
         readonly AddCollateralBody: {
             /** @description The signing wallet, which owns the position. */
             readonly userAddress: string;
-            /** @description Index of the position on chain, from the positions endpoint; this or positionId. */
+            /**
+             * Format: int32
+             * @description Index of the position on chain, from the positions endpoint; this or positionId.
+             */
             readonly id?: number;
             /** @description `positionId` of the position, from the positions endpoint; this or id. */
             readonly positionId?: string;
             /**
+             * Format: int32
              * @description Chain id. When left out: with positionId its chain, with id 1.
              * @enum {integer}
              */
             readonly chainId?: 1 | 4663;
             /** @description Ratio: 0.005 is 0.5 %. 0.005 when left out. More than 0.01 counts as 0.01, and the answer says so. Above 0. */
             readonly slippage?: number;
+            /**
+             * @description As when left out: only repay takes true.
+             * @constant
+             */
+            readonly full?: false;
             /**
              * @description The action.
              * @constant
@@ -554,6 +831,160 @@ export interface components {
             readonly minAmountOut?: string;
             /** @description Whether it is built without simulation if no node of the chain can simulate; its instructions then say NOT_SIMULATED. Applies to close, repay and add_collateral; actions that add risk are refused. */
             readonly allowUnsimulated?: boolean;
+        };
+        /** @description A condition that is watched, with the webhook that hears of it. */
+        readonly Alert: {
+            /**
+             * Format: uuid
+             * @description Id of the alert.
+             */
+            readonly id: string;
+            /** @description Name that the partner gave it; may be empty. */
+            readonly label: string;
+            /**
+             * @description Kind of what it is about.
+             * @enum {string}
+             */
+            readonly subject: "wallet" | "position" | "strategy";
+            /**
+             * Format: int32
+             * @description The chain.
+             */
+            readonly chainId: number;
+            readonly wallet: string | null;
+            readonly positionIndex: number | null;
+            /** @description The strategy; null for a wallet or a position. */
+            readonly strategyId: string | null;
+            /**
+             * @description The condition.
+             * @enum {string}
+             */
+            readonly condition: "headroom_below" | "apy_below" | "liquidity_below" | "stale" | "paused" | "liquidated";
+            readonly threshold: string | null;
+            readonly rearmAt: string | null;
+            /** @description URL of the receiver. */
+            readonly webhookUrl: string;
+            /**
+             * Format: int32
+             * @description Version of the signing secret, k in the header of the signature: the number of secrets so far.
+             */
+            readonly secretVersion: number;
+            /**
+             * @description unknown: not evaluated yet. armed: it does not hold. firing: it holds, or is not over yet. not_applicable: there is no open position to judge; it is watched on.
+             * @enum {string}
+             */
+            readonly status: "unknown" | "armed" | "firing" | "not_applicable";
+            readonly value: string | null;
+            readonly observedAt: string | null;
+            readonly changedAt: string | null;
+            /**
+             * Format: date-time
+             * @description Time of the registration.
+             */
+            readonly createdAt: string;
+        };
+        /** @description One alert. */
+        readonly AlertAnswer: {
+            readonly alert: components["schemas"]["Alert"];
+        };
+        /** @description An alert to register. */
+        readonly AlertBody: {
+            /**
+             * Format: int32
+             * @description Chain id.
+             * @enum {integer}
+             */
+            readonly chainId: 1 | 4663;
+            /** @description The wallet; not together with strategyId. */
+            readonly wallet?: string;
+            /**
+             * Format: int32
+             * @description Index of one position of the wallet on chain, which has to exist; the whole wallet when left out.
+             */
+            readonly positionIndex?: number;
+            /** @description The strategy; not together with wallet. */
+            readonly strategyId?: string;
+            /**
+             * @description headroom_below, liquidated: of wallets and positions. apy_below, liquidity_below, stale, paused: of every subject.
+             * @enum {string}
+             */
+            readonly condition: "headroom_below" | "apy_below" | "liquidity_below" | "stale" | "paused" | "liquidated";
+            /** @description The condition holds below it: percentage points (headroom_below), percent (apy_below), USD (liquidity_below); not for other conditions. May be negative. */
+            readonly threshold?: string;
+            /** @description Value from which a fired condition is over, at least the threshold. When left out 0.5 points above it, or 5 % for liquidity_below. May be negative. */
+            readonly rearmAt?: string;
+            /** @description https URL of a public host that takes the events, on port 443 or from 1024 on. */
+            readonly webhookUrl: string;
+            /** @description A name for people, at most 100 characters. */
+            readonly label?: string;
+        };
+        /** @description An event of an alert and the state of its delivery. */
+        readonly AlertDelivery: {
+            /**
+             * Format: uuid
+             * @description Id of the event, the same in every attempt.
+             */
+            readonly id: string;
+            /**
+             * Format: uuid
+             * @description Id of the alert.
+             */
+            readonly alertId: string;
+            /**
+             * @description fired: it began to hold. cleared: it is over. ended: it held, and no open position is left to judge. ping: a test.
+             * @enum {string}
+             */
+            readonly type: "fired" | "cleared" | "ended" | "ping";
+            /** @description The signed text that the receiver gets, JSON. */
+            readonly body: string;
+            /**
+             * Format: date-time
+             * @description Time of the event.
+             */
+            readonly occurredAt: string;
+            /**
+             * @description pending: due, or waiting for its next attempt. delivered: answered with 200 to 299. dead: every attempt failed.
+             * @enum {string}
+             */
+            readonly status: "pending" | "delivered" | "dead";
+            /**
+             * Format: int32
+             * @description Number of attempts so far.
+             */
+            readonly attempts: number;
+            readonly nextAttemptAt: string | null;
+            readonly finishedAt: string | null;
+            readonly httpStatus: number | null;
+            /** @description Why the latest attempt failed; null = it did not, or there was none. */
+            readonly failure: ("address_not_public" | "unknown_host" | "unreachable" | "tls" | "timeout" | "redirect" | "status" | "malformed" | "invalid_url") | null;
+        };
+        /** @description One event of an alert. */
+        readonly AlertDeliveryAnswer: {
+            readonly delivery: components["schemas"]["AlertDelivery"];
+        };
+        /** @description A page of events of alerts. */
+        readonly AlertDeliveryPage: {
+            /**
+             * Format: int32
+             * @description Number of matching events, on all pages.
+             */
+            readonly count: number;
+            /** @description Send it as "after" for the next page; null = this is the last one. */
+            readonly next: string | null;
+            /** @description The newest first. */
+            readonly deliveries: readonly components["schemas"]["AlertDelivery"][];
+        };
+        /** @description A page of alerts. */
+        readonly AlertPage: {
+            /**
+             * Format: int32
+             * @description Number of matching alerts, on all pages.
+             */
+            readonly count: number;
+            /** @description Send it as "after" for the next page; null = this is the last one. */
+            readonly next: string | null;
+            /** @description The newest first. */
+            readonly alerts: readonly components["schemas"]["Alert"][];
         };
         /** @description An ambiguous vault: the request has to name its loops. */
         readonly AmbiguousYieldLoopsDetails: {
@@ -591,7 +1022,10 @@ export interface components {
              * @description End.
              */
             readonly endsAt: string;
-            /** @description Page of the campaign. */
+            /**
+             * Format: uri
+             * @description Page of the campaign.
+             */
             readonly url?: string;
         };
         /** @description One market at full precision. */
@@ -601,7 +1035,10 @@ export interface components {
              * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
              */
             readonly id: string;
-            /** @description Chain of the market. */
+            /**
+             * Format: int32
+             * @description Chain of the market.
+             */
             readonly chainId: number;
             /** @description LOOP, or STOCK for the stock leg of equity vaults. */
             readonly kind: string;
@@ -798,12 +1235,16 @@ export interface components {
              * @description Time of the oldest published chain.
              */
             readonly asOf: string;
-            /** @description Number of markets. */
+            /**
+             * Format: int32
+             * @description Number of markets.
+             */
             readonly count: number;
             /** @description The markets, in catalog order. */
             readonly markets: readonly components["schemas"]["AppMarket"][];
             /** @description Chains without any measurement; absent when there is none. */
             readonly leftOut?: readonly components["schemas"]["LeftOutChain"][];
+            readonly meta?: components["schemas"]["ReadMeta"];
             /** @description Missing parts of the list, by chain; absent when it is complete. */
             readonly missing?: readonly components["schemas"]["AppMarketsMissing"][];
         };
@@ -812,7 +1253,10 @@ export interface components {
             readonly groups: readonly string[];
             /** @description Strategies that were left out because a required fact was never measured. */
             readonly strategies: readonly components["schemas"]["LeftOutStrategy"][];
-            /** @description Chain id. */
+            /**
+             * Format: int32
+             * @description Chain id.
+             */
             readonly chainId: number;
         };
         /** @description Means over trailing windows, percent; absent where the history is too short. */
@@ -849,7 +1293,10 @@ export interface components {
             readonly displaySymbol: string;
             /** @description Name. */
             readonly name: string;
-            /** @description Decimals: base units per token, as a power of ten. */
+            /**
+             * Format: int32
+             * @description Decimals: base units per token, as a power of ten.
+             */
             readonly decimals: number;
             /** @description Kind of token. */
             readonly category: string;
@@ -884,6 +1331,94 @@ export interface components {
             readonly correlationId: string;
             /** @description Details of the code. */
             readonly details: components["schemas"]["InputDetails"] | components["schemas"]["NotEligibleDetails"] | components["schemas"]["PositionProxyDetails"] | components["schemas"]["AmbiguousYieldLoopsDetails"];
+        };
+        /** @description Strategies for a payment, ranked, and those that fell out. */
+        readonly BestStrategies: {
+            /**
+             * @description Value of the payment, USD. 0 or more.
+             * @example 1250.5
+             */
+            readonly amountUsd: string;
+            /**
+             * Format: int32
+             * @description Days over which the costs are spread.
+             */
+            readonly holdingDays: number;
+            /**
+             * Format: int32
+             * @description Number of strategies that meet the request.
+             */
+            readonly rankedCount: number;
+            /**
+             * Format: int32
+             * @description Number of strategies that do not.
+             */
+            readonly excludedCount: number;
+            /** @description By netApyPct, the highest first. */
+            readonly ranked: readonly components["schemas"]["BestStrategy"][];
+            /** @description In catalog order. */
+            readonly excluded: readonly components["schemas"]["ExcludedStrategy"][];
+        };
+        /** @description A strategy at the largest leverage that meets the request. */
+        readonly BestStrategy: {
+            /** @description Id of the strategy. */
+            readonly id: string;
+            /**
+             * Format: int32
+             * @description The chain.
+             */
+            readonly chainId: number;
+            /** @description Symbol of the collateral. */
+            readonly collateralSymbol: string;
+            /** @description Symbol of the loan token. */
+            readonly loanSymbol: string;
+            /**
+             * @description Largest leverage by drawdown, safe LTV, liquidity and measured sizes of swaps, 1 decimal: the fall does not liquidate the position at any time until the exit. Multiple of the equity. 1 or more.
+             * @example 1250.5
+             */
+            readonly leverage: string;
+            /**
+             * @description LTV at this leverage. Decimal string, percent. 0 or more.
+             * @example 12.34
+             */
+            readonly ltvPct: string;
+            /**
+             * @description Result of the holding time relative to the payment, per year and not compounded, after the own borrow, entry, exit and the yield fee. Decimal string, percent. May be negative.
+             * @example 12.34
+             */
+            readonly netApyPct: string;
+            /**
+             * @description Net APY on the equity at the rates after the own borrow, before costs. Decimal string, percent. May be negative.
+             * @example 12.34
+             */
+            readonly positionApyPct: string;
+            /**
+             * @description Cost of entry relative to the payment: measured losses, referral fee at its full rate, deposit fee. Decimal string, percent. 0 or more.
+             * @example 12.34
+             */
+            readonly entryCostPct: string;
+            /**
+             * @description Measured loss of selling all collateral, relative to the payment. Decimal string, percent. May be negative.
+             * @example 12.34
+             */
+            readonly exitCostPct: string;
+            /**
+             * @description Yield fee of the contract, relative to the payment. Decimal string, percent. 0 or more.
+             * @example 12.34
+             */
+            readonly yieldFeePct: string;
+            /** @description Time to liquidation at the rates after the own borrow and today's price; null = a rate is not known. */
+            readonly liquidationIn: components["schemas"]["LimitReach"] | null;
+            /**
+             * Format: date-time
+             * @description Time of the market state that rates, limits and liquidity come from.
+             */
+            readonly ratesAsOf: string;
+            /**
+             * Format: date-time
+             * @description Time of the measured exits that costs come from.
+             */
+            readonly exitAsOf: string;
         };
         /** @description The block at which holdings, debt and prices were read; `freshness` shows the age of older prices. */
         readonly BlockReading: {
@@ -941,7 +1476,10 @@ export interface components {
         };
         /** @description A point of a borrow-APY history. */
         readonly BorrowApyPoint: {
-            /** @description Unix seconds. */
+            /**
+             * Format: int64
+             * @description Unix seconds.
+             */
             readonly x: number;
             /** @description Borrow APY, fraction: 0.05 is 5 %. 0 or more. */
             readonly y: number;
@@ -950,17 +1488,26 @@ export interface components {
         readonly BorrowBody: {
             /** @description The signing wallet, which owns the position. */
             readonly userAddress: string;
-            /** @description Index of the position on chain, from the positions endpoint; this or positionId. */
+            /**
+             * Format: int32
+             * @description Index of the position on chain, from the positions endpoint; this or positionId.
+             */
             readonly id?: number;
             /** @description `positionId` of the position, from the positions endpoint; this or id. */
             readonly positionId?: string;
             /**
+             * Format: int32
              * @description Chain id. When left out: with positionId its chain, with id 1.
              * @enum {integer}
              */
             readonly chainId?: 1 | 4663;
             /** @description Ratio: 0.005 is 0.5 %. 0.005 when left out. More than 0.01 counts as 0.01, and the answer says so. Above 0. */
             readonly slippage?: number;
+            /**
+             * @description As when left out: only repay takes true.
+             * @constant
+             */
+            readonly full?: false;
             /**
              * @description The action.
              * @constant
@@ -989,7 +1536,10 @@ export interface components {
         };
         /** @description USD candles of the deepest DEX pool holding the token. */
         readonly Candles: {
-            /** @description Chain of the token. */
+            /**
+             * Format: int32
+             * @description Chain of the token.
+             */
             readonly chainId: number;
             /**
              * @description Requested token, checksummed.
@@ -1003,7 +1553,10 @@ export interface components {
              * @enum {string}
              */
             readonly timeframe: "minute" | "hour" | "day";
-            /** @description Units of the timeframe per candle. */
+            /**
+             * Format: int32
+             * @description Units of the timeframe per candle.
+             */
             readonly aggregate: number;
             /**
              * @description Currency of the values.
@@ -1023,7 +1576,10 @@ export interface components {
             readonly candles: readonly components["schemas"]["CandlesCandle"][];
         };
         readonly CandlesCandle: {
-            /** @description Start, unix seconds. */
+            /**
+             * Format: int64
+             * @description Start, unix seconds.
+             */
             readonly t: number;
             /** @description First price, USD. Above 0. */
             readonly o: number;
@@ -1051,17 +1607,26 @@ export interface components {
         readonly CloseBody: {
             /** @description The signing wallet, which owns the position. */
             readonly userAddress: string;
-            /** @description Index of the position on chain, from the positions endpoint; this or positionId. */
+            /**
+             * Format: int32
+             * @description Index of the position on chain, from the positions endpoint; this or positionId.
+             */
             readonly id?: number;
             /** @description `positionId` of the position, from the positions endpoint; this or id. */
             readonly positionId?: string;
             /**
+             * Format: int32
              * @description Chain id. When left out: with positionId its chain, with id 1.
              * @enum {integer}
              */
             readonly chainId?: 1 | 4663;
             /** @description Ratio: 0.005 is 0.5 %. 0.005 when left out. More than 0.01 counts as 0.01, and the answer says so. Above 0. */
             readonly slippage?: number;
+            /**
+             * @description As when left out: only repay takes true.
+             * @constant
+             */
+            readonly full?: false;
             /**
              * @description The action.
              * @constant
@@ -1121,11 +1686,17 @@ export interface components {
         };
         /** @description An ended plain loop. */
         readonly ClosedPosition: {
-            /** @description Index of the position on chain; the id for manage/build. */
+            /**
+             * Format: int32
+             * @description Index of the position on chain; the id for manage/build.
+             */
             readonly id: number;
             /** @description {chainId}-{marketId}-{id}. */
             readonly positionId: string;
-            /** @description The chain. */
+            /**
+             * Format: int32
+             * @description The chain.
+             */
             readonly chainId: number;
             /** @description Market id of the strategy. */
             readonly strategyId: string;
@@ -1136,7 +1707,7 @@ export interface components {
             readonly status: "open" | "closed" | "liquidated";
             /** @description Whether it holds collateral. */
             readonly open: boolean;
-            /** @description Whether it was liquidated. */
+            /** @description Whether it was liquidated as a whole; its history has liquidations of a part. */
             readonly liquidated: boolean;
             /** @description Symbol of the collateral. */
             readonly collateralSymbol?: string;
@@ -1166,7 +1737,7 @@ export interface components {
             readonly ltvHeadroomPct?: string | null;
             readonly currentLeverage?: string | null;
             /**
-             * @description Collateral less debt. USD, decimal string. May be negative.
+             * @description Collateral less debt, rounded to 2 places, negative under water; pnl.netValueUsd is exact, and 0 under water. USD, decimal string. May be negative.
              * @example 1250.5
              */
             readonly netValueUsd?: string;
@@ -1229,18 +1800,30 @@ export interface components {
         };
         /** @description Pages at the block explorer of the chain; absent if none is known. */
         readonly ClosedPositionExplorerLinks: {
-            /** @description Its owner. */
+            /**
+             * Format: uri
+             * @description Its owner.
+             */
             readonly wallet: string;
-            /** @description The contract that holds the collateral and owes the debt. */
+            /**
+             * Format: uri
+             * @description The contract that holds the collateral and owes the debt.
+             */
             readonly proxy: string;
-            /** @description The block of the reading. */
+            /**
+             * Format: uri
+             * @description The block of the reading.
+             */
             readonly block: string;
         };
         /** @description An ended equity vault. */
         readonly ClosedVault: {
             /** @description Vault id. */
             readonly strategyId: string;
-            /** @description The chain. */
+            /**
+             * Format: int32
+             * @description The chain.
+             */
             readonly chainId: number;
             /** @description Curator of the stock market. */
             readonly curator?: string;
@@ -1313,7 +1896,10 @@ export interface components {
         };
         /** @description A point of a collateral-APY history. */
         readonly CollateralApyPoint: {
-            /** @description Unix milliseconds. */
+            /**
+             * Format: int64
+             * @description Unix milliseconds.
+             */
             readonly ts: number;
             /** @description Collateral APY, percent. May be negative. */
             readonly apy: number;
@@ -1348,6 +1934,12 @@ export interface components {
              */
             readonly pctOfEquity?: string;
         };
+        /** @description A registered alert with the secret that signs its webhooks. */
+        readonly CreatedAlert: {
+            /** @description Signing secret of its webhooks. It is shown here only: keep it at the receiver. */
+            readonly secret: string;
+            readonly alert: components["schemas"]["Alert"];
+        };
         /** @description Candles of days. */
         readonly DayCandlesQuery: {
             /**
@@ -1360,7 +1952,10 @@ export interface components {
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly token: string;
-            /** @description Maximum number of candles. */
+            /**
+             * Format: int32
+             * @description Maximum number of candles.
+             */
             readonly limit?: number;
             /**
              * @description Units of the timeframe per candle; 1 when left out.
@@ -1372,6 +1967,152 @@ export interface components {
              * @constant
              */
             readonly timeframe: "day";
+        };
+        /** @description The result of deleting an alert. */
+        readonly DeletedAlert: {
+            /**
+             * Format: uuid
+             * @description The requested id.
+             */
+            readonly id: string;
+            /** @description Whether there was such an alert of this key. */
+            readonly deleted: boolean;
+        };
+        /** @description One way to bring a position down to the target. */
+        readonly DeleverageOption: {
+            /**
+             * @description repay: with loan tokens of the wallet. add_collateral: with collateral of the wallet. close: sell a part of the collateral and repay with what the sale pays out.
+             * @enum {string}
+             */
+            readonly action: "repay" | "add_collateral" | "close";
+            /** @description The transactions in order; sized at the oracle's price with unavailable, empty if no amount is enough. */
+            readonly steps: readonly components["schemas"]["DeleverageStep"][];
+            /**
+             * @description Whether the wallet holds the payment. nothing_to_pay: the collateral of the position pays. unknown: the balance could not be read.
+             * @enum {string}
+             */
+            readonly affordability: "affordable" | "not_affordable" | "nothing_to_pay" | "unknown";
+            readonly walletBalance?: string | null;
+            readonly costUsd?: string | null;
+            /** @description Costs and result; null = not possible now. */
+            readonly preview: components["schemas"]["DeleveragePreview"] | null;
+            /** @description The reason for which it is not possible now; null = it is. */
+            readonly unavailable: components["schemas"]["DeleverageUnavailable"] | null;
+        };
+        /** @description What to do about a position that is above an LTV. */
+        readonly DeleverageOptions: {
+            /**
+             * Format: int32
+             * @description The chain.
+             */
+            readonly chainId: number;
+            /**
+             * @description The wallet.
+             * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
+             */
+            readonly address: string;
+            /**
+             * Format: int32
+             * @description Index of the position on chain.
+             */
+            readonly id: number;
+            /** @description `{chainId}-{marketId}-{id}`. */
+            readonly positionId: string;
+            /** @description Id of the strategy. */
+            readonly strategyId: string;
+            /** @description Whether the position is above the target. If not, options is empty. */
+            readonly needed: boolean;
+            /**
+             * @description The present LTV, 4 decimals. Decimal string, percent. 0 or more.
+             * @example 12.34
+             */
+            readonly ltvPct: string;
+            /**
+             * @description The LTV at or below which every option ends. Decimal string, percent. 0 or more.
+             * @example 12.34
+             */
+            readonly targetLtvPct: string;
+            /**
+             * @description The highest LTV of builds, and the default target. Decimal string, percent. 0 or more.
+             * @example 12.34
+             */
+            readonly safeLtvPct: string;
+            /**
+             * @description The highest LTV of the contracts, and the highest target. Decimal string, percent. 0 or more.
+             * @example 12.34
+             */
+            readonly maxLtvPct: string;
+            /**
+             * @description The liquidation LTV. Decimal string, percent. 0 or more.
+             * @example 12.34
+             */
+            readonly liquidationLtvPct: string;
+            /**
+             * @description Debt above what the collateral carries at the target, whole loan tokens; 0 = none. 0 or more.
+             * @example 1250.5
+             */
+            readonly excessDebt: string;
+            /** @description The cheapest option that is possible now; null = none. */
+            readonly cheapest: ("repay" | "add_collateral" | "close") | null;
+            /** @description The cheapest option that is possible now and that the wallet can pay for; null = none. */
+            readonly cheapestAffordable: ("repay" | "add_collateral" | "close") | null;
+            /** @description The block at which the prices and the debt were read; absent if the node did not return it. */
+            readonly readAt?: components["schemas"]["BlockReading"];
+            /** @description The cheapest first, of equal costs the one that takes less from the wallet; then those of unknown cost, then those that are not possible now. */
+            readonly options: readonly components["schemas"]["DeleverageOption"][];
+        };
+        /** @description Result of all steps of an option. */
+        readonly DeleveragePreview: {
+            /** @description The position after all steps, and the costs of all of them. */
+            readonly positionPreview: components["schemas"]["PositionPreview"];
+            /**
+             * @description LTV if every swap returns its minimum. Decimal string, percent. 0 or more.
+             * @example 12.34
+             */
+            readonly worstCaseLtvPct: string;
+            readonly borrowApy: components["schemas"]["BorrowApyChange"];
+            /** @description Everything to know or to do before signing; empty = nothing. */
+            readonly issues?: readonly components["schemas"]["Issue"][];
+            /** @description The effective slippage, a ratio. Above 0, at most 0.01. */
+            readonly slippage: number;
+            /** @description The same in sentences; empty = nothing to add. */
+            readonly note: string;
+        };
+        /** @description One transaction of an option, built when the one before is mined. */
+        readonly DeleverageStep: {
+            /**
+             * @description The action of manage/build.
+             * @enum {string}
+             */
+            readonly action: "repay" | "add_collateral" | "close";
+            /**
+             * @description Amount to pay or to sell, whole tokens, with the interest until the plan expires. With fromProceeds the expected one: send what the step before really paid out. 0 or more.
+             * @example 1250.5
+             */
+            readonly amount: string;
+            /**
+             * @description Token of the amount: the payToken, except of a sale.
+             * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
+             */
+            readonly token: string;
+            /** @description Its symbol. */
+            readonly symbol: string;
+            /** @description Whether the whole debt is repaid: send full: true without an amount. */
+            readonly full: boolean;
+            /** @description Whether it is paid with what the step before paid out. */
+            readonly fromProceeds: boolean;
+        };
+        /** @description Why an option is not possible now. */
+        readonly DeleverageUnavailable: {
+            /**
+             * @description Code of the error.
+             * @enum {string}
+             */
+            readonly code: "bad_request" | "unauthorized" | "not_found" | "method_not_allowed" | "payload_too_large" | "unsupported_media_type" | "query_too_complex" | "rate_limited" | "not_ready" | "upstream_unavailable" | "stale_data" | "no_route" | "insufficient_liquidity" | "simulation_reverted" | "simulation_mismatch" | "internal";
+            /** @description The reason and the next step. */
+            readonly message: string;
+            /** @description Whether it may be possible later without a change. */
+            readonly retryable: boolean;
         };
         /** @description Terms of the deployed contract behind limits and listing. */
         readonly Deployment: {
@@ -1454,7 +2195,7 @@ export interface components {
              */
             readonly debt?: string;
             /**
-             * @description USD. May be negative.
+             * @description Collateral less debt, USD rounded to 2 places, negative under water. pnl.netValueUsd of the loop is exact, and 0 under water. May be negative.
              * @example 1250.5
              */
             readonly netValueUsd?: string;
@@ -1503,7 +2244,10 @@ export interface components {
         };
         /** @description A page of the history of drift. */
         readonly DriftHistory: {
-            /** @description Number of matching records, on all pages. */
+            /**
+             * Format: int32
+             * @description Number of matching records, on all pages.
+             */
             readonly count: number;
             /** @description Send it as "after" for the next page; null = this is the last one. */
             readonly next: string | null;
@@ -1522,14 +2266,20 @@ export interface components {
              * @enum {string}
              */
             readonly severity: "high" | "medium" | "low";
-            /** @description The chain. */
+            /**
+             * Format: int32
+             * @description The chain.
+             */
             readonly chainId: number;
             /**
              * @description Owner of the position, checksummed.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly address: string;
-            /** @description Index of the position on chain. */
+            /**
+             * Format: int32
+             * @description Index of the position on chain.
+             */
             readonly positionIndex: number;
             /** @description {chainId}-{marketId}-{positionIndex}. */
             readonly positionId: string;
@@ -1554,7 +2304,10 @@ export interface components {
         };
         /** @description Unsigned calls of a deposit for one wallet, submitted in order and atomically. */
         readonly EquityDepositBatch: {
-            /** @description The chain. */
+            /**
+             * Format: int32
+             * @description The chain.
+             */
             readonly chainId: number;
             /** @description Vault id. */
             readonly strategyId: string;
@@ -1592,7 +2345,10 @@ export interface components {
              * @description Earliest expiry of its quotes, at most 60 s ahead. Build again after that.
              */
             readonly expiresAt: string;
-            /** @description Link to review and sign in the app. */
+            /**
+             * Format: uri
+             * @description Link to review and sign in the app.
+             */
             readonly signingUrl?: string;
             /** @description The next steps, in sentences. */
             readonly instructions: string;
@@ -1610,6 +2366,7 @@ export interface components {
             /** @description Maximum cost of all swaps and fees together, percent of the deposit. Replaces the limits of 1 % of a swap's input and 2 % of the deposit. From 0 to 10. */
             readonly maxSwapLossPct?: number;
             /**
+             * Format: int32
              * @description Chain id: 4663 only.
              * @enum {integer}
              */
@@ -1669,14 +2426,23 @@ export interface components {
             readonly address: string;
             /** @description Symbol. */
             readonly symbol: string;
-            /** @description Decimals: base units per token, as a power of ten. */
+            /**
+             * Format: int32
+             * @description Decimals: base units per token, as a power of ten.
+             */
             readonly decimals: number;
         };
         /** @description Referral fees; 0 without a receiver. */
         readonly EquityDepositPreviewFees: {
-            /** @description Referral fee of the swap into the stock, basis points of its input. */
+            /**
+             * Format: int32
+             * @description Referral fee of the swap into the stock, basis points of its input.
+             */
             readonly stockLegBps: number;
-            /** @description Referral fee of both swaps of the yield leg, basis points of their input. */
+            /**
+             * Format: int32
+             * @description Referral fee of both swaps of the yield leg, basis points of their input.
+             */
             readonly yieldLegBps: number;
             /**
              * @description All of them together; absent while the USD price is unknown. USD, decimal string. 0 or more.
@@ -1887,7 +2653,10 @@ export interface components {
         };
         /** @description Preview of a deposit into an equity vault. */
         readonly EquityDepositSimulation: {
-            /** @description The chain. */
+            /**
+             * Format: int32
+             * @description The chain.
+             */
             readonly chainId: number;
             /** @description Vault id. */
             readonly strategyId: string;
@@ -1898,6 +2667,8 @@ export interface components {
             readonly action: "equity_deposit";
             /** @description The expected deposit. */
             readonly preview: components["schemas"]["EquityDepositPreview"];
+            /** @description Stress table of both legs of the deposit after the expected fills. */
+            readonly stress?: components["schemas"]["StressTable"];
             /** @description Everything to know or to do before signing; empty = nothing. */
             readonly issues?: readonly components["schemas"]["Issue"][];
             /** @description Its assumptions, in sentences. */
@@ -1905,7 +2676,10 @@ export interface components {
         };
         /** @description Unsigned calls of an exit for one wallet, submitted in order and atomically. */
         readonly EquityExitBatch: {
-            /** @description The chain. */
+            /**
+             * Format: int32
+             * @description The chain.
+             */
             readonly chainId: number;
             /** @description Vault id. */
             readonly strategyId: string;
@@ -1958,7 +2732,10 @@ export interface components {
              * @description Earliest expiry of its quotes, at most 60 s ahead. Build again after that.
              */
             readonly expiresAt: string;
-            /** @description Link to review and sign in the app. */
+            /**
+             * Format: uri
+             * @description Link to review and sign in the app.
+             */
             readonly signingUrl?: string;
             /** @description The next steps, in sentences. */
             readonly instructions: string;
@@ -1980,6 +2757,7 @@ export interface components {
             /** @description Whether the batch is built without simulation if no node of the chain can simulate; its instructions then say NOT_SIMULATED. */
             readonly allowUnsimulated?: boolean;
             /**
+             * Format: int32
              * @description Chain id: 4663 only.
              * @enum {integer}
              */
@@ -1989,7 +2767,10 @@ export interface components {
         readonly EquityPosition: {
             /** @description Vault id. */
             readonly strategyId: string;
-            /** @description The chain. */
+            /**
+             * Format: int32
+             * @description The chain.
+             */
             readonly chainId: number;
             /** @description Curator of the stock market. */
             readonly curator: string;
@@ -2021,6 +2802,12 @@ export interface components {
             readonly borrow: components["schemas"]["Freshness"];
             readonly oracle: components["schemas"]["Freshness"];
         };
+        /** @description Stress table of both legs of a vault. */
+        readonly EquityPositionStress: {
+            /** @description Id of the vault. */
+            readonly strategyId: string;
+            readonly stress: components["schemas"]["StressTable"];
+        };
         /** @description JSON, at most 64 KiB. */
         readonly EquitySimulateBody: {
             /** @description Vault id from the strategies list; starts with "equity-". */
@@ -2034,6 +2821,7 @@ export interface components {
             /** @description Maximum cost of all swaps and fees together, percent of the deposit. Replaces the limits of 1 % of a swap's input and 2 % of the deposit. From 0 to 10. */
             readonly maxSwapLossPct?: number;
             /**
+             * Format: int32
              * @description Chain id: 4663 only.
              * @enum {integer}
              */
@@ -2054,6 +2842,29 @@ export interface components {
              * @example 1250500000
              */
             readonly $bigint: string;
+        };
+        /** @description A strategy that does not meet the request. */
+        readonly ExcludedStrategy: {
+            /** @description Id of the strategy. */
+            readonly id: string;
+            /**
+             * Format: int32
+             * @description The chain.
+             */
+            readonly chainId: number;
+            /** @description Symbol of the collateral. */
+            readonly collateralSymbol: string;
+            /** @description Symbol of the loan token. */
+            readonly loanSymbol: string;
+            /**
+             * @description NOT_LISTED, EQUITY_VAULT (not compared), PAY_TOKEN (unknown on its chain), MATURITY (days of maturity and of the end), PRICE_UNKNOWN, EXIT_UNKNOWN (size and largest measured size, USD), NO_ROUTE, EXIT_TOO_SMALL (clean and needed size, USD), DRAWDOWN (largest and least leverage), LIQUIDITY (lent and needed, USD).
+             * @enum {string}
+             */
+            readonly reason: "NOT_LISTED" | "EQUITY_VAULT" | "PAY_TOKEN" | "MATURITY" | "PRICE_UNKNOWN" | "EXIT_UNKNOWN" | "NO_ROUTE" | "EXIT_TOO_SMALL" | "DRAWDOWN" | "LIQUIDITY";
+            /** @description Value of the strategy; null = the reason has none. */
+            readonly value: string | null;
+            /** @description Limit that it misses; null = the reason has none. */
+            readonly limit: string | null;
         };
         /** @description Fees of the product's contract, at its present rates. */
         readonly Fees: {
@@ -2082,10 +2893,44 @@ export interface components {
              * @description Time of the value.
              */
             readonly asOf: string;
-            /** @description Freshness budget in seconds. */
+            /**
+             * Format: int32
+             * @description Freshness budget in seconds.
+             */
             readonly staleAfterSec: number;
-            /** @description Seconds past the budget; present only when the value is stale. */
+            /**
+             * Format: int32
+             * @description Seconds past the budget; present only when the value is stale.
+             */
             readonly staleForSec?: number;
+        };
+        /** @description What became of maxAge for one group of facts. */
+        readonly FreshnessReceipt: {
+            /**
+             * Format: int32
+             * @description The chain.
+             */
+            readonly chainId: number;
+            /**
+             * @description Group of facts.
+             * @enum {string}
+             */
+            readonly group: "market_state" | "prices";
+            /** @description Time of the oldest measurement in the group; null = none. */
+            readonly asOf: string | null;
+            readonly ageSec: number | null;
+            /** @description Whether it was measured for this answer. */
+            readonly refreshed: boolean;
+            /**
+             * @description fresh: young enough. too_recent: measured just before. key_required: only with a key. budget: the client has no points left. failed: the source did not answer. late: it takes longer than the answer waits. unavailable: no process can measure now.
+             * @enum {string}
+             */
+            readonly outcome: "refreshed" | "fresh" | "too_recent" | "key_required" | "budget" | "failed" | "late" | "unavailable";
+            /**
+             * Format: int32
+             * @description Points charged for the measurement.
+             */
+            readonly pointsCharged: number;
         };
         /** @description Liveness, with diagnostics of the caches. */
         readonly Health: {
@@ -2115,24 +2960,41 @@ export interface components {
             readonly [key: string]: unknown;
         };
         readonly HealthChain: {
-            /** @description Chain id. */
+            /**
+             * Format: int32
+             * @description Chain id.
+             */
             readonly chainId: number;
-            /** @description Number of the version of the facts; increases with every refresh. */
+            /**
+             * Format: int64
+             * @description Number of the version of the facts; increases with every refresh.
+             */
             readonly version: number;
             /** @description Whether the chain is ready. */
             readonly ready: boolean;
             /** @description Groups that were not read completely since a first start; absent = none. */
             readonly missing?: readonly string[];
-            /** @description Number of composed markets. */
+            /**
+             * Format: int32
+             * @description Number of composed markets.
+             */
             readonly markets: number;
-            /** @description Number of composed strategies. */
+            /**
+             * Format: int32
+             * @description Number of composed strategies.
+             */
             readonly strategies: number;
-            /** @description Number of listed strategies. */
+            /**
+             * Format: int32
+             * @description Number of listed strategies.
+             */
             readonly listed: number;
             /** @description Freshness by group of facts. */
             readonly groups: readonly components["schemas"]["HealthChainGroup"][];
             /** @description The nodes of the chain, in the order of their setting. Their addresses are not returned. */
             readonly nodes: readonly components["schemas"]["HealthChainNode"][];
+            /** @description The reading of position logs; absent = the database has not told yet. */
+            readonly positionHistory?: components["schemas"]["HealthChainPositionHistory"];
             /** @description Disagreements between catalog and chain; empty = none. */
             readonly disagreements: readonly components["schemas"]["HealthChainDisagreement"][];
             /** @description Markets that are left out because a fact was never measured. */
@@ -2196,12 +3058,21 @@ export interface components {
              */
             readonly status: "fresh" | "stale" | "failing" | "never";
             readonly ageSec: number | null;
-            /** @description Freshness budget, seconds. */
+            /**
+             * Format: int32
+             * @description Freshness budget, seconds.
+             */
             readonly budgetSec: number;
             readonly lastSuccess: string | null;
-            /** @description Number of known items. */
+            /**
+             * Format: int32
+             * @description Number of known items.
+             */
             readonly items: number;
-            /** @description Number of items served at their last good value. */
+            /**
+             * Format: int32
+             * @description Number of items served at their last good value.
+             */
             readonly itemsAtLastGood: number;
             /** @description Items that were never measured: count by reason. */
             readonly neverMeasured: {
@@ -2211,18 +3082,30 @@ export interface components {
             readonly [key: string]: unknown;
         };
         readonly HealthChainNode: {
-            /** @description Number of the node among the nodes of the chain. */
+            /**
+             * Format: int32
+             * @description Number of the node among the nodes of the chain.
+             */
             readonly node: number;
             /**
              * @description ok, behind the others, without an answer at the latest reading, of another chain, or without a request yet.
              * @enum {string}
              */
             readonly status: "ok" | "behind" | "failing" | "other_chain" | "unknown";
-            /** @description Number of its newest block; absent before its first answer. */
+            /**
+             * Format: int64
+             * @description Number of its newest block; absent before its first answer.
+             */
             readonly block?: number;
-            /** @description Number of blocks behind the highest of the nodes. */
+            /**
+             * Format: int32
+             * @description Number of blocks behind the highest of the nodes.
+             */
             readonly blocksBehind?: number;
-            /** @description Latency of the request for its newest block, milliseconds. */
+            /**
+             * Format: int32
+             * @description Latency of the request for its newest block, milliseconds.
+             */
             readonly latencyMs?: number;
             /** @description Its latest failure; absent = none. */
             readonly lastFailure?: components["schemas"]["HealthChainNodeLastFailure"];
@@ -2291,6 +3174,80 @@ export interface components {
             readonly at: string;
         } & {
             readonly [key: string]: unknown;
+        };
+        /** @description The reading of position logs; absent = the database has not told yet. */
+        readonly HealthChainPositionHistory: {
+            /**
+             * @description never: nothing was read. failing: see failure. stopped: no run for ten minutes. behind: by more than 300 blocks. backfilling: it goes back to older blocks. following: nothing is missing.
+             * @enum {string}
+             */
+            readonly status: "never" | "failing" | "stopped" | "behind" | "backfilling" | "following";
+            /** @description The oldest block that was read: no log is missing after it. Absent = none was read. */
+            readonly completeFrom?: components["schemas"]["HealthChainPositionHistoryCompleteFrom"];
+            /** @description The newest block that was read. Absent = none was read. */
+            readonly readTo?: components["schemas"]["HealthChainPositionHistoryReadTo"];
+            /**
+             * Format: int64
+             * @description Number of its newest block at the latest run that saw it; absent = none did.
+             */
+            readonly headBlock?: number;
+            /**
+             * Format: int64
+             * @description Number of blocks in the distance from readTo to headBlock; absent = not known.
+             */
+            readonly blocksBehind?: number;
+            /** @description Whether all openings of positions and creations of stock markets were found. */
+            readonly whole: boolean;
+            /**
+             * Format: int32
+             * @description Number of openings and creations that were found.
+             */
+            readonly found: number;
+            /**
+             * Format: int32
+             * @description Number of openings and creations that there are on chain; absent = not counted yet.
+             */
+            readonly expected?: number;
+            /**
+             * Format: date-time
+             * @description Time of the latest run; absent = none is recorded.
+             */
+            readonly lastRun?: string;
+            /** @description The reason of its failure, in one word; absent = it did not fail. */
+            readonly failure?: string;
+            /**
+             * Format: date-time
+             * @description Its first failure in a row; absent = it did not fail.
+             */
+            readonly failingSince?: string;
+        } & {
+            readonly [key: string]: unknown;
+        };
+        /** @description The oldest block that was read: no log is missing after it. Absent = none was read. */
+        readonly HealthChainPositionHistoryCompleteFrom: {
+            /**
+             * Format: int64
+             * @description Number of the block.
+             */
+            readonly blockNumber: number;
+            /**
+             * Format: date-time
+             * @description Its time.
+             */
+            readonly blockTime: string;
+        };
+        /** @description The newest block that was read. Absent = none was read. */
+        readonly HealthChainPositionHistoryReadTo: {
+            /**
+             * Format: int64
+             * @description Number of the block.
+             */
+            readonly blockNumber: number;
+            /**
+             * Format: date-time
+             * @description Its time.
+             */
+            readonly blockTime: string;
         };
         /** @description The database. */
         readonly HealthDatabase: {
@@ -2363,7 +3320,7 @@ export interface components {
             readonly [key: string]: unknown;
         };
         readonly HealthRedisFailing: {
-            /** @description Purpose of the connection: snapshot, snapshot-notices, lease, rate-limits. */
+            /** @description Purpose of the connection: snapshot, snapshot-notices, lease, rate-limits, refresh-requests. */
             readonly connection: string;
             /**
              * @description Why Redis does not serve it.
@@ -2409,7 +3366,10 @@ export interface components {
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly token: string;
-            /** @description Maximum number of candles. */
+            /**
+             * Format: int32
+             * @description Maximum number of candles.
+             */
             readonly limit?: number;
             /**
              * @description Units of the timeframe per candle; 1 when left out.
@@ -2431,7 +3391,10 @@ export interface components {
             readonly aprPct: string;
             /** @description All campaigns. */
             readonly breakdown: readonly components["schemas"]["IncentiveBreakdown"][];
-            /** @description Page of the campaign. */
+            /**
+             * Format: uri
+             * @description Page of the campaign.
+             */
             readonly campaignUrl?: string;
             /**
              * Format: date-time
@@ -2441,7 +3404,10 @@ export interface components {
         };
         /** @description A point of an incentive history. */
         readonly IncentiveAprPoint: {
-            /** @description Unix milliseconds. */
+            /**
+             * Format: int64
+             * @description Unix milliseconds.
+             */
             readonly ts: number;
             /** @description Incentive APR, percent. From 0 to 1000. */
             readonly apr: number;
@@ -2475,17 +3441,26 @@ export interface components {
         readonly IncreaseToLeverageBody: {
             /** @description The signing wallet, which owns the position. */
             readonly userAddress: string;
-            /** @description Index of the position on chain, from the positions endpoint; this or positionId. */
+            /**
+             * Format: int32
+             * @description Index of the position on chain, from the positions endpoint; this or positionId.
+             */
             readonly id?: number;
             /** @description `positionId` of the position, from the positions endpoint; this or id. */
             readonly positionId?: string;
             /**
+             * Format: int32
              * @description Chain id. When left out: with positionId its chain, with id 1.
              * @enum {integer}
              */
             readonly chainId?: 1 | 4663;
             /** @description Ratio: 0.005 is 0.5 %. 0.005 when left out. More than 0.01 counts as 0.01, and the answer says so. Above 0. */
             readonly slippage?: number;
+            /**
+             * @description As when left out: only repay takes true.
+             * @constant
+             */
+            readonly full?: false;
             /**
              * @description The action.
              * @constant
@@ -2504,17 +3479,26 @@ export interface components {
         readonly IncreaseToLtvBody: {
             /** @description The signing wallet, which owns the position. */
             readonly userAddress: string;
-            /** @description Index of the position on chain, from the positions endpoint; this or positionId. */
+            /**
+             * Format: int32
+             * @description Index of the position on chain, from the positions endpoint; this or positionId.
+             */
             readonly id?: number;
             /** @description `positionId` of the position, from the positions endpoint; this or id. */
             readonly positionId?: string;
             /**
+             * Format: int32
              * @description Chain id. When left out: with positionId its chain, with id 1.
              * @enum {integer}
              */
             readonly chainId?: 1 | 4663;
             /** @description Ratio: 0.005 is 0.5 %. 0.005 when left out. More than 0.01 counts as 0.01, and the answer says so. Above 0. */
             readonly slippage?: number;
+            /**
+             * @description As when left out: only repay takes true.
+             * @constant
+             */
+            readonly full?: false;
             /**
              * @description The action.
              * @constant
@@ -2528,6 +3512,87 @@ export interface components {
             readonly maxSwapLossPct?: number;
             /** @description Minimum output of the action's swap, whole tokens; for a close all proceeds, from which the debt is repaid. Required if the service has no price for the pair. Above 0. */
             readonly minAmountOut?: string;
+        };
+        readonly Indexer: {
+            /**
+             * Format: int32
+             * @description The chain.
+             */
+            readonly chainId: number;
+            /**
+             * @description never: nothing was read. failing: see failure. stopped: no run for ten minutes. behind: by more than 300 blocks. backfilling: it goes back to older blocks. following: nothing is missing.
+             * @enum {string}
+             */
+            readonly status: "never" | "failing" | "stopped" | "behind" | "backfilling" | "following";
+            /** @description The oldest block that was read: no log is missing after it. Absent = none was read. */
+            readonly completeFrom?: components["schemas"]["IndexerCompleteFrom"];
+            /** @description The newest block that was read. Absent = none was read. */
+            readonly readTo?: components["schemas"]["IndexerReadTo"];
+            /**
+             * Format: int64
+             * @description Number of its newest block at the latest run that saw it; absent = none did.
+             */
+            readonly headBlock?: number;
+            /**
+             * Format: int64
+             * @description Number of blocks in the distance from readTo to headBlock; absent = not known.
+             */
+            readonly blocksBehind?: number;
+            /** @description Whether all openings of positions and creations of stock markets were found. */
+            readonly whole: boolean;
+            /**
+             * Format: int32
+             * @description Number of openings and creations that were found.
+             */
+            readonly found: number;
+            /**
+             * Format: int32
+             * @description Number of openings and creations that there are on chain; absent = not counted yet.
+             */
+            readonly expected?: number;
+            /**
+             * Format: date-time
+             * @description Time of the latest run; absent = none is recorded.
+             */
+            readonly lastRun?: string;
+            /** @description The reason of its failure, in one word; absent = it did not fail. */
+            readonly failure?: string;
+            /**
+             * Format: date-time
+             * @description Its first failure in a row; absent = it did not fail.
+             */
+            readonly failingSince?: string;
+        };
+        /** @description The oldest block that was read: no log is missing after it. Absent = none was read. */
+        readonly IndexerCompleteFrom: {
+            /**
+             * Format: int64
+             * @description Number of the block.
+             */
+            readonly blockNumber: number;
+            /**
+             * Format: date-time
+             * @description Its time.
+             */
+            readonly blockTime: string;
+        };
+        /** @description The newest block that was read. Absent = none was read. */
+        readonly IndexerReadTo: {
+            /**
+             * Format: int64
+             * @description Number of the block.
+             */
+            readonly blockNumber: number;
+            /**
+             * Format: date-time
+             * @description Its time.
+             */
+            readonly blockTime: string;
+        };
+        /** @description The reading of position logs by chain. */
+        readonly Indexers: {
+            /** @description By chain. */
+            readonly chains: readonly components["schemas"]["Indexer"][];
         };
         /** @description An invalid input, or an input above a limit. */
         readonly InputDetails: {
@@ -2685,7 +3750,10 @@ export interface components {
         };
         /** @description A chain that waits for its first facts. */
         readonly LeftOutChain: {
-            /** @description Chain id. */
+            /**
+             * Format: int32
+             * @description Chain id.
+             */
             readonly chainId: number;
             /** @description Missing groups of facts. */
             readonly waitingFor: readonly string[];
@@ -2720,6 +3788,7 @@ export interface components {
             /** @description Minimum collateral from the swap of the pay token, whole tokens. Required if the service has no price for the pay token. Above 0. */
             readonly minAmountOut?: string;
             /**
+             * Format: int32
              * @description Chain id; the chain of the strategy when left out. Another chain is refused.
              * @enum {integer}
              */
@@ -2746,6 +3815,7 @@ export interface components {
             /** @description Minimum collateral from the swap of the pay token, whole tokens. Required if the service has no price for the pay token. Above 0. */
             readonly minAmountOut?: string;
             /**
+             * Format: int32
              * @description Chain id; the chain of the strategy when left out. Another chain is refused.
              * @enum {integer}
              */
@@ -2774,6 +3844,7 @@ export interface components {
             /** @description Minimum collateral from the swap of the pay token, whole tokens. Required if the service has no price for the pay token. Above 0. */
             readonly minAmountOut?: string;
             /**
+             * Format: int32
              * @description Chain id; the chain of the strategy when left out. Another chain is refused.
              * @enum {integer}
              */
@@ -2798,6 +3869,7 @@ export interface components {
             /** @description Minimum collateral from the swap of the pay token, whole tokens. Required if the service has no price for the pay token. Above 0. */
             readonly minAmountOut?: string;
             /**
+             * Format: int32
              * @description Chain id; the chain of the strategy when left out. Another chain is refused.
              * @enum {integer}
              */
@@ -2833,6 +3905,8 @@ export interface components {
             /** @description The effective slippage, a ratio. Above 0, at most 0.01. */
             readonly slippage: number;
             readonly borrowApy?: components["schemas"]["BorrowApyChange"];
+            /** @description Stress table of the position after the expected fill. */
+            readonly stress?: components["schemas"]["StressTable"];
             /** @description Everything to know or to do before signing; empty = nothing. */
             readonly issues?: readonly components["schemas"]["Issue"][];
             /** @description The same in sentences. */
@@ -2858,13 +3932,25 @@ export interface components {
         };
         /** @description A day of a leveraged-APY history. */
         readonly LeveragedApyPoint: {
-            /** @description Start of the UTC day, unix milliseconds. */
+            /**
+             * Format: int64
+             * @description Start of the UTC day, unix milliseconds.
+             */
             readonly ts: number;
             /**
              * @description Leveraged APY of the day. Decimal string, percent. May be negative.
              * @example 12.34
              */
             readonly apy: string;
+        };
+        /** @description Whether and when an LTV reaches a limit. */
+        readonly LimitReach: {
+            /**
+             * @description ALREADY: the LTV is above the limit. IN_DAYS: it reaches it. NEVER: it does not, or there is no debt.
+             * @enum {string}
+             */
+            readonly reached: "ALREADY" | "IN_DAYS" | "NEVER";
+            readonly days: string | null;
         };
         /** @description Liquidation of the position. */
         readonly Liquidation: {
@@ -2878,6 +3964,20 @@ export interface components {
              * @example 12.34
              */
             readonly dropPct: string;
+        };
+        /** @description Time until the LTV reaches its limits at today's price. */
+        readonly LtvProjection: {
+            /**
+             * @description TODAYS_RATE: the borrow rate stays. CONSTANT_UTILIZATION and FULL_UTILIZATION: the protocol's adaptive curve moves it, at today's utilization or at 100 %.
+             * @enum {string}
+             */
+            readonly path: "TODAYS_RATE" | "CONSTANT_UTILIZATION" | "FULL_UTILIZATION";
+            /** @description The highest LTV of builds. Absent = not known. */
+            readonly safe?: components["schemas"]["LimitReach"];
+            /** @description The highest LTV of the contracts. Absent = not known. */
+            readonly max?: components["schemas"]["LimitReach"];
+            /** @description The liquidation LTV. Absent = not known. */
+            readonly liquidation?: components["schemas"]["LimitReach"];
         };
         /** @description JSON, at most 64 KiB: the fields of one action. Exactly one of positionId and id. */
         readonly ManageBuildBody: components["schemas"]["CloseBody"] | components["schemas"]["IncreaseToLeverageBody"] | components["schemas"]["IncreaseToLtvBody"] | components["schemas"]["AddCollateralBody"] | components["schemas"]["RemoveCollateralBody"] | components["schemas"]["RepayBody"] | components["schemas"]["RepayAllBody"] | components["schemas"]["BorrowBody"];
@@ -2919,7 +4019,10 @@ export interface components {
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly token: string;
-            /** @description Maximum number of candles. */
+            /**
+             * Format: int32
+             * @description Maximum number of candles.
+             */
             readonly limit?: number;
             /**
              * @description Units of the timeframe per candle; 1 when left out.
@@ -3099,12 +4202,18 @@ export interface components {
              * @example 1250.5
              */
             readonly borrowedUsd: number;
-            /** @description Number of open positions with that collateral. */
+            /**
+             * Format: int32
+             * @description Number of open positions with that collateral.
+             */
             readonly positions: number;
         };
         /** @description Details of the code. */
         readonly PayloadTooLargeDetails: {
-            /** @description Largest body, bytes. */
+            /**
+             * Format: int32
+             * @description Largest body, bytes.
+             */
             readonly limitBytes: number;
         };
         /** @description The error body with the code `payload_too_large`. */
@@ -3183,6 +4292,50 @@ export interface components {
             readonly totalAfterFeeUsd?: string;
             readonly returnOnEquityPct?: string | null;
         };
+        /** @description Profit and loss by its parts, in loan tokens; costs are negative. */
+        readonly PnlSplit: {
+            /** @description Yield of the collateral. Absent = not known, see gaps. */
+            readonly yield?: components["schemas"]["PnlSplitAmount"];
+            /** @description Interest of the debt. Absent = not known, see gaps. */
+            readonly borrowCost?: components["schemas"]["PnlSplitAmount"];
+            /** @description Change of the oracle's price of the collateral beyond its yield. Absent = not known, see gaps. */
+            readonly price?: components["schemas"]["PnlSplitAmount"];
+            /** @description Incentives of the market by its recorded campaigns; not part of result. Absent = not known, see gaps. */
+            readonly incentives?: components["schemas"]["PnlSplitAmount"];
+            /** @description Fees that the contract has taken. Absent = not known, see gaps. */
+            readonly fees?: components["schemas"]["PnlSplitAmount"];
+            /** @description What swaps gave less than the oracle's price of their block. Absent = not known, see gaps. */
+            readonly slippage?: components["schemas"]["PnlSplitAmount"];
+            /** @description Loss of liquidations, less debt that nobody has to repay. Absent = not known, see gaps. */
+            readonly liquidation?: components["schemas"]["PnlSplitAmount"];
+            /** @description yield and price together. Absent = not known, see gaps. */
+            readonly yieldAndPrice?: components["schemas"]["PnlSplitAmount"];
+            /** @description Paid in by the owner. Absent = not known, see gaps. */
+            readonly paid?: components["schemas"]["PnlSplitAmount"];
+            /** @description Paid out to the owner. Absent = not known, see gaps. */
+            readonly received?: components["schemas"]["PnlSplitAmount"];
+            /** @description Collateral less debt now. Absent = not known, see gaps. */
+            readonly netValue?: components["schemas"]["PnlSplitAmount"];
+            /** @description received and netValue less paid. Absent = not known, see gaps. */
+            readonly result?: components["schemas"]["PnlSplitAmount"];
+            /** @description result and incentives: the sum of the seven parts. Absent = not known, see gaps. */
+            readonly total?: components["schemas"]["PnlSplitAmount"];
+            /** @description Reasons of the absent parts. */
+            readonly gaps: readonly components["schemas"]["PositionHistoryGap"][];
+        };
+        /** @description A part of a profit and loss. */
+        readonly PnlSplitAmount: {
+            /**
+             * @description Whole loan tokens, exact to the base unit. May be negative.
+             * @example 1250.5
+             */
+            readonly amount: string;
+            /**
+             * @description USD at the price of the loan token of now; absent = unknown. May be negative.
+             * @example 1250.5
+             */
+            readonly usd?: string;
+        };
         /** @description All positions of a wallet on one chain. */
         readonly Portfolio: {
             /**
@@ -3190,8 +4343,12 @@ export interface components {
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly address: string;
-            /** @description The chain. */
+            /**
+             * Format: int32
+             * @description The chain.
+             */
             readonly chainId: number;
+            readonly meta?: components["schemas"]["ReadMeta"];
             /** @description Present when this wallet could not be read; all other data is then absent. */
             readonly failure?: components["schemas"]["PortfolioFailure"];
             /** @description Totals of open positions. */
@@ -3223,16 +4380,25 @@ export interface components {
              * @example 1250.5
              */
             readonly totalDepositedUsd?: string;
-            /** @description Number of open loops and vaults. */
+            /**
+             * Format: int32
+             * @description Number of open loops and vaults.
+             */
             readonly openCount: number;
         };
         /** @description A position with its register row. */
         readonly PortfolioPosition: {
-            /** @description Index of the position on chain; the id for manage/build. */
+            /**
+             * Format: int32
+             * @description Index of the position on chain; the id for manage/build.
+             */
             readonly id: number;
             /** @description {chainId}-{marketId}-{id}. */
             readonly positionId: string;
-            /** @description The chain. */
+            /**
+             * Format: int32
+             * @description The chain.
+             */
             readonly chainId: number;
             /** @description Market id of the strategy. */
             readonly strategyId: string;
@@ -3243,7 +4409,7 @@ export interface components {
             readonly status: "open" | "closed" | "liquidated";
             /** @description Whether it holds collateral. */
             readonly open: boolean;
-            /** @description Whether it was liquidated. */
+            /** @description Whether it was liquidated as a whole; its history has liquidations of a part. */
             readonly liquidated: boolean;
             /** @description Symbol of the collateral. */
             readonly collateralSymbol?: string;
@@ -3273,7 +4439,7 @@ export interface components {
             readonly ltvHeadroomPct?: string | null;
             readonly currentLeverage?: string | null;
             /**
-             * @description Collateral less debt. USD, decimal string. May be negative.
+             * @description Collateral less debt, rounded to 2 places, negative under water; pnl.netValueUsd is exact, and 0 under water. USD, decimal string. May be negative.
              * @example 1250.5
              */
             readonly netValueUsd?: string;
@@ -3331,11 +4497,20 @@ export interface components {
         };
         /** @description Pages at the block explorer of the chain; absent if none is known. */
         readonly PortfolioPositionExplorerLinks: {
-            /** @description Its owner. */
+            /**
+             * Format: uri
+             * @description Its owner.
+             */
             readonly wallet: string;
-            /** @description The contract that holds the collateral and owes the debt. */
+            /**
+             * Format: uri
+             * @description The contract that holds the collateral and owes the debt.
+             */
             readonly proxy: string;
-            /** @description The block of the reading. */
+            /**
+             * Format: uri
+             * @description The block of the reading.
+             */
             readonly block: string;
         };
         readonly PortfolioUnresolved: {
@@ -3351,7 +4526,10 @@ export interface components {
              * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
              */
             readonly marketId: string;
-            /** @description Index of the position on chain, as registered. */
+            /**
+             * Format: int32
+             * @description Index of the position on chain, as registered.
+             */
             readonly positionIndex: number;
             readonly registered: components["schemas"]["Registration"];
         };
@@ -3359,7 +4537,10 @@ export interface components {
         readonly PortfolioVault: {
             /** @description Vault id. */
             readonly strategyId: string;
-            /** @description The chain. */
+            /**
+             * Format: int32
+             * @description The chain.
+             */
             readonly chainId: number;
             /** @description Curator of the stock market. */
             readonly curator?: string;
@@ -3396,7 +4577,10 @@ export interface components {
         };
         /** @description Every wallet of a chain. */
         readonly Portfolios: {
-            /** @description The chain. */
+            /**
+             * Format: int32
+             * @description The chain.
+             */
             readonly chainId: number;
             /**
              * Format: date-time
@@ -3419,28 +4603,55 @@ export interface components {
         };
         /** @description Counts. */
         readonly PortfoliosCounts: {
-            /** @description Number of wallets. */
+            /**
+             * Format: int32
+             * @description Number of wallets.
+             */
             readonly users: number;
-            /** @description Number of open plain loops. */
+            /**
+             * Format: int32
+             * @description Number of open plain loops.
+             */
             readonly open: number;
-            /** @description Number of open equity vaults. */
+            /**
+             * Format: int32
+             * @description Number of open equity vaults.
+             */
             readonly equity: number;
-            /** @description Number of ended loops and vaults. */
+            /**
+             * Format: int32
+             * @description Number of ended loops and vaults.
+             */
             readonly closed: number;
-            /** @description Number of rows without a position on chain. */
+            /**
+             * Format: int32
+             * @description Number of rows without a position on chain.
+             */
             readonly unresolved: number;
-            /** @description Number of disagreements between register and chain. */
+            /**
+             * Format: int32
+             * @description Number of disagreements between register and chain.
+             */
             readonly drift: number;
-            /** @description Number of wallets that could not be read. */
+            /**
+             * Format: int32
+             * @description Number of wallets that could not be read.
+             */
             readonly failed: number;
         };
         /** @description One leveraged position. */
         readonly Position: {
-            /** @description Index of the position on chain; the id for manage/build. */
+            /**
+             * Format: int32
+             * @description Index of the position on chain; the id for manage/build.
+             */
             readonly id: number;
             /** @description {chainId}-{marketId}-{id}. */
             readonly positionId: string;
-            /** @description The chain. */
+            /**
+             * Format: int32
+             * @description The chain.
+             */
             readonly chainId: number;
             /** @description Market id of the strategy. */
             readonly strategyId: string;
@@ -3451,7 +4662,7 @@ export interface components {
             readonly status: "open" | "closed" | "liquidated";
             /** @description Whether it holds collateral. */
             readonly open: boolean;
-            /** @description Whether it was liquidated. */
+            /** @description Whether it was liquidated as a whole; its history has liquidations of a part. */
             readonly liquidated: boolean;
             /** @description Symbol of the collateral. */
             readonly collateralSymbol?: string;
@@ -3481,7 +4692,7 @@ export interface components {
             readonly ltvHeadroomPct?: string | null;
             readonly currentLeverage?: string | null;
             /**
-             * @description Collateral less debt. USD, decimal string. May be negative.
+             * @description Collateral less debt, rounded to 2 places, negative under water; pnl.netValueUsd is exact, and 0 under water. USD, decimal string. May be negative.
              * @example 1250.5
              */
             readonly netValueUsd?: string;
@@ -3516,6 +4727,103 @@ export interface components {
             /** @description Warnings about its values; empty = none. */
             readonly warnings?: readonly components["schemas"]["Warning"][];
         };
+        /** @description Equity of a position at a time. */
+        readonly PositionEquityPoint: {
+            /**
+             * Format: date-time
+             * @description The time.
+             */
+            readonly at: string;
+            /**
+             * @description Collateral less debt at the oracle price of the time, whole loan tokens. May be negative.
+             * @example 1250.5
+             */
+            readonly equity: string;
+            /**
+             * @description The same in USD at the price of the loan token of now; absent = unknown. May be negative.
+             * @example 1250.5
+             */
+            readonly equityUsd?: string;
+            /**
+             * @description Collateral, whole tokens. 0 or more.
+             * @example 1250.5
+             */
+            readonly collateral: string;
+            /**
+             * @description Debt with interest, whole loan tokens. 0 or more.
+             * @example 1250.5
+             */
+            readonly debt: string;
+        };
+        /** @description An event of a position. */
+        readonly PositionEvent: {
+            /**
+             * @description Kind of the event.
+             * @enum {string}
+             */
+            readonly kind: "opened" | "supplied" | "withdrawn" | "repaid" | "borrowed" | "increased" | "partly_closed" | "closed" | "liquidated";
+            /**
+             * Format: date-time
+             * @description Time of the block.
+             */
+            readonly at: string;
+            /**
+             * Format: int64
+             * @description Number of the block.
+             */
+            readonly blockNumber: number;
+            /** @description Hash of the transaction. */
+            readonly txHash: string;
+            /**
+             * Format: int32
+             * @description Number of its first event within the block.
+             */
+            readonly logIndex: number;
+            /**
+             * @description Change of the collateral, whole tokens. May be negative.
+             * @example 1250.5
+             */
+            readonly collateralChange: string;
+            /**
+             * @description Borrowed less repaid, whole loan tokens, without interest. May be negative.
+             * @example 1250.5
+             */
+            readonly debtChange: string;
+            /**
+             * @description Collateral after it, whole tokens, of the known events only. May be negative.
+             * @example 1250.5
+             */
+            readonly collateralAfter: string;
+            /**
+             * @description Debt with interest after it, whole loan tokens; absent = not known. May be negative.
+             * @example 1250.5
+             */
+            readonly debtAfter?: string;
+            /** @description Paid by the owner, or by another account on its behalf, fee included. Absent where the transfers of the transaction do not explain it. */
+            readonly paid?: components["schemas"]["PositionEventAmounts"];
+            /** @description Received by the owner. Absent where the transfers of the transaction do not explain it. */
+            readonly received?: components["schemas"]["PositionEventAmounts"];
+            /** @description Fee of the contract. Absent where the transfers of the transaction do not explain it. */
+            readonly fee?: components["schemas"]["PositionEventAmounts"];
+            /**
+             * @description Loan tokens per collateral token at the end of the block; absent = not known. 0 or more.
+             * @example 1250.5
+             */
+            readonly oraclePrice?: string;
+        };
+        /** @description Amounts of both tokens of a market. */
+        readonly PositionEventAmounts: {
+            /**
+             * @description Whole collateral tokens. 0 or more.
+             * @example 1250.5
+             */
+            readonly collateral: string;
+            /**
+             * @description Whole loan tokens. 0 or more.
+             * @example 1250.5
+             */
+            readonly loan: string;
+        };
         /** @description Liquidity for closing a position. */
         readonly PositionExit: {
             /**
@@ -3536,11 +4844,20 @@ export interface components {
         };
         /** @description Pages at the block explorer of the chain; absent if none is known. */
         readonly PositionExplorerLinks: {
-            /** @description Its owner. */
+            /**
+             * Format: uri
+             * @description Its owner.
+             */
             readonly wallet: string;
-            /** @description The contract that holds the collateral and owes the debt. */
+            /**
+             * Format: uri
+             * @description The contract that holds the collateral and owes the debt.
+             */
             readonly proxy: string;
-            /** @description The block of the reading. */
+            /**
+             * Format: uri
+             * @description The block of the reading.
+             */
             readonly block: string;
         };
         /** @description Age of the market values; holdings are read live. */
@@ -3548,6 +4865,69 @@ export interface components {
             readonly borrow: components["schemas"]["Freshness"];
             readonly oracle: components["schemas"]["Freshness"];
             readonly collateralApy: components["schemas"]["Freshness"];
+        };
+        /** @description Recorded events, equity and profit and loss of a position. */
+        readonly PositionHistory: {
+            /**
+             * Format: int32
+             * @description The chain.
+             */
+            readonly chainId: number;
+            /**
+             * @description The owner, checksummed.
+             * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
+             */
+            readonly address: string;
+            /**
+             * Format: int32
+             * @description Index of the position on chain.
+             */
+            readonly id: number;
+            /** @description {chainId}-{marketId}-{id}. */
+            readonly positionId: string;
+            /**
+             * @description State of the position.
+             * @enum {string}
+             */
+            readonly status: "open" | "closed" | "liquidated";
+            /**
+             * Format: date-time
+             * @description Time from which no event is missing; absent = no block was read yet.
+             */
+            readonly completeFrom?: string;
+            /**
+             * Format: int32
+             * @description Number of that block.
+             */
+            readonly completeFromBlock?: number;
+            /** @description The newest block that was read; absent = none yet. */
+            readonly readTo?: components["schemas"]["ReadToBlock"];
+            /** @description Whether the events are all from the opening until now. */
+            readonly complete: boolean;
+            /**
+             * Format: int32
+             * @description Number of events, on all pages.
+             */
+            readonly count: number;
+            /** @description Send it as "after" for the next page; null = this is the last one. */
+            readonly next: string | null;
+            /** @description Oldest first. */
+            readonly events: readonly components["schemas"]["PositionEvent"][];
+            /** @description At events, at hourly samples and now, oldest first. */
+            readonly equity: readonly components["schemas"]["PositionEquityPoint"][];
+            /** @description Profit and loss by its parts; absent = the market is not known. */
+            readonly pnlSplit?: components["schemas"]["PnlSplit"];
+            /** @description Reasons of absent values, and why the events are not complete. */
+            readonly gaps: readonly components["schemas"]["PositionHistoryGap"][];
+        };
+        /** @description The reason for a missing value. */
+        readonly PositionHistoryGap: {
+            /** @description The field. */
+            readonly field: string;
+            /** @description NOT_MEASURED, SOURCE_FAILED, IMPLAUSIBLE: unknown. */
+            readonly reason: string;
+            /** @description One plain sentence. */
+            readonly message: string;
         };
         /** @description The position after the expected fill. Fields that do not apply are absent. */
         readonly PositionPreview: {
@@ -3631,8 +5011,24 @@ export interface components {
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly owner: string;
-            /** @description Index of the owner's position on chain. */
+            /**
+             * Format: int32
+             * @description Index of the owner's position on chain.
+             */
             readonly positionId: number;
+        };
+        /** @description Stress table of one position. */
+        readonly PositionStress: {
+            /**
+             * Format: int32
+             * @description Index of the position on chain.
+             */
+            readonly id: number;
+            /** @description `{chainId}-{marketId}-{id}`. */
+            readonly positionId: string;
+            /** @description Id of the strategy. */
+            readonly strategyId: string;
+            readonly stress: components["schemas"]["StressTable"];
         };
         /** @description Price chart of the provider. */
         readonly PriceChart: {
@@ -3662,22 +5058,26 @@ export interface components {
             readonly prices: {
                 readonly [key: string]: number;
             };
+            readonly meta?: components["schemas"]["ReadMeta"];
         };
         /** @description Details of the code. */
         readonly RateLimitedDetails: {
             /**
-             * @description The budget of the client, the calls of one field, or the subscriptions kept open.
+             * @description The budget of the client, the calls of one field, the subscriptions kept open, or the reads that wait for a block.
              * @enum {string}
              */
-            readonly scope: "client" | "field" | "streams";
+            readonly scope: "client" | "field" | "streams" | "waits";
             /**
              * @description Tier of the caller.
              * @enum {string}
              */
             readonly policy: "anonymous" | "partner" | "ops";
-            /** @description Limit per window: cost points, or a number of calls; or the number of open streams. 0 or more. */
+            /** @description Limit per window: cost points, or a number of calls; or the number of open streams or waiting reads. 0 or more. */
             readonly limit: number;
-            /** @description Length of the window, seconds. */
+            /**
+             * Format: int32
+             * @description Length of the window, seconds.
+             */
             readonly windowSec: number;
             /** @description The field, for limits of one field. */
             readonly field?: string;
@@ -3699,6 +5099,54 @@ export interface components {
             readonly correlationId: string;
             readonly details: components["schemas"]["RateLimitedDetails"];
         };
+        /** @description What became of afterTx or minBlock. */
+        readonly ReadAfter: {
+            /** @description The requested transaction. */
+            readonly afterTx: string | null;
+            /** @description The requested block. */
+            readonly minBlock: string | null;
+            /**
+             * @description included, reverted: the transaction is in a block. reached: the block is there. pending: it is in no block yet. dropped: it was pending and is no longer known. replaced: another transaction with its nonce is in a block. unknown: no node knows it. not_reached: the block is not there yet.
+             * @enum {string}
+             */
+            readonly status: "included" | "reverted" | "reached" | "pending" | "dropped" | "replaced" | "unknown" | "not_reached";
+            /** @description Whether the answer is of the block or a later one. */
+            readonly reached: boolean;
+            readonly chainId: number | null;
+            /** @description Number of the block of the transaction, or minBlock; null = not known. */
+            readonly targetBlock: string | null;
+            /** @description Number of the block of the answer; null = not known. */
+            readonly answeredAtBlock: string | null;
+            /**
+             * Format: int32
+             * @description How long the answer waited, milliseconds.
+             */
+            readonly waitedMs: number;
+            /**
+             * Format: int32
+             * @description Points charged for the wait.
+             */
+            readonly pointsCharged: number;
+        };
+        /** @description How fresh the answer is, where afterTx, minBlock or maxAge was sent. */
+        readonly ReadMeta: {
+            readonly readAfter?: components["schemas"]["ReadAfter"];
+            /** @description By chain and group of facts. */
+            readonly freshness?: readonly components["schemas"]["FreshnessReceipt"][];
+        };
+        /** @description The newest block that was read. */
+        readonly ReadToBlock: {
+            /**
+             * Format: int64
+             * @description Number of the block.
+             */
+            readonly blockNumber: number;
+            /**
+             * Format: date-time
+             * @description Its time.
+             */
+            readonly blockTime: string;
+        };
         /** @description Readiness by chain. */
         readonly Ready: {
             /** @description Whether every chain is ready. */
@@ -3712,7 +5160,10 @@ export interface components {
             readonly chains: readonly components["schemas"]["ReadyChain"][];
         };
         readonly ReadyChain: {
-            /** @description Chain id. */
+            /**
+             * Format: int32
+             * @description Chain id.
+             */
             readonly chainId: number;
             /** @description Whether market state and oracle values are loaded and not far past their budgets. */
             readonly ready: boolean;
@@ -3735,6 +5186,65 @@ export interface components {
              * @example 1250.5
              */
             readonly amount: string;
+        };
+        /** @description The worst that happened to a market within a window, in the last 90 days of our own hourly samples of oracle price and borrow rate, and whether the position would survive it from today on. */
+        readonly RecordedMove: {
+            /**
+             * Format: int32
+             * @description Length of the window in days: 1, 7 or 30.
+             */
+            readonly windowDays: number;
+            /** @description Whether the position could not be liquidated after a rise of its LTV by worstLtvRisePct; of several positions all of them. Absent = not known. */
+            readonly survived?: boolean;
+            readonly ltvPct?: string | null;
+            /**
+             * @description Largest fall of the oracle's price. Decimal string, percent. 0 or more.
+             * @example 12.34
+             */
+            readonly worstFallPct?: string;
+            /**
+             * @description Largest interest of a debt, of the debt. Decimal string, percent. 0 or more.
+             * @example 12.34
+             */
+            readonly worstInterestPct?: string;
+            /**
+             * @description Largest rise of the LTV by price and interest together, of the LTV. Decimal string, percent. 0 or more.
+             * @example 12.34
+             */
+            readonly worstLtvRisePct?: string;
+            readonly maxLeverage?: string | null;
+            readonly worstFromAt?: string | null;
+            readonly worstToAt?: string | null;
+            /**
+             * Format: int32
+             * @description Number of whole windows in the record, which overlap; below 24 nothing is known. Of several positions the least.
+             */
+            readonly windowCount: number;
+            /**
+             * Format: int32
+             * @description Number of hourly samples; of several positions the least.
+             */
+            readonly sampleCount: number;
+            /**
+             * Format: int32
+             * @description Number of hours within the record without a sample; of several positions the most.
+             */
+            readonly missingHours: number;
+            /**
+             * Format: int32
+             * @description Number of samples left out as implausible; of several positions the most. Values that would be worse if they are right are absent.
+             */
+            readonly doubtedSamples: number;
+            /**
+             * Format: date-time
+             * @description Time of the first sample; absent without one.
+             */
+            readonly recordedFromAt?: string;
+            /**
+             * Format: date-time
+             * @description Time of the last sample; absent without one.
+             */
+            readonly recordedToAt?: string;
         };
         /** @description A row of the register; null = not provided by the app. */
         readonly Registration: {
@@ -3784,17 +5294,26 @@ export interface components {
         readonly RemoveCollateralBody: {
             /** @description The signing wallet, which owns the position. */
             readonly userAddress: string;
-            /** @description Index of the position on chain, from the positions endpoint; this or positionId. */
+            /**
+             * Format: int32
+             * @description Index of the position on chain, from the positions endpoint; this or positionId.
+             */
             readonly id?: number;
             /** @description `positionId` of the position, from the positions endpoint; this or id. */
             readonly positionId?: string;
             /**
+             * Format: int32
              * @description Chain id. When left out: with positionId its chain, with id 1.
              * @enum {integer}
              */
             readonly chainId?: 1 | 4663;
             /** @description Ratio: 0.005 is 0.5 %. 0.005 when left out. More than 0.01 counts as 0.01, and the answer says so. Above 0. */
             readonly slippage?: number;
+            /**
+             * @description As when left out: only repay takes true.
+             * @constant
+             */
+            readonly full?: false;
             /**
              * @description The action.
              * @constant
@@ -3807,11 +5326,15 @@ export interface components {
         readonly RepayAllBody: {
             /** @description The signing wallet, which owns the position. */
             readonly userAddress: string;
-            /** @description Index of the position on chain, from the positions endpoint; this or positionId. */
+            /**
+             * Format: int32
+             * @description Index of the position on chain, from the positions endpoint; this or positionId.
+             */
             readonly id?: number;
             /** @description `positionId` of the position, from the positions endpoint; this or id. */
             readonly positionId?: string;
             /**
+             * Format: int32
              * @description Chain id. When left out: with positionId its chain, with id 1.
              * @enum {integer}
              */
@@ -3819,15 +5342,15 @@ export interface components {
             /** @description Ratio: 0.005 is 0.5 %. 0.005 when left out. More than 0.01 counts as 0.01, and the answer says so. Above 0. */
             readonly slippage?: number;
             /**
-             * @description The action.
-             * @constant
-             */
-            readonly action: "repay";
-            /**
              * @description The entire remaining debt.
              * @constant
              */
             readonly full: true;
+            /**
+             * @description The action.
+             * @constant
+             */
+            readonly action: "repay";
             /** @description Amount of the payment, whole tokens, not less than the debt needs; computed when left out. Above 0. */
             readonly amount?: string;
             /** @description Token of the payment; the loan token when left out. */
@@ -3843,17 +5366,26 @@ export interface components {
         readonly RepayBody: {
             /** @description The signing wallet, which owns the position. */
             readonly userAddress: string;
-            /** @description Index of the position on chain, from the positions endpoint; this or positionId. */
+            /**
+             * Format: int32
+             * @description Index of the position on chain, from the positions endpoint; this or positionId.
+             */
             readonly id?: number;
             /** @description `positionId` of the position, from the positions endpoint; this or id. */
             readonly positionId?: string;
             /**
+             * Format: int32
              * @description Chain id. When left out: with positionId its chain, with id 1.
              * @enum {integer}
              */
             readonly chainId?: 1 | 4663;
             /** @description Ratio: 0.005 is 0.5 %. 0.005 when left out. More than 0.01 counts as 0.01, and the answer says so. Above 0. */
             readonly slippage?: number;
+            /**
+             * @description As when left out: only repay takes true.
+             * @constant
+             */
+            readonly full?: false;
             /**
              * @description The action.
              * @constant
@@ -3941,7 +5473,10 @@ export interface components {
             readonly args: {
                 readonly [key: string]: string;
             };
-            /** @description Index of the call that reverted, from 0: the approvals first, the transaction last. */
+            /**
+             * Format: int32
+             * @description Index of the call that reverted, from 0: the approvals first, the transaction last.
+             */
             readonly callIndex: number;
             /** @description The cause, in one sentence; absent if it is unknown. */
             readonly cause?: string;
@@ -4016,9 +5551,15 @@ export interface components {
              * @description Time of the measurement.
              */
             readonly asOf: string;
-            /** @description Freshness budget in seconds. */
+            /**
+             * Format: int32
+             * @description Freshness budget in seconds.
+             */
             readonly staleAfterSec: number;
-            /** @description Seconds past the budget; 0 if the age itself is unknown. */
+            /**
+             * Format: int32
+             * @description Seconds past the budget; 0 if the age itself is unknown.
+             */
             readonly staleForSec: number;
             /** @description The oracle with a price that is too old or of unknown age. */
             readonly reference?: string;
@@ -4089,6 +5630,56 @@ export interface components {
              */
             readonly borrowApyPct?: string;
         };
+        /** @description Recorded events, equity and profit and loss of the stock leg of a vault. */
+        readonly StockLegHistory: {
+            /**
+             * Format: int32
+             * @description The chain.
+             */
+            readonly chainId: number;
+            /**
+             * @description The owner, checksummed.
+             * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
+             */
+            readonly address: string;
+            /** @description Id of the vault. */
+            readonly strategyId: string;
+            /** @description Whether the wallet has stock or debt in it now. */
+            readonly open: boolean;
+            /** @description The stock: the collateral of the events. */
+            readonly stockSymbol: string;
+            /** @description The token that is borrowed: the loan token of the events. */
+            readonly depositSymbol: string;
+            /**
+             * Format: date-time
+             * @description Time from which no event is missing; absent = no block was read yet.
+             */
+            readonly completeFrom?: string;
+            /**
+             * Format: int32
+             * @description Number of that block.
+             */
+            readonly completeFromBlock?: number;
+            /** @description The newest block that was read; absent = none yet. */
+            readonly readTo?: components["schemas"]["ReadToBlock"];
+            /** @description Whether the events are all from the opening until now. */
+            readonly complete: boolean;
+            /**
+             * Format: int32
+             * @description Number of events, on all pages.
+             */
+            readonly count: number;
+            /** @description Send it as "after" for the next page; null = this is the last one. */
+            readonly next: string | null;
+            /** @description Oldest first. */
+            readonly events: readonly components["schemas"]["PositionEvent"][];
+            /** @description At events, at hourly samples and now, oldest first. */
+            readonly equity: readonly components["schemas"]["PositionEquityPoint"][];
+            /** @description Profit and loss by its parts; absent = the market is not known. */
+            readonly pnlSplit?: components["schemas"]["PnlSplit"];
+            /** @description Reasons of absent values, and why the events are not complete. */
+            readonly gaps: readonly components["schemas"]["PositionHistoryGap"][];
+        };
         /** @description The listed strategies of one chain. */
         readonly Strategies: {
             /**
@@ -4096,14 +5687,21 @@ export interface components {
              * @description Time of publication of the facts.
              */
             readonly asOf: string;
-            /** @description Chain id. */
+            /**
+             * Format: int32
+             * @description Chain id.
+             */
             readonly chainId: number;
-            /** @description Number of strategies. */
+            /**
+             * Format: int32
+             * @description Number of strategies.
+             */
             readonly count: number;
             /** @description The strategies, equity vaults included. */
             readonly strategies: readonly components["schemas"]["Strategy"][];
             /** @description Missing parts of the list; absent when it is complete. */
             readonly missing?: components["schemas"]["StrategiesMissing"];
+            readonly meta?: components["schemas"]["ReadMeta"];
         };
         /** @description Missing parts of the list; absent when it is complete. */
         readonly StrategiesMissing: {
@@ -4116,8 +5714,12 @@ export interface components {
         readonly Strategy: {
             /** @description Market id (0x + 64 hex), or equity-0x... for an equity vault. */
             readonly id: string;
-            /** @description Chain id. */
+            /**
+             * Format: int32
+             * @description Chain id.
+             */
             readonly chainId: number;
+            readonly meta?: components["schemas"]["ReadMeta"];
             /** @description Whether collateral and loan follow the same price. */
             readonly correlated: boolean;
             /** @description Present only on partner-curated markets; distinguishes two vaults on the same ticker. */
@@ -4193,7 +5795,7 @@ export interface components {
             readonly leverageLadder: readonly components["schemas"]["LadderEntry"][];
             /** @description The entry at the safe LTV; of an equity vault at its target LTV. */
             readonly defaultLeverage: components["schemas"]["LadderEntry"];
-            /** @description Mean collateral APY and mean net borrow APY of the window, levered at the safe LTV. */
+            /** @description Mean collateral APY and mean net borrow APY of the window, incentives included, levered at the safe LTV of today; of an equity vault both at its target LTV. Each mean is over all days of the window that its own rate has, so that the mean of the leveraged-APY history, which has the days of both rates, differs a little. */
             readonly historicalLeverageApyPct?: components["schemas"]["TrailingAverages"];
             /** @description Loan-to-value limits. */
             readonly ltvPct: components["schemas"]["StrategyLtvPct"];
@@ -4236,7 +5838,10 @@ export interface components {
             readonly symbol: string;
             /** @description Name of the token. */
             readonly name: string;
-            /** @description Decimals: base units per token, as a power of ten. */
+            /**
+             * Format: int32
+             * @description Decimals: base units per token, as a power of ten.
+             */
             readonly decimals: number;
             /**
              * @description Kind of collateral.
@@ -4257,7 +5862,6 @@ export interface components {
             /** @description Whether it is a principal token. */
             readonly isPt: boolean;
             readonly maturity: number | null;
-            /** @description YYYY-MM-DD; null for tokens that do not mature. */
             readonly maturityDate: string | null;
             readonly maturityDaysLeft: number | null;
             /** @description Token that a principal token redeems to. */
@@ -4309,7 +5913,10 @@ export interface components {
             readonly address: string;
             /** @description Symbol. */
             readonly symbol: string;
-            /** @description Decimals: base units per token, as a power of ten. */
+            /**
+             * Format: int32
+             * @description Decimals: base units per token, as a power of ten.
+             */
             readonly decimals: number;
         };
         /** @description Age of each group of facts. exitLiquidity.asOf is 1970-01-01T00:00:00.000Z while it is unmeasured. */
@@ -4325,11 +5932,20 @@ export interface components {
         };
         /** @description Further pages. */
         readonly StrategyLinks: {
-            /** @description The strategy in the client app. */
+            /**
+             * Format: uri
+             * @description The strategy in the client app.
+             */
             readonly app?: string;
-            /** @description The market at the lending protocol. */
+            /**
+             * Format: uri
+             * @description The market at the lending protocol.
+             */
             readonly market?: string;
-            /** @description Page about the yield of the collateral. */
+            /**
+             * Format: uri
+             * @description Page about the yield of the collateral.
+             */
             readonly yieldSource?: string;
         };
         /** @description Loan token facts. */
@@ -4341,7 +5957,10 @@ export interface components {
             readonly address: string;
             /** @description Token symbol. */
             readonly symbol: string;
-            /** @description Decimals: base units per token, as a power of ten. */
+            /**
+             * Format: int32
+             * @description Decimals: base units per token, as a power of ten.
+             */
             readonly decimals: number;
             /**
              * @description USD per token. 0 or more.
@@ -4417,6 +6036,70 @@ export interface components {
             /** @description Explanation of the leveraged APY of such a market. */
             readonly leverageApyMeaning: string;
         };
+        /** @description Stress table of a deposit into a strategy. */
+        readonly StrategyStress: {
+            /** @description Id of the strategy. */
+            readonly id: string;
+            /** @description Age of the facts that the table rests on; of an equity vault those of its stock leg. */
+            readonly freshness: components["schemas"]["StrategyStressFreshness"];
+            readonly stress: components["schemas"]["StressTable"];
+        };
+        /** @description Age of the facts that the table rests on; of an equity vault those of its stock leg. */
+        readonly StrategyStressFreshness: {
+            /** @description Age of the market state: rates, supply and debt. */
+            readonly borrow: components["schemas"]["Freshness"];
+            /** @description Age of the reading of the oracle's price. */
+            readonly oracle: components["schemas"]["Freshness"];
+        };
+        /** @description One scenario. */
+        readonly StressRow: {
+            /**
+             * @description TODAY: nothing changes. COLLATERAL_PRICE: the oracle's price falls. LOAN_PRICE: the loan token's price changes against the collateral's; an oracle of a redemption rate does not see it, one of unknown kind is assumed to follow a rise, and not a fall. BORROW_RATE: the rate rises; 100 % more is twice. FULL_UTILIZATION: the adaptive curve at 100 %. MARKET_BELOW_ORACLE: an exit is paid less than the oracle says. EXIT_AT_MEASURED_SLIPPAGE: an exit with the measured loss. NO_EXIT: nobody buys the collateral.
+             * @enum {string}
+             */
+            readonly scenario: "TODAY" | "COLLATERAL_PRICE" | "LOAN_PRICE" | "BORROW_RATE" | "FULL_UTILIZATION" | "MARKET_BELOW_ORACLE" | "EXIT_AT_MEASURED_SLIPPAGE" | "NO_EXIT";
+            readonly changePct?: string | null;
+            readonly oraclePrice: string | null;
+            readonly ltvPct?: string | null;
+            readonly exactLtvPct: string | null;
+            readonly headroomPct?: string | null;
+            readonly equity?: string | null;
+            readonly equityUsd?: string | null;
+            readonly netApyPct?: string | null;
+            /**
+             * @description LIQUIDATION: it can be liquidated at once. NO_EXIT: a sale does not repay the debt. CARRY: the debt outgrows the collateral, see liquidationIn. NOTHING: it holds. Of several positions the worst; absent = not known.
+             * @enum {string}
+             */
+            readonly endsBy?: "LIQUIDATION" | "NO_EXIT" | "CARRY" | "NOTHING";
+            /**
+             * Format: int32
+             * @description Number of positions that can be liquidated at once.
+             */
+            readonly endedPositions: number;
+            /** @description Time to liquidation if the scenario lasts; of several positions the first. Absent = not known. */
+            readonly liquidationIn?: components["schemas"]["LimitReach"];
+        };
+        /** @description Outcomes of a position, or of several together, in bad days. */
+        readonly StressTable: {
+            /**
+             * Format: int32
+             * @description Number of open positions in it; a vault has one per leg.
+             */
+            readonly positionCount: number;
+            /**
+             * Format: int32
+             * @description Number of open positions that cannot be valued now and are not in it.
+             */
+            readonly uncountedPositions: number;
+            readonly dropToLiquidationPct: string | null;
+            readonly lowestHealthyPrice: string | null;
+            /** @description One per scenario, always in the same order; empty without an open position. */
+            readonly rows: readonly components["schemas"]["StressRow"][];
+            /** @description One per path of the borrow rate. */
+            readonly projections: readonly components["schemas"]["LtvProjection"][];
+            /** @description The worst that was recorded, one per length of window; empty without an open position. */
+            readonly recordedMoves: readonly components["schemas"]["RecordedMove"][];
+        };
         /** @description Means over trailing windows; absent where the history is too short. */
         readonly TrailingAverages: {
             /**
@@ -4437,7 +6120,10 @@ export interface components {
         };
         /** @description Unsigned calls for one wallet. */
         readonly TransactionBundle: {
-            /** @description The chain. */
+            /**
+             * Format: int32
+             * @description The chain.
+             */
             readonly chainId: number;
             /**
              * @description The action.
@@ -4511,7 +6197,10 @@ export interface components {
              * @description Earliest expiry of its quotes, at most 60 s ahead. Build again after that.
              */
             readonly expiresAt?: string;
-            /** @description Link to review and sign in the app. */
+            /**
+             * Format: uri
+             * @description Link to review and sign in the app.
+             */
             readonly signingUrl?: string;
             /** @description The next steps, in sentences. */
             readonly instructions?: string;
@@ -4533,7 +6222,10 @@ export interface components {
             readonly chains: readonly components["schemas"]["TvlChain"][];
         };
         readonly TvlChain: {
-            /** @description The chain. */
+            /**
+             * Format: int32
+             * @description The chain.
+             */
             readonly chainId: number;
             /**
              * Format: date-time
@@ -4569,9 +6261,15 @@ export interface components {
              * @example 1250.5
              */
             readonly divergentUsd?: number;
-            /** @description Number of open positions with non-zero collateral. */
+            /**
+             * Format: int32
+             * @description Number of open positions with non-zero collateral.
+             */
             readonly positions: number;
-            /** @description Number of wallets holding at least one such position. */
+            /**
+             * Format: int32
+             * @description Number of wallets holding at least one such position.
+             */
             readonly users: number;
         };
         /** @description All computed chains together. */
@@ -4601,9 +6299,15 @@ export interface components {
              * @example 1250.5
              */
             readonly divergentUsd?: number;
-            /** @description Number of open positions with non-zero collateral. */
+            /**
+             * Format: int32
+             * @description Number of open positions with non-zero collateral.
+             */
             readonly positions: number;
-            /** @description Number of wallets holding at least one such position. */
+            /**
+             * Format: int32
+             * @description Number of wallets holding at least one such position.
+             */
             readonly users: number;
         };
         /** @description The error body with the code `unauthorized`. */
@@ -4690,7 +6394,10 @@ export interface components {
         };
         /** @description Positions of a wallet on one chain. */
         readonly WalletPositions: {
-            /** @description The chain. */
+            /**
+             * Format: int32
+             * @description The chain.
+             */
             readonly chainId: number;
             /**
              * @description The wallet, checksummed.
@@ -4701,6 +6408,7 @@ export interface components {
             readonly positions: readonly components["schemas"]["Position"][];
             /** @description Open equity vaults. */
             readonly equityPositions: readonly components["schemas"]["EquityPosition"][];
+            readonly meta?: components["schemas"]["ReadMeta"];
             /** @description Leftover authorizations of an incomplete batch at the lending protocol, with the call that revokes each; empty = none, absent = unknown. */
             readonly leftAuthorizations?: readonly components["schemas"]["WalletPositionsLeftAuthorization"][];
         };
@@ -4712,6 +6420,36 @@ export interface components {
             readonly authorized: string;
             /** @description Call that revokes it. */
             readonly call: components["schemas"]["Call"];
+        };
+        /** @description The statement of a wallet as CSV. */
+        readonly WalletStatement: {
+            /**
+             * @description The wallet, checksummed.
+             * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
+             */
+            readonly address: string;
+            /** @description Every event of its positions by RFC 4180, with a header, oldest first. Texts that a spreadsheet would run begin with an apostrophe. */
+            readonly csv: string;
+        };
+        /** @description Stress tables of a wallet. */
+        readonly WalletStress: {
+            /**
+             * Format: int32
+             * @description The chain.
+             */
+            readonly chainId: number;
+            readonly readAt: components["schemas"]["BlockReading"];
+            /**
+             * @description The wallet.
+             * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
+             */
+            readonly userAddress: string;
+            /** @description All open positions and vaults together. */
+            readonly stress: components["schemas"]["StressTable"];
+            /** @description Open plain positions, newest first. */
+            readonly positions: readonly components["schemas"]["PositionStress"][];
+            /** @description Open vaults, in catalog order. */
+            readonly equityPositions: readonly components["schemas"]["EquityPositionStress"][];
         };
         /** @description A warning about a shown value. */
         readonly Warning: {
@@ -4759,6 +6497,8 @@ export interface components {
         readonly RateLimit: string;
         /** @description Tag of this answer; send it as `If-None-Match` to get 304 while the answer is unchanged. */
         readonly ETag: string;
+        /** @description Name of the file; on answers in `text/csv`. */
+        readonly "Content-Disposition": string;
         /** @description Percent-encoded names of query parameters that the path does not have; absent when there are none. */
         readonly "Ignored-Parameters": string;
         /** @description Seconds until a retry may succeed. */
@@ -4769,6 +6509,13 @@ export interface components {
     pathItems: never;
 }
 export type AddCollateralBody = components['schemas']['AddCollateralBody'];
+export type Alert = components['schemas']['Alert'];
+export type AlertAnswer = components['schemas']['AlertAnswer'];
+export type AlertBody = components['schemas']['AlertBody'];
+export type AlertDelivery = components['schemas']['AlertDelivery'];
+export type AlertDeliveryAnswer = components['schemas']['AlertDeliveryAnswer'];
+export type AlertDeliveryPage = components['schemas']['AlertDeliveryPage'];
+export type AlertPage = components['schemas']['AlertPage'];
 export type AmbiguousYieldLoopsDetails = components['schemas']['AmbiguousYieldLoopsDetails'];
 export type AppIncentive = components['schemas']['AppIncentive'];
 export type AppIncentiveCampaign = components['schemas']['AppIncentiveCampaign'];
@@ -4787,6 +6534,8 @@ export type AppToken = components['schemas']['AppToken'];
 export type AssumedGap = components['schemas']['AssumedGap'];
 export type BadRequestError = components['schemas']['BadRequestError'];
 export type BadRequestProblem = components['schemas']['BadRequestProblem'];
+export type BestStrategies = components['schemas']['BestStrategies'];
+export type BestStrategy = components['schemas']['BestStrategy'];
 export type BlockReading = components['schemas']['BlockReading'];
 export type BorrowApyChange = components['schemas']['BorrowApyChange'];
 export type BorrowApyHistories = components['schemas']['BorrowApyHistories'];
@@ -4807,7 +6556,14 @@ export type CollateralApyHistories = components['schemas']['CollateralApyHistori
 export type CollateralApyHistory = components['schemas']['CollateralApyHistory'];
 export type CollateralApyPoint = components['schemas']['CollateralApyPoint'];
 export type Cost = components['schemas']['Cost'];
+export type CreatedAlert = components['schemas']['CreatedAlert'];
 export type DayCandlesQuery = components['schemas']['DayCandlesQuery'];
+export type DeletedAlert = components['schemas']['DeletedAlert'];
+export type DeleverageOption = components['schemas']['DeleverageOption'];
+export type DeleverageOptions = components['schemas']['DeleverageOptions'];
+export type DeleveragePreview = components['schemas']['DeleveragePreview'];
+export type DeleverageStep = components['schemas']['DeleverageStep'];
+export type DeleverageUnavailable = components['schemas']['DeleverageUnavailable'];
 export type Deployment = components['schemas']['Deployment'];
 export type Drift = components['schemas']['Drift'];
 export type DriftChain = components['schemas']['DriftChain'];
@@ -4831,11 +6587,14 @@ export type EquityExitBatchMeta = components['schemas']['EquityExitBatchMeta'];
 export type EquityExitBuildBody = components['schemas']['EquityExitBuildBody'];
 export type EquityPosition = components['schemas']['EquityPosition'];
 export type EquityPositionFreshness = components['schemas']['EquityPositionFreshness'];
+export type EquityPositionStress = components['schemas']['EquityPositionStress'];
 export type EquitySimulateBody = components['schemas']['EquitySimulateBody'];
 export type ExactDecimal = components['schemas']['ExactDecimal'];
 export type ExactInteger = components['schemas']['ExactInteger'];
+export type ExcludedStrategy = components['schemas']['ExcludedStrategy'];
 export type Fees = components['schemas']['Fees'];
 export type Freshness = components['schemas']['Freshness'];
+export type FreshnessReceipt = components['schemas']['FreshnessReceipt'];
 export type Health = components['schemas']['Health'];
 export type HealthChain = components['schemas']['HealthChain'];
 export type HealthChainDisagreement = components['schemas']['HealthChainDisagreement'];
@@ -4846,6 +6605,9 @@ export type HealthChainNode = components['schemas']['HealthChainNode'];
 export type HealthChainNodeCapabilities = components['schemas']['HealthChainNodeCapabilities'];
 export type HealthChainNodeCapabilitiesBlockTags = components['schemas']['HealthChainNodeCapabilitiesBlockTags'];
 export type HealthChainNodeLastFailure = components['schemas']['HealthChainNodeLastFailure'];
+export type HealthChainPositionHistory = components['schemas']['HealthChainPositionHistory'];
+export type HealthChainPositionHistoryCompleteFrom = components['schemas']['HealthChainPositionHistoryCompleteFrom'];
+export type HealthChainPositionHistoryReadTo = components['schemas']['HealthChainPositionHistoryReadTo'];
 export type HealthDatabase = components['schemas']['HealthDatabase'];
 export type HealthDatabaseReplica = components['schemas']['HealthDatabaseReplica'];
 export type HealthProvider = components['schemas']['HealthProvider'];
@@ -4860,6 +6622,10 @@ export type IncentiveBreakdown = components['schemas']['IncentiveBreakdown'];
 export type IncentiveHistory = components['schemas']['IncentiveHistory'];
 export type IncreaseToLeverageBody = components['schemas']['IncreaseToLeverageBody'];
 export type IncreaseToLtvBody = components['schemas']['IncreaseToLtvBody'];
+export type Indexer = components['schemas']['Indexer'];
+export type IndexerCompleteFrom = components['schemas']['IndexerCompleteFrom'];
+export type IndexerReadTo = components['schemas']['IndexerReadTo'];
+export type Indexers = components['schemas']['Indexers'];
 export type InputDetails = components['schemas']['InputDetails'];
 export type InputDetailsIssue = components['schemas']['InputDetailsIssue'];
 export type InsufficientLiquidityDetails = components['schemas']['InsufficientLiquidityDetails'];
@@ -4880,7 +6646,9 @@ export type LeverageSimulateBodyToLtv = components['schemas']['LeverageSimulateB
 export type LeverageSimulation = components['schemas']['LeverageSimulation'];
 export type LeveragedApyHistory = components['schemas']['LeveragedApyHistory'];
 export type LeveragedApyPoint = components['schemas']['LeveragedApyPoint'];
+export type LimitReach = components['schemas']['LimitReach'];
 export type Liquidation = components['schemas']['Liquidation'];
+export type LtvProjection = components['schemas']['LtvProjection'];
 export type ManageBuildBody = components['schemas']['ManageBuildBody'];
 export type MeasuredExitLiquidity = components['schemas']['MeasuredExitLiquidity'];
 export type MeasuredExitLiquiditySlippagePct = components['schemas']['MeasuredExitLiquiditySlippagePct'];
@@ -4902,6 +6670,8 @@ export type PayloadTooLargeDetails = components['schemas']['PayloadTooLargeDetai
 export type PayloadTooLargeError = components['schemas']['PayloadTooLargeError'];
 export type PayloadTooLargeProblem = components['schemas']['PayloadTooLargeProblem'];
 export type Pnl = components['schemas']['Pnl'];
+export type PnlSplit = components['schemas']['PnlSplit'];
+export type PnlSplitAmount = components['schemas']['PnlSplitAmount'];
 export type Portfolio = components['schemas']['Portfolio'];
 export type PortfolioFailure = components['schemas']['PortfolioFailure'];
 export type PortfolioHeader = components['schemas']['PortfolioHeader'];
@@ -4912,19 +6682,29 @@ export type PortfolioVault = components['schemas']['PortfolioVault'];
 export type Portfolios = components['schemas']['Portfolios'];
 export type PortfoliosCounts = components['schemas']['PortfoliosCounts'];
 export type Position = components['schemas']['Position'];
+export type PositionEquityPoint = components['schemas']['PositionEquityPoint'];
+export type PositionEvent = components['schemas']['PositionEvent'];
+export type PositionEventAmounts = components['schemas']['PositionEventAmounts'];
 export type PositionExit = components['schemas']['PositionExit'];
 export type PositionExplorerLinks = components['schemas']['PositionExplorerLinks'];
 export type PositionFreshness = components['schemas']['PositionFreshness'];
+export type PositionHistory = components['schemas']['PositionHistory'];
+export type PositionHistoryGap = components['schemas']['PositionHistoryGap'];
 export type PositionPreview = components['schemas']['PositionPreview'];
 export type PositionProxyDetails = components['schemas']['PositionProxyDetails'];
+export type PositionStress = components['schemas']['PositionStress'];
 export type PriceChart = components['schemas']['PriceChart'];
 export type Prices = components['schemas']['Prices'];
 export type RateLimitedDetails = components['schemas']['RateLimitedDetails'];
 export type RateLimitedError = components['schemas']['RateLimitedError'];
 export type RateLimitedProblem = components['schemas']['RateLimitedProblem'];
+export type ReadAfter = components['schemas']['ReadAfter'];
+export type ReadMeta = components['schemas']['ReadMeta'];
+export type ReadToBlock = components['schemas']['ReadToBlock'];
 export type Ready = components['schemas']['Ready'];
 export type ReadyChain = components['schemas']['ReadyChain'];
 export type ReceivedAmount = components['schemas']['ReceivedAmount'];
+export type RecordedMove = components['schemas']['RecordedMove'];
 export type Registration = components['schemas']['Registration'];
 export type RemoveCollateralBody = components['schemas']['RemoveCollateralBody'];
 export type RepayAllBody = components['schemas']['RepayAllBody'];
@@ -4945,6 +6725,7 @@ export type StaleDataDetails = components['schemas']['StaleDataDetails'];
 export type StaleDataError = components['schemas']['StaleDataError'];
 export type StaleDataProblem = components['schemas']['StaleDataProblem'];
 export type StockLeg = components['schemas']['StockLeg'];
+export type StockLegHistory = components['schemas']['StockLegHistory'];
 export type Strategies = components['schemas']['Strategies'];
 export type StrategiesMissing = components['schemas']['StrategiesMissing'];
 export type Strategy = components['schemas']['Strategy'];
@@ -4963,6 +6744,10 @@ export type StrategySpiralHints = components['schemas']['StrategySpiralHints'];
 export type StrategySpiralHintsExitLiquidityTier = components['schemas']['StrategySpiralHintsExitLiquidityTier'];
 export type StrategySpiralHintsExitLiquidityTierThresholds = components['schemas']['StrategySpiralHintsExitLiquidityTierThresholds'];
 export type StrategySpiralHintsProfile = components['schemas']['StrategySpiralHintsProfile'];
+export type StrategyStress = components['schemas']['StrategyStress'];
+export type StrategyStressFreshness = components['schemas']['StrategyStressFreshness'];
+export type StressRow = components['schemas']['StressRow'];
+export type StressTable = components['schemas']['StressTable'];
 export type TrailingAverages = components['schemas']['TrailingAverages'];
 export type TransactionBundle = components['schemas']['TransactionBundle'];
 export type TransactionBundleMeta = components['schemas']['TransactionBundleMeta'];
@@ -4981,11 +6766,14 @@ export type UpstreamUnavailableProblem = components['schemas']['UpstreamUnavaila
 export type WalletCall = components['schemas']['WalletCall'];
 export type WalletPositions = components['schemas']['WalletPositions'];
 export type WalletPositionsLeftAuthorization = components['schemas']['WalletPositionsLeftAuthorization'];
+export type WalletStatement = components['schemas']['WalletStatement'];
+export type WalletStress = components['schemas']['WalletStress'];
 export type Warning = components['schemas']['Warning'];
 export type WorstCase = components['schemas']['WorstCase'];
 export type HeaderRateLimitPolicy = components['headers']['RateLimit-Policy'];
 export type HeaderRateLimit = components['headers']['RateLimit'];
 export type HeaderETag = components['headers']['ETag'];
+export type HeaderContentDisposition = components['headers']['Content-Disposition'];
 export type HeaderIgnoredParameters = components['headers']['Ignored-Parameters'];
 export type HeaderRetryAfter = components['headers']['Retry-After'];
 export type HeaderXCorrelationId = components['headers']['x-correlation-id'];
@@ -4996,6 +6784,8 @@ export interface operations {
             readonly query?: {
                 /** @description Chain id: 1 or 4663. Default 1. */
                 readonly chainId?: 1 | 4663;
+                /** @description Seconds: market state and prices that are older are measured again first, for 10 points each; prices need a key. If that is refused or fails, the last good values are answered. `meta.freshness` says what was done. */
+                readonly maxAge?: number;
             };
             readonly header?: never;
             readonly path?: never;
@@ -5080,7 +6870,12 @@ export interface operations {
     };
     readonly strategyById: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Chain id; not needed, because the id names its chain. Another chain is refused with 400. */
+                readonly chainId?: 1 | 4663;
+                /** @description Seconds: market state and prices that are older are measured again first, for 10 points each; prices need a key. If that is refused or fails, the last good values are answered. `meta.freshness` says what was done. */
+                readonly maxAge?: number;
+            };
             readonly header?: never;
             readonly path: {
                 /** @description Market id: 0x followed by 64 hex characters. */
@@ -5348,6 +7143,8 @@ export interface operations {
             readonly query?: {
                 /** @description Chain id; limits the list to this chain. All chains when left out. */
                 readonly chainId?: 1 | 4663;
+                /** @description Seconds: market state and prices that are older are measured again first, for 10 points each; prices need a key. If that is refused or fails, the last good values are answered. `meta.freshness` says what was done. */
+                readonly maxAge?: number;
             };
             readonly header?: never;
             readonly path?: never;
@@ -5523,7 +7320,10 @@ export interface operations {
     };
     readonly borrowApyHistory: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Chain id; not needed, because the id names its chain. Another chain is refused with 400. */
+                readonly chainId?: 1 | 4663;
+            };
             readonly header?: never;
             readonly path: {
                 /** @description Market id: 0x followed by 64 hex characters; or the id of an equity vault: equity- and a market id. */
@@ -5715,7 +7515,10 @@ export interface operations {
     };
     readonly collateralApyHistory: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Chain id; not needed, because the id names its chain. Another chain is refused with 400. */
+                readonly chainId?: 1 | 4663;
+            };
             readonly header?: never;
             readonly path: {
                 /** @description Market id: 0x followed by 64 hex characters; or the id of an equity vault: equity- and a market id. */
@@ -5816,7 +7619,10 @@ export interface operations {
     };
     readonly incentiveHistory: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Chain id; not needed, because the id names its chain. Another chain is refused with 400. */
+                readonly chainId?: 1 | 4663;
+            };
             readonly header?: never;
             readonly path: {
                 /** @description Market id: 0x followed by 64 hex characters; or the id of an equity vault: equity- and a market id. */
@@ -5918,8 +7724,12 @@ export interface operations {
     readonly leveragedApyHistory: {
         readonly parameters: {
             readonly query?: {
+                /** @description Chain id; not needed, because the id names its chain. Another chain is refused with 400. */
+                readonly chainId?: 1 | 4663;
                 /** @description Leverage of all points, 1 to the largest of the strategy; of a vault 1 + LTV of the stock leg. The default leverage, or the target LTV, when left out. */
                 readonly leverage?: string;
+                /** @description UTC days up to the present one, which counts: 1 to 400. Default 90. */
+                readonly days?: number;
             };
             readonly header?: never;
             readonly path: {
@@ -6024,6 +7834,12 @@ export interface operations {
             readonly query?: {
                 /** @description Chain id: 1 or 4663. Default 1. */
                 readonly chainId?: 1 | 4663;
+                /** @description Hash of a transaction: the answer waits some seconds until its block is there, and is of that block or a later one, for 5 points. `meta.readAfter` says what became of the transaction. Not together with minBlock. */
+                readonly afterTx?: string;
+                /** @description Number of a block: as afterTx, for this block. */
+                readonly minBlock?: string;
+                /** @description Seconds: market state and prices that are older are measured again first, for 10 points each; prices need a key. If that is refused or fails, the last good values are answered. `meta.freshness` says what was done. */
+                readonly maxAge?: number;
             };
             readonly header?: never;
             readonly path?: never;
@@ -6093,7 +7909,11 @@ export interface operations {
                     readonly "application/json": components["schemas"]["InternalError"];
                 };
             };
-            /** @description `not_ready`: Required data is not loaded yet, or earlier answers are unread; `details.waitingFor` names it. */
+            /**
+             * @description `upstream_unavailable`: A provider gave no usable answer; `details.provider` names it.
+             *
+             *     `not_ready`: Required data is not loaded yet, or earlier answers are unread; `details.waitingFor` names it.
+             */
             readonly 503: {
                 headers: {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
@@ -6101,7 +7921,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["NotReadyError"];
+                    readonly "application/json": components["schemas"]["UpstreamUnavailableError"] | components["schemas"]["NotReadyError"];
                 };
             };
         };
@@ -7007,6 +8827,12 @@ export interface operations {
             readonly query?: {
                 /** @description Chain id: 1 or 4663. Default 1. */
                 readonly chainId?: 1 | 4663;
+                /** @description Hash of a transaction: the answer waits some seconds until its block is there, and is of that block or a later one, for 5 points. `meta.readAfter` says what became of the transaction. Not together with minBlock. */
+                readonly afterTx?: string;
+                /** @description Number of a block: as afterTx, for this block. */
+                readonly minBlock?: string;
+                /** @description Seconds: market state and prices that are older are measured again first, for 10 points each; prices need a key. If that is refused or fails, the last good values are answered. `meta.freshness` says what was done. */
+                readonly maxAge?: number;
             };
             readonly header?: never;
             readonly path: {
@@ -7047,6 +8873,408 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["UnauthorizedError"];
+                };
+            };
+            /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RateLimitedError"];
+                };
+            };
+            /** @description `internal`: The service failed unexpectedly; the failure is logged under the `correlationId`. */
+            readonly 500: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /**
+             * @description `not_ready`: Required data is not loaded yet, or earlier answers are unread; `details.waitingFor` names it.
+             *
+             *     `upstream_unavailable`: A provider gave no usable answer; `details.provider` names it.
+             */
+            readonly 503: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NotReadyError"] | components["schemas"]["UpstreamUnavailableError"];
+                };
+            };
+        };
+    };
+    readonly positionHistory: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Chain id: 1 or 4663. Default 1. */
+                readonly chainId?: 1 | 4663;
+                /** @description Maximum number of events, 1 to 500. Default 100. */
+                readonly limit?: number;
+                /** @description "next" of an answer: only events that follow it. */
+                readonly after?: string;
+                /** @description Maximum number of points of the equity, 1 to 500. Default 100. */
+                readonly points?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description Address: 0x followed by 40 hex characters. */
+                readonly address: string;
+                /** @description Index of the position, as listed with the positions. */
+                readonly id: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Recorded events, equity and profit and loss of a position. */
+            readonly 200: {
+                headers: {
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PositionHistory"];
+                };
+            };
+            /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BadRequestError"];
+                };
+            };
+            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
+            readonly 401: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UnauthorizedError"];
+                };
+            };
+            /** @description `not_found`: The id or the path is unknown. */
+            readonly 404: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NotFoundError"];
+                };
+            };
+            /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RateLimitedError"];
+                };
+            };
+            /** @description `internal`: The service failed unexpectedly; the failure is logged under the `correlationId`. */
+            readonly 500: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /**
+             * @description `not_ready`: Required data is not loaded yet, or earlier answers are unread; `details.waitingFor` names it.
+             *
+             *     `upstream_unavailable`: A provider gave no usable answer; `details.provider` names it.
+             */
+            readonly 503: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NotReadyError"] | components["schemas"]["UpstreamUnavailableError"];
+                };
+            };
+        };
+    };
+    readonly stockLegHistory: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Maximum number of events, 1 to 500. Default 100. */
+                readonly limit?: number;
+                /** @description "next" of an answer: only events that follow it. */
+                readonly after?: string;
+                /** @description Maximum number of points of the equity, 1 to 500. Default 100. */
+                readonly points?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description Address: 0x followed by 40 hex characters. */
+                readonly address: string;
+                /** @description Id of the vault, as listed with the equity positions. */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Recorded events, equity and profit and loss of the stock leg of a vault. */
+            readonly 200: {
+                headers: {
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["StockLegHistory"];
+                };
+            };
+            /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BadRequestError"];
+                };
+            };
+            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
+            readonly 401: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UnauthorizedError"];
+                };
+            };
+            /** @description `not_found`: The id or the path is unknown. */
+            readonly 404: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NotFoundError"];
+                };
+            };
+            /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RateLimitedError"];
+                };
+            };
+            /** @description `internal`: The service failed unexpectedly; the failure is logged under the `correlationId`. */
+            readonly 500: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /**
+             * @description `not_ready`: Required data is not loaded yet, or earlier answers are unread; `details.waitingFor` names it.
+             *
+             *     `upstream_unavailable`: A provider gave no usable answer; `details.provider` names it.
+             */
+            readonly 503: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NotReadyError"] | components["schemas"]["UpstreamUnavailableError"];
+                };
+            };
+        };
+    };
+    readonly walletStatement: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Chain id: 1 or 4663. Default 1. */
+                readonly chainId?: 1 | 4663;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description Address: 0x followed by 40 hex characters. */
+                readonly address: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The statement of a wallet as CSV. */
+            readonly 200: {
+                headers: {
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Content-Disposition": components["headers"]["Content-Disposition"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["WalletStatement"];
+                    readonly "text/csv": string;
+                };
+            };
+            /** @description Nothing has changed since the ETag sent as `If-None-Match`. */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BadRequestError"];
+                };
+            };
+            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
+            readonly 401: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UnauthorizedError"];
+                };
+            };
+            /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RateLimitedError"];
+                };
+            };
+            /** @description `internal`: The service failed unexpectedly; the failure is logged under the `correlationId`. */
+            readonly 500: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /**
+             * @description `not_ready`: Required data is not loaded yet, or earlier answers are unread; `details.waitingFor` names it.
+             *
+             *     `upstream_unavailable`: A provider gave no usable answer; `details.provider` names it.
+             */
+            readonly 503: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NotReadyError"] | components["schemas"]["UpstreamUnavailableError"];
+                };
+            };
+        };
+    };
+    readonly deleverageOptions: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Chain id: 1 or 4663. Default 1. */
+                readonly chainId?: 1 | 4663;
+                /** @description LTV to come down to, percent: above 0, at most the max LTV of the market. The safe LTV of the market when left out. */
+                readonly targetLtvPct?: string;
+                /** @description The same as points of LTV below the liquidation LTV, in place of targetLtvPct. */
+                readonly targetHeadroomPct?: string;
+                /** @description Limit of the loss of a sale, percent of the equity, up to 50. Replaces the usual limit. */
+                readonly maxSwapLossPct?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description Address: 0x followed by 40 hex characters. */
+                readonly address: string;
+                /** @description Index of the position, as listed with the positions. */
+                readonly id: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description What to do about a position that is above an LTV. */
+            readonly 200: {
+                headers: {
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["DeleverageOptions"];
+                };
+            };
+            /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BadRequestError"];
+                };
+            };
+            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
+            readonly 401: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UnauthorizedError"];
+                };
+            };
+            /** @description `not_found`: The id or the path is unknown. */
+            readonly 404: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NotFoundError"];
                 };
             };
             /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
@@ -7174,6 +9402,12 @@ export interface operations {
             readonly query?: {
                 /** @description Chain id: 1 or 4663. Default 1. */
                 readonly chainId?: 1 | 4663;
+                /** @description Hash of a transaction: the answer waits some seconds until its block is there, and is of that block or a later one, for 5 points. `meta.readAfter` says what became of the transaction. Not together with minBlock. */
+                readonly afterTx?: string;
+                /** @description Number of a block: as afterTx, for this block. */
+                readonly minBlock?: string;
+                /** @description Seconds: market state and prices that are older are measured again first, for 10 points each; prices need a key. If that is refused or fails, the last good values are answered. `meta.freshness` says what was done. */
+                readonly maxAge?: number;
             };
             readonly header?: never;
             readonly path: {
@@ -7348,6 +9582,1014 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["UpstreamUnavailableError"] | components["schemas"]["NotReadyError"];
+                };
+            };
+        };
+    };
+    readonly opsIndexers: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Chain id; limits the answer to this chain. All chains when left out. */
+                readonly chainId?: 1 | 4663;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The reading of position logs by chain. */
+            readonly 200: {
+                headers: {
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Indexers"];
+                };
+            };
+            /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BadRequestError"];
+                };
+            };
+            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
+            readonly 401: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UnauthorizedError"];
+                };
+            };
+            /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RateLimitedError"];
+                };
+            };
+            /** @description `internal`: The service failed unexpectedly; the failure is logged under the `correlationId`. */
+            readonly 500: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /**
+             * @description `upstream_unavailable`: A provider gave no usable answer; `details.provider` names it.
+             *
+             *     `not_ready`: Required data is not loaded yet, or earlier answers are unread; `details.waitingFor` names it.
+             */
+            readonly 503: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UpstreamUnavailableError"] | components["schemas"]["NotReadyError"];
+                };
+            };
+        };
+    };
+    readonly strategyStress: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Chain id; not needed, because the id names its chain. Another chain is refused with 400. */
+                readonly chainId?: 1 | 4663;
+                /** @description Leverage, a multiple of the equity: 1 to the largest of the strategy; of a vault 1 + LTV of the stock leg. The default leverage, or the target LTV, when left out. */
+                readonly leverage?: string;
+                /** @description USD that are paid in, above 0; 10000 when left out. The size decides on rate and exit. */
+                readonly equityUsd?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description Market id: 0x followed by 64 hex characters; or the id of an equity vault: equity- and a market id. */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Stress table of a deposit into a strategy. */
+            readonly 200: {
+                headers: {
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["StrategyStress"];
+                };
+            };
+            /** @description Nothing has changed since the ETag sent as `If-None-Match`. */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BadRequestError"];
+                };
+            };
+            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
+            readonly 401: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UnauthorizedError"];
+                };
+            };
+            /** @description `not_found`: The id or the path is unknown. */
+            readonly 404: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NotFoundError"];
+                };
+            };
+            /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RateLimitedError"];
+                };
+            };
+            /** @description `internal`: The service failed unexpectedly; the failure is logged under the `correlationId`. */
+            readonly 500: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /** @description `not_ready`: Required data is not loaded yet, or earlier answers are unread; `details.waitingFor` names it. */
+            readonly 503: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NotReadyError"];
+                };
+            };
+        };
+    };
+    readonly walletStress: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Chain id: 1 or 4663. Default 1. */
+                readonly chainId?: 1 | 4663;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description Address: 0x followed by 40 hex characters. */
+                readonly address: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Stress tables of a wallet. */
+            readonly 200: {
+                headers: {
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["WalletStress"];
+                };
+            };
+            /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BadRequestError"];
+                };
+            };
+            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
+            readonly 401: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UnauthorizedError"];
+                };
+            };
+            /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RateLimitedError"];
+                };
+            };
+            /** @description `internal`: The service failed unexpectedly; the failure is logged under the `correlationId`. */
+            readonly 500: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /**
+             * @description `not_ready`: Required data is not loaded yet, or earlier answers are unread; `details.waitingFor` names it.
+             *
+             *     `upstream_unavailable`: A provider gave no usable answer; `details.provider` names it.
+             */
+            readonly 503: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NotReadyError"] | components["schemas"]["UpstreamUnavailableError"];
+                };
+            };
+        };
+    };
+    readonly alerts: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Only alerts on this kind of subject. */
+                readonly subject?: "wallet" | "position" | "strategy";
+                /** @description Only alerts with this condition. */
+                readonly condition?: "headroom_below" | "apy_below" | "liquidity_below" | "stale" | "paused" | "liquidated";
+                /** @description Maximum number of entries, 1 to 500. Default 50. */
+                readonly limit?: number;
+                /** @description "next" of an answer to the same conditions: only entries that follow it. */
+                readonly after?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page of alerts. */
+            readonly 200: {
+                headers: {
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AlertPage"];
+                };
+            };
+            /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BadRequestError"];
+                };
+            };
+            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
+            readonly 401: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UnauthorizedError"];
+                };
+            };
+            /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RateLimitedError"];
+                };
+            };
+            /** @description `internal`: The service failed unexpectedly; the failure is logged under the `correlationId`. */
+            readonly 500: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /**
+             * @description `upstream_unavailable`: A provider gave no usable answer; `details.provider` names it.
+             *
+             *     `not_ready`: Required data is not loaded yet, or earlier answers are unread; `details.waitingFor` names it.
+             */
+            readonly 503: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UpstreamUnavailableError"] | components["schemas"]["NotReadyError"];
+                };
+            };
+        };
+    };
+    readonly alertCreate: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description An alert to register. */
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["AlertBody"];
+            };
+        };
+        readonly responses: {
+            /** @description A registered alert with the secret that signs its webhooks. */
+            readonly 200: {
+                headers: {
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["CreatedAlert"];
+                };
+            };
+            /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BadRequestError"];
+                };
+            };
+            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
+            readonly 401: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UnauthorizedError"];
+                };
+            };
+            /** @description `payload_too_large`: The body is larger than `details.limitBytes`. */
+            readonly 413: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PayloadTooLargeError"];
+                };
+            };
+            /** @description `unsupported_media_type`: The body is not JSON in UTF-8. */
+            readonly 415: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UnsupportedMediaTypeError"];
+                };
+            };
+            /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RateLimitedError"];
+                };
+            };
+            /** @description `internal`: The service failed unexpectedly; the failure is logged under the `correlationId`. */
+            readonly 500: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /**
+             * @description `upstream_unavailable`: A provider gave no usable answer; `details.provider` names it.
+             *
+             *     `not_ready`: Required data is not loaded yet, or earlier answers are unread; `details.waitingFor` names it.
+             */
+            readonly 503: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UpstreamUnavailableError"] | components["schemas"]["NotReadyError"];
+                };
+            };
+        };
+    };
+    readonly alertById: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description Id of the alert. */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One alert. */
+            readonly 200: {
+                headers: {
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AlertAnswer"];
+                };
+            };
+            /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BadRequestError"];
+                };
+            };
+            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
+            readonly 401: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UnauthorizedError"];
+                };
+            };
+            /** @description `not_found`: The id or the path is unknown. */
+            readonly 404: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NotFoundError"];
+                };
+            };
+            /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RateLimitedError"];
+                };
+            };
+            /** @description `internal`: The service failed unexpectedly; the failure is logged under the `correlationId`. */
+            readonly 500: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /**
+             * @description `upstream_unavailable`: A provider gave no usable answer; `details.provider` names it.
+             *
+             *     `not_ready`: Required data is not loaded yet, or earlier answers are unread; `details.waitingFor` names it.
+             */
+            readonly 503: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UpstreamUnavailableError"] | components["schemas"]["NotReadyError"];
+                };
+            };
+        };
+    };
+    readonly alertDelete: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description Id of the alert. */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The result of deleting an alert. */
+            readonly 200: {
+                headers: {
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["DeletedAlert"];
+                };
+            };
+            /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BadRequestError"];
+                };
+            };
+            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
+            readonly 401: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UnauthorizedError"];
+                };
+            };
+            /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RateLimitedError"];
+                };
+            };
+            /** @description `internal`: The service failed unexpectedly; the failure is logged under the `correlationId`. */
+            readonly 500: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /**
+             * @description `upstream_unavailable`: A provider gave no usable answer; `details.provider` names it.
+             *
+             *     `not_ready`: Required data is not loaded yet, or earlier answers are unread; `details.waitingFor` names it.
+             */
+            readonly 503: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UpstreamUnavailableError"] | components["schemas"]["NotReadyError"];
+                };
+            };
+        };
+    };
+    readonly alertPing: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description Id of the alert. */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One event of an alert. */
+            readonly 200: {
+                headers: {
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AlertDeliveryAnswer"];
+                };
+            };
+            /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BadRequestError"];
+                };
+            };
+            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
+            readonly 401: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UnauthorizedError"];
+                };
+            };
+            /** @description `not_found`: The id or the path is unknown. */
+            readonly 404: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NotFoundError"];
+                };
+            };
+            /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RateLimitedError"];
+                };
+            };
+            /** @description `internal`: The service failed unexpectedly; the failure is logged under the `correlationId`. */
+            readonly 500: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /**
+             * @description `upstream_unavailable`: A provider gave no usable answer; `details.provider` names it.
+             *
+             *     `not_ready`: Required data is not loaded yet, or earlier answers are unread; `details.waitingFor` names it.
+             */
+            readonly 503: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UpstreamUnavailableError"] | components["schemas"]["NotReadyError"];
+                };
+            };
+        };
+    };
+    readonly alertDeliveries: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Only events of this alert. */
+                readonly alertId?: string;
+                /** @description Only deliveries in this state. */
+                readonly status?: "pending" | "delivered" | "dead";
+                /** @description Maximum number of entries, 1 to 500. Default 50. */
+                readonly limit?: number;
+                /** @description "next" of an answer to the same conditions: only entries that follow it. */
+                readonly after?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page of events of alerts. */
+            readonly 200: {
+                headers: {
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AlertDeliveryPage"];
+                };
+            };
+            /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BadRequestError"];
+                };
+            };
+            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
+            readonly 401: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UnauthorizedError"];
+                };
+            };
+            /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RateLimitedError"];
+                };
+            };
+            /** @description `internal`: The service failed unexpectedly; the failure is logged under the `correlationId`. */
+            readonly 500: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /**
+             * @description `upstream_unavailable`: A provider gave no usable answer; `details.provider` names it.
+             *
+             *     `not_ready`: Required data is not loaded yet, or earlier answers are unread; `details.waitingFor` names it.
+             */
+            readonly 503: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UpstreamUnavailableError"] | components["schemas"]["NotReadyError"];
+                };
+            };
+        };
+    };
+    readonly alertRedeliver: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description Id of the event. */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One event of an alert. */
+            readonly 200: {
+                headers: {
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AlertDeliveryAnswer"];
+                };
+            };
+            /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BadRequestError"];
+                };
+            };
+            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
+            readonly 401: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UnauthorizedError"];
+                };
+            };
+            /** @description `not_found`: The id or the path is unknown. */
+            readonly 404: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NotFoundError"];
+                };
+            };
+            /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RateLimitedError"];
+                };
+            };
+            /** @description `internal`: The service failed unexpectedly; the failure is logged under the `correlationId`. */
+            readonly 500: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /**
+             * @description `upstream_unavailable`: A provider gave no usable answer; `details.provider` names it.
+             *
+             *     `not_ready`: Required data is not loaded yet, or earlier answers are unread; `details.waitingFor` names it.
+             */
+            readonly 503: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UpstreamUnavailableError"] | components["schemas"]["NotReadyError"];
+                };
+            };
+        };
+    };
+    readonly bestStrategyRanking: {
+        readonly parameters: {
+            readonly query: {
+                /** @description Payment, whole tokens of payToken. Above 0. */
+                readonly amount: string;
+                /** @description Curated token that is paid with. */
+                readonly payToken: string;
+                /** @description Fall of the oracle's price that must not liquidate the position at any time until the exit, percent. From 0 to 99. */
+                readonly maxDrawdownPct: string;
+                /** @description Size of a sale of the collateral that has to be clean, USD. 0 or more. */
+                readonly minExitUsd: string;
+                /** @description Days until the exit, 1 to 3650; 90 when left out. */
+                readonly holdingDays?: number;
+                /** @description Chain id; all chains when left out. */
+                readonly chainId?: 1 | 4663;
+                /** @description Number of entries of each list, 1 to 100; 20 when left out. */
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Strategies for a payment, ranked, and those that fell out. */
+            readonly 200: {
+                headers: {
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BestStrategies"];
+                };
+            };
+            /** @description Nothing has changed since the ETag sent as `If-None-Match`. */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BadRequestError"];
+                };
+            };
+            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
+            readonly 401: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UnauthorizedError"];
+                };
+            };
+            /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RateLimitedError"];
+                };
+            };
+            /** @description `internal`: The service failed unexpectedly; the failure is logged under the `correlationId`. */
+            readonly 500: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /** @description `not_ready`: Required data is not loaded yet, or earlier answers are unread; `details.waitingFor` names it. */
+            readonly 503: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NotReadyError"];
                 };
             };
         };

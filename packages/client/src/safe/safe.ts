@@ -1,9 +1,9 @@
 import type { Plan } from '../client.ts';
 import { InputError } from '../errors.ts';
-import { checkOwner } from '../execute/checks.ts';
-import { checkPlan } from '../execute/plan.ts';
+import { checkOwner, hasLapsed, refuseExpired, timeOf } from '../execute/checks.ts';
+import { type CheckedPlan, checkPlan } from '../execute/plan.ts';
 import type { PlanCall } from '../execute/wallet.ts';
-import { keccak256 } from './keccak.ts';
+import { keccak256 } from '../hash/keccak.ts';
 
 /** MultiSendCallOnly 1.4.1 of Safe: it can only call, never delegate. */
 export const MULTI_SEND_CALL_ONLY = '0x9641d764fc13c8B624c04430C7356C1C7C8102e2';
@@ -13,8 +13,10 @@ export interface SafeOptions {
   readonly safe: string;
   /** Contract that runs several calls; default: MultiSendCallOnly 1.4.1 at its address on most chains. */
   readonly multiSend?: string | undefined;
-  /** Time of creation, ms; default: now. */
+  /** Time of creation in the file, ms; default: now. A plan that has expired by then, or by now, is refused. */
   readonly createdAt?: number | undefined;
+  /** Now, ms; default: the clock of this machine. */
+  readonly now?: (() => number) | undefined;
 }
 
 /** A file for the app "Transaction Builder" of Safe. */
@@ -58,14 +60,21 @@ const MULTI_SEND = '0x8d80ff0a';
 /**
  * Make one Safe transaction of a plan: fields for `execTransaction`, and the same calls as a file for Safe's app.
  *
- * @throws InputError | InvalidPlanError
+ * @throws InputError | InvalidPlanError | ExpiredError
  */
 export function safeTransaction(plan: Plan, options: SafeOptions): SafeTransaction {
-  const { safe, multiSend = MULTI_SEND_CALL_ONLY, createdAt = Date.now() } = options;
+  return transactionOf(checkPlan(plan), options);
+}
+
+/** As `safeTransaction`, of a checked plan. */
+export function transactionOf(checked: CheckedPlan, options: SafeOptions): SafeTransaction {
+  const { safe, multiSend = MULTI_SEND_CALL_ONLY } = options;
+  const nowMs = timeOf('now', (options.now ?? Date.now)());
+  const createdAt = timeOf('createdAt', options.createdAt ?? nowMs);
   if (!ADDRESS.test(safe) || !ADDRESS.test(multiSend)) throw new InputError('safe and multiSend are addresses.');
-  const checked = checkPlan(plan);
   checkOwner(checked, safe);
   const { calls, chainId, expiresAt, action } = checked;
+  if (expiresAt !== undefined && hasLapsed(expiresAt, Math.max(nowMs, createdAt))) refuseExpired(checked);
   const [first] = calls;
   const shared = { chainId, safe, expiresAt, transactionBuilder: builderFile(calls, chainId, action, safe, createdAt) };
   if (first !== undefined && calls.length === 1) {

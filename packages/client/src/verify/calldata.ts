@@ -1,11 +1,5 @@
-import {
-  type Abi,
-  type AbiFunction,
-  type AbiParameter,
-  type ContractFunctionName,
-  type DecodeFunctionDataReturnType,
-  toFunctionSelector,
-} from 'viem';
+import type { Abi, AbiFunction, AbiParameter, ContractFunctionName, DecodeFunctionDataReturnType } from 'viem';
+import { keccak256 } from '../hash/keccak.ts';
 import { VerificationError } from './errors.ts';
 
 /* viem decodes every encoding that a contract would accept. Here only that of `encodeFunctionData` passes. */
@@ -36,7 +30,23 @@ export function methodsOf<const A extends Abi, const N extends ContractFunctionN
   const functions = (abi as Abi).filter(
     (item): item is AbiFunction => item.type === 'function' && (names as readonly string[]).includes(item.name),
   );
-  return new Map(functions.map((item) => [toFunctionSelector(item), item]));
+  return new Map(functions.map((item) => [selectorOf(item), item]));
+}
+
+/** The selector of each function of an ABI, by its name. */
+export function selectorsOf(abi: Abi): ReadonlyMap<string, string> {
+  return new Map(abi.flatMap((item) => (item.type === 'function' ? [[item.name, selectorOf(item)]] : [])));
+}
+
+function selectorOf({ name, inputs }: AbiFunction): string {
+  return keccak256(`${name}(${inputs.map(typeOf).join(',')})`).slice(0, 10);
+}
+
+function typeOf(parameter: AbiParameter): string {
+  const { type } = parameter;
+  return type.startsWith('tuple')
+    ? `(${componentsOf(parameter).map(typeOf).join(',')})${type.slice('tuple'.length)}`
+    : type;
 }
 
 /** A call whose bytes are the only encoding of its arguments. */

@@ -11,20 +11,20 @@ import {
   less,
   loanValue,
   lossOf,
-  ltvPct,
   more,
+  percentOf,
   READING_TOLERANCE,
+  VAULT_DEFAULTS,
   wadOf,
 } from './numbers.ts';
 import { amountOf, differs, type Proof, requireSameAddress, requireSameNumber, shown, takeDecoded } from './proof.ts';
-import { proveSwap } from './swaps.ts';
+import { proveSales, type Sale } from './sales.ts';
+import { proveSwap, proveTotalLoss } from './swaps.ts';
 import { trustedMarketOf, trustedVaultOf } from './trusted.ts';
 import type { DepositIntent, ExitIntent, TrustedMarket } from './types.ts';
 
 const ENTRY = methodsOf(equityRouterAbi, ['equityEntry']);
 const EXIT = methodsOf(equityRouterAbi, ['equityExit']);
-/** Vaults trade tokens with less depth: a request without slippage has 1 %. */
-const VAULT_SLIPPAGE = 0.01;
 /** Below the liquidation LTV, at the least; the contract's own buffer is further below. WAD. */
 const SAFE_BUFFER = 75n * 10n ** 14n;
 /** How far the LTV of a yield leg may end below that: the largest buffer of a published contract. WAD. */
@@ -84,18 +84,20 @@ function proveLegs(
   { stock, yieldMarket }: Vault,
 ): void {
   const { state, amount } = intent;
-  const loss = lossOf(intent, VAULT_SLIPPAGE);
+  const loss = lossOf(intent, VAULT_DEFAULTS);
   const { stockMinOut, stockBorrowAmount, yieldMinOut, leverageParams } = params;
   const { amountFlashLoan, minTokenOut } = leverageParams;
   const at = { index, places, loss };
   const toYield = { ...at, tokenOut: yieldMarket.collateralToken };
   proveSwap(proof, {
     ...{ ...at, path: 'params.stockSwapData.extCalldata', swapData: params.stockSwapData, partial: 'returned' },
+    ...{ of: 'payment', sells: { token: stock.loanToken, amount } },
     ...{ tokenOut: stock.collateralToken, minimum: stockMinOut, reference: collateralFor(amount, state.stock.price) },
   });
   proveStockBorrow(proof, index, intent, stock, stockMinOut, stockBorrowAmount);
   proveSwap(proof, {
     ...{ ...toYield, path: 'params.yieldSwapData.extCalldata', swapData: params.yieldSwapData, partial: 'returned' },
+    ...{ of: 'stock loan', sells: { token: stock.loanToken, amount: stockBorrowAmount } },
     ...{ minimum: yieldMinOut, reference: collateralFor(stockBorrowAmount, state.yield.price) },
   });
   const target =
@@ -110,12 +112,28 @@ function proveLegs(
   });
   proveSwap(proof, {
     ...{ ...toYield, path: 'params.leverageParams.swapData.extCalldata', swapData: leverageParams.swapData },
+    ...{ of: 'loan', sells: { token: yieldMarket.loanToken, amount: amountFlashLoan } },
     ...{ partial: 'reverts', minimum: minTokenOut, reference: collateralFor(amountFlashLoan, state.yield.price) },
   });
+  const least = (reference: bigint, minimum: bigint, price: bigint) => ({
+    reference,
+    minimum: loanValue(minimum, price),
+  });
+  proveTotalLoss(
+    proof,
+    index,
+    intent,
+    [
+      least(amount, stockMinOut, state.stock.price),
+      least(stockBorrowAmount, yieldMinOut, state.yield.price),
+      least(amountFlashLoan, minTokenOut, state.yield.price),
+    ],
+    { token: stock.loanToken, equity: amount, isLeaving: false, defaults: VAULT_DEFAULTS },
+  );
   const held = less(yieldMinOut, fee) + minTokenOut;
   const collateralAtLeast = amountOf(proof, yieldMarket.collateralToken, held);
   const debtAtMost = amountOf(proof, yieldMarket.loanToken, amountFlashLoan);
-  const ltvAtMostPct = ltvPct(amountFlashLoan, loanValue(held, state.yield.price));
+  const ltvAtMostPct = percentOf(amountFlashLoan, loanValue(held, state.yield.price));
   proof.position = { collateralAtLeast, debtAtMost, ltvAtMostPct };
   proof.sentences.push(
     `Deposits ${amountOf(proof, stock.loanToken, amount).text} into a vault of ${shown(proof.owner)}: it buys at least ${amountOf(proof, stock.collateralToken, stockMinOut).text} as the wallet's own collateral, borrows ${amountOf(proof, stock.loanToken, stockBorrowAmount).text} against it, and opens a position with it that borrows ${debtAtMost.text} and holds at least ${collateralAtLeast.text}, an LTV of at most ${ltvAtMostPct} %.`,
@@ -143,23 +161,30 @@ function proveStockBorrow(
 /** @throws VerificationError */
 export function proveExit(proof: Proof, intent: ExitIntent): void {
   const { router, stock, yieldMarket } = vaultOf(proof, intent.vaultId);
+  if (stock.loanToken.toLowerCase() !== yieldMarket.loanToken.toLowerCase()) {
+    throw new VerificationError('market', `The legs of ${intent.vaultId} are sold into different tokens.`);
+  }
   const ids = new Set(intent.positionIds);
+  const sales: Sale[] = [];
   for (const closed of closedFirst(proof, ids)) {
     const reading = intent.state.loops[closed];
     if (!reading) throw new VerificationError('intent', `state.loops of the intent lacks position ${closed}.`);
     proof.assumptions.push(`Position ${closed} of ${shown(proof.owner)} is on the market ${yieldMarket.id}.`);
-    proveDeleverage(proof, yieldMarket, intent, closed, reading, undefined, VAULT_SLIPPAGE);
+    sales.push(proveDeleverage(proof, yieldMarket, intent, closed, reading, undefined, VAULT_DEFAULTS));
   }
   proveWhileAuthorized(proof, router, () => {
     const { index, decoded } = takeDecoded(proof, router, 'the equity router', EXIT);
     const [{ stockMarketId, stockSwapData, minLoanOut }] = decoded.args;
     const { price, collateral, debt } = intent.state.stock;
+    const reference = loanValue(collateral, price);
     requireSameAddress(index, 'market', 'its stock market is', stockMarketId, stock.id);
     proveSwap(proof, {
       ...{ index, places: decoded.places, path: 'params.stockSwapData.extCalldata', swapData: stockSwapData },
+      ...{ of: 'stock leg', sells: { token: stock.collateralToken, amount: collateral } },
       ...{ partial: 'returned', tokenOut: stock.loanToken, minimum: minLoanOut },
-      ...{ reference: loanValue(collateral, price), loss: lossOf(intent, VAULT_SLIPPAGE) },
+      ...{ reference, loss: lossOf(intent, VAULT_DEFAULTS) },
     });
+    sales.push({ index, reference, minimum: minLoanOut, equity: reference - debt });
     const received = amountOf(proof, stock.loanToken, minLoanOut > debt ? minLoanOut - debt : 0n);
     if (received.amount > 0n) proof.receives.push(received);
     proof.sentences.push(
@@ -169,15 +194,16 @@ export function proveExit(proof: Proof, intent: ExitIntent): void {
       `The stock leg holds ${amountOf(proof, stock.collateralToken, collateral).text} and owes ${amountOf(proof, stock.loanToken, debt).text} when it is sent.`,
     );
   });
+  proveSales(proof, intent, stock.loanToken, sales, VAULT_DEFAULTS);
 }
 
 /** Read which position each call closes, in their order: every one of the intent once. @throws VerificationError */
 function closedFirst({ left }: Proof, ids: Set<number>): readonly number[] {
   return left.slice(0, ids.size).map(({ index, data }) => {
-    const id = Number(BigInt(`0x${data.slice(10, 74) || '0'}`));
-    if (ids.delete(id)) return id;
+    const id = BigInt(`0x${data.slice(10, 74) || '0'}`);
+    if (id <= Number.MAX_SAFE_INTEGER && ids.delete(Number(id))) return Number(id);
     const missing = [...ids].join(', ');
-    throw differs(index, 'position', 'it acts on position', String(id), `closing ${missing}`);
+    throw new VerificationError('position', `it does not close position ${missing}, which was asked for.`, index);
   });
 }
 

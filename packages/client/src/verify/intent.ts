@@ -1,4 +1,5 @@
 import { VerificationError } from './errors.ts';
+import { requireKnownFields } from './intent-fields.ts';
 import { MOST_DEPOSIT_FEE, MOST_YIELD_FEE } from './numbers.ts';
 import { isFields, quoted } from './plan.ts';
 import type { Intent } from './types.ts';
@@ -41,10 +42,18 @@ export function requireIntent(intent: unknown): asserts intent is Intent {
     const known = Object.keys(NEEDED).join(', ');
     throw new VerificationError('intent', `action of the intent is ${quoted(action)}, and it is one of ${known}.`);
   }
+  requireKnownFields(intent, action as Intent['action']);
   for (const path of NEEDED[action as Intent['action']]) {
     requireAmount(intent, path, path.endsWith('price') ? 1n : 0n);
   }
-  for (const path of ['pay.worth', 'amount', 'reallocation.maxFee', ...feesAt('state'), ...basisAt('state')]) {
+  for (const path of [
+    'pay.worth',
+    'amount',
+    'minAmountOut',
+    'reallocation.maxFee',
+    ...feesAt('state'),
+    ...basisAt('state'),
+  ]) {
     if (valueAt(intent, path) !== undefined) requireAmount(intent, path, path === 'amount' ? 1n : 0n);
   }
   for (const name of idsOf(action)) requireText(intent[name], name);

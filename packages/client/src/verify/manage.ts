@@ -1,9 +1,19 @@
-import { maxUint256 } from 'viem';
 import { flashLeverageAbi, flashLeverageRouterAbi } from '../abi/index.ts';
 import { proveApprovals, takeApprovals } from './approvals.ts';
 import { decodeExactly, methodsOf } from './calldata.ts';
+import { requireNoLimits } from './intent-fields.ts';
 import { proveLoan } from './loan.ts';
-import { collateralFor, depositFeeOf, less, loanValue, lossOf, ltvPct, targetLtv, yieldFeeOf } from './numbers.ts';
+import {
+  collateralFor,
+  depositFeeOf,
+  less,
+  loanValue,
+  lossOf,
+  type OwnMoney,
+  percentOf,
+  targetLtv,
+  yieldFeeOf,
+} from './numbers.ts';
 import { addressOf } from './plan.ts';
 import {
   amountOf,
@@ -14,10 +24,12 @@ import {
   requireSameNumber,
   requireValue,
   shown,
+  symbolOf,
   takeCall,
   takeDecoded,
 } from './proof.ts';
-import { proveSwap } from './swaps.ts';
+import { proveSales, type Sale } from './sales.ts';
+import { proveSwap, proveTotalLoss } from './swaps.ts';
 import { trustedMarketOf } from './trusted.ts';
 import type {
   AddIntent,
@@ -27,10 +39,11 @@ import type {
   PositionReading,
   RemoveIntent,
   RepayIntent,
-  SwapLimits,
+  TotalLimits,
   TrustedMarket,
 } from './types.ts';
 
+const MAX_UINT256 = (1n << 256n) - 1n;
 const INCREASE = methodsOf(flashLeverageAbi, ['increaseLeverage']);
 const DELEVERAGE = methodsOf(flashLeverageAbi, ['deleverage']);
 const SUPPLY = methodsOf(flashLeverageAbi, ['supplyCollateral']);
@@ -53,12 +66,17 @@ export function proveIncrease(proof: Proof, intent: IncreaseIntent): void {
   proveLoan(proof, { index, token: market.loanToken, amount, target, value, valueAtLeast: value, debt, loss });
   proveSwap(proof, {
     ...{ index, places: decoded.places, path: 'swapData.extCalldata', swapData, partial: 'reverts' },
+    ...{ of: 'loan', sells: { token: market.loanToken, amount } },
     ...{ tokenOut: market.collateralToken, minimum, reference: collateralFor(amount, price), loss },
+    asked: intent.minAmountOut,
   });
+  const equity = value > debt ? collateralFor(value - debt, price) : 0n;
+  const swaps = [{ reference: collateralFor(amount, price), minimum }];
+  proveTotalLoss(proof, index, intent, swaps, { token: market.collateralToken, equity, isLeaving: false });
   const held = collateral + minimum;
   const collateralAtLeast = amountOf(proof, market.collateralToken, held);
   const debtAtMost = amountOf(proof, market.loanToken, debt + amount);
-  const ltvAtMostPct = ltvPct(debt + amount, loanValue(held, price));
+  const ltvAtMostPct = percentOf(debt + amount, loanValue(held, price));
   proof.position = { collateralAtLeast, debtAtMost, ltvAtMostPct };
   proof.sentences.push(
     `Raises the leverage of position ${intent.positionId}: it borrows ${amountOf(proof, market.loanToken, amount).text} more for at least ${amountOf(proof, market.collateralToken, minimum).text}, an LTV of at most ${ltvAtMostPct} %.`,
@@ -74,6 +92,7 @@ export function proveAdd(proof: Proof, intent: AddIntent): void {
   const fee = depositFeeOf(market, intent.state?.depositFee);
   const approvals = takeApprovals(proof);
   if (payToken === collateralToken.toLowerCase()) {
+    requireNoLimits(intent, symbolOf(proof, payToken));
     const { index, decoded } = takeDecoded(proof, contracts.flashLeverage, 'FlashLeverage', SUPPLY);
     const [user, positionId, amount] = decoded.args;
     requireOwn(proof, index, user, positionId, intent);
@@ -120,16 +139,17 @@ export function proveRepay(proof: Proof, intent: RepayIntent): void {
   const { loanToken } = market;
   const { contracts } = proof.chain;
   const payToken = addressOf(intent.pay.token, 'pay.token');
-  const shares = intent.full === true ? maxUint256 : 0n;
-  const sharesText = (value: bigint) => (value === maxUint256 ? 'the whole debt' : `${value} shares`);
+  const shares = intent.full === true ? MAX_UINT256 : 0n;
+  const sharesText = (value: bigint) => (value === MAX_UINT256 ? 'the whole debt' : `${value} shares`);
   const approvals = takeApprovals(proof);
   const fee = depositFeeOf(market, intent.state?.depositFee);
-  const rest = amountOf(proof, loanToken, 0n).text.replace(/^0 /, '');
+  const rest = symbolOf(proof, loanToken);
   const sentence = (atLeast: bigint) =>
     intent.full === true
       ? `Repays the whole debt of position ${intent.positionId}; the rest comes back${payToken === loanToken.toLowerCase() ? '' : ` as ${rest}, not as what was paid`}.`
       : `Repays at least ${amountOf(proof, loanToken, less(atLeast, fee)).text} of the debt of position ${intent.positionId}, or all of it where less is owed.`;
   if (payToken === loanToken.toLowerCase()) {
+    requireNoLimits(intent, symbolOf(proof, payToken));
     const { index, decoded } = takeDecoded(proof, contracts.flashLeverage, 'FlashLeverage', REPAY);
     const [user, positionId, amount, borrowShares] = decoded.args;
     requireOwn(proof, index, user, positionId, intent);
@@ -149,7 +169,9 @@ export function proveRepay(proof: Proof, intent: RepayIntent): void {
 /** @throws VerificationError */
 export function proveClose(proof: Proof, intent: CloseIntent): void {
   const market = managed(proof, intent);
-  proveDeleverage(proof, market, intent, intent.positionId, intent.state, intent.amount);
+  proveSales(proof, intent, market.loanToken, [
+    proveDeleverage(proof, market, intent, intent.positionId, intent.state, intent.amount),
+  ]);
 }
 
 /**
@@ -158,12 +180,12 @@ export function proveClose(proof: Proof, intent: CloseIntent): void {
 export function proveDeleverage(
   proof: Proof,
   market: TrustedMarket,
-  limits: SwapLimits,
+  limits: TotalLimits,
   id: number,
   { price, collateral, debt, basis = 0n, yieldFee }: PositionReading,
   amount?: bigint,
-  defaultSlippage?: number,
-): void {
+  defaults?: OwnMoney['defaults'],
+): Sale {
   const { index, decoded } = takeDecoded(proof, proof.chain.contracts.flashLeverage, 'FlashLeverage', DELEVERAGE);
   const [positionId, sold, swapData, minimum] = decoded.args;
   requireSameNumber(index, 'position', 'it acts on position', positionId, BigInt(id));
@@ -173,11 +195,12 @@ export function proveDeleverage(
   const input = amount ?? collateral;
   proveSwap(proof, {
     ...{ index, places: decoded.places, path: 'swapData.extCalldata', swapData, partial: 'reverts' },
+    ...{ of: `position ${id}`, sells: { token: market.collateralToken, amount: input } },
     ...{
       tokenOut: market.loanToken,
       minimum,
       reference: loanValue(input, price),
-      loss: lossOf(limits, defaultSlippage),
+      loss: lossOf(limits, defaults),
     },
   });
   const share = (whole: bigint) => (collateral === 0n ? 0n : (whole * input + collateral - 1n) / collateral);
@@ -197,6 +220,7 @@ export function proveDeleverage(
       'A part of the collateral repays the same share of the debt. The deployed contract does not publish this rule: simulate a partial close.',
     );
   }
+  return { index, reference: loanValue(input, price), minimum, equity: loanValue(collateral, price) - debt };
 }
 
 interface PaidCall {
@@ -239,7 +263,8 @@ function provePaidSwap(
   const reference = pay.worth === undefined || pay.amount === 0n ? undefined : (pay.worth * amountIn) / pay.amount;
   proveSwap(proof, {
     ...{ index, places, path: 'swapData.extCalldata', swapData, partial: 'returned' },
-    ...{ tokenOut, minimum, reference, loss: lossOf(intent) },
+    ...{ of: 'payment', sells: { token: tokenIn, amount: amountIn } },
+    ...{ tokenOut, minimum, reference, loss: lossOf(intent), asked: intent.minAmountOut },
   });
   const spender = proof.chain.contracts.flashLeverageRouter;
   proveApprovals(proof, approvals, { token: tokenIn, spender, amount: amountIn, callIndex: index });

@@ -1,6 +1,5 @@
-import { formatUnits, parseUnits } from 'viem';
 import { VerificationError } from './errors.ts';
-import type { Ratio, SwapLimits, Target, TrustedMarket } from './types.ts';
+import type { Ratio, SwapLimits, Target, TotalLimits, TrustedMarket } from './types.ts';
 
 export const WAD = 10n ** 18n;
 export const ORACLE_SCALE = 10n ** 36n;
@@ -10,22 +9,64 @@ export const READING_TOLERANCE = 2n * 10n ** 15n;
 export const MOST_DEPOSIT_FEE = 10n ** 16n;
 export const MOST_YIELD_FEE = 10n ** 17n;
 
-const DEFAULT_SWAP_LOSS = 10n ** 16n;
+/** Vaults trade tokens with less depth than the pairs of a loop. */
+export const SWAP_DEFAULTS = { slippage: 0.005, maxSwapLoss: 0.005 } as const;
+export const VAULT_DEFAULTS = { slippage: 0.01, maxSwapLoss: 0.01 } as const;
+/** Of the equity, for all swaps of an opening together: the service's own bound. */
+const DEFAULT_TOTAL_LOSS = 0.02;
+
+type SwapDefaults = typeof SWAP_DEFAULTS | typeof VAULT_DEFAULTS;
 
 /** Read a decimal ratio as WAD. @param places of the unit: 18 for a ratio, 16 for percent */
 export function wadOf(value: Ratio, name: string, places = 18): bigint {
-  const text = String(value);
-  if (/^\d{1,6}(\.\d{1,16})?$/.test(text)) return parseUnits(text, places);
+  const text = plainText(value);
+  const [, whole = '', fraction = ''] = /^(\d{1,6})(?:\.(\d{1,16}))?$/.exec(text) ?? [];
+  if (whole !== '') return BigInt(`${whole}${fraction.padEnd(places, '0')}`);
   throw new VerificationError('intent', `${name} of the intent is ${text}. Give a decimal number such as 0.005.`);
 }
 
+/** Small numbers have an exponent in their text. */
+function plainText(value: Ratio): string {
+  const text = String(value);
+  return typeof value === 'number' && /^\d[\d.]*e-/.test(text) ? value.toFixed(16) : text;
+}
+
 /** The most that a swap may lose of its reference, WAD. */
-export function lossOf({ slippage, maxSwapLoss }: SwapLimits, defaultSlippage: Ratio = 0.005): bigint {
+export function lossOf({ slippage, maxSwapLoss }: SwapLimits, defaults: SwapDefaults = SWAP_DEFAULTS): bigint {
   const loss =
-    wadOf(slippage ?? defaultSlippage, 'slippage') +
-    (maxSwapLoss === undefined ? DEFAULT_SWAP_LOSS : wadOf(maxSwapLoss, 'maxSwapLoss'));
+    wadOf(slippage ?? defaults.slippage, 'slippage') + wadOf(maxSwapLoss ?? defaults.maxSwapLoss, 'maxSwapLoss');
   if (loss < WAD) return loss;
   throw new VerificationError('intent', 'slippage and maxSwapLoss of the intent together allow to lose everything.');
+}
+
+/** One swap, at its least output. */
+export interface SwapAtLeast {
+  readonly reference: bigint;
+  readonly minimum: bigint;
+}
+
+/** What the losses of several swaps are measured by. */
+export interface OwnMoney {
+  /** The own money behind them, in the token of the swaps; 0 or less = none. */
+  readonly equity: bigint;
+  /** Whether they take the money out: without `maxTotalLoss` each swap is bounded then, and their sum is not. */
+  readonly isLeaving: boolean;
+  readonly defaults?: SwapDefaults | undefined;
+}
+
+/** What swaps lose together at their least outputs, and the most that they may; `undefined` = no bound of the sum. */
+export function totalLossOf(
+  { slippage, maxTotalLoss }: TotalLimits,
+  swaps: readonly SwapAtLeast[],
+  { equity, isLeaving, defaults = SWAP_DEFAULTS }: OwnMoney,
+): { readonly lost: bigint; readonly most: bigint | undefined } {
+  const sum = (values: readonly bigint[]) => values.reduce((total, value) => total + value, 0n);
+  const sold = sum(swaps.map(({ reference }) => reference));
+  const lost = sum(swaps.map(({ reference, minimum }) => (minimum < reference ? reference - minimum : 0n)));
+  if (isLeaving && maxTotalLoss === undefined) return { lost, most: undefined };
+  const ofEach = wadOf(slippage ?? defaults.slippage, 'slippage') + READING_TOLERANCE;
+  const ofEquity = wadOf(maxTotalLoss ?? DEFAULT_TOTAL_LOSS, 'maxTotalLoss');
+  return { lost, most: (sold * ofEach + (equity > 0n ? equity : 0n) * ofEquity) / WAD };
 }
 
 /** The target as an LTV in WAD. */
@@ -39,6 +80,13 @@ export function targetLtv({ leverage, desiredLtv }: Target): bigint {
   throw new VerificationError('intent', 'The target of the intent is no LTV between 0 and 100 %.');
 }
 
+/** Base units as a decimal number without trailing zeros. */
+export function unitsText(units: bigint, decimals: number): string {
+  const digits = units.toString().padStart(decimals + 1, '0');
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  return `${digits.slice(0, digits.length - decimals)}${decimals === 0 || fraction === '' ? '' : `.${fraction}`}`;
+}
+
 export const less = (amount: bigint, share: bigint): bigint => (amount * (WAD - share)) / WAD;
 export const more = (amount: bigint, share: bigint): bigint => (amount * (WAD + share)) / WAD;
 
@@ -46,10 +94,10 @@ export const more = (amount: bigint, share: bigint): bigint => (amount * (WAD + 
 export const loanValue = (collateral: bigint, price: bigint): bigint => (collateral * price) / ORACLE_SCALE;
 export const collateralFor = (loan: bigint, price: bigint): bigint => (loan * ORACLE_SCALE) / price;
 
-/** LTV in percent, rounded up to two places. */
-export function ltvPct(debt: bigint, value: bigint): string {
-  if (value === 0n) return debt === 0n ? '0' : 'unbounded';
-  return formatUnits((debt * 10_000n + value - 1n) / value, 2);
+/** A share in percent, rounded up to two places. */
+export function percentOf(part: bigint, whole: bigint): string {
+  if (whole <= 0n) return part === 0n ? '0' : 'unbounded';
+  return unitsText((part * 10_000n + whole - 1n) / whole, 2);
 }
 
 export const depositFeeOf = ({ correlated }: TrustedMarket, given: bigint | undefined): bigint =>

@@ -2,8 +2,9 @@ import { flashLeverageAbi, flashLeverageRouterAbi } from '../abi/index.ts';
 import { proveApprovals, takeApprovals } from './approvals.ts';
 import { decodeExactly, methodsOf, type Places } from './calldata.ts';
 import { VerificationError } from './errors.ts';
+import { requireNoLimits } from './intent-fields.ts';
 import { proveLoan } from './loan.ts';
-import { collateralFor, depositFeeOf, less, loanValue, lossOf, ltvPct, targetLtv } from './numbers.ts';
+import { collateralFor, depositFeeOf, less, loanValue, lossOf, percentOf, targetLtv } from './numbers.ts';
 import { addressOf } from './plan.ts';
 import {
   amountOf,
@@ -13,10 +14,11 @@ import {
   requireSameNumber,
   requireValue,
   shown,
+  symbolOf,
   takeCall,
 } from './proof.ts';
 import { proveReallocations, type Reallocations } from './reallocation.ts';
-import { proveSwap } from './swaps.ts';
+import { proveSwap, proveTotalLoss } from './swaps.ts';
 import { trustedMarketOf } from './trusted.ts';
 import type { OpenIntent, TrustedMarket } from './types.ts';
 
@@ -63,6 +65,7 @@ export function proveOpen(proof: Proof, intent: OpenIntent): void {
   const market = trustedMarketOf(proof.chain, intent.marketId);
   const payToken = addressOf(intent.pay.token, 'pay.token');
   const paysDirectly = payToken === market.collateralToken.toLowerCase();
+  if (paysDirectly) requireNoLimits(intent, symbolOf(proof, payToken), ['minAmountOut']);
   const approvals = takeApprovals(proof);
   const isRouted = proof.left[0]?.to === contracts.flashLeverageRouter.toLowerCase();
   const spender = isRouted ? contracts.flashLeverageRouter : contracts.flashLeverage;
@@ -116,8 +119,9 @@ function proveEntry(
   requireSameAddress(index, 'token', 'it is paid with', entry.tokenIn, intent.pay.token);
   proveSwap(proof, {
     ...{ index, places, path: 'swapData.extCalldata', swapData: entry.swapData, partial: 'returned' },
+    ...{ of: 'payment', sells: { token: entry.tokenIn, amount: entry.amountIn } },
     ...{ tokenOut: collateralToken, minimum: entry.minTokenOut },
-    ...{ reference: intent.pay.worth, loss: lossOf(intent) },
+    ...{ reference: intent.pay.worth, loss: lossOf(intent), asked: intent.minAmountOut },
   });
   // The router replaces it by the output of the swap. Another number there would not be executed.
   requireSameNumber(index, 'amount', 'its amountCollateral is', params.amountCollateral, entry.minTokenOut);
@@ -143,14 +147,20 @@ function proveLeverage(
   });
   proveSwap(proof, {
     ...{ index, places, path: `${path}.swapData.extCalldata`, swapData, partial: 'reverts' },
+    ...{ of: 'loan', sells: { token: loanToken, amount: amountFlashLoan } },
     ...{ tokenOut: collateralToken, minimum: minTokenOut, reference: collateralFor(amountFlashLoan, price), loss },
+  });
+  const worth = intent.pay.worth ?? 0n;
+  const swaps = [{ reference: collateralFor(amountFlashLoan, price), minimum: minTokenOut }];
+  proveTotalLoss(proof, index, intent, entry ? [{ reference: worth, minimum: entry.minTokenOut }, ...swaps] : swaps, {
+    ...{ token: collateralToken, equity: entry ? worth : collateral, isLeaving: false },
   });
   const held = less(collateral, fee) + minTokenOut;
   const [collateralAtLeast, debtAtMost] = [
     amountOf(proof, collateralToken, held),
     amountOf(proof, loanToken, amountFlashLoan),
   ];
-  const ltvAtMostPct = ltvPct(amountFlashLoan, loanValue(held, price));
+  const ltvAtMostPct = percentOf(amountFlashLoan, loanValue(held, price));
   proof.position = { collateralAtLeast, debtAtMost, ltvAtMostPct };
   const paid = amountOf(proof, entry ? entry.tokenIn : collateralToken, entry?.amountIn ?? collateral).text;
   proof.sentences.push(

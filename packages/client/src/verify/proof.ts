@@ -1,9 +1,10 @@
-import type { Abi } from 'viem';
-import { type Address, formatUnits, getAddress, zeroAddress } from 'viem';
+import type { Abi, Address } from 'viem';
+import { checksummed } from '../hash/checksum.ts';
 import { decodeExactly, type ExactCall, type Methods } from './calldata.ts';
 import { type RefusalCode, VerificationError } from './errors.ts';
+import { unitsText } from './numbers.ts';
 import type { ReadCall } from './plan.ts';
-import type { Authorization, OpaqueBytes, TrustedChain, Verified, VerifiedAmount } from './types.ts';
+import type { Authorization, OpaqueBytes, TrustedChain, Verified, VerifiedAmount, VerifiedSwap } from './types.ts';
 
 /** The part of the proof of a plan so far. */
 export interface Proof {
@@ -15,15 +16,17 @@ export interface Proof {
   readonly sentences: string[];
   readonly spends: VerifiedAmount[];
   readonly receives: VerifiedAmount[];
+  readonly swaps: VerifiedSwap[];
   readonly authorizes: Authorization[];
   readonly opaque: OpaqueBytes[];
   readonly assumptions: string[];
   position?: Verified['position'];
+  swapLoss?: Verified['swapsLoseAtMost'];
 }
 
 export function startProof(chain: TrustedChain, owner: Address, calls: readonly ReadCall[]): Proof {
   return {
-    ...{ chain, owner, left: [...calls], sentences: [], spends: [], receives: [] },
+    ...{ chain, owner, left: [...calls], sentences: [], spends: [], receives: [], swaps: [] },
     ...{ authorizes: [], opaque: [], assumptions: [] },
   };
 }
@@ -51,7 +54,7 @@ export function takeDecoded<A extends Abi, N extends string>(
 /** @throws VerificationError for another value in wei */
 export function requireValue({ index, value }: ReadCall, expected: bigint, { nativeSymbol }: TrustedChain): void {
   if (value === expected) return;
-  const text = (wei: bigint) => `${formatUnits(wei, 18)} ${nativeSymbol}`;
+  const text = (wei: bigint) => `${unitsText(wei, 18)} ${nativeSymbol}`;
   throw differs(index, 'value', 'it sends', text(value), text(expected));
 }
 
@@ -94,24 +97,31 @@ export function differs(index: number, code: RefusalCode, what: string, actual: 
 export function amountOf({ chain }: Proof, token: string, amount: bigint): VerifiedAmount {
   const known = chain.tokens.find(({ address }) => address.toLowerCase() === token.toLowerCase());
   const text = known
-    ? `${formatUnits(amount, known.decimals)} ${known.symbol}`
+    ? `${unitsText(amount, known.decimals)} ${known.symbol}`
     : `${amount} base units of the token ${shown(token)}`;
   return { token: shown(token), amount, text };
 }
 
-export const isNative = (token: string): boolean => token === zeroAddress;
+/** The symbol of a trusted token; of another one its address in words. */
+export const symbolOf = (proof: Proof, token: string): string => amountOf(proof, token, 0n).text.replace(/^0 /, '');
+
+/** The address that stands for the native token. */
+export const NATIVE_TOKEN = '0x0000000000000000000000000000000000000000';
+
+export const isNative = (token: string): boolean => token === NATIVE_TOKEN;
 
 /** The checksummed address. */
-export const shown = (address: string): Address => getAddress(address);
+export const shown = (address: string): Address => checksummed(address);
 
 /** Close the report. */
 export function concluded(proof: Proof): Omit<Verified, 'action' | 'chainId' | 'calls'> {
-  const { owner, sentences, spends, receives, authorizes, opaque, assumptions, position } = proof;
+  const { owner, sentences, spends, receives, swaps, authorizes, opaque, assumptions, position, swapLoss } = proof;
   const [spent, received] = [byToken(proof, spends), byToken(proof, receives)];
   const list = (amounts: readonly VerifiedAmount[]) => amounts.map(({ text }) => text).join(' and ');
   const bounds = [
     spent.length === 0 ? 'It spends nothing of the wallet.' : `It spends at most ${list(spent)}.`,
     received.length === 0 ? undefined : `The wallet receives at least ${list(received)}.`,
+    swapLoss === undefined ? undefined : lossSentence(swapLoss),
     authorizes.length === 0 ? 'It authorizes nobody.' : undefined,
     authorizes.some(({ until }) => until)
       ? 'The rights that it gives end with those calls, if all of them are sent.'
@@ -123,12 +133,19 @@ export function concluded(proof: Proof): Omit<Verified, 'action' | 'chainId' | '
     sentences: [...sentences, ...bounds.filter((text) => text !== undefined)],
     spendsAtMost: spent,
     receivesAtLeast: received,
+    swaps,
     ...(position === undefined ? NOTHING : { position }),
+    ...(swapLoss === undefined ? NOTHING : { swapsLoseAtMost: swapLoss }),
     ...{ authorizes, opaque, assumptions },
   };
 }
 
 const NOTHING = {};
+
+function lossSentence({ amount, ofEquityPct }: NonNullable<Verified['swapsLoseAtMost']>): string {
+  const share = ofEquityPct === 'unbounded' ? 'more than the own money' : `${ofEquityPct} % of the own money`;
+  return `By your readings its swaps lose at most ${amount.text}, ${share}.`;
+}
 
 /** One amount for each token: who looks for a token takes the first. */
 function byToken(proof: Proof, amounts: readonly VerifiedAmount[]): readonly VerifiedAmount[] {

@@ -1,7 +1,8 @@
-import { type Address, encodeAbiParameters, keccak256 } from 'viem';
+import type { Address } from 'viem';
+import { keccak256 } from '../hash/keccak.ts';
 import type { Places } from './calldata.ts';
 import { VerificationError } from './errors.ts';
-import { amountOf, differs, type Proof, requireSameAddress, shown } from './proof.ts';
+import { amountOf, differs, NATIVE_TOKEN, type Proof, requireSameAddress, shown } from './proof.ts';
 import type { ReallocationLimits, TrustedMarket } from './types.ts';
 
 interface Params {
@@ -47,21 +48,19 @@ export function proveReallocations(
     requireTarget(index, supplyMarketParams, market);
     requireSources(index, withdrawals, market);
   }
-  const text = (wei: bigint) => amountOf(proof, ZERO, wei).text;
+  const text = (wei: bigint) => amountOf(proof, NATIVE_TOKEN, wei).text;
   const most = limits?.maxFee ?? 0n;
   if (fee > most) throw differs(index, 'reallocation', 'it pays vaults', text(fee), `at most ${text(most)}`);
   proof.opaque.push({
     ...{ callIndex: index, ...place, what: 'reallocation' },
     because: `The vaults of the intent move their own liquidity into the market, for ${text(fee)}. Nothing of the wallet is part of it.`,
   });
-  if (fee > 0n) proof.spends.push(amountOf(proof, ZERO, fee));
+  if (fee > 0n) proof.spends.push(amountOf(proof, NATIVE_TOKEN, fee));
   proof.sentences.push(
     `Moves liquidity of ${reallocations.length === 1 ? 'one vault' : `${reallocations.length} vaults`} into the market first, for ${text(fee)}.`,
   );
   return fee;
 }
-
-const ZERO = '0x0000000000000000000000000000000000000000';
 
 function requireTarget(index: number, params: Params, market: TrustedMarket): void {
   const names = ['loanToken', 'collateralToken', 'oracle', 'irm'] as const;
@@ -97,10 +96,10 @@ function requireSources(index: number, withdrawals: Reallocations[number]['withd
   throw new VerificationError('reallocation', message, index);
 }
 
+/** The id of a market is the hash of its five words. */
 function idOf({ loanToken, collateralToken, oracle, irm, lltv }: Params): string {
-  const types = [
-    ...['loan', 'collateral', 'oracle', 'irm'].map((name) => ({ name, type: 'address' })),
-    { name: 'lltv', type: 'uint256' },
-  ];
-  return keccak256(encodeAbiParameters(types, [loanToken, collateralToken, oracle, irm, lltv]));
+  const words = [loanToken, collateralToken, oracle, irm, lltv].map((value) =>
+    BigInt(value).toString(16).padStart(64, '0'),
+  );
+  return keccak256(Uint8Array.from(words.join('').match(/../g) ?? [], (byte) => Number.parseInt(byte, 16)));
 }

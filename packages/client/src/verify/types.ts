@@ -1,4 +1,5 @@
-import type { Address, Hex } from 'viem';
+type Hex = `0x${string}`;
+type Address = Hex;
 
 /** One call as the service returns it. `value` is wei; absent = none. */
 export interface PlannedCall {
@@ -63,6 +64,8 @@ export interface TrustedVault {
   readonly id: string;
   readonly stockMarketId: Hex;
   readonly yieldMarketId: Hex;
+  /** LTV of the stock leg of a request that names none, percent. */
+  readonly targetLtvPct: string;
 }
 
 /** A ratio as a decimal number: 0.005 is half a percent. */
@@ -78,8 +81,22 @@ interface Asked {
 export interface SwapLimits {
   /** Default 0.005, and 0.01 for vaults, as in a request to the service. */
   readonly slippage?: Ratio | undefined;
-  /** The most that one swap may lose besides, of the value that it sells; default 0.01. */
+  /** The most that one swap may lose besides, of the value that it sells; default 0.005, and 0.01 for vaults. */
   readonly maxSwapLoss?: Ratio | undefined;
+  /**
+   * The least output that you asked for, base units: of the swap of the payment, of the loan of an increase, or of the sale. Of
+   * an exit of a vault it is the sum of all its sales. Refused where the payment is not swapped.
+   */
+  readonly minAmountOut?: bigint | undefined;
+}
+
+/** How much several swaps may lose together. */
+export interface TotalLimits extends SwapLimits {
+  /**
+   * The most that all swaps may lose together besides the slippage, of the own money. Default 0.02 where risk is added; a
+   * close and an exit have no default, since a loss that was accepted for each sale is better than a position that stays.
+   */
+  readonly maxTotalLoss?: Ratio | undefined;
 }
 
 export interface Payment {
@@ -135,7 +152,7 @@ export interface ReallocationLimits {
   readonly maxFee: bigint;
 }
 
-export interface OpenIntent extends Asked, SwapLimits, Target {
+export interface OpenIntent extends Asked, TotalLimits, Target {
   readonly action: 'open_leverage';
   readonly marketId: string;
   readonly pay: Payment;
@@ -144,7 +161,7 @@ export interface OpenIntent extends Asked, SwapLimits, Target {
   readonly state: MarketReading;
 }
 
-export interface IncreaseIntent extends OfPosition, SwapLimits, Target {
+export interface IncreaseIntent extends OfPosition, TotalLimits, Target {
   readonly action: 'increase_leverage';
   readonly state: PositionReading;
 }
@@ -179,14 +196,14 @@ export interface RepayIntent extends OfPosition, SwapLimits {
   readonly state?: ContractFees | undefined;
 }
 
-export interface CloseIntent extends OfPosition, SwapLimits {
+export interface CloseIntent extends OfPosition, TotalLimits {
   readonly action: 'close';
   /** Collateral to sell, base units; absent = all. */
   readonly amount?: bigint | undefined;
   readonly state: PositionReading;
 }
 
-export interface DepositIntent extends Asked, SwapLimits {
+export interface DepositIntent extends Asked, Omit<TotalLimits, 'minAmountOut'> {
   readonly action: 'equity_deposit';
   readonly vaultId: string;
   /** Deposit tokens, base units. */
@@ -198,7 +215,7 @@ export interface DepositIntent extends Asked, SwapLimits {
   readonly state: { readonly stock: MarketReading; readonly yield: MarketReading };
 }
 
-export interface ExitIntent extends Asked, SwapLimits {
+export interface ExitIntent extends Asked, TotalLimits {
   readonly action: 'equity_exit';
   readonly vaultId: string;
   /** The loops to close, in any order; none = the stock leg only. */
@@ -272,6 +289,14 @@ export interface OpaqueBytes {
   readonly because: string;
 }
 
+/** A swap with its least output, below which the contract reverts. */
+export interface VerifiedSwap {
+  /** What is sold: `payment`, `loan`, `stock loan`, `stock leg`, or a position such as `position 3`. Each once in a plan. */
+  readonly of: string;
+  readonly sells: VerifiedAmount;
+  readonly givesAtLeast: VerifiedAmount;
+}
+
 /** The effects of a plan, as proven from its bytes. */
 export interface Verified {
   readonly action: Intent['action'];
@@ -281,12 +306,23 @@ export interface Verified {
   readonly sentences: readonly string[];
   readonly spendsAtMost: readonly VerifiedAmount[];
   readonly receivesAtLeast: readonly VerifiedAmount[];
+  /** Each swap with its least output, whether that goes to the wallet or into a position. */
+  readonly swaps: readonly VerifiedSwap[];
   /** The position that is opened or grown, at the least outputs; absent where the calls do not bound it. */
   readonly position?: {
     readonly collateralAtLeast: VerifiedAmount;
     readonly debtAtMost: VerifiedAmount;
     /** Percent, at the price of `state`. */
     readonly ltvAtMostPct: string;
+  };
+  /**
+   * What all swaps lose together at their least outputs, against the prices of `state`; absent for plans that only pay, and
+   * for those that swap nothing.
+   */
+  readonly swapsLoseAtMost?: {
+    readonly amount: VerifiedAmount;
+    /** Percent of the own money, rounded up; `unbounded` = there is none. */
+    readonly ofEquityPct: string;
   };
   readonly authorizes: readonly Authorization[];
   /** Every contract that the wallet calls. */

@@ -128,3 +128,26 @@ viewer.addEventListener('spec-loaded', () => {
   mend(viewer.shadowRoot, outer);
   if (field.value !== '') useKey();
 });
+
+// The viewer takes the focus when it is loaded, and somebody at the keyboard would begin behind the bar with the key. A link
+// to an operation leads there all the same.
+const CONTROLS = 'a, button, input, select, textarea, summary';
+const isLinkInto = location.hash !== '';
+let hasActed = false;
+for (const kind of ['keydown', 'pointerdown']) {
+  addEventListener(
+    kind,
+    () => {
+      hasActed = true;
+    },
+    { capture: true, once: true },
+  );
+}
+viewer.addEventListener('focusin', (event) => {
+  const [target] = event.composedPath();
+  if (hasActed || isLinkInto || target.matches(CONTROLS)) return;
+  const { body } = document;
+  body.tabIndex = -1;
+  body.focus({ preventScroll: true });
+  body.removeAttribute('tabindex');
+});

@@ -21,3 +21,14 @@ new MutationObserver(mend).observe(root, {
   attributes: true,
   attributeFilter: ['role', 'aria-selected', 'class'],
 });
+
+// The editors take Tab for an indentation, so that nobody could leave them with the keyboard alone. It still accepts a
+// suggestion of an open list.
+addEventListener(
+  'keydown',
+  (event) => {
+    const editor = event.key === 'Tab' && event.target.closest?.('.monaco-editor');
+    if (editor && !editor.querySelector('.suggest-widget.visible')) event.stopImmediatePropagation();
+  },
+  true,
+);

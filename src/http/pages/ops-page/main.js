@@ -7,8 +7,10 @@ import { allItems, allPages, offerExports } from './export.js';
 import { DRIFT_WORDS } from './format.js';
 import { ITEM_ORDERS, rowOf, showItems } from './items.js';
 import { nameChains } from './links.js';
+import { showIndexers, shownEvents, shownIndexers, shownPast, showPast } from './past.js';
 import { DRIFT, GONE, ITEMS, KNOCK, LEGS, OVERVIEW } from './queries.js';
 import { marketValue, showAttention, showFreshness, showMarkets, shownRows, showTotals, tell } from './sections.js';
+import { showStress } from './stress.js';
 
 const REFRESH_MS = 60_000;
 const PAGE_SIZE = 50;
@@ -112,6 +114,13 @@ async function load() {
     else showPage(lists.gone, gone.ops.page, []);
     showDrift(disagreements.ops.page, overview.ops.aggregates.byUnresolvedReason);
     drawHeadroom(at('headroom-chart'), chartRows(near.ops.items.nodes));
+    const wallet = items.wallets?.length === 1 ? items.wallets[0] : undefined;
+    const isLatest = () => turn === latest;
+    await Promise.all([
+      showStress(wallet, chainIds, isLatest),
+      showPast(wallet, chainIds, isLatest),
+      showIndexers(chainIds, isLatest),
+    ]);
   } catch (error) {
     if (turn !== latest) return;
     if (error instanceof KeyRefused) return leave(REFUSED);
@@ -252,6 +261,9 @@ offerExports(
     'drift-gone': { load: (progress) => allPages(GONE, goneQuery(), progress) },
     markets: shownWhole('markets'),
     freshness: shownWhole('fresh'),
+    past: { load: async () => ({ rows: shownPast(), asOf: reportTimes }) },
+    events: { load: async () => ({ rows: shownEvents(), asOf: reportTimes }) },
+    indexers: { load: async () => ({ rows: shownIndexers(), asOf: reportTimes }) },
   },
   () => leave(REFUSED),
 );

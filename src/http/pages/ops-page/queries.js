@@ -110,3 +110,48 @@ export const GONE = `query OpsDriftGone($filter: DriftFilter, $first: Int!, $aft
     }
   }
 }`;
+
+/** What becomes of all open positions of one wallet together. */
+export const STRESS = `query OpsStress($wallet: Address!, $chainIds: [ChainId!]) {
+  wallet(address: $wallet, chainIds: $chainIds) {
+    stress { positionCount rows { scenario changePct ltvPct headroomPct equityUsd netApyPct endsBy endedPositions } }
+  }
+}`;
+
+/** How far the logs of positions are read. */
+export const INDEXERS = `query OpsIndexers($chainIds: [ChainId!]) {
+  ops {
+    indexers(chainIds: $chainIds) {
+      chainId status completeFrom { blockNumber blockAt } readTo { blockNumber blockAt } headBlock blocksBehind
+      isWhole foundCount expectedCount ranAt failure: failureReason failingSince
+    }
+  }
+}`;
+
+/** The past of all positions of one wallet: the loops of vaults and the stock legs too. */
+export const PAST = `query OpsPast($wallet: Address!, $chainIds: [ChainId!], $positions: Int!, $events: Int!) {
+  wallet(address: $wallet, chainIds: $chainIds) {
+    positions(first: $positions) { totalCount nodes { ...Past } }
+    equityPositions {
+      strategyId stockToken { symbol } depositToken { symbol }
+      stockLeg { chainId wallet history { ...Events } pnlSplit { ...Split } }
+      yieldLoops { ...Past }
+    }
+  }
+}
+fragment Past on Position {
+  chainId wallet positionIndex marketId proxy collateralToken { symbol: displaySymbol } loanToken { symbol: displaySymbol }
+  history { ...Events } pnlSplit { ...Split }
+}
+fragment Events on PositionHistory {
+  isComplete completeFrom { blockNumber blockAt } gaps { message }
+  events(last: $events) {
+    totalCount
+    nodes { kind at blockNumber txHash collateralChange debtChange paid { ...Both } received { ...Both } fee { ...Both } oraclePrice }
+  }
+}
+fragment Both on PositionEventAmounts { collateralAmount loanAmount }
+fragment Split on PnlSplit {
+  paid { amount } received { amount } netValue { amount } yieldAndPrice { amount } borrowCost { amount } fees { amount }
+  slippage { amount } liquidation { amount } result { amount } incentives { amount } total { amount } gaps { field message }
+}`;

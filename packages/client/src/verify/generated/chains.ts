@@ -112,9 +112,9 @@ export const CATALOG_CHAINS = [
       {"id":"0xb41b34c5989420ad080e79363a9cfe3e23bec7459fcd2d88029250da370288df","loanToken":"0x5fc5360D0400a0Fd4f2af552ADD042D716F1d168","collateralToken":"0x322F0929c4625eD5bAd873c95208D54E1c003b2d","oracle":"0xCa76875634e0b9759AA6610dC3092e92fcefE46E","irm":"0x2BD3d5965B26B51814AC95127B2b80dD6CcC0fa1","lltv":"625000000000000000","correlated":false},
     ],
     vaults: [
-      {"id":"equity-0x50bc39b5722fb5634c436d74c6787f3c125b879e7b73cf9e9ecc01bbb57b8e55","stockMarketId":"0x50bc39b5722fb5634c436d74c6787f3c125b879e7b73cf9e9ecc01bbb57b8e55","yieldMarketId":"0x919a9b6b94dae7c86620eaf7a08e597aae8a4c3a9e9c7671771fbaf62b6b61c7"},
-      {"id":"equity-0x66306c087add8907752320b309934abcc354d21626de8115c79df49d9c214edc","stockMarketId":"0x66306c087add8907752320b309934abcc354d21626de8115c79df49d9c214edc","yieldMarketId":"0x919a9b6b94dae7c86620eaf7a08e597aae8a4c3a9e9c7671771fbaf62b6b61c7"},
-      {"id":"equity-0xb41b34c5989420ad080e79363a9cfe3e23bec7459fcd2d88029250da370288df","stockMarketId":"0xb41b34c5989420ad080e79363a9cfe3e23bec7459fcd2d88029250da370288df","yieldMarketId":"0x919a9b6b94dae7c86620eaf7a08e597aae8a4c3a9e9c7671771fbaf62b6b61c7"},
+      {"id":"equity-0x50bc39b5722fb5634c436d74c6787f3c125b879e7b73cf9e9ecc01bbb57b8e55","stockMarketId":"0x50bc39b5722fb5634c436d74c6787f3c125b879e7b73cf9e9ecc01bbb57b8e55","yieldMarketId":"0x919a9b6b94dae7c86620eaf7a08e597aae8a4c3a9e9c7671771fbaf62b6b61c7","targetLtvPct":"50"},
+      {"id":"equity-0x66306c087add8907752320b309934abcc354d21626de8115c79df49d9c214edc","stockMarketId":"0x66306c087add8907752320b309934abcc354d21626de8115c79df49d9c214edc","yieldMarketId":"0x919a9b6b94dae7c86620eaf7a08e597aae8a4c3a9e9c7671771fbaf62b6b61c7","targetLtvPct":"50"},
+      {"id":"equity-0xb41b34c5989420ad080e79363a9cfe3e23bec7459fcd2d88029250da370288df","stockMarketId":"0xb41b34c5989420ad080e79363a9cfe3e23bec7459fcd2d88029250da370288df","yieldMarketId":"0x919a9b6b94dae7c86620eaf7a08e597aae8a4c3a9e9c7671771fbaf62b6b61c7","targetLtvPct":"50"},
     ],
   },
 ] as const;

@@ -1,0 +1,153 @@
+import type { Plan } from '../client.ts';
+import { InvalidPlanError } from '../execute/errors.ts';
+import type {
+  EquityDepositInput,
+  EquityExitInput,
+  ManageLeverageInput,
+  OpenLeverageInput,
+} from '../generated/graphql.ts';
+import { isRecord } from '../json.ts';
+import { rememberOrigin } from '../plan-origin.ts';
+import type { RequestFields } from './request.ts';
+
+/** The variables of a plan mutation, by the name of its field. */
+export type GraphqlRequest = { readonly wallet: string } & (
+  | { readonly field: 'openLeveragePlan'; readonly input: OpenLeverageInput }
+  | { readonly field: 'manageLeveragePlan'; readonly input: ManageLeverageInput }
+  | { readonly field: 'equityDepositPlan'; readonly input: EquityDepositInput }
+  | { readonly field: 'equityExitPlan'; readonly input: EquityExitInput }
+);
+
+/** The fields of a plan that are needed, as the documents of the package select them; or a refusal. */
+export type GraphqlPlan =
+  | {
+      readonly __typename: string;
+      readonly chainId: number;
+      readonly calls: readonly { readonly to: string; readonly data: string; readonly value: string }[];
+      readonly atomicRequired: boolean;
+      readonly expiresAt: string;
+      readonly sendCalls: unknown;
+    }
+  | { readonly __typename: string; readonly code: string; readonly message: string }
+  | null
+  | undefined;
+
+const ROWS = {
+  openLeveragePlan: 'leverageBuild',
+  manageLeveragePlan: 'manageBuild',
+  equityDepositPlan: 'equityDepositBuild',
+  equityExitPlan: 'equityExitBuild',
+} as const;
+
+/**
+ * Make a plan for `execute` of the answer of a GraphQL mutation, with the request that it has to be proven against.
+ *
+ * @throws InvalidPlanError for a refusal, with its message, and for an answer without calls
+ */
+export function planOfGraphql(answer: GraphqlPlan, request: GraphqlRequest): Plan {
+  const unchecked: unknown = answer;
+  if (!isRecord(unchecked))
+    throw new InvalidPlanError(`${request.field} answered no plan: look at the errors beside it.`);
+  const { chainId, calls, expiresAt, sendCalls, code, message } = unchecked;
+  if (!Array.isArray(calls) || calls.length === 0) {
+    throw new InvalidPlanError(`${request.field} was refused (${String(code)}): ${String(message)}`);
+  }
+  const { wallet } = request;
+  const fields = fieldsOf(request);
+  const last: unknown = calls.at(-1);
+  const isBatch = request.field.startsWith('equity');
+  const plan = {
+    ...{ chainId, action: fields.action, strategyId: isBatch ? fields.strategyId : undefined },
+    ...(isBatch ? { atomic: true, calls } : { approvals: calls.slice(0, -1), tx: last }),
+    meta: { expiresAt, sendCalls },
+  } as unknown as Plan;
+  const { action, ...body } = fields;
+  const isManaged = request.field === 'manageLeveragePlan';
+  rememberOrigin(plan, {
+    row: ROWS[request.field],
+    input: { ...(isManaged ? { action, ...body } : body), userAddress: wallet },
+  });
+  return plan;
+}
+
+/** The same request as the body of the REST row. */
+function fieldsOf(request: GraphqlRequest): RequestFields & { readonly action: string } {
+  const { maxSlippageBps, maxSwapLossPct, minAmountOut } = { minAmountOut: undefined, ...request.input };
+  const limits = {
+    slippage: maxSlippageBps ? Number(maxSlippageBps) / 10_000 : undefined,
+    maxSwapLossPct: maxSwapLossPct ? Number(maxSwapLossPct) : undefined,
+    minAmountOut: minAmountOut ?? undefined,
+  };
+  switch (request.field) {
+    case 'openLeveragePlan': {
+      const { strategyId, payToken, amount, target } = request.input;
+      return { action: 'open_leverage', strategyId, payToken, amount, ...targetOf(target), ...limits };
+    }
+    case 'manageLeveragePlan':
+      return { ...managedOf(request.input, request.wallet), ...limits };
+    case 'equityDepositPlan': {
+      const { strategyId, amount, stockLtvPct } = request.input;
+      return { action: 'equity_deposit', strategyId, amount, stockLtvPct: stockLtvPct ?? undefined, ...limits };
+    }
+    case 'equityExitPlan': {
+      const { strategyId, yieldPositionIndexes } = request.input;
+      return { action: 'equity_exit', strategyId, yieldPositionIds: yieldPositionIndexes ?? undefined, ...limits };
+    }
+  }
+}
+
+function targetOf({
+  leverage,
+  ltvPct,
+}: {
+  readonly leverage?: string;
+  readonly ltvPct?: string;
+}): Pick<RequestFields, 'leverage' | 'desiredLtv'> {
+  return leverage === undefined ? { desiredLtv: ltvPct ?? null } : { leverage };
+}
+
+/**
+ * The position of a global id, which is that of a node of the type `Position`.
+ *
+ * @throws InvalidPlanError for one that cannot be read, and for one of another wallet
+ */
+function positionOf(id: unknown, wallet: string): { readonly id: number; readonly chainId: number } {
+  const [, chainId, owner = '', index] = POSITION_ID.exec(decoded(String(id))) ?? [];
+  if (chainId === undefined) {
+    const message = `The position id ${String(id).slice(0, 80)} cannot be read: name the position as \`position: { at: { chainId, positionIndex } }\`.`;
+    throw new InvalidPlanError(message);
+  }
+  if (owner.toLowerCase() !== wallet.toLowerCase()) {
+    throw new InvalidPlanError(`The position of the request is of ${owner}, and the plan is for ${wallet}.`);
+  }
+  return { id: Number(index), chainId: Number(chainId) };
+}
+
+const POSITION_ID = /^Position:(\d{1,12}):(0x[0-9a-fA-F]{40}):(\d{1,9})$/;
+
+function decoded(base64url: string): string {
+  try {
+    return atob(base64url.replaceAll('-', '+').replaceAll('_', '/'));
+  } catch {
+    return '';
+  }
+}
+
+function managedOf(
+  { action, position }: ManageLeverageInput,
+  wallet: string,
+): RequestFields & { readonly action: string } {
+  const of = position.at
+    ? { id: position.at.positionIndex, chainId: position.at.chainId }
+    : positionOf(position.id, wallet);
+  const { addCollateral, borrow, close, increaseLeverage, removeCollateral, repay, repayAll } = action;
+  if (increaseLeverage) return { action: 'increase_leverage', ...of, ...targetOf(increaseLeverage) };
+  if (addCollateral) return { action: 'add_collateral', ...of, ...addCollateral };
+  if (removeCollateral) return { action: 'remove_collateral', ...of, ...removeCollateral };
+  if (borrow) return { action: 'borrow', ...of, ...borrow };
+  if (repay) return { action: 'repay', ...of, ...repay };
+  if (repayAll) {
+    return { action: 'repay', ...of, full: true, payToken: repayAll.payToken ?? undefined };
+  }
+  return { action: 'close', ...of, amount: close?.amount ?? undefined };
+}

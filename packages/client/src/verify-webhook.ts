@@ -1,0 +1,116 @@
+import { ClientError, InputError } from './errors.ts';
+import { isRecord } from './json.ts';
+
+/** An event of an alert, as its webhook carries it. */
+export interface WebhookEvent {
+  /** The same in every attempt: an event that was seen before has to be ignored. */
+  readonly id: string;
+  /** `alert.ended`: it had fired, and no open position is left; that is no recovery. */
+  readonly type: 'alert.fired' | 'alert.cleared' | 'alert.ended' | 'alert.ping';
+  readonly occurredAt: string;
+  readonly alert: {
+    readonly id: string;
+    readonly label: string;
+    readonly condition: string;
+    readonly subject: string;
+    readonly chainId: number;
+    readonly wallet: string | null;
+    readonly positionIndex: number | null;
+    readonly strategyId: string | null;
+    readonly threshold: string | null;
+    readonly rearmAt: string | null;
+    readonly unit: string | null;
+  };
+  readonly status: string;
+  readonly value: string | null;
+  readonly observedAt: string | null;
+  /** The liquidation that fired; `null` for other conditions. Without `txHash` only the loss of the whole collateral is known. */
+  readonly liquidation: {
+    readonly positionIndex: number;
+    readonly blockNumber: string;
+    readonly at: string;
+    readonly txHash: string | null;
+    readonly basis: 'event' | 'state';
+  } | null;
+}
+
+/** A webhook that its secret did not sign, or that was sent at another time. `code` says which. */
+export class WebhookError extends ClientError {
+  constructor(code: 'no_signature' | 'wrong_signature' | 'too_old' | 'malformed', message: string) {
+    super(code, message);
+  }
+}
+
+export interface WebhookInput {
+  /** The body as it arrived, before any parsing. */
+  readonly body: string | Uint8Array;
+  /** Value of the header `x-spiral-signature`. */
+  readonly signature: string | null | undefined;
+  /** Secret that the registration of the alert returned. */
+  readonly secret: string;
+  /** Accepted distance between the time of sending and now, seconds; default 300. */
+  readonly toleranceSec?: number | undefined;
+  /** Time now, ms; default: the clock. */
+  readonly nowMs?: number | undefined;
+}
+
+const SIGNATURE = /^t=(\d{1,12}),k=\d{1,6},v1=([0-9a-f]{64})$/;
+const TOLERANCE_SEC = 300;
+const TYPES: readonly string[] = [
+  'alert.fired',
+  'alert.cleared',
+  'alert.ended',
+  'alert.ping',
+] satisfies WebhookEvent['type'][];
+
+/**
+ * Verify the signature of a webhook and read its event. An event is delivered at least once: remember the ids that were handled.
+ * @throws WebhookError, and InputError for an empty secret
+ */
+export async function verifyWebhook(input: WebhookInput): Promise<WebhookEvent> {
+  const { secret, toleranceSec = TOLERANCE_SEC, nowMs = Date.now() } = input;
+  if (secret === '') throw new InputError('secret is empty: give the one that the registration returned.');
+  const [, timestamp, mac] = SIGNATURE.exec(input.signature ?? '') ?? [];
+  if (timestamp === undefined || mac === undefined) {
+    throw new WebhookError('no_signature', 'The header x-spiral-signature is missing or malformed.');
+  }
+  const encoder = new TextEncoder();
+  const body = typeof input.body === 'string' ? encoder.encode(input.body) : input.body;
+  const prefix = encoder.encode(`${timestamp}.`);
+  const signed = new Uint8Array(prefix.length + body.length);
+  signed.set(prefix);
+  signed.set(body, prefix.length);
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' } as const;
+  const key = await crypto.subtle.importKey('raw', encoder.encode(secret), algorithm, false, ['verify']);
+  // The comparison of the platform takes the same time for every signature.
+  const isRight = await crypto.subtle.verify('HMAC', key, bytesOf(mac), signed);
+  if (!isRight) throw new WebhookError('wrong_signature', 'The secret did not sign this body at this time.');
+  if (Math.abs(nowMs / 1_000 - Number(timestamp)) > toleranceSec) {
+    throw new WebhookError('too_old', `The webhook was sent more than ${toleranceSec} s away from now.`);
+  }
+  return eventOf(body);
+}
+
+function bytesOf(hex: string): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(hex.length / 2);
+  for (let i = 0; i < bytes.length; i += 1) bytes[i] = Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16);
+  return bytes;
+}
+
+function eventOf(body: Uint8Array): WebhookEvent {
+  let event: unknown;
+  try {
+    event = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    throw new WebhookError('malformed', 'The signed body is not JSON in UTF-8.');
+  }
+  if (
+    !isRecord(event) ||
+    typeof event.id !== 'string' ||
+    !isRecord(event.alert) ||
+    !TYPES.includes(String(event.type))
+  ) {
+    throw new WebhookError('malformed', 'The signed body is no event that this version of the client knows.');
+  }
+  return event as unknown as WebhookEvent;
+}

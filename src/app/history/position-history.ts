@@ -1,0 +1,108 @@
+import type { Catalog } from '../../catalog/types.ts';
+import { ChainReadError } from '../../chain/rpc/errors.ts';
+import type { Database } from '../../database/client.ts';
+import { createMarketMarkRepository, type MarketMarkRepository } from '../../database/market-marks.ts';
+import { createPositionHistoryRepository } from '../../database/position-history.ts';
+import { type ChainIndexer, createChainIndexer, type IndexerRun } from '../../indexer/chain-indexer.ts';
+import type { PositionHistoryPort } from '../../resolvers/position/history-services.ts';
+import { createIndexerRecords, type IndexerRecords } from '../../services/indexer-records.ts';
+import { createPositionHistoryReads } from '../../services/position-history.ts';
+import type { ChainId } from '../../shared/ids.ts';
+import type { HistoryRun } from '../../telemetry/metrics-history.ts';
+import { createBudget } from '../../upstreams/budget.ts';
+import { createPositionHistoryWarmer } from '../../warmers/position-history.ts';
+import type { Warmer } from '../../warmers/types.ts';
+import { forRequests } from '../beside-runs.ts';
+import type { AppDeps } from '../deps.ts';
+import type { NodesOf } from '../nodes.ts';
+
+export interface PositionHistoryDeps extends Pick<AppDeps, 'config' | 'clock' | 'logger' | 'timers'> {
+  readonly catalog: Catalog;
+  readonly nodes: NodesOf;
+  readonly db: Database;
+  readonly onRun?: ((run: HistoryRun) => void) | undefined;
+}
+
+/** The parts of the history of positions: its job for every chain, and its tables. */
+export interface PositionHistoryWiring {
+  readonly warmers: readonly Warmer[];
+  readonly positionHistory: PositionHistoryPort;
+  readonly indexers: IndexerRecords;
+  readonly marks: MarketMarkRepository;
+}
+
+/** Wire the indexers of position logs. A run that has used up its budget of requests ends, and the next one goes on. */
+export function createPositionHistoryWiring(deps: PositionHistoryDeps): PositionHistoryWiring {
+  const { config, catalog, nodes, db, clock, logger, timers, onRun } = deps;
+  const { HISTORY_CONFIRMATIONS, HISTORY_REQUESTS_PER_MINUTE, REFRESH_POSITION_HISTORY_SEC } = config.env;
+  const history = createPositionHistoryRepository(db);
+  const marks = createMarketMarkRepository(db, clock);
+  const indexers = new Map(
+    catalog.chains.flatMap((chain): [ChainId, ChainIndexer][] => {
+      const ofChain = nodes.get(chain.chainId);
+      if (!ofChain) return [];
+      const budget = createBudget({
+        clock,
+        sleep: async () => {},
+        requestsPerMinute: HISTORY_REQUESTS_PER_MINUTE,
+        maxWaitMs: 0,
+      });
+      const take = async (requests: number): Promise<boolean> => {
+        // More than the bucket holds are taken as far as there are any, so that a step with many filters goes on at all.
+        if (await budget.take()) return false;
+        for (let taken = 1; taken < requests; taken += 1) if (await budget.take()) break;
+        return true;
+      };
+      const indexer = createChainIndexer({
+        nodes: ofChain,
+        chain,
+        history,
+        marks,
+        clock,
+        logger,
+        confirmations: HISTORY_CONFIRMATIONS,
+        take,
+      });
+      return [[chain.chainId, indexer]];
+    }),
+  );
+  const index = async (chainId: ChainId, signal: AbortSignal): Promise<number> => {
+    const indexer = indexers.get(chainId);
+    if (!indexer) return 0;
+    const note = (failure: string | null) => {
+      const { head = null, expected = null } = indexer.state() ?? {};
+      return history.noteRun(chainId, { atMs: clock.now(), head, expected, failure });
+    };
+    let run: IndexerRun;
+    try {
+      run = await indexer.run(signal);
+    } catch (error) {
+      // What is recorded of the run must not hide why it failed.
+      if (!signal.aborted) await note(error instanceof ChainReadError ? error.reason : 'internal').catch(() => {});
+      throw error;
+    }
+    await note(null);
+    const state = indexer.state();
+    onRun?.({
+      ...run,
+      chainId,
+      blocksBehind: state ? Number(state.head - state.cursor.toBlock) : undefined,
+      fromBlock: state ? Number(state.cursor.fromBlock) : undefined,
+      isWhole: state?.cursor.isWhole ?? false,
+    });
+    return run.logs;
+  };
+  const reads = createPositionHistoryReads({ history, marks });
+  return {
+    positionHistory: { read: forRequests(timers, reads.read), readEvents: forRequests(timers, reads.readEvents) },
+    indexers: createIndexerRecords({
+      chainIds: [...indexers.keys()],
+      read: forRequests(timers, history.records),
+      clock,
+    }),
+    marks,
+    warmers: [...indexers.keys()].map((chainId) =>
+      createPositionHistoryWarmer(index, chainId, REFRESH_POSITION_HISTORY_SEC),
+    ),
+  };
+}

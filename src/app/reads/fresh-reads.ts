@@ -1,0 +1,90 @@
+import { createHeadReader } from '../../chain/transactions.ts';
+import type { RedisConnections } from '../../redis/connections.ts';
+import type { FreshReadServices } from '../../resolvers/common/read-services.ts';
+import { createBlockWaits } from '../../services/fresh-reads/block-waits.ts';
+import { createJobs, createRefreshes, type Jobs } from '../../services/fresh-reads/refreshes.ts';
+import { READER_WAIT_MS } from '../../shared/calls/wait-timeout.ts';
+import { systemTimers } from '../../shared/timers.ts';
+import type { AppDeps } from '../deps.ts';
+import type { NodesOf } from '../nodes.ts';
+import type { SnapshotWiring } from '../snapshot.ts';
+import type { Telemetry } from '../telemetry.ts';
+
+export interface FreshReadsDeps extends Pick<AppDeps, 'config' | 'clock' | 'timeouts'> {
+  readonly readerNodes: NodesOf;
+  readonly snapshotWiring: SnapshotWiring;
+  readonly redisConnections: RedisConnections | undefined;
+  readonly metrics: Telemetry['metrics'];
+}
+
+export interface FreshReads {
+  readonly services: FreshReadServices;
+  close(): void;
+}
+
+/** Wire the waits for blocks, and the measurements that requests cause here or in the process that holds the lease. */
+export function createFreshReads(deps: FreshReadsDeps): FreshReads {
+  const { config, clock, readerNodes, snapshotWiring, redisConnections, metrics } = deps;
+  const { env } = config;
+  const timers = deps.timeouts ?? systemTimers;
+  const jobs = createJobs({ pricesMinSec: env.REFRESH_PRICES_MIN_SEC });
+  const { runner, snapshot } = snapshotWiring;
+  const requests =
+    redisConnections && createRefreshRequests(redisConnections, jobs, env.ROLE === 'api' ? null : runner);
+  const blockWaits = createBlockWaits({
+    readers: new Map([...readerNodes].map(([chainId, nodes]) => [chainId, createHeadReader(nodes)])),
+    timers,
+    elapsedMs: () => performance.now(),
+    maxWaitMs: env.READ_WAIT_SEC * 1_000,
+    perClient: env.MAX_WAITS_PER_CLIENT,
+    onEnd: metrics?.blockWait,
+  });
+  metrics?.watchWaits(() => blockWaits.count);
+  const refreshes = createRefreshes({
+    jobs,
+    snapshot,
+    runHere: env.ROLE === 'api' ? null : runner.runForRequest,
+    askOthers: requests?.ask ?? null,
+    clock,
+    timers,
+    maxWaitMs: READER_WAIT_MS,
+    onEnd: metrics?.requestedRefresh,
+  });
+  return {
+    services: { blockWaits, refreshes },
+    close() {
+      blockWaits.stop();
+      requests?.close();
+    },
+  };
+}
+
+/**
+ * Pass requests for a refresh to the process that holds the lease of a warmer. A request is the name of the warmer, published
+ * on a channel. The warmer runs at most once per minimum interval, however many requests arrive.
+ */
+function createRefreshRequests(
+  connections: RedisConnections,
+  jobs: Jobs,
+  runner: Pick<SnapshotWiring['runner'], 'runForRequest'> | null,
+) {
+  const channel = `${connections.prefix}:refresh-requests`;
+  const sender = connections.connect('refresh-requests');
+  const listener = runner && connections.connect('refresh-requests-notices', { channel });
+  listener?.on('message', (_channel: string, name: string) => {
+    const job = Object.values(jobs).find(({ warmer }) => name.startsWith(`${warmer}:`));
+    // A name that no warmer has is refused by the runner.
+    if (job) void runner?.runForRequest(name, job.minIntervalSec * 1_000).catch(() => {});
+  });
+  return {
+    ask: async (name: string) => {
+      const received = await sender.publish(channel, name);
+      // A node of a cluster counts its own subscribers only.
+      if (received === 0 && connections.mode !== 'cluster') throw new Error('no process listens for requests');
+    },
+    close() {
+      sender.disconnect();
+      listener?.disconnect();
+    },
+  };
+}

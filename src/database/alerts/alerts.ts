@@ -1,0 +1,232 @@
+import { type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
+import { getAddress } from 'viem';
+import type {
+  AlertListQuery,
+  AlertPage,
+  AlertRecord,
+  NewAlertEvent,
+  NewAlertRecord,
+} from '../../domain/alerts/records.ts';
+import type { AlertState, AlertSubject } from '../../domain/alerts/types.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { Decimal } from '../../shared/decimal.ts';
+import type { StrategyId } from '../../shared/ids.ts';
+import type { Database } from '../client.ts';
+import type { AlertsTable, Tables } from '../schema.ts';
+import { insertEvents } from './events.ts';
+import { pageBySeq } from './page-by-seq.ts';
+import { decodeReported, encodeReported } from './reported.ts';
+
+/** A row that changed: the alert as it is now, or `null` = it was deleted. */
+export interface ChangedAlert {
+  readonly id: string;
+  readonly revision: bigint;
+  readonly alert: AlertRecord | null;
+}
+
+/** A change of state to store, with the events that it causes. */
+export interface StoredTransition {
+  readonly alert: Pick<AlertRecord, 'id' | 'revision'>;
+  readonly state: AlertState;
+  readonly events: readonly NewAlertEvent[];
+}
+
+export interface AlertRepository {
+  /** Store a new alert. `false` = its owner has `max` alerts already. */
+  insert(alert: NewAlertRecord, max: number): Promise<boolean>;
+  /** Find an alert of an owner; `null` = there is none. */
+  find(ownerId: string, id: string): Promise<AlertRecord | null>;
+  list(query: AlertListQuery): Promise<AlertPage<AlertRecord>>;
+  /** Delete an alert and its undelivered events. `false` = there is none. */
+  remove(ownerId: string, id: string): Promise<boolean>;
+  /** Read rows that changed after a place, in the order of their changes. */
+  changedAfter(
+    after: { readonly revision: bigint; readonly id: string },
+    limit: number,
+  ): Promise<readonly ChangedAlert[]>;
+  /**
+   * Store changes of state with their events, in one transaction. A change of a row that has changed since it was read is left out.
+   * @returns the ids of the alerts that changed
+   */
+  apply(transitions: readonly StoredTransition[]): Promise<ReadonlySet<string>>;
+  /** Store an event that no change of state causes. */
+  announce(event: NewAlertEvent): Promise<void>;
+  /** Remove alerts that were deleted a day ago; return their number. */
+  prune(): Promise<number>;
+}
+
+/** Of the advisory locks of Postgres: writes of alerts and events are committed in the order of their numbers. */
+const LOCK = 1_784_101_438;
+const DAY_MS = 86_400_000;
+const NEXT_REVISION = sql<string>`(select coalesce(max(revision), 0) + 1 from alerts)`;
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+/** The place before every row. */
+export const NO_ALERTS = { revision: 0n, id: FIRST_ID } as const;
+
+/** Create the repository of alerts. Every call may throw `UpstreamUnavailableError`. */
+export function createAlertRepository(db: Database, clock: Clock): AlertRepository {
+  const serially = <T>(run: (transaction: Transaction<Tables>) => Promise<T>): Promise<T> =>
+    db.transaction().execute(async (transaction) => {
+      await sql`select pg_advisory_xact_lock(${LOCK}::bigint)`.execute(transaction);
+      return run(transaction);
+    });
+  return {
+    insert: (alert, max) =>
+      serially(async (transaction) => {
+        const { count } = await transaction
+          .selectFrom('alerts')
+          .select(sql<number>`count(*)::integer`.as('count'))
+          .where('owner_id', '=', alert.ownerId)
+          .where('deleted_at', 'is', null)
+          .executeTakeFirstOrThrow();
+        if (count >= max) return false;
+        await transaction.insertInto('alerts').values(toRow(alert)).execute();
+        return true;
+      }),
+    find: async (ownerId, id) => {
+      const row = await db
+        .selectFrom('alerts')
+        .selectAll()
+        .where('owner_id', '=', ownerId)
+        .where('id', '=', id)
+        .where('deleted_at', 'is', null)
+        .executeTakeFirst();
+      return row === undefined ? null : toRecord(row);
+    },
+    list: async ({ ownerId, subject, condition, ...page }) => {
+      const one = (column: string, value: string | undefined): RawBuilder<unknown> =>
+        value === undefined ? sql`true` : sql`${sql.ref(column)} = ${value}`;
+      const matching = sql`owner_id = ${ownerId} and deleted_at is null
+        and ${one('subject', subject)} and ${one('condition', condition)}`;
+      const { rows, ...found } = await pageBySeq<Selectable<AlertsTable>>(db, 'alerts', matching, page);
+      return { ...found, items: rows.map(toRecord) };
+    },
+    remove: (ownerId, id) =>
+      serially(async (transaction) => {
+        const removed = await transaction
+          .updateTable('alerts')
+          .set({ deleted_at: new Date(clock.now()), revision: NEXT_REVISION })
+          .where('owner_id', '=', ownerId)
+          .where('id', '=', id)
+          .where('deleted_at', 'is', null)
+          .executeTakeFirst();
+        if (removed.numUpdatedRows === 0n) return false;
+        await transaction
+          .deleteFrom('alert_deliveries')
+          .where('alert_id', '=', id)
+          .where('status', '!=', 'delivered')
+          .execute();
+        return true;
+      }),
+    changedAfter: async ({ revision, id }, limit) => {
+      const { rows } = await sql<Selectable<AlertsTable>>`
+        select * from alerts where (revision, id) > (${String(revision)}::bigint, ${id}::uuid)
+        order by revision, id limit ${limit}`.execute(db);
+      return rows.map((row) => ({
+        id: row.id,
+        revision: BigInt(row.revision),
+        alert: row.deleted_at === null ? toRecord(row) : null,
+      }));
+    },
+    apply: (transitions) =>
+      serially(async (transaction) => {
+        const { rows } = await updateStates(transitions, clock.now()).execute(transaction);
+        const changed = new Set(rows.map(({ id }) => id));
+        const events = transitions.flatMap(({ alert, events: caused }) => (changed.has(alert.id) ? caused : []));
+        await insertEvents(transaction, events);
+        return changed;
+      }),
+    announce: (event) => serially((transaction) => insertEvents(transaction, [event])),
+    prune: async () => {
+      const removed = await db
+        .deleteFrom('alerts')
+        .where('deleted_at', '<', new Date(clock.now() - DAY_MS))
+        .executeTakeFirst();
+      return Number(removed.numDeletedRows);
+    },
+  };
+}
+
+function updateStates(transitions: readonly StoredTransition[], nowMs: number): RawBuilder<{ id: string }> {
+  const column = <T>(pick: (transition: StoredTransition) => T): T[] => transitions.map(pick);
+  return sql<{ id: string }>`
+    update alerts as had
+    set status = new.status, applies = new.applies, value = new.value, observed_at = new.observed_at,
+      reported = new.reported,
+      changed_at = case when had.status = new.status and had.applies = new.applies and had.value is not distinct from new.value then had.changed_at
+        else ${new Date(nowMs)}::timestamptz end,
+      revision = ${NEXT_REVISION}
+    from unnest(
+      ${column(({ alert }) => alert.id)}::uuid[],
+      ${column(({ alert }) => String(alert.revision))}::bigint[],
+      ${column(({ state }) => (state.status === 'not_applicable' ? 'armed' : state.status))}::text[],
+      ${column(({ state }) => state.status !== 'not_applicable')}::boolean[],
+      ${column(({ state }) => state.value?.toFixed() ?? null)}::numeric[],
+      ${column(({ state }) => (state.observedMs === null ? null : new Date(state.observedMs)))}::timestamptz[],
+      ${column(({ state }) => state.reported && encodeReported(state.reported))}::jsonb[]
+    ) as new (id, revision, status, applies, value, observed_at, reported)
+    where had.id = new.id and had.revision = new.revision and had.deleted_at is null
+    returning had.id`;
+}
+
+function toRow({ id, ownerId, rule, label, url, createdMs, secret }: NewAlertRecord) {
+  const { subject } = rule;
+  return {
+    id,
+    owner_id: ownerId,
+    chain_id: subject.chainId,
+    subject: subject.kind,
+    wallet: subject.kind === 'strategy' ? null : subject.wallet.toLowerCase(),
+    position_index: subject.kind === 'position' ? subject.positionIndex : null,
+    strategy_id: subject.kind === 'strategy' ? subject.strategyId : null,
+    condition: rule.condition,
+    threshold: rule.threshold?.toFixed() ?? null,
+    rearm_at: rule.rearmAt?.toFixed() ?? null,
+    label,
+    url,
+    secret_salt: secret.salt,
+    secret_version: secret.version,
+    created_at: new Date(createdMs),
+    status: 'unknown' as const,
+    revision: NEXT_REVISION,
+  };
+}
+
+function toRecord(row: Selectable<AlertsTable>): AlertRecord {
+  return {
+    id: row.id,
+    seq: BigInt(row.seq),
+    ownerId: row.owner_id,
+    rule: {
+      subject: toSubject(row),
+      condition: row.condition,
+      threshold: decimalOf(row.threshold),
+      rearmAt: decimalOf(row.rearm_at),
+    },
+    state: {
+      status: row.applies ? row.status : 'not_applicable',
+      value: decimalOf(row.value),
+      observedMs: row.observed_at?.getTime() ?? null,
+      reported: row.reported === null ? null : decodeReported(row.reported),
+    },
+    label: row.label,
+    url: row.url,
+    createdMs: row.created_at.getTime(),
+    changedMs: row.changed_at?.getTime() ?? null,
+    revision: BigInt(row.revision),
+    secret: { salt: row.secret_salt, version: row.secret_version },
+  };
+}
+
+function toSubject(row: Selectable<AlertsTable>): AlertSubject {
+  const chainId = row.chain_id;
+  if (row.subject === 'strategy') return { kind: 'strategy', chainId, strategyId: row.strategy_id as StrategyId };
+  const wallet = getAddress(row.wallet ?? '');
+  if (row.subject === 'wallet') return { kind: 'wallet', chainId, wallet };
+  return { kind: 'position', chainId, wallet, positionIndex: row.position_index ?? 0 };
+}
+
+function decimalOf(text: string | null): Decimal | null {
+  return text === null ? null : new Decimal(text);
+}

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import { type Selectable, sql } from 'kysely';
+import type { AlertDelivery, AlertSecret } from '../../domain/alerts/records.ts';
+import type { Clock } from '../../shared/clock.ts';
+import type { Database } from '../client.ts';
+import type { AlertDeliveriesTable } from '../schema.ts';
+import { toDelivery } from './events.ts';
+
+/** An event that this process delivers, while its lease lasts. */
+export interface ClaimedDelivery extends AlertDelivery {
+  readonly lease: string;
+  readonly url: string;
+  readonly secret: AlertSecret;
+}
+
+export interface ClaimLimits {
+  /** Owners with a valid key; the events of others wait. */
+  readonly owners: readonly string[];
+  /** Attempts under way at once, of all processes. */
+  readonly perReceiver: number;
+  readonly perOwner: number;
+  /** Events of an owner whose delivery may begin within an hour. */
+  readonly begunPerHour: number;
+}
+
+/** How an attempt ended. `retryAtMs`: time of the next one; absent = there is none. */
+export interface AttemptOutcome {
+  readonly status: AlertDelivery['status'];
+  readonly httpStatus: number | null;
+  readonly failure: string | null;
+  readonly retryAtMs?: number | undefined;
+}
+
+export interface OutboxState {
+  readonly pending: number;
+  readonly dead: number;
+  /** Time of the oldest undelivered event of owners with a valid key, ms; `null` = there is none. */
+  readonly oldestPendingMs: number | null;
+  /**
+   * Time since which the most overdue delivery is due, ms; `null` = none is due. Without those under way, those of owners without a
+   * valid key, and those that wait for the hourly limit of their owner.
+   */
+  readonly dueSinceMs: number | null;
+}
+
+export interface AlertOutbox {
+  /** Take one due event, so that no other process delivers it before the lease ends; `null` = none is due. */
+  claim(limits: ClaimLimits): Promise<ClaimedDelivery | null>;
+  /** Store the outcome of an attempt. `false` = the lease has ended and another process has the event. */
+  finish(claimed: Pick<ClaimedDelivery, 'id' | 'lease'>, outcome: AttemptOutcome): Promise<boolean>;
+  state(limits: Pick<ClaimLimits, 'owners' | 'begunPerHour'>): Promise<OutboxState>;
+}
+
+/** Longer than an attempt can take. */
+const LEASE_SEC = 60;
+const HOUR_MS = 3_600_000;
+/** Of the advisory locks of Postgres: limits hold across processes that claim at once. */
+const LOCK = 1_784_101_439;
+
+type ClaimedRow = Selectable<AlertDeliveriesTable> & {
+  readonly url: string;
+  readonly secret_salt: Buffer;
+  readonly secret_version: number;
+};
+
+/** Create the outbox of webhooks. Leases are timed by the database. Every call may throw `UpstreamUnavailableError`. */
+export function createAlertOutbox(db: Database, clock: Clock): AlertOutbox {
+  return {
+    claim: (limits) =>
+      db.transaction().execute(async (transaction) => {
+        await sql`select pg_advisory_xact_lock(${LOCK}::bigint)`.execute(transaction);
+        const lease = randomUUID();
+        const { rows } = await claimStatement(limits, lease, clock.now()).execute(transaction);
+        const [row] = rows;
+        if (row === undefined) return null;
+        const secret = { salt: row.secret_salt, version: row.secret_version };
+        return { ...toDelivery(row), lease, url: row.url, secret };
+      }),
+    finish: async ({ id, lease }, { status, httpStatus, failure, retryAtMs }) => {
+      const at = new Date(clock.now());
+      const stored = await db
+        .updateTable('alert_deliveries')
+        .set({
+          status,
+          http_status: httpStatus,
+          failure,
+          lease: null,
+          leased_until: null,
+          next_attempt_at: retryAtMs === undefined ? at : new Date(retryAtMs),
+          finished_at: status === 'pending' ? null : at,
+        })
+        .where('id', '=', id)
+        .where('lease', '=', lease)
+        .executeTakeFirst();
+      return stored.numUpdatedRows > 0n;
+    },
+    state: async (limits) => {
+      const { rows } = await stateStatement(limits, clock.now()).execute(db);
+      const [{ pending, dead, oldest, due } = { pending: 0, dead: 0, oldest: null, due: null }] = rows;
+      return { pending, dead, oldestPendingMs: oldest?.getTime() ?? null, dueSinceMs: due?.getTime() ?? null };
+    },
+  };
+}
+
+interface StateRow {
+  readonly pending: number;
+  readonly dead: number;
+  readonly oldest: Date | null;
+  readonly due: Date | null;
+}
+
+function stateStatement({ owners, begunPerHour }: Pick<ClaimLimits, 'owners' | 'begunPerHour'>, nowMs: number) {
+  const now = sql`${new Date(nowMs)}::timestamptz`;
+  const isOfOwner = sql`status = 'pending' and owner_id = any(${[...owners]}::text[])`;
+  return sql<StateRow>`
+    with begun as (${begunStatement(begunPerHour, nowMs)})
+    select
+      count(*) filter (where status = 'pending')::integer as pending,
+      count(*) filter (where status = 'dead')::integer as dead,
+      min(occurred_at) filter (where ${isOfOwner}) as oldest,
+      min(next_attempt_at) filter (where ${isOfOwner} and next_attempt_at <= ${now}
+        and (leased_until is null or leased_until < clock_timestamp())
+        and (first_attempt_at is not null or owner_id not in (select owner_id from begun))) as due
+    from alert_deliveries where status <> 'delivered'`;
+}
+
+/** Owners whose hourly limit is used up, redeliveries included. */
+function begunStatement(begunPerHour: number, nowMs: number) {
+  const isOfHour = sql`began > ${new Date(nowMs - HOUR_MS)}::timestamptz and began <= ${new Date(nowMs)}::timestamptz`;
+  return sql`
+    select owner_id from (
+      select owner_id, first_attempt_at as began from alert_deliveries
+      union all
+      select owner_id, unnest(earlier_begins) from alert_deliveries where earlier_begins <> '{}'::timestamptz[]
+    ) as begins
+    where ${isOfHour} group by owner_id having count(*) >= ${begunPerHour}`;
+}
+
+function claimStatement({ owners, perReceiver, perOwner, begunPerHour }: ClaimLimits, lease: string, nowMs: number) {
+  const now = sql`${new Date(nowMs)}::timestamptz`;
+  const isLeased = sql`leased_until >= clock_timestamp()`;
+  return sql<ClaimedRow>`
+    with leased as (
+      select owner_id, receiver from alert_deliveries where status = 'pending' and ${isLeased}
+    ), begun as (${begunStatement(begunPerHour, nowMs)}
+    ), next as (
+      select seq from alert_deliveries as due
+      where status = 'pending' and next_attempt_at <= ${now} and (leased_until is null or not ${isLeased})
+        and owner_id = any(${[...owners]}::text[])
+        and (first_attempt_at is not null or not exists (select from begun where begun.owner_id = due.owner_id))
+        and (select count(*) from leased where leased.receiver = due.receiver) < ${perReceiver}
+        and (select count(*) from leased where leased.owner_id = due.owner_id) < ${perOwner}
+      order by next_attempt_at, seq limit 1 for update skip locked
+    )
+    update alert_deliveries as taken
+    set lease = ${lease}::uuid, leased_until = clock_timestamp() + make_interval(secs => ${LEASE_SEC}),
+      attempts = attempts + 1, first_attempt_at = coalesce(first_attempt_at, ${now})
+    from next, alerts
+    where taken.seq = next.seq and alerts.id = taken.alert_id
+    returning taken.*, alerts.url, alerts.secret_salt, alerts.secret_version`;
+}

@@ -1,0 +1,333 @@
+import { type Insertable, type Selectable, sql } from 'kysely';
+import { getAddress } from 'viem';
+import type { IndexerRecord, IndexerRunRecord } from '../domain/history/indexer-state.ts';
+import {
+  type PositionKey,
+  RECORDED_EVENTS,
+  type ReadRange,
+  type RecordedEvent,
+  type RecordedLog,
+} from '../domain/history/types.ts';
+import type { Address, ChainId, Hex, MarketId } from '../shared/ids.ts';
+import type { Database } from './client.ts';
+import type { IndexerCursorTable, PositionEventsTable } from './schema.ts';
+
+/** A block up to which logs were read. */
+export interface ReadBlock {
+  readonly number: bigint;
+  readonly hash: Hex;
+  /** ms. */
+  readonly atMs: number;
+}
+
+/** How far the logs of a chain were read. */
+export interface IndexerCursor extends ReadRange {
+  /** Chain, contracts and tokens that were read. */
+  readonly scope: string;
+}
+
+/** One step of reading: the logs of blocks that adjoin those that were read before, or overlap with them. */
+export interface ReadStep {
+  readonly cursor: IndexerCursor;
+  readonly logs: readonly RecordedLog[];
+  /** Last block of a step that goes on to newer blocks. */
+  readonly newest?: ReadBlock | undefined;
+}
+
+/** A position and most logs of its transactions that are read. */
+export interface LogsQuery {
+  readonly chainId: ChainId;
+  readonly keys: readonly Pick<PositionKey, 'wallet' | 'positionIndex' | 'account'>[];
+  readonly limit: number;
+}
+
+export interface PositionHistoryRepository {
+  cursor(chainId: ChainId): Promise<IndexerCursor | null>;
+  /** Begin anew at a block: everything that was stored of the chain is removed. One transaction. */
+  begin(chainId: ChainId, cursor: IndexerCursor, newest: ReadBlock): Promise<void>;
+  /**
+   * Store a step and its cursor, in one transaction. `false` = another process has moved the cursor meanwhile, and nothing was
+   * stored.
+   */
+  append(chainId: ChainId, before: IndexerCursor, step: ReadStep): Promise<boolean>;
+  /** Blocks up to which logs were read, the newest first. */
+  readBlocks(chainId: ChainId, limit?: number): Promise<readonly ReadBlock[]>;
+  /** Remove everything after a block, because the chain has other blocks there. One transaction; `false` as of `append`. */
+  rewind(chainId: ChainId, before: IndexerCursor, to: ReadBlock): Promise<boolean>;
+  /** Number of positions whose opening is stored, and of stock markets whose creation is. */
+  beginnings(chainId: ChainId): Promise<{ readonly openings: number; readonly createdMarkets: number }>;
+  /** Record the latest run of a chain that has a cursor. */
+  noteRun(chainId: ChainId, run: IndexerRunRecord): Promise<void>;
+  /** How far every chain is read, one statement for all. */
+  records(): Promise<readonly IndexerRecord[]>;
+  /** Read the logs of positions within the blocks of the cursor, and all other logs of their transactions, in chain order. */
+  logs(query: LogsQuery): Promise<readonly RecordedLog[]>;
+}
+
+/** Blocks that are kept for finding the begin of a reorganization: an hour of steps at the head of a chain. */
+const KEPT_BLOCKS = 512;
+/** Rows of one statement: 19 columns each, and Postgres takes 65,535 parameters. */
+const ROWS_PER_INSERT = 1_000;
+
+/** Create the repository of position logs. Every call may throw `UpstreamUnavailableError`. */
+export function createPositionHistoryRepository(db: Database): PositionHistoryRepository {
+  return {
+    cursor: (chainId) => readCursor(db, chainId),
+    begin: (chainId, cursor, newest) =>
+      db.transaction().execute(async (trx) => {
+        for (const table of ['position_events', 'indexer_blocks', 'market_marks', 'indexer_cursor'] as const) {
+          await trx.deleteFrom(table).where('chain_id', '=', chainId).execute();
+        }
+        await trx
+          .insertInto('indexer_cursor')
+          .values({ chain_id: chainId, ...cursorRow(cursor) })
+          .execute();
+        await addBlock(trx, chainId, newest);
+      }),
+    append: (chainId, before, { cursor, logs, newest }) =>
+      db.transaction().execute(async (trx) => {
+        if (!(await move(trx, chainId, before, cursor))) return false;
+        for (let from = 0; from < logs.length; from += ROWS_PER_INSERT) {
+          const rows = logs.slice(from, from + ROWS_PER_INSERT).map((log) => rowOf(chainId, log));
+          // Blocks are read twice at their joints. Logs that are stored belong to this chain, because others were removed.
+          await trx
+            .insertInto('position_events')
+            .values(rows)
+            .onConflict((conflict) => conflict.doNothing())
+            .execute();
+        }
+        if (newest) await addBlock(trx, chainId, newest);
+        return true;
+      }),
+    readBlocks: async (chainId, limit = KEPT_BLOCKS) => {
+      const rows = await db
+        .selectFrom('indexer_blocks')
+        .select(['block_number', 'block_hash', 'block_time'])
+        .where('chain_id', '=', chainId)
+        .orderBy('block_number', 'desc')
+        .limit(limit)
+        .execute();
+      return rows.map((row) => ({
+        number: BigInt(row.block_number),
+        hash: row.block_hash as Hex,
+        atMs: row.block_time.getTime(),
+      }));
+    },
+    rewind: (chainId, before, to) =>
+      db.transaction().execute(async (trx) => {
+        const cursor = { ...before, toBlock: to.number, toMs: to.atMs };
+        if (!(await move(trx, chainId, before, cursor))) return false;
+        for (const table of ['position_events', 'indexer_blocks', 'market_marks'] as const) {
+          await trx
+            .deleteFrom(table)
+            .where('chain_id', '=', chainId)
+            .where('block_number', '>', String(to.number))
+            .execute();
+        }
+        return true;
+      }),
+    beginnings: (chainId) =>
+      db
+        .selectFrom('position_events')
+        .select([
+          sql<number>`(count(distinct (wallet, position_index)) filter (where wallet is not null))::integer`.as(
+            'openings',
+          ),
+          sql<number>`count(distinct market_id)::integer`.as('createdMarkets'),
+        ])
+        .where('chain_id', '=', chainId)
+        .where('event', 'in', ['LeveragePositionOpened', 'CreateMarket'])
+        .executeTakeFirstOrThrow(),
+    noteRun: (chainId, run) => noteRun(db, chainId, run),
+    records: () => readRecords(db),
+    logs: (query) => readLogs(db, query),
+  };
+}
+
+async function readCursor(db: Database, chainId: ChainId): Promise<IndexerCursor | null> {
+  const row = await db.selectFrom('indexer_cursor').selectAll().where('chain_id', '=', chainId).executeTakeFirst();
+  return row ? { scope: row.scope, ...rangeOf(row) } : null;
+}
+
+type RangeRow = Pick<Selectable<IndexerCursorTable>, 'from_block' | 'from_time' | 'to_block' | 'to_time' | 'is_whole'>;
+
+function rangeOf(row: RangeRow): ReadRange {
+  return {
+    fromBlock: BigInt(row.from_block),
+    fromMs: row.from_time.getTime(),
+    toBlock: BigInt(row.to_block),
+    toMs: row.to_time.getTime(),
+    isWhole: row.is_whole,
+  };
+}
+
+async function noteRun(
+  db: Database,
+  chainId: ChainId,
+  { atMs, head, expected, failure }: IndexerRunRecord,
+): Promise<void> {
+  const at = new Date(atMs);
+  await db
+    .updateTable('indexer_cursor')
+    .set(({ fn, ref, val }) => ({
+      ran_at: at,
+      // A run that failed at once knows neither.
+      head_block: head === null ? ref('head_block') : val(String(head)),
+      expected: expected === null ? ref('expected') : val(expected),
+      failure,
+      failing_since: failure === null ? null : fn.coalesce('failing_since', val(at)),
+    }))
+    .where('chain_id', '=', chainId)
+    .execute();
+}
+
+async function readRecords(db: Database): Promise<readonly IndexerRecord[]> {
+  const { rows } = await sql<Selectable<IndexerCursorTable> & { readonly found: number }>`
+    select cursor.*, (
+      select count(distinct (wallet, position_index)) filter (where event = 'LeveragePositionOpened')
+        + count(distinct market_id) filter (where event = 'CreateMarket')
+      from position_events as log
+      where log.chain_id = cursor.chain_id and log.event in ('LeveragePositionOpened', 'CreateMarket')
+    )::integer as found
+    from indexer_cursor as cursor order by chain_id`.execute(db);
+  return rows.map((row) => ({
+    chainId: row.chain_id as ChainId,
+    range: rangeOf(row),
+    found: row.found,
+    run: row.ran_at && {
+      atMs: row.ran_at.getTime(),
+      head: row.head_block === null ? null : BigInt(row.head_block),
+      expected: row.expected,
+      failure: row.failure,
+      failingSinceMs: row.failing_since?.getTime() ?? null,
+    },
+  }));
+}
+
+/** Move the cursor, unless another process has moved it since it was read. */
+async function move(trx: Database, chainId: ChainId, before: IndexerCursor, after: IndexerCursor): Promise<boolean> {
+  const moved = await trx
+    .updateTable('indexer_cursor')
+    .set(cursorRow(after))
+    .where('chain_id', '=', chainId)
+    .where('scope', '=', before.scope)
+    .where('from_block', '=', String(before.fromBlock))
+    .where('to_block', '=', String(before.toBlock))
+    .executeTakeFirst();
+  return moved.numUpdatedRows === 1n;
+}
+
+async function addBlock(trx: Database, chainId: ChainId, { number, hash, atMs }: ReadBlock): Promise<void> {
+  const row = {
+    chain_id: chainId,
+    block_number: String(number),
+    block_hash: hash.toLowerCase(),
+    block_time: new Date(atMs),
+  };
+  await trx
+    .insertInto('indexer_blocks')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['chain_id', 'block_number'])
+        .doUpdateSet({ block_hash: row.block_hash, block_time: row.block_time }),
+    )
+    .execute();
+  await sql`
+    delete from indexer_blocks where chain_id = ${chainId} and block_number < (
+      select min(block_number) from (
+        select block_number from indexer_blocks where chain_id = ${chainId} order by block_number desc limit ${KEPT_BLOCKS}
+      ) as kept
+    )`.execute(trx);
+}
+
+async function readLogs(db: Database, { chainId, keys, limit }: LogsQuery): Promise<readonly RecordedLog[]> {
+  if (keys.length === 0) return [];
+  const accounts = keys.map(({ account }) => account.toLowerCase());
+  const wallets = keys.map(({ wallet }) => wallet.toLowerCase());
+  const indices = keys.map(({ positionIndex }) => positionIndex);
+  const { rows } = await sql<Selectable<PositionEventsTable>>`
+    with own as (
+      select tx_hash, block_number from position_events
+      where chain_id = ${chainId} and account = any(${accounts}::text[])
+      union
+      select tx_hash, block_number from position_events
+      where chain_id = ${chainId}
+        and (wallet, position_index) in (select * from unnest(${wallets}::text[], ${indices}::integer[]))
+    )
+    select event.* from position_events as event
+    join indexer_cursor as cursor on cursor.chain_id = event.chain_id
+    where event.chain_id = ${chainId}
+      and event.block_number between cursor.from_block and cursor.to_block
+      and (event.tx_hash, event.block_number) in (select tx_hash, block_number from own)
+    order by event.block_number, event.log_index
+    limit ${limit}`.execute(db);
+  return rows.flatMap(toLog);
+}
+
+/** Convert a row; none for an event that a later version may have written. */
+function toLog(row: Selectable<PositionEventsTable>): RecordedLog[] {
+  const event = RECORDED_EVENTS.find((known): known is RecordedEvent => known === row.event);
+  if (!event) return [];
+  return [
+    {
+      blockNumber: BigInt(row.block_number),
+      blockHash: row.block_hash as Hex,
+      atMs: row.block_time.getTime(),
+      txHash: row.tx_hash as Hex,
+      logIndex: row.log_index,
+      event,
+      marketId: row.market_id as MarketId | null,
+      account: addressOf(row.account),
+      wallet: addressOf(row.wallet),
+      positionIndex: row.position_index,
+      token: addressOf(row.token),
+      sender: addressOf(row.sender),
+      receiver: addressOf(row.receiver),
+      assets: BigInt(row.assets),
+      shares: BigInt(row.shares),
+      collateral: BigInt(row.collateral),
+      badDebt: BigInt(row.bad_debt),
+      badDebtShares: BigInt(row.bad_debt_shares),
+    },
+  ];
+}
+
+function addressOf(value: string | null): Address | null {
+  return value === null ? null : getAddress(value);
+}
+
+function rowOf(chainId: ChainId, log: RecordedLog): Insertable<PositionEventsTable> {
+  return {
+    chain_id: chainId,
+    block_number: String(log.blockNumber),
+    log_index: log.logIndex,
+    block_hash: log.blockHash.toLowerCase(),
+    block_time: new Date(log.atMs),
+    tx_hash: log.txHash.toLowerCase(),
+    event: log.event,
+    market_id: log.marketId,
+    account: log.account?.toLowerCase() ?? null,
+    wallet: log.wallet?.toLowerCase() ?? null,
+    position_index: log.positionIndex,
+    token: log.token?.toLowerCase() ?? null,
+    sender: log.sender?.toLowerCase() ?? null,
+    receiver: log.receiver?.toLowerCase() ?? null,
+    assets: String(log.assets),
+    shares: String(log.shares),
+    collateral: String(log.collateral),
+    bad_debt: String(log.badDebt),
+    bad_debt_shares: String(log.badDebtShares),
+  };
+}
+
+function cursorRow({ scope, fromBlock, fromMs, toBlock, toMs, isWhole }: IndexerCursor) {
+  return {
+    scope,
+    from_block: String(fromBlock),
+    from_time: new Date(fromMs),
+    to_block: String(toBlock),
+    to_time: new Date(toMs),
+    is_whole: isWhole,
+  };
+}

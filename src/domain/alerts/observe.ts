@@ -1,0 +1,215 @@
+import { Decimal } from '../../shared/decimal.ts';
+import { isStale } from '../freshness/stamp.ts';
+import type { Gap, Stamp } from '../freshness/types.ts';
+import type { ComposedChain } from '../market/types.ts';
+import type { Position } from '../position/types.ts';
+import type { ComposedWallet } from '../position/wallet.ts';
+import type { Strategy } from '../strategy/types.ts';
+import type { AlertSubject, LeastValue, LiquidationEvent, SeenLiquidations, SubjectObservation } from './types.ts';
+
+/** The latest reading of a wallet. */
+export interface WatchedWallet {
+  /** Time of its block, ms; without a reading the time from which one was tried. */
+  readonly asOfMs: number;
+  /** `null` = it was never read. */
+  readonly wallet: ComposedWallet | null;
+}
+
+/** A liquidation of an account as the history of positions has it. */
+export interface RecordedLiquidation extends Omit<LiquidationEvent, 'positionIndex'> {
+  readonly marketId: Position['marketId'];
+}
+
+/** Liquidations of the history of positions, as far as it was read. */
+export interface LiquidationHistory {
+  readonly toBlock: bigint;
+  /** Time of that block, ms. */
+  readonly toMs: number;
+  /** Find the liquidations of the contract of a position, in the order of the chain. */
+  of(account: Position['proxy']): readonly RecordedLiquidation[];
+}
+
+/** Everything that subjects of one chain are observed from. */
+export interface AlertWorld {
+  readonly composed: ComposedChain;
+  /** The pause of the contract on this chain, for subjects that are no strategy; `undefined` = unknown. */
+  readonly isPaused: boolean | undefined;
+  /** Finds the reading of a wallet; `undefined` = it was not tried yet. */
+  readonly wallets: { get(wallet: string): WatchedWallet | undefined };
+  /** Freshness budget of readings of wallets, seconds. */
+  readonly walletStaleAfterSec: number;
+  /** `null` = no log of the chain was read yet, or none is needed. */
+  readonly history: LiquidationHistory | null;
+  readonly nowMs: number;
+}
+
+const NOT_APPLICABLE: LeastValue = { least: null, complete: true };
+const UNKNOWN: LeastValue = { least: null, complete: false };
+/** Fields whose gap means that an APY is computed with an assumed input. */
+const APY_INPUTS: ReadonlySet<string> = new Set([
+  'collateralApyPct',
+  'totalCollateralApyPct',
+  'effectiveCollateralApyPct',
+  'borrowApyPct',
+  'netBorrowApyPct',
+  'ltvPct.safe',
+  'fees.yieldFeePct',
+  'equityVault.yieldLegApyPct',
+  'defaultLeverage',
+  'leverageLadder',
+  'currentLeverageApyPct',
+]);
+
+/** Observe a subject; `undefined` = there is nothing to judge it by yet. */
+export function observeSubject(subject: AlertSubject, world: AlertWorld): SubjectObservation | undefined {
+  if (subject.kind === 'strategy')
+    return observeStrategy(world.composed.lookup.strategies.get(subject.strategyId), world);
+  const watched = world.wallets.get(subject.wallet);
+  if (watched === undefined) return undefined;
+  const { wallet } = watched;
+  const observedMs = Math.max(watched.asOfMs, world.composed.asOfMs);
+  const isOld = isStale({ asOfMs: watched.asOfMs, staleAfterSec: world.walletStaleAfterSec }, world.nowMs);
+  if (wallet === null) return { ...NOTHING, observedMs, isStale: isOld, isPaused: world.isPaused };
+  const all = [...wallet.positions, ...wallet.equityPositions.flatMap(({ yieldLoops }) => yieldLoops)];
+  const positions = subject.kind === 'wallet' ? all : all.filter(({ id }) => id === subject.positionIndex);
+  const parts = [
+    ...positions.flatMap((position) => partOfPosition(position, world) ?? []),
+    ...(subject.kind === 'wallet' ? wallet.equityPositions.map((vault) => partOfVault(vault, world)) : []),
+  ];
+  return {
+    ...(isOld ? NO_VALUES : leastOfParts(parts)),
+    observedMs,
+    isStale: isOld || parts.some((part) => part.isStale),
+    isPaused: world.isPaused,
+    exists: subject.kind === 'wallet' || positions.length > 0,
+    liquidations: liquidationsOf(positions, wallet.block, world.history),
+  };
+}
+
+/** The history follows a reading within this time, also on a chain whose newest blocks it leaves out. */
+const HISTORY_FOLLOWS_MS = 60_000;
+
+function liquidationsOf(
+  positions: readonly Position[],
+  { number, timestamp }: ComposedWallet['block'],
+  history: LiquidationHistory | null,
+): SeenLiquidations {
+  const atMs = Number(timestamp) * 1_000;
+  const events = positions.flatMap(({ id: positionIndex, proxy, marketId }) =>
+    (history?.of(proxy) ?? [])
+      .filter((event) => event.marketId === marketId)
+      .map(({ id, blockNumber, atMs: eventMs, txHash }) => ({ id, positionIndex, blockNumber, atMs: eventMs, txHash })),
+  );
+  return {
+    blockNumber: number,
+    atMs,
+    events: events.sort((a, b) => Number(a.blockNumber - b.blockNumber)),
+    history: progressOf(history, number, atMs),
+    emptied: positions.flatMap(({ id, liquidated }) => (liquidated ? [id] : [])),
+  };
+}
+
+function progressOf(history: LiquidationHistory | null, block: bigint, atMs: number): SeenLiquidations['history'] {
+  if (history === null) return 'behind';
+  if (history.toBlock >= block) return 'whole';
+  return history.toMs >= atMs - HISTORY_FOLLOWS_MS ? 'soon' : 'behind';
+}
+
+type Values = Pick<SubjectObservation, 'headroomPct' | 'apyPct' | 'liquidityUsd'>;
+type Part = Values & Pick<SubjectObservation, 'isStale'>;
+
+const NO_VALUES: Values = { headroomPct: UNKNOWN, apyPct: UNKNOWN, liquidityUsd: UNKNOWN };
+const NOTHING = { ...NO_VALUES, exists: true, isPaused: undefined, liquidations: undefined } as const;
+
+function observeStrategy(strategy: Strategy | undefined, world: AlertWorld): SubjectObservation {
+  const { nowMs } = world;
+  // A strategy that cannot be composed waits for a measurement, or has left the catalog.
+  if (strategy === undefined) return { ...NOTHING, observedMs: world.composed.asOfMs, isStale: true };
+  const { borrow, oracle, collateralApy } = strategy.freshness;
+  const { prices, incentives } = strategy.inputFreshness;
+  const { deployment } = strategy;
+  const isApyKnown = fresh([borrow, collateralApy, incentives], nowMs) && !hasGap(strategy.gaps);
+  const isDeploymentKnown = fresh([deployment?.stamp], nowMs);
+  return {
+    observedMs: world.composed.asOfMs,
+    headroomPct: NOT_APPLICABLE,
+    apyPct: isApyKnown ? knownAs(strategy.defaultLeverage.leverageApyPct) : UNKNOWN,
+    liquidityUsd: fresh([borrow, prices], nowMs) ? knownAs(strategy.liquidityUsd) : UNKNOWN,
+    isStale: !fresh([borrow, oracle, collateralApy], nowMs),
+    isPaused: isDeploymentKnown ? deployment?.isPaused : undefined,
+    exists: true,
+    liquidations: undefined,
+  };
+}
+
+/** `undefined` = it has ended, and is no part of the wallet's risk. */
+function partOfPosition(position: Position, world: AlertWorld): Part | undefined {
+  const { nowMs, composed } = world;
+  if (position.status !== 'open') return undefined;
+  if (position.freshness === undefined) return { ...NO_VALUES, isStale: true };
+  const { borrow, oracle, collateralApy } = position.freshness;
+  const isLtvKnown = fresh([borrow, oracle], nowMs);
+  const market = composed.lookup.markets.get(position.marketId);
+  const isApyKnown =
+    isLtvKnown && fresh([collateralApy, market?.stamps.incentives], nowMs) && market && !hasGap(market.gaps);
+  return {
+    // Without a price of the collateral there is no LTV: that is unknown and not safe.
+    headroomPct: isLtvKnown ? knownAs(position.ltvHeadroomPct ?? undefined) : UNKNOWN,
+    apyPct: isApyKnown ? knownAs(position.currentLeverageApyPct ?? undefined) : UNKNOWN,
+    liquidityUsd: liquidityOf(position.marketId, world),
+    isStale: !fresh([borrow, oracle, collateralApy], nowMs),
+  };
+}
+
+/** The stock leg of an equity vault with the APY of the whole; its loops are positions. */
+function partOfVault(vault: ComposedWallet['equityPositions'][number], world: AlertWorld): Part {
+  const { nowMs, composed } = world;
+  if (vault.freshness === undefined) return { ...NO_VALUES, isStale: true };
+  const { borrow, oracle } = vault.freshness;
+  const isKnown = fresh([borrow, oracle], nowMs);
+  const strategy = composed.lookup.strategies.get(vault.strategyId);
+  const isApyKnown = isKnown && strategy && fresh([strategy.freshness.collateralApy], nowMs) && !hasGap(strategy.gaps);
+  return {
+    headroomPct: isKnown ? knownAs(vault.stock.ltvHeadroomPct ?? undefined) : UNKNOWN,
+    apyPct: isApyKnown ? knownAs(vault.currentNetApyPct ?? undefined) : UNKNOWN,
+    liquidityUsd: strategy ? liquidityOf(strategy.marketId, world) : UNKNOWN,
+    isStale: !isKnown,
+  };
+}
+
+function liquidityOf(marketId: Position['marketId'], { composed, nowMs }: AlertWorld): LeastValue {
+  const market = composed.lookup.markets.get(marketId);
+  if (market?.liquidityUsd === undefined || !fresh([market.stamps.borrow, market.stamps.prices], nowMs)) return UNKNOWN;
+  return { least: market.liquidityUsd, complete: true };
+}
+
+/** A part that is absent was never measured. */
+function fresh(stamps: readonly (Stamp | undefined)[], nowMs: number): boolean {
+  return stamps.every((stamp) => stamp !== undefined && !isStale(stamp, nowMs));
+}
+
+function hasGap(gaps: readonly Gap[]): boolean {
+  return gaps.some(({ field, reason }) => APY_INPUTS.has(field) && reason !== 'NONE' && reason !== 'NOT_APPLICABLE');
+}
+
+function knownAs(text: string | undefined): LeastValue {
+  return text === undefined ? UNKNOWN : { least: new Decimal(text), complete: true };
+}
+
+function leastOfParts(parts: readonly Part[]): Values {
+  return {
+    headroomPct: leastOf(parts.map((part) => part.headroomPct)),
+    apyPct: leastOf(parts.map((part) => part.apyPct)),
+    liquidityUsd: leastOf(parts.map((part) => part.liquidityUsd)),
+  };
+}
+
+function leastOf(measures: readonly LeastValue[]): LeastValue {
+  let least: Decimal | null = null;
+  let complete = true;
+  for (const measure of measures) {
+    complete &&= measure.complete;
+    if (measure.least !== null && (least === null || measure.least.lt(least))) least = measure.least;
+  }
+  return { least, complete };
+}

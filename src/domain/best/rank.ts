@@ -1,0 +1,256 @@
+import { Decimal, HUNDRED, toFixedHalfUp, ZERO } from '../../shared/decimal.ts';
+import type { BestExclusion } from '../../shared/vocabulary.ts';
+import { EXIT_SIZES_USD, type ExitSweep } from '../facts.ts';
+import { LEVERAGE_PLACES, leverageFromLtvPct } from '../leverage/leverage.ts';
+import type { ComposedMarket } from '../market/types.ts';
+import { cleanExitSize, lossOfSale } from '../strategy/exit.ts';
+import { projectReach } from '../stress/drift.ts';
+import { openedHolding } from '../stress/holding.ts';
+import { canBeLiquidated } from '../stress/liquidation.ts';
+import { stressRow } from '../stress/rows.ts';
+import type { Reach, StressHolding } from '../stress/types.ts';
+
+/** What is looked for. */
+export interface BestRequest {
+  /** USD that are paid in. */
+  readonly amountUsd: Decimal;
+  /** Whether the payment is the collateral itself, so that nothing is swapped before the loan. */
+  readonly paysCollateral: boolean;
+  /** Fall of the oracle's price that has to be survived at any time until the exit, percent. */
+  readonly maxDrawdownPct: Decimal;
+  /** Size of a sale that has to be clean, USD. */
+  readonly minExitUsd: Decimal;
+  readonly holdingDays: number;
+  readonly nowMs: number;
+  /** Referral fee of swaps into a position on the market, basis points. */
+  readonly referralBps: number;
+}
+
+/** A strategy at the largest leverage that meets a request. Percent of the payment, unless stated otherwise. */
+export interface RankedTerms {
+  /** 1 place. */
+  readonly leverage: Decimal;
+  readonly ltvPct: Decimal;
+  /** Net APY of the position on its equity at the rates after its own borrow, before costs. */
+  readonly positionApyPct: Decimal;
+  /** Yearly result on the payment, after everything. */
+  readonly netApyPct: Decimal;
+  readonly entryCostPct: Decimal;
+  readonly exitCostPct: Decimal;
+  readonly yieldFeePct: Decimal;
+  /** When its LTV reaches the liquidation LTV at the rates after its own borrow and today's price; absent = a rate is not known. */
+  readonly toLiquidation: Reach | undefined;
+  /** Times of the market state and of the exit sweep that it is computed from, ms. */
+  readonly ratesAsOfMs: number;
+  readonly exitAsOfMs: number;
+  readonly holding: StressHolding;
+}
+
+/** Why a strategy fell out: what it has, and what the request needs. */
+export interface Exclusion {
+  readonly reason: BestExclusion;
+  readonly value: string | null;
+  readonly limit: string | null;
+}
+
+const YEAR_DAYS = 365;
+const STEP = new Decimal('0.1');
+/** Below this there is no leverage. */
+const MIN_LEVERAGE = new Decimal('1.1');
+
+const fellOut = (reason: BestExclusion, value: string | null = null, limit: string | null = null): Exclusion => ({
+  reason,
+  value,
+  limit,
+});
+
+/** Find the terms of a market for a request, or the first reason why it has none. */
+export function rankMarket(composed: ComposedMarket, request: BestRequest): RankedTerms | Exclusion {
+  const exit = composed.facts.exitLiquidity;
+  const sweep = exit?.value;
+  const exclusion = excludedBy(composed, sweep, request);
+  if (exclusion) return exclusion;
+  const loanUsd = composed.loanPrice?.value.usd;
+  if (!loanUsd) return fellOut('PRICE_UNKNOWN');
+  if (!exit || !sweep) return fellOut('EXIT_UNKNOWN');
+  const entry = request.paysCollateral ? ZERO : swapCost(sweep, request.amountUsd, request.referralBps);
+  if ('reason' in entry) return entry;
+  const swapped = request.amountUsd.minus(entry);
+  const depositFee = swapped.times(wad(composed.fees.isCorrelated ? 0n : composed.fees.depositFee));
+  const deposited = swapped.minus(depositFee);
+  const highest = highestLeverage(composed, request, deposited);
+  if ('reason' in highest) return highest;
+  return atLeverage(composed, sweep, request, {
+    loanUsd,
+    deposited,
+    entry: entry.plus(depositFee),
+    leverage: highest.leverage,
+    exitAsOfMs: exit.asOfMs,
+  });
+}
+
+/** Conditions that do not depend on a leverage. */
+function excludedBy(
+  { market }: ComposedMarket,
+  sweep: ExitSweep | undefined,
+  { holdingDays, minExitUsd, nowMs }: BestRequest,
+): Exclusion | undefined {
+  const { maturity, noSwapRoute } = market.collateral;
+  const endMs = nowMs + holdingDays * 86_400_000;
+  if (maturity !== undefined && maturity * 1_000 < endMs)
+    return fellOut('MATURITY', dayOf(maturity * 1_000), dayOf(endMs));
+  if (noSwapRoute) return fellOut('NO_ROUTE');
+  if (!sweep) return fellOut('EXIT_UNKNOWN');
+  const clean = cleanExitSize(sweep) ?? '0';
+  return minExitUsd.gt(clean) ? fellOut('EXIT_TOO_SMALL', clean, minExitUsd.toFixed()) : undefined;
+}
+
+/** The largest leverage by the drawdown, the safe LTV and the market's liquidity, rounded down. */
+function highestLeverage(
+  { liquidationLtvPct, safeLtvPct, liquidityUsd }: ComposedMarket,
+  { maxDrawdownPct }: BestRequest,
+  depositedUsd: Decimal,
+): { readonly leverage: Decimal } | Exclusion {
+  const survivingPct = liquidationLtvPct.times(HUNDRED.minus(maxDrawdownPct)).div(HUNDRED);
+  const byLtv = roundedDown(leverageFromLtvPct(Decimal.min(survivingPct, safeLtvPct)));
+  if (byLtv.lt(MIN_LEVERAGE)) return fellOut('DRAWDOWN', byLtv.toFixed(1), MIN_LEVERAGE.toFixed());
+  const byLiquidity = roundedDown((liquidityUsd ?? ZERO).div(depositedUsd).plus(1));
+  if (byLiquidity.lt(MIN_LEVERAGE))
+    return fellOut('LIQUIDITY', toFixedHalfUp(liquidityUsd ?? ZERO, 2), toFixedHalfUp(depositedUsd.times(STEP), 2));
+  return { leverage: Decimal.min(byLtv, byLiquidity) };
+}
+
+interface Opening {
+  readonly loanUsd: Decimal;
+  /** USD of collateral that the payment becomes. */
+  readonly deposited: Decimal;
+  readonly entry: Decimal;
+  readonly leverage: Decimal;
+  readonly exitAsOfMs: number;
+}
+
+/** A position as it is opened: what the swap of the loan costs, USD, what is left as equity, and what its sale will cost, USD. */
+interface Opened {
+  readonly leverage: Decimal;
+  readonly ltvPct: Decimal;
+  readonly positionApyPct: Decimal;
+  readonly flashCost: Decimal;
+  readonly exitCost: Decimal;
+  readonly equityUsd: Decimal;
+  readonly holding: StressHolding;
+}
+
+function open(
+  composed: ComposedMarket,
+  sweep: ExitSweep,
+  { amountUsd, referralBps, nowMs }: BestRequest,
+  { deposited, loanUsd, leverage }: Opening,
+): Opened | Exclusion {
+  const flash = deposited.times(leverage.minus(1));
+  const flashCost = swapCost(sweep, flash, referralBps);
+  if ('reason' in flashCost) return flashCost;
+  const equityUsd = deposited.minus(flashCost);
+  if (!equityUsd.gt(0)) return fellOut('EXIT_TOO_SMALL', ZERO.toFixed(), amountUsd.toFixed());
+  const exitCost = swapCost(sweep, equityUsd.times(leverage), 0);
+  if ('reason' in exitCost) return exitCost;
+  const holding = openedHolding(composed, { leverage, equity: equityUsd.div(loanUsd), nowMs });
+  const { netApyPct: positionApyPct, ltvPct } = stressRow(holding, { scenario: 'TODAY' });
+  if (!positionApyPct || !ltvPct)
+    return fellOut('LIQUIDITY', toFixedHalfUp(composed.liquidityUsd ?? ZERO, 2), toFixedHalfUp(flash, 2));
+  return { leverage, ltvPct, positionApyPct, flashCost, exitCost, equityUsd, holding };
+}
+
+/** Whether a holding is not liquidated when the price falls at any time until the exit, at the rates after its own borrow. */
+function survives(holding: StressHolding, { maxDrawdownPct, holdingDays }: BestRequest): boolean {
+  const fall = BigInt(maxDrawdownPct.times(holding.price.toString()).div(HUNDRED).toFixed(0, Decimal.ROUND_CEIL));
+  const price = holding.price - fall;
+  if (canBeLiquidated(holding, price)) return false;
+  const reach = projectReach({ ...holding, price }, 'TODAYS_RATE')?.liquidation;
+  return !reach || reach.state === 'NEVER' || (reach.days ?? 0) > holdingDays;
+}
+
+/**
+ * The largest leverage up to that of the opening, in steps of a tenth, at which the position survives and every swap is of a
+ * measured size: less leverage has a lower LTV, a lower rate and smaller swaps. Where there is none, the reason at the least.
+ */
+function largestSurviving(
+  composed: ComposedMarket,
+  sweep: ExitSweep,
+  request: BestRequest,
+  opening: Opening,
+): Opened | Exclusion {
+  const at = (tenths: number): Opened | Exclusion => {
+    const opened = open(composed, sweep, request, { ...opening, leverage: STEP.times(tenths) });
+    if ('reason' in opened || survives(opened.holding, request)) return opened;
+    return fellOut('DRAWDOWN', '1.0', MIN_LEVERAGE.toFixed());
+  };
+  let high = opening.leverage.div(STEP).toNumber();
+  let found = at(high);
+  if (!('reason' in found)) return found;
+  let low = MIN_LEVERAGE.div(STEP).toNumber();
+  high -= 1;
+  while (low <= high) {
+    const middle = Math.ceil((low + high) / 2);
+    const opened = at(middle);
+    if ('reason' in opened) high = middle - 1;
+    else low = middle + 1;
+    // Until one is found the next is lower, so that the reason that is left is that of the least.
+    if ('reason' in found || !('reason' in opened)) found = opened;
+  }
+  return found;
+}
+
+function atLeverage(
+  composed: ComposedMarket,
+  sweep: ExitSweep,
+  request: BestRequest,
+  opening: Opening,
+): RankedTerms | Exclusion {
+  const opened = largestSurviving(composed, sweep, request, opening);
+  if ('reason' in opened) return opened;
+  const { amountUsd, holdingDays } = request;
+  const { leverage, ltvPct, positionApyPct, equityUsd, flashCost, exitCost, holding } = opened;
+  const carry = equityUsd.times(positionApyPct).div(HUNDRED).times(holdingDays).div(YEAR_DAYS);
+  const returned = equityUsd.plus(carry).minus(exitCost);
+  const yieldFee = Decimal.max(returned.minus(opening.deposited), 0).times(
+    wad(composed.fees.isCorrelated ? composed.fees.yieldFee : 0n),
+  );
+  const share = (usd: Decimal) => usd.times(HUNDRED).div(amountUsd);
+  return {
+    leverage,
+    ltvPct,
+    positionApyPct,
+    netApyPct: share(returned.minus(yieldFee).minus(amountUsd)).times(YEAR_DAYS).div(holdingDays),
+    entryCostPct: share(opening.entry.plus(flashCost)),
+    exitCostPct: share(exitCost),
+    yieldFeePct: share(yieldFee),
+    toLiquidation: projectReach(holding, 'TODAYS_RATE')?.liquidation,
+    ratesAsOfMs: composed.facts.lendingState.asOfMs,
+    exitAsOfMs: opening.exitAsOfMs,
+    holding,
+  };
+}
+
+/**
+ * Cost of a swap, USD: the loss that was measured for selling as much collateral, and the referral fee; or that there is no route
+ * at that size, or that no such size was measured.
+ */
+function swapCost(sweep: ExitSweep, usd: Decimal, referralBps: number): Decimal | Exclusion {
+  const lostPct = lossOfSale(sweep, usd);
+  if (lostPct) return usd.times(lostPct.plus(referralBps / 100)).div(HUNDRED);
+  return lostPct === null
+    ? fellOut('NO_ROUTE', usd.toFixed(0))
+    : fellOut('EXIT_UNKNOWN', usd.toFixed(0), EXIT_SIZES_USD.at(-1));
+}
+
+function roundedDown(leverage: Decimal): Decimal {
+  return leverage.decimalPlaces(LEVERAGE_PLACES, Decimal.ROUND_DOWN);
+}
+
+function wad(share: bigint): Decimal {
+  return new Decimal(share.toString()).shiftedBy(-18);
+}
+
+function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}

@@ -1,0 +1,83 @@
+import type { BlockHeader } from '../chain/logs/headers.ts';
+import { readHeader } from '../chain/logs/headers.ts';
+import type { Reading } from '../chain/reading.ts';
+import { BlockMissingError } from '../chain/rpc/errors.ts';
+import type { IndexerCursor, PositionHistoryRepository } from '../database/position-history.ts';
+import type { Clock } from '../shared/clock.ts';
+import type { ChainId } from '../shared/ids.ts';
+import type { Logger } from '../shared/logger.ts';
+
+/** Another process reads the same chain at the same time. */
+export class MovedCursorError extends Error {}
+
+/** A cursor that is on the chain of the node, and the number of blocks that were removed for it. */
+export interface FollowedCursor {
+  readonly cursor: IndexerCursor;
+  readonly rewound: number;
+}
+
+/**
+ * Return the cursor on the chain of the node: everything after the last common block is removed. Without a cursor, or for another
+ * scope, reading begins at `target`.
+ * @throws ChainReadError, UpstreamUnavailableError, MovedCursorError
+ */
+export type FollowChain = (
+  reading: Reading,
+  scope: string,
+  target: BlockHeader,
+  signal: AbortSignal,
+) => Promise<FollowedCursor>;
+
+export interface FollowChainDeps {
+  readonly chainId: ChainId;
+  readonly history: PositionHistoryRepository;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Blocks that are compared at once when the chain was reorganized, the newest first. */
+const COMPARED_BLOCKS = 32;
+/** How long the head of every node may be below the blocks that were read, before these are removed. */
+const BEHIND_MS = 600_000;
+
+/** Create the following of reorganizations of one chain. */
+export function createFollowChain({ chainId, history, clock, logger }: FollowChainDeps): FollowChain {
+  let behindSinceMs: number | undefined;
+
+  const beginAt = async (scope: string, head: BlockHeader): Promise<IndexerCursor> => {
+    const { number, atMs } = head;
+    const cursor = { scope, fromBlock: number + 1n, fromMs: atMs, toBlock: number, toMs: atMs, isWhole: false };
+    await history.begin(chainId, cursor, head);
+    logger.info({ chainId, block: Number(number) }, 'position history begins');
+    return cursor;
+  };
+
+  return async (reading, scope, target, signal) => {
+    const cursor = await history.cursor(chainId);
+    if (cursor === null || cursor.scope !== scope) return { cursor: await beginAt(scope, target), rewound: 0 };
+    const isBehind = target.number < cursor.toBlock;
+    if (!isBehind) behindSinceMs = undefined;
+    else {
+      behindSinceMs ??= clock.now();
+      if (clock.now() - behindSinceMs < BEHIND_MS) throw new BlockMissingError();
+    }
+    const known = (await history.readBlocks(chainId)).filter(({ number }) => number <= target.number);
+    // The newest alone first: it is the answer unless the chain was reorganized.
+    for (let [from, count] = [0, 1]; from < known.length; [from, count] = [from + count, COMPARED_BLOCKS]) {
+      const page = known.slice(from, from + count);
+      const headers = await Promise.all(page.map(({ number }) => readHeader(reading, number, clock, { signal })));
+      const common = page.find(({ hash }, i) => headers[i]?.hash === hash);
+      if (!common) continue;
+      if (common.number === cursor.toBlock) return { cursor, rewound: 0 };
+      if (!(await history.rewind(chainId, cursor, common))) throw new MovedCursorError();
+      const rewound = Number(cursor.toBlock - common.number);
+      logger.warn(
+        { chainId, block: Number(common.number), blocks: rewound },
+        'position history follows a reorganization',
+      );
+      return { cursor: { ...cursor, toBlock: common.number, toMs: common.atMs }, rewound };
+    }
+    logger.warn({ chainId, block: Number(cursor.toBlock) }, 'position history does not belong to this chain');
+    return { cursor: await beginAt(cursor.scope, target), rewound: Number(cursor.toBlock - cursor.fromBlock) + 1 };
+  };
+}

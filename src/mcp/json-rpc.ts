@@ -1,0 +1,63 @@
+import { AppError } from '../shared/errors.ts';
+import { withoutUndefined } from '../shared/without-undefined.ts';
+
+/** A JSON-RPC message, before its parts are checked. */
+export type Message = Readonly<Record<string, unknown>>;
+
+/** The answer to a message. */
+export interface MessageAnswer {
+  readonly status: number;
+  /** Empty for notifications. */
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+type Id = string | number | null;
+
+/** The codes of JSON-RPC. */
+export const INVALID_REQUEST = -32_600;
+export const INVALID_PARAMS = -32_602;
+const PARSE_ERROR = -32_700;
+const INTERNAL_ERROR = -32_603;
+/** A refusal of the service, whose own code is in `data`. */
+export const REQUEST_REFUSED = -32_000;
+
+/** Anything else than a record has no method, which the library refuses. */
+export function messageOf(given: unknown): Message {
+  return typeof given === 'object' && given !== null && !Array.isArray(given) ? (given as Message) : {};
+}
+
+export function idOf({ id }: Message): Id {
+  return typeof id === 'string' || typeof id === 'number' ? id : null;
+}
+
+/** Make an error of the protocol. */
+export function protocolError(
+  status: number,
+  code: number,
+  message: string,
+  id: Id = null,
+  data?: object,
+): MessageAnswer {
+  return { status, body: JSON.stringify({ jsonrpc: '2.0', id, error: withoutUndefined({ code, message, data }) }) };
+}
+
+/** Answer a refused request with the code of the service in `data`, and with its HTTP status. */
+export function refusedAnswer(error: unknown, id: Id = null): MessageAnswer {
+  if (!(error instanceof AppError)) {
+    return protocolError(
+      500,
+      INTERNAL_ERROR,
+      'The service failed unexpectedly. Quote the x-correlation-id in a report.',
+      id,
+    );
+  }
+  const { code, message, status, details, retryAfterSec } = error;
+  const isBody = code === 'bad_request' && id === null;
+  const data = withoutUndefined({ code, retryAfterSec, details });
+  const headers = withoutUndefined({
+    'retry-after': retryAfterSec === undefined ? undefined : String(retryAfterSec),
+    'www-authenticate': code === 'unauthorized' ? 'Bearer' : undefined,
+  });
+  return { ...protocolError(status, isBody ? PARSE_ERROR : REQUEST_REFUSED, message, id, data), headers };
+}

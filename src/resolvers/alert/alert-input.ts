@@ -1,0 +1,169 @@
+import { ALERT_UNITS, CONDITIONS_OF, defaultRearmAt } from '../../domain/alerts/rules.ts';
+import type { AlertCondition, AlertRule, AlertSubject } from '../../domain/alerts/types.ts';
+import { Decimal } from '../../shared/decimal.ts';
+import { BadRequestError, type LimitValue } from '../../shared/errors.ts';
+import { type Address, type ChainId, formatValue, type StrategyId } from '../../shared/ids.ts';
+import type { AppContext } from '../common/context.ts';
+import { chainOfStrategy, requireChain } from '../market/chains.ts';
+
+type Maybe<T> = T | null | undefined;
+
+export interface AlertInput {
+  readonly chainId: ChainId;
+  readonly wallet?: Maybe<Address>;
+  readonly positionIndex?: Maybe<number>;
+  readonly strategyId?: Maybe<StrategyId>;
+  readonly condition: AlertCondition;
+  readonly threshold?: Maybe<Decimal>;
+  readonly rearmAt?: Maybe<Decimal>;
+  readonly webhookUrl: string;
+  readonly label?: Maybe<string>;
+}
+
+const MAX_LABEL = 100;
+const MAX_POSITION_INDEX = 2 ** 31 - 1;
+const MAX_DECIMALS = 18;
+
+/** Range of the threshold of each condition with a number. */
+const THRESHOLDS = {
+  headroom_below: { min: new Decimal(0), max: new Decimal(100) },
+  apy_below: { min: new Decimal(-100_000), max: new Decimal(100_000) },
+  liquidity_below: { min: new Decimal(0), max: new Decimal('1e15') },
+} as const;
+
+/** Read an alert. @throws BadRequestError naming the field, its value, and the next step */
+export function parseAlert(input: AlertInput, ctx: AppContext): { readonly rule: AlertRule; readonly label: string } {
+  requireChain(ctx, input.chainId, 'input.chainId');
+  const subject = subjectOf(input, ctx);
+  const { condition } = input;
+  const conditions = CONDITIONS_OF[subject.kind];
+  if (!conditions.includes(condition)) {
+    refuse(
+      'condition',
+      condition,
+      `A ${subject.kind} has no condition "${condition}". Send one of ${conditions.join(', ')}.`,
+      {
+        oneOf: conditions,
+      },
+    );
+  }
+  return { rule: { subject, condition, ...numbersOf(input) }, label: labelOf(input.label ?? '') };
+}
+
+function subjectOf({ chainId, wallet, positionIndex, strategyId }: AlertInput, ctx: AppContext): AlertSubject {
+  if ((wallet == null) === (strategyId == null)) {
+    return refuse(
+      'wallet',
+      wallet ?? undefined,
+      'Send either wallet, with positionIndex for one position of it, or strategyId.',
+      {
+        exactlyOneOf: ['wallet', 'strategyId'],
+      },
+    );
+  }
+  if (strategyId != null) {
+    if (positionIndex != null) {
+      return refuse(
+        'positionIndex',
+        positionIndex,
+        'A strategy has no position. Send wallet instead of strategyId, or leave positionIndex out.',
+        {},
+      );
+    }
+    const chain = chainOfStrategy(ctx, { chainId, strategyId }, 'input.');
+    if (chain === undefined) {
+      return refuse(
+        'strategyId',
+        strategyId,
+        'No chain has a strategy with this id. Send an id from the strategies list.',
+        {},
+      );
+    }
+    return { kind: 'strategy', chainId, strategyId };
+  }
+  if (wallet == null) throw new Error('a subject without wallet and strategy');
+  if (positionIndex == null) return { kind: 'wallet', chainId, wallet };
+  if (positionIndex < 0 || positionIndex > MAX_POSITION_INDEX) {
+    return refuse(
+      'positionIndex',
+      positionIndex,
+      `positionIndex is ${positionIndex}. Send the index of a position of the wallet.`,
+      {
+        min: 0,
+        max: MAX_POSITION_INDEX,
+      },
+    );
+  }
+  return { kind: 'position', chainId, wallet, positionIndex };
+}
+
+function numbersOf({ condition, threshold, rearmAt }: AlertInput): Pick<AlertRule, 'threshold' | 'rearmAt'> {
+  if (!isThreshold(condition)) {
+    for (const [field, value] of [
+      ['threshold', threshold],
+      ['rearmAt', rearmAt],
+    ] as const) {
+      if (value != null)
+        refuse(field, value.toFixed(), `The condition "${condition}" compares no number. Leave ${field} out.`, {});
+    }
+    return { threshold: null, rearmAt: null };
+  }
+  const { min, max } = THRESHOLDS[condition];
+  const unit = ALERT_UNITS[condition] === 'usd' ? 'USD' : 'percent';
+  const limit = { min: min.toFixed(), max: max.toFixed(), maxDecimals: MAX_DECIMALS };
+  const check = (field: string, value: Decimal): Decimal => {
+    if (value.gte(min) && value.lte(max) && (value.decimalPlaces() ?? 0) <= MAX_DECIMALS) return value;
+    return refuse(
+      field,
+      value.toFixed(),
+      `${field} is ${formatValue(value.toFixed())}. Send ${limit.min} to ${limit.max} ${unit}, with at most ${MAX_DECIMALS} decimals.`,
+      limit,
+    );
+  };
+  if (threshold == null) {
+    return refuse(
+      'threshold',
+      undefined,
+      `The condition "${condition}" needs a threshold. Send ${limit.min} to ${limit.max} ${unit}.`,
+      limit,
+    );
+  }
+  const checked = check('threshold', threshold);
+  if (rearmAt == null) return { threshold: checked, rearmAt: defaultRearmAt(condition, checked) };
+  if (rearmAt.lt(checked)) {
+    refuse(
+      'rearmAt',
+      rearmAt.toFixed(),
+      `rearmAt is ${rearmAt.toFixed()}, below the threshold. Send ${checked.toFixed()} or more.`,
+      {
+        min: checked.toFixed(),
+      },
+    );
+  }
+  return { threshold: checked, rearmAt: check('rearmAt', rearmAt) };
+}
+
+function isThreshold(condition: AlertCondition): condition is keyof typeof THRESHOLDS {
+  return condition in THRESHOLDS;
+}
+
+function labelOf(text: string): string {
+  const label = text.trim();
+  if (label.length <= MAX_LABEL && !/\p{C}/u.test(label)) return label;
+  return refuse(
+    'label',
+    label,
+    `The label is longer than ${MAX_LABEL} characters, or has characters that cannot be shown. Shorten it.`,
+    {
+      maxLength: MAX_LABEL,
+    },
+  );
+}
+
+function refuse(field: string, value: unknown, message: string, limit: Readonly<Record<string, LimitValue>>): never {
+  throw new BadRequestError(message, {
+    field: `input.${field}`,
+    value: value === undefined ? undefined : formatValue(value),
+    limit: Object.keys(limit).length === 0 ? undefined : limit,
+  });
+}

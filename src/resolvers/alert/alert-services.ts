@@ -1,0 +1,43 @@
+import type {
+  AlertDelivery,
+  AlertListQuery,
+  AlertPage,
+  AlertRecord,
+  DeliveryListQuery,
+} from '../../domain/alerts/records.ts';
+import type { AlertRule } from '../../domain/alerts/types.ts';
+
+/** An alert to register. */
+export interface NewAlert {
+  readonly rule: AlertRule;
+  readonly url: string;
+  readonly label: string;
+}
+
+/** Alerts of the caller's key and of keys that were rotated from it or into it. Every call may throw `UpstreamUnavailableError`. */
+export interface AlertsPort {
+  /**
+   * Register an alert. The secret is returned here only.
+   * @throws BadRequestError for a URL that is not allowed, or too many alerts
+   */
+  create(keyId: string, alert: NewAlert): Promise<{ readonly alert: AlertRecord; readonly secret: string }>;
+  find(keyId: string, id: string): Promise<AlertRecord | null>;
+  list(keyId: string, query: Omit<AlertListQuery, 'ownerId'>): Promise<AlertPage<AlertRecord>>;
+  /** `false` = there was none. */
+  remove(keyId: string, id: string): Promise<boolean>;
+  /** Send a test event; `null` = there is no such alert. */
+  ping(keyId: string, id: string): Promise<AlertDelivery | null>;
+  deliveries(keyId: string, query: Omit<DeliveryListQuery, 'ownerId'>): Promise<AlertPage<AlertDelivery>>;
+  /** Deliver an event again; `null` = there is no such event, or it is being delivered. */
+  redeliver(keyId: string, id: string): Promise<AlertDelivery | null>;
+  /** Find the place of an event of the caller; `null` = there is none with this id, or none any more. */
+  placeOf(keyId: string, eventId: string): Promise<bigint | null>;
+  /** Read events that follow a place, the oldest first. */
+  eventsAfter(keyId: string, seq: bigint, limit: number): Promise<readonly AlertDelivery[]>;
+  /** The place of the newest event of all keys; read at most once a second. */
+  newestEvent(): Promise<bigint>;
+}
+
+export interface AlertServices {
+  readonly alerts: AlertsPort;
+}

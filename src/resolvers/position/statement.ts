@@ -1,0 +1,139 @@
+import { toCsv } from '../../domain/history/statement.ts';
+import type { PositionKey, RecordedPosition } from '../../domain/history/types.ts';
+import type { ComposedWallet } from '../../domain/position/wallet.ts';
+import { letOthersRun } from '../../shared/pages.ts';
+import type { AppContext } from '../common/context.ts';
+import { requireChain } from '../market/chains.ts';
+import { eventViews, type PositionEventView } from './history-views.ts';
+import { composeHistoryRow, historyKeyOf } from './position-history.ts';
+
+type StatementWallet = Pick<ComposedWallet, 'chainId' | 'wallet' | 'positions' | 'equityPositions'>;
+
+const COLUMNS = [
+  'time',
+  'chainId',
+  'positionId',
+  'event',
+  'block',
+  'transaction',
+  'collateral',
+  'loan',
+  'collateralChange',
+  'debtChange',
+  'paidCollateral',
+  'paidLoan',
+  'receivedCollateral',
+  'receivedLoan',
+  'feeCollateral',
+  'feeLoan',
+  'oraclePrice',
+  'complete',
+] as const;
+
+/** Positions whose events are read at once. */
+const POSITIONS_AT_ONCE = 200;
+
+/** A position or stock leg of a statement. */
+interface Subject {
+  readonly key: PositionKey;
+  /** As the lists of positions name it; of a stock leg the id of its vault. */
+  readonly name: string;
+}
+
+interface StatementRow {
+  readonly chainId: number;
+  readonly event: Pick<PositionEventView, 'atMs' | 'blockNumber' | 'logIndex'>;
+  readonly cells: readonly (string | null)[];
+}
+
+/**
+ * Every event of the positions of a wallet on its chains as CSV, oldest first: loops of vaults, and the stock legs of vaults,
+ * held or left, included. Positions are read in groups, so that a wallet with many has a whole statement too.
+ * @throws UpstreamUnavailableError
+ */
+export async function statementOf(readings: readonly StatementWallet[], ctx: AppContext): Promise<string> {
+  const rows: StatementRow[] = [];
+  for (const reading of readings) {
+    const subjects = subjectsOf(reading, ctx);
+    for (let from = 0; from < subjects.length; from += POSITIONS_AT_ONCE) {
+      rows.push(...(await rowsOf(reading, subjects.slice(from, from + POSITIONS_AT_ONCE), ctx)));
+      await letOthersRun();
+    }
+  }
+  rows.sort(olderFirst);
+  return toCsv([COLUMNS, ...rows.map(({ cells }) => cells)]);
+}
+
+/** By time, and within a second, which may have several blocks, in the order of the chain. */
+function olderFirst(a: StatementRow, b: StatementRow): number {
+  return (
+    a.event.atMs - b.event.atMs ||
+    a.chainId - b.chainId ||
+    Number(a.event.blockNumber - b.event.blockNumber) ||
+    a.event.logIndex - b.event.logIndex
+  );
+}
+
+function subjectsOf({ chainId, wallet, positions, equityPositions }: StatementWallet, ctx: AppContext): Subject[] {
+  const loops = [...positions, ...equityPositions.flatMap(({ yieldLoops }) => yieldLoops)];
+  return [
+    ...loops.map((position) => ({ key: historyKeyOf(position, ctx), name: position.positionId })),
+    ...requireChain(ctx, chainId).equityVaults.map(({ id }) => ({
+      key: historyKeyOf({ chainId, wallet, strategyId: id, isOpen: false }, ctx),
+      name: id,
+    })),
+  ];
+}
+
+/** Read the events of some positions. Those that have too many logs together are read in halves. */
+async function rowsOf(
+  wallet: Pick<StatementWallet, 'chainId' | 'wallet'>,
+  subjects: readonly Subject[],
+  ctx: AppContext,
+): Promise<readonly StatementRow[]> {
+  const recorded = await ctx.live().positionHistory.readEvents(subjects.map(({ key }) => key));
+  if (subjects.length > 1 && recorded.some(({ isCut }) => isCut)) {
+    const half = Math.ceil(subjects.length / 2);
+    const first = await rowsOf(wallet, subjects.slice(0, half), ctx);
+    return [...first, ...(await rowsOf(wallet, subjects.slice(half), ctx))];
+  }
+  const { holdings } = await ctx.loaders.wallet.load(wallet);
+  return subjects.flatMap(({ key, name }, i) => {
+    const found = recorded[i];
+    return found ? rowsOfOne(name, key, found, holdings, ctx) : [];
+  });
+}
+
+function rowsOfOne(
+  name: string,
+  key: PositionKey,
+  recorded: RecordedPosition,
+  holdings: Parameters<typeof composeHistoryRow>[2],
+  ctx: AppContext,
+): readonly StatementRow[] {
+  const row = composeHistoryRow(key, recorded, holdings, ctx);
+  if (!row) return [];
+  const { market, history } = row;
+  return eventViews(row).map((event) => ({
+    chainId: key.chainId,
+    event,
+    cells: [
+      new Date(event.atMs).toISOString(),
+      String(key.chainId),
+      name,
+      event.kind,
+      String(event.blockNumber),
+      event.txHash,
+      market.collateral.symbol,
+      market.loan.symbol,
+      event.collateralChange,
+      event.debtChange,
+      ...[event.paid, event.received, event.fee].flatMap((amounts) => [
+        amounts?.collateral ?? null,
+        amounts?.loan ?? null,
+      ]),
+      event.oraclePrice,
+      history.incomplete === undefined ? 'yes' : 'no',
+    ],
+  }));
+}

@@ -1,0 +1,189 @@
+import type { Token } from '../../catalog/types.ts';
+import type { Gap } from '../../domain/freshness/types.ts';
+import type { Position } from '../../domain/position/types.ts';
+import { type Decimal, formatPct, formatUnitsPlain, toFixedHalfUp } from '../../shared/decimal.ts';
+import { AppError } from '../../shared/errors.ts';
+import type { Address, StrategyId } from '../../shared/ids.ts';
+import {
+  type Affordability,
+  affordabilityOf,
+  compareOptions,
+  type DeleverageAction,
+  type DeleverageOption,
+  type DeleverageOptions,
+  type DeleverageStep,
+  ltvPctOf,
+  type Plan,
+  type PricedAt,
+  paidStep,
+  paymentOf,
+  pricedAt,
+  type RankedBy,
+  totalUsd,
+} from '../../transactions/index.ts';
+import type { AppContext } from '../common/context.ts';
+import { absences, type Estimate, estimateGaps } from './estimate.ts';
+import { estimateOfPlan } from './leverage.ts';
+import { type PositionPreviewView, positionGaps, positionOfPlan } from './position-preview.ts';
+import { formatIssues, named } from './surface-names.ts';
+
+export type DeleverageArgs = {
+  readonly [K in 'targetLtvPct' | 'targetHeadroomPct' | 'maxSwapLossPct']?: Decimal | null | undefined;
+};
+
+/** The ways to a lower LTV of one position, the cheapest first. */
+export interface DeleverageView {
+  readonly wallet: Address;
+  readonly isNeeded: boolean;
+  /** Percent with 4 places. */
+  readonly ltvPct: string;
+  readonly found: DeleverageOptions;
+  readonly priced: PricedAt;
+  readonly options: readonly DeleverageOptionView[];
+  readonly cheapest: DeleverageAction | null;
+  readonly cheapestAffordable: DeleverageAction | null;
+  readonly gaps: readonly Gap[];
+}
+
+export interface DeleverageOptionView {
+  readonly action: DeleverageAction;
+  readonly steps: readonly DeleverageStep[];
+  readonly affordability: Affordability;
+  /** Whole tokens of the first step. */
+  readonly walletBalance: string | null;
+  /** USD with 2 places. */
+  readonly costUsd: string | null;
+  readonly preview: DeleveragePreviewView | null;
+  readonly unavailable: DeleverageUnavailable | null;
+  readonly gaps: readonly Gap[];
+}
+
+/** Why an option is not possible now. Not the error itself: GraphQL throws every value that is an `Error`. */
+export type DeleverageUnavailable = Pick<AppError, 'code' | 'message' | 'retryable'>;
+
+/** Result of all steps of an option. */
+export interface DeleveragePreviewView extends Estimate {
+  readonly plan: Plan;
+  readonly position: PositionPreviewView;
+  readonly note: string;
+}
+
+/** Find the ways to bring a position down to an LTV. @throws NotEligibleError, BadRequestError, ChainReadError */
+export async function deleverageOf(
+  { chainId, wallet, id }: Position,
+  { targetLtvPct, targetHeadroomPct, maxSwapLossPct }: DeleverageArgs,
+  ctx: AppContext,
+): Promise<DeleverageView> {
+  const found = await ctx.live().leverage.deleverage({
+    ...{ chainId, user: wallet, id },
+    targetLtvPct: targetLtvPct ?? undefined,
+    targetHeadroomPct: targetHeadroomPct ?? undefined,
+    maxSwapLossPct: maxSwapLossPct ?? undefined,
+  });
+  const ranked = found.options
+    .map((option) => optionView(option, found, ctx))
+    .sort((a, b) => compareOptions(a.by, b.by));
+  const options = ranked.map(({ view }) => view);
+  const cheap = ranked.filter(({ by }) => by.costUsd !== undefined).map(({ view }) => view);
+  const view = {
+    wallet,
+    isNeeded: found.excess > 0n,
+    ltvPct: ltvText(found),
+    found,
+    priced: pricedAt(found.live),
+    options,
+    cheapest: cheap[0]?.action ?? null,
+    cheapestAffordable:
+      cheap.find(({ affordability }) => affordability === 'affordable' || affordability === 'nothing_to_pay')?.action ??
+      null,
+  };
+  return { ...view, gaps: viewGaps(view) };
+}
+
+/** As the contracts count it, so that one above the target is never shown as at it. */
+function ltvText({ position, live }: DeleverageOptions): string {
+  const ltv = ltvPctOf(position, live.price);
+  if (!ltv) throw new Error('the price of a position is above 0');
+  return formatPct(ltv, 4);
+}
+
+function optionView(
+  option: DeleverageOption,
+  found: DeleverageOptions,
+  ctx: AppContext,
+): { readonly view: DeleverageOptionView; readonly by: RankedBy } {
+  const { action, steps, outcome } = option;
+  const paid = paidStep(option);
+  const held = paid && found.balances.get(paid.token.address);
+  const previewed = outcome instanceof AppError ? undefined : previewOf(outcome, action, ctx);
+  const costUsd = previewed && totalUsd(previewed.costs);
+  const view = {
+    action,
+    steps,
+    affordability: affordabilityOf(option, found.balances),
+    walletBalance: paid && held !== undefined ? formatUnitsPlain(held, paid.token.decimals) : null,
+    costUsd: costUsd ? toFixedHalfUp(costUsd, 2) : null,
+    preview: previewed?.preview ?? null,
+    unavailable: outcome instanceof AppError ? unavailableOf(named(outcome, ctx)) : null,
+  };
+  return {
+    view: { ...view, gaps: optionGaps(view, paid?.token) },
+    by: { isPossible: previewed !== undefined, costUsd, payment: paymentOf(option, found) },
+  };
+}
+
+function unavailableOf({ code, message, retryable }: AppError): DeleverageUnavailable {
+  return { code, message, retryable };
+}
+
+function previewOf(plan: Plan, action: DeleverageAction, ctx: AppContext) {
+  const { costs, common } = estimateOfPlan(plan, ctx);
+  const position = positionOfPlan(plan);
+  if (!position) throw new Error(`the option ${action} leaves no position`);
+  const preview: DeleveragePreviewView = {
+    ...common,
+    chainId: plan.chain.chainId,
+    strategyId: plan.market.id as string as StrategyId,
+    action,
+    slippage: plan.slippage.value,
+    issues: formatIssues(plan.issues, ctx),
+    plan,
+    position,
+    note: plan.notes.join(' '),
+    gaps: [...estimateGaps(common), ...positionGaps(position)],
+  };
+  return { costs, preview };
+}
+
+function optionGaps(view: Omit<DeleverageOptionView, 'gaps'>, paid: Token | undefined): readonly Gap[] {
+  const { walletBalance, costUsd, preview, unavailable } = view;
+  const impossible = unavailable !== null;
+  return absences(
+    [
+      'walletBalance',
+      walletBalance,
+      paid ? 'NOT_MEASURED' : 'NOT_APPLICABLE',
+      paid ? `The balance of ${paid.symbol} could not be read.` : 'The wallet pays nothing: its position does.',
+    ],
+    [
+      'costUsd',
+      costUsd,
+      impossible ? 'NOT_APPLICABLE' : 'NOT_MEASURED',
+      impossible ? 'It is not possible now.' : 'Nothing prices one of the costs in USD.',
+    ],
+    ['preview', preview, 'NOT_APPLICABLE', 'It is not possible now, see `unavailable`.'],
+    ['unavailable', unavailable, 'NONE', 'It is possible now.'],
+  );
+}
+
+function viewGaps({ isNeeded, cheapest, cheapestAffordable, priced }: Omit<DeleverageView, 'gaps'>): readonly Gap[] {
+  const [reason, message] = isNeeded
+    ? (['NONE', 'None is possible now at a known cost.'] as const)
+    : (['NOT_APPLICABLE', 'The position is not above the target: nothing has to be done.'] as const);
+  const unaffordable = isNeeded && cheapest ? 'The wallet is not known to hold what a possible option takes.' : message;
+  return absences(
+    ['cheapestAction', cheapest, reason, message],
+    ['cheapestAffordableAction', cheapestAffordable, reason, unaffordable],
+    ['readAt', priced.readAt, 'NOT_MEASURED', 'The node did not tell the block.'],
+  );
+}

@@ -1,0 +1,206 @@
+import { z } from 'zod';
+import { withoutUndefined } from '../../shared/without-undefined.ts';
+import type {
+  AlertByIdQuery,
+  AlertCreateMutation,
+  AlertCreateMutationVariables,
+  AlertDeleteMutation,
+  AlertDeliveriesQuery,
+  AlertDeliveriesQueryVariables,
+  AlertPingMutation,
+  AlertRedeliverMutation,
+  AlertsQuery,
+  AlertsQueryVariables,
+} from '../generated/operations.ts';
+import {
+  alertAnswer,
+  alertBody,
+  alertCondition,
+  alertPage,
+  alertSubject,
+  createdAlert,
+  deletedAlert,
+  deliveryAnswer,
+  deliveryPage,
+  deliveryStatus,
+  uuidParam,
+} from '../schemas/alerts.ts';
+import { EXAMPLE_MARKET_ID, integerParam } from '../schemas/common.ts';
+import { type AnyRoute, defineRoute } from '../types.ts';
+import { answered, PARTNER_ERRORS, type RouteOptions } from './shared.ts';
+
+const MAX_ENTRIES = 500;
+const ERRORS = [...PARTNER_ERRORS, 'upstream_unavailable'] as const;
+/** Alerts and an event of the local world. */
+const ALERT = '00000000-0000-4000-8000-000000000001';
+const DELETED = '00000000-0000-4000-8000-000000000003';
+const EVENT = '00000000-0000-4000-8000-00000000000e';
+const WALLET = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
+const RECEIVER = 'https://partner.example/spiral-alerts';
+
+const limit = integerParam('limit', { min: 1, max: MAX_ENTRIES })
+  .default(50)
+  .describe(`Maximum number of entries, 1 to ${MAX_ENTRIES}. Default 50.`);
+const after = z
+  .string()
+  .optional()
+  .describe('"next" of an answer to the same conditions: only entries that follow it.');
+const alertId = z.object({ id: uuidParam('Id of the alert.') });
+
+/** The rows of alerts: their registration, and the deliveries of their events. */
+export function alertRoutes(options: RouteOptions): AnyRoute[] {
+  return [createRoute(options), listRoute(), ...oneAlertRoutes(), ...deliveryRoutes()];
+}
+
+function createRoute({ chainIds }: RouteOptions): AnyRoute {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/partner/alerts',
+    surface: 'Partner',
+    summary: 'Register an alert',
+    description:
+      'Watches a condition on a wallet, a position or a strategy, and sends a signed webhook when it begins to hold and when it is over. The answer has the signing secret, which is shown once. A repeated request registers a second alert.',
+    operation: 'AlertCreate',
+    params: z.object({}),
+    body: alertBody(chainIds),
+    variables: ({ body }): AlertCreateMutationVariables => ({ input: withoutUndefined(body) as never }),
+    project: ({ createAlert }: AlertCreateMutation) => answered(createAlert),
+    response: createdAlert,
+    errors: ERRORS,
+    examples: [
+      {
+        summary: 'Headroom of a wallet',
+        body: { chainId: 1, wallet: WALLET, condition: 'headroom_below', threshold: '2.5', webhookUrl: RECEIVER },
+      },
+      {
+        summary: 'Liquidity of a strategy',
+        body: {
+          chainId: 1,
+          strategyId: EXAMPLE_MARKET_ID,
+          condition: 'liquidity_below',
+          threshold: '250000',
+          rearmAt: '300000',
+          webhookUrl: RECEIVER,
+          label: 'Exit liquidity',
+        },
+      },
+    ],
+  });
+}
+
+function listRoute(): AnyRoute {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/partner/alerts',
+    surface: 'Partner',
+    summary: 'Alerts of the key',
+    description: 'Registered alerts with their state, the newest first.',
+    operation: 'Alerts',
+    params: z.object({
+      subject: alertSubject.optional().describe('Only alerts on this kind of subject.'),
+      condition: alertCondition.optional().describe('Only alerts with this condition.'),
+      limit,
+      after,
+    }),
+    variables: ({ params: { limit: first, ...rest } }): AlertsQueryVariables =>
+      withoutUndefined({ first, ...rest }) as AlertsQueryVariables,
+    project: (data: AlertsQuery) => {
+      const { totalCount, pageInfo, nodes } = answered(data.alerts);
+      return { count: totalCount, next: pageInfo.hasNextPage ? pageInfo.endCursor : null, alerts: nodes };
+    },
+    response: alertPage,
+    errors: ERRORS,
+    examples: [{ summary: 'All' }, { summary: 'On strategies', query: { subject: 'strategy', limit: '10' } }],
+  });
+}
+
+function oneAlertRoutes(): AnyRoute[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/v1/partner/alerts/{id}',
+      surface: 'Partner',
+      summary: 'One alert',
+      description: 'An alert of the key with its state.',
+      operation: 'AlertById',
+      params: alertId,
+      variables: ({ params }) => ({ alertId: params.id }),
+      project: (data: AlertByIdQuery) => ({ alert: answered(data.alert) }),
+      response: alertAnswer,
+      errors: [...ERRORS, 'not_found'],
+      examples: [{ summary: 'An alert', params: { id: ALERT } }],
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: '/v1/partner/alerts/{id}',
+      surface: 'Partner',
+      summary: 'Delete an alert',
+      description: 'Deletes an alert and its undelivered events. Deleting it again is no error.',
+      operation: 'AlertDelete',
+      params: alertId,
+      variables: ({ params }) => ({ alertId: params.id }),
+      project: (data: AlertDeleteMutation) => answered(data.deleteAlert),
+      response: deletedAlert,
+      errors: ERRORS,
+      examples: [{ summary: 'An alert', params: { id: DELETED } }],
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/v1/partner/alerts/{id}/ping',
+      surface: 'Partner',
+      summary: 'Send a test event',
+      description:
+        'Sends a signed event of the type ping to the receiver of the alert, with the retries of any other event. The list of deliveries shows what became of it.',
+      operation: 'AlertPing',
+      params: alertId,
+      variables: ({ params }) => ({ alertId: params.id }),
+      project: (data: AlertPingMutation) => ({ delivery: answered(data.pingAlert) }),
+      response: deliveryAnswer,
+      errors: [...ERRORS, 'not_found'],
+      examples: [{ summary: 'An alert', params: { id: ALERT } }],
+    }),
+  ];
+}
+
+function deliveryRoutes(): AnyRoute[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/v1/partner/alerts/deliveries',
+      surface: 'Partner',
+      summary: 'Deliveries of alerts',
+      description:
+        'Events of the alerts of the key and the state of their deliveries, the newest first. With status=dead those that were given up. Events are kept for 30 days.',
+      operation: 'AlertDeliveries',
+      params: z.object({
+        alertId: uuidParam('Only events of this alert.').optional(),
+        status: deliveryStatus.optional().describe('Only deliveries in this state.'),
+        limit,
+        after,
+      }),
+      variables: ({ params: { limit: first, ...rest } }): AlertDeliveriesQueryVariables =>
+        withoutUndefined({ first, ...rest }) as AlertDeliveriesQueryVariables,
+      project: (data: AlertDeliveriesQuery) => {
+        const { totalCount, pageInfo, nodes } = answered(data.alertDeliveries);
+        return { count: totalCount, next: pageInfo.hasNextPage ? pageInfo.endCursor : null, deliveries: nodes };
+      },
+      response: deliveryPage,
+      errors: ERRORS,
+      examples: [{ summary: 'All' }, { summary: 'Given up', query: { status: 'dead' } }],
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/v1/partner/alerts/deliveries/{id}/redeliver',
+      surface: 'Partner',
+      summary: 'Deliver an event again',
+      description: 'Delivers an event again, with its id and text and with all attempts, also one that was given up.',
+      operation: 'AlertRedeliver',
+      params: z.object({ id: uuidParam('Id of the event.') }),
+      variables: ({ params }) => ({ eventId: params.id }),
+      project: (data: AlertRedeliverMutation) => ({ delivery: answered(data.redeliverAlertEvent) }),
+      response: deliveryAnswer,
+      errors: [...ERRORS, 'not_found'],
+      examples: [{ summary: 'An event that was given up', params: { id: EVENT } }],
+    }),
+  ];
+}

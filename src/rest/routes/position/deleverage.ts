@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import { NotFoundError } from '../../../shared/errors.ts';
+import { withoutUndefined } from '../../../shared/without-undefined.ts';
+import { absenceOf } from '../../absence.ts';
+import type { DeleverageOptionsQuery, DeleverageOptionsQueryVariables } from '../../generated/operations.ts';
+import { isRefusal, refusalError } from '../../refusal.ts';
+import { addressParam, chainIdParam, integerParam } from '../../schemas/common.ts';
+import { deleverageOption, deleverageOptionsBody, deleveragePreview } from '../../schemas/position/deleverage.ts';
+import { type AnyRoute, defineRoute } from '../../types.ts';
+import { contractIssues, slippageRatio } from '../builds.ts';
+import { isNoneOf, positionPreviewOf } from '../leverage.ts';
+import { answered, noneIn, PARTNER_ERRORS, type RouteOptions } from '../shared.ts';
+
+const MAX_INDEX = 2_147_483_647;
+const PCT_PATTERN = /^\d{1,2}(\.\d{1,16})?$/;
+
+const inBody = absenceOf(deleverageOptionsBody);
+const inOption = absenceOf(deleverageOption);
+const inPreview = absenceOf(deleveragePreview);
+
+const pctParam = (name: string, description: string) =>
+  z
+    .string()
+    .regex(PCT_PATTERN, `expected a plain decimal number of percent from 0 to below 100, at most 16 decimals, e.g. 80`)
+    .optional()
+    .meta({ description, examples: [name === 'maxSwapLossPct' ? '2' : '75'] });
+
+/** The row of the ways to a lower LTV. */
+export function deleverageRoute({ chainIds }: RouteOptions): AnyRoute {
+  const [defaultChainId = 1] = chainIds;
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/partner/positions/{address}/{id}/deleverage-options',
+    surface: 'Partner',
+    summary: 'What to do about a position above an LTV',
+    description:
+      'The ways to bring a position down to a target LTV: repay, add collateral, or sell a part of the collateral and repay with the proceeds. Each with its amounts, costs and result, previewed live and not built; the cheapest first. Build a step with /v1/partner/manage/build.',
+    operation: 'DeleverageOptions',
+    tool: { name: 'list_deleverage_options' },
+    params: z.object({
+      address: addressParam,
+      id: integerParam('id', { min: 0, max: MAX_INDEX }).describe(
+        'Index of the position, as listed with the positions.',
+      ),
+      chainId: chainIdParam({ chainIds, defaultChainId }),
+      targetLtvPct: pctParam(
+        'targetLtvPct',
+        'LTV to come down to, percent: above 0, at most the max LTV of the market. The safe LTV of the market when left out.',
+      ),
+      targetHeadroomPct: pctParam(
+        'targetHeadroomPct',
+        'The same as points of LTV below the liquidation LTV, in place of targetLtvPct.',
+      ),
+      maxSwapLossPct: pctParam(
+        'maxSwapLossPct',
+        'Limit of the loss of a sale, percent of the equity, up to 50. Replaces the usual limit.',
+      ),
+    }),
+    variables: ({ params: { address, chainId, id, ...target } }): DeleverageOptionsQueryVariables =>
+      withoutUndefined({ address, chainId, index: id, ...target }),
+    project: ({ position }: DeleverageOptionsQuery, { params: { address, id } }) => {
+      if (!position) {
+        throw new NotFoundError(
+          `${address} has no position ${id} on this chain. Send an id from the list of positions.`,
+          { resource: 'position', id: String(id) },
+        );
+      }
+      const { deleverageOptions, ...identity } = position;
+      const found = answered(deleverageOptions);
+      if (isRefusal(found)) throw refusalError(found);
+      const { options, gaps, isNeeded, excessDebtAmount, cheapestAction, cheapestAffordableAction, ...ltvs } = found;
+      const body = {
+        ...identity,
+        ...ltvs,
+        maxLtvPct: found.contractMaxLtvPct,
+        needed: isNeeded,
+        excessDebt: excessDebtAmount,
+        cheapest: cheapestAction,
+        cheapestAffordable: cheapestAffordableAction,
+        options: [],
+      };
+      return { ...(inBody(body, noneIn(gaps)) as object), options: options.map(projectOption) };
+    },
+    response: deleverageOptionsBody,
+    errors: [...PARTNER_ERRORS, 'not_found', 'not_ready', 'upstream_unavailable'],
+    examples: [
+      {
+        summary: 'To an LTV of 75 %',
+        params: { address: '0x90F79bf6EB2c4f870365E785982E1f101E93b906', id: '0' },
+        query: { targetLtvPct: '75' },
+      },
+      {
+        summary: 'To 15 points below liquidation, with a limit of the loss',
+        params: { address: '0x90F79bf6EB2c4f870365E785982E1f101E93b906', id: '0' },
+        query: { targetHeadroomPct: '15', maxSwapLossPct: '2' },
+      },
+    ],
+  });
+}
+
+type Found = Extract<
+  NonNullable<NonNullable<DeleverageOptionsQuery['position']>['deleverageOptions']>,
+  { readonly __typename: 'DeleverageOptions' }
+>;
+type Option = Found['options'][number];
+
+function projectOption({ steps, preview, gaps, ...option }: Option): unknown {
+  const body = {
+    ...option,
+    steps: steps.map(({ token: { address: token, symbol }, isFull: full, ...step }) => ({
+      ...step,
+      token,
+      symbol,
+      full,
+    })),
+    preview: null,
+  };
+  return { ...(inOption(body, noneIn(gaps)) as object), preview: preview && projectPreview(preview) };
+}
+
+function projectPreview(preview: NonNullable<Option['preview']>): unknown {
+  const { position, borrowApy, note, issues } = preview;
+  const { worstCaseLtvPct } = position;
+  const body = {
+    ...{ borrowApy, note, worstCaseLtvPct },
+    issues: contractIssues(issues),
+    slippage: slippageRatio(preview),
+    positionPreview: positionPreviewOf(preview, position),
+  };
+  return inPreview(body, isNoneOf(preview));
+}

@@ -1,0 +1,174 @@
+import { z } from 'zod';
+import { NotFoundError } from '../../../shared/errors.ts';
+import { EQUITY_PREFIX } from '../../../shared/ids.ts';
+import { withoutUndefined } from '../../../shared/without-undefined.ts';
+import { absenceOf } from '../../absence.ts';
+import type {
+  PositionHistoryQuery,
+  PositionHistoryQueryVariables,
+  StockLegHistoryQuery,
+  StockLegHistoryQueryVariables,
+  WalletStatementQuery,
+} from '../../generated/operations.ts';
+import { addressParam, chainIdParam, integerParam } from '../../schemas/common.ts';
+import { vaultIdParam } from '../../schemas/drift-history.ts';
+import { positionHistoryBody, stockLegHistoryBody, walletStatement } from '../../schemas/history/position-history.ts';
+import { type AnyRoute, defineRoute } from '../../types.ts';
+import { PARTNER_ERRORS, type RouteOptions } from '../shared.ts';
+
+const MAX_EVENTS = 500;
+const MAX_POINTS = 500;
+const MAX_INDEX = 2_147_483_647;
+
+const inHistory = absenceOf(positionHistoryBody);
+const inStockLeg = absenceOf(stockLegHistoryBody);
+const isNone = () => false;
+
+const pages = {
+  limit: integerParam('limit', { min: 1, max: MAX_EVENTS })
+    .default(100)
+    .describe(`Maximum number of events, 1 to ${MAX_EVENTS}. Default 100.`),
+  after: z.string().optional().describe('"next" of an answer: only events that follow it.'),
+  points: integerParam('points', { min: 1, max: MAX_POINTS })
+    .default(100)
+    .describe(`Maximum number of points of the equity, 1 to ${MAX_POINTS}. Default 100.`),
+};
+
+type Past = NonNullable<PositionHistoryQuery['position']>['history'];
+
+/** The recorded past as rows have it. */
+function pastOf(history: Past | undefined) {
+  const page = history?.events;
+  return {
+    ...history,
+    completeFrom: history?.completeFrom?.blockTime ?? null,
+    completeFromBlock: history?.completeFrom ? Number(history.completeFrom.blockNumber) : null,
+    readTo: history?.readTo && { ...history.readTo, blockNumber: Number(history.readTo.blockNumber) },
+    complete: history?.complete ?? false,
+    count: page?.totalCount ?? 0,
+    next: page?.pageInfo.hasNextPage ? page.pageInfo.endCursor : null,
+    events: page?.nodes.map((event) => ({ ...event, blockNumber: Number(event.blockNumber) })) ?? [],
+    equity: history?.equityCurve ?? [],
+    gaps: history?.gaps ?? [],
+  };
+}
+
+/** The rows of the history of a position and of the statement of a wallet. */
+export function positionHistoryRoutes({ chainIds }: RouteOptions): AnyRoute[] {
+  const [defaultChainId = 1] = chainIds;
+  const chainId = chainIdParam({ chainIds, defaultChainId });
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/v1/partner/positions/{address}/{id}/history',
+      surface: 'Partner',
+      summary: 'History of a position',
+      description:
+        'Every recorded event of a position (opened, supplied, withdrawn, repaid, borrowed, increased, partly closed, closed, liquidated), its equity over time, and its profit and loss by parts. completeFrom is the time from which no event is missing; complete tells whether the events add up to what the position holds on chain.',
+      operation: 'PositionHistory',
+      tool: { name: 'get_position_history', defaults: { limit: 20, points: 30 } },
+      params: z.object({
+        address: addressParam,
+        id: integerParam('id', { min: 0, max: MAX_INDEX }).describe(
+          'Index of the position, as listed with the positions.',
+        ),
+        chainId,
+        ...pages,
+      }),
+      variables: ({ params }): PositionHistoryQueryVariables => {
+        const { address, id, limit, after, points } = params;
+        return withoutUndefined({ address, chainId: params.chainId, index: id, first: limit, after, points });
+      },
+      project: ({ position }: PositionHistoryQuery, { params: { address, id } }) => {
+        if (!position) {
+          throw new NotFoundError(
+            `${address} has no position ${id} on this chain. Send an id from the list of positions.`,
+            {
+              resource: 'position',
+              id: String(id),
+            },
+          );
+        }
+        const { history, pnlSplit, ...identity } = position;
+        return inHistory({ ...identity, ...pastOf(history), pnlSplit }, isNone);
+      },
+      response: positionHistoryBody,
+      errors: [...PARTNER_ERRORS, 'not_found', 'not_ready', 'upstream_unavailable'],
+      examples: [
+        {
+          summary: 'The first position of a wallet',
+          params: { address: '0x90F79bf6EB2c4f870365E785982E1f101E93b906', id: '0' },
+        },
+      ],
+    }),
+    stockLegRoute(),
+    defineRoute({
+      method: 'GET',
+      path: '/v1/partner/positions/{address}/statement',
+      surface: 'Partner',
+      summary: 'Statement of a wallet as CSV',
+      description:
+        'Every recorded event of the positions of a wallet on one chain as CSV, oldest first: loops of vaults, and the stock legs of vaults, held or left, included. Send `Accept: text/csv` for the file itself, with an ETag; otherwise it is a string in JSON. Amounts are whole tokens of the columns "collateral" and "loan". The column "complete" tells whether the events of the position are all from its opening until now.',
+      operation: 'WalletStatement',
+      params: z.object({ address: addressParam, chainId }),
+      variables: ({ params }) => params,
+      project: ({ wallet }: WalletStatementQuery) => {
+        if (!wallet) throw new Error('A wallet without an error must be there.');
+        return { address: wallet.address, csv: wallet.statementCsv };
+      },
+      csv: (body, { params }) => {
+        const { address, csv } = body as z.infer<typeof walletStatement>;
+        return { name: `statement-chain-${params.chainId}-${address}`, text: csv };
+      },
+      response: walletStatement,
+      errors: [...PARTNER_ERRORS, 'not_ready', 'upstream_unavailable'],
+      examples: [
+        {
+          summary: 'Ethereum, the default',
+          params: { address: '0x90F79bf6EB2c4f870365E785982E1f101E93b906' },
+        },
+      ],
+    }),
+  ];
+}
+
+const VAULT = `${EQUITY_PREFIX}0x50bc39b5722fb5634c436d74c6787f3c125b879e7b73cf9e9ecc01bbb57b8e55`;
+
+function stockLegRoute(): AnyRoute {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/partner/positions/{address}/vaults/{id}/history',
+    surface: 'Partner',
+    summary: 'History of the stock leg of a vault',
+    description:
+      "Every recorded event of the stock leg of an equity vault, the wallet's own collateral and debt on the stock market: deposits, exits, repayments and liquidations, also after the wallet has left the vault; its equity over time, and its profit and loss by parts. The loops of the vault have histories of their own.",
+    operation: 'StockLegHistory',
+    tool: { name: 'get_vault_history', defaults: { limit: 20, points: 30 } },
+    params: z.object({
+      address: addressParam,
+      id: vaultIdParam.describe('Id of the vault, as listed with the equity positions.'),
+      ...pages,
+    }),
+    variables: ({ params: { address, id, limit, after, points } }): StockLegHistoryQueryVariables =>
+      withoutUndefined({ address, strategyId: id, first: limit, after, points }),
+    project: ({ stockLeg }: StockLegHistoryQuery, { params: { address, id } }) => {
+      if (!stockLeg) {
+        throw new NotFoundError(
+          `${address} has no events in the vault ${id}. Send the id of a vault that the wallet is or was in.`,
+          { resource: 'position', id },
+        );
+      }
+      const { history, pnlSplit, stockToken, depositToken, ...identity } = stockLeg;
+      const names = { stockSymbol: stockToken.symbol, depositSymbol: depositToken.symbol };
+      return inStockLeg({ ...identity, ...names, ...pastOf(history), pnlSplit }, isNone);
+    },
+    response: stockLegHistoryBody,
+    errors: [...PARTNER_ERRORS, 'not_found', 'not_ready', 'upstream_unavailable'],
+    examples: [
+      {
+        summary: 'A vault of a wallet',
+        params: { address: '0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc', id: VAULT },
+      },
+    ],
+  });
+}

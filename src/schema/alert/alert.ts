@@ -1,0 +1,198 @@
+import type { AlertDelivery, AlertEventType, AlertRecord, DeliveryStatus } from '../../domain/alerts/records.ts';
+import type { AlertCondition, AlertStatus, AlertSubjectKind } from '../../domain/alerts/types.ts';
+import { findAlert } from '../../resolvers/alert/alerts.ts';
+import { builder } from '../builder.ts';
+import { enumValues } from '../common/enum-values.ts';
+import { defineNode } from '../common/node.ts';
+
+export const AlertSubjectRef = builder.enumType('AlertSubject', {
+  description: 'Kind of the subject of an alert.',
+  values: enumValues<AlertSubjectKind>({
+    wallet: 'All open positions and equity vaults of a wallet on one chain.',
+    position: 'One position of a wallet.',
+    strategy: 'A strategy.',
+  }),
+});
+
+export const AlertConditionRef = builder.enumType('AlertCondition', {
+  description:
+    'Condition of an alert. Values that are stale or unknown meet no condition but `STALE`. Conditions with a threshold fire when the value falls below it, and are over when the value reaches `rearmAt`.',
+  values: enumValues<AlertCondition>({
+    headroom_below:
+      'The distance between LTV and liquidation LTV is below the threshold, percentage points; of a wallet the smallest one.',
+    apy_below:
+      'The net APY is below the threshold, percent: of a strategy at its default leverage, of a position at its own, of a wallet the smallest one.',
+    liquidity_below: 'The liquidity of the market is below the threshold, USD; of a wallet the smallest one.',
+    stale: 'A value that the subject depends on is past its freshness budget, or the wallet cannot be read.',
+    paused: 'The contract of the positions is paused.',
+    liquidated:
+      'The position was liquidated, also in part. Each liquidation fires by itself; none is over. Of the stock leg of an equity vault none is known.',
+  }),
+});
+
+const AlertStatusRef = builder.enumType('AlertStatus', {
+  description: 'State of an alert.',
+  values: enumValues<AlertStatus>({
+    unknown: 'Not evaluated yet, or its value was never known.',
+    armed: 'The condition does not hold.',
+    firing: 'The condition holds, or its value has not reached `rearmAt` again.',
+    not_applicable:
+      'No open position to judge: none with this index, or every one was closed or liquidated. It is watched on.',
+  }),
+});
+
+const EVENT_TYPES: Record<AlertEventType, string> = {
+  fired: 'The condition began to hold.',
+  cleared: 'The condition is over.',
+  ended:
+    'The condition held, and there is no open position left to judge: it was closed or liquidated. That is no recovery.',
+  ping: 'A test.',
+};
+export const AlertEventTypeRef = builder.enumType('AlertEventType', {
+  description: 'Kind of an event.',
+  values: enumValues(EVENT_TYPES),
+});
+
+export const DeliveryStatusRef = builder.enumType('AlertDeliveryStatus', {
+  description: 'State of the delivery of an event.',
+  values: enumValues<DeliveryStatus>({
+    pending: 'The event is due, or waits for its next attempt.',
+    delivered: 'The receiver answered with a status of 200 to 299.',
+    dead: 'Every attempt failed. It can be delivered again.',
+  }),
+});
+
+export const AlertRef = builder.objectRef<AlertRecord>('Alert');
+defineNode(AlertRef, {
+  key: ['word'],
+  keyOf: ({ id }) => [id],
+  load: ([id], ctx) => findAlert(id, ctx),
+  scope: 'partner',
+});
+
+AlertRef.implement({
+  description: 'A condition that is watched for a partner, with the webhook that hears of it.',
+  fields: (t) => ({
+    alertId: t.string({ description: 'Id of the alert, a UUID.', resolve: ({ id }) => id }),
+    label: t.exposeString('label', { description: 'Name that the partner gave it; may be empty.' }),
+    subject: t.field({
+      type: AlertSubjectRef,
+      description: 'Kind of what it is about.',
+      resolve: ({ rule }) => rule.subject.kind,
+    }),
+    chainId: t.field({ type: 'ChainId', description: 'Id of the chain.', resolve: ({ rule }) => rule.subject.chainId }),
+    wallet: t.field({
+      type: 'Address',
+      nullable: true,
+      description: 'The wallet; `null` = the subject is a strategy.',
+      resolve: ({ rule: { subject } }) => (subject.kind === 'strategy' ? null : subject.wallet),
+    }),
+    positionIndex: t.int({
+      nullable: true,
+      description: 'Index of the position among those of the wallet on chain; `null` = the subject is no position.',
+      resolve: ({ rule: { subject } }) => (subject.kind === 'position' ? subject.positionIndex : null),
+    }),
+    strategyId: t.field({
+      type: 'StrategyId',
+      nullable: true,
+      description: 'The strategy; `null` = the subject is no strategy.',
+      resolve: ({ rule: { subject } }) => (subject.kind === 'strategy' ? subject.strategyId : null),
+    }),
+    condition: t.field({
+      type: AlertConditionRef,
+      description: 'The condition.',
+      resolve: ({ rule }) => rule.condition,
+    }),
+    threshold: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'Threshold in the unit of the condition; `null` = the condition has none.',
+      resolve: ({ rule }) => rule.threshold,
+    }),
+    rearmAt: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'Value from which a fired condition is over, in the unit of the threshold; `null` = the condition has none.',
+      resolve: ({ rule }) => rule.rearmAt,
+    }),
+    webhookUrl: t.exposeString('url', { description: 'URL of the receiver.' }),
+    secretVersion: t.int({
+      description: 'Version of the signing secret, `k` in the header of the signature.',
+      resolve: ({ secret }) => secret.version,
+    }),
+    status: t.field({ type: AlertStatusRef, description: 'State of the alert.', resolve: ({ state }) => state.status }),
+    value: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'Value at the latest change of the state, in the unit of the threshold, or the number of reported liquidations; `null` = there was none.',
+      resolve: ({ state }) => state.value,
+    }),
+    observedAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time of the values of the latest change of the state; `null` = not evaluated yet.',
+      resolve: ({ state }) => state.observedMs,
+    }),
+    changedAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time of the latest change of the state; `null` = not evaluated yet.',
+      resolve: ({ changedMs }) => changedMs,
+    }),
+    createdAt: t.field({
+      type: 'DateTime',
+      description: 'Time of the registration.',
+      resolve: ({ createdMs }) => createdMs,
+    }),
+  }),
+});
+
+export const AlertConnectionRef = builder.connectionObject(
+  { type: AlertRef, name: 'AlertConnection', description: 'A page of alerts.' },
+  { name: 'AlertEdge', description: 'An alert and its place in the list.' },
+);
+
+export const AlertDeliveryRef = builder.objectRef<AlertDelivery>('AlertDelivery').implement({
+  description: 'An event of an alert, and the state of its delivery. Events are kept for 30 days.',
+  fields: (t) => ({
+    eventId: t.string({ description: 'Id of the event, the same in every attempt.', resolve: ({ id }) => id }),
+    alertId: t.exposeString('alertId', { description: 'Id of the alert.' }),
+    type: t.expose('type', { type: AlertEventTypeRef, description: 'Kind of the event.' }),
+    body: t.exposeString('body', { description: 'The signed text that the receiver gets, JSON.' }),
+    occurredAt: t.field({
+      type: 'DateTime',
+      description: 'Time of the event.',
+      resolve: ({ occurredMs }) => occurredMs,
+    }),
+    status: t.expose('status', { type: DeliveryStatusRef, description: 'State of the delivery.' }),
+    attempts: t.exposeInt('attempts', { description: 'Number of attempts so far.' }),
+    nextAttemptAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time of the next attempt at the earliest; `null` = there is none.',
+      resolve: ({ nextAttemptMs }) => nextAttemptMs,
+    }),
+    finishedAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time at which it was delivered or given up; `null` = it is pending.',
+      resolve: ({ finishedMs }) => finishedMs,
+    }),
+    httpStatus: t.exposeInt('httpStatus', {
+      nullable: true,
+      description: 'Status of the latest answer of the receiver; `null` = there was none.',
+    }),
+    failureReason: t.exposeString('failure', {
+      nullable: true,
+      description:
+        'Reason for which the latest attempt failed: `address_not_public`, `unknown_host`, `unreachable`, `tls`, `timeout`, `redirect` (never followed), `status`, `malformed` or `invalid_url`; `null` = no failure.',
+    }),
+  }),
+});
+
+export const AlertDeliveryConnectionRef = builder.connectionObject(
+  { type: AlertDeliveryRef, name: 'AlertDeliveryConnection', description: 'A page of events of alerts.' },
+  { name: 'AlertDeliveryEdge', description: 'An event of an alert and its place in the list.' },
+);

@@ -1,0 +1,154 @@
+import {
+  type CreatedAlert,
+  createAlert,
+  type DeletedAlert,
+  deleteAlert,
+  listAlerts,
+  listDeliveries,
+  pingAlert,
+  readAlert,
+  redeliver,
+} from '../../resolvers/alert/alerts.ts';
+import { requestedPageSize } from '../../resolvers/common/page.ts';
+import { builder } from '../builder.ts';
+import { pageArgs } from '../common/page.ts';
+import {
+  AlertConditionRef,
+  AlertConnectionRef,
+  AlertDeliveryConnectionRef,
+  AlertDeliveryRef,
+  AlertRef,
+  AlertSubjectRef,
+  DeliveryStatusRef,
+} from './alert.ts';
+
+/** Cost of a statement that writes, beside what the root field costs. */
+const WRITE_COST = 100;
+
+const CreateAlertInputRef = builder.inputType('CreateAlertInput', {
+  description: 'An alert to register: on a wallet, on a position (wallet and index) or on a strategy.',
+  fields: (t) => ({
+    chainId: t.field({ type: 'ChainId', required: true, description: 'Id of the chain.' }),
+    wallet: t.field({ type: 'Address', description: 'The wallet; not together with `strategyId`.' }),
+    positionIndex: t.int({
+      description: 'Index of one position of the wallet on chain; the whole wallet when left out.',
+    }),
+    strategyId: t.field({ type: 'StrategyId', description: 'The strategy; not together with `wallet`.' }),
+    condition: t.field({ type: AlertConditionRef, required: true, description: 'The condition.' }),
+    threshold: t.field({
+      type: 'Decimal',
+      description:
+        'Value below which the condition holds, in the unit that the condition names; for conditions with a threshold only.',
+    }),
+    rearmAt: t.field({
+      type: 'Decimal',
+      description:
+        'Value from which a fired condition is over, at least the threshold; when left out 0.5 points above it, of a liquidity a twentieth.',
+    }),
+    webhookUrl: t.string({
+      required: true,
+      description: 'URL of a public host that takes the events: https, on port 443 or from 1024 on.',
+    }),
+    label: t.string({ description: 'A name for people, at most 100 characters.' }),
+  }),
+});
+
+const CreatedAlertRef = builder.objectRef<CreatedAlert>('CreatedAlert').implement({
+  description: 'A registered alert with the secret that signs its webhooks.',
+  fields: (t) => ({
+    alert: t.expose('alert', { type: AlertRef, description: 'The alert.' }),
+    secret: t.exposeString('secret', {
+      description: 'Signing secret of its webhooks. It is shown here only: keep it at the receiver.',
+    }),
+  }),
+});
+
+const DeletedAlertRef = builder.objectRef<DeletedAlert>('DeletedAlert').implement({
+  description: 'The result of deleting an alert.',
+  fields: (t) => ({
+    alertId: t.exposeString('alertId', { description: 'The requested id.' }),
+    deleted: t.exposeBoolean('deleted', { description: 'Whether there was such an alert of this key.' }),
+  }),
+});
+
+const ALERT_ID = 'Id of the alert, a UUID.';
+
+builder.queryFields((t) => ({
+  alert: t.field({
+    type: AlertRef,
+    nullable: true,
+    authScopes: { partner: true },
+    description: 'One alert of the key. Needs a key.',
+    args: { alertId: t.arg.string({ required: true, description: ALERT_ID }) },
+    resolve: (_root, args, ctx) => readAlert(args, ctx),
+  }),
+  alerts: t.field({
+    type: AlertConnectionRef,
+    nullable: true,
+    authScopes: { partner: true },
+    complexity: (args) => ({ field: 1, multiplier: requestedPageSize(args) }),
+    description: 'Alerts of the key, the newest first. Needs a key.',
+    args: {
+      subject: t.arg({ type: AlertSubjectRef, description: 'Only alerts on this kind of subject.' }),
+      condition: t.arg({ type: AlertConditionRef, description: 'Only alerts with this condition.' }),
+      ...pageArgs(t.arg),
+    },
+    resolve: (_root, args, ctx) => listAlerts(args, ctx),
+  }),
+  alertDeliveries: t.field({
+    type: AlertDeliveryConnectionRef,
+    nullable: true,
+    authScopes: { partner: true },
+    complexity: (args) => ({ field: 1, multiplier: requestedPageSize(args) }),
+    description:
+      'Events of the alerts of the key and their deliveries, the newest first; `status: DEAD` are those that were given up. Needs a key.',
+    args: {
+      alertId: t.arg.string({ description: 'Only events of this alert.' }),
+      status: t.arg({ type: DeliveryStatusRef, description: 'Only deliveries in this state.' }),
+      ...pageArgs(t.arg),
+    },
+    resolve: (_root, args, ctx) => listDeliveries(args, ctx),
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  createAlert: t.field({
+    type: CreatedAlertRef,
+    nullable: true,
+    authScopes: { partner: true },
+    complexity: { field: WRITE_COST, multiplier: 1 },
+    description:
+      'Register an alert. A condition that holds already fires at its first evaluation, within some seconds. Needs a key.',
+    args: { input: t.arg({ type: CreateAlertInputRef, required: true, description: 'The alert.' }) },
+    resolve: (_root, args, ctx) => createAlert(args, ctx),
+  }),
+  deleteAlert: t.field({
+    type: DeletedAlertRef,
+    nullable: true,
+    authScopes: { partner: true },
+    complexity: { field: WRITE_COST, multiplier: 1 },
+    description: 'Delete an alert and its undelivered events. Deleting it again is no error. Needs a key.',
+    args: { alertId: t.arg.string({ required: true, description: ALERT_ID }) },
+    resolve: (_root, args, ctx) => deleteAlert(args, ctx),
+  }),
+  pingAlert: t.field({
+    type: AlertDeliveryRef,
+    nullable: true,
+    authScopes: { partner: true },
+    complexity: { field: WRITE_COST, multiplier: 1 },
+    description:
+      'Send a test event to the receiver of an alert, signed and retried like any other; `alertDeliveries` shows what became of it. Needs a key.',
+    args: { alertId: t.arg.string({ required: true, description: ALERT_ID }) },
+    resolve: (_root, args, ctx) => pingAlert(args, ctx),
+  }),
+  redeliverAlertEvent: t.field({
+    type: AlertDeliveryRef,
+    nullable: true,
+    authScopes: { partner: true },
+    complexity: { field: WRITE_COST, multiplier: 1 },
+    description:
+      'Deliver an event again, with its id and text and with all attempts, also one that was given up. Needs a key.',
+    args: { eventId: t.arg.string({ required: true, description: 'Id of the event, a UUID.' }) },
+    resolve: (_root, args, ctx) => redeliver(args, ctx),
+  }),
+}));

@@ -1,0 +1,340 @@
+import type { PositionEventKind } from '../../domain/history/operations.ts';
+import { pageByRank, requestedPageSize } from '../../resolvers/common/page.ts';
+import {
+  type AmountsView,
+  curveViews,
+  type EquityPointView,
+  eventViews,
+  historyGaps,
+  MAX_CURVE_POINTS,
+  type PnlSplitView,
+  type PositionEventView,
+  type SplitValue,
+  splitView,
+} from '../../resolvers/position/history-views.ts';
+import {
+  findStockLeg,
+  type PositionHistoryRow,
+  readPnlSplit,
+  readPositionHistory,
+  type StockLeg,
+} from '../../resolvers/position/position-history.ts';
+import { findPosition, vaultOf } from '../../resolvers/position/positions.ts';
+import { statementOf } from '../../resolvers/position/statement.ts';
+import { BadRequestError } from '../../shared/errors.ts';
+import { builder } from '../builder.ts';
+import { enumValues } from '../common/enum-values.ts';
+import { gapsOf } from '../common/gaps.ts';
+import { pageArgs } from '../common/page.ts';
+import { ReadAtRef } from '../common/stamp.ts';
+import { EquityPositionRef } from '../equity/equity-position.ts';
+import { TokenRef } from '../refs.ts';
+import { PositionRef } from './position.ts';
+import { WalletRef } from './wallet.ts';
+
+const PositionEventKindRef = builder.enumType('PositionEventKind', {
+  description: 'Kind of an event of a position.',
+  values: enumValues<PositionEventKind>({
+    opened: 'The position was opened.',
+    supplied: 'Collateral was added.',
+    withdrawn: 'Collateral was taken out.',
+    repaid: 'Debt was repaid.',
+    borrowed: 'More was borrowed and paid out.',
+    increased:
+      'The leverage was raised: more was borrowed and swapped into collateral. Of a stock leg: stock was added and more was borrowed.',
+    partly_closed: 'A part of the collateral was sold. Of a stock leg: a part was repaid and stock was taken out.',
+    closed: 'All of the collateral was sold or taken out.',
+    liquidated: 'Collateral was seized by a liquidation, all of it or a part.',
+  }),
+});
+
+const AmountsRef = builder.objectRef<AmountsView>('PositionEventAmounts').implement({
+  description: 'Amounts of both tokens of a market.',
+  fields: (t) => ({
+    collateralAmount: t.expose('collateral', { type: 'Decimal', description: 'Whole collateral tokens.' }),
+    loanAmount: t.expose('loan', { type: 'Decimal', description: 'Whole loan tokens.' }),
+  }),
+});
+
+const PositionEventRef = builder.objectRef<PositionEventView>('PositionEvent').implement({
+  description:
+    'An event of a position, from the events of the lending protocol and the token transfers of its transaction. What the transaction did before (a swap of another token) is not in it. Amounts are `null` where the transfers do not explain them, and values of the market where the node does not keep the state of the block.',
+  fields: (t) => ({
+    kind: t.expose('kind', { type: PositionEventKindRef, description: 'Kind of the event.' }),
+    at: t.field({ type: 'DateTime', description: 'Time of the block.', resolve: ({ atMs }) => atMs }),
+    blockNumber: t.expose('blockNumber', { type: 'BigInteger', description: 'Number of the block.' }),
+    txHash: t.exposeString('txHash', { description: 'Hash of the transaction.' }),
+    logIndex: t.exposeInt('logIndex', { description: 'Place of its first event in the block.' }),
+    collateralChange: t.expose('collateralChange', {
+      type: 'Decimal',
+      description: 'Change of the collateral, whole tokens.',
+    }),
+    debtChange: t.expose('debtChange', {
+      type: 'Decimal',
+      description: 'Borrowed less repaid, whole loan tokens, without interest.',
+    }),
+    collateralAfter: t.expose('collateralAfter', {
+      type: 'Decimal',
+      description: 'Collateral after it, whole tokens; of the known events only, see `isComplete`.',
+    }),
+    debtAfter: t.expose('debtAfter', {
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'Debt with interest at the end of the block, whole loan tokens; of the known events only. `null` = the node does not keep the state of the block.',
+    }),
+    paid: t.expose('paid', {
+      type: AmountsRef,
+      nullable: true,
+      description:
+        'Paid by the owner, or by another account on its behalf, fee included; `null` = not explained by the transfers.',
+    }),
+    received: t.expose('received', {
+      type: AmountsRef,
+      nullable: true,
+      description: 'Received by the owner; `null` = not explained by the transfers.',
+    }),
+    fee: t.expose('fee', {
+      type: AmountsRef,
+      nullable: true,
+      description: 'Fee of the contract; `null` = not explained by the transfers.',
+    }),
+    oraclePrice: t.expose('oraclePrice', {
+      type: 'Decimal',
+      nullable: true,
+      description:
+        "The oracle's price at the end of the block, loan tokens per collateral token; `null` = the node does not keep the state of the block.",
+    }),
+  }),
+});
+
+const PositionEventConnectionRef = builder.connectionObject(
+  { type: PositionEventRef, name: 'PositionEventConnection', description: 'A page of the events of a position.' },
+  { name: 'PositionEventEdge', description: 'An event of a position and its place in the list.' },
+);
+
+const EquityPointRef = builder.objectRef<EquityPointView>('PositionEquityPoint').implement({
+  description: 'Equity of a position at one time, by the price of the oracle then.',
+  fields: (t) => ({
+    at: t.field({ type: 'DateTime', description: 'The time.', resolve: ({ atMs }) => atMs }),
+    equityAmount: t.expose('equity', {
+      type: 'Decimal',
+      description: 'Collateral less debt, whole loan tokens; negative under water.',
+    }),
+    equityUsd: t.expose('equityUsd', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Equity in USD at the price of the loan token of now, exact; `null` = the price is unknown.',
+    }),
+    collateralAmount: t.expose('collateral', { type: 'Decimal', description: 'Collateral, whole tokens.' }),
+    debtAmount: t.expose('debt', { type: 'Decimal', description: 'Debt with interest, whole loan tokens.' }),
+  }),
+});
+
+const DEFAULT_POINTS = 100;
+
+/** @throws BadRequestError */
+function checkPoints(points: number | null | undefined): number {
+  const most = points ?? DEFAULT_POINTS;
+  if (most >= 1 && most <= MAX_CURVE_POINTS) return most;
+  throw new BadRequestError(`points is ${most}. Send 1 to ${MAX_CURVE_POINTS}.`, {
+    field: 'points',
+    value: String(most),
+    limit: { min: 1, max: MAX_CURVE_POINTS },
+  });
+}
+
+const PositionHistoryRef = builder.objectRef<PositionHistoryRow>('PositionHistory').implement({
+  description:
+    'Recorded past of a position. Events are shown as soon as their block was read; a reorganization of the chain may replace the newest ones.',
+  fields: (t) => ({
+    completeFrom: t.field({
+      type: ReadAtRef,
+      nullable: true,
+      description:
+        'Block from which no event is missing: that of the opening if it was found, otherwise the oldest one that was read; `null` = none was read.',
+      resolve: ({ history: { completeFrom } }) => completeFrom,
+    }),
+    readTo: t.field({
+      type: ReadAtRef,
+      nullable: true,
+      description: 'The newest block that was read; `null` = none was read.',
+      resolve: ({ history: { readTo } }) => readTo,
+    }),
+    isComplete: t.boolean({
+      description:
+        'Whether the events are all from the opening until now: they add up to what the chain says that the position holds. Otherwise `gaps` tell why, of the field `events`.',
+      resolve: ({ history }) => history.incomplete === undefined,
+    }),
+    events: t.field({
+      type: PositionEventConnectionRef,
+      args: pageArgs(t.arg),
+      complexity: (args) => ({ field: 1, multiplier: requestedPageSize(args) }),
+      description: 'Events, oldest first.',
+      resolve: (row, args, ctx) =>
+        pageByRank(eventViews(row), ({ rank }) => rank, args, ctx.maxPageSize, 'positionEvents'),
+    }),
+    equityCurve: t.field({
+      type: [EquityPointRef],
+      args: {
+        points: t.arg.int({
+          description: `Most points: 1 to ${MAX_CURVE_POINTS}; ${DEFAULT_POINTS} when left out.`,
+        }),
+      },
+      complexity: ({ points }) => ({
+        field: 1,
+        multiplier: Math.min(MAX_CURVE_POINTS, Math.max(1, points ?? DEFAULT_POINTS)),
+      }),
+      description: `Equity at events, at hourly samples between them and now, oldest first; at most ${MAX_CURVE_POINTS}, spread evenly.`,
+      resolve: (row, { points }) => curveViews(row, checkPoints(points)),
+    }),
+    gaps: t.field(gapsOf(historyGaps, 'Fields that are `null`, and `events` that are not complete')),
+  }),
+});
+
+const SplitAmountRef = builder.objectRef<{ amount: string; usd: string | null }>('PnlSplitAmount').implement({
+  description: 'A part of a profit and loss; costs and losses are negative.',
+  fields: (t) => ({
+    amount: t.expose('amount', { type: 'Decimal', description: 'Whole loan tokens, exact to the base unit.' }),
+    usd: t.expose('usd', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'USD at the price of the loan token of now, exact; `null` = the price is unknown.',
+    }),
+  }),
+});
+
+const PnlSplitRef = builder.objectRef<PnlSplitView>('PnlSplit').implement({
+  description:
+    'Profit and loss of a position since its opening by its parts, in loan tokens. `yield`, `borrowCost`, `price`, `incentives`, `fees`, `slippage` and `liquidation` add up to `total` to the base unit; what rounding leaves, at most one base unit per part, is in `price`, or in `yield` where the oracle follows the redemption rate. A part that is not known is `null`, never 0, and so is every sum with it.',
+  fields: (t) => {
+    const part = (name: SplitValue, description: string) =>
+      t.field({ type: SplitAmountRef, nullable: true, description, resolve: ({ amounts }) => amounts[name] });
+    return {
+      yield: part(
+        'yield',
+        'Yield of the collateral: all of the change of its price where the oracle follows the redemption rate, otherwise by its recorded APYs.',
+      ),
+      borrowCost: part('borrowCost', 'Interest of the debt.'),
+      price: part('price', "Change of the oracle's price of the collateral beyond its yield."),
+      incentives: part('incentives', 'Incentives of the market, by its recorded campaigns; not part of `result`.'),
+      fees: part('fees', 'Fees that the contract has taken.'),
+      slippage: part('slippage', "Loss of swaps against the oracle's price of their block, referral fees included."),
+      liquidation: part('liquidation', 'Loss of liquidations, less debt that nobody has to repay.'),
+      yieldAndPrice: part('yieldAndPrice', '`yield` and `price` together.'),
+      paid: part('paid', "Paid in by the owner, at the oracle's prices of the time."),
+      received: part('received', "Paid out to the owner, at the oracle's prices of the time."),
+      netValue: part('netValue', 'Collateral less debt now; 0 under water and after the end.'),
+      result: part('result', '`received` and `netValue` less `paid`.'),
+      total: part('total', '`result` and `incentives`.'),
+      gaps: t.field(gapsOf(({ gaps }: PnlSplitView) => gaps, 'Fields that are `null`')),
+    };
+  },
+});
+
+builder.objectFields(PositionRef, (t) => ({
+  history: t.field({
+    type: PositionHistoryRef,
+    nullable: true,
+    complexity: 5,
+    description: 'Recorded events and equity; `null` = the market of the position is not known or not measured.',
+    resolve: (position, _args, ctx) => readPositionHistory(position, ctx),
+  }),
+  pnlSplit: t.field({
+    type: PnlSplitRef,
+    nullable: true,
+    complexity: 5,
+    description:
+      'Profit and loss since the opening by its parts; `null` = the market of the position is not known or not measured.',
+    resolve: async (position, _args, ctx) => {
+      const row = await readPositionHistory(position, ctx);
+      return row && splitView(row, await readPnlSplit(row, ctx));
+    },
+  }),
+}));
+
+const StockLegRef = builder.objectRef<StockLeg>('StockLeg').implement({
+  description:
+    "The stock leg of an equity vault over time: the wallet's own collateral and debt on the stock market, also after it has left the vault. Its loops have histories of their own.",
+  fields: (t) => ({
+    chainId: t.expose('chainId', { type: 'ChainId', description: 'The chain.' }),
+    wallet: t.expose('wallet', { type: 'Address', description: 'The owner.' }),
+    strategyId: t.expose('strategyId', { type: 'StrategyId', description: 'Id of the vault.' }),
+    isOpen: t.exposeBoolean('isOpen', { description: 'Whether the wallet has collateral or debt in it now.' }),
+    stockToken: t.field({
+      type: TokenRef,
+      description: 'The stock: the collateral of its events.',
+      resolve: (leg, _args, ctx) => vaultOf(leg, ctx).stock,
+    }),
+    depositToken: t.field({
+      type: TokenRef,
+      description: 'The token that is borrowed: the loan token of its events.',
+      resolve: (leg, _args, ctx) => vaultOf(leg, ctx).depositToken,
+    }),
+    history: t.field({
+      type: PositionHistoryRef,
+      nullable: true,
+      complexity: 5,
+      description:
+        'Recorded events and equity, of all times at which the wallet was in the vault; `null` = the stock market is not measured.',
+      resolve: (leg, _args, ctx) => readPositionHistory(leg, ctx),
+    }),
+    pnlSplit: t.field({
+      type: PnlSplitRef,
+      nullable: true,
+      complexity: 5,
+      description:
+        'Profit and loss of the stock leg since its first opening by its parts, in deposit tokens. A loan that was taken counts as received, also where it went into the loop of the vault; `null` = the stock market is not measured.',
+      resolve: async (leg, _args, ctx) => {
+        const row = await readPositionHistory(leg, ctx);
+        return row && splitView(row, await readPnlSplit(row, ctx));
+      },
+    }),
+  }),
+});
+
+builder.objectFields(EquityPositionRef, (t) => ({
+  stockLeg: t.field({
+    type: StockLegRef,
+    description: 'The stock leg over time.',
+    resolve: ({ chainId, wallet, strategyId }) => ({ chainId, wallet, strategyId, isOpen: true }),
+  }),
+}));
+
+builder.queryFields((t) => ({
+  position: t.field({
+    type: PositionRef,
+    nullable: true,
+    authScopes: { partner: true },
+    description:
+      'One position of a wallet, a loop of a vault too; `null` = the wallet has none of that index. Needs a key.',
+    args: {
+      wallet: t.arg({ type: 'Address', required: true, description: 'The owner.' }),
+      chainId: t.arg({ type: 'ChainId', required: true, description: 'The chain.' }),
+      positionIndex: t.arg.int({ required: true, description: 'Index of the position among those of the wallet.' }),
+    },
+    resolve: (_root, { wallet, chainId, positionIndex }, ctx) =>
+      findPosition({ wallet, chainId, index: positionIndex }, ctx),
+  }),
+  stockLeg: t.field({
+    type: StockLegRef,
+    nullable: true,
+    authScopes: { partner: true },
+    description:
+      'The stock leg of a vault of a wallet, also of one that it has left; `null` = there is no such vault, or nothing of it is known. Needs a key.',
+    args: {
+      wallet: t.arg({ type: 'Address', required: true, description: 'The owner.' }),
+      strategyId: t.arg({ type: 'StrategyId', required: true, description: 'Id of the vault.' }),
+    },
+    resolve: (_root, args, ctx) => findStockLeg(args, ctx),
+  }),
+}));
+
+builder.objectFields(WalletRef, (t) => ({
+  statementCsv: t.string({
+    complexity: 50,
+    description:
+      'Every recorded event of the positions of the wallet as CSV (RFC 4180), oldest first: loops of vaults, and the stock legs of vaults, held or left, included. Amounts are whole tokens. Texts that a spreadsheet would run as a formula begin with an apostrophe.',
+    resolve: ({ readings }, _args, ctx) => statementOf(readings, ctx),
+  }),
+}));

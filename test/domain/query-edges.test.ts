@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'vitest';
+import { composeChain } from '../../src/domain/compose.ts';
+import { encodeCursor } from '../../src/domain/strategy/cursor.ts';
+import { fingerprintOf } from '../../src/domain/strategy/fingerprint.ts';
+import {
+  comparePositions,
+  type IndexedStrategy,
+  indexStrategy,
+  type PageCursor,
+  type SortKey,
+} from '../../src/domain/strategy/keys.ts';
+import { queryStrategies, type StrategyFilter } from '../../src/domain/strategy/query.ts';
+import type { Strategy } from '../../src/domain/strategy/types.ts';
+import { BadRequestError } from '../../src/shared/errors.ts';
+import { chainOf, completeFacts, PARAMS } from './world.ts';
+
+const robinhood = chainOf(4663);
+const { strategies } = composeChain(robinhood, completeFacts(robinhood), PARAMS);
+const loop = strategies.find(({ kind }) => kind === 'loop') as Strategy;
+const vault = strategies.find(({ kind }) => kind === 'equity') as Strategy;
+
+describe('indexStrategy', () => {
+  test('behavior: a loop is ordered by what it shows; an incentive adds to its yield', () => {
+    const shown: Strategy = {
+      ...loop,
+      collateralApyPct: '6.25',
+      collateralIncentive: { aprPct: '1.5', breakdown: [], endsAtMs: 1 },
+      netBorrowApyPct: '-0.75',
+      liquidityUsd: '1234.56',
+      maxLeverage: '11.4',
+      defaultLeverage: { leverage: '9.0', ltvPct: '88.9', leverageApyPct: '14.2' },
+      collateral: { ...loop.collateral, symbol: 'PT-Usd', maturity: 1_800_000_000 },
+      loan: { ...loop.loan, symbol: 'USDx' },
+    };
+    const { keys, collateral, loan } = indexStrategy(shown);
+    expect(keys).toEqual({
+      defaultApy: 14.2,
+      borrowApy: -0.75,
+      collateralApy: 7.75,
+      liquidity: 1234.56,
+      maxLeverage: 11.4,
+      maturity: 1_800_000_000,
+      symbol: 'pt-usd',
+    });
+    expect([...collateral]).toEqual([shown.collateral.address.toLowerCase(), 'pt-usd']);
+    expect([...loan]).toEqual([shown.loan.address.toLowerCase(), 'usdx']);
+    expect(indexStrategy({ ...shown, collateralIncentive: null }).keys.collateralApy).toBe(6.25);
+    expect(indexStrategy({ ...shown, collateralIncentive: undefined }).keys.collateralApy).toBe(6.25);
+  });
+
+  test('behavior: a vault has no yield and no leverage to compare with those of loops', () => {
+    const { keys } = indexStrategy(vault);
+    expect([keys.collateralApy, keys.maxLeverage]).toEqual([undefined, undefined]);
+    expect(typeof keys.defaultApy).toBe('number');
+    const unknown = indexStrategy({
+      ...vault,
+      liquidityUsd: undefined,
+      collateral: { ...vault.collateral, maturity: null },
+    });
+    expect([unknown.keys.liquidity, unknown.keys.maturity]).toEqual([undefined, undefined]);
+  });
+});
+
+describe('comparePositions', () => {
+  const at = (key: SortKey, id = '0x1', chainId = 1): PageCursor => ({ key, id, chainId });
+
+  test.each<[string, PageCursor, PageCursor, number, number]>([
+    // The sign in ascending and in descending order.
+    ['a smaller number', at(1), at(2), -1, 1],
+    ['a larger number', at(2), at(1), 1, -1],
+    ['a text before another', at('a'), at('b'), -1, 1],
+    ['no key after a number', at(undefined), at(1), 1, 1],
+    ['a number before no key', at(1), at(undefined), -1, -1],
+    ['zero is a key', at(0), at(undefined), -1, -1],
+    ['no keys: by id', at(undefined, '0x1'), at(undefined, '0x2'), -1, -1],
+    ['equal keys: by id', at(7, '0x2'), at(7, '0x1'), 1, 1],
+    ['equal ids: by chain', at(7, '0x1', 1), at(7, '0x1', 4663), -1, -1],
+    ['the same position', at(7), at(7), 0, 0],
+    ['the same position without a key', at(undefined), at(undefined), 0, 0],
+  ])('behavior: %s', (_name, a, b, ascending, descending) => {
+    expect([Math.sign(comparePositions(a, b, 'asc')), Math.sign(comparePositions(a, b, 'desc'))]).toEqual([
+      ascending,
+      descending,
+    ]);
+  });
+});
+
+describe('limits of queryStrategies', () => {
+  const entry = (id: string, keys: Partial<IndexedStrategy['keys']>): IndexedStrategy => {
+    const indexed = indexStrategy({ ...loop, id: `0x${id.repeat(64)}` as Strategy['id'] });
+    return { ...indexed, keys: { ...indexed.keys, ...keys } };
+  };
+  const entries = [
+    entry('1', { defaultApy: 9, liquidity: 100, maxLeverage: 2, maturity: 50 }),
+    entry('2', { defaultApy: 10, liquidity: 101, maxLeverage: 3, maturity: 51 }),
+    entry('3', { defaultApy: 11, liquidity: undefined, maxLeverage: undefined, maturity: undefined }),
+  ];
+  const found = (filter: StrategyFilter, change: object = {}) =>
+    queryStrategies(entries, {
+      ...{ filter, order: 'defaultApy', direction: 'asc', window: { size: 10, fromEnd: false } },
+      ...change,
+    }).items.map(({ strategy }) => strategy.id[2]);
+
+  test.each<[StrategyFilter, readonly string[]]>([
+    [{ minDefaultApyPct: 10 }, ['2', '3']],
+    [{ minDefaultApyPct: 10.01 }, ['3']],
+    [{ minLiquidityUsd: 100 }, ['1', '2']],
+    [{ minLiquidityUsd: 100.5 }, ['2']],
+    [{ minMaxLeverage: 3 }, ['2']],
+    [{ minMaxLeverage: 3.1 }, []],
+    [{ maturesBefore: 51 }, ['1']],
+    [{ maturesBefore: 52 }, ['1', '2']],
+    [{ maturesAfter: 50 }, ['2']],
+    [{ maturesAfter: 49 }, ['1', '2']],
+    [{ maturesAfter: 50, maturesBefore: 51 }, []],
+    [{ chainIds: [] }, []],
+    [{ kinds: ['loop'] }, ['1', '2', '3']],
+    [{ correlated: !loop.correlated }, []],
+    [{ listedOnly: false }, ['1', '2', '3']],
+  ])('behavior: %o', (filter, ids) => {
+    expect(found(filter)).toEqual(ids);
+  });
+
+  test('behavior: a page between two cursors has neither of them', () => {
+    const cursorOf = (key: number, id: string) => ({ key, id: `0x${id.repeat(64)}`, chainId: 4663 });
+    const first = encodeCursor('defaultApy', 'asc', cursorOf(9, '1'));
+    const last = encodeCursor('defaultApy', 'asc', cursorOf(11, '3'));
+    expect([
+      found({}, { after: first }),
+      found({}, { before: last }),
+      found({}, { after: first, before: last }),
+    ]).toEqual([['2', '3'], ['1', '2'], ['2']]);
+    expect(found({}, { window: { size: 2, fromEnd: true } })).toEqual(['2', '3']);
+  });
+
+  const ID = `0x${'1'.repeat(64)}`;
+  const row = (value: unknown) => btoa(encodeURIComponent(JSON.stringify(value)));
+  test.each<[string, unknown]>([
+    ['another order', ['symbol', 'asc', 9, 1, ID]],
+    ['another direction', ['defaultApy', 'desc', 9, 1, ID]],
+    ['one field more', ['defaultApy', 'asc', 9, 1, ID, 1]],
+    ['one field less', ['defaultApy', 'asc', 9, 1]],
+    ['a text as a number', ['defaultApy', 'asc', '9', 1, ID]],
+    ['a chain as text', ['defaultApy', 'asc', 9, '1', ID]],
+    ['a number as an id', ['defaultApy', 'asc', 9, 1, 1]],
+    ['another id', ['defaultApy', 'asc', 9, 1, 'x']],
+    ['no list', { length: 5 }],
+  ])('error: a cursor with %s names its argument', (_name, value) => {
+    for (const field of ['after', 'before'] as const) {
+      const query = () => found({}, { [field]: row(value) });
+      expect(query).toThrow(BadRequestError);
+      expect(query).toThrow(/is not a cursor of this list/);
+      try {
+        query();
+      } catch (error) {
+        expect((error as BadRequestError).details).toMatchObject({ field });
+      }
+    }
+  });
+
+  test('error: a cursor of texts has no number as its key', () => {
+    const bySymbol = (key: unknown) => found({}, { order: 'symbol', after: row(['symbol', 'asc', key, 1, ID]) });
+    expect(() => bySymbol(9)).toThrow(BadRequestError);
+    expect(bySymbol(null)).toEqual([]);
+    expect(bySymbol('')).toEqual(['1', '2', '3']);
+  });
+});
+
+describe('fingerprintOf', () => {
+  const of = (change: object) => fingerprintOf(indexStrategy({ ...loop, ...change } as Strategy));
+
+  test('behavior: what a strategy shows counts, and the moments of its measurements do not', () => {
+    const plain = of({});
+    expect(of({ borrowApyPct: '99.99' })).not.toBe(plain);
+    expect(of({ oraclePriceAsOfMs: 1 })).not.toBe(plain);
+    const moments = { asOfMs: 1, sinceMs: 2, lastSuccessMs: 3, lastAttemptMs: 4 };
+    expect(of(moments)).toBe(plain);
+    expect(of({ gaps: loop.gaps.map((gap) => ({ ...gap, sinceMs: 5 })) })).toBe(
+      of({ gaps: loop.gaps.map(({ field, reason, message }) => ({ field, reason, message })) }),
+    );
+  });
+
+  test('behavior: an exact integer counts by its digits', () => {
+    expect(of({ seen: 10n ** 18n })).toContain('"seen":"1000000000000000000"');
+    expect(of({ seen: 1n })).not.toBe(of({ seen: 2n }));
+  });
+});

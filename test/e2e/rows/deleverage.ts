@@ -1,0 +1,48 @@
+import type { Name } from './compare.ts';
+import { chainOf, dataOf, type Row } from './reads.ts';
+
+/** The row of the ways to a lower LTV, whose previews have the fields and names of the others. */
+export function deleverageRow({
+  estimate,
+  preview,
+  names,
+}: {
+  readonly estimate: string;
+  readonly preview: string;
+  readonly names: readonly Name[];
+}): Row {
+  return {
+    ask: async (service, example) => {
+      const query = `query ($wallet: Address!, $chainId: ChainId!, $index: Int!, $targetLtvPct: Decimal, $targetHeadroomPct: Decimal, $maxSwapLossPct: Decimal) { position(wallet: $wallet, chainId: $chainId, positionIndex: $index) { chainId wallet positionIndex positionId strategyId
+      deleverageOptions(targetLtvPct: $targetLtvPct, targetHeadroomPct: $targetHeadroomPct, maxSwapLossPct: $maxSwapLossPct) { ... on DeleverageOptions { isNeeded ltvPct targetLtvPct safeLtvPct maxLtvPct liquidationLtvPct excessDebtAmount cheapestAction cheapestAffordableAction readAt { blockNumber blockAt }
+        options { action steps { action token { address symbol } amount isFull fromProceeds } affordability walletBalance costUsd unavailable { code message retryable }
+          preview { ${estimate} ${preview.replace(/}$/, 'worstCaseLtvPct }')} borrowApy { beforePct afterPct } note } } } } } }`;
+      const { position } = await dataOf(service, query, {
+        wallet: example.params?.address,
+        chainId: chainOf(example),
+        index: Number(example.params?.id),
+        targetLtvPct: example.query?.targetLtvPct,
+        targetHeadroomPct: example.query?.targetHeadroomPct,
+        maxSwapLossPct: example.query?.maxSwapLossPct,
+      });
+      const { deleverageOptions, ...identity } = position;
+      return { ...identity, ...deleverageOptions };
+    },
+    names: [
+      [/^address$/, 'wallet'],
+      [/^id$/, 'positionIndex'],
+      [/^needed$/, 'isNeeded'],
+      [/^excessDebt$/, 'excessDebtAmount'],
+      [/^(cheapest|cheapestAffordable)$/, '$1Action'],
+      [/(steps\.\d+\.)token$/, '$1token.address'],
+      [/(steps\.\d+\.)symbol$/, '$1token.symbol'],
+      [/(steps\.\d+\.)full$/, '$1isFull'],
+      [/(preview\.)worstCaseLtvPct$/, '$1position.worstCaseLtvPct'],
+      [/positionPreview\.(costs|worstCase|readAt)\./, '$1.'],
+      [/positionPreview\.(totalSwapCostPctOfEquity|oraclePriceAsOf)$/, '$1'],
+      [/positionPreview\./, 'position.'],
+      ...names,
+    ],
+    typedOnly: [[/\.preview\.(chainId|strategyId|action) /, 'the option and the position have it']],
+  };
+}

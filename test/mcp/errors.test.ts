@@ -1,0 +1,61 @@
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { GraphQLError } from 'graphql';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createTools } from '../../src/mcp/tools.ts';
+import { ERROR_CODES, type ErrorCode } from '../../src/shared/errors.ts';
+import { type Front, PARTNER_KEY, startFront, UNLIMITED } from '../http/front.ts';
+import { connect, failureOf } from './client.ts';
+import { routes } from './routes.ts';
+
+/** The error of every execution. */
+let thrown: GraphQLError;
+let front: Front;
+let client: Client;
+beforeAll(async () => {
+  const failed = async () => ({ result: { errors: [thrown] }, again: async () => ({ errors: [thrown] }) });
+  front = await startFront({ env: UNLIMITED, execute: failed });
+  client = await connect(front.url, PARTNER_KEY);
+});
+afterAll(async () => {
+  await client?.close();
+  await front?.stop();
+});
+
+/** Codes of the gateway and of HTTP, which no execution has. */
+const EARLIER: readonly ErrorCode[] = ['unauthorized'];
+
+const rows = [...createTools(routes).values()];
+
+describe.each(rows.map((row) => [row.tool.name, row] as const))('%s', (name, { route }) => {
+  const [{ params = {}, query = {}, body = {} } = {}] = route.examples;
+  const args = { ...params, ...query, ...(body as object) };
+  const codes = route.errors.filter((code) => !EARLIER.includes(code));
+
+  test.each(codes)('error: %s', async (code) => {
+    const { status, retryable } = ERROR_CODES[code];
+    const details = { field: 'variables.input.amount', why: 'because' };
+    thrown = new GraphQLError(`the message of ${code}`, {
+      extensions: { code, status, details, retryAfterSec: retryable ? 7 : undefined },
+    });
+    const error = failureOf(await client.callTool({ name, arguments: args }));
+    expect(error).toMatchObject({
+      code,
+      message: `the message of ${code}`,
+      retryable,
+      details: { why: 'because' },
+      correlationId: expect.stringMatching(/^[A-Za-z0-9._-]{8,64}$/),
+    });
+    expect(error.retryAfterSec).toBe(retryable ? 7 : undefined);
+    expect(error.nextStep.length).toBeGreaterThan(20);
+    // An argument is named as the tool has it.
+    expect(error.details.field).not.toMatch(/^(path|query|body)\./);
+    expect(front.toolCalls.at(-1)).toEqual([name, code]);
+  });
+});
+
+test('error: internal: the text of an unexpected error is not shown', async () => {
+  thrown = new GraphQLError('a secret of the database');
+  const error = failureOf(await client.callTool({ name: 'get_tvl', arguments: {} }));
+  expect(error.code).toBe('internal');
+  expect(JSON.stringify(error)).not.toContain('secret');
+});

@@ -1,0 +1,276 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Front, PARTNER_KEY, startFront } from '../http/front.ts';
+import { connect, failureOf } from './client.ts';
+
+const BOTH = 'application/json, text/event-stream';
+const STRATEGY = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5';
+
+let front: Front;
+beforeAll(async () => {
+  const env = { RATE_LIMIT_ANONYMOUS: '1000', RATE_LIMIT_PARTNER: '1000', MCP_ORIGINS: 'https://ide.example' };
+  front = await startFront({ env });
+});
+afterAll(() => front?.stop());
+
+/** Send a body as it is. */
+function post(body: string, headers: Record<string, string> = {}) {
+  return front.send('/mcp', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: BOTH, ...headers },
+    body,
+  });
+}
+
+function send(message: unknown, headers: Record<string, string> = {}) {
+  return post(JSON.stringify(message), headers);
+}
+
+const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+const callOf = (name: string, args: unknown, id = 1) => ({
+  ...{ jsonrpc: '2.0', id, method: 'tools/call' },
+  params: { name, arguments: args },
+});
+
+const readOf = (uri: string) => ({ jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri } });
+
+/** Points left of an answer. */
+const left = (headers: Headers): number => Number(/;r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
+
+describe('the transport', () => {
+  test.each(['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'])('default: speaks version %s', async (version) => {
+    const { status, headers, body } = await send({
+      ...{ jsonrpc: '2.0', id: 'a', method: 'initialize' },
+      params: { protocolVersion: version, capabilities: {}, clientInfo: { name: 'x', version: '1' } },
+    });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      id: 'a',
+      result: { protocolVersion: version, serverInfo: { name: 'spiral-gateway' } },
+    });
+    expect(body.result.instructions).toContain('UNSIGNED');
+    // No session: any process answers the next request.
+    expect(headers.get('mcp-session-id')).toBeNull();
+    expect(headers.get('cache-control')).toBe('no-store');
+  });
+
+  test('behavior: an unknown version is answered with the newest, and refused as a header', async () => {
+    const params = { protocolVersion: '1999-01-01', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
+    const { body } = await send({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
+    expect(body.result.protocolVersion).toBe('2025-11-25');
+    const refused = await send(ping, { 'mcp-protocol-version': '1999-01-01' });
+    expect([refused.status, refused.body.error.message]).toEqual([400, expect.stringContaining('1999-01-01')]);
+  });
+
+  test('behavior: notifications are accepted without a body', async () => {
+    const { status, text } = await send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    expect([status, text]).toEqual([202, '']);
+  });
+
+  test.each(['GET', 'DELETE', 'PUT'])('error: %s is not allowed: there is no stream and no session', async (method) => {
+    const { status, headers, body } = await front.send('/mcp', { method, headers: { accept: 'text/event-stream' } });
+    expect([status, headers.get('allow'), body.error.code]).toEqual([405, 'POST', 'method_not_allowed']);
+  });
+
+  test('error: a client that does not accept both media types is told so', async () => {
+    expect((await send(ping, { accept: 'application/json' })).status).toBe(406);
+  });
+
+  test.each([
+    ['another media type', { 'content-type': 'text/plain' }, JSON.stringify(ping), 415, -32_000],
+    ['a compressed body', { 'content-encoding': 'gzip' }, JSON.stringify(ping), 415, -32_000],
+    ['broken JSON', {}, '{"jsonrpc":', 400, -32_700],
+    ['repeated keys', {}, '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', 400, -32_700],
+    ['a deep body', {}, `${'['.repeat(40)}${']'.repeat(40)}`, 400, -32_700],
+    ['a huge body', {}, JSON.stringify({ ...ping, pad: 'x'.repeat(70_000) }), 413, -32_000],
+    ['null', {}, 'null', 400, -32_700],
+    ['a number', {}, '7', 400, -32_700],
+    ['no message', {}, '{}', 400, -32_700],
+    ['a null id', {}, '{"jsonrpc":"2.0","id":null,"method":"ping"}', 400, -32_700],
+  ])('error: %s', async (_name, headers, text, status, code) => {
+    const answer = await post(text, headers);
+    expect([answer.status, answer.body.jsonrpc, answer.body.error.code]).toEqual([status, '2.0', code]);
+  });
+
+  test('error: an unknown method', async () => {
+    const { body } = await send({ ...ping, method: 'tools/destroy' });
+    expect(body).toMatchObject({ id: 1, error: { code: -32_601 } });
+  });
+
+  test.each([
+    ['an unknown tool', callOf('drop_tables', {})],
+    ['a name of the prototype', callOf('__proto__', {})],
+    ['no name', { ...callOf('x', {}), params: {} }],
+    ['arguments that are a list', callOf('get_tvl', [1])],
+    ['arguments that are a text', callOf('get_tvl', 'all')],
+    ['a resource without a URI', { jsonrpc: '2.0', id: 1, method: 'resources/read', params: {} }],
+  ])('error: %s is an error of the protocol', async (_name, message) => {
+    const { body } = await send(message);
+    expect(body).toMatchObject({ id: 1, error: { code: -32_602 } });
+  });
+});
+
+describe('optional parts of the protocol', () => {
+  const task = { ...callOf('get_strategy', { id: STRATEGY }) };
+  test.each([
+    ['a task', { ...task, params: { ...task.params, task: { ttl: 1_000 } } }],
+    [
+      'a related task',
+      { ...task, params: { ...task.params, _meta: { 'io.modelcontextprotocol/related-task': { taskId: 'x' } } } },
+    ],
+    [
+      'an unknown method of a task',
+      { ...ping, method: 'x', params: { _meta: { 'io.modelcontextprotocol/related-task': { taskId: 'x' } } } },
+    ],
+    ['progress', { ...task, params: { ...task.params, _meta: { progressToken: 1 } } }],
+    ['tasks', { ...ping, method: 'tasks/list' }],
+    ['log levels', { ...ping, method: 'logging/setLevel', params: { level: 'debug' } }],
+    ['prompts', { ...ping, method: 'prompts/list' }],
+    ['completion', { ...ping, method: 'completion/complete', params: {} }],
+  ])('behavior: a message that asks for %s is answered', async (_name, message) => {
+    const { status, body } = await send(message);
+    expect([status, body.id, 'result' in body !== 'error' in body]).toEqual([200, 1, true]);
+  });
+});
+
+describe('origins', () => {
+  test.each(['https://evil.example', 'null', 'http://127.0.0.1:8787', 'https://ide.example.evil.example'])(
+    'error: a page of %s is refused',
+    async (origin) => {
+      const { status, body } = await send(ping, { origin });
+      expect([status, body.error.code, body.id]).toEqual([403, -32_000, null]);
+    },
+  );
+
+  test('default: a listed origin and a program without one are answered', async () => {
+    expect((await send(ping, { origin: 'https://ide.example' })).status).toBe(200);
+    expect((await send(ping)).status).toBe(200);
+  });
+
+  test('behavior: a preflight allows the headers of the protocol', async () => {
+    const { headers } = await front.send('/mcp', { method: 'OPTIONS', headers: { origin: 'https://ide.example' } });
+    expect(headers.get('access-control-allow-headers')).toContain('mcp-protocol-version');
+  });
+});
+
+describe('batches', () => {
+  test('default: a version with batches gets the answers of all messages', async () => {
+    const { status, body } = await send([
+      ping,
+      { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } },
+      callOf('get_strategy', { id: STRATEGY }, 2),
+      callOf('get_strategy', { id: 'x' }, 2),
+    ]);
+    expect([status, body.length]).toEqual([200, 3]);
+    expect(body[1].result.structuredContent.id).toBe(STRATEGY);
+    expect(body[2].result.isError).toBe(true);
+  });
+
+  test('behavior: a batch of notifications is accepted without a body', async () => {
+    const notification = { jsonrpc: '2.0', method: 'notifications/initialized' };
+    expect((await send([notification, notification])).status).toBe(202);
+  });
+
+  test.each([
+    ['in a version without batches', [ping], { 'mcp-protocol-version': '2025-06-18' }],
+    ['that is empty', [], {}],
+    ['that is too long', Array.from({ length: 11 }, (_, id) => ({ ...ping, id })), {}],
+    ['with an initialize message', [{ ...ping, method: 'initialize' }], {}],
+  ])('error: a batch %s', async (_name, batch, headers: Record<string, string>) => {
+    const { status, body } = await send(batch, headers);
+    expect([status, body.error.code]).toEqual([400, -32_600]);
+  });
+});
+
+describe('keys and budgets', () => {
+  test('error: unauthorized: an unknown key is refused with its HTTP status', async () => {
+    const { status, headers, body } = await send(ping, { authorization: 'Bearer no-such-key' });
+    expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+    expect(body.error.data.code).toBe('unauthorized');
+  });
+
+  test('default: a call costs what its row costs, and other messages one point', async () => {
+    const key = PARTNER_KEY;
+    const before = left((await send(ping, key)).headers);
+    const listed = await send({ ...ping, method: 'tools/list' }, key);
+    expect(before - left(listed.headers)).toBe(1);
+    const read = await send(callOf('get_strategy', { id: STRATEGY }), key);
+    expect(left(listed.headers) - left(read.headers)).toBe(1);
+    const preview = await send(callOf('list_positions', { address: `0x${'9'.repeat(40)}` }), key);
+    expect(left(read.headers) - left(preview.headers)).toBe(10);
+    const refused = await send(callOf('list_strategies', { limit: 0 }), key);
+    expect(left(preview.headers) - left(refused.headers)).toBe(1);
+    const row = await front.send('/v1/strategies', { headers: key });
+    expect(left(refused.headers) - left(row.headers)).toBe(1);
+  });
+
+  test.each([
+    ['a call as a notification', { ...callOf('get_tvl', {}), id: undefined }, {}, 202],
+    ['a call that is an answer too', { ...callOf('get_tvl', {}), result: {} }, {}, 400],
+    ['a call without a version of JSON-RPC', { ...callOf('get_tvl', {}), jsonrpc: undefined }, {}, 400],
+    ['a call that accepts nothing', callOf('get_tvl', {}), { accept: 'text/html' }, 406],
+    ['a call in an unknown version', callOf('get_tvl', {}), { 'mcp-protocol-version': '1' }, 400],
+    ['a resource as a notification', { ...readOf(`spiral://strategies/${STRATEGY}`), id: undefined }, {}, 202],
+  ])(
+    'behavior: %s costs a point, although no row is asked',
+    async (_name, message, headers: Record<string, string>, status) => {
+      const before = left((await send(ping, PARTNER_KEY)).headers);
+      const answer = await send(message, { ...PARTNER_KEY, ...headers });
+      expect([answer.status, before - left(answer.headers)]).toEqual([status, 1]);
+      const guess = await send(message, { authorization: 'Bearer no-such-key', ...headers });
+      expect(guess.status).toBe(401);
+    },
+  );
+
+  test('error: rate_limited: a call beyond the budget is an error of the tool; then requests are refused', async () => {
+    const small = await startFront({ env: { RATE_LIMIT_PARTNER: '15' } });
+    try {
+      const client = await connect(small.url, PARTNER_KEY);
+      const open = { address: `0x${'9'.repeat(40)}` };
+      await client.callTool({ name: 'list_positions', arguments: open });
+      const error = failureOf(await client.callTool({ name: 'list_positions', arguments: open }));
+      expect(error).toMatchObject({ code: 'rate_limited', retryable: true });
+      expect(error.retryAfterSec).toBeGreaterThan(0);
+      expect(error.nextStep).toContain('retryAfterSec');
+      await expect(client.ping()).rejects.toThrow(/429|budget/);
+      await client.close();
+    } finally {
+      await small.stop();
+    }
+  });
+});
+
+describe('resources', () => {
+  test('default: the catalog and the errors are listed and read', async () => {
+    const client = await connect(front.url);
+    const { resources } = await client.listResources();
+    for (const { uri, mimeType } of resources) {
+      const { contents } = await client.readResource({ uri });
+      expect(contents).toMatchObject([{ uri, mimeType, text: expect.stringMatching(/.{50}/s) }]);
+    }
+    const { resourceTemplates } = await client.listResourceTemplates();
+    expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toContain('spiral://strategies/{id}');
+    const { contents } = await client.readResource({ uri: `spiral://strategies/${STRATEGY}` });
+    const [content] = contents;
+    const text = content && 'text' in content ? content.text : '';
+    const { body } = await front.send(`/v1/strategies/${STRATEGY}`);
+    expect(JSON.parse(text)).toEqual(body);
+    await client.close();
+  });
+
+  test.each([
+    'spiral://docs/../package.json',
+    'spiral://docs/..%2f..%2fpackage',
+    'spiral://docs//etc/passwd',
+    'file:///etc/passwd',
+    'spiral://strategies/../../v1/ops/portfolios',
+    'spiral://strategies/..',
+    `spiral://strategies/0x${'0'.repeat(64)}`,
+    'spiral://chains/5/strategies',
+    'spiral://chains/1/constructor',
+    'x'.repeat(10_000),
+  ])('error: %s is no resource', async (uri) => {
+    const { body } = await send(readOf(uri));
+    expect(body).toMatchObject({ id: 1, error: { code: -32_002 } });
+    expect(body.error.message.length).toBeLessThan(500);
+  });
+});

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
+import type { PositionKey } from '../../src/domain/history/types.ts';
+import { statementOf } from '../../src/resolvers/position/statement.ts';
+
+const WALLET = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
+const catalog = createCatalog(curatedChains);
+const [chain] = catalog.chains;
+if (!chain) throw new Error('the catalog has no chain');
+
+/** A wallet with many positions, and a database that gives so many events at most at once. */
+function manyPositions(count: number, mostAtOnce: number) {
+  const proxyOf = (id: number) => `0x${id.toString(16).padStart(40, '0')}`;
+  const market = chain?.markets[0];
+  const reads: number[] = [];
+  const positions = Array.from({ length: count }, (_, id) => ({
+    chainId: 1,
+    wallet: WALLET,
+    id,
+    proxy: proxyOf(id),
+    marketId: market?.id,
+    positionId: `1-${market?.id}-${id}`,
+  }));
+  // The newest position has the oldest event. Two are in one block, and two blocks in one second.
+  const placeOf = (positionIndex: number) => 10_000 - positionIndex;
+  const supply = ({ account, marketId, positionIndex }: PositionKey) => ({
+    event: 'SupplyCollateral',
+    blockNumber: BigInt(Math.floor(placeOf(positionIndex ?? 0) / 2)),
+    atMs: Math.floor(placeOf(positionIndex ?? 0) / 4) * 1_000,
+    txHash: `0x${placeOf(positionIndex ?? 0).toString(16)}`,
+    logIndex: placeOf(positionIndex ?? 0) % 2,
+    account,
+    marketId,
+    collateral: 5n,
+  });
+  const readEvents = async (keys: readonly PositionKey[]) => {
+    reads.push(keys.length);
+    const isCut = keys.length > mostAtOnce;
+    const loops = keys.map((key) => (key.positionIndex === null || isCut ? [] : [supply(key)]));
+    return loops.map((logs) => ({ range: { isWhole: true }, logs, marks: [], isCut }));
+  };
+  const held = positions.map(({ id }) => ({ id, collateral: 5n, borrowShares: 0n }));
+  const holdings = { positions: held, stocks: [], block: { number: 20_000n, timestamp: 20_000n } };
+  const composed = {
+    market,
+    facts: {
+      lendingState: {
+        value: {
+          ...{ blockTimestamp: 20_000n, lastUpdate: 20_000n, totalSupplyAssets: 0n, totalSupplyShares: 0n },
+          ...{ totalBorrowAssets: 0n, totalBorrowShares: 0n, fee: 0n, rateAtTarget: 0n, borrowRate: 0n },
+        },
+      },
+      oracle: { value: { price: 10n ** 36n } },
+    },
+    loanPrice: null,
+  };
+  const ctx = {
+    services: { catalog },
+    live: () => ({ positionHistory: { readEvents } }),
+    loaders: {
+      wallet: { load: async () => ({ holdings }) },
+      marketsAt: () => new Map([[market?.id, composed]]),
+    },
+  };
+  const wallet = { chainId: 1, wallet: WALLET, positions, equityPositions: [] };
+  return { reads, statement: () => statementOf([wallet] as never, ctx as never) };
+}
+
+test('behavior: a wallet with many positions has a whole statement, read in groups, oldest event first', async () => {
+  const { reads, statement } = manyPositions(450, 120);
+  const [header, ...rows] = (await statement()).trimEnd().split('\r\n');
+  expect(header).toMatch(/^time,chainId,positionId,event,/);
+  expect(rows).toHaveLength(450);
+  const indexes = rows.map((row) => Number(row.split(',')[2]?.split('-')[2]));
+  expect(indexes).toEqual(Array.from({ length: 450 }, (_, i) => 449 - i));
+  // Groups with more logs than are read at once are read in halves.
+  expect(reads.filter((size) => size > 120).length).toBeGreaterThan(0);
+  expect(Math.max(...reads)).toBe(200);
+});
