@@ -82,6 +82,15 @@ async function startConfiguredTracing(env: Env): Promise<Tracing | undefined> {
 }
 
 async function startLocalWorld(env: Env, say: (text: string) => void) {
+  const { requireFreePorts } = await import('../devnet/port.ts');
+  const local = '127.0.0.1';
+  await requireFreePorts([
+    { what: 'the service', setting: 'PORT', port: env.PORT, host: env.HOST },
+    { what: 'metrics', setting: 'METRICS_PORT', port: env.METRICS_PORT, host: env.HOST },
+    { what: 'the local chain 1', setting: 'DEVNET_PORT_1', port: env.DEVNET_PORT_1, host: local },
+    { what: 'the local chain 4663', setting: 'DEVNET_PORT_4663', port: env.DEVNET_PORT_4663, host: local },
+    { what: 'the control endpoint', setting: 'DEVNET_CONTROL_PORT', port: env.DEVNET_CONTROL_PORT, host: local },
+  ]);
   const { startWorld } = await import('../devnet/index.ts');
   const { printWelcome } = await import('../devnet/welcome.ts');
   const world = await startWorld({

@@ -125,6 +125,8 @@ describe('npm start', () => {
         expect(second.stderr()).toContain(`set ${setting} `);
         expect(second.stderr()).not.toContain('    at ');
         expect(second.stderr().trim().split('\n')).toHaveLength(1);
+        // Before anything is started.
+        expect(second.stdout()).not.toContain('Starting the local world');
       }
       expect((await fetch(`http://127.0.0.1:${port}/ready`)).status).toBe(200);
 

@@ -22,7 +22,7 @@ const { operations, violation } = conformanceTo(document);
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startService({ sleep: async () => {} });
+  service = await startService({ env: { READ_WAIT_SEC: '1' }, sleep: async () => {} });
 }, 120_000);
 afterAll(() => service?.stop());
 
