@@ -1,8 +1,8 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { promisify } from 'node:util';
 
 /** A process of a benchmark: it gets its input once, and reports its cost on request. */
 export interface Child {
@@ -75,20 +75,11 @@ export async function startChild(
 
 /** Bundle as for production, because a loader of sources adds a cost to every function. */
 async function bundled(name: string): Promise<string> {
-  const from = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-  const outfile = from(`../node_modules/.cache/bench/${process.pid}/${name}.mjs`);
-  await build({
-    entryPoints: [from(`servers/${name}.ts`)],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
-    format: 'esm',
-    packages: 'external',
-    sourcemap: true,
-    logLevel: 'warning',
-  });
-  return outfile;
+  const folder = `node_modules/.cache/bench/${process.pid}/${name}`;
+  const entry = `--entry=bench/servers/${name}.ts`;
+  const cwd = fileURLToPath(new URL('..', import.meta.url));
+  await promisify(execFile)(process.execPath, ['scripts/build.mjs', folder, entry], { cwd });
+  return `${cwd}${folder}/${name}.js`;
 }
 
 /** Remove the bundles. */

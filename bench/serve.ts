@@ -23,8 +23,8 @@ export function serve<Input>(start: (input: Input) => Promise<Served>): void {
           process.send?.({ ready: { url: running.url, ...running.report } });
         },
         (error: unknown) => {
-          process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-          process.disconnect();
+          // What was started before the failure would keep the process, and the parent waiting.
+          process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`, () => process.exit(1));
         },
       );
     }

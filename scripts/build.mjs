@@ -1,9 +1,10 @@
 // Bundle the service for plain `node dist/main.js`. Packages stay outside the bundle; the local world is a separate
 // chunk that is loaded on demand, and is left out with --without-local-world. An argument names another folder
 // than dist; it has to be inside the project. With --with-packages they are in the bundle too: tests start it fifty times, in less
-// than half of the CPU time.
+// than half of the CPU time. With --entry=<file> that program is bundled alone, with the files that the service reads: benchmarks
+// start parts of it.
 import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, parse } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
@@ -13,6 +14,7 @@ const { values, positionals } = parseArgs({
   options: {
     'without-local-world': { type: 'boolean', default: false },
     'with-packages': { type: 'boolean', default: false },
+    entry: { type: 'string' },
   },
 });
 const [outdir = 'dist'] = positionals;
@@ -35,13 +37,16 @@ const withoutLocalWorld = {
 
 rmSync(outdir, { recursive: true, force: true });
 await build({
-  entryPoints: {
-    main: 'src/main.ts',
-    keys: 'scripts/keys.ts',
-    migrate: 'scripts/migrate.ts',
-    doctor: 'scripts/doctor.ts',
-    mcp: 'scripts/mcp.ts',
-  },
+  entryPoints:
+    values.entry === undefined
+      ? {
+          main: 'src/main.ts',
+          keys: 'scripts/keys.ts',
+          migrate: 'scripts/migrate.ts',
+          doctor: 'scripts/doctor.ts',
+          mcp: 'scripts/mcp.ts',
+        }
+      : { [parse(values.entry).name]: values.entry },
   outdir,
   bundle: true,
   splitting: true,
