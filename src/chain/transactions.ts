@@ -11,7 +11,7 @@ export interface TransactionSlot {
   readonly nonce: bigint;
 }
 
-/** What a node knows of a transaction. `replaced` = another transaction with its sender and nonce is in a block. */
+/** The state of a transaction by a node. `replaced` = another transaction with its sender and nonce is in a block. */
 export type TransactionState =
   | { readonly kind: 'included'; readonly blockNumber: bigint; readonly succeeded: boolean }
   | ({ readonly kind: 'pending' } & TransactionSlot)

@@ -13,7 +13,7 @@ import { createMarkReading } from './market-marks.ts';
 import { createAccounts, readScope } from './scope.ts';
 import { createReadStep, type ReadDirection } from './step.ts';
 
-/** What a run has done, for logs and metrics. */
+/** The work of a run, for logs and metrics. */
 export interface IndexerRun {
   readonly logs: number;
   readonly steps: number;

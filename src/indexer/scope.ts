@@ -8,7 +8,7 @@ import { ChainReadError, toChainReadError } from '../chain/rpc/errors.ts';
 import type { Address } from '../shared/ids.ts';
 import { inPages } from '../shared/pages.ts';
 
-/** What is read of a chain. */
+/** The contracts and tokens that are read of a chain. */
 export interface IndexedScope {
   /** Differs for another chain of the same id, and for other contracts, tokens or stock markets. */
   readonly key: string;

@@ -1,7 +1,7 @@
 import type { Market } from '../catalog/types.ts';
 import type { MarketRecord } from '../domain/stress/record.ts';
 
-/** What was recorded of markets: oracle prices and borrow rates by the hour. */
+/** Records of markets: oracle prices and borrow rates by the hour. */
 export interface MarketRecordSource {
   /** Read the record of a market; never throws during an outage of the database. */
   read(market: Pick<Market, 'chainId' | 'id'>): Promise<RecordReading>;

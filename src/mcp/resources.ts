@@ -14,7 +14,7 @@ export interface Guide {
   readonly markdown: string;
 }
 
-/** What a URI names: a text, or the answer of a tool. */
+/** Content of a resource: a text, or the answer of a tool. */
 export type ResourceSource =
   | { readonly mimeType: string; readonly text: () => Promise<string> | string }
   | { readonly mimeType: string; readonly tool: string; readonly args: Readonly<Record<string, unknown>> };

@@ -4,7 +4,7 @@ import type { RestResponse } from '../rest/types.ts';
 import { ERROR_CODES, type ErrorCode } from '../shared/errors.ts';
 import { withoutUndefined } from '../shared/without-undefined.ts';
 
-/** What a model can do about each error. */
+/** The next step of a model after each error. */
 export const TOOL_NEXT_STEPS: Readonly<Record<ErrorCode, string>> = {
   bad_request: 'Correct the argument that details.field names, and call the tool again.',
   unauthorized:

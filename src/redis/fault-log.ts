@@ -9,7 +9,7 @@ export interface LastingFault extends RedisFault {
 /** The use of a connection whose failures take precedence over those of others. */
 export const PROBE = 'probe';
 
-/** What fails on a connection, by the use that failed. */
+/** The failures of a connection, by the use that failed. */
 export interface FaultLog {
   /** The failure; `null` = none is known. */
   current(): LastingFault | null;

@@ -57,7 +57,7 @@ const READABLE: ReadonlySet<RedisFaultReason> = new Set([
   'cannot_save',
 ]);
 
-/** What to do about each fault. */
+/** The next step for operators after each fault. */
 export const REDIS_TODO: Readonly<Record<RedisFaultReason, string>> = {
   unreachable: 'Start Redis, or correct the hosts and ports in REDIS_URL; a server that only accepts TLS needs rediss.',
   timeout: 'Look at the load of Redis and at the network between. A server without TLS needs redis instead of rediss.',

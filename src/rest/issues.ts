@@ -39,7 +39,7 @@ export function expectation(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** What an author of JSON mistakes most often. */
+/** A hint for the most frequent mistake in JSON: a number in quotes, or a string without them. */
 function quotesHint(expected: string, input: unknown): string {
   if (expected === 'string' && typeof input === 'number') return ': send the number as a string, in quotes';
   const isNumber = expected === 'number' || expected === 'int';

@@ -143,7 +143,7 @@ export const DISAGREEMENT_KINDS = [
 /** Consequences of a disagreement. */
 export const DISAGREEMENT_EFFECTS = ['no_builds', 'no_new_risk', 'warning'] as const;
 
-/** What a row of a stress table changes. */
+/** The change that a row of a stress table assumes. */
 export const STRESS_SCENARIOS = [
   'TODAY',
   'COLLATERAL_PRICE',
@@ -155,7 +155,7 @@ export const STRESS_SCENARIOS = [
   'NO_EXIT',
 ] as const;
 export type StressScenario = (typeof STRESS_SCENARIOS)[number];
-/** What ends a position in a scenario, the worst first. */
+/** The ways in which a position ends in a scenario, the worst first. */
 export const STRESS_ENDS = ['LIQUIDATION', 'NO_EXIT', 'CARRY', 'NOTHING'] as const;
 export type StressEnd = (typeof STRESS_ENDS)[number];
 /** Borrow rates that the drift of an LTV is projected with. */

@@ -43,7 +43,7 @@ export interface HttpDeps extends AdapterDeps {
   readonly provider: string;
   /** Name in errors and answers, as in the public interface. */
   readonly publicName: string;
-  /** What the requests are for, where a provider has several clients with the same name. */
+  /** Purpose of the requests, where a provider has several clients with the same name. */
   readonly part?: string | undefined;
   /** Whether somebody waits for the answers: shorter timeouts. */
   readonly isWaitedFor?: boolean | undefined;

@@ -5,7 +5,7 @@ import type { Clock } from '../shared/clock.ts';
 export interface ProviderState {
   /** Public name. */
   readonly provider: string;
-  /** What the requests are for, where a provider has several kinds of them. */
+  /** Purpose of the requests, where a provider has several kinds of them. */
   readonly part?: string | undefined;
   /** Whether requests of readers call it, as opposed to warmers. */
   readonly isWaitedFor: boolean;

@@ -38,7 +38,7 @@ export interface SenderOptions {
 export type SendWebhook = (request: WebhookRequest, signal?: AbortSignal) => Promise<WebhookResult>;
 
 const TIMEOUT_MS = 10_000;
-/** What is read of an answer: it is polite to read a short one, and its content is not used. */
+/** Read of an answer at most: receivers expect a short one to be read; its content is not used. */
 const MAX_READ_BYTES = 4_096;
 const MAX_HEADER_BYTES = 8_192;
 

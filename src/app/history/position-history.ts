@@ -77,7 +77,7 @@ export function createPositionHistoryWiring(deps: PositionHistoryDeps): Position
     try {
       run = await indexer.run(signal);
     } catch (error) {
-      // What is recorded of the run must not hide why it failed.
+      // A failure to record the run must not hide the reason why the run failed.
       if (!signal.aborted) await note(error instanceof ChainReadError ? error.reason : 'internal').catch(() => {});
       throw error;
     }

@@ -14,7 +14,7 @@ export const DATABASE_PROBLEMS = {
   },
   corrupted: {
     reason: 'unreachable',
-    todo: 'What arrives is not the protocol of Postgres: check the address and the network, and use TLS.',
+    todo: 'The answer is not the protocol of Postgres: check the address and the network, and use TLS.',
   },
   silent: {
     reason: 'timeout',

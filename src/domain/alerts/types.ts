@@ -55,7 +55,7 @@ export interface LiquidationEvent extends FoundLiquidation {
   readonly txHash: Hex;
 }
 
-/** What is known of the liquidations of a subject's positions. */
+/** The known liquidations of a subject's positions. */
 export interface SeenLiquidations {
   /** Block of the latest reading of the wallet. */
   readonly blockNumber: bigint;
@@ -98,7 +98,7 @@ export interface LeastValue {
   readonly complete: boolean;
 }
 
-/** What is known of a subject at one moment. Values that are past their freshness budget count as unknown. */
+/** The known values of a subject at one moment. Values that are past their freshness budget count as unknown. */
 export interface SubjectObservation {
   /** Time of the values, ms. */
   readonly observedMs: number;

@@ -10,7 +10,7 @@ import { canBeLiquidated } from '../stress/liquidation.ts';
 import { stressRow } from '../stress/rows.ts';
 import type { Reach, StressHolding } from '../stress/types.ts';
 
-/** What is looked for. */
+/** The conditions of the search. */
 export interface BestRequest {
   /** USD that are paid in. */
   readonly amountUsd: Decimal;

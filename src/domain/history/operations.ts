@@ -22,8 +22,8 @@ export interface Amounts {
 }
 
 /**
- * One event of a position. Amounts are base units. What a transaction has done beyond the position's contract (a swap of another
- * token before) is not part of it.
+ * One event of a position. Amounts are base units. Effects of a transaction beyond the position's contract (a swap of another
+ * token before) are not part of it.
  */
 export interface Operation {
   readonly kind: PositionEventKind;
@@ -43,7 +43,7 @@ export interface Operation {
   readonly paid: Amounts;
   readonly received: Amounts;
   readonly fee: Amounts;
-  /** What a swap gave less what it took: one of both is negative. `null` = no swap. */
+  /** Output of the swap less its input: one of both is negative. `null` = no swap. */
   readonly swap: Amounts | null;
   /** Whether the token transfers do not explain the amounts: fee, swap and payments are then not known. */
   readonly isUnexplained: boolean;
@@ -114,7 +114,7 @@ function groupsOf(input: OperationsInput, logs: readonly RecordedLog[]): readonl
   for (const log of logs) {
     const isOwnNote = log.wallet === wallet && log.positionIndex === positionIndex;
     if (log.event === 'Transfer') {
-      // What follows the events of the contract belongs to the next operation.
+      // A transfer after the events of the contract belongs to the next operation.
       if (open.notes.length > 0) end();
       open.transfers.push(log);
     } else if (isMorpho(log.event) && log.account === account && log.marketId === marketId) {
@@ -278,7 +278,7 @@ function saleParts(
   };
 }
 
-/** What was pulled became the repayment and the fee; the rest went back to its payer. */
+/** The pulled loan tokens became the repayment and the fee; the rest went back to the payer. */
 function repaymentParts(input: OperationsInput, group: Group, repaid: bigint): Parts {
   const { flashLeverage: contract, morphoBlue, loan } = input;
   const payer = group.transfers.find(
@@ -298,7 +298,7 @@ function repaymentParts(input: OperationsInput, group: Group, repaid: bigint): P
   };
 }
 
-/** What the contract received of a token, except from the lending protocol. */
+/** The amount of a token that the contract received, except from the lending protocol. */
 function intoContract({ flashLeverage, morphoBlue }: OperationsInput, { transfers }: Group, token: Address): bigint {
   return sum(transfers, token, { to: flashLeverage, notFrom: [morphoBlue] });
 }

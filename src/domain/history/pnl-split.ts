@@ -111,7 +111,7 @@ export function splitPnl(input: SplitInput): PnlSplit {
   };
 }
 
-/** What moves of the price between operations, and until now, have changed. */
+/** The gain by moves of the price between operations, and until now. */
 function collateralChangeOf(
   operations: readonly Operation[],
   now: HeldNow,

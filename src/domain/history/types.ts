@@ -68,7 +68,7 @@ export interface MarketMark {
   readonly totalBorrowShares: bigint;
 }
 
-/** What identifies a position, or the stock leg of a vault, in recorded logs. */
+/** The key of a position, or of the stock leg of a vault, in recorded logs. */
 export interface PositionKey {
   readonly chainId: ChainId;
   readonly wallet: Address;
@@ -79,7 +79,7 @@ export interface PositionKey {
   readonly marketId: MarketId;
 }
 
-/** What was recorded of a position. */
+/** The record of a position: its logs, and the marks of its market. */
 export interface RecordedPosition {
   /** `null` = no block of the chain has been read yet. */
   readonly range: ReadRange | null;

@@ -29,7 +29,7 @@ export interface WorstMove {
   readonly between?: { readonly fromMs: number; readonly toMs: number } | undefined;
 }
 
-/** What a record says about windows of some days. */
+/** The moves of a record over windows of some days. */
 export interface RecordedWindow {
   /** One of `WINDOW_DAYS`. */
   readonly days: number;

@@ -167,7 +167,7 @@ function exitBySweep(holding: StressHolding, value: bigint): Exit {
   return soldAt(holding, value, lostPct.negated());
 }
 
-/** What ends the holding: liquidation before all, then an exit that does not repay the debt, then the drift of the LTV. */
+/** The end of the holding: liquidation before all, then an exit that does not repay the debt, then the drift of the LTV. */
 function endOf(moved: StressHolding, exit: Exit, reach: Reach | undefined): StressEnd | undefined {
   if (canBeLiquidated(moved, moved.price)) return 'LIQUIDATION';
   if (exit.gaps.some(({ field }) => field === 'endsBy')) return undefined;

@@ -57,7 +57,7 @@ export interface Scenario {
   readonly changePct?: number | undefined;
 }
 
-/** What one scenario makes of a holding. `undefined` = not known, `null` = not applicable; reasons in `gaps`. */
+/** The result of one scenario for a holding. `undefined` = not known, `null` = not applicable; reasons in `gaps`. */
 export interface StressRow {
   readonly scenario: StressScenario;
   readonly changePct: Decimal | null | undefined;
@@ -70,7 +70,7 @@ export interface StressRow {
   readonly ltvPct: Decimal | null;
   /** Points to the liquidation LTV, at full precision. */
   readonly headroomPct: Decimal | null;
-  /** What is left after the debt, loan base units: at the oracle's price, in an exit by its proceeds. Negative under water. */
+  /** Value beyond the debt, loan base units: at the oracle's price, in an exit by its proceeds. Negative under water. */
   readonly equity: bigint | null | undefined;
   /** USD per whole loan token in the scenario. */
   readonly loanUsd: Decimal | undefined;

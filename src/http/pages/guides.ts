@@ -30,7 +30,7 @@ const NAMES = [
 /** Documents at the root of the repository. */
 const AT_ROOT: Readonly<Record<string, string>> = { changelog: 'CHANGELOG.md' };
 
-/** What every reader has to know first. */
+/** Introduction above the list of guides. */
 const ABOUT = `> Leveraged yield strategies on Morpho Blue (chains 1 and 4663): rates, risk, positions, previews and unsigned transactions over REST, GraphQL and the Model Context Protocol.
 
 Reads need no key. Previews, positions and builds need an API key, sent as "Authorization: Bearer <API_KEY>". The service never signs and never sends: a person checks and signs each transaction. Numbers in quotes are exact decimals, percentages are in percent, and a missing field is unknown, never zero.`;

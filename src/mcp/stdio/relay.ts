@@ -24,7 +24,7 @@ type Id = string | number;
 /** Longer than the slowest build. */
 const TIMEOUT_MS = 60_000;
 
-/** What a service that cannot be asked amounts to. */
+/** The error of a tool whose service could not be reached. */
 interface Failure {
   readonly code: ErrorCode;
   readonly message: string;

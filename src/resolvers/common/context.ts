@@ -32,7 +32,7 @@ interface ContextInput {
   readonly client?: ClientPort | undefined;
 }
 
-/** What an event of a subscription is about, to compare it with the events before. */
+/** The subject of a subscription's event, to compare it with the events before. */
 export interface EventSubject {
   readonly chainId: ChainId;
   readonly version: number;

@@ -25,7 +25,7 @@ export interface FreshArgs {
   readonly maxAge?: number | null | undefined;
 }
 
-/** What a field reads: chains live, or facts that were measured before. */
+/** The source of a field: chains live, or facts that were measured before. */
 type Source = 'live' | 'facts';
 
 /**

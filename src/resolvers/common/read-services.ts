@@ -10,7 +10,7 @@ export interface PinnedBlock {
 }
 
 /**
- * What became of the block that a read waited for. `included` and `reverted`: the transaction is in a block; `reached`: the
+ * State of the block that a read waited for. `included` and `reverted`: the transaction is in a block; `reached`: the
  * block exists. The others could not be waited for: the answer is of the newest block.
  */
 export type WaitStatus =
@@ -39,7 +39,7 @@ export interface WaitOutcome {
   readonly waitedMs: number;
 }
 
-/** Who waits: a key, or an address. */
+/** The client that waits: a key, or an address. */
 export interface WaitingClient {
   readonly identity: string;
   readonly tier: 'anonymous' | 'partner' | 'ops';
@@ -98,7 +98,7 @@ export interface FreshReadServices {
   readonly refreshes: RefreshPort;
 }
 
-/** What became of `afterTx` or `minBlock`. */
+/** The outcome of `afterTx` or `minBlock`. */
 export interface ReadAfterReceipt {
   readonly afterTx: Hex | null;
   readonly minBlock: string | null;
@@ -114,7 +114,7 @@ export interface ReadAfterReceipt {
   readonly pointsCharged: number;
 }
 
-/** What became of `maxAge` for one group of facts of a chain. */
+/** The outcome of `maxAge` for one group of facts of a chain. */
 export interface FreshnessReceipt {
   readonly chainId: ChainId;
   readonly group: Refreshable;

@@ -44,7 +44,7 @@ export interface StockLeg {
 
 export type HistorySubject = Pick<Position, 'chainId' | 'wallet' | 'id' | 'proxy' | 'marketId'> | StockLeg;
 
-/** What identifies a position or a stock leg in recorded logs. */
+/** The key of a position or a stock leg in recorded logs. */
 export function historyKeyOf(subject: HistorySubject, ctx: AppContext): PositionKey {
   const { chainId, wallet } = subject;
   if ('proxy' in subject) {

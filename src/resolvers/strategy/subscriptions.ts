@@ -24,7 +24,7 @@ export interface StrategyChange {
   readonly mayDiffer?: ReadonlySet<StrategyId> | undefined;
 }
 
-/** What a change is about, to compare its selected fields with those before. */
+/** The subject of a change, to compare its selected fields with those before. */
 export function subjectOf({ chain, version, publishedMs, changed, removed, mayDiffer }: StrategyChange): EventSubject {
   return { chainId: chain.chainId, version, publishedMs, entries: changed.map(({ id }) => id), removed, mayDiffer };
 }

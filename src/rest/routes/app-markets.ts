@@ -125,7 +125,7 @@ function projectSourced(price: AppMarket['collateralPrice']) {
   return price && { usd: price.usd, asOf: price.freshness.asOf, source: price.source };
 }
 
-/** What a caller compares markets by. */
+/** Fields for the comparison of markets. */
 const MARKET_BRIEF = [
   'id',
   'chainId',

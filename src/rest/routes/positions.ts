@@ -13,7 +13,7 @@ const inEquityPosition = absenceOf(equityPositionSchema);
 
 type WalletData = NonNullable<WalletPositionsQuery['wallet']>;
 
-/** What the contract calls fields that may be `null`, and the schema otherwise. */
+/** Names of fields that differ between the contract of /v1 and the schema. The fields may be `null`. */
 const NAMES: Readonly<Record<string, string>> = {
   currentLeverage: 'leverage',
   currentLeverageApyPct: 'leverageApyPct',

@@ -7,7 +7,7 @@ import { type AnyRoute, defineRoute } from '../types.ts';
 import { answered, PUBLIC_ERRORS, projectMissing, type RouteOptions } from './shared.ts';
 import { projectStrategy } from './strategy-row.ts';
 
-/** What a caller compares strategies by. */
+/** Fields for the comparison of strategies. */
 const STRATEGY_BRIEF = [
   'id',
   'chainId',

@@ -53,7 +53,7 @@ const readAfter = z
     waitedMs: wholeNumber('How long the answer waited, milliseconds.'),
     pointsCharged: wholeNumber('Points charged for the wait.'),
   })
-  .meta({ id: 'ReadAfter', description: 'What became of afterTx or minBlock.' });
+  .meta({ id: 'ReadAfter', description: 'The outcome of afterTx or minBlock.' });
 
 const freshness = z
   .object({
@@ -69,7 +69,7 @@ const freshness = z
       ),
     pointsCharged: wholeNumber('Points charged for the measurement.'),
   })
-  .meta({ id: 'FreshnessReceipt', description: 'What became of maxAge for one group of facts.' });
+  .meta({ id: 'FreshnessReceipt', description: 'The outcome of maxAge for one group of facts.' });
 
 /** Present where a parameter of freshness was sent. */
 export const readMeta = z

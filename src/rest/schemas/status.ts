@@ -129,7 +129,7 @@ export const healthBody = z
         replica: z
           .looseObject({
             ok: z.boolean().describe('Whether histories are read from the replica; otherwise from the primary.'),
-            problem: z.string().optional().describe('What is wrong, as above, late or other_schema.'),
+            problem: z.string().optional().describe('The problem, as above, late or other_schema.'),
             since: dateTime('Time of the first failure.').optional(),
           })
           .optional()

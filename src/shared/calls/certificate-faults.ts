@@ -1,4 +1,4 @@
-/** What is wrong with the certificate of a server. */
+/** A fault of the certificate of a server. */
 export type CertificateFault = 'certificate_expired' | 'certificate_host' | 'certificate_authority';
 
 /** Codes of Node by fault; other codes of TLS are not specific enough. */

@@ -4,7 +4,7 @@ export interface Deprecation {
   readonly since: string;
   /** From when on the part may be missing: at least six months later. */
   readonly sunset: string;
-  /** What to use instead, e.g. `Use netApyPct`. */
+  /** The replacement as an instruction, e.g. `Use netApyPct`. */
   readonly instead: string;
 }
 

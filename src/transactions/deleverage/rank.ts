@@ -7,7 +7,7 @@ import type { DeleverageOption, DeleverageOptions, DeleverageStep } from './type
 /** Whether the wallet holds what an option takes. */
 export type Affordability = (typeof AFFORDABILITIES)[number];
 
-/** What an option is ranked by. */
+/** The values that an option is ranked by. */
 export interface RankedBy {
   /** Whether it can be built now. */
   readonly isPossible: boolean;

@@ -80,7 +80,7 @@ function repaidWith({ market, state, interest }: SaleInput, sold: bigint, sale: 
   const { collateral, debt } = preview.after;
   const left = debtAfter(debt, paidOut);
   const isFull = left === 0n;
-  // What a full repayment does not take stays with the wallet.
+  // Proceeds beyond a full repayment stay with the wallet.
   const due = beforeDepositFee(debt + interest, depositFee);
   const repaid = isFull && due < paidOut ? due : paidOut;
   const next = isFull ? 'of the whole debt' : 'with what it really paid out';

@@ -7,7 +7,7 @@ import type { PlannedSwap } from '../types.ts';
 
 /** How far below the target the expected LTV may end before the loan is sized and quoted once more, percentage points. */
 const TOLERANCE_POINTS: Decimal = new Decimal('0.05');
-/** What a swap is taken to lose beside its referral fee before it is quoted, millionths. */
+/** Assumed loss of a swap, beside its referral fee, before it is quoted, millionths. */
 const USUAL_LOSS_E6 = 600n;
 /** Margin for a quote that returns less than the one before it, millionths: first almost none, then the bound of a swap. */
 const NEXT_LOSS_E6 = 1n;

@@ -3,7 +3,7 @@ import { namedError } from '../../shared/errors.ts';
 import { NotSimulatedError } from '../errors.ts';
 import type { Issue, PayToken } from '../types.ts';
 
-/** What is built and could not be simulated. */
+/** A transaction or batch that was built and could not be simulated. */
 export interface Unsimulated {
   readonly chain: Pick<Chain, 'chainId'>;
   readonly what: 'transaction' | 'batch';

@@ -1,4 +1,4 @@
-/** What the address of the page holds: filters and orders, never the key. */
+/** The state of the page in its address: filters and orders, never the key. */
 
 export const FILTERS = ['chain', 'status', 'market', 'drift', 'wallet', 'minValue', 'maxHeadroom'];
 /** Order of each table while the address names none. */

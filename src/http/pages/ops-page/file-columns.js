@@ -2,7 +2,7 @@ import { DRIFT_WORDS, words } from './format.js';
 import { chainName } from './links.js';
 import { groupName, marketName } from './sections.js';
 
-/** What the tables have as files: the shown columns with exact values, and the ids behind the shown names. */
+/** Columns of the tables as files: the shown columns with exact values, and the ids behind the shown names. */
 
 const of = (path) => (row) => path.split('.').reduce((value, name) => value?.[name], row);
 const lowered = (path) => (row) => {

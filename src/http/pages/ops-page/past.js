@@ -42,7 +42,7 @@ const INDEXER_COLUMNS = [
 let indexers = [];
 let positions = [];
 
-/** What is shown, for files. */
+/** The shown rows, for files. */
 export const shownIndexers = () => indexers;
 export const shownPast = () => positions;
 export const shownEvents = () =>

@@ -111,7 +111,7 @@ export const GONE = `query OpsDriftGone($filter: DriftFilter, $first: Int!, $aft
   }
 }`;
 
-/** What becomes of all open positions of one wallet together. */
+/** The stress results of all open positions of one wallet together. */
 export const STRESS = `query OpsStress($wallet: Address!, $chainIds: [ChainId!]) {
   wallet(address: $wallet, chainIds: $chainIds) {
     stress { positionCount rows { scenario changePct ltvPct headroomPct equityUsd netApyPct endsBy endedPositions } }

@@ -32,7 +32,7 @@ export function deleverageRoute({ chainIds }: RouteOptions): AnyRoute {
     method: 'GET',
     path: '/v1/partner/positions/{address}/{id}/deleverage-options',
     surface: 'Partner',
-    summary: 'What to do about a position above an LTV',
+    summary: 'Options for a position above an LTV',
     description:
       'The ways to bring a position down to a target LTV: repay, add collateral, or sell a part of the collateral and repay with the proceeds. Each with its amounts, costs and result, previewed live and not built; the cheapest first. Build a step with /v1/partner/manage/build.',
     operation: 'DeleverageOptions',

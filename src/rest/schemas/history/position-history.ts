@@ -80,7 +80,7 @@ const pnlSplit = z
     price: part("Change of the oracle's price of the collateral beyond its yield."),
     incentives: part('Incentives of the market by its recorded campaigns; not part of result.'),
     fees: part('Fees that the contract has taken.'),
-    slippage: part("What swaps gave less than the oracle's price of their block."),
+    slippage: part("Loss of swaps against the oracle's price of their block."),
     liquidation: part('Loss of liquidations, less debt that nobody has to repay.'),
     yieldAndPrice: part('yield and price together.'),
     paid: part('Paid in by the owner.'),

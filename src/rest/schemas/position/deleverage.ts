@@ -96,4 +96,4 @@ export const deleverageOptionsBody = z
         'The cheapest first, of equal costs the one that takes less from the wallet; then those of unknown cost, then those that are not possible now.',
       ),
   })
-  .meta({ id: 'DeleverageOptions', description: 'What to do about a position that is above an LTV.' });
+  .meta({ id: 'DeleverageOptions', description: 'The options for a position that is above an LTV.' });
