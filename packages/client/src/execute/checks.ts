@@ -94,7 +94,7 @@ export async function checkBalances(
 }
 
 /**
- * Check whom a plan is for. What calls a smart account in its own name may change its owners, so no plan does.
+ * Check whom a plan is for. A call to a smart account by itself may change its owners, so no plan has one.
  *
  * @throws InvalidPlanError when it calls the account itself, or a client of this process built it for another one
  */

@@ -29,7 +29,7 @@ const RESULTS = ['worstCase.equity', 'worstCase.paidOut'];
 /** The stated risks, of which more is worse. */
 const RISKS = ['worstCase.ltv', 'worstCase.yieldLtv'];
 
-/** What two plans are proven to do; `undefined` = it is not proven. */
+/** The proven effects of two plans; `undefined` = not proven. */
 export interface ProvenPlans {
   readonly before: Proven | undefined;
   readonly after: Proven | undefined;
@@ -124,7 +124,7 @@ function requireTargets(before: CheckedPlan, { calls, chainId }: CheckedPlan): v
   throw new InvalidPlanError(`The rebuilt plan calls ${other.to}, which the plan before it does not.`);
 }
 
-/** What a plan says about its result, by name. */
+/** The result that a plan states, by name. */
 function resultsOf({ source }: CheckedPlan): Map<string, string> {
   const meta: unknown = source.meta;
   if (!isRecord(meta)) return new Map();

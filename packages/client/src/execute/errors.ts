@@ -115,11 +115,11 @@ export class RevertedError extends ExecutionError {
   }
 }
 
-/** What was mined lacks events that the plan was proven to cause. `code` is `unexpected_outcome`. */
+/** The mined transactions lack events that the plan was proven to cause. `code` is `unexpected_outcome`. */
 export class UnexpectedOutcomeError<Outcome> extends ExecutionError {
   /** By the events of the transactions that the wallet named. */
   readonly outcome: Outcome;
-  /** What is missing, in words. */
+  /** The missing effects, in words. */
   readonly missing: readonly string[];
 
   constructor(outcome: Outcome, missing: readonly string[]) {

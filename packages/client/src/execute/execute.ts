@@ -17,7 +17,7 @@ export interface Execution {
   /** The plan that was executed: the given one, or the last rebuilt one. */
   readonly plan: Plan;
   readonly account: string;
-  /** What the plan was proven to do; `undefined` = it was sent without a proof. */
+  /** The proven effects of the plan; `undefined` = it was sent without a proof. */
   readonly proof: PlanProof | undefined;
   readonly mode: 'batch' | 'transactions';
   readonly receipts: readonly Receipt[];

@@ -6,7 +6,7 @@ import type { Proven } from './proof.ts';
 import type { Receipt } from './receipts.ts';
 
 /**
- * What an execution lacks of the effects that its plan is proven to have, in words, by its events. Amounts are not compared:
+ * The proven effects of a plan that its execution lacks, in words, by its events. Amounts are not compared:
  * a debt has grown since, and a swap may give more than its least.
  */
 export function missingIn(

@@ -7,7 +7,7 @@ import type { Eip1193Provider } from './wallet.ts';
 
 /** A step of an execution, for a display. */
 export type Progress =
-  /** What the calls are proven to do. */
+  /** The effects of the calls are proven. */
   | { readonly kind: 'proven'; readonly proof: PlanProof }
   | { readonly kind: 'checked'; readonly account: string; readonly calls: number }
   | { readonly kind: 'rebuilt'; readonly plan: Plan; readonly comparison: Comparison }

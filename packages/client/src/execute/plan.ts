@@ -70,7 +70,7 @@ function checkCall(call: unknown, index: number): PlanCall {
   return { to, data, value: BigInt(value) };
 }
 
-/** What may take tokens, or act for the wallet, is called afterwards. @throws InvalidPlanError */
+/** Each contract that may take tokens, or act for the wallet, is called afterwards. @throws InvalidPlanError */
 function requireOwnSpenders(calls: readonly PlanCall[]): void {
   for (const [index, call] of calls.entries()) {
     const isGrant = authorizationOf(call) === 'grant';

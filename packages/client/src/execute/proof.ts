@@ -24,7 +24,7 @@ export interface PlanProof extends Verified {
   readonly readings: Readings;
 }
 
-/** What a plan is proven to do, and the intent with the readings that it is proven against. */
+/** The proven effects of a plan, and the intent with the readings that it is proven against. */
 export interface Proven {
   readonly proof: PlanProof;
   readonly intent: Intent;
@@ -38,7 +38,7 @@ export interface ProofNode {
 
 /** The request that a plan is proven against, and what the proof relies on. */
 export interface ProofOptions extends IntentOptions {
-  /** What the plan has to do. Default: the request that the plan was built with, and readings of the node. */
+  /** The required effects of the plan. Default: the request that the plan was built with, and readings of the node. */
   readonly intent?: Intent | ((plan: Plan, account: string) => Intent | Promise<Intent>) | undefined;
   /** The request of a plan that no client of this process has built. */
   readonly request?: BuildRequest | undefined;

@@ -6,7 +6,7 @@ import { type PlanProof, type ProofOptions, provePlan } from './proof.ts';
 import { createRpc, type Eip1193Provider } from './wallet.ts';
 
 export interface SafeProposal extends SafeTransaction {
-  /** What the plan was proven to do; `undefined` = no proof was asked for. */
+  /** The proven effects of the plan; `undefined` = no proof was asked for. */
   readonly proof: PlanProof | undefined;
 }
 

@@ -18,7 +18,7 @@ export interface UnpricedPayment {
 }
 
 export interface IntentOptions {
-  /** What a payment is worth in base units of another token, by a price that you trust; asked where the oracle prices neither. */
+  /** Value a payment in base units of another token, by a price that you trust; called where the oracle prices neither. */
   readonly worth?: ((payment: UnpricedPayment) => bigint | Promise<bigint>) | undefined;
   /** Liquidity that may be moved into the market first; default: none. */
   readonly reallocation?: ReallocationLimits | undefined;
@@ -44,7 +44,7 @@ const INTEREST = 5n * 10n ** 15n;
 const SWAPPED_REST = 4n * 10n ** 16n;
 
 /**
- * What a request asks for, with the readings of a node that bound its plan.
+ * Derive the intent of a request, with the readings of a node that bound its plan.
  *
  * @throws VerificationError with the code `intent` where the request does not say enough
  */
@@ -328,5 +328,5 @@ function needed<T>(value: T | undefined, name: string): T {
 }
 
 function lacking(what: string): VerificationError {
-  return new VerificationError('intent', `What the plan has to do cannot be derived: the request lacks ${what}.`);
+  return new VerificationError('intent', `The intent of the plan cannot be derived: the request lacks ${what}.`);
 }

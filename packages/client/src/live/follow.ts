@@ -29,7 +29,7 @@ export interface Subscription {
 }
 
 const MAX_EVENT_LENGTH = 8 * 1024 * 1024;
-/** What a header can carry; with any other id the stream begins anew. */
+/** Ids that a header can carry; with any other id the stream begins anew. */
 const ID = /^[\x21-\x7e]{1,1024}$/;
 const MAX_PAUSE_MS = 30_000;
 

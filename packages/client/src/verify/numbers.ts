@@ -45,7 +45,7 @@ export interface SwapAtLeast {
   readonly minimum: bigint;
 }
 
-/** What the losses of several swaps are measured by. */
+/** The own money that the losses of several swaps are measured by. */
 export interface OwnMoney {
   /** The own money behind them, in the token of the swaps; 0 or less = none. */
   readonly equity: bigint;
@@ -54,7 +54,7 @@ export interface OwnMoney {
   readonly defaults?: SwapDefaults | undefined;
 }
 
-/** What swaps lose together at their least outputs, and the most that they may; `undefined` = no bound of the sum. */
+/** The loss of all swaps at their least outputs, and the most that it may be; `undefined` = no bound of the sum. */
 export function totalLossOf(
   { slippage, maxTotalLoss }: TotalLimits,
   swaps: readonly SwapAtLeast[],

@@ -12,7 +12,7 @@ export interface ReadCall {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What an answer says beside a call; no wallet takes it for a part of a transaction. */
+/** Fields that an answer adds to a call; no wallet takes them for a part of a transaction. */
 const BESIDE_CALLS = ['intent', '__typename'];
 const CALL_FIELDS: readonly string[] = ['to', 'data', 'value', ...BESIDE_CALLS];
 const SEND_CALLS_FIELDS: readonly string[] = ['version', 'chainId', 'from', 'atomicRequired', 'calls'];

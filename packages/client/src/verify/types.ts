@@ -291,7 +291,7 @@ export interface OpaqueBytes {
 
 /** A swap with its least output, below which the contract reverts. */
 export interface VerifiedSwap {
-  /** What is sold: `payment`, `loan`, `stock loan`, `stock leg`, or a position such as `position 3`. Each once in a plan. */
+  /** The sold amount: `payment`, `loan`, `stock loan`, `stock leg`, or a position such as `position 3`. Each once in a plan. */
   readonly of: string;
   readonly sells: VerifiedAmount;
   readonly givesAtLeast: VerifiedAmount;
@@ -302,7 +302,7 @@ export interface Verified {
   readonly action: Intent['action'];
   readonly chainId: number;
   readonly owner: Address;
-  /** What the calls do, each with the approvals and rights that it needs behind it, and the bounds of all together. */
+  /** The effects of the calls, each followed by the approvals and rights that it needs, and the bounds of all together. */
   readonly sentences: readonly string[];
   readonly spendsAtMost: readonly VerifiedAmount[];
   readonly receivesAtLeast: readonly VerifiedAmount[];
@@ -316,8 +316,8 @@ export interface Verified {
     readonly ltvAtMostPct: string;
   };
   /**
-   * What all swaps lose together at their least outputs, against the prices of `state`; absent for plans that only pay, and
-   * for those that swap nothing.
+   * Loss of all swaps at their least outputs, against the prices of `state`; absent for plans that only pay, and for those
+   * that swap nothing.
    */
   readonly swapsLoseAtMost?: {
     readonly amount: VerifiedAmount;
