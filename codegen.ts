@@ -35,7 +35,7 @@ export interface Generated {
   readonly clientDocuments: string;
   /** The texts of the documents that the client sends itself. */
   readonly clientTexts: string;
-  /** What normalising caches have to know of the types. */
+  /** The facts about the types that normalising caches need. */
   readonly clientTypes: string;
 }
 
@@ -122,7 +122,7 @@ function cacheTypes(): string {
   ].join('\n');
 }
 
-/** What enums are in the rows: the values behind their names (`src/graphql/enum-values.ts`). */
+/** The enum values as the rows have them, by type and name (`src/graphql/enum-values.ts`). */
 function enumValues(): Record<string, Record<string, unknown>> {
   const enums = Object.values(buildServiceSchema().getTypeMap()).filter(isEnumType);
   return Object.fromEntries(

@@ -12,7 +12,7 @@ export default defineConfig({
     isolate: false, // no module keeps state of a test; loading the service anew for every file took a third of the time
     testTimeout: 30_000,
     hookTimeout: 60_000, // the first run compiles contracts
-    // What is waited for comes when it comes: a busy machine takes longer, and the test's own limit ends it.
+    // A busy machine takes longer; the test's own limit ends the wait.
     expect: { poll: { timeout: 20_000, interval: 20 } },
     retry: 0,
     coverage: { provider: 'v8', include: ['src/**/*.ts', 'devnet/**/*.ts'], exclude: ['**/generated/**'] },

@@ -23,7 +23,7 @@ export function serve<Input>(start: (input: Input) => Promise<Served>): void {
           process.send?.({ ready: { url: running.url, ...running.report } });
         },
         (error: unknown) => {
-          // What was started before the failure would keep the process, and the parent waiting.
+          // Servers started before the failure would keep the process alive, and the parent waiting.
           process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`, () => process.exit(1));
         },
       );

@@ -74,7 +74,7 @@ export function syntheticChain(markets: number): Chain {
   return { ...chain, markets: made, equityVaults: [], tokens: made.map(({ collateral }) => collateral) };
 }
 
-/** What the deployed contracts of a chain return when nothing is wrong. */
+/** Values that the deployed contracts of a chain return when nothing is wrong. */
 function deploymentOf(chain: Chain): FactGroups['deployment'] {
   const allowed = (addresses: readonly Address[]) => addresses.map((address) => ({ address, isAllowed: true }));
   return {

@@ -21,7 +21,7 @@ const MAX_BODY_BYTES = 1_000_000;
 /** Pages of this machine only: the nodes sign for everybody, and refuse all pages themselves. */
 const LOCAL_ORIGIN = /^http:\/\/(127\.0\.0\.1|localhost)(:\d+)?$/;
 const LOCAL_HOST = /^(127\.0\.0\.1|localhost)(:\d+)?$/;
-/** What a wallet needs; nothing that changes the chain without a transaction. */
+/** Methods that a wallet needs; none of them changes the chain without a transaction. */
 const METHODS: ReadonlySet<string> = new Set([
   'eth_blockNumber',
   'eth_call',

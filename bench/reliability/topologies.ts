@@ -3,7 +3,7 @@ import { startRedisCluster, startSentinels } from '../../test/support/process/re
 
 /** A Redis of several servers, of which the one that matters can be killed. */
 export interface Topology {
-  /** What happens to it. */
+  /** The failure that the topology goes through, for reports. */
   readonly name: string;
   readonly start: () => Promise<RunningTopology>;
 }

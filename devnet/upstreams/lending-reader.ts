@@ -46,7 +46,7 @@ export interface SharedLiquiditySource {
 
 export interface LendingReader {
   now(market: Market): Promise<MarketNow>;
-  /** What the public allocator can move into the market at this block, all sources together. Empty without an allocator. */
+  /** Liquidity that the public allocator can move into the market at this block, all sources. Empty without an allocator. */
   sharedLiquidity(market: Market): Promise<readonly SharedLiquiditySource[]>;
 }
 

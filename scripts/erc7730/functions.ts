@@ -7,7 +7,7 @@ export interface DescribedField {
   readonly token?: { readonly path: string } | { readonly map: 'collateral' | 'loan'; readonly keyPath: string };
 }
 
-/** What a function does, in words for the person who signs. */
+/** The effect of a function, in words for the person who signs. */
 export interface Described {
   readonly intent: string;
   /** With `{path}` in place of the fields. */

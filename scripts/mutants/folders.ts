@@ -43,6 +43,6 @@ export const FOLDERS: readonly Folder[] = [
 /** Name of the product's contracts among the folders. */
 export const SOLIDITY = 'solidity';
 
-/** What a test file must not reach, directly or through its helpers: each takes seconds to start. */
+/** Functions that a test file must not reach, directly or through its helpers: each takes seconds to start. */
 export const STARTS_A_WORLD =
   /\b(startService|startWorld|startCluster|useChains|useWorld|startChains|startDoctorWorld|spawnService)\(/;

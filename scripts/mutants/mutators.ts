@@ -152,7 +152,7 @@ function isAssignment(kind: ts.SyntaxKind): boolean {
   return kind >= ts.SyntaxKind.FirstAssignment && kind <= ts.SyntaxKind.LastAssignment;
 }
 
-/** Statements that can be left out: calls, assignments and errors. What is only written to the log is no behaviour to test. */
+/** Statements that can be left out: calls, assignments and errors. Log lines are no behaviour to test. */
 function isRemovable(node: ts.Node): node is ts.Statement {
   if (!ts.isBlock(node.parent ?? node) && !ts.isSourceFile(node.parent ?? node)) return false;
   if (ts.isThrowStatement(node)) return ts.findAncestor(node, ts.isFunctionLike) !== undefined;

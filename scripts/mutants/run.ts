@@ -62,7 +62,7 @@ async function score(folder: Folder, seed: number): Promise<void> {
   const tests = testsOf(folder);
   const coverage = await coverageOf(folder, tests);
   const reaching = ({ id }: Mutant) => [...coverage].flatMap(([file, hits]) => (hits.has(id) ? [file] : []));
-  // What works only when a module is loaded is reached by any test of its module.
+  // A mutant that only acts while its module is loaded is reached by any test of the module.
   const near = (mutant: Mutant) =>
     mutant.isStatic ? testsNear(mutant.file, { all, coverage, codes }) : reaching(mutant);
   const unreached = new Set(chosen.filter((mutant) => near(mutant).length === 0));

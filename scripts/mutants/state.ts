@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Artifacts } from '../../devnet/chain/compile.ts';
 
-/** What instrumented sources ask: whether a mutant is active. One per process that runs tests. */
+/** Tells instrumented sources whether a mutant is active. One per process that runs tests. */
 export interface MutantState {
   /** The active mutant; 0 = none. */
   active: number;

@@ -1,7 +1,7 @@
 /** A node of an OpenAPI document. */
 export type DocumentNode = Readonly<Record<string, unknown>>;
 
-/** What a schema describes: a narrower input breaks clients, and so does a wider answer. */
+/** The direction of a schema: a narrower input breaks clients, and so does a wider answer. */
 type Side = 'input' | 'answer';
 
 interface Comparison {

@@ -40,7 +40,7 @@ export function facts(rows: readonly (readonly [string, string | null | undefine
   );
 }
 
-/** What a person reads of an error. */
+/** The text of an error that is shown to a person. */
 export function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -27,7 +27,7 @@ export function planPanel(options: PlanPanelOptions): PlanPanel {
     const waiting = el('p', {}, 'Building …');
     shown.replaceChildren(waiting);
     const nodes = await planOf(options).catch((error: unknown) => [alertOf(error)]);
-    // What was cleared meanwhile is not wanted any more.
+    // Skipped if the panel was cleared while the plan was built.
     if (waiting.isConnected) shown.replaceChildren(...nodes);
     build.disabled = false;
   });

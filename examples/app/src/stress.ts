@@ -21,7 +21,7 @@ const NAMES: Partial<Record<Row['scenario'], string>> = {
 
 const COLUMNS = ['Change', 'LTV', 'Points left', 'Equity', 'Net APY', 'Ended by'];
 
-/** What becomes of a deposit into a strategy in bad days, at its default leverage. */
+/** Show the results of the stress scenarios for a deposit into a strategy at its default leverage. */
 export async function stressOf(client: Client, { id }: Strategy, signal: AbortSignal): Promise<HTMLElement> {
   const { stress } = await client.strategyStress({ id }, { signal });
   const drop = stress.dropToLiquidationPct;
@@ -45,7 +45,7 @@ function recordOf({ recordedMoves }: Table): string {
   const known = recordedMoves.filter(({ survived }) => survived !== undefined).at(-1);
   const [shortest] = recordedMoves;
   if (known?.worstLtvRisePct === undefined)
-    return `What happened before is not known yet: ${shortest?.sampleCount ?? 0} hours are recorded.`;
+    return `The past is not known yet: ${shortest?.sampleCount ?? 0} hours are recorded.`;
   const most = known.maxLeverage === undefined || known.maxLeverage === null ? '' : `, as up to ${known.maxLeverage}×`;
   const ended = known.survived ? `it would survive${most}` : `it would not survive${most.replace('as', 'only')}`;
   return `The worst ${known.windowDays} days of ${known.sampleCount} recorded hours raised an LTV by ${known.worstLtvRisePct} %, which ${ended}.`;

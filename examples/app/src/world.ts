@@ -1,4 +1,4 @@
-/** What the local world tells the app: its chains, its accounts and a sample key. `GET /app/world.json`. */
+/** The facts of the local world for the app: its chains, its accounts and a sample key. `GET /app/world.json`. */
 export interface World {
   readonly apiKey: string;
   readonly accounts: readonly string[];

@@ -33,8 +33,8 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
 const FIRST = 2;
 
 /**
- * Try mutants of the product's contracts: each is compiled before, and the tests deploy it in place of the contract. What is no
- * Solidity, or compiles to the same code, is no mutant.
+ * Try mutants of the product's contracts: each is compiled before, and the tests deploy it in place of the contract. A change
+ * that does not compile, or compiles to the same code, is no mutant.
  */
 export async function scoreSolidity(seed: number, sample: number): Promise<void> {
   const sources = readSources();
