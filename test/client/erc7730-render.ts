@@ -13,7 +13,7 @@ import type { Json } from '../support/service.ts';
 /** A descriptor, its file parsed. */
 export type Descriptor = Json;
 
-/** What a wallet shows of a call. */
+/** The display of a call in a wallet. */
 export interface Rendered {
   readonly intent: string;
   readonly sentence: string;

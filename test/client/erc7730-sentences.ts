@@ -14,7 +14,7 @@ const APPROVE = toFunctionSelector(
   erc20Abi.find((item) => item.type === 'function' && item.name === 'approve') as never,
 );
 
-/** What a wallet with the descriptors shows of the plans of the service. */
+/** Define the tests of the sentences that a wallet with the descriptors shows for plans of the service. */
 export function describeSentences(samples: () => readonly Bundle[]): void {
   describe('ERC-7730', () => {
     it('default: every call of a plan is shown as a sentence with its amounts', () => {

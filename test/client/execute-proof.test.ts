@@ -214,7 +214,7 @@ describe('plans that are built again', () => {
     expect(refused).toMatchObject({ code: 'worse_plan', sent: [] });
     expect(refused.comparison.worsePct).toBeCloseTo(0.16, 2);
     expect(builds).toBe(2);
-    // What the caller has accepted is the measure of the next one.
+    // Each rebuilt plan is compared with the last one that the caller accepted.
     builds = 0;
     const accepted: number[] = [];
     const acceptWorse = ({ worsePct }: { readonly worsePct: number }) => accepted.push(worsePct) > 0;

@@ -44,7 +44,7 @@ describe('rows', () => {
         input,
       })),
     );
-    // What other examples name is deleted last.
+    // Deletions come last: other examples name the same objects.
     calls.sort((a, b) => Number(isDeletion(a.operation)) - Number(isDeletion(b.operation)));
     for (const { caller, operation, input } of calls) {
       const method = (caller as unknown as Json)[operation.operationId];

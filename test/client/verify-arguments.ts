@@ -18,7 +18,7 @@ interface Samples {
 
 const STRANGER = '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc';
 const SHARES = [2000n, 1015n, 1006n, 994n, 985n, 500n];
-/** What the proof bounds without naming one value, and what it leaves to the vaults of the intent. */
+/** Arguments that the proof bounds without a fixed value (BOUNDED), and those that it does not check (OPAQUE). */
 const BOUNDED = /(minTokenOut|stockMinOut|yieldMinOut|minLoanOut|amountFlashLoan|stockBorrowAmount)$/;
 const OPAQUE = /(extRouter|extCalldata)$|^reallocateParams\./;
 

@@ -11,13 +11,13 @@ import { type Others, othersOf } from './verify-others.ts';
 
 const GAS = numberToHex(6_000_000n);
 
-/** What a plan did to its wallet, by token; gas is not counted. `undefined` = a call reverted. */
+/** Changes of the wallet's balances by a plan, by token; gas is not counted. */
 type Changes = ReadonlyMap<string, bigint>;
 
 /** The result of a plan: for its wallet, and for everybody else. */
 export interface Executed {
   readonly changes: Changes;
-  /** What it did to other accounts, and to the rights of the owner beyond its report. */
+  /** Effects on other accounts, and on the rights of the owner beyond its report. */
   readonly toOthers: readonly string[];
 }
 
@@ -91,7 +91,7 @@ async function run(
   }
 }
 
-/** What a plan did beyond its report, to the wallet or to others; none = it did at most what was proven. */
+/** Effects of a plan beyond its report, on the wallet or on others; none = the plan stayed within its proof. */
 export function harmOf(
   { spendsAtMost, receivesAtLeast }: Verified,
   { changes, toOthers }: Executed,

@@ -43,7 +43,7 @@ export function withCall(plan: VerifiablePlan, callIndex: number, changed: Plann
   return plan.tx ? { ...plan, tx: changed } : { ...plan, calls: replaced(plan.calls ?? [], callIndex - before) };
 }
 
-/** What a byte is xored with, never 0. */
+/** Values that a byte is xored with, never 0. */
 export type Masks = (byte: number, callIndex: number) => readonly number[];
 
 /** Change every byte of every call, each to the values that its masks give. */

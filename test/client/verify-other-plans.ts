@@ -218,7 +218,7 @@ export function describeOtherPlans({ sample, samples, refusal }: Samples): void 
       ]) {
         expect(() => verify({ ...plan, calls: changed }, intent, localChains)).toThrow(VerificationError);
       }
-      // What a batch that broke off has left is revoked first.
+      // An approval left by an unfinished batch is revoked first.
       const left = verify({ ...plan, calls: [approval, revoke, grant, entry, revoke] }, intent, localChains);
       expect(left.sentences).toContainEqual(expect.stringMatching(/earlier batch/));
       const revoking = sample('revoke');

@@ -40,10 +40,10 @@ interface Read {
   readonly facts: readonly Fact[];
 }
 
-/** What the chain knows about all accounts, as answers that can be compared as a whole. */
+/** The state of all accounts on the chain, as answers that can be compared as a whole. */
 export interface Others {
   read(): Promise<readonly Hex[]>;
-  /** What a plan changed of others, and of the rights of its owner beyond the report; none = nothing. */
+  /** Changes of other accounts, and of the rights of the plan's owner beyond the report, by a plan. */
   broken(before: readonly Hex[], after: readonly Hex[], report: Verified): readonly string[];
 }
 

@@ -124,7 +124,7 @@ function verified(plan: VerifiablePlan, intent: Intent): Verified | undefined {
   }
 }
 
-/** What became of a mutant: refused, or harmless because nothing depends on the byte, or because a contract bounds it. */
+/** The verdict on a mutant: refused, or harmless because nothing depends on the byte, or because a contract bounds it. */
 interface Judged {
   readonly mutant: Mutant;
   readonly verdict: 'refused' | 'opaque' | 'bounded';

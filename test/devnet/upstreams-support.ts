@@ -20,7 +20,7 @@ export const morphoAbi = parseAbi([
   'function market(bytes32) view returns (uint128, uint128, uint128, uint128, uint128, uint128)',
 ]);
 
-/** What is selected of the liquidity that vaults may move to a market. */
+/** GraphQL selection of the liquidity that vaults may move to a market. */
 export const SHARED_LIQUIDITY =
   'publicAllocatorSharedLiquidity { assets vault { address publicAllocatorConfig { fee } } withdrawMarket { marketId } }';
 

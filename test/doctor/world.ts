@@ -74,7 +74,7 @@ export function complaints({ lines }: Report): readonly string[] {
     .map(({ status, area, subject, check }) => `${status} ${area} ${subject} [${check}]`);
 }
 
-/** What the cases of one kind of dependency need of the file that owns the world. */
+/** The parts of the test world that the cases of one kind of dependency use. */
 export interface OutsideWorld {
   doctor(): DoctorWorld;
   /** Complaints about one area. */

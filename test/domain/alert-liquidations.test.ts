@@ -96,7 +96,7 @@ describe('the condition liquidated', () => {
       ...[seen(100), seen(110, { history, emptied: [3] }), seen(111, { history, emptied: [3] })],
       ...[seen(112, { events, emptied: [3] }), seen(113, { events, emptied: [3] })],
     ]);
-    // What was reported from the state is the last of the events; the others are news.
+    // The liquidation reported from the state is the last of the events; the others are news.
     const expected = history === 'behind' ? [['3@110 state'], [], ['3@105'], []] : [[], [], ['3@105', '3@109'], []];
     expect(found.events).toEqual([[], ...expected]);
     expect(found.state.value?.toNumber()).toBe(2);

@@ -25,7 +25,7 @@ import { Decimal } from '../../src/shared/decimal.ts';
 import { MAX_AHEAD_MS } from '../../src/shared/observed.ts';
 import { BUDGETS, chainOf, completeFacts, DAY, marketOf, NOW_MS, withItem } from './world.ts';
 
-/** What holds exactly at a limit, and what one unit beside it. */
+/** Results exactly at a limit, and one unit beside it. */
 
 const of = (value: number | string) => new Decimal(value);
 const HOUR = 3_600_000;

@@ -33,7 +33,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   lossPpm: fc.bigInt(-5_000n, 50_000n),
 });
 
-/** What an exact ledger of the life says, times 1e36, made apart from the split. */
+/** Exact results of a position's life, times 1e36, computed independently of the split. */
 interface Ledger {
   readonly input: Pick<SplitInput, 'operations' | 'marks' | 'now'>;
   readonly change: bigint;

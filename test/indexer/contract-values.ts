@@ -4,7 +4,7 @@ import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
 import type { World } from '../contracts/world.ts';
 import { MARKET } from './world.ts';
 
-/** What the product's contract itself computes of holdings, at a block or now. */
+/** Values of holdings as the product's contract computes them, at a block or now. */
 const at = (world: World, blockNumber: bigint | undefined) => ({
   address: world.flashLeverage,
   abi: flashLeverageAbi,

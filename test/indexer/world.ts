@@ -21,7 +21,7 @@ export interface RpcCall {
   readonly method: string;
   readonly params: readonly unknown[];
 }
-/** What a node answers instead; `undefined` = what the chain answers. */
+/** Replaces the answer of a node; `undefined` = the answer of the chain. */
 export type Answering = (call: RpcCall) => { result?: unknown; error?: unknown } | undefined;
 /** Changes the answer of the chain. */
 export type Changing = (call: RpcCall, result: unknown) => unknown;
@@ -102,7 +102,7 @@ export function newIndexer(world: World, db: Database, options: IndexerOptions =
 
 export const signal = new AbortController().signal;
 
-/** What is stored of the chain. The oldest block that was read depends on the ranges: older ones have nothing to add. */
+/** The stored rows of the chain. The oldest block that was read depends on the ranges: older ones have nothing to add. */
 export async function stored(db: Database) {
   const events = await db
     .selectFrom('position_events')

@@ -50,7 +50,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'faults of a real Redis', () => {
     undo = undefined;
   });
 
-  /** What a new connection says of itself, and the lines of its log. */
+  /** The fault of a new connection, and the lines of its log. */
   const faultOf = async (url: string, tls?: RedisSettings['tls'], channel?: string) => {
     const logs = captureLogs();
     const redis = connectRedis({

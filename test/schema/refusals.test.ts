@@ -10,7 +10,7 @@ const built = (member: string): Entry => ({
   member,
 });
 
-/** What each union is about: the reading of its input, and the builder. */
+/** Code behind each union: the reading of its input, and the builder. */
 const OPERATIONS: Readonly<Record<string, readonly Entry[]>> = {
   LeveragePreviewResult: [{ file: INPUT, name: 'openInput' }, built('leverage.preview')],
   OpenLeveragePlanResult: [{ file: INPUT, name: 'openInput' }, built('leverage.open')],

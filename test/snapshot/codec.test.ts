@@ -62,7 +62,7 @@ describe('encodeGroup', () => {
   });
 });
 
-/** What version 6 writes, character by character: a change of it needs another version. */
+/** The exact text of version 6: a change of it needs another version. */
 const VERSION_6 = `{"v":6,"group":"price","items":{"$map":[
 ["a",{"value":{"usd":{"$decimal":"1.25"}},"asOfMs":5,"source":"coingecko"}],
 ["b",{"value":{"usd":{"$decimal":"2"}},"asOfMs":6,"source":"coingecko"}]

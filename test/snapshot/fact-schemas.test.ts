@@ -77,7 +77,7 @@ function replaced(value: unknown, [key, ...rest]: Path, by: unknown): unknown {
   return Array.isArray(value) ? value.with(Number(key), inner) : { ...(value as object), [key]: inner };
 }
 
-/** What may not stand in place of a leaf. */
+/** Values that must be refused in place of a leaf. */
 function wrongFor([path, value]: Leaf): readonly unknown[] {
   const name = String(path.at(-1));
   if (Decimal.isBigNumber(value)) return [0, '0', new Decimal(Number.NaN), new Decimal(Number.POSITIVE_INFINITY)];

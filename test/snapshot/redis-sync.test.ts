@@ -24,7 +24,7 @@ function sharedFacts() {
     version: () => version,
     publishedMs: () => publishedMs,
     writes: () => writes,
-    /** What another process writes. */
+    /** Write as another process would. */
     put(group: FactGroup, written: GroupState<unknown> | string, revision: string) {
       const payload = typeof written === 'string' ? written : [...encodeGroup(group, written)].join('');
       groups.set(group, { revision, payload });

@@ -187,7 +187,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'another primary with older data', 
       expect(groups.price.failures.get('b')).toMatchObject({ reason: 'server_error' });
       expect(groups.price.failures.get('c')).toMatchObject({ reason: 'throttled' });
     }
-    // What this version writes keeps what it does not know.
+    // A write of this version keeps the fields that it does not know.
     await one.store.publish(1, 'price', publication(nowMs + 2, { d: price('5', nowMs + 2) }));
     const stored = await admin.hgetall(key);
     expect(stored.price).toContain('"eur":{"$decimal":"1.9"}');

@@ -228,7 +228,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
       while ((await reads()) < before + 60);
       expect(await admin.redis.hget(key, 'version')).toBe(version);
       expect([ahead.place().ok, reader.place().ok]).toEqual([false, true]);
-      // What it publishes displaces the others' facts until one of these puts them back.
+      // Its publication displaces the others' facts until one of these puts them back.
       await ahead.publish(1, 'price', publication(aheadMs, { a: price('8', aheadMs + 1) }));
       const fresh = await opened(where);
       await until(fresh, has('a', '2'));

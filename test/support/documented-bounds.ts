@@ -17,7 +17,7 @@ export interface BoundCase {
   /** The field that a refusal has to name. */
   readonly field: string;
   readonly keyword: string;
-  /** What the message of a refusal has to name. */
+  /** Texts that the message of a refusal has to name. */
   readonly limit: readonly string[];
   readonly inside: readonly BoundRequest[];
   readonly outside: readonly BoundRequest[];

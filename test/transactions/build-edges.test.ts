@@ -17,7 +17,7 @@ import { createVenueStatistics } from '../../src/transactions/quote/statistics.t
 import { NOW_MS } from '../domain/world.ts';
 import { loopMarket, openIn, servedChain, tokenOn, whole } from './model/scene.ts';
 
-/* What openings, venues and errors have in common with no single action. */
+/* Cases of openings, venues and errors that belong to no single action. */
 
 const market = loopMarket(1, 'sUSDe', 'PYUSD');
 const { loan, collateral } = market;

@@ -10,7 +10,7 @@ import { manageIn, type Scene } from './model/scene.ts';
 import { chain, contracts, d, deployed, HELD, losing } from './refusal-world.ts';
 import { simulatorOn, TOKEN, word } from './simulation-world.ts';
 
-/* What bounds a plan beside the loss of each swap, and the words that depend on the contract's terms. */
+/* Bounds of a plan beside the loss of each swap, and the words that depend on the contract's terms. */
 
 describe('costs of an increase', () => {
   // A collateral of 8,000 at 1.07 owes 6,000: an equity of 2,560. At 8x it is worth 20,480, so some 11,900 are lent and

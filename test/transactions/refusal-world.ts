@@ -4,7 +4,7 @@ import { Decimal } from '../../src/shared/decimal.ts';
 import { CONTRACT, FEED, NOW_MS, withItem } from '../domain/world.ts';
 import { loopMarket, type openIn, type Scene, servedChain, tokenOn, whole } from './model/scene.ts';
 
-/* What is refused, with the sentence and the details that the caller gets; and the neighbours that are not. */
+/* Refused requests, with the message and the details that the caller gets; and similar requests that are accepted. */
 
 export const susde = loopMarket(1, 'sUSDe', 'PYUSD');
 export const principal = loopMarket(1, 'PT-sUSDe', 'USDC');

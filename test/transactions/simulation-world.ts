@@ -18,7 +18,7 @@ export interface Node {
   readonly stateOverrides?: 'works' | 'missing';
   /** Answers of `eth_simulateV1` and of calls of the executor; an error is thrown. */
   readonly answers?: Readonly<Record<string, unknown>>;
-  /** What reads a balance with overridden slots; `undefined` = nothing. */
+  /** Answers the read of a balance with overridden slots; `undefined` = no answer. */
   readonly balance?: (stateDiff: Readonly<Record<Hex, Hex>>) => unknown;
 }
 

@@ -101,7 +101,7 @@ describe('several positions together', () => {
       const [first, next] = [one.rows[i], two.rows[i]];
       if (!first || !next) throw new Error('a row is missing');
       if (first.equityUsd && next.equityUsd) {
-        // What a position owes beyond its collateral is not owed by the other one.
+        // Bad debt of one position does not reduce the equity of the other.
         const total = Decimal.max(first.equityUsd, 0).plus(Decimal.max(next.equityUsd, 0));
         expect(
           total

@@ -6,8 +6,8 @@ import { createWaitTimeouts } from '../../support/wait-timeouts.ts';
 import { marketOf, tokenOf } from '../leverage/support.ts';
 
 /*
- * What is asked while somebody waits, in every way that it can fail: a preview is what it would be, or there is none. One
- * venue of two changes nothing but where the swap goes.
+ * Requests to quote venues during a preview, failing in every way: the preview is either as without the fault, or refused. The
+ * failure of one venue of two changes only the venue of the swap.
  */
 
 const SECRET = 'oo-secret-9';

@@ -92,7 +92,7 @@ describe('two nodes of one chain', () => {
     service.clock.advance(60_000);
     await chain().mine(10);
     lagging.set({ kind: 'lag', blockNumber });
-    // Whichever answers first is taken until both have been seen.
+    // The first answer is taken until both nodes have been seen.
     await positions();
     for (let i = 0; i < 3; i += 1) await wholeFlow();
     expect((await nodes())[place - 1]).toMatchObject({ status: 'behind' });

@@ -259,7 +259,7 @@ describe('a start in production', () => {
     expect(await running.ended).toBe(1);
     expect(running.stdout()).toBe('');
     const lines = linesOf(running.stderr());
-    // What was under way may log its own end after it.
+    // Work that was under way may log its end afterwards.
     expect(lines.filter(({ msg }) => msg === 'start failed')).toEqual([
       { level: 50, time: expect.any(String), reason: expect.stringMatching(reason), msg: 'start failed' },
     ]);

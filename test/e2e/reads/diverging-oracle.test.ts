@@ -8,7 +8,7 @@ import { type Json, noSleep, OPS, PARTNER, startService, type TestService } from
 
 /*
  * An oracle that is far from the price of its collateral, and one of a collateral that nothing else prices, at −45 % and at a
- * million million, after a good reading and at the first one. What a chain tells is shown and summed; wherever it is, it is said.
+ * million million, after a good reading and at the first one. Values by the oracle are shown and summed, and marked everywhere.
  */
 
 let service: TestService;

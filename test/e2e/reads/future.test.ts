@@ -4,8 +4,8 @@ import { expectEnvelope, SUSDE_PYUSD } from '../known.ts';
 import { differences, observe } from '../observe.ts';
 
 /*
- * What claims to be from the future: a chain whose blocks are a day ahead for a while, a provider with a row dated years
- * ahead. Nothing of it is shown, nothing of now is refused because of it, and all is well when the source is.
+ * Data dated in the future: a chain whose blocks are a day ahead for a while, a provider with a row dated years ahead. It is
+ * not shown, current data is not refused because of it, and all recovers with the source.
  */
 
 const READS = ['/v1/strategies', '/v1/app/markets'];

@@ -43,7 +43,7 @@ export interface ModelChainInput {
   /** Prices of oracles. */
   readonly priceOf: (oracle: Address) => bigint;
   readonly timestamp: bigint;
-  /** What views answer instead, by name: a value, or a function of the call and the state. `undefined` = they revert. */
+  /** Changed answers of views, by name: a value, or a function of the call and the state. `undefined` = they revert. */
   readonly answers?: Readonly<Record<string, unknown>> | undefined;
   /** Why nothing can be simulated. */
   readonly unsimulated?: 'token' | 'node' | undefined;

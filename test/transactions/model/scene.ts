@@ -32,7 +32,7 @@ export interface Scene {
   readonly market: Market;
   readonly vault?: EquityVault;
   readonly before?: Partial<ModelState>;
-  /** What views of contracts answer instead. */
+  /** Changed answers of views of contracts. */
   readonly answers?: Readonly<Record<string, unknown>> | undefined;
   readonly unsimulated?: 'token' | 'node';
   readonly facts?: (facts: ChainFacts) => ChainFacts;
@@ -176,7 +176,7 @@ export function manageIn(scene: Scene, input: Partial<ManageInput> & Pick<Manage
   return buildManagePlan(depsOf(scene).deps, createPositionDirectory(), { chainId, user: USER, id: 0, ...input });
 }
 
-/** What a person who signs a plan is shown, word by word and unit by unit. */
+/** All words and numbers that are shown to the person who signs a plan. */
 export function formatPlan(plan: Plan, usdOf: (token: Address) => Decimal | undefined): unknown {
   const { market, live, preview, swaps, terms, tx, approvals, user } = plan;
   const value = preview?.after ?? plan.before ?? NOTHING;
@@ -220,7 +220,7 @@ export function formatPlan(plan: Plan, usdOf: (token: Address) => Decimal | unde
   };
 }
 
-/** What a person is shown instead, when nothing is built. @throws errors that are no refusal */
+/** The refusal that is shown when nothing is built. @throws errors that are no refusal */
 export function formatRefusal(error: unknown): unknown {
   if (!(error instanceof AppError)) throw error;
   const { code, message, details, status, retryable } = error as AppError<unknown>;
