@@ -86,7 +86,7 @@ describe('ERC-7730 descriptors', () => {
     expect(validateDescriptor(descriptor)).toEqual({ valid: true, errors: [] });
   });
 
-  it('behavior: the rules refuse what the published schema refuses', () => {
+  it('behavior: the rules refuse the same documents as the published schema', () => {
     const [file = ''] = files;
     for (const change of [
       (descriptor: Descriptor) => delete descriptor.context.contract.deployments,

@@ -20,7 +20,7 @@ const lapsed = <P extends TransactionBundle>(plan: P): P => ({
   meta: { ...plan.meta, expiresAt: new Date(world.service.clock.now() - 1_000).toISOString() },
 });
 describe('one transaction for each call', () => {
-  test('default: opens with a viem wallet, closes with an injected one, and tells what happened', async () => {
+  test('default: opens with a viem wallet, closes with an injected one, and reports the outcome', async () => {
     const kinds: Progress['kind'][] = [];
     const plan = await openPlan();
     const done = await execute(
@@ -201,7 +201,7 @@ describe('checks before anything is sent', () => {
     expect(await check({}, { now: () => 0 }, byBlock)).toMatchObject(expired);
   });
 
-  test('error: the own check of the caller, an aborted signal, and what is no plan', async () => {
+  test('error: the own check of the caller, an aborted signal, and malformed plans', async () => {
     const mine = new Error('not what I asked for');
     expect(await check({}, { check: () => Promise.reject(mine) })).toBe(mine);
     const reason = new Error('left');
@@ -226,7 +226,7 @@ describe('checks before anything is sent', () => {
   });
 });
 
-describe('what becomes of a transaction', () => {
+describe('the fate of a transaction', () => {
   const without = async (): Promise<TransactionBundle> => ({ ...(await openPlan()), approvals: [] });
   const sending = (methods: Parameters<typeof injectedWallet>[1]) => injectedWallet(local(), methods);
   const fees = (gwei: number) => ({

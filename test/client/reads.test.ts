@@ -156,7 +156,7 @@ describe('live', () => {
   const next = async (changes: AsyncGenerator<StrategyChange>) => (await changes.next()).value as StrategyChange;
   const FILTER = { filter: { chainIds: [1], listedOnly: false } };
 
-  test('default: everything first, then what changed', async () => {
+  test('default: everything first, then the changes', async () => {
     const changes = bare().live.strategies(FILTER);
     expect(await next(changes)).toMatchObject({ complete: true, chain: { chainId: 1 } });
     const id = await supply();

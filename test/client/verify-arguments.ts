@@ -30,7 +30,7 @@ interface Change {
 /** Every argument with values that mean something: other tokens and markets, a stranger, nothing, everything, a bit more. */
 export function describeArguments({ samples, execute }: Samples): void {
   describe('an argument of another meaning', () => {
-    it('behavior: is refused, or is a bound within which the chain does at most what is proven', async () => {
+    it('behavior: is refused, or is a bound within which the effects on the chain stay within the proof', async () => {
       let count = 0;
       const filled = new Set<string>();
       for (const { kind, plan, intent } of samples()) {

@@ -188,7 +188,7 @@ export function describeHostilePlans({ sample, samples, refusal }: Samples): voi
   });
 
   describe('an intent without limits', () => {
-    it('error: names what is missing or of another kind, for each amount and reading', () => {
+    it('error: names each amount and reading that is missing or of another type', () => {
       const wrong = [undefined, null, '', '1000', 1000, Number.NaN, -1n, [], true];
       const numbers: Record<string, readonly string[]> = {
         leverage: ['pay.amount', 'state.price'],
@@ -286,7 +286,7 @@ export function describeHostilePlans({ sample, samples, refusal }: Samples): voi
       }
     });
 
-    it('behavior: add up what the sales of an exit lose and give, each of which is within its own bounds', () => {
+    it('behavior: add up the losses and outputs of the sales of an exit, each within its own bounds', () => {
       for (const kind of ['equityExit', 'deleverage', 'deleverage a part']) {
         const { plan, intent } = sample(kind);
         const { swapsLoseAtMost, sentences } = verify(plan, intent, localChains);

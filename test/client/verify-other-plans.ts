@@ -49,7 +49,7 @@ export function describeOtherPlans({ sample, samples, refusal }: Samples): void 
     const intentOf = (kind: string, more: object): Intent => ({ ...sample(kind).intent, ...more }) as Intent;
     const { id: otherMarket } = marketOf(1, 'sUSDS/USDT 96.5');
 
-    it('error: names what differs', () => {
+    it('error: names the difference', () => {
       const { plan } = sample('leverage');
       const intent = sample('leverage').intent as Extract<Intent, { action: 'open_leverage' }>;
       const refused: [RefusalCode, VerifiablePlan, Intent, RegExp][] = [

@@ -47,7 +47,7 @@ function refusal(plan: VerifiablePlan, intent: Intent): VerificationError {
 }
 
 describe('verify', () => {
-  it('default: says in a sentence what a plan of each kind does', () => {
+  it('default: describes the effects of each kind of plan in sentences', () => {
     const said = samples().map((bundle) => [
       bundle.kind,
       check(bundle).sentences.map((text) =>
@@ -225,7 +225,7 @@ describe('verify', () => {
     }
   });
 
-  it('behavior: the chain does at most what is proven of a plan, and nothing to anybody else', async () => {
+  it('behavior: the effects of a plan on the chain stay within its proof, and nobody else is affected', async () => {
     for (const bundle of samples()) {
       const report = check(bundle);
       const executed = await run(bundle.plan, report);

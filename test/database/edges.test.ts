@@ -62,7 +62,7 @@ describe('the history of drift', () => {
     sql`insert into drift_sightings (chain_id, key, wallet, first_seen) values (1, ${key}, ${WALLET.toLowerCase()}, ${new Date(atMs)})
       on conflict (chain_id, key) do update set first_seen = excluded.first_seen`.execute(db);
 
-  test('behavior: the earlier one of two first sightings counts, whichever table it is in', async () => {
+  test('behavior: the earlier one of two first sightings counts, in either table', async () => {
     await record(T - 500, drift());
     for (const [atMs, firstSeenMs] of [
       [T - 900, T - 900],
@@ -73,7 +73,7 @@ describe('the history of drift', () => {
     }
   });
 
-  test('behavior: what is gone and what is open are listed apart', async () => {
+  test('behavior: drifts that are gone and drifts that are open are listed apart', async () => {
     await record(T - 900, drift(0), drift(1), drift(2));
     await record(T - 800, drift(2));
     const listed = async (filter: object) =>
@@ -107,7 +107,7 @@ describe('the history of drift', () => {
     expect(records.map(({ positionIndex }) => positionIndex)).toEqual([0]);
   });
 
-  test('behavior: a page from either end knows what lies beyond it', async () => {
+  test('behavior: a page from either end tells whether records lie before and after it', async () => {
     for (const n of [0, 1, 2]) await record(T - 900 + n, ...[0, 1, 2].slice(0, n + 1).map(drift));
     const page = async (query: object) => {
       const { records, hasNextPage, hasPreviousPage } = await history().list({

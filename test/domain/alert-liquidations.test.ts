@@ -111,7 +111,7 @@ describe('the condition liquidated', () => {
     expect(events).toEqual([[], ['3@110 state'], [], [], ['3@140 state']]);
   });
 
-  test('an alert from before liquidations were remembered does not report again what it counted', () => {
+  test('an alert from before liquidations were remembered does not report again those that it counted', () => {
     const before: AlertState = { status: 'firing', value: null, observedMs: NOW_MS, reported: null };
     const { events } = follow([seen(100, { emptied: [1] }), seen(110, { events: [event(1, 105)] })], before);
     expect(events).toEqual([[], ['1@105']]);

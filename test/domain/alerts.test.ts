@@ -121,7 +121,7 @@ describe('stepAlert', () => {
     expect(at(NOW_MS - 1, { ...state, observedMs: NOW_MS + 3_600_000 })).toBe('cleared');
   });
 
-  test('property: what fired is over or ends before it fires again, and no event comes from unknown values', () => {
+  test('property: an alert clears or ends before it fires again, and no event comes from unknown values', () => {
     const measure = fc.oneof(
       fc.constant(UNKNOWN),
       fc.constant<LeastValue>({ least: null, complete: true }),

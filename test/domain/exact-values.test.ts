@@ -102,7 +102,7 @@ describe('groupHealth by source', () => {
   });
 });
 
-describe('what the deployed contract says', () => {
+describe('rules by the deployed contract', () => {
   test('a rule about several facts of one time has the age and the budget of the market', () => {
     const budgets = { ...BUDGETS, marketSupport: 111, tokenContract: 222 };
     const check = () => chainRules(ethereum, facts, budgets).matching(market).checks[0];
@@ -131,7 +131,7 @@ describe('what the deployed contract says', () => {
     ]);
   });
 
-  test('agreementOf: what differs for a market is that of the contract, of the market and of both of its tokens', () => {
+  test('agreementOf: the differences of a market are those of the contract, of the market and of both of its tokens', () => {
     const { loan, collateral } = market;
     const wrong = (address: typeof loan.address) => ({ value: { hasCode: true, decimals: 77n, symbol: address } });
     let given = withItem(facts, 'tokenContract', loan.address, wrong(loan.address));

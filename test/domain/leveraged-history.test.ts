@@ -60,7 +60,7 @@ describe('withIncentives', () => {
   };
   const later = FIRST + 10 * DAY;
 
-  it('default: adds to what is earned and lowers what is paid, each day by its own mean', () => {
+  it('default: adds to an earned APY and lowers a paid one, each day by its own mean', () => {
     const history = days('5', '5', '5', '5');
     expect(shown(withIncentives(history, record, 'earned', later))).toEqual(['0: 5', '1: 7', '2: 7', '3: 5']);
     expect(shown(withIncentives(history, record, 'paid', later))).toEqual(['0: 5', '1: 3', '2: 3', '3: 5']);

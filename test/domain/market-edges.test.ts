@@ -58,7 +58,7 @@ describe('fields of a market', () => {
     expect(strategy.oraclePriceAsOfMs).toBe(1_760_000_000_000);
   });
 
-  test('behavior: links are made of what is configured', () => {
+  test('behavior: links are made from the configured templates', () => {
     const links = (templates: Parameters<typeof linksOf>[2]) => {
       const gaps: { readonly field: string }[] = [];
       const made = linksOf('s' as Strategy['id'], market, templates, gaps as never);
@@ -140,7 +140,7 @@ describe('unconfirmed values', () => {
     expect([rated('5.99'), rated('6'), rated('6.01')]).toEqual(['5.99', undefined, undefined]);
   });
 
-  test('behavior: each is a warning that says what is shown instead', () => {
+  test('behavior: each is a warning that names the value shown instead', () => {
     const warnings = (given: ChainFacts) =>
       composed(given)?.warnings.map(({ code, field, value, message }) => [code, field, value, message]);
     const instead = {
@@ -269,7 +269,7 @@ describe('a vault', () => {
     ]);
   });
 
-  test('behavior: its net APY is the LTV times what the leg earns beyond the borrow of the stock', () => {
+  test('behavior: its net APY is the LTV times the difference of the APY of the leg and the borrow APY of the stock', () => {
     const composed = composeChain(robinhood, complete, PARAMS).lookup.markets;
     const [stock, leg] = [composed.get(vault.stockMarket.id), composed.get(vault.yieldMarket.id)];
     if (!stock || !leg) throw new Error('both markets expected');

@@ -187,7 +187,7 @@ describe('splitPnl', () => {
     );
   });
 
-  test('property: amounts that do not add up to what is held give no result', () => {
+  test('property: amounts that do not add up to the holding give no result', () => {
     fc.assert(
       fc.property(lives, fc.bigInt(1n, 10n ** 6n), (life, more) => {
         const { now } = life.input;

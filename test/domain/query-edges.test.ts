@@ -20,7 +20,7 @@ const loop = strategies.find(({ kind }) => kind === 'loop') as Strategy;
 const vault = strategies.find(({ kind }) => kind === 'equity') as Strategy;
 
 describe('indexStrategy', () => {
-  test('behavior: a loop is ordered by what it shows; an incentive adds to its yield', () => {
+  test('behavior: a loop is ordered by its shown values; an incentive adds to its yield', () => {
     const shown: Strategy = {
       ...loop,
       collateralApyPct: '6.25',
@@ -169,7 +169,7 @@ describe('limits of queryStrategies', () => {
 describe('fingerprintOf', () => {
   const of = (change: object) => fingerprintOf(indexStrategy({ ...loop, ...change } as Strategy));
 
-  test('behavior: what a strategy shows counts, and the moments of its measurements do not', () => {
+  test('behavior: the shown values of a strategy count, and the times of its measurements do not', () => {
     const plain = of({});
     expect(of({ borrowApyPct: '99.99' })).not.toBe(plain);
     expect(of({ oraclePriceAsOfMs: 1 })).not.toBe(plain);

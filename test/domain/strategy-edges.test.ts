@@ -26,7 +26,7 @@ describe('cursors', () => {
   const read = (cursor: string, order: 'liquidity' | 'symbol' = 'liquidity') =>
     decodeCursor(cursor, order, 'asc', 'after');
 
-  test('default: what was written is read, known keys and unknown ones', () => {
+  test('default: reads the cursors that it writes, with known keys and unknown ones', () => {
     for (const key of [7.5, undefined]) {
       const position = { key, chainId: 1, id };
       expect(read(encodeCursor('liquidity', 'asc', position))).toEqual(position);
@@ -47,7 +47,7 @@ describe('cursors', () => {
     expect(() => read(written(...row))).toThrow(BadRequestError);
   });
 
-  test('error: BadRequest for a number as a symbol, and for what is no list', () => {
+  test('error: BadRequest for a number as a symbol, an object in place of the list, and an invalid encoding', () => {
     expect(() => read(written('symbol', 'asc', 5, 1, id), 'symbol')).toThrow(BadRequestError);
     expect(() => read(btoa(encodeURIComponent('{"length":5}')))).toThrow(BadRequestError);
     expect(() => read('%')).toThrow(expect.objectContaining({ details: { field: 'after', value: '%' } }));

@@ -50,7 +50,7 @@ describe('createChangedSelection', () => {
     expect(stream.next(change(3, [B]), about(3, ['b']))?.result).toEqual(change(3, [B]));
   });
 
-  test('behavior: the id of the last event resumes: nothing when nothing differs, else what differs', () => {
+  test('behavior: the id of the last event resumes: nothing when nothing differs, else the differences', () => {
     const first = streamOf(FIELDS);
     const { id } = first.next(change(1, [A, B], true), about(1, ['a', 'b'])) ?? {};
     const same = streamOf(FIELDS, id);

@@ -82,7 +82,7 @@ describe('answers of /graphql', () => {
 });
 
 describe(deprecationOf, () => {
-  test('default: reads what deprecationSentence writes', () => {
+  test('default: reads the sentences of deprecationSentence', () => {
     expect(deprecationOf(deprecationSentence(ENDING))).toEqual(ENDING);
     expect(deprecationOf('No longer supported')).toBeUndefined();
   });

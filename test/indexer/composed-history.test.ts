@@ -108,7 +108,7 @@ const sumOf = (split: Awaited<ReturnType<typeof historyOf>>['split']) =>
   }, 0n);
 
 describe('composePositionHistory', () => {
-  test('default: finds every kind of event, and pays and receives what the wallet did', async () => {
+  test('default: finds every kind of event, with the payments and receipts of the wallet', async () => {
     const { open, supply, withdraw, repay, borrow, increase, sell } = actions(world());
     const { loan } = world().market(MARKET);
     const before = await balances();
@@ -160,7 +160,7 @@ describe('composePositionHistory', () => {
     expect(curve.at(-1)?.equity).toBe(value - now.debt);
   });
 
-  test('behavior: every point of the curve is what the contracts compute at the block of its time', async () => {
+  test('behavior: every point of the curve equals the values of the contracts at the block of its time', async () => {
     const { open, supply, borrow, repay, sell } = actions(world());
     const { collateral } = world().market(MARKET);
     const later = async (hours: number) => {
@@ -208,7 +208,7 @@ describe('composePositionHistory', () => {
     expect(sumOf(split)).toBe(split.total);
   });
 
-  test('behavior: a liquidation is a loss, and what nobody repaid is not', async () => {
+  test('behavior: a liquidation is a loss, and bad debt is not', async () => {
     await actions(world()).open('85');
     const { market } = await historyOf();
     const { userProxy, collateral } = await world().position(alice);
@@ -279,7 +279,7 @@ describe('composePositionHistory', () => {
 describe('composeStockHistory', () => {
   const WHOLE = 10n ** 18n;
 
-  test('default: every event of what a wallet holds itself, with its curve, and parts that add up to the total', async () => {
+  test('default: every event of holdings in the wallet itself, with its curve, and parts that add up to the total', async () => {
     const { supply, withdraw, borrow, repay } = ownActions(world(), mallory);
     const week = async () => {
       await world().chain.increaseTime(7 * 86_400);

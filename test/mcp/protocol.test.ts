@@ -188,7 +188,7 @@ describe('keys and budgets', () => {
     expect(body.error.data.code).toBe('unauthorized');
   });
 
-  test('default: a call costs what its row costs, and other messages one point', async () => {
+  test('default: a call costs as much as its row, and other messages one point', async () => {
     const key = PARTNER_KEY;
     const before = left((await send(ping, key)).headers);
     const listed = await send({ ...ping, method: 'tools/list' }, key);

@@ -87,7 +87,7 @@ describe('headers of a deprecated part', () => {
 describe('a deprecated part in OpenAPI', () => {
   const { paths, components } = createOpenApi({ routes, version: '1.0.0' }) as Json;
 
-  test('default: the field is marked and says what to use instead', () => {
+  test('default: the field is marked and names its replacement', () => {
     expect(components.schemas.OldYieldPool.properties.yieldPct).toMatchObject({
       deprecated: true,
       'x-deprecation': ENDING,

@@ -200,7 +200,7 @@ describe('liquidity', () => {
     expect(reallocatable(limited)).toBe(81n);
   });
 
-  test('behavior: what vaults could bring does not count where the market lends the loan, or has no allocator', () => {
+  test('behavior: liquidity of vaults does not count where the market itself suffices, or the chain has no allocator', () => {
     const request = {
       ...{ market, amountIn: 50n, payToken: { ...market.collateral, symbol: 'C', isNative: false } },
     };

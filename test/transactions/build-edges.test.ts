@@ -144,7 +144,7 @@ describe('errors', () => {
     expect(message({ maxLeverage: '3', maxLtvPct: '66' })).toContain('Ask for at most 3x, that is an LTV of 66 %');
   });
 
-  test('behavior: the others name what they are about', () => {
+  test('behavior: NoRoute, StaleData and the like name their subject', () => {
     const route = { chainId: 1, tokenIn: loan.address, tokenOut: loan.address, amountIn: '5' };
     expect(new NoRouteError({ ...route, venues: [] }).message).toContain('(none serves the pair)');
     const venues = [{ source: 'AggregatorOne', reason: 'timeout' }] as const;

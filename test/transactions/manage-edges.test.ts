@@ -228,7 +228,7 @@ describe('an increase that is none', () => {
     expect((error as Refusal).message).toContain('stands at an LTV of 70.09 % already');
   });
 
-  test('behavior: with the deposit fee on what is paid in', async () => {
+  test('behavior: payments include the deposit fee', async () => {
     const gross = (net: bigint) => ((net - 1n) * WAD) / (WAD - WAD / 100n) + 1n;
     const [repay, add, close] = ways(await lower(60, scene(6_000, FEE))) ?? [];
     expect(repay?.[1]).toBe(
@@ -266,7 +266,7 @@ describe('a sale', () => {
     });
   });
 
-  test('behavior: the fee of the contract is what neither repaid nor reached the wallet', () => {
+  test('behavior: the fee of the contract is the output of the swaps less the repayment and the payout', () => {
     const fill = (received: bigint) => ({ received }) as never;
     const fee = (repaid: bigint, loanReceived: bigint) =>
       simulatedFee({ fills: [fill(60n), fill(40n)], repaid, received: { loan: loanReceived, collateral: 0n } });

@@ -61,7 +61,7 @@ describe('the size of a loan', () => {
     expect([first.quotes, first.result.amount]).toEqual([quotes, quotes === 1 ? amount : 4_999n]);
   });
 
-  test('behavior: each size is for what the quote before returned, with less and less kept', async () => {
+  test('behavior: each size follows from the output of the quote before, with a growing margin', async () => {
     const { returned, result } = await sized([5_010n, 5_008n, 4_000n], [5_000n, 5_006n, 3_990n]);
     expect(returned).toEqual([
       `${9_995n * 999_400n}/${10_000n * 1_000_000n}`,
@@ -71,7 +71,7 @@ describe('the size of a loan', () => {
     expect(result.amount).toBe(4_000n);
   });
 
-  test('behavior: the loan nearest to the target is taken, whichever quote it is of', async () => {
+  test('behavior: the loan nearest to the target is taken, from any of the quotes', async () => {
     expect((await sized([4_990n, 4_000n], [5_000n, 4_000n])).result.amount).toBe(4_990n);
     expect((await sized([4_000n, 4_990n], [4_000n, 5_000n])).result.amount).toBe(4_990n);
     expect((await sized([4_000n, 5_002n], [4_000n, 5_000n])).quotes).toBe(2);

@@ -75,7 +75,7 @@ describe('planReallocation', () => {
       expect(vaults(source('0xaa', 5n), source('0xbb', 0n))).toEqual(['0xbb']);
     });
 
-    it('behavior: of equal fees is by what a vault can move at most, and stays where that is equal', () => {
+    it('behavior: with equal fees is by the amount that a vault can move, then by the given order', () => {
       expect(vaults(source('0xaa', 0n, 99n), source('0xbb', 0n))).toEqual(['0xbb']);
       expect(vaults(source('0xaa', 0n), source('0xbb', 0n, 101n))).toEqual(['0xaa']);
     });

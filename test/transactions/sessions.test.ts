@@ -127,7 +127,7 @@ describe('rates and prices of a build', () => {
     ...{ effectiveCollateralApyPct: d(6), borrowApyPct: d(5), netBorrowApyPct: d('4.2') },
   } as unknown as ComposedMarket;
 
-  test('behavior: a rate is that of the change of the debt, after what was moved in; an incentive is what it lowers', () => {
+  test('behavior: the borrow rate follows the change of the debt and the liquidity moved in; the incentive is the APY less the net APY', () => {
     expect(ratesOf(undefined, live)).toBeUndefined();
     const of = (more?: Parameters<typeof ratesOf>[2]) => ratesOf(composed, live, more);
     expect([of()?.incentiveAprPct.toFixed(), of()?.collateralApyPct.toFixed()]).toEqual(['0.8', '6']);

@@ -63,7 +63,7 @@ describe('movements by events', () => {
   const place = (executor: Address, callIndex: number): SwapPlace =>
     ({ swap: { tokenOut: market.collateral }, executor, callIndex }) as unknown as SwapPlace;
 
-  test('behavior: a fill is what comes to its executor from outside, in its own call and token', () => {
+  test('behavior: a fill is the amount that its executor receives from outside, in its own call and token', () => {
     const token = market.collateral.address;
     const logs = [
       [transfer(token, VENUE, flashLeverage, 99n)],
@@ -91,7 +91,7 @@ describe('movements by events', () => {
     expect(filled(95n, { ...swap, reference: undefined, lossPct: undefined }).lossPct).toBeUndefined();
   });
 
-  test('behavior: the new position is the last one, with what the protocol says of it alone', () => {
+  test('behavior: the new position is the last one, by the events of its own account and market', () => {
     const slots = [
       { userProxy: USER, amountDepositedInLoanToken: 1n },
       { userProxy: PROXY, amountDepositedInLoanToken: 44n },
@@ -292,7 +292,7 @@ describe('withVenues', () => {
     expect((await runsOf(three, [short(A), short(A)])).runs).toEqual(['11', '21', '31']);
   });
 
-  test('behavior: the router swaps the payment, FlashLeverage what is quoted last; a limit is of both', async () => {
+  test('behavior: an error of the router blames the swap of the payment, one of FlashLeverage the last swap, a limit both', async () => {
     const runs = async (reason: string) => (await runsOf({ [A]: BOTH, [B]: BOTH }, [of(reason)])).runs;
     expect(await runs('FlashLeverageRouter__MinTokenOutNotMet')).toEqual(['11', '21']);
     expect(await runs('FlashLeverage__MinTokenOutNotMet')).toEqual(['11', '12']);

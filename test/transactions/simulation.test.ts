@@ -89,7 +89,7 @@ describe('by the simulation of the node', () => {
     expect(ways).toEqual(['simulate_v1']);
   });
 
-  test('behavior: of a call that passes the answer counts, whatever stands beside it', async () => {
+  test('behavior: the answer of a call that passes counts, also with an error beside it', async () => {
     const { simulator } = simulateV1(withCall(4, { error: { data: '0xdeadbeef' } }));
     expect(await simulator.simulate(input())).toMatchObject({ answers: [7, 'USDC', 7] });
   });

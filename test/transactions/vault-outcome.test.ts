@@ -48,7 +48,7 @@ const terms: DepositTerms = planned({
 });
 
 describe('loops to close', () => {
-  test('error: names the candidates in their order, whatever that of the wallet is', () => {
+  test('error: names the candidates by ascending id, for any order of the wallet', () => {
     const own = [9, 2, 10].map((id) => loopOf(id, vault));
     const choice = { vault, match: { match: 'none', loopIds: [], candidateIds: [] }, own, requested: [5] } as const;
     expect(() => selectLoops(choice)).toThrow(
@@ -122,7 +122,7 @@ describe('a deposit with a fee of the contract', () => {
     );
   });
 
-  test('behavior: an incentive lowers what both legs pay', () => {
+  test('behavior: an incentive lowers the borrow costs of both legs', () => {
     const { deps } = depsOf({ market: yieldMarket, vault });
     const plain = requireVaultMarkets(deps, vault);
     const rate = { before: d(4), after: d(4) };
@@ -256,7 +256,7 @@ describe('an exit', () => {
     ]);
   });
 
-  test('behavior: what each call pays is the difference of the balances around it', () => {
+  test('behavior: the payout of a call is the difference of the balances around it', () => {
     const places = exitPlaces(found, exit, calls);
     const { observations, watched, fold } = observeBatch({
       ...{ found, user, calls, swaps: places, opens: false, proxies: [user, router] },

@@ -268,7 +268,7 @@ test('error: BadRequest for a loop that belongs to another vault', async () => {
   expect((await exit([HELD, { yieldPositionIds: [0] }, wallet])).terms.loops).toHaveLength(1);
 });
 
-test('behavior: an exit names what the contract did not answer only where it closes a loop', async () => {
+test('behavior: an exit names the unanswered views of the contract only where it closes a loop', async () => {
   const scene: Scene = { ...HELD, answers: { paused: undefined } };
   const [withLoop, without] = [await exit([scene, {}]), await exit([scene, {}, { match: 'none' }])];
   expect(withLoop.instructions(REST_NAMES)).toContain('did not answer paused');

@@ -13,7 +13,7 @@ describe('gather', () => {
     expect(failures.size).toBe(0);
   });
 
-  it('behavior: every key is in exactly one of the two, whichever requests fail', async () => {
+  it('behavior: every key has either a value or a failure, for any failing requests', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(fc.string(), { minLength: 1 }), fc.func(fc.boolean()), async (keys, fails) => {
         const everyFails = keys.every((key) => fails(key));

@@ -141,7 +141,7 @@ describe('results', () => {
     expect(parts({ held: { ...living, open: false, returnedAssets: 1n } }).unresolved).toBeUndefined();
   });
 
-  test('toPnl: adds up what is known', () => {
+  test('toPnl: adds up the known parts', () => {
     const known: PnlParts = {
       depositedUsd: d(100),
       returnedUsd: d(20),
@@ -184,7 +184,7 @@ describe('results', () => {
     ]);
   });
 
-  test('sumPnl: adds bad debt and what is valued at a divergent price of all', () => {
+  test('sumPnl: adds up the bad debt and the values at a divergent price of all', () => {
     const of = (badDebtUsd: number, divergentUsd: number) =>
       toPnl({
         ...{ depositedUsd: d(1), returnedUsd: d(0), netValueUsd: d(1), incentivesUsd: d(0), yieldFeeUsd: d(0) },
@@ -197,7 +197,7 @@ describe('results', () => {
     expect(sumPnl([])).toMatchObject({ badDebtUsd: '0', divergentUsd: '0' });
   });
 
-  test('behavior: the header adds up the deposits of what is open', () => {
+  test('behavior: the header adds up the deposits of open positions', () => {
     const positions = [0, 1].map((id) => ({ ...open, id, depositedAssets: 100_000_000n }));
     const { header } = portfolioOf({ chain: ethereum, positions });
     expect(header).toEqual({ openCount: 2, totalDepositedUsd: price.times(200).toFixed() });

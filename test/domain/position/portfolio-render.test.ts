@@ -88,7 +88,7 @@ describe('renderEntry', () => {
     ]);
   });
 
-  test('behavior: what the register does not have is null, and a loop without drift says so', () => {
+  test('behavior: values that the register lacks are null, and a loop without drift has none', () => {
     const empty = { desiredLtvPct: null };
     const [loop] = shown(portfolio({ positions: [of(0)], rows: [rowOf(market.id, empty)] })).positions;
     expect(loop).toMatchObject({ dbDrift: null, drift: undefined });
@@ -185,7 +185,7 @@ describe('lists and sums', () => {
   });
   const page = { window: { size: 100, fromEnd: false } } as const;
 
-  test('behavior: wallets are ordered by the sum of what is known; one with nothing known comes last', () => {
+  test('behavior: wallets are ordered by the sum of the known values; one with nothing known comes last', () => {
     const unknown = { netValueUsd: undefined, totalUsd: undefined };
     const entries = [
       walletOf(1, { positions: [loop(1, { netValueUsd: '-1', totalUsd: '3' }), loop(2, unknown)] }),

@@ -262,7 +262,7 @@ describe('a market at a block', () => {
   });
 });
 
-describe('what the catalog does not say', () => {
+describe('facts missing in the catalog', () => {
   const gapsOf = (change: Partial<Market['collateral']>, more: Partial<Market> = {}) => {
     const full = { project: 'p', yieldSource: 'y', description: 'd', maturity: 1, underlying: {}, points: {} };
     const of = {

@@ -215,7 +215,7 @@ describe('survival', () => {
     );
   });
 
-  test('property: what is survived over more days is survived over fewer, and at a lower leverage', () => {
+  test('property: a leverage that survives more days survives fewer, and so does a lower leverage', () => {
     fc.assert(
       fc.property(anyRecord, fc.integer({ min: 110, max: 1_100 }), (samples, hundredths) => {
         const long = [...hourly(40 * 24).map((sample) => ({ ...sample, atMs: sample.atMs - HOUR_MS })), ...samples];

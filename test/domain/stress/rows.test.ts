@@ -200,7 +200,7 @@ describe('rows', () => {
     expect(ltvs(undefined)).toEqual([today, today, today, today, '72.61', '73.33', '75.49', '79.08']);
   });
 
-  test('without rates the LTVs stay, and what depends on a rate is unknown', () => {
+  test('without rates the LTVs stay, and values that depend on a rate are unknown', () => {
     const table = stressTable([{ ...holding, rates: undefined }]);
     expect(table.rows.every(({ ltvPct, netApyPct }) => ltvPct !== null && netApyPct === null)).toBe(true);
     expect(table.rows[0]?.endsBy).toBeNull();

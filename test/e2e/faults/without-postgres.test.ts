@@ -103,7 +103,7 @@ describe('keys while Postgres is stopped', () => {
     expect((await service.get('/v1/ops/portfolios', bearer('ops'))).status).toBe(503);
   });
 
-  test('error: upstream_unavailable of the history of drift, with what to do, to an ops key that was checked before', async () => {
+  test('error: upstream_unavailable of the history of drift, with the next step, to an ops key that was checked before', async () => {
     const { status, headers, body } = await service.get('/v1/ops/drift-history', bearer('ops'));
     expect([status, body.error.code, Number(headers.get('retry-after')) > 0]).toEqual([
       503,

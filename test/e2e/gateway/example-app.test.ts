@@ -310,7 +310,7 @@ describe.skipIf(whyNoChromium !== null)(`example app${whyNoChromium === null ? '
     await page.locator('#execute').waitFor();
   });
 
-  test('says what is wrong with a link, and what hostile names contain stays text', async () => {
+  test('names the fault of a link, and shows markup in hostile names as text', async () => {
     await page.goto(`${service.url}/app/#/sign?action=close&userAddress=0x1`);
     await page.locator('[role=alert]', { hasText: 'not in the local world' }).waitFor();
     await page.goto(`${service.url}/app/#/nowhere`);

@@ -90,7 +90,7 @@ describe.skipIf(whyNoChromium !== null)(
       await page.close();
     });
 
-    test('/ says what is late, and what is hostile stays text', async () => {
+    test('/ names late sources, and shows hostile markup as text', async () => {
       const { page } = await openPage(browser, service.url);
       const hostile = '<img src=x onerror=alert(1)>';
       let body: object = {

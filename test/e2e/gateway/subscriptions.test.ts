@@ -121,7 +121,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'subscriptions across processes', (
     expect(raced).toBe('nothing yet');
   });
 
-  test('behavior: a reader that reconnects with the id of its last event gets only what differs', async () => {
+  test('behavior: a reader that reconnects with the id of its last event gets only the differences', async () => {
     await closeAll();
     const fields = '{ version complete changed { id: strategyId liquidityUsd } }';
     const query = `subscription ($filter: StrategyFilter) { strategyChanged(filter: $filter) ${fields} }`;
