@@ -71,7 +71,7 @@ export async function waitForBatch(
   throw new ReceiptTimeoutError(id, timeoutMs);
 }
 
-/** Absent ones say nothing yet. @throws WalletError for what is no answer of EIP-5792 */
+/** Absent ones say nothing yet. @throws WalletError for an answer that does not follow EIP-5792 */
 function requireStatus(id: string, { status, atomic }: { readonly status: unknown; readonly atomic: unknown }): void {
   const isStatus = status === undefined || (Number.isInteger(status) && STATUS.test(String(status)));
   if (isStatus && (atomic === undefined || typeof atomic === 'boolean')) return;

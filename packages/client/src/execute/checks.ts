@@ -114,7 +114,7 @@ export interface Expiry {
   readonly minValidityMs: number;
 }
 
-/** Whether the quotes of a plan have lapsed, by this machine's clock or by that of the chain, whichever is later. */
+/** Whether the quotes of a plan have lapsed, by the later one of this machine's clock and that of the chain. */
 export async function isExpired(
   { expiresAt }: CheckedPlan,
   reader: Rpc,
@@ -139,7 +139,7 @@ export function hasLapsed(expiresAt: string, nowMs: number, minValidityMs = 0): 
   );
 }
 
-/** @throws InputError for what is no number of milliseconds from 0 on */
+/** @throws InputError unless the value is a number of milliseconds from 0 on */
 export function timeOf(name: string, ms: number): number {
   if (Number.isFinite(ms) && ms >= 0) return ms;
   throw new InputError(`${name} is ${String(ms)}, and milliseconds were expected.`);

@@ -48,7 +48,7 @@ export function comparePlans(before: CheckedPlan, after: CheckedPlan, proven?: P
   }
   requireTargets(before, after);
   const [old, now] = [resultsOf(before), resultsOf(after)];
-  // A plan of GraphQL states no figures: what is proven of both is compared.
+  // A plan of GraphQL states no figures: the proven effects of both are compared.
   const isStated = old.size > 0;
   const names = RESULTS.some((name) => old.has(name)) ? RESULTS.filter((name) => old.has(name)) : ['minTokenOut'];
   const results = isStated ? names.map((what) => lessIsWorse(what, old.get(what), now.get(what))) : [];
@@ -74,7 +74,7 @@ function compareProven({ before, after }: ProvenPlans): readonly (Difference | u
   return before === undefined ? [{ ...UNKNOWN, after: 'proven' }] : compareBounds(before, after);
 }
 
-/** Compare what is proven: a service may repeat the figures of the old plan, and put others into the calls. */
+/** Compare the proven effects: a service may repeat the figures of the old plan, and put others into the calls. */
 function compareBounds(before: Proven, after: Proven): (Difference | undefined)[] {
   const amountIn = (amounts: readonly VerifiedAmount[], token: string) =>
     amounts.find((amount) => amount.token === token)?.amount ?? 0n;
@@ -89,7 +89,7 @@ function compareBounds(before: Proven, after: Proven): (Difference | undefined)[
   return [...received, ...spent, ...compareSwaps(old.swaps, now.swaps), equity];
 }
 
-/** By the least output for what the swap sold before: a loan of another size is no loss by itself. */
+/** By the least output for the amount that the swap sold before: a loan of another size is no loss by itself. */
 function compareSwaps(before: readonly VerifiedSwap[], after: readonly VerifiedSwap[]): (Difference | undefined)[] {
   return before.map(({ of, sells, givesAtLeast }) => {
     const now = after.find((swap) => swap.of === of);

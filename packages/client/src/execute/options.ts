@@ -28,7 +28,7 @@ export interface ExecuteOptions {
   readonly mode?: 'auto' | 'batch' | 'transactions' | undefined;
   /**
    * A node of your own that is read instead of the wallet's; both have to be on the chain of the plan. Without it the proof
-   * relies on what the wallet reports, and `proof.readings` is `wallet`.
+   * relies on the reports of the wallet, and `proof.readings` is `wallet`.
    */
   readonly reader?: Eip1193Provider | undefined;
   /** Build the plan again when it has expired, e.g. `client.rebuild`. Without it an expired plan is an error. */

@@ -85,7 +85,7 @@ function requireOwnSpenders(calls: readonly PlanCall[]): void {
 const wordOf = (data: string, index: number) => data.slice(10 + index * 64, 74 + index * 64);
 const selectorOf = ({ data }: PlanCall) => data.slice(0, 10).toLowerCase();
 
-/** The amount of an ERC-20 approval, base units; `undefined` = the call is none. Contracts ignore what follows it. */
+/** The amount of an ERC-20 approval, base units; `undefined` = the call is none. Contracts ignore the bytes after it. */
 export function approvedAmount(call: PlanCall): bigint | undefined {
   return selectorOf(call) === APPROVE && call.data.length >= 138 ? BigInt(`0x${wordOf(call.data, 1)}`) : undefined;
 }

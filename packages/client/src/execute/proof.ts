@@ -36,7 +36,7 @@ export interface ProofNode {
   readonly isOfWallet: boolean;
 }
 
-/** The request that a plan is proven against, and what the proof relies on. */
+/** The request that a plan is proven against, and the sources that the proof relies on. */
 export interface ProofOptions extends IntentOptions {
   /** The required effects of the plan. Default: the request that the plan was built with, and readings of the node. */
   readonly intent?: Intent | ((plan: Plan, account: string) => Intent | Promise<Intent>) | undefined;
@@ -63,7 +63,7 @@ export async function prove(
 }
 
 /**
- * Prove that a plan does what was asked for, and nothing else.
+ * Prove that a plan has the requested effects, and no others.
  *
  * @throws UnprovenError, with the VerificationError as its cause; WalletError for a node that fails
  */

@@ -272,7 +272,7 @@ interface Sold {
   readonly price: bigint;
 }
 
-/** Of sales it is percent of the equity of all together, which one of them may lose alone: a smaller part of what it sells. */
+/** Of sales it is percent of the equity of all together, which one of them may lose alone: a smaller part of its own input. */
 function saleLoss({ maxSwapLossPct }: RequestFields, sales: readonly Sold[]) {
   if (maxSwapLossPct === undefined) return {};
   const values = sales.map(({ collateral, price }) => loanValue(collateral, price)).filter((value) => value > 0n);

@@ -7,7 +7,7 @@ export type BuildRequest =
   | { readonly row: 'equityDepositBuild'; readonly input: RowInput<'equityDepositBuild'> }
   | { readonly row: 'equityExitBuild'; readonly input: RowInput<'equityExitBuild'> };
 
-/** The fields of all bodies. A caller of JavaScript may leave out what the types ask for. */
+/** The fields of all bodies. A caller of JavaScript may leave out fields that the types require. */
 export interface RequestFields {
   readonly action?: string | undefined;
   readonly strategyId?: string | undefined;

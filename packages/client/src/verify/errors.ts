@@ -19,7 +19,7 @@ export type RefusalCode =
   | 'loan'
   | 'reallocation';
 
-/** No proof that the plan does what the intent asks for. Do not sign it. */
+/** No proof that the plan has the effects of the intent. Do not sign it. */
 export class VerificationError extends Error {
   override readonly name = 'VerificationError';
   readonly code: RefusalCode;

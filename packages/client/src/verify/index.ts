@@ -15,7 +15,7 @@ export { trustedChains } from './trusted.ts';
 export type * from './types.ts';
 
 /**
- * Prove, from the bytes of its calls alone, that a built plan does what the intent asks for, and only that. It sends no request,
+ * Prove, from the bytes of its calls alone, that a built plan has the effects of the intent, and only those. It sends no request,
  * and trusts nothing of the plan: contracts, tokens and markets come from `chains`.
  * @param chains default: those of the service's catalog, as of this release
  * @throws VerificationError for everything that it cannot prove; the plan must not be signed then

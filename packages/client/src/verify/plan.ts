@@ -122,7 +122,7 @@ function sendCallsOf({ sendCalls, meta }: VerifiablePlan): readonly Fields[] {
     });
 }
 
-/** `sendCalls` is what an EIP-5792 wallet is given: it has to be the same calls. */
+/** An EIP-5792 wallet is given `sendCalls`: they have to be the same calls. */
 function requireSame(chainId: number, sendCalls: Fields, calls: readonly ReadCall[], owner: Address): void {
   const { version, chainId: hexId, from, atomicRequired, calls: sent } = sendCalls;
   const differs = (what: string) =>

@@ -147,7 +147,7 @@ function lossSentence({ amount, ofEquityPct }: NonNullable<Verified['swapsLoseAt
   return `By your readings its swaps lose at most ${amount.text}, ${share}.`;
 }
 
-/** One amount for each token: who looks for a token takes the first. */
+/** One amount for each token: a reader that looks for a token takes the first. */
 function byToken(proof: Proof, amounts: readonly VerifiedAmount[]): readonly VerifiedAmount[] {
   const sums = new Map<string, bigint>();
   for (const { token, amount } of amounts) sums.set(token, (sums.get(token) ?? 0n) + amount);

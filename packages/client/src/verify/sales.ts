@@ -12,7 +12,7 @@ export interface Sale extends SwapAtLeast {
 }
 
 /**
- * Prove what all sales of a plan give and lose together: each of them may be within its own bounds, and their sum not.
+ * Prove the output and the loss of all sales of a plan together: each of them may be within its own bounds, and their sum not.
  * @throws VerificationError
  */
 export function proveSales(

@@ -80,7 +80,7 @@ function requireNear(
 }
 
 /**
- * Prove that all swaps of a plan together lose no more of the own money than is allowed, and say what they lose.
+ * Prove that all swaps of a plan together lose no more of the own money than is allowed, and state the loss.
  * @throws VerificationError
  */
 export function proveTotalLoss(
