@@ -4,7 +4,7 @@ import type { Timers } from '../shared/timers.ts';
 
 /** How long a run waits for a reading of the database. Without it a run goes on as during an outage. */
 const READ_WAIT_MS = 2_000;
-/** How long a request waits for what it can do without, and after a late reading, until one is in time again. */
+/** How long a request waits for an optional reading, and after a late reading, until one is in time again. */
 const REQUEST_WAIT_MS = 1_000;
 const OUTAGE_WAIT_MS = 100;
 

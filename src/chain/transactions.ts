@@ -31,7 +31,7 @@ export interface HeadReading {
 }
 
 /**
- * Read the newest block and the state of transactions from one node: one request, and up to two more for what has changed.
+ * Read the newest block and the state of transactions from one node: one request, and up to two more for changed transactions.
  * @throws ChainReadError
  */
 export type ReadHead = (asked: readonly AskedTransaction[], options?: ReadOptions) => Promise<HeadReading>;

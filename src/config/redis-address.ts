@@ -39,7 +39,7 @@ const PORTS: Readonly<Record<RedisMode, number>> = { single: 6379, sentinel: 26_
 const FORM = /^(rediss?)(?:\+(sentinel|cluster))?:\/\/(?:([^/?#]*)@)?([^@/?#]+)(?:\/([^?#]*))?(?:\?([^#]*))?$/i;
 const SENTINEL_PARAMETERS = ['sentinelUsername', 'sentinelPassword'] as const;
 
-/** A URL that names no Redis. The message says what is expected, without the URL, which may hold a password. */
+/** A URL that names no Redis. The message states the expected form, without the URL, which may hold a password. */
 export class RedisAddressError extends Error {
   override readonly name = 'RedisAddressError';
 }

@@ -48,7 +48,7 @@ const HEADER_REQUESTS = 4;
 const OVERLAP_BLOCKS = 16n;
 
 /**
- * Create the reading of one range of blocks into the database. The range adapts to what the node answers. `null` = the budget of
+ * Create the reading of one range of blocks into the database. The range adapts to the answers of the node. `null` = the budget of
  * requests is used up.
  */
 export function createReadStep({ chainId, sources, history, clock, logger, take }: ReadStepDeps) {

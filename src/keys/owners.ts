@@ -5,7 +5,7 @@ export function sampleKeyId(text: string): string {
   return `sample:${text}`;
 }
 
-/** Keys that replaced one another are one owner: what belongs to a key survives its rotation. */
+/** Keys that replaced one another are one owner: the alerts of a key, for example, survive its rotation. */
 export interface KeyOwners {
   /** Id of the first key in the chain of rotations of a key. @throws UpstreamUnavailableError */
   ownerOf(keyId: string): Promise<string>;

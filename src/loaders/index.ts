@@ -29,7 +29,7 @@ export interface Loaders extends HistoryLoaders, PositionLoaders {
   /** The values of markets at the block of a reading, memoized for all wallets of the request. */
   marketsAt(chainId: ChainId, at: MarketsAtBlock | undefined): MarketValues;
   tvl(): TvlSnapshot | null;
-  /** Read what was recorded of a market; `undefined` = it cannot be read now. */
+  /** Read the record of a market; `undefined` = it cannot be read now. */
   marketRecord(market: Market): Promise<MarketRecord | undefined>;
   /** Read a chain's facts anew from now on: a newer version was waited for. */
   renew(chainId: ChainId): void;

@@ -47,7 +47,7 @@ export function createResources(guides: readonly Guide[], chainIds: readonly num
         uri: 'spiral://errors',
         name: 'errors',
         title: 'Error codes',
-        description: 'Each error code of a tool, whether a retry can succeed, and what to do.',
+        description: 'Each error code of a tool, whether a retry can succeed, and the next step.',
         mimeType: JSON_TYPE,
       },
       ...guides.map(({ name, title, description }) => ({

@@ -13,7 +13,7 @@ import type { Address, ChainId, Hex, MarketId, StrategyId } from '../shared/ids.
 import { GLOBAL_ID } from './common/global-id.ts';
 import { validationError } from './common/input-errors.ts';
 
-/** The type parameters of the schema. Outputs are what resolvers may return, inputs what they receive. */
+/** The type parameters of the schema. Outputs are the values that resolvers may return, inputs those that they receive. */
 export interface SchemaShape {
   Context: AppContext;
   DefaultFieldNullability: false;
@@ -51,7 +51,7 @@ export interface SchemaShape {
 export const builder = new SchemaBuilder<SchemaShape>({
   defaultFieldNullability: false,
   plugins: [
-    // Order matters: authorization wraps everything after it, errors turn what is thrown below into data.
+    // Order matters: authorization wraps everything after it, errors turn exceptions from below into data.
     ScopeAuthPlugin,
     ErrorsPlugin,
     ComplexityPlugin,

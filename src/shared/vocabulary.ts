@@ -93,7 +93,7 @@ export const WARNING_MEANINGS =
 /** Description of the references that oracles are compared with. */
 export const ORACLE_REFERENCE =
   'price: the price of the collateral. range: the collateral has no price independent of this oracle; the limit of the range of its kind of token. before: as range, but the value of the oracle before a jump within a day.';
-/** Whether a wallet holds what an option takes. */
+/** Whether a wallet holds the amount that an option takes. */
 export const AFFORDABILITIES = ['affordable', 'not_affordable', 'nothing_to_pay', 'unknown'] as const;
 /** Actions that lower the LTV of a position. */
 export const DELEVERAGE_ACTIONS = ['repay', 'add_collateral', 'close'] as const;

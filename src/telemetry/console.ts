@@ -6,7 +6,7 @@ const METHODS = ['log', 'info', 'warn', 'error', 'debug', 'trace'] as const;
 const MAX_CHARS = 1_000;
 
 /**
- * Log what libraries write to the console and the warnings of Node, so that every line of the log is JSON. The service itself
+ * Log the console output of libraries and the warnings of Node, so that every line of the log is JSON. The service itself
  * does not use the console.
  */
 export function logConsole(logger: Logger, target: Console = console): void {

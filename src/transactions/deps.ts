@@ -69,7 +69,7 @@ export function createNodes(
   };
 }
 
-/** The same builders in which every chain has one session: whatever is built with them is of one block. */
+/** The same builders in which every chain has one session: all plans built with them are of one block. */
 export function inOneSession(deps: BuilderDeps): BuilderDeps {
   const begun = new Map<ChainId, ChainNode>();
   return {

@@ -121,7 +121,7 @@ export interface InsufficientLiquidityDetails extends LargestInput {
   readonly marketId?: MarketId | undefined;
 }
 
-/** The market cannot lend what the action borrows, or the protocol holds less than the calls need at the same time. */
+/** The market cannot lend the amount that the action borrows, or the protocol holds less than the calls need at the same time. */
 export class InsufficientLiquidityError extends AppError<InsufficientLiquidityDetails> {
   constructor(details: InsufficientLiquidityDetails) {
     super('insufficient_liquidity', `${shortfallOf(details)} ${nextStepOf(details)}`, { details });

@@ -103,7 +103,7 @@ const UNSOUND: Readonly<Partial<Record<WarningCode, Ineligibility>>> = {
 };
 
 /**
- * Refuse to add risk on a stablecoin that has lost its peg, or on an oracle that is far from the price or beyond what is possible.
+ * Refuse to add risk on a stablecoin that has lost its peg, or on an oracle that is far from the price or outside the possible range.
  * @throws NotEligibleError
  */
 export function requireSoundPrices(strategy: Pick<Strategy, 'spiralHints'> | undefined): void {

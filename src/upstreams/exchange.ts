@@ -108,7 +108,7 @@ function parseJson(text: string, status: number): ExchangeOutcome {
   }
 }
 
-/** Whether the answer is an HTML page of a proxy or a challenge, whatever its status. */
+/** Whether the answer is an HTML page of a proxy or a challenge, for any status. */
 function isMarkup(response: Response): boolean {
   return /html|xml/i.test(response.headers.get('content-type') ?? '');
 }

@@ -19,7 +19,7 @@ export const driftHistory: Migration = {
         last_seen timestamptz not null,
         gone_at timestamptz
       )`,
-    // At most one row of a disagreement is open, whichever process writes it.
+    // At most one row of a disagreement is open, over all processes.
     sql`
       create unique index drift_history_open on drift_history (chain_id, wallet, position_index, kind)
       where gone_at is null`,

@@ -19,7 +19,7 @@ export type ReportedValue =
   | { readonly ok: true; readonly value: unknown; readonly measures: readonly Measure[] }
   | { readonly ok: false; readonly reason: FailureReason };
 
-/** One number of an answer and what it is compared with. */
+/** One number of an answer and its reference. */
 export type Measure =
   | { readonly kind: 'rate'; readonly pct: Decimal }
   | { readonly kind: 'price'; readonly token: Token; readonly usd: Decimal }

@@ -46,7 +46,7 @@ export interface RankedTerms {
   readonly holding: StressHolding;
 }
 
-/** Why a strategy fell out: what it has, and what the request needs. */
+/** Why a strategy fell out: its value, and the value that the request needs. */
 export interface Exclusion {
   readonly reason: BestExclusion;
   readonly value: string | null;
@@ -129,7 +129,7 @@ interface Opening {
   readonly exitAsOfMs: number;
 }
 
-/** A position as it is opened: what the swap of the loan costs, USD, what is left as equity, and what its sale will cost, USD. */
+/** A position as it is opened: the cost of the swap of the loan, the equity after it, and the cost of a later sale, USD. */
 interface Opened {
   readonly leverage: Decimal;
   readonly ltvPct: Decimal;

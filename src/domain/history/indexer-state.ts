@@ -13,7 +13,7 @@ export interface IndexerRunRecord {
   readonly failure: string | null;
 }
 
-/** How far the logs of positions of a chain are read, and by what run. */
+/** How far the logs of positions of a chain are read, and the run that read them. */
 export interface IndexerRecord {
   readonly chainId: ChainId;
   /** `null` = nothing was read yet. */

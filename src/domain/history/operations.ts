@@ -120,7 +120,7 @@ function groupsOf(input: OperationsInput, logs: readonly RecordedLog[]): readonl
     } else if (isMorpho(log.event) && log.account === account && log.marketId === marketId) {
       const isComplete = open.notes.length > 0 || open.legs.some(({ event }) => event === log.event) || isWhole(open);
       if (isComplete || log.event === 'Liquidate') {
-        // Without an event of the contract, what follows the last leg belongs to the next operation.
+        // Without an event of the contract, transfers after the last leg belong to the next operation.
         const last = open.notes.length > 0 ? log.logIndex : (open.legs.at(-1)?.logIndex ?? -1);
         const following = open.transfers.filter(({ logIndex }) => logIndex > last);
         end();

@@ -66,7 +66,7 @@ const SCALE = 10n ** 36n;
 
 /**
  * Split the profit and loss of a position. Every product of an amount and a price is kept exactly; each part is rounded down to a
- * base unit of the loan token, and what rounding leaves is in `price`, or in `yield` where all of the change is yield, so that
+ * base unit of the loan token, and the remainder of rounding is in `price`, or in `yield` where all of the change is yield, so that
  * the parts add up to the total to the unit.
  */
 export function splitPnl(input: SplitInput): PnlSplit {

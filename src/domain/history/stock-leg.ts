@@ -13,7 +13,7 @@ export interface StockLegInput {
 }
 
 /**
- * Find the events of a stock leg, oldest first. The lending protocol's own amounts are what the wallet paid and received: a swap
+ * Find the events of a stock leg, oldest first. The lending protocol's own amounts are the payments and receipts of the wallet: a swap
  * before or after, and the loop that the loan went into, are not part of it. A deposit (stock and loan) and an exit (repayment
  * and stock) are one event each.
  */

@@ -14,7 +14,7 @@ export type MorphoEvent = (typeof MORPHO_EVENTS)[number];
 export const RECORDED_EVENTS = [...MORPHO_EVENTS, 'CreateMarket', ...PRODUCT_EVENTS, 'Transfer'] as const;
 export type RecordedEvent = (typeof RECORDED_EVENTS)[number];
 
-/** One log of the chain that concerns a position. Amounts are base units; what its event does not have is 0 or `null`. */
+/** One log of the chain that concerns a position. Amounts are base units; values that its event lacks are 0 or `null`. */
 export interface RecordedLog {
   readonly blockNumber: bigint;
   readonly blockHash: Hex;

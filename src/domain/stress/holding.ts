@@ -86,7 +86,7 @@ function sdkMarketOf({ market, facts }: PositionMarketValues): SdkMarket {
   return new SdkMarket(rateAtTarget === undefined ? common : { ...common, rateAtTarget });
 }
 
-/** Yields of a market without its borrow rate, which depends on what it is asked for. */
+/** Yields of a market without its borrow rate, which depends on the scenario. */
 export function yieldsOf(composed: PositionMarketValues): Omit<StressRates, 'borrowRate' | 'curve'> {
   const { collateralApyPct, effectiveCollateralApyPct, borrowApyPct, netBorrowApyPct } = composed;
   return { collateralApyPct, effectiveCollateralApyPct, borrowIncentivePct: borrowApyPct.minus(netBorrowApyPct) };

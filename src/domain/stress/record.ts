@@ -130,7 +130,7 @@ function isNear({ price }: RecordedSample, other: RecordedSample | undefined): b
   return !isSuspectPrice(new Decimal(price), { pegged: false, lastGood: new Decimal(other.price) });
 }
 
-/** A sample with the index of a debt: what one unit owed at the first sample is now, times `INDEX_SCALE`. */
+/** A sample with the index of a debt: the growth of one unit owed since the first sample, times `INDEX_SCALE`. */
 interface Point {
   readonly atMs: number;
   readonly price: bigint;

@@ -123,7 +123,7 @@ function netApyOf(moved: StressHolding, ltvPct: Decimal | null, gaps: Gap[]): De
 interface Exit {
   readonly proceeds?: { readonly value: bigint; readonly repays: boolean } | null | undefined;
   readonly changePct?: Decimal | null | undefined;
-  /** Present while it is not known what an exit yields. */
+  /** Present while the proceeds of an exit are not known. */
   readonly gaps: readonly Gap[];
 }
 

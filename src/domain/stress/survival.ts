@@ -88,7 +88,7 @@ function moveOf(held: readonly RecordedHolding[], windowDays: number): RecordedM
   };
 }
 
-/** A holding with what its market's record says about one window. */
+/** A holding with the recorded move of its market in one window. */
 interface Judged extends RecordedHolding {
   readonly windows: number;
   readonly worst: WorstMove | undefined;

@@ -33,7 +33,7 @@ interface Failure {
 
 /**
  * Create the relay between a client on stdio and the endpoint of a service: each message is one request. A service that cannot
- * be asked is an error of the tool, so that the model reads what to do.
+ * be asked is an error of the tool, so that the model reads the next step.
  */
 export function createRelay({ endpoint, apiKey, fetch, send, log }: RelayDeps): Relay {
   const running = new Map<Id, AbortController>();

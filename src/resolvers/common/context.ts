@@ -6,7 +6,7 @@ import type { Caller } from './caller.ts';
 import type { PinnedBlock, ReadReceipt } from './read-services.ts';
 import type { Services, SnapshotServices } from './services.ts';
 
-/** The client of a request: who pays for it, and whether it still waits for the answer. */
+/** The client of a request: the owner of its rate limit, and whether it still waits for the answer. */
 export interface ClientPort {
   /** The key, or the address. */
   readonly identity: string;
@@ -40,7 +40,7 @@ export interface EventSubject {
   readonly publishedMs?: number | undefined;
   /** Keys of the entries of the event's list `changed`, in its order; absent: the event is compared as a whole. */
   readonly entries?: readonly string[] | undefined;
-  /** Keys of the entries that may differ from what a returning reader knows; absent: all. */
+  /** Keys of the entries that may differ from those known to a returning reader; absent: all. */
   readonly mayDiffer?: ReadonlySet<string> | undefined;
   readonly removed?: readonly string[] | undefined;
 }
@@ -91,7 +91,7 @@ export function createContext(services: Services, input: ContextInput): AppConte
   };
 }
 
-/** Tell what the event of a subscription is about that is resolved now. */
+/** Note the subject of the subscription's event that is resolved now. */
 export function noteSubject(ctx: AppContext, subject: EventSubject): void {
   Object.assign(ctx, { subject });
 }

@@ -78,8 +78,8 @@ export async function listHistories(args: HistoriesArgs, ctx: AppContext): Promi
 }
 
 /**
- * The market whose history a strategy has: of a loop its own, of an equity vault that of its yield leg for what the vault earns,
- * and its stock market for what it borrows.
+ * The market whose history a strategy has: of a loop its own, of an equity vault that of its yield leg for the earned yield,
+ * and its stock market for the borrow cost.
  * @throws NotFoundError for a vault that is in no catalog
  */
 function marketOfStrategy(kind: HistoryKind, id: StrategyId, ctx: AppContext): MarketId {

@@ -104,7 +104,7 @@ export function isVisible(market: ComposedMarket, ctx: AppContext): boolean {
 export function notComposed(composed: ComposedChain, ...ids: readonly string[]): NotReadyError {
   const excluded = composed.excluded.find((entry) => ids.includes(entry.marketId));
   return new NotReadyError(
-    `${ids[0]} has not been measured yet. Try again in some seconds; "freshness" says what it waits for.`,
+    `${ids[0]} has not been measured yet. Try again in some seconds; "freshness" names the missing facts.`,
     (excluded?.waitingFor ?? []).map(({ group, reason }) => `${group}: ${reason}`),
   );
 }

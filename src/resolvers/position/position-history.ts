@@ -24,7 +24,7 @@ const YEAR_MS = 365 * DAY_MS;
 /** A day without an APY has that of the latest day before it, at most so many days back. */
 const CARRIED_DAYS = 7;
 
-/** The history of a position, or of a stock leg, with what it is valued by. */
+/** The history of a position, or of a stock leg, with the prices that value it. */
 export interface PositionHistoryRow {
   readonly market: Market;
   readonly history: PositionHistory;

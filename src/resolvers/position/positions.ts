@@ -88,7 +88,7 @@ export interface LeftAuthorization {
   readonly call: CallView;
 }
 
-/** Build the calls that take back what a wallet's broken-off batches left; `null` = the node did not answer. */
+/** Build the calls that revoke the rights left by a wallet's unfinished batches; `null` = the node did not answer. */
 export function leftAuthorizations(
   { chainId, wallet, leftAuthorizations: left }: ComposedWallet,
   ctx: AppContext,

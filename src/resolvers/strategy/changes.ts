@@ -12,7 +12,7 @@ export interface ChangeEvent {
 
 /**
  * Changes for one reader. It has no queue of events, only the chains that changed since the last read: however slow its reader
- * is, it is bounded by the number of chains, and what is read is the newest.
+ * is, it is bounded by the number of chains, and the newest version is read.
  */
 export interface ChangeFeed {
   next(): Promise<IteratorResult<ChangeEvent, undefined>>;
@@ -35,7 +35,7 @@ export interface SeenVersion {
 export interface ChangesPort {
   /**
    * Follow changes of chains, with `groups` only changes of these; the first event comes at once and names all chains. With
-   * `ticking` an event comes every second as well, for what changes with time alone. @throws RateLimitedError, NotReadyError while stopping
+   * `ticking` an event comes every second as well, for values that change with time alone. @throws RateLimitedError, NotReadyError while stopping
    */
   open(field: string, chainIds: readonly ChainId[], options: FeedOptions): ChangeFeed;
   /** Compute the freshness of a chain once per version and second, however many subscriptions compare it. */

@@ -20,7 +20,7 @@ export interface StrategyChange {
   readonly complete: boolean;
   readonly changed: readonly Strategy[];
   readonly removed: readonly StrategyId[];
-  /** Those of `changed` that may differ from what the reader knows; absent: all. */
+  /** Those of `changed` that may differ from the reader's version; absent: all. */
   readonly mayDiffer?: ReadonlySet<StrategyId> | undefined;
 }
 
@@ -36,7 +36,7 @@ interface StrategyChangedArgs {
 }
 
 /**
- * Follow the strategies that match a filter: first what differs from the reader's version (everything, when it is not
+ * Follow the strategies that match a filter: first the differences from the reader's version (everything, when it is not
  * known here), then every later difference. @throws BadRequestError, RateLimitedError, NotReadyError
  */
 export function watchStrategies(args: StrategyChangedArgs, ctx: AppContext): AsyncIterableIterator<StrategyChange> {
@@ -79,7 +79,7 @@ export function watchStrategies(args: StrategyChangedArgs, ctx: AppContext): Asy
       begun.add(chainId);
       if (!isFirst && differing.length === 0 && removed.length === 0) return [];
       const { version, asOfMs: publishedMs } = composed;
-      // The first event is compared with what a returning reader has, by the selected fields of all that match.
+      // The first event is compared with the state of a returning reader, by the selected fields of all that match.
       const changed = isFirst ? [...now.values()].map(({ strategy }) => strategy) : differing;
       const mayDiffer = isFirst && before !== undefined ? new Set(differing.map(({ id }) => id)) : undefined;
       const complete = before === undefined;
@@ -100,7 +100,7 @@ interface FreshnessChangedArgs {
 }
 
 /**
- * Follow the freshness of chains: first as it is, then whenever a group changes its state or what it is failing on, by a
+ * Follow the freshness of chains: first as it is, then whenever a group changes its state or its failure, by a
  * refresh or by time alone. An age alone causes no event. @throws BadRequestError, RateLimitedError, NotReadyError
  */
 export function watchFreshness(args: FreshnessChangedArgs, ctx: AppContext): AsyncIterableIterator<ChainFreshness> {
@@ -136,7 +136,7 @@ function freshnessText(chainId: ChainId, ctx: AppContext): string {
 }
 
 /**
- * Turn a feed into what a subscription yields. The context is renewed for every event: its moment and its loaders belong to
+ * Turn a feed into the events of a subscription. The context is renewed for every event: its moment and its loaders belong to
  * one answer. A failure ends the feed.
  */
 export function follow<T>(

@@ -180,7 +180,8 @@ function viewGaps({ isNeeded, cheapest, cheapestAffordable, priced }: Omit<Delev
   const [reason, message] = isNeeded
     ? (['NONE', 'None is possible now at a known cost.'] as const)
     : (['NOT_APPLICABLE', 'The position is not above the target: nothing has to be done.'] as const);
-  const unaffordable = isNeeded && cheapest ? 'The wallet is not known to hold what a possible option takes.' : message;
+  const unaffordable =
+    isNeeded && cheapest ? 'The wallet is not known to hold the amount that a possible option takes.' : message;
   return absences(
     ['cheapestAction', cheapest, reason, message],
     ['cheapestAffordableAction', cheapestAffordable, reason, unaffordable],

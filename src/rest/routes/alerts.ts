@@ -150,7 +150,7 @@ function oneAlertRoutes(): AnyRoute[] {
       surface: 'Partner',
       summary: 'Send a test event',
       description:
-        'Sends a signed event of the type ping to the receiver of the alert, with the retries of any other event. The list of deliveries shows what became of it.',
+        'Sends a signed event of the type ping to the receiver of the alert, with the retries of any other event. The list of deliveries shows its outcome.',
       operation: 'AlertPing',
       params: alertId,
       variables: ({ params }) => ({ alertId: params.id }),

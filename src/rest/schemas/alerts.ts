@@ -67,7 +67,7 @@ const alert = z
   .object({
     id: z.uuid().describe('Id of the alert.'),
     label: z.string().describe('Name that the partner gave it; may be empty.'),
-    subject: alertSubject.describe('Kind of what it is about.'),
+    subject: alertSubject.describe('Kind of its subject.'),
     chainId: chainIdNumber('The chain.'),
     wallet: addressString('The wallet; null for a strategy.').nullable(),
     positionIndex: wholeNumber('Index of the position on chain; null for a wallet or a strategy.').nullable(),

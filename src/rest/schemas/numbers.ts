@@ -59,7 +59,7 @@ export function jsonNumber(description: string, range: NumberRange = NOT_NEGATIV
   return bounded(z.number(), range).describe(`${description} ${rangeSentence(range)}`);
 }
 
-/** A whole JSON number. The description says what it counts, or its unit. */
+/** A whole JSON number. The description names the counted things, or the unit. */
 export function wholeNumber(description: string, range: NumberRange = NOT_NEGATIVE) {
   return bounded(z.int(), range).describe(description);
 }

@@ -102,7 +102,7 @@ export const healthBody = z
     status: z
       .enum(['ok', 'degraded'])
       .describe(
-        'ok, or degraded: the parts in `degraded` fail, and what depends on them is served at its last good value.',
+        'ok, or degraded: the parts in `degraded` fail, and values that depend on them are served as last measured.',
       ),
     degraded: z.array(z.string()).optional().describe('The failing parts, one sentence each; absent = none.'),
     now: dateTime('Time of the process.'),

@@ -85,7 +85,7 @@ export const recordedMoveSchema = z
     worstInterestPct: pct('Largest interest of a debt, of the debt.', { min: 0 }).optional(),
     worstLtvRisePct: pct('Largest rise of the LTV by price and interest together, of the LTV.', { min: 0 }).optional(),
     maxLeverage: leverageString(
-      'The highest leverage that survives that rise; may be above what the contracts accept; null for several positions.',
+      'The highest leverage that survives that rise; may be above the limit of the contracts; null for several positions.',
     )
       .nullable()
       .optional(),

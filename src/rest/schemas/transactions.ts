@@ -17,7 +17,7 @@ import { borrowApy, issueList, sendCalls, simulatedGas } from './plan.ts';
 import { stressTableSchema } from './stress.ts';
 
 /**
- * A positive amount as text: no sign, no exponent. Zero and what is above `most`, words for a limit that the request decides,
+ * A positive amount as text: no sign, no exponent. Zero and values above `most`, words for a limit that the request decides,
  * are refused by the operation, which knows the token.
  */
 export const amountText = (description: string, most?: string) =>
@@ -35,7 +35,7 @@ const MAX_NUMBER = 1_000_000_000;
 
 /**
  * A JSON number, passed on with the decimal digits of the text; one that is nearer to zero than `MIN_NUMBER` counts as that. A
- * number outside the documented range is refused by the operation, whose error says what the range is for.
+ * number outside the documented range is refused by the operation, whose error explains the range.
  */
 const plainNumber = (description: string, { max = MAX_NUMBER, ...from }: NumberRange) =>
   z

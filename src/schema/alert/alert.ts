@@ -77,7 +77,7 @@ AlertRef.implement({
     label: t.exposeString('label', { description: 'Name that the partner gave it; may be empty.' }),
     subject: t.field({
       type: AlertSubjectRef,
-      description: 'Kind of what it is about.',
+      description: 'Kind of its subject.',
       resolve: ({ rule }) => rule.subject.kind,
     }),
     chainId: t.field({ type: 'ChainId', description: 'Id of the chain.', resolve: ({ rule }) => rule.subject.chainId }),

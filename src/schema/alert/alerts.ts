@@ -22,7 +22,7 @@ import {
   DeliveryStatusRef,
 } from './alert.ts';
 
-/** Cost of a statement that writes, beside what the root field costs. */
+/** Cost of a statement that writes, beside that of the root field. */
 const WRITE_COST = 100;
 
 const CreateAlertInputRef = builder.inputType('CreateAlertInput', {
@@ -137,7 +137,7 @@ builder.mutationFields((t) => ({
     authScopes: { partner: true },
     complexity: { field: WRITE_COST, multiplier: 1 },
     description:
-      'Send a test event to the receiver of an alert, signed and retried like any other; `alertDeliveries` shows what became of it. Needs a key.',
+      'Send a test event to the receiver of an alert, signed and retried like any other; `alertDeliveries` shows its outcome. Needs a key.',
     args: { alertId: t.arg.string({ required: true, description: ALERT_ID }) },
     resolve: (_root, args, ctx) => pingAlert(args, ctx),
   }),

@@ -31,7 +31,7 @@ const PortfolioConnectionRef = builder.connectionObject(
   { type: PortfolioRef, name: 'PortfolioConnection', description: 'A page of wallets.' },
   { name: 'PortfolioEdge', description: 'A wallet and its place in the list.' },
 );
-/** Cost of a wallet that is read from its chain now: a point of the budget beside what the root field costs. */
+/** Cost of a wallet that is read from its chain now: a point of the budget beside the cost of the root field. */
 const LIVE_COST = 100;
 const CHAINS = 'Only these chains; all when left out.';
 const CONDITIONS = 'Conditions on loops and vaults; all given ones must hold of one loop or vault.';

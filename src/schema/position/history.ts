@@ -58,7 +58,7 @@ const AmountsRef = builder.objectRef<AmountsView>('PositionEventAmounts').implem
 
 const PositionEventRef = builder.objectRef<PositionEventView>('PositionEvent').implement({
   description:
-    'An event of a position, from the events of the lending protocol and the token transfers of its transaction. What the transaction did before (a swap of another token) is not in it. Amounts are `null` where the transfers do not explain them, and values of the market where the node does not keep the state of the block.',
+    'An event of a position, from the events of the lending protocol and the token transfers of its transaction. Earlier effects of the transaction (a swap of another token) are not in it. Amounts are `null` where the transfers do not explain them, and values of the market where the node does not keep the state of the block.',
   fields: (t) => ({
     kind: t.expose('kind', { type: PositionEventKindRef, description: 'Kind of the event.' }),
     at: t.field({ type: 'DateTime', description: 'Time of the block.', resolve: ({ atMs }) => atMs }),
@@ -163,7 +163,7 @@ const PositionHistoryRef = builder.objectRef<PositionHistoryRow>('PositionHistor
     }),
     isComplete: t.boolean({
       description:
-        'Whether the events are all from the opening until now: they add up to what the chain says that the position holds. Otherwise `gaps` tell why, of the field `events`.',
+        'Whether the events are all from the opening until now: they add up to the holdings of the position by the chain. Otherwise `gaps` tell why, of the field `events`.',
       resolve: ({ history }) => history.incomplete === undefined,
     }),
     events: t.field({
@@ -206,7 +206,7 @@ const SplitAmountRef = builder.objectRef<{ amount: string; usd: string | null }>
 
 const PnlSplitRef = builder.objectRef<PnlSplitView>('PnlSplit').implement({
   description:
-    'Profit and loss of a position since its opening by its parts, in loan tokens. `yield`, `borrowCost`, `price`, `incentives`, `fees`, `slippage` and `liquidation` add up to `total` to the base unit; what rounding leaves, at most one base unit per part, is in `price`, or in `yield` where the oracle follows the redemption rate. A part that is not known is `null`, never 0, and so is every sum with it.',
+    'Profit and loss of a position since its opening by its parts, in loan tokens. `yield`, `borrowCost`, `price`, `incentives`, `fees`, `slippage` and `liquidation` add up to `total` to the base unit; the remainder of rounding, at most one base unit per part, is in `price`, or in `yield` where the oracle follows the redemption rate. A part that is not known is `null`, never 0, and so is every sum with it.',
   fields: (t) => {
     const part = (name: SplitValue, description: string) =>
       t.field({ type: SplitAmountRef, nullable: true, description, resolve: ({ amounts }) => amounts[name] });

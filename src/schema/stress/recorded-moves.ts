@@ -13,7 +13,7 @@ const time = (description: string, read: (move: RecordedMove) => number | null) 
 
 /** The worst of the record within one window. */
 export const RecordedMoveRef = builder.objectRef<RecordedMove>('RecordedMove').implement({
-  description: `The worst that happened to a market within a window of some days, in the last ${RECORD_DAYS} days of our own hourly samples of oracle price and borrow rate, and whether the position would survive it from today on. The past is no bound of the future. Unknown below ${MIN_WINDOWS} whole windows; \`gaps\` explain what is \`null\`.`,
+  description: `The worst that happened to a market within a window of some days, in the last ${RECORD_DAYS} days of our own hourly samples of oracle price and borrow rate, and whether the position would survive it from today on. The past is no bound of the future. Unknown below ${MIN_WINDOWS} whole windows; \`gaps\` explain each \`null\`.`,
   fields: (t) => ({
     windowDays: t.expose('windowDays', {
       type: 'Int',
@@ -36,13 +36,13 @@ export const RecordedMoveRef = builder.objectRef<RecordedMove>('RecordedMove').i
     worstLtvRisePct: t.expose(
       'worstLtvRisePct',
       decimal(
-        "Largest rise of the LTV by price and interest together, percent of the LTV with 4 places. The oracle's price contains what the collateral earns.",
+        "Largest rise of the LTV by price and interest together, percent of the LTV with 4 places. The oracle's price contains the yield of the collateral.",
       ),
     ),
     maxLeverage: t.expose(
       'maxLeverage',
       decimal(
-        'The highest leverage that survives that rise, 2 places, rounded down; may be above what the contracts accept. Of one position only.',
+        'The highest leverage that survives that rise, 2 places, rounded down; may be above the limit of the contracts. Of one position only.',
       ),
     ),
     worstFromAt: t.field(

@@ -35,7 +35,7 @@ const ScenarioRef = builder.enumType('StressScenario', {
     FULL_UTILIZATION:
       'Nothing is left to borrow in the market: the rate of the adaptive curve at 100 % utilization, which rises with every day.',
     MARKET_BELOW_ORACLE:
-      'The market pays less for the collateral than the oracle says, by `changePct`: the equity is what an exit then leaves.',
+      'The market pays less for the collateral than the oracle says, by `changePct`: the equity is that after an exit.',
     EXIT_AT_MEASURED_SLIPPAGE:
       'All collateral is sold with the loss that was measured for a sale of the next larger size, `changePct`.',
     NO_EXIT: 'Nobody buys the collateral.',
@@ -115,7 +115,7 @@ const RowRef = builder.objectRef<FormattedStressRow>('StressRow').implement({
     equity: t.expose(
       'equity',
       decimal(
-        "Collateral less debt, whole loan tokens: at the oracle's price, in an exit by what the sale pays. Negative under water; of one position only.",
+        "Collateral less debt, whole loan tokens: at the oracle's price, in an exit by the proceeds of the sale. Negative under water; of one position only.",
       ),
     ),
     equityUsd: t.expose(
@@ -266,7 +266,7 @@ builder.objectField(PositionPreviewRef, 'stress', (t) =>
 builder.objectField(EquityDepositPreviewRef, 'stress', (t) =>
   t.field({
     ...stressField(
-      'Stress table of both legs of the deposit after the expected fills, at the borrow rates after it. What the wallet holds already is not in it. Asks no venue.',
+      'Stress table of both legs of the deposit after the expected fills, at the borrow rates after it. Present holdings of the wallet are not in it. Asks no venue.',
     ),
     resolve: (preview, _args, ctx) => stressOfDeposit(preview, ctx),
   }),

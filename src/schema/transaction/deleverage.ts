@@ -29,12 +29,12 @@ const DeleverageActionRef = builder.enumType('DeleverageAction', {
   values: enumValues<DeleverageAction>({
     repay: 'Repay debt with loan tokens of the wallet.',
     add_collateral: 'Add collateral of the wallet.',
-    close: 'Sell a part of the collateral, and repay with what the sale pays out.',
+    close: 'Sell a part of the collateral, and repay with the proceeds.',
   }),
 });
 
 const AffordabilityRef = builder.enumType('DeleverageAffordability', {
-  description: 'Whether the wallet holds what an option takes.',
+  description: 'Whether the wallet holds the amount that an option takes.',
   values: enumValues<Affordability>({
     affordable: 'The wallet holds it.',
     not_affordable: 'The wallet holds less, see `walletBalance`.',
@@ -52,14 +52,14 @@ const StepRef = builder.objectRef<DeleverageStep>('DeleverageStep').implement({
     amount: t.field({
       type: 'Decimal',
       description:
-        'Amount to pay or to sell, whole tokens, with the interest until the plan expires. Of a step that is paid with proceeds the expected ones: send what was really received.',
+        'Amount to pay or to sell, whole tokens, with the interest until the plan expires. Of a step that is paid with proceeds the expected ones: send the amount that was really received.',
       resolve: ({ token, amount }) => formatUnitsPlain(amount, token.decimals),
     }),
     isFull: t.exposeBoolean('isFull', {
       description: 'Whether the whole debt is repaid: build `repayAll`, without an amount.',
     }),
     fromProceeds: t.exposeBoolean('fromProceeds', {
-      description: 'Whether it is paid with what the step before it paid out, and not by the wallet.',
+      description: 'Whether it is paid with the proceeds of the step before it, and not by the wallet.',
     }),
   }),
 });
@@ -123,7 +123,7 @@ const OptionRef = builder.objectRef<DeleverageOptionView>('DeleverageOption').im
     }),
     affordability: t.expose('affordability', {
       type: AffordabilityRef,
-      description: 'Whether the wallet holds what it takes. A preview is made in any case.',
+      description: 'Whether the wallet holds the amount that it takes. A preview is made in any case.',
     }),
     walletBalance: t.expose('walletBalance', {
       type: 'Decimal',
@@ -182,7 +182,7 @@ const OptionsRef = builder.objectRef<DeleverageView>('DeleverageOptions').implem
     }),
     excessDebtAmount: t.field({
       type: 'Decimal',
-      description: 'Debt above what the collateral carries at the target, whole loan tokens; 0 = not above it.',
+      description: 'Debt above the target LTV, whole loan tokens; 0 = not above it.',
       resolve: ({ found: { excess, market } }) => formatUnitsPlain(excess > 0n ? excess : 0n, market.loan.decimals),
     }),
     options: t.field({

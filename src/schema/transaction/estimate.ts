@@ -181,10 +181,7 @@ export const EstimateRef = builder.interfaceRef<Estimate>('Estimate').implement(
       resolve: ({ priced }) => priced.oraclePriceAsOfMs ?? null,
     }),
     gaps: t.field(
-      gapsOf<Estimate>(
-        ({ gaps }) => gaps,
-        'Every field of the preview or plan, and of what it contains, that is `null`',
-      ),
+      gapsOf<Estimate>(({ gaps }) => gaps, 'Every field of the preview or plan, and of its parts, that is `null`'),
     ),
   }),
 });

@@ -4,7 +4,7 @@ import type { Address } from '../../shared/ids.ts';
 import type { AFFORDABILITIES } from '../../shared/vocabulary.ts';
 import type { DeleverageOption, DeleverageOptions, DeleverageStep } from './types.ts';
 
-/** Whether the wallet holds what an option takes. */
+/** Whether the wallet holds the amount that an option takes. */
 export type Affordability = (typeof AFFORDABILITIES)[number];
 
 /** The values that an option is ranked by. */

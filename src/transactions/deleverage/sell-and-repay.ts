@@ -34,12 +34,12 @@ export interface SoldPart {
   readonly plan: Plan;
 }
 
-/** Sales that are built for one size: the first at the oracle's price, the others corrected by what the one before gave. */
+/** Sales that are built for one size: the first at the oracle's price, the others corrected by the output of the one before. */
 const MAX_BUILDS = 4;
 
 /**
  * Find the part of the collateral whose sale, with its proceeds repaid, ends at the target. A part repays the same share of the
- * debt, which leaves the LTV as it is: only the repayment of what is paid out lowers it.
+ * debt, which leaves the LTV as it is: only the repayment with the proceeds lowers it.
  * @throws LimitExceededError when no part is enough; as `build`
  */
 export async function sellAndRepay(input: SaleInput): Promise<SoldPart> {
@@ -83,7 +83,7 @@ function repaidWith({ market, state, interest }: SaleInput, sold: bigint, sale: 
   // Proceeds beyond a full repayment stay with the wallet.
   const due = beforeDepositFee(debt + interest, depositFee);
   const repaid = isFull && due < paidOut ? due : paidOut;
-  const next = isFull ? 'of the whole debt' : 'with what it really paid out';
+  const next = isFull ? 'of the whole debt' : 'with the amount that it really paid out';
   const plan = {
     ...sale,
     preview: previewPosition({
@@ -120,7 +120,7 @@ function percentOf({ lltv }: Market): Decimal {
 function unreachable({ collateral }: Market, targetLtvPct: Decimal): LimitExceededError {
   const value = targetLtvPct.toFixed();
   return new LimitExceededError(
-    `No part of the ${collateral.displaySymbol} is enough for an LTV of ${value} %: what its sale pays out, after its loss and the fees of the contract, repays too little. Close the whole position, or repay or add collateral.`,
+    `No part of the ${collateral.displaySymbol} is enough for an LTV of ${value} %: the proceeds of a sale, after its loss and the fees of the contract, repay too little. Close the whole position, or repay or add collateral.`,
     { field: 'targetLtvPct', value, limit: {} },
   );
 }

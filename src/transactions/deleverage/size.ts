@@ -28,10 +28,10 @@ export interface DeleverageSizes {
 }
 
 const WAD = 10n ** 18n;
-/** Loan base units that the protocol may round against a debt: shares down in a repayment, and what is left of it up. */
+/** Loan base units that the protocol may round against a debt: shares down in a repayment, and the rest of it up. */
 export const ROUNDING = 2n;
 
-/** The debt above what the collateral carries at the target, loan base units; not positive = the position is at or below it. */
+/** The debt above the target LTV, loan base units; not positive = the position is at or below it. */
 export function excessDebt({
   position: { collateral, debt },
   price,

@@ -29,7 +29,7 @@ export interface DeleverageStep {
   readonly amount: bigint;
   /** Whether the whole debt is repaid, by shares. */
   readonly isFull: boolean;
-  /** Whether it is paid with what the step before it paid out. */
+  /** Whether it is paid with the proceeds of the step before it. */
   readonly fromProceeds: boolean;
 }
 

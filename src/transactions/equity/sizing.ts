@@ -20,7 +20,7 @@ export function sizeStockBorrow(minStock: bigint, stockPrice: bigint, stockLtvPc
 }
 
 /**
- * Size the yield leg's flash loan on the least collateral that the zap may give and on what its own swap returns, to the
+ * Size the yield leg's flash loan on the least collateral that the zap may give and on the output of its own swap, to the
  * yield market's safe LTV, as its contract has it.
  */
 export function sizeFlashLoan(

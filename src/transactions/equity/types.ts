@@ -130,7 +130,7 @@ export interface DepositPreview extends DepositCosts, PricedAt {
   };
 }
 
-/** A leg of a deposit at its expected fill, with what a stress table needs. */
+/** A leg of a deposit at its expected fill, with the input of a stress table. */
 export interface DepositLeg {
   readonly market: Market;
   readonly live: LiveMarket;

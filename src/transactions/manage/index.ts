@@ -108,7 +108,7 @@ async function manageOnce(
   requireFresh(market, facts, deps.budgets, nowMs);
   const payToken = PAID.includes(action) ? (given ?? payTokenOf(market.loan)) : undefined;
   if (payToken) requirePayable(chain, facts, payToken, action === 'repay' ? market.loan : market.collateral);
-  // Before anything is read: an amount that the token cannot carry is refused whatever the position is.
+  // Before anything is read: an amount that the token cannot carry is refused for any position.
   if (input.amount && payToken) baseUnits(input.amount, payToken);
   const [state] = await Promise.all([
     readManaged(reader, { chain, user, id, binding, payToken, nowMs, feeds: feedsOf(deps, market) }),

@@ -53,7 +53,7 @@ export interface OpenSize {
 }
 
 /**
- * Size the flash loan on the least collateral that the entry swap may give, and on what its own swap returns of its value.
+ * Size the flash loan on the least collateral that the entry swap may give, and on the share of its value that its own swap returns.
  * @throws BadRequestError for an amount so small that next to nothing is borrowed
  */
 export function sizeOpen(

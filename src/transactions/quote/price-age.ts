@@ -45,7 +45,7 @@ export function requirePriceAge(deps: BuilderDeps, chain: Chain, market: Market,
   );
 }
 
-/** List doubts about an oracle's price where risk is taken back: the build goes on with the last price, whatever its age. */
+/** List doubts about an oracle's price where risk is taken back: the build goes on with the last price of any age. */
 export function priceAgeIssues(deps: BuilderDeps, chain: Chain, market: Market, live: LiveMarket): readonly Issue[] {
   const judged = judgeOracle(deps, chain, market, live);
   if (judged.age.state !== 'unknown') return oldIssues(judged);

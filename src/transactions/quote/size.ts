@@ -38,9 +38,9 @@ export interface LoanSizeInput {
 }
 
 /**
- * Find the flash loan with which a position ends at its target, and never above it, once the swap has given what is expected
+ * Find the flash loan with which a position ends at its target, and never above it, once the swap has given the expected output
  * of it. The first quote is for a swap with the usual loss; where the position would end above the target or
- * clearly below it, the loan is sized on what that quote returns and quoted once more. A venue whose quotes get worse from
+ * clearly below it, the loan is sized on the output of that quote and quoted once more. A venue whose quotes get worse from
  * one to the next is asked a third time, for a loan that carries the worst swap that is accepted.
  * @throws UnsteadyQuotesError when the position would end above the target even then
  */

@@ -11,8 +11,8 @@ const TRANSACTION_GAS = 21_000n;
 const [ZERO_BYTE_GAS, BYTE_GAS] = [4n, 16n];
 
 /**
- * Run steps by one `eth_call`, with the executor's code at the wallet's own address. They run within one transaction: what one
- * has touched is cheaper for the next, so the gas is somewhat less than that of transactions of their own.
+ * Run steps by one `eth_call`, with the executor's code at the wallet's own address. They run within one transaction: state that
+ * one has touched is cheaper for the next, so the gas is somewhat less than that of transactions of their own.
  * @throws ChainReadError
  */
 export async function runByExecutor(

@@ -38,10 +38,14 @@ export const PRODUCT_REVERTS: readonly RevertReason[] = [
   ),
   leverage(
     'FlashLeverage__InvalidDepositFee',
-    'The deposit fee is above what the contract allows.',
+    'The deposit fee is above the maximum of the contract.',
     NEXT_STEPS.ownerOnly,
   ),
-  leverage('FlashLeverage__InvalidYieldFee', 'The yield fee is above what the contract allows.', NEXT_STEPS.ownerOnly),
+  leverage(
+    'FlashLeverage__InvalidYieldFee',
+    'The yield fee is above the maximum of the contract.',
+    NEXT_STEPS.ownerOnly,
+  ),
   leverage('FlashLeverage__MarketAlreadyExists', 'The market is known already.', NEXT_STEPS.ownerOnly),
   leverageCurable('FlashLeverage__MinTokenOutNotMet', 'The swap gave less than the minimum.', NEXT_STEPS.again),
   leverage(

@@ -10,7 +10,7 @@ function mend() {
     item.removeAttribute('aria-selected');
     const current = String(item.classList.contains('graphiql-tab-active'));
     const button = item.querySelector('.graphiql-tab-button');
-    // Only a change is written: the observer sees what is written here, too.
+    // Only a change is written: the observer also sees the writes of this function.
     if (button && button.getAttribute('aria-current') !== current) button.setAttribute('aria-current', current);
   }
 }

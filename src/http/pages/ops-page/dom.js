@@ -6,7 +6,7 @@ export function at(id) {
 }
 
 /**
- * Make an element. Text is always text, never markup: what is shown comes from chains and registers.
+ * Make an element. Text is always text, never markup: the shown values come from chains and registers.
  * @param {string} tag
  * @param {Record<string, string | boolean | null | undefined>} [attributes]
  * @param {...(Node | string | null | undefined)} children
@@ -23,7 +23,7 @@ export function el(tag, attributes = {}, ...children) {
 
 /**
  * Fill a table: columns say their heading, whether they are numbers, how a row shows in them, and by which name they sort.
- * @param sorting The present order, and what a click on a heading does.
+ * @param sorting The present order, and the action of a click on a heading.
  */
 export function fillTable(table, caption, columns, rows, empty, { order = {}, onSort } = {}) {
   // A heading that was just clicked keeps the focus when the table is filled anew.

@@ -102,7 +102,8 @@ export function showDrift({ totalCount, nodes }, byUnresolvedReason) {
       repair(drift),
     ),
   );
-  if (entries.length === 0) entries.push(el('li', { class: 'none' }, 'Register and chain agree about what matches.'));
+  if (entries.length === 0)
+    entries.push(el('li', { class: 'none' }, 'Register and chain agree about all entries that match.'));
   at('drift').replaceChildren(...entries);
   const reasons = byUnresolvedReason.filter(({ count }) => count > 0);
   at('unresolved').textContent =

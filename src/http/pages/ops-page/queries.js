@@ -69,7 +69,7 @@ fragment Loop on PortfolioLoop {
 }
 fragment Result on Pnl { netValueUsd totalUsd returnOnEquityPct }`;
 
-/** Every leg by itself, with what the chart of the headroom shows. */
+/** Every leg by itself, with the values of the headroom chart. */
 export const LEGS = `query OpsLegs($filter: PortfolioFilter, $first: Int!) {
   ops {
     items(filter: $filter, orderBy: { field: LTV_HEADROOM, direction: ASC }, first: $first) {

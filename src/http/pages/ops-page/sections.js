@@ -70,7 +70,7 @@ function failedLine({ wallet, message }, name) {
 
 const unresolvedCount = ({ byUnresolvedReason }) => byUnresolvedReason.reduce((sum, { count }) => sum + count, 0);
 
-/** Name at the top what is stale or unresolved, with links to the sections that show it. */
+/** Name stale and unresolved data at the top, with links to the sections that show it. */
 function attention({ ops: { aggregates }, freshness }) {
   const unresolved = unresolvedCount(aggregates);
   const drift = aggregates.byDriftKind.reduce((sum, { count }) => sum + count, 0);
@@ -91,7 +91,7 @@ function attention({ ops: { aggregates }, freshness }) {
 
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** Show what needs attention, and put the freshness first while a group is stale. */
+/** Show the items that need attention, and put the freshness first while a group is stale. */
 export function showAttention(overview) {
   const isStale = overview.freshness.some(({ ready, groups }) => !ready || groups.some(isLate));
   const [board, fresh] = [at('board'), at('fresh-section')];

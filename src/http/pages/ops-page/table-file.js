@@ -3,7 +3,7 @@
 const NUMBER = /^-?\d+(\.\d+)?$/;
 const BEGINS_FORMULA = ['=', '+', '-', '@', '\uff1d', '\uff0b', '\uff0d', '\uff20'];
 
-/** Spreadsheets run what begins like a formula, and names of tokens come from anyone: such a text gets an apostrophe in front. */
+/** Spreadsheets run text that begins like a formula, and anyone can name a token: such a text gets an apostrophe in front. */
 function cellOf(value) {
   if (value === null || value === undefined) return '';
   const text = String(value);
@@ -21,7 +21,7 @@ export function csvOf(columns, rows) {
   return `\ufeff${lines.map((cells) => `${cells.join(',')}\r\n`).join('')}`;
 }
 
-/** The same with what the rows are of. Unknown values are `null`. */
+/** The same with the subject of the rows. Unknown values are `null`. */
 export function jsonOf(columns, rows, about) {
   const entries = rows.map((row) => Object.fromEntries(columns.map(([key, , value]) => [key, value(row) ?? null])));
   const headings = Object.fromEntries(columns.map(([key, heading]) => [key, heading]));

@@ -64,7 +64,7 @@ export function positionHistoryRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       surface: 'Partner',
       summary: 'History of a position',
       description:
-        'Every recorded event of a position (opened, supplied, withdrawn, repaid, borrowed, increased, partly closed, closed, liquidated), its equity over time, and its profit and loss by parts. completeFrom is the time from which no event is missing; complete tells whether the events add up to what the position holds on chain.',
+        'Every recorded event of a position (opened, supplied, withdrawn, repaid, borrowed, increased, partly closed, closed, liquidated), its equity over time, and its profit and loss by parts. completeFrom is the time from which no event is missing; complete tells whether the events add up to the holdings of the position on chain.',
       operation: 'PositionHistory',
       tool: { name: 'get_position_history', defaults: { limit: 20, points: 30 } },
       params: z.object({

@@ -10,12 +10,12 @@ const deleverageStep = z
   .object({
     action: z.enum(DELEVERAGE_ACTIONS).describe('The action of manage/build.'),
     amount: decimalString(
-      'Amount to pay or to sell, whole tokens, with the interest until the plan expires. With fromProceeds the expected one: send what the step before really paid out.',
+      'Amount to pay or to sell, whole tokens, with the interest until the plan expires. With fromProceeds the expected one: send the real proceeds of the step before.',
     ),
     token: addressString('Token of the amount: the payToken, except of a sale.'),
     symbol: z.string().describe('Its symbol.'),
     full: z.boolean().describe('Whether the whole debt is repaid: send full: true without an amount.'),
-    fromProceeds: z.boolean().describe('Whether it is paid with what the step before paid out.'),
+    fromProceeds: z.boolean().describe('Whether it is paid with the proceeds of the step before.'),
   })
   .meta({ id: 'DeleverageStep', description: 'One transaction of an option, built when the one before is mined.' });
 
@@ -35,7 +35,7 @@ export const deleverageOption = z
     action: z
       .enum(DELEVERAGE_ACTIONS)
       .describe(
-        'repay: with loan tokens of the wallet. add_collateral: with collateral of the wallet. close: sell a part of the collateral and repay with what the sale pays out.',
+        'repay: with loan tokens of the wallet. add_collateral: with collateral of the wallet. close: sell a part of the collateral and repay with the proceeds.',
       ),
     steps: z
       .array(deleverageStep)
@@ -86,7 +86,7 @@ export const deleverageOptionsBody = z
     safeLtvPct: pct('The highest LTV of builds, and the default target.', { min: 0 }),
     maxLtvPct: pct('The highest LTV of the contracts, and the highest target.', { min: 0 }),
     liquidationLtvPct: pct('The liquidation LTV.', { min: 0 }),
-    excessDebt: decimalString('Debt above what the collateral carries at the target, whole loan tokens; 0 = none.'),
+    excessDebt: decimalString('Debt above the target LTV, whole loan tokens; 0 = none.'),
     cheapest: cheapest('The cheapest option that is possible now;'),
     cheapestAffordable: cheapest('The cheapest option that is possible now and that the wallet can pay for;'),
     readAt: pricedAtSchema,
