@@ -38,7 +38,7 @@ const STARTED_WITH = ['--v8-pool-size=0', '--max-semi-space-size=8'];
 const START_MS = 180_000;
 const STOP_MS = 10_000;
 
-/** V8 flags for the service and for what is measured of it alone, e.g. those of a machine with one core. */
+/** V8 flags for the service and for measurements of its parts, e.g. those of a machine with one core. */
 export const serviceFlags: readonly string[] = (process.env.BENCH_SERVICE_FLAGS ?? '').split(' ').filter(Boolean);
 
 /** Start `bench/servers/<name>.ts` in a process of its own, pinned to one core where the machine can: `peer` = not the servers'. */

@@ -102,7 +102,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
       (error: unknown) => {
         const message = error instanceof Error ? error.message : String(error);
         if (error instanceof ControlError)
-          return reply(error.status, { error: message, help: 'GET / lists what can be done' });
+          return reply(error.status, { error: message, help: 'GET / lists the actions' });
         logger.error({ error: message }, 'control request failed');
         reply(500, { error: message });
       },

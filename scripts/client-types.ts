@@ -56,7 +56,7 @@ function rowOf({ components }: Document, path: string, method: string, operation
 const eventsOf = (abi: Abi): AbiEvent[] => abi.filter((item) => item.type === 'event');
 const indexedOf = ({ inputs }: AbiEvent) => inputs.filter(({ indexed }) => indexed).map(({ name }) => name);
 
-/** The topics of the events that tell what a transaction did. */
+/** The topics of the events that show the outcome of a transaction. */
 function eventTopics() {
   const ofPositions = eventsOf(flashLeverageAbi).filter((event) => indexedOf(event).includes('positionId'));
   const ofMorpho = eventsOf(morphoBlueAbi).filter((event) => indexedOf(event).includes('onBehalf'));
@@ -116,7 +116,7 @@ async function generate(): Promise<void> {
   );
   writeFileSync(
     new URL('contracts.ts', generated),
-    `${NOTE}/** By chain id: the contracts that plans call, and whose events tell what a transaction did. */\nexport const CONTRACTS = ${JSON.stringify(Object.fromEntries(contracts), null, 2)} as const;\n`,
+    `${NOTE}/** By chain id: the contracts that plans call, and whose events show the outcome of a transaction. */\nexport const CONTRACTS = ${JSON.stringify(Object.fromEntries(contracts), null, 2)} as const;\n`,
   );
 }
 

@@ -53,7 +53,7 @@ export function samplesOf(guide: string, { service, node }: Pick<FirstClientOpti
   );
 }
 
-/** Compile files of a consumer as strictly as the compiler can. @throws Error with what the compiler says */
+/** Compile files of a consumer as strictly as the compiler can. @throws Error with the messages of the compiler */
 export async function compileConsumer(
   folder: string,
   files: Readonly<Record<string, string>>,
@@ -79,7 +79,7 @@ export async function compileConsumer(
   });
 }
 
-/** From the package to an executed position: pack, install, compile and run the quickstart. Returns what it prints. */
+/** From the package to an executed position: pack, install, compile and run the quickstart. Returns its output. */
 export async function runFirstClient(options: FirstClientOptions): Promise<string> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'first-client-'));
   const timed = async <T>(step: string, work: Promise<T>): Promise<T> => {

@@ -63,7 +63,7 @@ async function dropAll(count: number): Promise<void> {
   }
 }
 
-// The first ones load and compile what all of them use.
+// The first ones load and compile code that all of them use.
 await dropAll(streams);
 let before = await heapBytes();
 process.stdout.write(`| dropped streams | heap after a full collection, MB | bytes left for each |\n|--:|--:|--:|\n`);

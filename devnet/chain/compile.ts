@@ -191,7 +191,7 @@ async function readSources(folder: string, prefix: string): Promise<Record<strin
   return Object.fromEntries(await Promise.all(read));
 }
 
-/** Add the sources that the given ones import, and what those import in turn. */
+/** Add the sources that the given ones import, and their imports in turn. */
 async function withImports(root: string, own: Record<string, string>): Promise<Record<string, string>> {
   const sources: Record<string, string> = { ...own };
   for (let added = own; Object.keys(added).length > 0; ) {

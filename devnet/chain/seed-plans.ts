@@ -97,7 +97,7 @@ export async function planDeposit(ctx: DeployContext, user: Address, seed: Seede
   ];
 }
 
-/** Lower an LTV of the seeds to what the deployment allows, less half a point for the cost of swaps. */
+/** Lower an LTV of the seeds to the limit of the deployment, less half a point for the cost of swaps. */
 async function reachableLtvPct({ chain, client }: DeployContext, market: Market, ltvPct: string): Promise<string> {
   const maxLtv = await client.readContract({
     address: chain.contracts.flashLeverage,

@@ -116,7 +116,7 @@ function fundSteps(context: DeployContext, plans: readonly MarketPlan[], vaults:
   const collaterals = new Set(plans.map(({ market }) => market.collateral));
   return [
     ...plans.flatMap(({ market, supplied, collateral }) => [
-      mint(market.loan, LENDER, supplied), // what the vaults bring stays with the lender, unused
+      mint(market.loan, LENDER, supplied), // the part that vaults supply stays with the lender, unused
       mint(market.collateral, BORROWER, collateral),
     ]),
     ...[...loans].map((token) => approve(token, LENDER, morphoBlue)),

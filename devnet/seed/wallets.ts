@@ -106,7 +106,7 @@ export const seededWallets: readonly SeededWallet[] = [
   {
     name: 'ambiguous',
     account: labelAccount('ambiguous'),
-    // The plain loop is worth as much as what was borrowed on the stock: either loop alone explains the debt.
+    // The plain loop is worth as much as the debt on the stock: either loop alone explains the debt.
     entries: [equity('TSLA', '10000'), onRobinhood('syrupUSDG/USDG 91.5', '4820', '80')],
     vaults: [{ chainId: 4663, stock: 'TSLA', match: 'ambiguous', yieldLoopIds: [0, 1] }],
   },

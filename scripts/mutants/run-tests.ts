@@ -20,7 +20,7 @@ export interface RunOptions {
   readonly needsPostgres: boolean;
   /** Whether each test file gets a process of its own. */
   readonly isolate: boolean;
-  /** Where the run without mutants writes what each test file reaches. */
+  /** Where the run without mutants writes the mutants that each test file reaches. */
   readonly coverageFile?: string;
 }
 

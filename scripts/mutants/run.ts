@@ -14,7 +14,7 @@ import { isEquivalent, printScore, shuffled, survivorsOf, writeTest } from './tr
 /*
  * Change the sources a little, many times, and see whether a test fails: `npm run mutants`. All mutants of a folder are in one
  * instrumented source, of which one at a time is active, so that a test run tries many. First every test runs without one, to
- * learn which tests reach which mutants. Survivors, and what works only when a module is loaded, are tried again in a process
+ * learn which tests reach which mutants. Survivors, and mutants that only act while a module is loaded, are tried again in a process
  * of their own.
  */
 

@@ -86,7 +86,7 @@ export interface Score {
   readonly unreached?: ReadonlySet<Mutant>;
 }
 
-/** Print the score of a folder, and what no test noticed. */
+/** Print the score of a folder, and the mutants that no test noticed. */
 export function printScore({ name, seed, all, chosen, survivors, unreached }: Score): void {
   const noticed = chosen.length - survivors.length;
   const pct = ((100 * noticed) / chosen.length).toFixed(1);

@@ -19,7 +19,7 @@ function instrumented(): Plugin {
   };
 }
 
-/** Load the helpers of tests anew for each mutant: what they make when they are loaded has to be made with it. */
+/** Load the helpers of tests anew for each mutant: values that they make while they are loaded have to be made with it. */
 function freshHelpers(): Plugin {
   const tests = join(root, 'test/');
   const shared = join(tests, 'support/');

@@ -13,7 +13,7 @@ export interface Places {
 
 export interface Check {
   readonly name: string;
-  /** Returns what was found, for the report. @throws Error when it is not as it should be */
+  /** Returns the finding, for the report. @throws Error when the check fails */
   readonly run: (places: Places) => Promise<string>;
 }
 

@@ -10,7 +10,7 @@ export interface Shell {
   /** Run a block. @throws Error with its output when a command of it fails */
   run(name: string, block: string): Promise<void>;
   readonly pid: number;
-  /** Stop what the blocks have started, and the shell. */
+  /** Stop the processes that the blocks have started, and the shell. */
   stop(): Promise<void>;
 }
 

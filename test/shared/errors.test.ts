@@ -26,7 +26,7 @@ describe('docs/errors.md', () => {
   });
 
   test.each(codes)('default: %s has cause, retry, next step, details and classes', (code) => {
-    for (const heading of ['Cause', 'Retry', 'What to do', 'Details', 'Classes']) {
+    for (const heading of ['Cause', 'Retry', 'Remedy', 'Details', 'Classes']) {
       expect(section(code)).toContain(`- **${heading}:** `);
     }
   });

@@ -27,7 +27,7 @@ async function handle(request: SimRequest, world: World): Promise<SimResponse> {
     coins: Object.fromEntries(
       requested.flatMap((key) => {
         const coin = coins.get(key.slice(PREFIX.length));
-        if (coin === undefined) return []; // what it does not know is left out
+        if (coin === undefined) return []; // unknown coins are left out
         const confidence = LOW_CONFIDENCE[coin.id] ?? CONFIDENCE;
         return [[key, { price: coin.usd, symbol: coin.symbol.toUpperCase(), timestamp, confidence }]];
       }),

@@ -92,7 +92,7 @@ function topLevelFields(query: string): number | undefined {
     const operations = parse(query).definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
     return Math.max(...operations.map((operation) => operation.selectionSet.selections.length));
   } catch {
-    return undefined; // the execution tells what is wrong with it
+    return undefined; // the execution reports its error
   }
 }
 

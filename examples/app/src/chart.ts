@@ -15,7 +15,7 @@ const LEFT = 66;
 const BOTTOM = 24;
 const TOP = 18;
 
-/** Draw lines over time. The caption says in words what the lines show. */
+/** Draw lines over time. The caption describes the lines in words. */
 export function lineChart(title: string, all: readonly Series[]): HTMLElement {
   const shown = all.filter(({ points }) => points.length > 1);
   const values = shown.flatMap(({ points }) => points.map(([, value]) => value));

@@ -14,11 +14,11 @@ export interface PlanPanelOptions {
 
 export interface PlanPanel {
   readonly node: HTMLElement;
-  /** Remove a plan that is no longer what the form asks for. */
+  /** Remove a plan that no longer matches the form. */
   clear(): void;
 }
 
-/** A button that builds a plan, what the plan does, and a button that executes it. */
+/** A button that builds a plan, the effects of the plan, and a button that executes it. */
 export function planPanel(options: PlanPanelOptions): PlanPanel {
   const shown = el('div', { class: 'plan', 'aria-live': 'polite' });
   const build = el('button', { type: 'button', class: 'primary', id: 'build' }, 'Build the transaction');

@@ -7,7 +7,7 @@ export interface Field<Value> {
 
 const MAX_AMOUNT = 10_000;
 
-/** An amount as text, with a slider for people who only want to try. */
+/** An amount as text, with a slider. */
 export function amountField(name: string, initial: string): Field<string> {
   const text = el('input', { id: 'amount', value: initial, inputmode: 'decimal', autocomplete: 'off' });
   const slider = el('input', {

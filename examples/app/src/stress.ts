@@ -51,7 +51,7 @@ function recordOf({ recordedMoves }: Table): string {
   return `The worst ${known.windowDays} days of ${known.sampleCount} recorded hours raised an LTV by ${known.worstLtvRisePct} %, which ${ended}.`;
 }
 
-/** One group: a mark per row and in words what ends it; the numbers on request. */
+/** One group: a mark per row with its end in words; the numbers on request. */
 function groupOf(name: string, rows: readonly Row[]): HTMLElement {
   const marks = rows.map((row) => el('i', { 'data-ends': row.endsBy ?? 'UNKNOWN' }));
   const head = el('tr', {}, ...COLUMNS.map((column) => el('th', { scope: 'col' }, column)));

@@ -66,7 +66,7 @@ export function createDevelopmentWallet(world: World): DevelopmentWallet {
         case 'wallet_getCallsStatus':
           throw new ProviderError(UNSUPPORTED, `The wallet does not support ${method}.`);
         default:
-          // The relay to the node passes what a wallet needs, and refuses the rest.
+          // The relay to the node passes the methods that a wallet needs, and refuses the rest.
           return node(method, params);
       }
     },

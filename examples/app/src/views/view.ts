@@ -12,7 +12,7 @@ export interface ViewContext {
   readonly query: URLSearchParams;
   /** Ends with the view. */
   readonly signal: AbortSignal;
-  /** Show these instead of what is shown. */
+  /** Replace the shown elements by these. */
   place(...nodes: readonly Node[]): void;
 }
 
