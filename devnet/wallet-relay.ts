@@ -18,7 +18,7 @@ export interface WalletRelay {
 
 const HOST = '127.0.0.1';
 const MAX_BODY_BYTES = 1_000_000;
-/** Pages of this machine only: the nodes sign for everybody, and refuse all pages themselves. */
+/** Pages of this machine only: the nodes sign for any caller, and refuse all pages themselves. */
 const LOCAL_ORIGIN = /^http:\/\/(127\.0\.0\.1|localhost)(:\d+)?$/;
 const LOCAL_HOST = /^(127\.0\.0\.1|localhost)(:\d+)?$/;
 /** Methods that a wallet needs; none of them changes the chain without a transaction. */

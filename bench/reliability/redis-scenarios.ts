@@ -37,7 +37,7 @@ export function redisScenarios({ lab, mark, shared }: RedisScenarioDeps, minuteS
   const healed = async () => (await complete()) && (await shared());
   return [
     {
-      name: 'Redis is flushed while everybody is connected (FLUSHALL)',
+      name: 'Redis is flushed while all processes are connected (FLUSHALL)',
       holdSec: 0,
       break: () => {},
       mend: async () => {

@@ -19,7 +19,7 @@ export const BORROWER = labelAddress('borrower');
 /** Receives the fees of FlashLeverage. */
 export const TREASURY = labelAddress('treasury');
 
-// The public development mnemonic of every local chain tool. Its keys are known to everybody.
+// The public development mnemonic of every local chain tool. Its keys are public.
 const MNEMONIC = 'test test test test test test test test test test test junk';
 
 /** The ten well-known development accounts, able to sign. */
