@@ -15,7 +15,7 @@ import { equityVerbs } from '../support/equity.ts';
 import { type Json, PARTNER, type TestService } from '../support/service.ts';
 import { account, user } from '../support/vaults.ts';
 
-/** A plan and what was asked for. */
+/** A plan and its request. */
 export interface Bundle {
   readonly kind: string;
   /** As the service built it. */

@@ -240,7 +240,7 @@ export function describeOtherPlans({ sample, samples, refusal }: Samples): void 
       expect(refusal(plan, intentOf('reallocateAndLeverage', { reallocation: undefined })).message).toMatch(
         /none of the vaults/,
       );
-      // Every plan against what was asked for with every other.
+      // Every plan against the request of every other plan.
       for (const asked of samples()) {
         for (const built of samples()) {
           if (asked.kind !== built.kind)

@@ -186,7 +186,7 @@ function placesOf({ plan, intent }: Bundle) {
 const MINIMUM = /\.(minTokenOut|stockMinOut|yieldMinOut|minLoanOut)$/;
 const LOAN = /\.(amountFlashLoan|stockBorrowAmount)$/;
 
-/** Outside of swap calldata only a bound may differ, and it stays within what was asked for. */
+/** Outside of swap calldata only a bound may differ, and it stays within the request. */
 function expectBounded({ path, from, to }: ReturnType<typeof changedArgument>, intent: Intent, report: Verified): void {
   const ratio = Number(to) / Number(from);
   const loss = intent.action.startsWith('equity') ? 0.02 : 0.01;

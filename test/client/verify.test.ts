@@ -118,7 +118,7 @@ describe('verify', () => {
           "It acts for ADDRESS only.",
         ],
         "manual exit": [
-          "Allows ADDRESS to take at most # PYUSD; what call # does not take stays allowed.",
+          "Allows ADDRESS to take at most # PYUSD; the part that call # does not take stays allowed.",
           "Repays the whole debt of the contract ADDRESS, about # PYUSD.",
           "Takes # sUSDe out of the contract ADDRESS, to its owner.",
           "It spends at most # PYUSD.",
@@ -186,7 +186,7 @@ describe('verify', () => {
         ],
         "swapAndRepay all": [
           "Allows ADDRESS to take exactly # USDe, which call # does.",
-          "Repays the whole debt of position #; the rest comes back as USDG, not as what was paid.",
+          "Repays the whole debt of position #; the rest comes back as USDG, not in the paid token.",
           "It spends at most # USDe.",
           "The rights that it gives end with those calls, if all of them are sent.",
           "It acts for ADDRESS only.",

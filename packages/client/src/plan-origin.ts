@@ -12,7 +12,7 @@ export function rememberOrigin(plan: object, origin: PlanOrigin): void {
   origins.set(plan, origin);
 }
 
-/** A plan that is built in place of another one answers the same request: its own would be that of somebody else's code. */
+/** A plan that is built in place of another one answers the same request: a request of its own would come from code of another party. */
 export function keepOrigin(old: object, plan: object): void {
   const origin = origins.get(old);
   if (origin !== undefined && typeof plan === 'object' && plan !== null) origins.set(plan, origin);

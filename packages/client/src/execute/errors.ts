@@ -15,7 +15,7 @@ export class InvalidPlanError extends ExecutionError {
   }
 }
 
-/** Nothing proves that the plan does what was asked for; nothing of it was sent. `code` is `unproven`. */
+/** The plan is not proven to have the requested effects; nothing of it was sent. `code` is `unproven`. */
 export class UnprovenError extends ExecutionError {
   constructor(cause: Error) {
     super('unproven', `The plan is not proven to do what was asked for: ${cause.message}`, { cause });

@@ -57,7 +57,7 @@ export function proveApprovals(proof: Proof, approvals: readonly ReadCall[], all
   if (leavesRest) {
     proof.authorizes.push(allowed);
     proof.sentences.push(
-      `Allows ${shown(spender)} to take at most ${given.text}; what call ${callIndex + 1} does not take stays allowed.`,
+      `Allows ${shown(spender)} to take at most ${given.text}; the part that call ${callIndex + 1} does not take stays allowed.`,
     );
     return;
   }

@@ -17,7 +17,11 @@ export function proveWhileAuthorized(proof: Proof, authorized: string, prove: ()
     proof.sentences.push(`Revokes an authorization of ${shown(authorized)} that an earlier batch has left.`);
     const second = takeAuthorization(proof, authorized);
     if (!second.isGranted) {
-      throw new VerificationError('authorization', 'it revokes what the call before it has revoked.', second.index);
+      throw new VerificationError(
+        'authorization',
+        'it revokes an authorization that the call before it has revoked.',
+        second.index,
+      );
     }
   }
   prove();

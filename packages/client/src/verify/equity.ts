@@ -208,7 +208,7 @@ function closedFirst({ left }: Proof, ids: Set<number>): readonly number[] {
 }
 
 function vaultOf(proof: Proof, vaultId: string): Vault {
-  proof.assumptions.push('The equity router does what its interface says. Its code is not published.');
+  proof.assumptions.push('The equity router has the effects that its interface describes. Its code is not published.');
   const { vault, router } = trustedVaultOf(proof.chain, vaultId);
   const [stock, yieldMarket] = [vault.stockMarketId, vault.yieldMarketId].map((id) => trustedMarketOf(proof.chain, id));
   if (!stock || !yieldMarket) throw new VerificationError('market', `The markets of ${vaultId} are not trusted.`);

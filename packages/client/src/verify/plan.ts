@@ -40,7 +40,7 @@ export function callsOf(plan: VerifiablePlan, owner: Address): readonly ReadCall
 export function requirePlan(plan: unknown): void {
   if (!isFields(plan)) throw new VerificationError('shape', `The plan is ${quoted(plan)}, and an object was expected.`);
   if (Object.hasOwn(plan, '__proto__')) {
-    throw new VerificationError('shape', 'The plan has the field __proto__, which changes what a copy of it says.');
+    throw new VerificationError('shape', 'The plan has the field __proto__, which changes the content of a copy.');
   }
 }
 
@@ -102,7 +102,7 @@ function requireFields(given: object, known: readonly string[], error: (message:
   throw error(`the field ${quoted(unknown)}, which a wallet may obey. Known are ${known.join(', ')}.`);
 }
 
-/** Only forms that everybody reads as the same number. */
+/** Only forms that all readers take for the same number. */
 function weiOf(value: unknown, index: number): bigint {
   if (value === undefined) return 0n;
   if (typeof value === 'bigint' && value >= 0n) return value;

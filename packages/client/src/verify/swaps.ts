@@ -62,8 +62,7 @@ function requireNear(
   loss: bigint,
 ): void {
   if (reference === undefined) {
-    const message =
-      'The payment is swapped: give what it is worth (pay.worth), so that the least output can be judged.';
+    const message = 'The payment is swapped: give its value (pay.worth), so that the least output can be judged.';
     throw new VerificationError('intent', message);
   }
   const least = less(reference, loss);
