@@ -21,7 +21,7 @@ export const TOOL_NEXT_STEPS: Readonly<Record<ErrorCode, string>> = {
     'An input is too old for a transaction. Wait for retryAfterSec, or a minute, then call the tool again. Do not build from older answers.',
   no_route: 'No venue swaps this amount now. Try a smaller amount, another payToken, or later.',
   insufficient_liquidity: 'Choose an amount or a leverage within the maximum in details, or another strategy.',
-  simulation_reverted: 'The transaction would fail. Do what details.nextStep or details.reason says; do not send it.',
+  simulation_reverted: 'The transaction would fail. Follow details.nextStep or details.reason; do not send it.',
   simulation_mismatch: 'Prices moved. Call the tool again for a new build; do not send an older one.',
   internal: 'Call the tool again once. If it fails again, report the correlationId.',
 };

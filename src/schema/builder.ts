@@ -73,7 +73,7 @@ export const builder = new SchemaBuilder<SchemaShape>({
     nodeQueryOptions: false,
     nodesQueryOptions: false,
     nodeTypeOptions: {
-      description: 'Everything that has an identity: caches of clients keep it by `id`, and `node` finds it again.',
+      description: 'An object with an identity: caches of clients keep it by `id`, and `node` returns it by `id`.',
       resolveType: (value, ctx) => ctx.loadedTypes.get(value as object) ?? null,
     },
     idFieldOptions: { description: GLOBAL_ID },

@@ -161,7 +161,7 @@ export function feedsOf(deps: BuilderDeps, { chainId, oracle }: Market): readonl
 /** Referral fee of swaps into a position, basis points. */
 export const REFERRAL_FEE_BPS = { correlated: 5, uncorrelated: 25 } as const;
 
-/** The referral fee of swaps into a position on this market; 0 without somebody to receive it. */
+/** The referral fee of swaps into a position on this market; 0 without a receiver. */
 export function referralFeeBps(deps: BuilderDeps, market: Market): number {
   if (!deps.feeReceiver) return 0;
   return market.correlated ? REFERRAL_FEE_BPS.correlated : REFERRAL_FEE_BPS.uncorrelated;

@@ -45,7 +45,7 @@ export interface HttpDeps extends AdapterDeps {
   readonly publicName: string;
   /** Purpose of the requests, where a provider has several clients with the same name. */
   readonly part?: string | undefined;
-  /** Whether somebody waits for the answers: shorter timeouts. */
+  /** Whether a caller waits for the answers: shorter timeouts. */
   readonly isWaitedFor?: boolean | undefined;
   /** Shared by the clients of one provider; absent: a separate one. */
   readonly budget?: Budget | undefined;

@@ -52,7 +52,7 @@ export function logSourcesOf({
 
 /**
  * Plan the filters for all logs of positions: events of the product's contract, events of Morpho on behalf of the positions'
- * contracts, token transfers of all of these, and all events of the stock markets, whose holders nobody lists.
+ * contracts, token transfers of all of these, and all events of the stock markets, because no list of their holders exists.
  * @param accounts the contracts of positions
  */
 export function planLogFilters(sources: LogSources, accounts: readonly Address[]): readonly LogFilter[] {

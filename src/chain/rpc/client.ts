@@ -39,7 +39,7 @@ export interface ChainClientHooks {
 const ANSWER_BYTES = 64 * 1024 * 1024;
 /** After so many failures in a row a node gets no request for 5 s, and then one. */
 const BREAKER = { failures: 9, coolDownMs: 5_000 };
-/** Failures that made somebody wait, or cost memory, count more than those that are noticed at once: three are enough. */
+/** Failures that made a caller wait, or cost memory, count more than those that are noticed at once: three are enough. */
 const COSTLY: readonly FailureReason[] = ['timeout', 'malformed'];
 const COSTLY_WEIGHT = 3;
 

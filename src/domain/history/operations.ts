@@ -37,7 +37,7 @@ export interface Operation {
   readonly collateralChange: bigint;
   readonly debtChange: bigint;
   readonly sharesChange: bigint;
-  /** Debt that nobody repaid. */
+  /** Bad debt: not repaid by the liquidator. */
   readonly badDebt: bigint;
   /** Paid by the owner, fee included, or by another one on its behalf; and received by the owner. */
   readonly paid: Amounts;

@@ -41,7 +41,7 @@ export interface RecordedLog {
   readonly shares: bigint;
   /** Collateral; of a liquidation the seized one. */
   readonly collateral: bigint;
-  /** Debt that nobody repaid, of a liquidation. */
+  /** Bad debt of a liquidation: not repaid by the liquidator. */
   readonly badDebt: bigint;
   readonly badDebtShares: bigint;
 }

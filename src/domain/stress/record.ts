@@ -17,7 +17,7 @@ export interface Fraction {
   readonly denominator: bigint;
 }
 
-/** The worst that happened between two samples of one window. Each value is 1 or more, and may be of another time. */
+/** The worst moves between two samples of one window. Each value is 1 or more, and may be of another time. */
 export interface WorstMove {
   /** The price before a fall by the price after it. */
   readonly fall: Fraction;

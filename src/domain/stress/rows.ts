@@ -81,7 +81,7 @@ function movedBy(holding: StressHolding, { scenario, changePct = 0 }: Scenario):
 
 /**
  * The oracle's price after a move of the loan token against the USD price of the collateral. An oracle of a redemption rate
- * does not see it. Where the kind of the oracle is not known, the worse is assumed: it follows a rise, and not a fall.
+ * does not see it. Where the kind of the oracle is not known, the worse case is assumed: it follows a rise, and not a fall.
  */
 function loanMove({ price, market }: StressHolding, changePct: number): bigint {
   const follows = market.oracleType === undefined ? changePct > 0 : market.oracleType === 'market';
@@ -130,7 +130,7 @@ interface Exit {
 function exitOf(holding: StressHolding, { scenario, changePct = 0 }: Scenario, value: bigint): Exit {
   if (scenario === 'MARKET_BELOW_ORACLE') return soldAt(holding, value, new Decimal(changePct));
   if (scenario === 'NO_EXIT') {
-    const message = 'Nobody buys the collateral: the equity cannot be taken out.';
+    const message = 'The collateral cannot be sold: the equity cannot be withdrawn.';
     return { proceeds: null, gaps: [gap('equity', 'NONE', message), gap('equityUsd', 'NONE', message)] };
   }
   if (scenario !== 'EXIT_AT_MEASURED_SLIPPAGE') return { gaps: [] };

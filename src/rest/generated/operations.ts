@@ -171,16 +171,16 @@ export type CreateAlertInput = {
 export type DeleverageAction =
   /** Add collateral of the wallet. */
   | 'add_collateral'
-  /** Sell a part of the collateral, and repay with what the sale pays out. */
+  /** Sell a part of the collateral, and repay with the proceeds. */
   | 'close'
   /** Repay debt with loan tokens of the wallet. */
   | 'repay';
 
-/** Whether the wallet holds what an option takes. */
+/** Whether the wallet holds the amount that an option takes. */
 export type DeleverageAffordability =
   /** The wallet holds it. */
   | 'affordable'
-  /** The wallet pays nothing: the collateral of the position does. */
+  /** The wallet pays nothing: the action is paid with collateral of the position. */
   | 'nothing_to_pay'
   /** The wallet holds less, see `walletBalance`. */
   | 'not_affordable'
@@ -218,7 +218,7 @@ export type DriftSeverity =
   | 'high'
   /** Only the past is incomplete. */
   | 'low'
-  /** The register shows something that was closed in good order. */
+  /** The register shows a position as open that was closed regularly. */
   | 'medium';
 
 /** A deposit into an equity vault. */
@@ -343,7 +343,7 @@ export type FreshnessStatus =
   /** The age is past the budget. */
   | 'stale';
 
-/** Reason for a field without a measured value. `NOT_APPLICABLE` and `NONE` are knowledge; all others mean: unknown, not zero. */
+/** Reason for a field without a measured value. `NOT_APPLICABLE` and `NONE` are known facts; all others mean: unknown, not zero. */
 export type GapReason =
   /** A value was received and not believed. */
   | 'IMPLAUSIBLE'
@@ -366,7 +366,7 @@ export type IndexerStatus =
   | 'behind'
   /** The latest run failed, see `failureReason`. */
   | 'failing'
-  /** The chain is followed, and older blocks have nothing to add. */
+  /** The chain is followed, and older blocks have no further events. */
   | 'following'
   /** Nothing was read yet. */
   | 'never'
@@ -640,7 +640,7 @@ export type RefusalCode =
   | 'LIMIT_EXCEEDED'
   /** The strategy or position does not take the action. */
   | 'NOT_ELIGIBLE'
-  /** No node of the chain can try the calls out. */
+  /** No node of the chain can simulate the calls. */
   | 'NOT_SIMULATED'
   /** No venue has a believable route at this size. */
   | 'NO_ROUTE'
@@ -694,11 +694,11 @@ export type StressScenario =
   | 'EXIT_AT_MEASURED_SLIPPAGE'
   /** Nothing is left to borrow in the market: the rate of the adaptive curve at 100 % utilization, which rises with every day. */
   | 'FULL_UTILIZATION'
-  /** The loan token leaves its peg: its price changes by `changePct` against the USD price of the collateral. An oracle of a redemption rate does not see it; one of unknown kind is assumed to follow a rise, and not a fall. */
+  /** The loan token leaves its peg: its price changes by `changePct` against the USD price of the collateral. An oracle of a redemption rate does not reflect it; one of unknown kind is assumed to follow a rise, and not a fall. */
   | 'LOAN_PRICE'
-  /** The market pays less for the collateral than the oracle says, by `changePct`: the equity is what an exit then leaves. */
+  /** The market pays less for the collateral than the oracle says, by `changePct`: the equity is that after an exit. */
   | 'MARKET_BELOW_ORACLE'
-  /** Nobody buys the collateral. */
+  /** The collateral cannot be sold. */
   | 'NO_EXIT'
   /** Nothing. */
   | 'TODAY';

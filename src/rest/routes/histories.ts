@@ -74,7 +74,7 @@ export function isStaleHistory(series: Aged): boolean {
   return isUnknown(series) || (!series.complete && series.freshness?.status === 'stale');
 }
 
-/** Reasons that are knowledge: there is no history, and there cannot be one. */
+/** Reasons that are known facts: there is no history, and there cannot be one. */
 const KNOWN: ReadonlySet<string> = new Set(['NONE', 'NOT_APPLICABLE']);
 
 const chainsOf = ({ params }: { readonly params: { readonly chainId?: number | undefined } }) =>

@@ -42,7 +42,7 @@ export function stressRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       surface: 'Public',
       summary: 'Stress table of a strategy',
       description:
-        'Outcomes of a deposit opened now at a leverage, at the borrow rate that its own debt leads to and without the costs of entry: LTV, headroom, equity and net APY per scenario, what ends it, and the time to its limits. Of an equity vault both legs together.',
+        'Outcomes of a deposit opened now at a leverage, at the borrow rate that its own debt leads to and without the costs of entry: LTV, headroom, equity and net APY per scenario, the end of the position, and the time to its limits. Of an equity vault both legs together.',
       operation: 'StrategyStress',
       tool: { name: 'stress_strategy' },
       params: z.object({

@@ -96,7 +96,7 @@ const alert = z
     changedAt: dateTime('Time of the latest change of the status; null = not evaluated yet.').nullable(),
     createdAt: dateTime('Time of the registration.'),
   })
-  .meta({ id: 'Alert', description: 'A condition that is watched, with the webhook that hears of it.' });
+  .meta({ id: 'Alert', description: 'A condition that is evaluated continuously, with the webhook that is notified.' });
 
 const delivery = z
   .object({

@@ -12,7 +12,7 @@ export const maxAgeParam = {
   maxAge: integerParam('maxAge', { min, max })
     .optional()
     .describe(
-      `Seconds: market state and prices that are older are measured again first, for ${REFRESH_POINTS} points each; prices need a key. If that is refused or fails, the last good values are answered. \`meta.freshness\` says what was done.`,
+      `Seconds: market state and prices that are older are measured again first, for ${REFRESH_POINTS} points each; prices need a key. If that is refused or fails, the last good values are answered. \`meta.freshness\` has the outcome.`,
     ),
 };
 
@@ -24,7 +24,7 @@ export const freshParams = {
     .meta({ pattern: TX_HASH.source })
     .optional()
     .describe(
-      `Hash of a transaction: the answer waits some seconds until its block is there, and is of that block or a later one, for ${WAIT_POINTS} points. \`meta.readAfter\` says what became of the transaction. Not together with minBlock.`,
+      `Hash of a transaction: the answer waits some seconds until its block is there, and is of that block or a later one, for ${WAIT_POINTS} points. \`meta.readAfter\` has the state of the transaction. Not together with minBlock.`,
     ),
   minBlock: z
     .string()

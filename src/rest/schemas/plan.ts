@@ -8,7 +8,7 @@ const issue = z
     kind: z
       .enum(ISSUE_KINDS)
       .describe(
-        'INSUFFICIENT_BALANCE: the wallet holds less than the calls take. APPROVAL_NEEDED: an approval of the bundle allows it. PRICE_UNVERIFIED: nothing but the venue prices the token. NOT_SIMULATED: the calls could not be executed in simulation. SLIPPAGE_TIGHTENED: less slippage than requested holds in the calldata. REFERENCE_OLD, REFERENCE_UNDATED: the price that judges a swap is old, or of unknown age.',
+        'INSUFFICIENT_BALANCE: the wallet holds less than the calls take. APPROVAL_NEEDED: an approval of the bundle allows it. PRICE_UNVERIFIED: only the venue prices the token. NOT_SIMULATED: the calls could not be executed in simulation. SLIPPAGE_TIGHTENED: less slippage than requested holds in the calldata. REFERENCE_OLD, REFERENCE_UNDATED: the price that judges a swap is old, or of unknown age.',
       ),
     message: z.string().describe('The issue in a sentence.'),
     token: addressString('The token; absent if the issue is about none.').optional(),
@@ -17,7 +17,7 @@ const issue = z
     requestedSlippage: jsonNumber('Requested slippage, a ratio; only with SLIPPAGE_TIGHTENED.').optional(),
     effectiveSlippage: jsonNumber('Effective slippage, a ratio; only with SLIPPAGE_TIGHTENED.').optional(),
   })
-  .meta({ id: 'Issue', description: 'Something to know or to do before signing. It never stops a build.' });
+  .meta({ id: 'Issue', description: 'A fact to consider or a step to take before signing. It never stops a build.' });
 
 export const issueList = z
   .array(issue)

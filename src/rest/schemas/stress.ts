@@ -22,7 +22,7 @@ export const stressRowSchema = z
     scenario: z
       .enum(STRESS_SCENARIOS)
       .describe(
-        "TODAY: nothing changes. COLLATERAL_PRICE: the oracle's price falls. LOAN_PRICE: the loan token's price changes against the collateral's; an oracle of a redemption rate does not see it, one of unknown kind is assumed to follow a rise, and not a fall. BORROW_RATE: the rate rises; 100 % more is twice. FULL_UTILIZATION: the adaptive curve at 100 %. MARKET_BELOW_ORACLE: an exit is paid less than the oracle says. EXIT_AT_MEASURED_SLIPPAGE: an exit with the measured loss. NO_EXIT: nobody buys the collateral.",
+        "TODAY: nothing changes. COLLATERAL_PRICE: the oracle's price falls. LOAN_PRICE: the loan token's price changes against the collateral's; an oracle of a redemption rate does not reflect it, one of unknown kind is assumed to follow a rise, and not a fall. BORROW_RATE: the rate rises; 100 % more is twice. FULL_UTILIZATION: the adaptive curve at 100 %. MARKET_BELOW_ORACLE: an exit is paid less than the oracle says. EXIT_AT_MEASURED_SLIPPAGE: an exit with the measured loss. NO_EXIT: nobody buys the collateral.",
       ),
     changePct: pct('Change of the scenario; null without one, absent = the exit was not measured.')
       .nullable()
@@ -40,7 +40,7 @@ export const stressRowSchema = z
       .nullable()
       .optional(),
     equityUsd: decimalString(
-      'The same in USD; of several positions the sum of those that are not under water, whose debt nobody owes beyond the collateral. null without an exit.',
+      'The same in USD; of several positions the sum of those that are not under water, because debt beyond the collateral is not owed. null without an exit.',
       {},
     )
       .nullable()
@@ -107,7 +107,7 @@ export const recordedMoveSchema = z
   .meta({
     id: 'RecordedMove',
     description:
-      'The worst that happened to a market within a window, in the last 90 days of our own hourly samples of oracle price and borrow rate, and whether the position would survive it from today on.',
+      'The worst recorded moves of a market within a window, in the last 90 days of our own hourly samples of oracle price and borrow rate, and whether the position would survive them from today on.',
   });
 
 export const stressTableSchema = z

@@ -71,7 +71,7 @@ defineNode(AlertRef, {
 });
 
 AlertRef.implement({
-  description: 'A condition that is watched for a partner, with the webhook that hears of it.',
+  description: 'A condition that is evaluated continuously for a partner, with the webhook that is notified.',
   fields: (t) => ({
     alertId: t.string({ description: 'Id of the alert, a UUID.', resolve: ({ id }) => id }),
     label: t.exposeString('label', { description: 'Name that the partner gave it; may be empty.' }),

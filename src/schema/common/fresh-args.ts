@@ -9,7 +9,7 @@ const { min, max } = MAX_AGE_BOUNDS;
 export function maxAgeArg(arg: ArgOf) {
   return {
     maxAge: arg.int({
-      description: `Seconds, ${min} to ${max}: market state and prices that are older are measured again first, for ${REFRESH_POINTS} points each. Prices need a key. If that is refused or fails, the last good values are answered. \`extensions.reads\` says what was done. Such an answer is not cached.`,
+      description: `Seconds, ${min} to ${max}: market state and prices that are older are measured again first, for ${REFRESH_POINTS} points each. Prices need a key. If that is refused or fails, the last good values are answered. \`extensions.reads\` has the outcome. Such an answer is not cached.`,
     }),
   };
 }
@@ -19,7 +19,7 @@ export function freshArgs(arg: ArgOf) {
   return {
     afterTx: arg({
       type: 'HexData',
-      description: `Hash of a transaction: wait some seconds until its block is there and answer from it or a later one, for ${WAIT_POINTS} points. \`extensions.reads\` says what became of the transaction, reverted ones included, and at which block the answer is. Not together with \`minBlock\`.`,
+      description: `Hash of a transaction: wait some seconds until its block is there and answer from it or a later one, for ${WAIT_POINTS} points. \`extensions.reads\` has the state of the transaction, reverted ones included, and at which block the answer is. Not together with \`minBlock\`.`,
     }),
     minBlock: arg({
       type: 'BigInteger',

@@ -3,7 +3,7 @@ import { builder } from '../builder.ts';
 import { ALLOW_UNSIMULATED, SLIPPAGE, STRATEGY_CHAIN } from '../transaction/leverage-inputs.ts';
 
 const VAULT = 'Id of the vault: `equity-` + the id of its stock market.';
-/** More loops than anybody stacks; keeps one batch within a block. */
+/** More loops than wallets have in practice; keeps one batch within a block. */
 const MAX_LOOPS = 20;
 
 export const EquityDepositInputRef = builder.inputType('EquityDepositInput', {

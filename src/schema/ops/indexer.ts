@@ -16,7 +16,7 @@ const IndexerStatusRef = builder.enumType('IndexerStatus', {
     stopped: 'The latest run was more than ten minutes ago: no process runs the job, or one hangs.',
     behind: 'More than 300 blocks behind the chain.',
     backfilling: 'The chain is followed, and older blocks are still being read.',
-    following: 'The chain is followed, and older blocks have nothing to add.',
+    following: 'The chain is followed, and older blocks have no further events.',
   }),
 });
 

@@ -34,7 +34,7 @@ export const DriftKindRef = builder.enumType('DriftKind', {
 
 const SEVERITIES: Record<DriftSeverity, string> = {
   high: 'Money at work that the register does not show, or lost money that it does.',
-  medium: 'The register shows something that was closed in good order.',
+  medium: 'The register shows a position as open that was closed regularly.',
   low: 'Only the past is incomplete.',
 };
 

@@ -24,7 +24,7 @@ const CountsRef = builder.objectRef<PortfolioCounts>('PortfolioCounts').implemen
 });
 
 const FailedPortfolioRef = builder.objectRef<FailedPortfolio>('FailedPortfolio').implement({
-  description: 'A wallet that could not be read: nothing of it is in any list or sum.',
+  description: 'A wallet that could not be read: it is in no list and no sum.',
   fields: (t) => ({
     wallet: t.expose('wallet', { type: 'Address', description: 'Address of the wallet.' }),
     chainId: t.expose('chainId', { type: 'ChainId', description: 'Id of the chain.' }),

@@ -220,7 +220,7 @@ const PnlSplitRef = builder.objectRef<PnlSplitView>('PnlSplit').implement({
       incentives: part('incentives', 'Incentives of the market, by its recorded campaigns; not part of `result`.'),
       fees: part('fees', 'Fees that the contract has taken.'),
       slippage: part('slippage', "Loss of swaps against the oracle's price of their block, referral fees included."),
-      liquidation: part('liquidation', 'Loss of liquidations, less debt that nobody has to repay.'),
+      liquidation: part('liquidation', 'Loss of liquidations, less bad debt, which no borrower has to repay.'),
       yieldAndPrice: part('yieldAndPrice', '`yield` and `price` together.'),
       paid: part('paid', "Paid in by the owner, at the oracle's prices of the time."),
       received: part('received', "Paid out to the owner, at the oracle's prices of the time."),

@@ -226,7 +226,7 @@ defineNode(PortfolioRef, {
 });
 
 PortfolioRef.implement({
-  description: 'Everything of a wallet on one chain, from chain and register, each thing once.',
+  description: 'All positions of a wallet on one chain, from chain and register, each of them once.',
   fields: (t) => ({
     wallet: t.expose('wallet', { type: 'Address', description: 'Owner.' }),
     chainId: t.expose('chainId', { type: 'ChainId', description: 'Id of the chain.' }),

@@ -20,7 +20,7 @@ builder.objectType(StaleDataError, {
   name: 'StaleDataRefusal',
   interfaces: [RefusalRef],
   description:
-    'Market state or the oracle price is past its freshness budget, or is of unknown age and contradicted by other prices: nothing is built on it. Reads go on.',
+    'Market state or the oracle price is past its freshness budget, or is of unknown age and contradicted by other prices: nothing is built on it. Reads continue.',
   fields: (t) => ({
     group: t.field({
       type: FactGroupRef,
@@ -162,7 +162,7 @@ builder.objectType(InsufficientLiquidityError, {
     marketId: t.field({
       type: 'MarketId',
       nullable: true,
-      description: 'The market that falls short; `null` = the lending protocol does.',
+      description: 'The market that lacks the liquidity; `null` = the lending protocol lacks it.',
       resolve: (error) => detailsOf(error).marketId ?? null,
     }),
     maxAmount: t.field({

@@ -45,7 +45,7 @@ const AlternativeActionRef = builder.enumType('AlternativeAction', {
 });
 
 const AlternativeRef = builder.objectRef<Alternative>('ActionAlternative').implement({
-  description: 'An action that leads to the same end as the refused one, with its amount at current prices.',
+  description: 'An action with the same result as the refused one, with its amount at current prices.',
   fields: (t) => ({
     action: t.expose('action', { type: AlternativeActionRef, description: 'The action to build.' }),
     amount: t.field({
@@ -78,7 +78,7 @@ builder.objectType(NotEligibleError, {
     alternatives: t.field({
       type: [AlternativeRef],
       complexity: { field: 1, multiplier: 3 },
-      description: `Actions each of which alone leads to the same end, one per kind, at most 3; empty when none does.`,
+      description: `Actions each of which alone has the same result, one per kind, at most 3; empty when there is none.`,
       resolve: (error) => [...(detailsOf(error).alternatives ?? [])],
     }),
     rule: t.field({
@@ -124,7 +124,7 @@ builder.objectType(PositionProxyError, {
 builder.objectType(AmbiguousYieldLoopsError, {
   name: 'AmbiguousYieldLoopsRefusal',
   interfaces: [RefusalRef],
-  description: 'The chain does not show which loops belong to the vault: name those to close.',
+  description: 'The loops of the vault cannot be told from the chain: name the loops to close.',
   fields: (t) => ({
     field: t.string({
       description: 'Path of the input that has to be sent.',

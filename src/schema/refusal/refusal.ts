@@ -36,7 +36,7 @@ const RefusalCodeRef = builder.enumType('RefusalCode', {
     LIMIT_EXCEEDED: { description: 'An input lies beyond a limit.' },
     SIMULATION_REVERTED: { description: 'The calls reverted in simulation.' },
     SIMULATION_MISMATCH: { description: 'The calls returned less than their quotes in simulation.' },
-    NOT_SIMULATED: { description: 'No node of the chain can try the calls out.' },
+    NOT_SIMULATED: { description: 'No node of the chain can simulate the calls.' },
     NOT_ELIGIBLE: { description: 'The strategy or position does not take the action.' },
     POSITION_PROXY: { description: 'The wallet is the contract that holds a position, and cannot sign.' },
     AMBIGUOUS_YIELD_LOOPS: { description: 'The loops of the vault have to be named.' },

@@ -94,7 +94,7 @@ builder.objectType(NotSimulatedError, {
   name: 'NotSimulatedRefusal',
   interfaces: [RefusalRef],
   description:
-    'No node of the chain can try the calls out now. Nothing that adds risk is built without that; the rest is built when the input says `allowUnsimulated: true`.',
+    'No node of the chain can simulate the calls now. Actions that add risk are not built without a simulation; others are built when the input has `allowUnsimulated: true`.',
   fields: (t) => ({
     allowUnsimulatedHelps: t.boolean({
       description: 'Whether the same request passes with `allowUnsimulated: true`, because it lowers risk.',

@@ -13,7 +13,7 @@ const time = (description: string, read: (move: RecordedMove) => number | null) 
 
 /** The worst of the record within one window. */
 export const RecordedMoveRef = builder.objectRef<RecordedMove>('RecordedMove').implement({
-  description: `The worst that happened to a market within a window of some days, in the last ${RECORD_DAYS} days of our own hourly samples of oracle price and borrow rate, and whether the position would survive it from today on. The past is no bound of the future. Unknown below ${MIN_WINDOWS} whole windows; \`gaps\` explain each \`null\`.`,
+  description: `The worst recorded moves of a market within a window of some days, in the last ${RECORD_DAYS} days of our own hourly samples of oracle price and borrow rate, and whether the position would survive them from today on. Later moves may be larger. Unknown below ${MIN_WINDOWS} whole windows; \`gaps\` explain each \`null\`.`,
   fields: (t) => ({
     windowDays: t.expose('windowDays', {
       type: 'Int',

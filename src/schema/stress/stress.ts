@@ -30,7 +30,7 @@ const ScenarioRef = builder.enumType('StressScenario', {
     TODAY: 'Nothing.',
     COLLATERAL_PRICE: "The oracle's price of the collateral falls by `changePct`.",
     LOAN_PRICE:
-      'The loan token leaves its peg: its price changes by `changePct` against the USD price of the collateral. An oracle of a redemption rate does not see it; one of unknown kind is assumed to follow a rise, and not a fall.',
+      'The loan token leaves its peg: its price changes by `changePct` against the USD price of the collateral. An oracle of a redemption rate does not reflect it; one of unknown kind is assumed to follow a rise, and not a fall.',
     BORROW_RATE: 'The borrow rate rises by `changePct`: 100 is twice, 300 four times the rate.',
     FULL_UTILIZATION:
       'Nothing is left to borrow in the market: the rate of the adaptive curve at 100 % utilization, which rises with every day.',
@@ -38,7 +38,7 @@ const ScenarioRef = builder.enumType('StressScenario', {
       'The market pays less for the collateral than the oracle says, by `changePct`: the equity is that after an exit.',
     EXIT_AT_MEASURED_SLIPPAGE:
       'All collateral is sold with the loss that was measured for a sale of the next larger size, `changePct`.',
-    NO_EXIT: 'Nobody buys the collateral.',
+    NO_EXIT: 'The collateral cannot be sold.',
   }),
 });
 

@@ -38,7 +38,7 @@ const AffordabilityRef = builder.enumType('DeleverageAffordability', {
   values: enumValues<Affordability>({
     affordable: 'The wallet holds it.',
     not_affordable: 'The wallet holds less, see `walletBalance`.',
-    nothing_to_pay: 'The wallet pays nothing: the collateral of the position does.',
+    nothing_to_pay: 'The wallet pays nothing: the action is paid with collateral of the position.',
     unknown: 'The balance of the wallet could not be read.',
   }),
 });
@@ -149,8 +149,7 @@ const OptionRef = builder.objectRef<DeleverageOptionView>('DeleverageOption').im
 const MAX_OPTIONS = 3;
 
 const OptionsRef = builder.objectRef<DeleverageView>('DeleverageOptions').implement({
-  description:
-    'Ways to bring a position that is above an LTV down to it, each with its amounts, its costs and its result.',
+  description: 'Options to lower the LTV of a position to a target, each with its amounts, its costs and its result.',
   fields: (t) => ({
     isNeeded: t.exposeBoolean('isNeeded', {
       description:

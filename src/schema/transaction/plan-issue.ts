@@ -30,7 +30,7 @@ export interface OnChain {
 }
 
 export const PlanIssueRef = builder.objectRef<Issue & OnChain>('PlanIssue').implement({
-  description: 'Something to know or to do before signing. It never stops a plan.',
+  description: 'A fact to consider or a step to take before signing. It never stops a plan.',
   fields: (t) => ({
     kind: t.expose('kind', { type: IssueKindRef, description: 'The kind of issue.' }),
     message: t.exposeString('message', { description: 'The issue in a sentence.' }),
@@ -49,12 +49,12 @@ export const PlanIssueRef = builder.objectRef<Issue & OnChain>('PlanIssue').impl
     required: t.expose('required', {
       type: 'Decimal',
       nullable: true,
-      description: 'Amount that is needed, whole tokens; `null` = no amount is in question.',
+      description: 'Required amount, whole tokens; `null` = the issue has no amount.',
     }),
     available: t.expose('available', {
       type: 'Decimal',
       nullable: true,
-      description: 'Amount that is there, whole tokens; `null` = no amount is in question.',
+      description: 'Available amount, whole tokens; `null` = the issue has no amount.',
     }),
     askedSlippageBps: t.field({
       type: 'Decimal',

@@ -19,7 +19,7 @@ interface Follower {
   readonly onHead: (head: HeadReading | ChainReadError) => void;
 }
 
-/** Create the polls of one chain: one reading at a time for all that wait, and none while nobody does. */
+/** Create the polls of one chain: one reading at a time for all waits, and none without a wait. */
 export function createHeadPolls(read: ReadHead, timers: Timers): HeadPolls {
   const followers = new Set<Follower>();
   let isRunning = false;
@@ -64,7 +64,7 @@ export function createHeadPolls(read: ReadHead, timers: Timers): HeadPolls {
       if (!isRunning) void run();
       return () => {
         followers.delete(follower);
-        // Nobody waits any more: the pause ends with its timer.
+        // No caller waits any more: the pause ends with its timer.
         if (followers.size === 0) wake?.();
       };
     },

@@ -34,7 +34,7 @@ function groupOf({ isPossible, costUsd }: RankedBy): number {
   return costUsd ? 0 : 1;
 }
 
-/** The step that the wallet pays for; absent = it pays nothing: the collateral of the position does. */
+/** The step that the wallet pays for; absent = it pays nothing: the action is paid with collateral of the position. */
 export function paidStep({ steps }: Pick<DeleverageOption, 'steps'>): DeleverageStep | undefined {
   return steps.find(({ action, fromProceeds }) => action !== 'close' && !fromProceeds);
 }

@@ -115,7 +115,7 @@ async function readEach<T>(
   );
 }
 
-/** Confirm the owner that a contract names by the positions of that owner: a foreign contract may name anybody. */
+/** Confirm the owner that a contract names by the positions of that owner: a foreign contract may name any address. */
 async function confirmOwner(
   reader: LatestReader,
   chain: Chain,

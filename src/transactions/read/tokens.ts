@@ -8,7 +8,7 @@ import { type LatestReader, readOf } from './reads.ts';
 
 /** More would overflow amounts; every real token has at most 24. */
 const MAX_DECIMALS = 36;
-/** Tokens that somebody once paid with: once their block is final, decimals and symbol never change. */
+/** Tokens of earlier payments: once their block is final, decimals and symbol never change. */
 const MAX_KNOWN = 1_000;
 
 export interface TokenDirectory {
@@ -42,7 +42,7 @@ export function createTokenDirectory(): TokenDirectory {
           { field, value: address },
         );
       }
-      // Symbols of unknown tokens are anybody's text: only short plain ones are repeated.
+      // Symbols of unknown tokens are untrusted text: only short plain ones are repeated.
       const label = symbol !== undefined && /^[\w.+-]{1,16}$/.test(symbol) ? symbol : `${address.slice(0, 8)}…`;
       const token: PayToken = { address, symbol: label, decimals, isNative: false, resetsApproval: true };
       if (final?.[0] === decimals && final[1] === symbol) {

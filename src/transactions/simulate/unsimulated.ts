@@ -33,6 +33,6 @@ export function unsimulatedIssue(
   }
   return {
     kind: 'NOT_SIMULATED',
-    message: `NOT_SIMULATED: no node of the chain can simulate the ${what}, and allowUnsimulated accepts that. The plan alone says what it does, and it may revert. Let the wallet simulate it before it signs.`,
+    message: `NOT_SIMULATED: no node of the chain can simulate the ${what}, and allowUnsimulated accepts that. Its effects are known from the plan alone, and it may revert. Let the wallet simulate it before it signs.`,
   };
 }

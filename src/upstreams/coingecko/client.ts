@@ -5,7 +5,7 @@ import { mapPriceChart, mapPrices } from './map.ts';
 import { marketChartSchema, simplePriceSchema } from './schema.ts';
 
 /**
- * Share of the provider's budget for charts, which anybody may request. The rest is reserved for prices, which all USD values
+ * Share of the provider's budget for charts, which any caller may request. The rest is reserved for prices, which all USD values
  * depend on.
  */
 const CHART_SHARE = 0.8;

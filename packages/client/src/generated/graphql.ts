@@ -134,7 +134,7 @@ export type FreshnessStatus =
   /** The age is past the budget. */
   | 'STALE';
 
-/** Reason for a field without a measured value. `NOT_APPLICABLE` and `NONE` are knowledge; all others mean: unknown, not zero. */
+/** Reason for a field without a measured value. `NOT_APPLICABLE` and `NONE` are known facts; all others mean: unknown, not zero. */
 export type GapReason =
   /** A value was received and not believed. */
   | 'IMPLAUSIBLE'
@@ -291,7 +291,7 @@ export type RefusalCode =
   | 'LIMIT_EXCEEDED'
   /** The strategy or position does not take the action. */
   | 'NOT_ELIGIBLE'
-  /** No node of the chain can try the calls out. */
+  /** No node of the chain can simulate the calls. */
   | 'NOT_SIMULATED'
   /** No venue has a believable route at this size. */
   | 'NO_ROUTE'

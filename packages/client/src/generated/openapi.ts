@@ -429,7 +429,7 @@ export interface paths {
         };
         /**
          * History of a position
-         * @description Every recorded event of a position (opened, supplied, withdrawn, repaid, borrowed, increased, partly closed, closed, liquidated), its equity over time, and its profit and loss by parts. completeFrom is the time from which no event is missing; complete tells whether the events add up to what the position holds on chain.
+         * @description Every recorded event of a position (opened, supplied, withdrawn, repaid, borrowed, increased, partly closed, closed, liquidated), its equity over time, and its profit and loss by parts. completeFrom is the time from which no event is missing; complete tells whether the events add up to the holdings of the position on chain.
          */
         readonly get: operations["positionHistory"];
         readonly put?: never;
@@ -488,7 +488,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * What to do about a position above an LTV
+         * Options for a position above an LTV
          * @description The ways to bring a position down to a target LTV: repay, add collateral, or sell a part of the collateral and repay with the proceeds. Each with its amounts, costs and result, previewed live and not built; the cheapest first. Build a step with /v1/partner/manage/build.
          */
         readonly get: operations["deleverageOptions"];
@@ -589,7 +589,7 @@ export interface paths {
         };
         /**
          * Stress table of a strategy
-         * @description Outcomes of a deposit opened now at a leverage, at the borrow rate that its own debt leads to and without the costs of entry: LTV, headroom, equity and net APY per scenario, what ends it, and the time to its limits. Of an equity vault both legs together.
+         * @description Outcomes of a deposit opened now at a leverage, at the borrow rate that its own debt leads to and without the costs of entry: LTV, headroom, equity and net APY per scenario, the end of the position, and the time to its limits. Of an equity vault both legs together.
          */
         readonly get: operations["strategyStress"];
         readonly put?: never;
@@ -679,7 +679,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Send a test event
-         * @description Sends a signed event of the type ping to the receiver of the alert, with the retries of any other event. The list of deliveries shows what became of it.
+         * @description Sends a signed event of the type ping to the receiver of the alert, with the retries of any other event. The list of deliveries shows its outcome.
          */
         readonly post: operations["alertPing"];
         readonly delete?: never;
@@ -832,7 +832,7 @@ export interface components {
             /** @description Whether it is built without simulation if no node of the chain can simulate; its instructions then say NOT_SIMULATED. Applies to close, repay and add_collateral; actions that add risk are refused. */
             readonly allowUnsimulated?: boolean;
         };
-        /** @description A condition that is watched, with the webhook that hears of it. */
+        /** @description A condition that is evaluated continuously, with the webhook that is notified. */
         readonly Alert: {
             /**
              * Format: uuid
@@ -842,7 +842,7 @@ export interface components {
             /** @description Name that the partner gave it; may be empty. */
             readonly label: string;
             /**
-             * @description Kind of what it is about.
+             * @description Kind of its subject.
              * @enum {string}
              */
             readonly subject: "wallet" | "position" | "strategy";
@@ -1981,7 +1981,7 @@ export interface components {
         /** @description One way to bring a position down to the target. */
         readonly DeleverageOption: {
             /**
-             * @description repay: with loan tokens of the wallet. add_collateral: with collateral of the wallet. close: sell a part of the collateral and repay with what the sale pays out.
+             * @description repay: with loan tokens of the wallet. add_collateral: with collateral of the wallet. close: sell a part of the collateral and repay with the proceeds.
              * @enum {string}
              */
             readonly action: "repay" | "add_collateral" | "close";
@@ -1999,7 +1999,7 @@ export interface components {
             /** @description The reason for which it is not possible now; null = it is. */
             readonly unavailable: components["schemas"]["DeleverageUnavailable"] | null;
         };
-        /** @description What to do about a position that is above an LTV. */
+        /** @description The options for a position that is above an LTV. */
         readonly DeleverageOptions: {
             /**
              * Format: int32
@@ -2048,7 +2048,7 @@ export interface components {
              */
             readonly liquidationLtvPct: string;
             /**
-             * @description Debt above what the collateral carries at the target, whole loan tokens; 0 = none. 0 or more.
+             * @description Debt above the target LTV, whole loan tokens; 0 = none. 0 or more.
              * @example 1250.5
              */
             readonly excessDebt: string;
@@ -2086,7 +2086,7 @@ export interface components {
              */
             readonly action: "repay" | "add_collateral" | "close";
             /**
-             * @description Amount to pay or to sell, whole tokens, with the interest until the plan expires. With fromProceeds the expected one: send what the step before really paid out. 0 or more.
+             * @description Amount to pay or to sell, whole tokens, with the interest until the plan expires. With fromProceeds the expected one: send the real proceeds of the step before. 0 or more.
              * @example 1250.5
              */
             readonly amount: string;
@@ -2099,7 +2099,7 @@ export interface components {
             readonly symbol: string;
             /** @description Whether the whole debt is repaid: send full: true without an amount. */
             readonly full: boolean;
-            /** @description Whether it is paid with what the step before paid out. */
+            /** @description Whether it is paid with the proceeds of the step before. */
             readonly fromProceeds: boolean;
         };
         /** @description Why an option is not possible now. */
@@ -2904,7 +2904,7 @@ export interface components {
              */
             readonly staleForSec?: number;
         };
-        /** @description What became of maxAge for one group of facts. */
+        /** @description The outcome of maxAge for one group of facts. */
         readonly FreshnessReceipt: {
             /**
              * Format: int32
@@ -2935,7 +2935,7 @@ export interface components {
         /** @description Liveness, with diagnostics of the caches. */
         readonly Health: {
             /**
-             * @description ok, or degraded: the parts in `degraded` fail, and what depends on them is served at its last good value.
+             * @description ok, or degraded: the parts in `degraded` fail, and values that depend on them are served as last measured.
              * @enum {string}
              */
             readonly status: "ok" | "degraded";
@@ -3269,7 +3269,7 @@ export interface components {
         readonly HealthDatabaseReplica: {
             /** @description Whether histories are read from the replica; otherwise from the primary. */
             readonly ok: boolean;
-            /** @description What is wrong, as above, late or other_schema. */
+            /** @description The problem, as above, late or other_schema. */
             readonly problem?: string;
             /**
              * Format: date-time
@@ -3701,10 +3701,10 @@ export interface components {
             /** @description Identifies the failing request; the same as the header x-correlation-id. */
             readonly correlationId: string;
         };
-        /** @description Something to know or to do before signing. It never stops a build. */
+        /** @description A fact to consider or a step to take before signing. It never stops a build. */
         readonly Issue: {
             /**
-             * @description INSUFFICIENT_BALANCE: the wallet holds less than the calls take. APPROVAL_NEEDED: an approval of the bundle allows it. PRICE_UNVERIFIED: nothing but the venue prices the token. NOT_SIMULATED: the calls could not be executed in simulation. SLIPPAGE_TIGHTENED: less slippage than requested holds in the calldata. REFERENCE_OLD, REFERENCE_UNDATED: the price that judges a swap is old, or of unknown age.
+             * @description INSUFFICIENT_BALANCE: the wallet holds less than the calls take. APPROVAL_NEEDED: an approval of the bundle allows it. PRICE_UNVERIFIED: only the venue prices the token. NOT_SIMULATED: the calls could not be executed in simulation. SLIPPAGE_TIGHTENED: less slippage than requested holds in the calldata. REFERENCE_OLD, REFERENCE_UNDATED: the price that judges a swap is old, or of unknown age.
              * @enum {string}
              */
             readonly kind: "INSUFFICIENT_BALANCE" | "APPROVAL_NEEDED" | "PRICE_UNVERIFIED" | "NOT_SIMULATED" | "SLIPPAGE_TIGHTENED" | "REFERENCE_OLD" | "REFERENCE_UNDATED";
@@ -4304,9 +4304,9 @@ export interface components {
             readonly incentives?: components["schemas"]["PnlSplitAmount"];
             /** @description Fees that the contract has taken. Absent = not known, see gaps. */
             readonly fees?: components["schemas"]["PnlSplitAmount"];
-            /** @description What swaps gave less than the oracle's price of their block. Absent = not known, see gaps. */
+            /** @description Loss of swaps against the oracle's price of their block. Absent = not known, see gaps. */
             readonly slippage?: components["schemas"]["PnlSplitAmount"];
-            /** @description Loss of liquidations, less debt that nobody has to repay. Absent = not known, see gaps. */
+            /** @description Loss of liquidations, less bad debt, which no borrower has to repay. Absent = not known, see gaps. */
             readonly liquidation?: components["schemas"]["PnlSplitAmount"];
             /** @description yield and price together. Absent = not known, see gaps. */
             readonly yieldAndPrice?: components["schemas"]["PnlSplitAmount"];
@@ -5099,7 +5099,7 @@ export interface components {
             readonly correlationId: string;
             readonly details: components["schemas"]["RateLimitedDetails"];
         };
-        /** @description What became of afterTx or minBlock. */
+        /** @description The outcome of afterTx or minBlock. */
         readonly ReadAfter: {
             /** @description The requested transaction. */
             readonly afterTx: string | null;
@@ -5187,7 +5187,7 @@ export interface components {
              */
             readonly amount: string;
         };
-        /** @description The worst that happened to a market within a window, in the last 90 days of our own hourly samples of oracle price and borrow rate, and whether the position would survive it from today on. */
+        /** @description The worst recorded moves of a market within a window, in the last 90 days of our own hourly samples of oracle price and borrow rate, and whether the position would survive them from today on. */
         readonly RecordedMove: {
             /**
              * Format: int32
@@ -6054,7 +6054,7 @@ export interface components {
         /** @description One scenario. */
         readonly StressRow: {
             /**
-             * @description TODAY: nothing changes. COLLATERAL_PRICE: the oracle's price falls. LOAN_PRICE: the loan token's price changes against the collateral's; an oracle of a redemption rate does not see it, one of unknown kind is assumed to follow a rise, and not a fall. BORROW_RATE: the rate rises; 100 % more is twice. FULL_UTILIZATION: the adaptive curve at 100 %. MARKET_BELOW_ORACLE: an exit is paid less than the oracle says. EXIT_AT_MEASURED_SLIPPAGE: an exit with the measured loss. NO_EXIT: nobody buys the collateral.
+             * @description TODAY: nothing changes. COLLATERAL_PRICE: the oracle's price falls. LOAN_PRICE: the loan token's price changes against the collateral's; an oracle of a redemption rate does not reflect it, one of unknown kind is assumed to follow a rise, and not a fall. BORROW_RATE: the rate rises; 100 % more is twice. FULL_UTILIZATION: the adaptive curve at 100 %. MARKET_BELOW_ORACLE: an exit is paid less than the oracle says. EXIT_AT_MEASURED_SLIPPAGE: an exit with the measured loss. NO_EXIT: nobody buys the collateral.
              * @enum {string}
              */
             readonly scenario: "TODAY" | "COLLATERAL_PRICE" | "LOAN_PRICE" | "BORROW_RATE" | "FULL_UTILIZATION" | "MARKET_BELOW_ORACLE" | "EXIT_AT_MEASURED_SLIPPAGE" | "NO_EXIT";
@@ -6784,7 +6784,7 @@ export interface operations {
             readonly query?: {
                 /** @description Chain id: 1 or 4663. Default 1. */
                 readonly chainId?: 1 | 4663;
-                /** @description Seconds: market state and prices that are older are measured again first, for 10 points each; prices need a key. If that is refused or fails, the last good values are answered. `meta.freshness` says what was done. */
+                /** @description Seconds: market state and prices that are older are measured again first, for 10 points each; prices need a key. If that is refused or fails, the last good values are answered. `meta.freshness` has the outcome. */
                 readonly maxAge?: number;
             };
             readonly header?: never;
@@ -6873,7 +6873,7 @@ export interface operations {
             readonly query?: {
                 /** @description Chain id; not needed, because the id names its chain. Another chain is refused with 400. */
                 readonly chainId?: 1 | 4663;
-                /** @description Seconds: market state and prices that are older are measured again first, for 10 points each; prices need a key. If that is refused or fails, the last good values are answered. `meta.freshness` says what was done. */
+                /** @description Seconds: market state and prices that are older are measured again first, for 10 points each; prices need a key. If that is refused or fails, the last good values are answered. `meta.freshness` has the outcome. */
                 readonly maxAge?: number;
             };
             readonly header?: never;
@@ -7143,7 +7143,7 @@ export interface operations {
             readonly query?: {
                 /** @description Chain id; limits the list to this chain. All chains when left out. */
                 readonly chainId?: 1 | 4663;
-                /** @description Seconds: market state and prices that are older are measured again first, for 10 points each; prices need a key. If that is refused or fails, the last good values are answered. `meta.freshness` says what was done. */
+                /** @description Seconds: market state and prices that are older are measured again first, for 10 points each; prices need a key. If that is refused or fails, the last good values are answered. `meta.freshness` has the outcome. */
                 readonly maxAge?: number;
             };
             readonly header?: never;
@@ -7834,11 +7834,11 @@ export interface operations {
             readonly query?: {
                 /** @description Chain id: 1 or 4663. Default 1. */
                 readonly chainId?: 1 | 4663;
-                /** @description Hash of a transaction: the answer waits some seconds until its block is there, and is of that block or a later one, for 5 points. `meta.readAfter` says what became of the transaction. Not together with minBlock. */
+                /** @description Hash of a transaction: the answer waits some seconds until its block is there, and is of that block or a later one, for 5 points. `meta.readAfter` has the state of the transaction. Not together with minBlock. */
                 readonly afterTx?: string;
                 /** @description Number of a block: as afterTx, for this block. */
                 readonly minBlock?: string;
-                /** @description Seconds: market state and prices that are older are measured again first, for 10 points each; prices need a key. If that is refused or fails, the last good values are answered. `meta.freshness` says what was done. */
+                /** @description Seconds: market state and prices that are older are measured again first, for 10 points each; prices need a key. If that is refused or fails, the last good values are answered. `meta.freshness` has the outcome. */
                 readonly maxAge?: number;
             };
             readonly header?: never;
@@ -8827,11 +8827,11 @@ export interface operations {
             readonly query?: {
                 /** @description Chain id: 1 or 4663. Default 1. */
                 readonly chainId?: 1 | 4663;
-                /** @description Hash of a transaction: the answer waits some seconds until its block is there, and is of that block or a later one, for 5 points. `meta.readAfter` says what became of the transaction. Not together with minBlock. */
+                /** @description Hash of a transaction: the answer waits some seconds until its block is there, and is of that block or a later one, for 5 points. `meta.readAfter` has the state of the transaction. Not together with minBlock. */
                 readonly afterTx?: string;
                 /** @description Number of a block: as afterTx, for this block. */
                 readonly minBlock?: string;
-                /** @description Seconds: market state and prices that are older are measured again first, for 10 points each; prices need a key. If that is refused or fails, the last good values are answered. `meta.freshness` says what was done. */
+                /** @description Seconds: market state and prices that are older are measured again first, for 10 points each; prices need a key. If that is refused or fails, the last good values are answered. `meta.freshness` has the outcome. */
                 readonly maxAge?: number;
             };
             readonly header?: never;
@@ -9235,7 +9235,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description What to do about a position that is above an LTV. */
+            /** @description The options for a position that is above an LTV. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -9402,11 +9402,11 @@ export interface operations {
             readonly query?: {
                 /** @description Chain id: 1 or 4663. Default 1. */
                 readonly chainId?: 1 | 4663;
-                /** @description Hash of a transaction: the answer waits some seconds until its block is there, and is of that block or a later one, for 5 points. `meta.readAfter` says what became of the transaction. Not together with minBlock. */
+                /** @description Hash of a transaction: the answer waits some seconds until its block is there, and is of that block or a later one, for 5 points. `meta.readAfter` has the state of the transaction. Not together with minBlock. */
                 readonly afterTx?: string;
                 /** @description Number of a block: as afterTx, for this block. */
                 readonly minBlock?: string;
-                /** @description Seconds: market state and prices that are older are measured again first, for 10 points each; prices need a key. If that is refused or fails, the last good values are answered. `meta.freshness` says what was done. */
+                /** @description Seconds: market state and prices that are older are measured again first, for 10 points each; prices need a key. If that is refused or fails, the last good values are answered. `meta.freshness` has the outcome. */
                 readonly maxAge?: number;
             };
             readonly header?: never;

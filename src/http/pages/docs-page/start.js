@@ -129,7 +129,7 @@ viewer.addEventListener('spec-loaded', () => {
   if (field.value !== '') useKey();
 });
 
-// The viewer takes the focus when it is loaded, and somebody at the keyboard would begin behind the bar with the key. A link
+// The viewer takes the focus when it is loaded, and a user of the keyboard would begin behind the bar with the key. A link
 // to an operation leads there all the same.
 const CONTROLS = 'a, button, input, select, textarea, summary';
 const isLinkInto = location.hash !== '';

@@ -22,7 +22,7 @@ new MutationObserver(mend).observe(root, {
   attributeFilter: ['role', 'aria-selected', 'class'],
 });
 
-// The editors take Tab for an indentation, so that nobody could leave them with the keyboard alone. It still accepts a
+// The editors take Tab for an indentation, so that a user of the keyboard could not leave them. It still accepts a
 // suggestion of an open list.
 addEventListener(
   'keydown',

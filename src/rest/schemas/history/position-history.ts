@@ -81,7 +81,7 @@ const pnlSplit = z
     incentives: part('Incentives of the market by its recorded campaigns; not part of result.'),
     fees: part('Fees that the contract has taken.'),
     slippage: part("Loss of swaps against the oracle's price of their block."),
-    liquidation: part('Loss of liquidations, less debt that nobody has to repay.'),
+    liquidation: part('Loss of liquidations, less bad debt, which no borrower has to repay.'),
     yieldAndPrice: part('yield and price together.'),
     paid: part('Paid in by the owner.'),
     received: part('Paid out to the owner.'),
