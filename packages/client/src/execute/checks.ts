@@ -64,7 +64,7 @@ export async function checkCode(calls: readonly { readonly to: string }[], reade
 /**
  * Check that the account holds the payment of the plan: its native value, and the amounts approved before its first other
  * call. A repayment approves the interest of a minute beside the debt, so its tokens are left to the estimate of the call.
- * `action` is the proven one; without a proof it is the word of the plan.
+ * `action` is the proven one; without a proof it is the action that the plan states.
  *
  * @throws InsufficientBalanceError
  */

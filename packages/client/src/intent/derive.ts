@@ -72,7 +72,7 @@ export async function deriveIntent(
   }
 }
 
-/** The chain of a plan is the word of the service: it has to be the one that was asked for. */
+/** The chain of a plan is stated by the service: it has to be the requested one. */
 function requireChain(row: BuildRequest['row'], { chain, fields }: Asked): void {
   const ofPosition = /^(\d{1,12})-/.exec(fields.positionId ?? '')?.[1];
   // An index alone is one of chain 1; the strategy of another row is looked up on the chain.
@@ -258,7 +258,7 @@ function openLimits(fields: RequestFields) {
   return { slippage, maxSwapLoss: shareOf(maxSwapLossPct), maxTotalLoss: shareOf(maxSwapLossPct) };
 }
 
-/** A payment without a worth is not swapped: the service takes these limits all the same, and nothing is left to limit. */
+/** A payment without a worth is not swapped: the service accepts these limits, and they have no effect. */
 function paymentLimits(fields: RequestFields, { worth }: Payment) {
   const { maxSwapLossPct } = fields;
   if (worth === undefined) return {};
