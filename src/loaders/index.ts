@@ -31,7 +31,7 @@ export interface Loaders extends HistoryLoaders, PositionLoaders {
   tvl(): TvlSnapshot | null;
   /** Read the record of a market; `undefined` = it cannot be read now. */
   marketRecord(market: Market): Promise<MarketRecord | undefined>;
-  /** Read a chain's facts anew from now on: a newer version was waited for. */
+  /** Read a chain's facts again from now on, after a wait for a newer version. */
   renew(chainId: ChainId): void;
 }
 

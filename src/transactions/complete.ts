@@ -51,7 +51,7 @@ export interface Draft<O extends { readonly fills: readonly Fill[] }, R extends 
   readonly explain?: ((error: SimulationRevertedError) => AppError<unknown> | undefined) | undefined;
   /** Take the result from the outcome, or without a simulation from the plan alone. */
   conclude(outcome: O | undefined): R;
-  /** Query of the signing link, beside chain, action, wallet and bounds: the request itself, so that the app quotes anew. */
+  /** Query of the signing link, beside chain, action, wallet and bounds: the request itself, so that the app requests new quotes. */
   readonly link: Readonly<Record<string, string | undefined>>;
   /** Bounds that the caller set, for the signing link. */
   readonly bounds: { readonly maxSwapLossPct?: Decimal | undefined; readonly minAmountOut?: Decimal | undefined };

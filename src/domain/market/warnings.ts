@@ -23,7 +23,7 @@ const NONE: readonly Warning[] = [];
 
 /**
  * List the warnings of a market: unconfirmed values, tokens off their peg, and an oracle far from the price of the collateral.
- * Values of the chain are served all the same.
+ * Values of the chain are served nevertheless.
  */
 export function warningsOf(composed: Priced, context: CompositionContext): readonly Warning[] {
   const { market } = composed;

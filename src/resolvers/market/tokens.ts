@@ -65,7 +65,7 @@ export function requireCatalogToken(args: { chainId: ChainId; address: Address }
   throw new Error(`the token ${args.address} is not in the catalog`);
 }
 
-/** Read the believed USD price of a token, as strategies show it, or why there is none. */
+/** Read the accepted USD price of a token, as strategies show it, or the reason why there is none. */
 export function readPrice(token: Token, ctx: AppContext): PriceOrGap {
   const chain = requireChain(ctx, token.chainId);
   return tokenPrice(token, 'price', priceContext(chain, ctx.loaders.facts(token.chainId)));
@@ -101,7 +101,7 @@ export function tokenGaps(token: Token, ctx: AppContext): readonly Gap[] {
   return unpriced ? [...gaps, unpriced] : gaps;
 }
 
-/** The stamp that speaks for a list: of its oldest entry. */
+/** The stamp of a list: that of its oldest entry. */
 export function oldestStamp(stamps: readonly Stamp[]): Stamp | null {
   return stamps.reduce<Stamp | null>(
     (oldest, next) => (oldest === null || next.asOfMs < oldest.asOfMs ? next : oldest),

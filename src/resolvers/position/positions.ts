@@ -81,7 +81,7 @@ export function manualModeCalls(
   return formatCalls(buildManualExit(chain, market, { user: wallet, proxy, holding: manual }), wallet);
 }
 
-/** An authorization that a broken-off batch left behind. */
+/** An authorization left by an unfinished batch. */
 export interface LeftAuthorization {
   readonly authorized: Address;
   /** Takes it back. */

@@ -46,7 +46,7 @@ export interface LeveragePort {
     chainId: ChainId,
     addresses: readonly Address[],
   ): Promise<ReadonlyMap<Address, ProxyOwner | null | Error>>;
-  /** USD per whole token where it is believed. */
+  /** USD per whole token where the price is accepted. */
   usdOf(chainId: ChainId, token: Address): Decimal | undefined;
 }
 

@@ -81,7 +81,7 @@ export function buildExitBatch(
 }
 
 /**
- * Put the router's call between its grant and its revoke. An authorization that a broken-off batch has left is taken back
+ * Put the router's call between its grant and its revoke. An authorization left by an unfinished batch is revoked
  * first, because Morpho refuses to grant an authorization that exists.
  */
 function whileAuthorized(

@@ -29,7 +29,7 @@ type Run<T> =
  * unknown, without one of its venues, as far as another one answered. At last run it without the venue that failed then, with
  * fresh quotes whose minimums rest on the reference alone: a venue that quotes too high and fills honestly causes no outage.
  * So of two venues that each quote one swap wrongly, both swaps end at the other one. Three runs at most, because the caller
- * waits for each: it plans, quotes and simulates anew, at a block of its own.
+ * waits for each: it plans, quotes and simulates again, at a block of its own.
  * @throws the error of the last run whose simulation failed; the error of the first run when it was not about a swap
  */
 export async function withVenues<T>(deps: BuilderDeps, run: (deps: BuilderDeps) => Promise<T>): Promise<T> {

@@ -22,7 +22,7 @@ export interface ObservedOutcome<O> {
 export interface Outcome {
   /** In the order of the plan's swaps. */
   readonly fills: readonly Fill[];
-  /** Base units; nothing of both = the position is gone. */
+  /** Base units; collateral and debt of zero = the position is closed. */
   readonly position: PositionState & { readonly id: number };
   /** Deposit basis as the contract reports it, loan base units. */
   readonly basis: bigint;

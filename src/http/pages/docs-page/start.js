@@ -130,7 +130,7 @@ viewer.addEventListener('spec-loaded', () => {
 });
 
 // The viewer takes the focus when it is loaded, and a user of the keyboard would begin behind the bar with the key. A link
-// to an operation leads there all the same.
+// to an operation still leads there.
 const CONTROLS = 'a, button, input, select, textarea, summary';
 const isLinkInto = location.hash !== '';
 let hasActed = false;
