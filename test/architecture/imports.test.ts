@@ -23,7 +23,7 @@ function forbidden({ file, to, typeOnly }: Import): boolean {
   return !(allowed.includes(into) || (typeOnly && allowed.includes(`types:${into}`)));
 }
 
-/** The files that import each other in a circle, and those between two circles: what is left without the ends of chains. */
+/** The files that import each other in a circle, and those between two circles: the rest without the ends of chains. */
 function circular(imports: readonly (readonly [string, string])[]): string[] {
   const inner = imports.filter(
     ([from, to]) => imports.some(([, into]) => into === from) && imports.some(([outOf]) => outOf === to),

@@ -87,7 +87,7 @@ describe('optional properties', () => {
   });
 });
 
-/** Each provider has these of its own, with one meaning: the form of what it sends, and the port that it is mapped to. */
+/** Each provider has these of its own, with one meaning: the form of its answers, and the port that they are mapped to. */
 const PER_PROVIDER = ['chartSchema', 'Chart', 'mapPrices'];
 
 describe('names', () => {

@@ -18,7 +18,7 @@ interface NodesWorld {
   nodes(): ChainNodes;
 }
 
-/** When nodes are probed, and what a probe changes. */
+/** The times of probes of nodes, and their effects. */
 export function probeCases({ time, nodesAt, numberAt, proxies, nodes }: NodesWorld): void {
   /** Number of probes of each node, and its capabilities. */
   let probes: number;

@@ -251,7 +251,7 @@ describe('plans that are built again are measured by their calls', () => {
     const least = parseUnits(minTokenOut ?? '', 18);
     const wordOf = (units: bigint) => units.toString(16).padStart(64, '0');
     expect(plan.tx.data).toContain(wordOf(least));
-    // Still within what the request allows: the proof alone does not refuse it.
+    // Still within the limits of the request: the proof alone does not refuse it.
     const text = JSON.stringify(plan).replaceAll(wordOf(least), wordOf((least * 9_995n) / 10_000n));
     const worse = async (): Promise<Plan> => JSON.parse(text);
     const refused = await failureOf(run(lapsed(plan), { rebuild: worse }));

@@ -73,7 +73,7 @@ describe('the published package', () => {
     }
     expect(ended.join('')).toContain('USDe');
     expect(ended.join('')).toMatch(/^chain \d+ at version \d+$/m);
-    // The sample with viem closes what the quickstart opened.
+    // The sample with viem closes the position of the quickstart.
     expect(await positions()).toMatchObject([{ id: 0, status: 'closed' }]);
   }, 120_000);
 });

@@ -144,7 +144,7 @@ describe('live', () => {
   // Changes are gathered by the clock.
   beforeAll(() => service.clock.release());
 
-  /** Somebody supplies to a market of chain 1, and the service sees it. Gives the market's id. */
+  /** Supply to a market of chain 1, and refresh the service. Returns the market's id. */
   const supply = async (): Promise<string> => {
     const chain = service.world.chains.on(1);
     const market = chain.chain.markets.find(({ kind }) => kind === 'loop');

@@ -14,7 +14,7 @@ const GAS = numberToHex(6_000_000n);
 /** Changes of the wallet's balances by a plan, by token; gas is not counted. */
 type Changes = ReadonlyMap<string, bigint>;
 
-/** The result of a plan: for its wallet, and for everybody else. */
+/** The result of a plan: for its wallet, and for all other accounts. */
 export interface Executed {
   readonly changes: Changes;
   /** Effects on other accounts, and on the rights of the owner beyond its report. */

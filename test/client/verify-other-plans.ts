@@ -30,7 +30,7 @@ type LeverageArgs = readonly [
   },
 ];
 
-/** Plans that somebody else could have written, or that were built for another request. */
+/** Plans that another party could have written, or that were built for another request. */
 export function describeOtherPlans({ sample, samples, refusal }: Samples): void {
   describe('another plan than the one that was asked for', () => {
     const other = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';

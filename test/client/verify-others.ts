@@ -23,7 +23,7 @@ const MULTICALL_BALANCE = parseAbi(['function getEthBalance(address) view return
 /** Reads in one call of a node. */
 const BATCH = 1_000;
 
-/** One word that the chain knows about somebody. */
+/** One word of the chain's state about an account. */
 interface Fact {
   readonly account: Address;
   /** Holder of an allowance or of an authorization. */

@@ -82,7 +82,7 @@ async function expectEmptyRouter(held = 0n): Promise<void> {
   for (const symbol of TOKENS) expect(await world().balance(symbol, world().equityRouter), symbol).toBe(held);
 }
 
-/** Tokens that somebody sent to the router by mistake. */
+/** Tokens that were sent to the router by mistake. */
 async function leaveInRouter(amount: bigint): Promise<void> {
   for (const symbol of TOKENS) await world().chain.mint(symbol, world().equityRouter, amount);
 }

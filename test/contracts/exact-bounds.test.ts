@@ -14,7 +14,7 @@ const SYMBOLS = ['PYUSD', 'sUSDe', 'USDC'] as const;
 const world = useWorld(1);
 const call = (data: Hex, from = alice) => ({ from, to: world().flashLeverage, data });
 
-/** An open of Alice whose swap has to return at least `minTokenOut`, and what it returns. */
+/** An open of Alice whose swap has to return at least `minTokenOut`, and the output of the swap. */
 async function planOpen() {
   const { approve, units, flashLeverage, leverageParams, swap } = world();
   const amount = units('sUSDe', '1000');

@@ -168,7 +168,7 @@ test('migrateDatabase: a process that only waited for another one has applied no
       await sql`select pg_advisory_xact_lock(7164300113)`.execute(transaction);
       runs = Promise.all([1, 2].map(() => migrateDatabase(fresh.url, { logger })));
       runs.catch(() => {});
-      // Both have read what is pending, and wait for the lock.
+      // Both have read the pending migrations, and wait for the lock.
       await expect
         .poll(
           async () =>

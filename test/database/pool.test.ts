@@ -8,7 +8,7 @@ import type { DatabaseProblem } from '../../src/database/connection/problems.ts'
 import { coded } from './coded.ts';
 
 describe(guardPool, () => {
-  /** A pool of connections that answer by a function; it notes what was sent, cut and given back. */
+  /** A pool of connections that answer by a function; it records the sent statements, and the cut and returned connections. */
   function setUp(answer: (text: string) => unknown = () => 'rows', limits: string | null = null) {
     const log: string[] = [];
     const state = { allowed: true, silences: 0, connectErrors: [] as Error[] };

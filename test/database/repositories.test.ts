@@ -17,7 +17,7 @@ import { parseMarketId } from '../../src/shared/ids.ts';
 import { captureLogs } from '../support/log-capture.ts';
 import { createTestDatabase, type TestDatabase } from '../support/process/postgres.ts';
 
-/* The edges of what the repositories store, read and forget. */
+/* Edge cases of storing, reading and removing rows by the repositories. */
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

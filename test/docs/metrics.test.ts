@@ -31,7 +31,7 @@ const tvlOf = (chainId: ChainId): ChainTvl => ({
   ...{ outsideCatalog: 0, unreadableWallets: 0 },
 });
 
-/** Every metric, recorded once, as Prometheus reads it. @param absent what the process does not have */
+/** Every metric, recorded once, as Prometheus reads it. @param absent parts that the process lacks */
 async function printed(absent: Partial<Parameters<typeof createMetrics>[0]> = {}) {
   const catalog = createCatalog(curatedChains);
   const metrics = createMetrics({

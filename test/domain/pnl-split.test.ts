@@ -10,7 +10,7 @@ import { Decimal } from '../../src/shared/decimal.ts';
 const SCALE = 10n ** 36n;
 const NONE = { collateral: 0n, loan: 0n };
 
-/** One step of a random life: what happens, with how much, at which price, after which interest. */
+/** One step of a random life: its kind, amount, price, and the interest before it. */
 interface Step {
   readonly kind: PositionEventKind;
   readonly share: bigint;

@@ -82,7 +82,7 @@ function literal(type: GraphQLInputType, value: unknown): string {
 
 /** A field with a value for every argument that it requires. */
 export function callOf(field: GraphQLField<unknown, unknown>): string {
-  // Pages of one: whole ones inside each other cost more than anybody may ask for.
+  // Pages of one: full pages inside each other exceed the limit of the cost.
   const required = field.args.filter(
     (arg) => arg.name === 'first' || (isNonNullType(arg.type) && arg.defaultValue === undefined),
   );

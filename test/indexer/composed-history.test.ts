@@ -13,7 +13,7 @@ import { type MigratedDatabase, openMigratedDatabase } from '../support/process/
 import { debtOf, equityAt, heldAt } from './contract-values.ts';
 import { actions, clear, MARKET, newIndexer, ownActions, signal } from './world.ts';
 
-/** Histories of positions that real contracts have made, compared with what the chain holds and paid. */
+/** Histories of positions that real contracts have made, compared with the holdings and payouts on the chain. */
 const world = useWorld(1);
 /** After the months that pass in these tests. */
 const LATER_MS = Date.UTC(2027, 5, 1);
@@ -32,7 +32,7 @@ async function historyOf(wallet = alice) {
   return composedOf({ wallet, positionIndex: 0, account: position.userProxy }, { ...position, borrowShares });
 }
 
-/** The history of what a wallet holds itself in the market. */
+/** The history of the wallet's own holdings in the market. */
 async function stockHistoryOf(wallet: Address) {
   const { collateral, borrowShares } = await heldAt(world(), wallet);
   const debt = await debtOf(world(), borrowShares);

@@ -16,7 +16,7 @@ function world() {
       nowMs += ms;
     },
     enter: (identity: string, name = identity) => void queue.enter(identity).then(() => started.push(name)),
-    /** Run the next iteration of the event loop, with what waits for it. */
+    /** Run the next iteration of the event loop, with the work that waits for it. */
     turn: async () => {
       turns.shift()?.();
       await new Promise((resolve) => setImmediate(resolve));

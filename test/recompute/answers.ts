@@ -154,7 +154,7 @@ function campaignNumbers(campaigns: ExpectedMarket['borrowCampaigns']): Json {
 const meanNumbers = (means: Means, within = WINDOW_PRECISION): Json =>
   Object.fromEntries(Object.entries(means).map(([name, value]) => [name, bn(value, within)]));
 
-/** @param nowMs When a collateral that nobody sells is asked for: it has not been measured since the beginning of time. */
+/** @param nowMs Time of the request, for a collateral without a measured sale: its age counts from 1970. */
 export function appNumbers(market: ExpectedMarket, exit: ExpectedExit | undefined, nowMs: number): Json {
   const { state, stored, blockNumber } = market;
   const { collateral, loan } = market.market;

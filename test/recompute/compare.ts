@@ -3,8 +3,8 @@ import type { Json } from '../support/service.ts';
 import { Exact } from './protocol.ts';
 
 /*
- * Compares an answer with what was worked out, number by number: a number of the answer that nobody worked out is a mistake
- * as well as one that is another.
+ * Compares an answer with the computed values, number by number: a number of the answer without a computed value is a mistake,
+ * as is one that differs.
  */
 
 /** A number that agrees when it is no further away than that. */

@@ -45,7 +45,7 @@ function windowMean(series: Series, endMs: number, days: number): Exact | undefi
   return byDay.size === 0 ? undefined : mean([...byDay.values()].map(mean));
 }
 
-/** Mean of what campaigns paid over `[end − days, end)`, percent: each step holds until the next, the last one until the campaign's end. */
+/** Mean rate of campaigns over `[end − days, end)`, percent: each step holds until the next, the last one until the campaign's end. */
 export function paidOver(campaigns: readonly Campaign[], endMs: number, days: number): Exact {
   const fromMs = endMs - days * DAY_MS;
   let weighted = new Exact(0);

@@ -26,9 +26,9 @@ import { Exact, shown } from './protocol.ts';
 import { type RegisteredRow, type Sources, sourcesOf } from './sources.ts';
 
 /*
- * Every number of the reads, of positions and of portfolios, worked out again from what the chain's contracts, the providers
- * and the register answer when they are asked directly. Formulas are the protocol's; nothing of the service's code is used.
- * Each answer is walked: a number in it that is not worked out here fails.
+ * Every number of the reads, of positions and of portfolios, computed again from the direct answers of the chain's contracts, the
+ * providers and the register. Formulas are the protocol's; nothing of the service's code is used.
+ * Each answer is walked: a number in it that is not computed here fails.
  */
 
 const CHAINS = [1, 4663];

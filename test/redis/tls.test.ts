@@ -19,7 +19,7 @@ import { makeCertificates } from './certificates.ts';
 const skipped =
   whyNoRedis() ?? (process.env.TEST_REDIS_URL === undefined ? null : 'a given Redis is not ours to change');
 const TIMES = { commandMs: 2_000, socketMs: 3_000, probeMs: 50 };
-/** Certificates of servers, and what they are named when they are shown. */
+/** Certificates of servers, and their names in titles. */
 const WRONG = [
   ['expired', 'certificate_expired', 'CERT_HAS_EXPIRED'],
   ['other-host', 'certificate_host', 'ERR_TLS_CERT_ALTNAME_INVALID'],

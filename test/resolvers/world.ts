@@ -166,7 +166,7 @@ const oneAlert: Services['alerts'] = {
   newestEvent: async () => 1n,
 };
 
-/** Nobody has ever opened anything. */
+/** No position was ever opened. */
 const emptyOps: Services['ops'] = {
   report: async (chainId) => ({
     report: {

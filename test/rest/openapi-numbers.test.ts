@@ -8,7 +8,7 @@ import type { Json } from '../support/service.ts';
 const routes = createRoutes({ chainIds: [1, 4663], equityChainIds: [4663] });
 const document = createOpenApi({ routes, version: INTERFACE_VERSION }) as Json;
 
-/** The units of the document, and what whole numbers count. */
+/** The units of the document, and the things that whole numbers count. */
 const UNIT =
   /percent|fraction|\bratio\b|basis points|\bUSD\b|multiple of the equity|whole (\w+ )?tokens?|base units|tokens? per (\w+ )*token|shares|\bwei\b|\bWAD\b|1e36|seconds|milliseconds|\bdays?\b|bytes|gas units|units of gas|points|number of|units of the timeframe|units per bucket|index of|\bindexes\b|chain id|chain of|the chain|value in the requested currency|in the unit of/i;
 /** A range that a keyword or a pattern of JSON Schema cannot express. */

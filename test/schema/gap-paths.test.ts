@@ -7,7 +7,7 @@ import { chainOf, completeFacts, NOW_MS } from '../domain/world.ts';
 import { CHAIN_IDS, contextOf, servicesOf } from '../resolvers/world.ts';
 import { absencesIn, leads, nullableSelection } from '../support/gap-paths.ts';
 
-/** `gaps` names fields that exist, and names every field that is `null`, whatever is not known. */
+/** `gaps` names fields that exist, and names every field that is `null`, for any unknown input. */
 
 const schema = buildSchema();
 /** Fields that have gaps of their own or an upstream behind them. */

@@ -15,7 +15,7 @@ const OPERATIONS: Readonly<Record<string, readonly Entry[]>> = {
   LeveragePreviewResult: [{ file: INPUT, name: 'openInput' }, built('leverage.preview')],
   OpenLeveragePlanResult: [{ file: INPUT, name: 'openInput' }, built('leverage.open')],
   ManageLeveragePlanResult: [{ file: INPUT, name: 'manageInput' }, built('leverage.manage')],
-  // Errors of one option are data of that option: only what is read before all of them is refused.
+  // Errors of one option are data of that option: only errors before all of them are refusals.
   DeleverageOptionsResult: [
     { file: 'src/transactions/deleverage/target.ts', name: 'targetOf' },
     { file: 'src/transactions/read/position.ts', name: 'readManaged' },

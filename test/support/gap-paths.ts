@@ -58,7 +58,7 @@ const MAX_DEPTH = 4;
 /**
  * A selection of everything that may be `null` on the objects of a type and on the values below it, and of the reasons.
  * Objects with their own `gaps` have to be selected separately.
- * @param except names of fields that are left out, because they cost what nobody asks for
+ * @param except names of fields that are left out, because they cost too much
  */
 export function nullableSelection(
   schema: GraphQLSchema,

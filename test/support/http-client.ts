@@ -2,7 +2,7 @@ import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { type HttpMessage, sendHttp } from '../../devnet/http.ts';
 
 /** Parsed JSON of an answer, for assertions. */
-// biome-ignore lint/suspicious/noExplicitAny: an answer's shape is what the tests are about.
+// biome-ignore lint/suspicious/noExplicitAny: the tests check the shape of answers.
 export type Json = any;
 
 export interface Answer<T = Json> {

@@ -10,7 +10,7 @@ import type { Json } from './service.ts';
 
 const run = promisify(execFile);
 
-/** Runs the files one after another and writes what each calls `answer`. */
+/** Runs the files one after another and writes the value that each calls `answer`. */
 const PYTHON_RUNNER = `
 import contextlib, io, json, sys
 for file in sys.argv[1:]:

@@ -39,7 +39,7 @@ export interface ServiceOptions {
   readonly timeouts?: Timers;
   /**
    * Default: none fires, so that only `refresh` runs warmers after the first round, and the clock is held from then on: two
-   * answers differ by what a test did between them. With timers of its own the clock runs.
+   * answers differ only by actions of the test between them. With timers of its own the clock runs.
    */
   readonly timers?: Timers;
   /** Database of keys, registrations and samples; default: a new one in the run's Postgres, dropped at the end. */

@@ -67,7 +67,7 @@ export function createThrownErrors(classes: ReadonlySet<string>): (entries: read
 
   return (entries) => {
     const reached = new Set<ts.Node>(entries.map((entry) => declarationOf(program, entry)));
-    // A set is walked with what is added meanwhile.
+    // The iteration of a set includes entries that are added meanwhile.
     for (const node of reached) for (const target of contentsOf(node).followed) reached.add(target);
     return new Set([...reached].flatMap((node) => [...contentsOf(node).thrown]));
   };

@@ -27,7 +27,7 @@ const scene = (debt: number | string = 6_000, answers: object = {}, more: Partia
   before: { loop: { collateral: whole(8_000, collateral), debt: units(debt) }, basis: units(2_400) },
   ...more,
 });
-/** As if the pair were not correlated: one percent of what is paid in. */
+/** As if the pair were not correlated: one percent of the payment. */
 const FEE = { s_isCorrelated: false, s_depositFee: WAD / 100n };
 interface Refusal extends Error {
   readonly details: {

@@ -19,7 +19,7 @@ const PROXY: Address = '0x00000000000000000000000000000000000000b1';
 
 type Answer = (name: string, to: Address, data: Hex) => unknown;
 
-/** A reader whose answers are given by the name of the view; `final` is what it said at the last final block. */
+/** A reader whose answers are given by the name of the view; `final` has the answers at the last final block. */
 function readerOf(answer: Answer, final?: Answer): LatestReader & { readonly asked: string[][] } {
   const asked: string[][] = [];
   const name = ({ data }: Read<unknown>) => functionsBySelector.get(data.slice(0, 10) as Hex)?.name ?? data;

@@ -69,7 +69,7 @@ describe('movements by events', () => {
       [transfer(token, VENUE, flashLeverage, 99n)],
       [
         ...[transfer(token, VENUE, flashLeverage, 5n), transfer(token, PROXY, flashLeverage, 2n)],
-        // From inside, to somebody else, of another token.
+        // From inside, to another account, of another token.
         ...[transfer(token, USER, flashLeverage, 10n), transfer(token, morphoBlue, flashLeverage, 20n)],
         ...[transfer(token, VENUE, flashLeverageRouter, 40n), transfer(market.loan.address, VENUE, flashLeverage, 80n)],
       ],

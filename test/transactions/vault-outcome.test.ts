@@ -75,7 +75,7 @@ describe('markets of a vault', () => {
 });
 
 describe('a deposit with a fee of the contract', () => {
-  // One percent of the loop's collateral, of what the second swap gives.
+  // One percent of the loop's collateral, of the output of the second swap.
   const depositFee = 10n ** 16n;
   const withFee = { ...terms, depositFee };
   const { zap, leverage } = terms.swaps;
@@ -162,7 +162,7 @@ describe('a deposit with a fee of the contract', () => {
     const read = { stockBefore: undefined, stockMarket: stockMarketAt, prices };
     const short = (more: Partial<BatchOutcome>, before: Partial<typeof read> | object = {}) =>
       depositShortfall(withFee, { ...read, ...before }, outcome(more), true)?.of;
-    // A fifth of the slippage of one percent: 2 ‰ of what was swapped.
+    // A fifth of the slippage of one percent: 2 ‰ of the swapped amount.
     const tolerance = (swapped: bigint) => (swapped * 2n) / 1_000n;
 
     test('default: nothing is missing where every swap fills at its quote', () => {

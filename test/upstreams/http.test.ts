@@ -132,7 +132,7 @@ describe('createHttp', () => {
     }
     const failingSinceMs = beganMs + 60_000;
     expect(state()).toEqual({ status: 'failing', lastAnswerMs: beganMs, failingSinceMs, reason: 'rejected' });
-    // Nobody has asked since.
+    // No request was made since.
     deps.clock.advance(3_600_000);
     expect(state()).toMatchObject({ status: 'unknown', failingSinceMs });
     provider.fault(null);

@@ -58,7 +58,7 @@ describe('leases', () => {
   test('behavior: the job of a dead process runs elsewhere as soon as its lease ends', async () => {
     const time = fakeTime();
     const { port } = sharedLease(time);
-    // Somebody takes the lease and is never heard of again.
+    // Another process takes the lease and never renews it.
     await port().acquire('prices:1');
     const [prices, tvl] = [warmer('prices:1'), warmer('tvl:1')];
     const { runner } = running([prices, tvl], port(), time);

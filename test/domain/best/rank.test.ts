@@ -107,7 +107,7 @@ describe('rankMarket', () => {
           const over = { amountUsd: new Decimal(usd), minExitUsd: new Decimal(0), paysCollateral: true };
           const bold = rankMarket(of, request({ ...over, maxDrawdownPct: new Decimal(drawdown + 10) }));
           const careful = rankMarket(of, request({ ...over, maxDrawdownPct: new Decimal(drawdown) }));
-          // Only another reason may exclude what is ranked with less leverage.
+          // Only another reason may exclude a strategy that is ranked with less leverage.
           return 'reason' in bold || !('reason' in careful);
         },
       ),

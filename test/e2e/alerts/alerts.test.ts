@@ -284,7 +284,7 @@ describe('alertEvents', () => {
       await again.close();
       return first?.data.alertEvents.eventId;
     };
-    // The id of the event does as well; what is the id of no event gets everything.
+    // The id of the event works as well; any other text gets everything.
     expect(await firstAfter(sent)).toBe(missed[0]);
     const [oldest] = await firstEvents();
     for (const last of [UNKNOWN_ID, 'garbage', 'alert-1e3', 'alert-999999999999', ''])

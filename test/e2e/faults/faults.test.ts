@@ -8,8 +8,8 @@ import { CHAIN_IDS, READS } from '../known.ts';
 import { differences, type GroupRow, type Observation, observe, observeGroups } from '../observe.ts';
 
 /*
- * Every provider in every way that it can fail, through to what is answered. Per case: no value that nobody measured,
- * last-good kept per item, `asOf` as it was and the age grown, the other groups untouched, reads still 200, recovery
+ * Every provider in every way that it can fail, up to the answers of the service. Per case: no value without a measurement, the
+ * last good value of each item, `asOf` as it was and the age grown, the other groups untouched, reads still 200, recovery
  * within one refresh, one call in flight per key, nothing of the upstream or a key in an answer or a log line, and
  * readiness as it was.
  */

@@ -75,7 +75,7 @@ test('behavior: market state is fresh while Postgres is silent, the health page 
   expect(named.database).toMatchObject({ ok: false, problem: 'silent', since: expect.any(String) });
   expect([named.status, named.degraded]).toEqual(['degraded', expect.arrayContaining(['the database fails: silent'])]);
 
-  // Positions are those of the chain; what the register adds is absent, and said to be.
+  // Positions are those of the chain; values of the register are absent, with a gap.
   const path = `/v1/partner/positions/${seededWallet('looper').account.address}`;
   const { status, body } = await service.get(path, PARTNER);
   expect([status, body.positions.length > 0]).toEqual([200, true]);
@@ -106,7 +106,7 @@ test('behavior: keys and registrations are read from the primary, and a replica 
   const { text } = await admin.issue({ tier: 'partner', label: 'made a moment ago' });
   const bearer = { authorization: `Bearer ${text}` };
   expect((await service.graphql('{chains{chainId}}', {}, bearer)).status).toBe(200);
-  // The replica has no rows: what is registered can only come from the primary.
+  // The replica has no rows: registered values can only come from the primary.
   const wallet = seededWallet('looper').account.address;
   const { body } = await service.get(`/v1/partner/positions/${wallet}`, PARTNER);
   expect(body.positions.length).toBeGreaterThan(0);

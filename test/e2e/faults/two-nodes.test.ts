@@ -65,7 +65,7 @@ const blocksBehind = (place: number) =>
     expect(node.status).toBe('ok');
     return node.blocksBehind;
   });
-/** Open, look at it, close: each reading goes to whichever node is chosen for it. */
+/** Open, look at it, close: each reading goes to the node that is chosen for it. */
 async function wholeFlow(): Promise<void> {
   const id = await partner.nextId();
   await partner.send(await partner.build(BUILD, open));

@@ -114,7 +114,7 @@ describe.skipIf(whyNoChromium !== null)(`example app${whyNoChromium === null ? '
   };
   const loaded = () => page.waitForSelector('main:not([aria-busy])');
 
-  /** Below the form: groups that say in words what ends the deposit, with right-aligned numbers on request. */
+  /** Below the form: groups with the end of the deposit in words, with right-aligned numbers on request. */
   const showsStress = async () => {
     const groups = page.locator('.stress details');
     await groups.first().waitFor();
@@ -161,7 +161,7 @@ describe.skipIf(whyNoChromium !== null)(`example app${whyNoChromium === null ? '
     await showsStress();
     const before = await page.locator('#preview').innerText();
     await tabTo('#leverage');
-    // The form may ask again and drop its first request: the service is asked the same, the page for what it shows.
+    // The form may ask again and drop its first request: the service is sent an equal request, and the page is checked by its content.
     const simulated = page.waitForRequest((request) => request.url().endsWith('/v1/partner/leverage/simulate'));
     await page.keyboard.press('ArrowRight');
     const { body } = await service.post('/v1/partner/leverage/simulate', (await simulated).postDataJSON(), PARTNER);

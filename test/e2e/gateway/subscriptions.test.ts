@@ -48,7 +48,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'subscriptions across processes', (
     streams.push(stream);
     return stream;
   };
-  /** Somebody supplies to the first market of a chain, and the warmer sees it. Gives the market's id. */
+  /** Supply to the first market of a chain, and run the warmer. Returns the market's id. */
   const supply = async (chainId = 1): Promise<string> => {
     const chain = cluster.world.chains.on(chainId);
     const market = chain.chain.markets.find(({ kind }) => kind === 'loop');

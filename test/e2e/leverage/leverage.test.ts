@@ -176,7 +176,7 @@ describe('GET /v1/partner/positions/{address}/{id}/deleverage-options', () => {
     const price = await service.world.chains.on(1).oraclePrice(on);
     return new Decimal(formatUnitsPlain((collateral * price) / 10n ** 36n - debt, on.loan.decimals));
   };
-  /** Build a step as it is named, with what the step before really paid out, and send it. */
+  /** Build a step with the real payout of the step before, and send it. */
   const take = async (id: number, { action, amount, token, full, fromProceeds }: Json, proceeds: string) => {
     const payToken = action === 'close' ? {} : { payToken: token };
     const sum = full ? { full } : { amount: fromProceeds ? proceeds : amount };

@@ -13,7 +13,7 @@ import { drain, expectPreviewed, marketOf, type Partner, partnerOn, tokenOf, uni
 
 /*
  * Every action at the last unit of liquidity. No time passes here: lenders take out and bring in loan tokens until market and
- * protocol hold exactly what is to be tested, and no debt grows meanwhile.
+ * protocol hold exactly the tested amount, and no debt grows meanwhile.
  */
 
 const loop = marketOf(CHAIN_ID, 'syrupUSDG/USDG 91.5');

@@ -16,9 +16,9 @@ import {
 } from '../../support/venue-flows.ts';
 
 /*
- * Every lie about every swap of every path, executed: what is signed never leaves less than the worst case that was shown, an
- * honest venue beside a lying one gets the order, and a lie is no outage. The same lies under every reference, of any size, are
- * in test/transactions/venue-matrix.test.ts.
+ * Every falsification of every swap of every path, executed: a signed plan never leaves less than the shown worst case, an
+ * honest venue beside a dishonest one gets the order, and a falsified quote causes no outage. The same falsifications under
+ * every reference, of any size, are in test/transactions/venue-matrix.test.ts.
  */
 
 /** The least that a swap may give: one percent below its reference, rounded up. */

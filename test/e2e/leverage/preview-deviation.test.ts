@@ -8,8 +8,8 @@ import { account, user } from '../../support/vaults.ts';
 import { marketOf, type Partner, partnerOn, tokenOf } from './support.ts';
 
 /*
- * The table of docs/reliability.md: the largest difference between what a plan says and what the chain says afterwards, in
- * points of LTV, and of what is paid out in percent.
+ * The table of docs/reliability.md: the largest difference between a plan and the state of the chain afterwards, in points of
+ * LTV, and in percent of the payout.
  */
 const BOUND = 0.011;
 const LEVERAGES = [1.5, 2, 3, 4];

@@ -8,8 +8,8 @@ import { type Json, noSleep, startService, type TestService } from '../../suppor
 import { SUSDE_PYUSD } from '../known.ts';
 
 /*
- * One loop strategy and one equity vault, worked out again from the chain (by the protocol's SDK) and from what the
- * providers answer to a plain request. Nothing of the service's own arithmetic is used.
+ * One loop strategy and one equity vault, computed again from the chain (by the protocol's SDK) and from the answers of the
+ * providers to a plain request. Nothing of the service's own arithmetic is used.
  */
 
 const Exact = BigNumber.clone({ DECIMAL_PLACES: 60, ROUNDING_MODE: BigNumber.ROUND_HALF_UP, EXPONENTIAL_AT: 1e9 });

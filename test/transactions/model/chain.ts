@@ -52,7 +52,7 @@ export interface ModelChainInput {
 class Revert extends Error {}
 
 /**
- * The contracts as arithmetic, on correlated markets of which the clock stands still: what their paths make of what swaps give.
+ * The contracts as arithmetic, on correlated markets whose clock stands still: the results of their paths for given outputs of swaps.
  * No bytecode runs; test/e2e/leverage/lying-venues.test.ts executes the same paths on the real contracts.
  */
 export function modelChain(input: ModelChainInput) {
@@ -144,7 +144,7 @@ export function modelChain(input: ModelChainInput) {
 
   type Fill = (swap: SwapData, minOut: bigint, executor: Address) => bigint;
 
-  // biome-ignore lint/suspicious/noExplicitAny: the arguments of whichever function it is.
+  // biome-ignore lint/suspicious/noExplicitAny: the arguments of any function.
   function after(type: string, args: any, state: ModelState, fill: Fill, logs: SimulatedLog[]): ModelState {
     const { loop, basis } = state;
     switch (type) {
