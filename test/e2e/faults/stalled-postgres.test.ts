@@ -75,7 +75,7 @@ test('behavior: market state is fresh while Postgres is silent, the health page 
   expect(named.database).toMatchObject({ ok: false, problem: 'silent', since: expect.any(String) });
   expect([named.status, named.degraded]).toEqual(['degraded', expect.arrayContaining(['the database fails: silent'])]);
 
-  // Positions are those of the chain; values of the register are absent, with a gap.
+  // Positions are those of the chain; values of the register are absent.
   const path = `/v1/partner/positions/${seededWallet('looper').account.address}`;
   const { status, body } = await service.get(path, PARTNER);
   expect([status, body.positions.length > 0]).toEqual([200, true]);

@@ -161,7 +161,8 @@ describe.skipIf(whyNoChromium !== null)(`example app${whyNoChromium === null ? '
     await showsStress();
     const before = await page.locator('#preview').innerText();
     await tabTo('#leverage');
-    // The form may ask again and drop its first request: the service is sent an equal request, and the page is checked by its content.
+    // The form may repeat its request and drop the first one: the service is sent an equal request, and the page is checked by
+    // its content.
     const simulated = page.waitForRequest((request) => request.url().endsWith('/v1/partner/leverage/simulate'));
     await page.keyboard.press('ArrowRight');
     const { body } = await service.post('/v1/partner/leverage/simulate', (await simulated).postDataJSON(), PARTNER);
