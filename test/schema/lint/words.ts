@@ -17,4 +17,12 @@ const DANGLING_START =
   /^(The same|Same|That|Those|This|These|Its|It|Their|They|Them|As above|See above|Also|Likewise|Otherwise|Then|There|Of it|Of them|Of that)\b/;
 const DANGLING =
   /\b(as above|see above|the above|see below|the former|the latter|since then|(?:of|at|by|in|less) that (?:block|fee|time|moment|token|chain|value|price))\b/i;
-const CLAUSE = /^(What|Who|How|Why|Where|When|Which)\b(?! of)/;
+const CLAUSE = /^(What|Whatever|Who|Whoever|How|Why|Where|When|Which|Whichever)\b(?! of)/;
+
+/** Find the sentences that begin with a clause in place of a noun ("What is read."). Questions are none. */
+export function clausesIn(text: string): string[] {
+  const sentences = text.split(/(?<=[.?!])\s+/).map((sentence) => sentence.replace(/\s+/g, ' ').trim());
+  return sentences.filter(
+    (sentence) => /^(What|Whatever|Who|Whoever|Whichever)\b/.test(sentence) && !sentence.endsWith('?'),
+  );
+}
