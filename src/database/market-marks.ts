@@ -33,7 +33,7 @@ export interface MarksQuery {
   readonly chainId: ChainId;
   readonly marketId: MarketId;
   readonly fromBlock: bigint;
-  /** Most samples; the marks of `blocks` are all read. */
+  /** Maximum number of samples; the marks of `blocks` are all read. */
   readonly samples: number;
   readonly blocks: readonly bigint[];
 }

@@ -217,7 +217,7 @@ function readableOf(body: ReadableStream<Uint8Array>, eventIds: (string | null)[
         ({ done, value }) => {
           if (done) return void this.push(null);
           this.push(hasIds ? withIds(value, eventIds) : value);
-          // Nothing else takes them from the list, which would grow for as long as the stream.
+          // Without ids in the stream no other code empties the list, and it would grow with the stream.
           if (!hasIds) eventIds.length = 0;
         },
         (error: Error) => this.destroy(error),

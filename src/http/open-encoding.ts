@@ -76,7 +76,7 @@ const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   return crc;
 });
 
-/** Without zlib's own. Exported for its test. */
+/** Check sum for versions of Node without `zlib.crc32`. Exported for its test. */
 export function slowCrc32(bytes: Buffer, before: number): number {
   let crc = ~before;
   for (const byte of bytes) crc = (crc >>> 8) ^ (CRC_TABLE[(crc ^ byte) & 0xff] ?? 0);

@@ -76,7 +76,7 @@ export function connectRedis({ settings, logger, name, channel, times }: RedisCo
     key: `${settings.prefix}:probe`,
   });
   let [writtenMs, readMs] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  /** Whether an error has told why the connection that closes next is of no use. */
+  /** Whether the reason for the next close of the connection is logged already. */
   let explained = false;
   const forget = (): void => {
     [writtenMs, readMs] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];

@@ -2,7 +2,7 @@ import { ReplyError } from 'ioredis';
 import { certificateFaultOf } from '../shared/calls/certificate-faults.ts';
 import type { RedisFaultReason } from '../shared/vocabulary.ts';
 
-/** Why Redis does not serve us. */
+/** A failure of Redis with its reason. */
 export interface RedisFault {
   readonly reason: RedisFaultReason;
   /** Message of the server or the system, without addresses. */

@@ -23,7 +23,7 @@ const DAY_MS = 86_400_000;
 const FRESH_MS = 10 * 60_000;
 /** An older record misses a day of at most 90. */
 const STALE_MS = DAY_MS;
-/** Until an unavailable record is read again. */
+/** Pause before an unavailable record is read again. */
 const PAUSE_MS = 10_000;
 /** How long a request waits for the database where an older record can be served. */
 const WAIT_MS = 1_000;

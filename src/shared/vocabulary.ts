@@ -183,7 +183,7 @@ export type BestExclusion = (typeof BEST_EXCLUSIONS)[number];
 /** One server, the primary of sentinels, or a cluster. */
 export const REDIS_MODES = ['single', 'sentinel', 'cluster'] as const;
 export type RedisMode = (typeof REDIS_MODES)[number];
-/** Why Redis does not serve a process. */
+/** The reasons for which Redis does not serve a process. */
 export const REDIS_FAULTS = [
   'unreachable',
   'timeout',

@@ -115,7 +115,7 @@ export interface InsufficientLiquidityDetails extends LargestInput {
   readonly needed: string;
   readonly available: string;
   readonly loan: NamedToken;
-  /** Where it falls short: in the market, or in the protocol while a flash loan is out. */
+  /** The place of the shortfall: the market, or the protocol while a flash loan is outstanding. */
   readonly place: LiquidityPlace;
   /** Which market, where it is a market. */
   readonly marketId?: MarketId | undefined;
@@ -272,7 +272,7 @@ export interface NotEligibleDetails {
   readonly rule?: VisibilityCheckName | undefined;
   /** Each of them alone leads to the requested state; absent when none does. */
   readonly alternatives?: readonly Alternative[] | undefined;
-  /** Where to go instead, e.g. a path of this service; absent when there is nowhere. */
+  /** The place to use instead, e.g. a path of this service; absent if there is none. */
   readonly pointer?: string | undefined;
 }
 

@@ -74,7 +74,7 @@ export function readAmount(raw: unknown): ParsedValue<bigint> {
 /** From 2015 (before the protocols existed) to 2100. */
 const EARLIEST_MS = 1_420_070_400_000;
 const LATEST_MS = 4_102_444_800_000;
-/** As milliseconds this is March 1973, as seconds the year 5138: valid times of either unit are on different sides. */
+/** Valid times in seconds are below this number, in milliseconds above: it is March 1973 in ms, the year 5138 in seconds. */
 const SECONDS_BELOW = 100_000_000_000;
 
 export type TimeUnit = 'sec' | 'ms' | 'any';

@@ -48,7 +48,7 @@ export function createPositionHistoryWiring(deps: PositionHistoryDeps): Position
         maxWaitMs: 0,
       });
       const take = async (requests: number): Promise<boolean> => {
-        // More than the bucket holds are taken as far as there are any, so that a step with many filters goes on at all.
+        // A step may need more requests than the bucket holds: then all that are left are taken, so that it still runs.
         if (await budget.take()) return false;
         for (let taken = 1; taken < requests; taken += 1) if (await budget.take()) break;
         return true;

@@ -25,7 +25,7 @@ interface RpcRequest extends RpcCall {
 
 /** Timeout of the request that decides whether a node works again. */
 const TRIAL_TIMEOUT_MS = 2_000;
-/** When to try again after an answer that had no room in memory. */
+/** `Retry-After` of an answer that had no room in memory. */
 const NO_ROOM_RETRY_SEC = 2;
 
 /**

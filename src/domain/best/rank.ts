@@ -194,7 +194,7 @@ function largestSurviving(
     const opened = at(middle);
     if ('reason' in opened) high = middle - 1;
     else low = middle + 1;
-    // Until one is found the next is lower, so that the reason that is left is that of the least.
+    // Without a result yet, the next leverage is lower, so the last reason is that of the lowest one.
     if ('reason' in found || !('reason' in opened)) found = opened;
   }
   return found;

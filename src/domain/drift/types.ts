@@ -109,7 +109,7 @@ export interface DriftRecordPage {
   readonly hasNextPage: boolean;
 }
 
-/** Most earlier occurrences of a disagreement. */
+/** Maximum number of earlier occurrences of a disagreement. */
 export const MAX_EARLIER_DRIFT = 10;
 
 /** Identifies a disagreement across readings. */

@@ -227,7 +227,7 @@ function compare(a: SortPosition, b: SortPosition, direction: Direction): number
   return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
 }
 
-/** Where a cursor is good: the same position stands elsewhere in another list or order. */
+/** The list and order that a cursor is valid in: the same item has another place in others. */
 type CursorScope = Pick<ListQuery, 'order' | 'direction'> & { readonly list: 'portfolios' | 'items' | 'drift' };
 
 function cut<T>(

@@ -55,7 +55,7 @@ export interface MarketRecord {
 }
 
 export const WINDOW_DAYS = [1, 7, 30] as const;
-/** How far back samples are looked at. */
+/** Age of the oldest sample that is used. */
 export const RECORD_DAYS = 90;
 /** Fewer whole windows than this tell nothing about the worst of them. */
 export const MIN_WINDOWS = 24;

@@ -63,7 +63,7 @@ export function encodedResponse(
   };
 }
 
-/** Say that the answer at this path depends on the media type that was asked for. */
+/** Mark the answer at this path as dependent on the requested media type. */
 function varyingWithAccept(response: RestResponse): RestResponse {
   const { vary } = response.headers;
   return { ...response, headers: { ...response.headers, vary: vary === undefined ? 'accept' : `${vary}, accept` } };

@@ -6,7 +6,7 @@ export { DEFAULT_PAGE_SIZE, type PageArgs } from '../../shared/page-window.ts';
 
 /** A whole chain's catalog fits several times; larger lists are read by page. */
 export const MAX_PAGE_SIZE = 500;
-/** Most objects that are found by their global ids in one field. */
+/** Maximum number of objects that one field reads by global ids. */
 export const MAX_NODES = 100;
 
 export interface Page<T> {
@@ -93,7 +93,7 @@ function indexOfKey<T>(
   throw notACursor(cursor, field);
 }
 
-/** Longer than any cursor that is given out. */
+/** Maximum length of a cursor; the service's own are shorter. */
 const MAX_CURSOR = 256;
 
 function notACursor(cursor: string, field: 'after' | 'before'): BadRequestError {

@@ -106,7 +106,7 @@ export interface CandlesPort {
 export interface ChainReadiness {
   /** Market state and oracle values were measured at least once: reads answer, at last-good if need be. */
   readonly primed: boolean;
-  /** Primed, none of them too far past its budget, and every other group tried, or given up waiting for. */
+  /** Primed, none of them too far past its budget, and every other group tried, or past the longest wait for it. */
   readonly ready: boolean;
   /** Names of the groups that readiness waits for; empty when ready. */
   readonly waitingFor: readonly string[];

@@ -50,7 +50,7 @@ export interface PnlSplitView {
   readonly gaps: readonly Gap[];
 }
 
-/** Most points of a curve. */
+/** Maximum number of points of a curve. */
 export const MAX_CURVE_POINTS = 500;
 
 export function eventViews({ market, history }: PositionHistoryRow): readonly PositionEventView[] {

@@ -27,7 +27,7 @@ export interface StampView {
   /** `null`, or the beginning of time = never measured. */
   readonly asOfMs: number | null;
   readonly staleAfterSec: number;
-  /** Where more than the age is known; absent: the age decides. */
+  /** The status, if it does not follow from the age alone; absent: the age decides. */
   readonly status?: HealthStatus | undefined;
 }
 

@@ -13,7 +13,7 @@ import { ChainFreshnessRef } from '../common/freshness.ts';
 import { StrategyRef } from '../refs.ts';
 import { StrategyFilterRef } from './strategy-inputs.ts';
 
-/** How many entries one event is reckoned with: a quiet refresh changes a handful, a price move most. */
+/** Entries of one event that the cost assumes: a quiet refresh changes a few strategies, a price move most of them. */
 const EXPECTED_CHANGES = 20;
 
 builder.subscriptionType({

@@ -210,7 +210,7 @@ const OptionsRef = builder.objectRef<DeleverageView>('DeleverageOptions').implem
   }),
 });
 
-/** As dear as three previews, each with quotes, chain reads and simulations. */
+/** The cost of three previews, each with quotes, chain reads and simulations. */
 const COMPLEXITY = 150;
 
 builder.objectField(PositionRef, 'deleverageOptions', (t) =>

@@ -16,7 +16,7 @@ const ISSUE_KINDS = enumValues<Issue['kind']>({
   REFERENCE_UNDATED: 'The age of the price of the oracle that judges a swap is not known.',
   SLIPPAGE_TIGHTENED: 'Less slippage than requested holds in the calldata: more would break a limit of the contracts.',
 });
-/** Most entries of the issues of a preview or plan. */
+/** Maximum number of issues of a preview or plan. */
 export const MAX_ISSUES: number = MAX_ISSUES_PER_KIND * Object.keys(ISSUE_KINDS).length;
 
 const IssueKindRef = builder.enumType('PlanIssueKind', {

@@ -13,7 +13,7 @@ export interface AlertRegistryDeps {
   readonly events: AlertEventRepository;
   readonly ownerOf: (keyId: string) => Promise<string>;
   readonly allowedTargets: AllowedTargets;
-  /** Most alerts of one key. */
+  /** Maximum number of alerts of one key. */
   readonly maxPerKey: number;
   readonly pepper: string | undefined;
   readonly clock: Clock;

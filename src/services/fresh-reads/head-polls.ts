@@ -7,7 +7,7 @@ const POLL_MS = 250;
 
 export interface HeadPolls {
   /**
-   * Hear of every poll from now on, which asks for a transaction where there is one. The first poll begins at once, unless one
+   * Be called with every poll from now on; a poll reads the given transaction too. The first poll begins at once, unless one
    * is under way.
    * @returns the function that stops it
    */

@@ -1,6 +1,6 @@
 import { DISAGREEMENT_KINDS, WARNING_CODES } from '../vocabulary.ts';
 
-/** Most entries of the lists that are answered without pages. Longer lists from outside are cut or refused at these numbers. */
+/** Maximum lengths of the lists that are answered without pages. Longer lists from outside are cut or refused at these numbers. */
 
 /** The catalog, per chain unless stated otherwise; a larger one is refused at the start. */
 export const MAX_CHAINS = 10;

@@ -3,7 +3,7 @@ import type { Decimal } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import { LARGEST_LOSS_PCT } from '../input.ts';
 
-/** Where a position is to end: an LTV, or a distance to its liquidation LTV; neither = the safe LTV. */
+/** The target of a position: an LTV, or a distance to its liquidation LTV; neither = the safe LTV. */
 export interface DeleverageTarget {
   readonly targetLtvPct?: Decimal | undefined;
   /** Points of LTV below the liquidation LTV. */

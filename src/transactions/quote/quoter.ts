@@ -39,7 +39,7 @@ export interface Quoter {
 /** Create the one way to a swap quote. */
 export function createQuoter({ venues, timers, statistics, isRouterAllowed = () => undefined }: QuoterDeps): Quoter {
   const isUsable = (chain: Chain, router: Address) => isRouterAllowed(chain, router) !== false;
-  /** Where no allowed venue is left all are asked: the measurement may be out of date, and the simulation decides. */
+  /** Without an allowed venue all are asked: the measurement may be out of date, and the simulation decides. */
   const allowedOf = (serving: readonly SwapQuotePort[], chain: Chain) => {
     const allowed = serving.filter(
       ({ source }) => chain.swapRouters[source]?.some((at) => isUsable(chain, at)) ?? true,

@@ -56,7 +56,7 @@ function collateralUsd(market: Market, price: bigint, loanUsd: Decimal | undefin
   return loanUsd && wholePrice(price, market).times(loanUsd);
 }
 
-/** Say that only the venue itself prices a token. */
+/** Report that only the venue itself prices a token. */
 export function unverifiedPrice({ address, symbol }: PayToken): Issue {
   return {
     kind: 'PRICE_UNVERIFIED',

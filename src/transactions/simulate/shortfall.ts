@@ -5,7 +5,7 @@ import type { Fill } from './fills.ts';
 
 /** Price movement between a quote and the simulation a moment later. */
 const LEAST_TOLERANCE: Decimal = new Decimal('0.001');
-/** Share of the slippage that may be gone before anything was sent. */
+/** Share of the slippage that a simulation may use up before the plan is sent. */
 const SLIPPAGE_SHARE: Decimal = new Decimal('0.2');
 
 /** Loan base units by which debt and value, each rounded against the position, differ from a plan that is met. */

@@ -40,7 +40,7 @@ function repair({ suggestedSql, positionIndex }) {
   );
 }
 
-/** How often it was there before. */
+/** The number of earlier occurrences, as text. */
 function before(earlier) {
   if (earlier.length === 0) return '';
   const times = earlier.length === 1 ? 'once' : `${earlier.length} times`;

@@ -13,7 +13,7 @@ const PAGE_SIZE = 500;
 const ATTEMPTS = 3;
 const DEFAULT_WAIT_SEC = 5;
 
-/** Ask, and wait where the rate limit says so. */
+/** Send a query, and wait as long as the rate limit requires. */
 async function askPatiently(query, variables, tell) {
   for (;;) {
     try {

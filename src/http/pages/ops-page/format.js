@@ -40,7 +40,7 @@ export function when(value) {
   return value === null || value === undefined ? UNKNOWN : moment.format(new Date(value));
 }
 
-/** How long ago, in one unit. */
+/** Format an age in one unit. */
 export function age(seconds) {
   if (seconds === null || seconds === undefined) return UNKNOWN;
   if (seconds < 120) return `${Math.round(seconds)} s`;
