@@ -122,7 +122,10 @@ async function seedPortfolioSamples(db: Database, samples: readonly PortfolioSam
     .execute();
 }
 
-/** Store prices and rates as if the service had run before. Made in Postgres, because they are many. Existing hours stay. */
+/**
+ * Store prices and rates as if the service had run before, from the newest hour of each market on. Made in Postgres, because they
+ * are many.
+ */
 async function seedMarketSamples(db: Database, pasts: readonly SeededPast[], nowMs: number): Promise<void> {
   const column = (read: (past: SeededPast) => string | number) => pasts.map((past) => String(read(past)));
   await sql`
@@ -138,7 +141,10 @@ async function seedMarketSamples(db: Database, pasts: readonly SeededPast[], now
       ${column(({ phase }) => phase)}::float8[]
     ) as past (chain_id, market_id, price, borrow_rate, growth, swing, phase),
     lateral (select hours / 24.0::float8 as age, ${new Date(nowMs)}::timestamptz - hours * interval '1 hour' as at
-      from generate_series(1, ${PAST_DAYS * 24}::integer) as hours) as hourly
+      from generate_series(1, ${PAST_DAYS * 24}::integer) as hours) as hourly,
+    lateral (select max(hour) as hour from market_samples as known
+      where known.chain_id = past.chain_id and known.market_id = past.market_id) as newest
+    where newest.hour is null or date_trunc('hour', at, 'UTC') > newest.hour
     on conflict do nothing`.execute(db);
 }
 

@@ -11,7 +11,7 @@ import type { Timers } from '../../src/shared/timers.ts';
 import type { Sleep } from '../../src/upstreams/sleep.ts';
 import { startPooledChains } from './chain-pool.ts';
 import { type Answer, type Json, sendRequest } from './http-client.ts';
-import { createTestDatabase, type TestDatabase } from './process/postgres.ts';
+import { createWorldDatabase, type TestDatabase } from './process/postgres.ts';
 import { createTestClock, type TestClock } from './test-clock.ts';
 
 export type { Answer, Json } from './http-client.ts';
@@ -89,7 +89,7 @@ async function catchUp(clock: TestClock, { chains }: World): Promise<void> {
 /** Start a separate world with the service. Uses free ports and removes its data at the end. */
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
   const folder = await mkdtemp(join(tmpdir(), 'spiral-gateway-world-'));
-  const database = options.database ?? (await createTestDatabase());
+  const database = options.database ?? (await createWorldDatabase());
   const clock = createTestClock();
   const logger = options.logger ?? silentLogger;
   const world = await startWorld({

@@ -6,6 +6,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Superuser URL of the run's Postgres; use `createTestDatabase`. */
     postgresUrl: string;
+    /** Name of the database of a local world that was just started; use `createWorldDatabase`. */
+    worldTemplate: string;
   }
 }
 
@@ -16,9 +18,21 @@ export interface TestDatabase {
 }
 
 /** Make an empty database of your own in the run's Postgres. Drop it in `afterEach` or `afterAll`. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+export function createTestDatabase(): Promise<TestDatabase> {
+  return create('');
+}
+
+/**
+ * Make a database of your own as a start of the local world at the time of test clocks leaves it: migrated and seeded. It is a
+ * copy, in a fifth of the time that filling takes. Drop it in `afterEach` or `afterAll`.
+ */
+export function createWorldDatabase(): Promise<TestDatabase> {
+  return create(`template ${inject('worldTemplate')}`);
+}
+
+async function create(from: string): Promise<TestDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await administer(`create database ${name}`);
+  await administer(`create database ${name} ${from}`);
   const url = new URL(inject('postgresUrl'));
   url.pathname = `/${name}`;
   return { url: url.href, drop: () => administer(`drop database if exists ${name} with (force)`) };
