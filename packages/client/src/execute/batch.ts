@@ -8,6 +8,7 @@ import { hexOf, type Rpc } from './wallet.ts';
 export async function canBatch(wallet: Rpc, account: string, chainId: number): Promise<boolean> {
   const hex = hexOf(BigInt(chainId));
   const answer = await wallet.read('wallet_getCapabilities', [account, [hex]]).catch(() => undefined);
+  wallet.signal?.throwIfAborted();
   if (!isRecord(answer)) return false;
   const ofChain = Object.entries(answer).find(
     ([key]) => /^0x[0-9a-f]{1,12}$/i.test(key) && Number(key) === chainId,
@@ -67,6 +68,7 @@ export async function waitForBatch(
       throw new RevertedError(hashes.at(-1), status >= 600 || atomic === false);
     }
     await wait(pollMs, signal);
+    signal?.throwIfAborted();
   }
   throw new ReceiptTimeoutError(id, timeoutMs);
 }
@@ -107,6 +109,7 @@ export async function receiptOfBatch(
       throw new RevertedError(hash);
     }
     await options.wait(options.pollMs, options.signal);
+    options.signal?.throwIfAborted();
   }
   if (receipt !== null) throw new ReceiptTimeoutError(hash, options.timeoutMs);
   throw new WalletError(`The wallet names ${hash} for its batch, which the node does not have: look at the account.`);

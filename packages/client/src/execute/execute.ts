@@ -1,5 +1,6 @@
 import type { Plan } from '../client.ts';
 import { keepOrigin } from '../plan-origin.ts';
+import { untilAborted } from '../wait.ts';
 import { canBatch, receiptOfBatch, sendBatch, waitForBatch } from './batch.ts';
 import { checkBalances, checkChain, checkCode, checkOwner, checkSigner, isExpired, refuseExpired } from './checks.ts';
 import { comparePlans } from './compare.ts';
@@ -11,7 +12,7 @@ import { type CheckedPlan, checkPlan } from './plan.ts';
 import { type PlanProof, type Proven, provenIfItIs, provenPlan } from './proof.ts';
 import type { Receipt } from './receipts.ts';
 import { type SequenceContext, sendInOrder } from './sequence.ts';
-import { createRpc, ownAccountOf, type Wallet } from './wallet.ts';
+import { createRpc, ownAccountOf, type Rpc, type Wallet } from './wallet.ts';
 
 export interface Execution {
   /** The plan that was executed: the given one, or the last rebuilt one. */
@@ -36,17 +37,21 @@ const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
  */
 export async function execute(plan: Plan, wallet: Wallet, options: ExecuteOptions = {}): Promise<Execution> {
   const settings = settingsOf(options);
-  const rpc = createRpc(wallet);
-  const reader = options.reader === undefined ? rpc : createRpc(options.reader);
+  const { signal } = options;
+  const rpc = createRpc(wallet, signal);
+  const reader = options.reader === undefined ? rpc : createRpc(options.reader, signal);
   const node = { rpc: reader, isOfWallet: options.reader === undefined };
   let current = checkPlan(plan);
   /** The plan that the caller has seen: rebuilt ones are compared with it. */
   let seen = current;
   /** A price that has moved since may be too far from these plans to prove them again. */
   const kept = new Map<CheckedPlan, Proven>();
-  options.signal?.throwIfAborted();
-  const account = await accountOf(wallet, options.account);
-  const context: SequenceContext = { wallet: rpc, reader, account, settings, sent: [], mined: [] };
+  const account = await accountOf(wallet, rpc, options.account);
+  const connect = (signal: AbortSignal) => ({
+    wallet: createRpc(wallet, signal),
+    reader: createRpc(options.reader ?? wallet, signal),
+  });
+  const context: SequenceContext = { wallet: rpc, reader, connect, account, settings, sent: [], mined: [] };
   try {
     await checkChain(current.chainId, rpc, reader);
     let isBatch: boolean | undefined;
@@ -54,7 +59,7 @@ export async function execute(plan: Plan, wallet: Wallet, options: ExecuteOption
       if (await isExpired(current, reader, settings.expiry)) {
         if (rebuilds === MAX_REBUILDS) refuseExpired(current);
         const proven = async (plan: CheckedPlan) =>
-          (await provenIfItIs(plan, account, node, options.proof)) ?? kept.get(plan);
+          (await untilAborted(() => provenIfItIs(plan, account, node, options.proof), signal)) ?? kept.get(plan);
         const next = await rebuilt(current, seen, settings, proven);
         current = next.plan;
         if (next.isAccepted) seen = current;
@@ -63,11 +68,12 @@ export async function execute(plan: Plan, wallet: Wallet, options: ExecuteOption
       }
       checkOwner(current, account);
       const { proof: how = {} } = options;
-      const proven = how === 'none' ? undefined : await provenPlan(current.source, account, node, how);
+      const proven =
+        how === 'none' ? undefined : await untilAborted(() => provenPlan(current.source, account, node, how), signal);
       if (proven !== undefined) kept.set(current, proven);
       const proof = proven?.proof;
       if (proof !== undefined) settings.report({ kind: 'proven', proof });
-      await options.check?.(current.source, account);
+      await untilAborted(() => options.check?.(current.source, account), signal);
       await checkCode(current.calls, reader);
       await checkBalances(current, account, reader, proof?.action);
       isBatch ??= await usesBatch(current, context);
@@ -96,12 +102,13 @@ export async function execute(plan: Plan, wallet: Wallet, options: ExecuteOption
   }
 }
 
-async function accountOf(wallet: Wallet, given: string | undefined): Promise<string> {
+async function accountOf(wallet: Wallet, rpc: Rpc, given: string | undefined): Promise<string> {
+  rpc.signal?.throwIfAborted();
   const own = ownAccountOf(wallet);
   if (given !== undefined && own !== undefined && given.toLowerCase() !== own.toLowerCase()) {
     throw new WalletError(`"account" is ${given}, and the viem client signs for ${own}.`);
   }
-  const account = given ?? own ?? firstOf(await createRpc(wallet).request('eth_accounts'));
+  const account = given ?? own ?? firstOf(await rpc.read('eth_accounts'));
   if (typeof account === 'string' && ADDRESS.test(account)) return account;
   throw new WalletError('The wallet shows no account: connect it (eth_requestAccounts), or pass "account".');
 }
@@ -119,8 +126,9 @@ async function rebuilt(
   { options, report }: Settings,
   provenOf: (plan: CheckedPlan) => Promise<Proven | undefined>,
 ): Promise<{ readonly plan: CheckedPlan; readonly isAccepted: boolean }> {
-  if (options.rebuild === undefined) return refuseExpired(old);
-  const plan = await options.rebuild(old.source);
+  const { rebuild, acceptWorse, signal } = options;
+  if (rebuild === undefined) return refuseExpired(old);
+  const plan = await untilAborted(() => rebuild(old.source), signal);
   // The rebuilt plan answers the same request, also when it comes from a callback of the caller.
   keepOrigin(old.source, plan);
   const fresh = checkPlan(plan);
@@ -128,7 +136,7 @@ async function rebuilt(
   const comparison = comparePlans(seen, fresh, proven);
   report({ kind: 'rebuilt', plan, comparison });
   if (comparison.worsePct <= (options.maxWorsePct ?? 0.1)) return { plan: fresh, isAccepted: false };
-  if (await options.acceptWorse?.(comparison, plan)) return { plan: fresh, isAccepted: true };
+  if (await untilAborted(() => acceptWorse?.(comparison, plan), signal)) return { plan: fresh, isAccepted: true };
   const reasons = comparison.worse.map(({ what, before, after }) => `${what} ${after} (before: ${before})`);
   throw new WorsePlanError(comparison, `The rebuilt plan is worse than accepted: ${reasons.join(', ')}.`);
 }

@@ -48,7 +48,10 @@ export interface ExecuteOptions {
   /** Your own check of every plan before anything of it is sent; throw to refuse. */
   readonly check?: ((plan: Plan, account: string) => void | Promise<void>) | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** Stops before the next request to the wallet; a sent transaction is not taken back. */
+  /**
+   * Ends every wait at once, also for a wallet that never answers. A sent transaction is not taken back, and a request that the
+   * wallet shows may still be signed: `onProgress` then reports it as `sent`.
+   */
   readonly signal?: AbortSignal | undefined;
   /** Blocks, the one of the transaction included; default 1. */
   readonly confirmations?: number | undefined;

@@ -139,6 +139,7 @@ async function intentOf(plan: Plan, account: string, node: ProofNode, options: P
       ],
     };
   } catch (error) {
+    node.rpc.signal?.throwIfAborted();
     if (error instanceof VerificationError || error instanceof WalletError) throw error;
     throw new WalletError('The node gave no readings that the plan can be proven with.', error);
   }

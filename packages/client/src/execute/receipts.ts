@@ -83,6 +83,8 @@ export async function waitForReceipt(rpc: Rpc, sent: SentTransaction, options: R
       }
     }
     await options.wait(options.pollMs, options.signal);
+    // Also where a `wait` of the caller ignores it.
+    options.signal?.throwIfAborted();
   }
   throw new ReceiptTimeoutError(hash, options.timeoutMs);
 }

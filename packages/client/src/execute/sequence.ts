@@ -1,5 +1,6 @@
+import { wait } from '../wait.ts';
 import { checkSigner, isExpired } from './checks.ts';
-import { RejectedError, WalletError, WouldRevertError, WrongChainError } from './errors.ts';
+import { RejectedError, WalletError, WouldRevertError } from './errors.ts';
 import type { Settings } from './options.ts';
 import { authorizationOf, type CheckedPlan, isPreparation } from './plan.ts';
 import { type Receipt, waitForReceipt } from './receipts.ts';
@@ -8,6 +9,8 @@ import { hexOf, type PlanCall, type Rpc } from './wallet.ts';
 export interface SequenceContext {
   readonly wallet: Rpc;
   readonly reader: Rpc;
+  /** The same two with another signal. */
+  readonly connect: (signal: AbortSignal) => { readonly wallet: Rpc; readonly reader: Rpc };
   readonly account: string;
   readonly settings: Settings;
   /** Hashes of everything that was sent, added as it happens. */
@@ -34,12 +37,22 @@ export async function sendInOrder(plan: CheckedPlan, context: SequenceContext): 
   const revoke = async (): Promise<boolean> => {
     if (last === undefined || authorizationOf(last) !== 'revoke') return false;
     context.settings.report({ kind: 'revoking' });
-    // It is waited for also after the caller has aborted.
-    const settings = { ...context.settings, receipts: { ...context.settings.receipts, signal: undefined } };
-    return sendOne(plan, plan.calls.length - 1, last, { ...context, settings }).then(
+    // It is waited for also after the caller has aborted, and not for ever.
+    const [limit, done] = [new AbortController(), new AbortController()];
+    const { receipts } = context.settings;
+    const expiry = wait(receipts.timeoutMs, done.signal).then(
+      () => limit.abort(),
+      () => {},
+    );
+    const settings = { ...context.settings, receipts: { ...receipts, signal: limit.signal } };
+    const ofLast = { ...context, ...context.connect(limit.signal), settings };
+    const isRevoked = await sendOne(plan, plan.calls.length - 1, last, ofLast).then(
       () => true,
       () => false,
     );
+    done.abort();
+    await expiry;
+    return isRevoked;
   };
   try {
     for (const [index, call] of plan.calls.entries()) {
@@ -49,10 +62,12 @@ export async function sendInOrder(plan: CheckedPlan, context: SequenceContext): 
         return 'expired';
       }
       // From the moment that the wallet is asked: a receipt that never comes does not say that it was not mined.
-      if (authorizationOf(call) === 'grant') isGranted = true;
-      if (index === plan.calls.length - 1) isGranted = isGranted && authorizationOf(call) !== 'revoke';
-      await sendOne(plan, index, call, context).catch((error: unknown) => {
-        if (authorizationOf(call) === 'grant' && wasNotAsked(error)) isGranted = false;
+      const onAsked = () => {
+        if (authorizationOf(call) === 'grant') isGranted = true;
+        if (index === plan.calls.length - 1) isGranted = isGranted && authorizationOf(call) !== 'revoke';
+      };
+      await sendOne(plan, index, call, context, onAsked).catch((error: unknown) => {
+        if (authorizationOf(call) === 'grant' && error instanceof RejectedError) isGranted = false;
         throw error;
       });
     }
@@ -67,16 +82,19 @@ export async function sendInOrder(plan: CheckedPlan, context: SequenceContext): 
   }
 }
 
-/** Whether a call failed before it was signed. */
-const wasNotAsked = (error: unknown) =>
-  error instanceof RejectedError || error instanceof WouldRevertError || error instanceof WrongChainError;
-
-async function sendOne(plan: CheckedPlan, index: number, call: PlanCall, context: SequenceContext): Promise<void> {
+async function sendOne(
+  plan: CheckedPlan,
+  index: number,
+  call: PlanCall,
+  context: SequenceContext,
+  onAsked: () => void = () => {},
+): Promise<void> {
   const { wallet, reader, account, settings, sent, mined } = context;
   const { to, data, value } = call;
   const gas = await reader
     .readNumber('eth_estimateGas', [{ from: account, to, data, value: hexOf(value) }])
     .catch((error: unknown) => {
+      reader.signal?.throwIfAborted();
       // Silence, and an answer that is no number, say nothing about the call.
       if (error instanceof WalletError && error.cause === undefined) throw error;
       throw new WouldRevertError(to, error);
@@ -88,9 +106,13 @@ async function sendOne(plan: CheckedPlan, index: number, call: PlanCall, context
   await checkSigner(plan.chainId, account, wallet);
   settings.receipts.signal?.throwIfAborted();
   settings.report({ kind: 'signing', index, total: plan.calls.length, to });
-  const hash = await wallet.send(account, call, withMargin(gas), plan.chainId);
-  sent.push(hash);
-  settings.report({ kind: 'sent', hash, index });
+  onAsked();
+  const onSent = (hash: string) => {
+    sent.push(hash);
+    settings.report({ kind: 'sent', hash, index });
+  };
+  const hash = await wallet.send(account, call, withMargin(gas), plan.chainId, onSent);
+  onSent(hash);
   const receipt = await waitForReceipt(
     reader,
     { hash, from: account, call, nonce, block },

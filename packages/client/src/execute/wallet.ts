@@ -1,5 +1,5 @@
 import { isRecord } from '../json.ts';
-import { wait } from '../wait.ts';
+import { untilAborted, wait } from '../wait.ts';
 import { RejectedError, WalletError } from './errors.ts';
 
 /** A provider as browsers inject it (EIP-1193). */
@@ -24,8 +24,9 @@ export interface PlanCall {
   readonly value: bigint;
 }
 
-/** A wallet or node, by its JSON-RPC methods. */
+/** A wallet or node, by its JSON-RPC methods. Every request ends with the reason of the signal when that aborts. */
 export interface Rpc {
+  readonly signal: AbortSignal | undefined;
   /** @throws RejectedError | WalletError */
   request(method: string, params?: readonly unknown[]): Promise<unknown>;
   /** A read, with a time limit. @throws WalletError */
@@ -34,11 +35,16 @@ export interface Rpc {
   readNumber(method: string, params?: readonly unknown[]): Promise<bigint>;
   /** The accounts that an injected wallet shows; empty = it does not tell. */
   accounts(): Promise<readonly string[]>;
-  /** Sign and send; gives the hash. @throws RejectedError | WalletError */
-  send(from: string, call: PlanCall, gas: bigint, chainId: number): Promise<string>;
+  /**
+   * Sign and send; gives the hash. `onLate` gets it when the user has signed after the signal has aborted.
+   *
+   * @throws RejectedError | WalletError
+   */
+  send(from: string, call: PlanCall, gas: bigint, chainId: number, onLate?: (hash: string) => void): Promise<string>;
 }
 
 const READ_TIMEOUT_MS = 30_000;
+const NO_HASH = 'The wallet sent a transaction and gave no hash: look at the account before you go on.';
 const HASH = /^0x[0-9a-fA-F]{64}$/;
 
 export function hexOf(value: bigint): string {
@@ -54,14 +60,16 @@ export function ownAccountOf(wallet: Wallet): string | undefined {
   return isViemWallet(wallet) ? wallet.account?.address : undefined;
 }
 
-export function createRpc(wallet: Wallet): Rpc {
-  const request = async (method: string, params: readonly unknown[] = []): Promise<unknown> => {
+export function createRpc(wallet: Wallet, signal?: AbortSignal): Rpc {
+  const asked = async (method: string, params: readonly unknown[]): Promise<unknown> => {
     try {
       return await (wallet as Eip1193Provider).request({ method, params });
     } catch (error) {
       throw walletError(method, error);
     }
   };
+  const request = (method: string, params: readonly unknown[] = []) =>
+    untilAborted(() => asked(method, params), signal);
   const read = async (method: string, params?: readonly unknown[]): Promise<unknown> => {
     const done = new AbortController();
     const late = wait(READ_TIMEOUT_MS, done.signal).then(() => {
@@ -78,6 +86,7 @@ export function createRpc(wallet: Wallet): Rpc {
     }
   };
   return {
+    signal,
     request,
     read,
     async readNumber(method, params) {
@@ -90,18 +99,23 @@ export function createRpc(wallet: Wallet): Rpc {
       const shown = await read('eth_accounts').catch(() => []);
       return Array.isArray(shown) ? shown.map(String) : [];
     },
-    async send(from, { to, data, value }, gas, chainId) {
-      const hash = isViemWallet(wallet)
-        ? await wallet
-            .sendTransaction({ account: wallet.account ?? from, chain: null, to, data, value, gas } as never)
-            .catch((error: unknown) => {
-              throw walletError('sendTransaction', error);
-            })
-        : await request('eth_sendTransaction', [
-            { from, to, data, value: hexOf(value), gas: hexOf(gas), chainId: hexOf(BigInt(chainId)) },
-          ]);
-      if (typeof hash === 'string' && HASH.test(hash)) return hash;
-      throw new WalletError('The wallet sent a transaction and gave no hash: look at the account before you go on.');
+    async send(from, { to, data, value }, gas, chainId, onLate = () => {}) {
+      const signed = async () => {
+        const hash = isViemWallet(wallet)
+          ? await wallet
+              .sendTransaction({ account: wallet.account ?? from, chain: null, to, data, value, gas } as never)
+              .catch((error: unknown) => {
+                throw walletError('sendTransaction', error);
+              })
+          : await asked('eth_sendTransaction', [
+              { from, to, data, value: hexOf(value), gas: hexOf(gas), chainId: hexOf(BigInt(chainId)) },
+            ]);
+        if (typeof hash !== 'string' || !HASH.test(hash)) throw new WalletError(NO_HASH);
+        // A request that is shown in the wallet can no longer be withdrawn.
+        if (signal?.aborted) onLate(hash);
+        return hash;
+      };
+      return untilAborted(signed, signal);
     },
   };
 }
