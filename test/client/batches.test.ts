@@ -140,6 +140,13 @@ describe('vaults', () => {
     await chain().client.mine({ blocks: 1 });
     for (const [status, code] of [
       [{ status: 200, id: '0xother' }, 'wallet_failed'],
+      [{ status: 100, id: '0xother' }, 'wallet_failed'],
+      [{ status: 100, id: undefined }, 'wallet_failed'],
+      [{ status: 100, id: 7 }, 'wallet_failed'],
+      [{ status: 100, chainId: '0x1' }, 'wrong_chain'],
+      [{ status: 100, chainId: undefined }, 'wallet_failed'],
+      [{ status: 100, chainId: 4663 }, 'wallet_failed'],
+      [{ status: 100, chainId: '4663' }, 'wallet_failed'],
       [{ status: 200, chainId: '0x1' }, 'wrong_chain'],
       [{ status: 200, receipts: [{ transactionHash: older }] }, 'wallet_failed'],
     ] as const) {
@@ -216,13 +223,66 @@ describe('vaults', () => {
     [{ status: 500 }, { code: 'reverted', isPartial: false }],
     [{ status: 600 }, { code: 'reverted', isPartial: true }],
     [{ status: 100 }, { code: 'receipt_timeout', id: '0xba7c4' }],
-    [{ status: 200, receipts: [] }, { code: 'wallet_failed' }],
+    [
+      { status: 100, atomic: undefined },
+      { code: 'wallet_failed', message: expect.stringContaining('no atomic') },
+    ],
+    [{ status: null }, { code: 'wallet_failed', message: expect.stringContaining('status null') }],
+    [
+      { status: 200, receipts: undefined },
+      { code: 'wallet_failed', message: expect.stringContaining('no receipts') },
+    ],
+    [
+      { status: 200, receipts: {} },
+      { code: 'wallet_failed', message: expect.stringContaining('no receipts') },
+    ],
+    [
+      { status: 200, receipts: [] },
+      { code: 'wallet_failed', message: expect.stringContaining('0 transactions') },
+    ],
+    [
+      { status: 200, receipts: [null] },
+      { code: 'wallet_failed', message: expect.stringContaining('no hash') },
+    ],
+    [
+      { status: 200, receipts: [{ status: '0x1' }] },
+      { code: 'wallet_failed', message: expect.stringContaining('no hash') },
+    ],
+    [
+      { status: 200, receipts: [{ transactionHash: '0x1', status: '0x1' }] },
+      { code: 'wallet_failed', message: expect.stringContaining('no hash') },
+    ],
+    [
+      { status: 200, receipts: ['1', '2'].map((digit) => ({ transactionHash: `0x${digit.repeat(64)}` })) },
+      { code: 'wallet_failed', message: expect.stringContaining('2 transactions') },
+    ],
+    [
+      { status: 200, receipts: [{ transactionHash: `0x${'2'.repeat(64)}`, status: '0x0' }] },
+      { code: 'wallet_failed', message: expect.stringContaining('status "0x0"') },
+    ],
     [{ status: 200, receipts: [{ transactionHash: `0x${'2'.repeat(64)}` }] }, { code: 'wallet_failed' }],
   ])('error: a batch with %j', async (status, expected) => {
     const { provider } = await batchingWallet(chain(), user, status);
     const more = { receiptTimeoutMs: 20, wait: async () => {} };
     expect(await failureOf(execute(await depositPlan(), provider, options(more)))).toMatchObject(expected);
   });
+});
+
+test('error: an answer about a batch that is none, and one without a status', async () => {
+  for (const [answer, said] of [
+    [null, 'null'],
+    ['CONFIRMED', '"CONFIRMED"'],
+    [[], 'a list'],
+    [{ id: '0xba7c4', chainId: '0x1', atomic: true }, 'no status'],
+  ] as const) {
+    const { provider } = await batchingWallet(local(), user, { status: 100 });
+    const absurd: Eip1193Provider = {
+      request: async (call) => (call.method === 'wallet_getCallsStatus' ? answer : provider.request(call)),
+    };
+    const more = { receiptTimeoutMs: 20, wait: async () => {} };
+    const error = await failureOf(execute(await openPlan(), absurd, options(more)));
+    expect(error).toMatchObject({ code: 'wallet_failed', sent: ['0xba7c4'], message: expect.stringContaining(said) });
+  }
 });
 
 describe('proposeToSafe', () => {

@@ -55,7 +55,7 @@ export async function batchingWallet(chain: LocalChain, account: Address, status
     await chain.client.setCode({ address: account, bytecode: BatchExecutor.deployedBytecode });
     try {
       const { transactionHash } = await chain.send({ from: OWNER, to: account, data });
-      receipts.push({ transactionHash, status: '0x1' });
+      receipts.splice(0, 1, { transactionHash, status: '0x1' });
     } finally {
       await chain.client.setCode({ address: account, bytecode: '0x' });
     }
@@ -67,7 +67,10 @@ export async function batchingWallet(chain: LocalChain, account: Address, status
       if (status.status === undefined) await run(batch);
       return { id: '0xba7c4' };
     },
-    wallet_getCallsStatus: ([id]) => ({ version: '2.0.0', id, status: 200, atomic: true, receipts, ...status }),
+    wallet_getCallsStatus: ([id]) => ({
+      ...{ version: '2.0.0', id, chainId: numberToHex(chain.chain.chainId), status: 200, atomic: true, receipts },
+      ...status,
+    }),
   });
   return { provider, requests };
 }

@@ -1,5 +1,6 @@
 import { isRecord } from '../json.ts';
-import { ReceiptTimeoutError, RejectedError, RevertedError, WalletError, WrongChainError } from './errors.ts';
+import { type Batch, transactionOfBatch } from './batch-status.ts';
+import { ReceiptTimeoutError, RejectedError, RevertedError, WalletError } from './errors.ts';
 import type { CheckedPlan } from './plan.ts';
 import { isConfirmed, limitOf, type Receipt, type ReceiptOptions, readReceipt } from './receipts.ts';
 import { hexOf, type Rpc } from './wallet.ts';
@@ -34,56 +35,32 @@ export async function sendBatch(wallet: Rpc, account: string, { chainId, calls }
 }
 
 /**
- * Wait until a batch is mined. Gives the hashes of its transactions, each once.
+ * Wait until a batch is mined. Gives the hash of its transaction.
  *
  * @throws RevertedError | ReceiptTimeoutError | WalletError | WrongChainError
  */
 export async function waitForBatch(
   wallet: Rpc,
-  { id, chainId }: { readonly id: string; readonly chainId: number },
+  batch: Batch,
   { timeoutMs, pollMs, wait, signal }: ReceiptOptions,
-): Promise<readonly string[]> {
+): Promise<string> {
   const isInTime = limitOf({ timeoutMs });
   for (let waitedMs = 0; isInTime(waitedMs); waitedMs += pollMs) {
-    const answer = await wallet.read('wallet_getCallsStatus', [id]).catch((error: unknown) => {
-      // A wallet that lost the batch would be asked for ever.
-      if (error instanceof RejectedError) throw error;
-      return undefined;
-    });
-    const { status, receipts, atomic, ...of } = isRecord(answer) ? answer : {};
-    if (typeof of.id === 'string' && of.id !== id) {
-      throw new WalletError(`The wallet was asked for the batch ${id}, and answered for ${of.id}.`);
-    }
-    if (/^0x[0-9a-f]{1,12}$/i.test(String(of.chainId)) && Number(of.chainId) !== chainId) {
-      throw new WrongChainError(chainId, `The wallet ran the batch ${id} on chain ${Number(of.chainId)}.`);
-    }
-    requireStatus(id, { status, atomic });
-    const named = (Array.isArray(receipts) ? receipts : [])
-      .map((receipt) => (isRecord(receipt) ? receipt.transactionHash : undefined))
-      .filter((hash) => typeof hash === 'string');
-    const hashes = [...new Set(named.map((hash) => hash.toLowerCase()))];
-    if (typeof status === 'number' && status >= 200) {
-      if (status < 300 && atomic !== false) return hashes;
-      if (status >= 400 && status < 500) throw new WalletError(`The wallet did not send the batch ${id}.`);
-      throw new RevertedError(hashes.at(-1), status >= 600 || atomic === false);
-    }
+    // A request that fails says nothing about the batch.
+    const answer = await wallet.read('wallet_getCallsStatus', [batch.id]).then(
+      (said) => ({ said }),
+      (error: unknown) => {
+        // A wallet that lost the batch would be asked for ever.
+        if (error instanceof RejectedError) throw error;
+      },
+    );
+    const hash = answer === undefined ? undefined : transactionOfBatch(batch, answer.said);
+    if (hash !== undefined) return hash;
     await wait(pollMs, signal);
     signal?.throwIfAborted();
   }
-  throw new ReceiptTimeoutError(id, timeoutMs);
+  throw new ReceiptTimeoutError(batch.id, timeoutMs);
 }
-
-/** Absent ones say nothing yet. @throws WalletError for an answer that does not follow EIP-5792 */
-function requireStatus(id: string, { status, atomic }: { readonly status: unknown; readonly atomic: unknown }): void {
-  const isStatus = status === undefined || (Number.isInteger(status) && STATUS.test(String(status)));
-  if (isStatus && (atomic === undefined || typeof atomic === 'boolean')) return;
-  const [name, value] = isStatus ? ['atomic', atomic] : ['status', status];
-  const text = typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : String(value);
-  throw new WalletError(`The wallet answered ${name} ${text} for the batch ${id}: look at the account.`);
-}
-
-/** Pending, done, not sent, reverted, and reverted in part. */
-const STATUS = /^[12456]\d\d$/;
 
 /**
  * Wait for the receipt and the confirmations of a transaction that the wallet names for its batch.
