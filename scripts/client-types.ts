@@ -68,7 +68,11 @@ function eventTopics() {
     morphoBlue: Object.fromEntries(
       ofMorpho.map((event) => [
         event.name,
-        { topic: toEventSelector(event), ownerAt: indexedOf(event).indexOf('onBehalf') + 1 },
+        {
+          topic: toEventSelector(event),
+          ownerAt: indexedOf(event).indexOf('onBehalf') + 1,
+          assetsAt: event.inputs.filter(({ indexed }) => !indexed).findIndex(({ name }) => name === 'assets'),
+        },
       ]),
     ),
   };

@@ -172,7 +172,7 @@ describe('vaults', () => {
     const lacking = await failureOf(execute(plan, naming, options()));
     expect(lacking).toMatchObject({ code: 'unexpected_outcome', sent: ['0xba7c4'] });
     expect(lacking.missing).toEqual(['the event LeveragePositionOpened', 'the payment of 5000 USDG']);
-    expect(lacking.outcome).toEqual({ positions: [], tokens: [], gasPaid: undefined });
+    expect(lacking.outcome).toEqual({ positions: [], lending: [], tokens: [], gasPaid: undefined });
 
     const honest = await batchingWallet(chain(), user);
     const twice: Eip1193Provider = {

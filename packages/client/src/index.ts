@@ -4,7 +4,7 @@ export type { Comparison, Difference } from './execute/compare.ts';
 export * from './execute/errors.ts';
 export { type Execution, execute } from './execute/execute.ts';
 export type { ExecuteOptions, Progress } from './execute/options.ts';
-export type { Outcome, PositionChange, TokenFlow } from './execute/outcome.ts';
+export type { LendingChange, Outcome, PositionChange, TokenFlow } from './execute/outcome.ts';
 export { type PlanProof, type ProofOptions, prove, type Readings } from './execute/proof.ts';
 export type { Receipt } from './execute/receipts.ts';
 export { proposeToSafe, type SafeProposal } from './execute/safe.ts';

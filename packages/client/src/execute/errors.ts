@@ -1,4 +1,5 @@
 import { ClientError } from '../errors.ts';
+import type { VerifiedAmount } from '../verify/types.ts';
 
 /** The plan was not executed, or not as planned. `sent` has the hashes of the transactions that were sent before. */
 export class ExecutionError extends ClientError {
@@ -115,19 +116,43 @@ export class RevertedError extends ExecutionError {
   }
 }
 
-/** The mined transactions lack events that the plan was proven to cause. `code` is `unexpected_outcome`. */
+/**
+ * What was mined lacks events that the plan was proven to cause, or its amounts are outside of what was proven. `code` is
+ * `unexpected_outcome`.
+ */
 export class UnexpectedOutcomeError<Outcome> extends ExecutionError {
   /** By the events of the transactions that the wallet named. */
   readonly outcome: Outcome;
   /** The missing effects, in words. */
   readonly missing: readonly string[];
+  /** The amounts that are outside of their proven bounds. */
+  readonly excesses: readonly Excess[];
 
-  constructor(outcome: Outcome, missing: readonly string[]) {
+  constructor(outcome: Outcome, missing: readonly string[], excesses: readonly Excess[] = []) {
     const hint = 'The wallet may have named other transactions: look at the account before you build again.';
-    super('unexpected_outcome', `What was mined lacks ${missing.join(', ')}. ${hint}`);
+    const said = [
+      ...(missing.length === 0 ? [] : [`What was mined lacks ${missing.join(', ')}.`]),
+      ...excesses.map(
+        ({ what, amount, limit, isTooMuch }) =>
+          `The ${what} is ${amount.text}, and at ${isTooMuch ? 'most' : 'least'} ${limit.text} was proven.`,
+      ),
+    ];
+    super('unexpected_outcome', `${said.join(' ')} ${hint}`);
     this.outcome = outcome;
     this.missing = missing;
+    this.excesses = excesses;
   }
+}
+
+/** An amount of an outcome that is outside of what the plan was proven to do. */
+export interface Excess {
+  /** What was compared, e.g. `payment` or `loan of position 3`. */
+  readonly what: string;
+  readonly amount: VerifiedAmount;
+  /** The proven bound that it breaks. */
+  readonly limit: VerifiedAmount;
+  /** Whether the bound is the most; otherwise it is the least. */
+  readonly isTooMuch: boolean;
 }
 
 /** Another transaction with the same nonce was mined. `code` is `replaced`. */

@@ -6,6 +6,7 @@ import { checkBalances, checkChain, checkCode, checkOwner, checkSigner, isExpire
 import { comparePlans } from './compare.ts';
 import { ExecutionError, InvalidPlanError, UnexpectedOutcomeError, WalletError, WorsePlanError } from './errors.ts';
 import { missingIn } from './expected.ts';
+import { excessesIn, type Holders, holdersOf, type OutcomeContext } from './limits.ts';
 import { type ExecuteOptions, type Settings, settingsOf } from './options.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 import { type CheckedPlan, checkPlan } from './plan.ts';
@@ -73,6 +74,8 @@ export async function execute(plan: Plan, wallet: Wallet, options: ExecuteOption
       if (proven !== undefined) kept.set(current, proven);
       const proof = proven?.proof;
       if (proof !== undefined) settings.report({ kind: 'proven', proof });
+      const chains = how === 'none' ? undefined : how.chains;
+      const holders: Holders = proven === undefined ? new Map() : await holdersOf(proven, account, reader, chains);
       await untilAborted(() => options.check?.(current.source, account), signal);
       await checkCode(current.calls, reader);
       await checkBalances(current, account, reader, proof?.action);
@@ -81,9 +84,8 @@ export async function execute(plan: Plan, wallet: Wallet, options: ExecuteOption
       const ended = isBatch ? await runBatch(current, context) : await sendInOrder(current, context);
       if (ended === 'expired') continue;
       const { mined } = context;
-      const outcome = outcomeOf(mined, account, current.chainId);
-      const missing = proven === undefined ? [] : missingIn(outcome, mined, proven);
-      if (missing.length > 0) throw new UnexpectedOutcomeError(outcome, missing);
+      const outcome = outcomeOf(mined, account, current.chainId, [...holders.values()]);
+      if (proven !== undefined) requireExpected(outcome, proven, { account, holders, chains });
       return {
         plan: current.source,
         account,
@@ -100,6 +102,13 @@ export async function execute(plan: Plan, wallet: Wallet, options: ExecuteOption
     }
     throw error;
   }
+}
+
+/** @throws UnexpectedOutcomeError for what was mined, and is not what was proven */
+function requireExpected(outcome: Outcome, proven: Proven, context: OutcomeContext): void {
+  const missing = missingIn(outcome, proven);
+  const excesses = excessesIn(outcome, proven, context);
+  if (missing.length > 0 || excesses.length > 0) throw new UnexpectedOutcomeError(outcome, missing, excesses);
 }
 
 async function accountOf(wallet: Wallet, rpc: Rpc, given: string | undefined): Promise<string> {

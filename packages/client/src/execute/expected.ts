@@ -1,19 +1,10 @@
 import { CONTRACTS } from '../generated/contracts.ts';
-import { EVENTS } from '../generated/events.ts';
 import type { Intent, VerifiedAmount } from '../verify/types.ts';
 import type { Outcome, PositionChange } from './outcome.ts';
 import type { Proven } from './proof.ts';
-import type { Receipt } from './receipts.ts';
 
-/**
- * The proven effects of a plan that its execution lacks, in words, by its events. Amounts are not compared:
- * a debt has grown since, and a swap may give more than its least.
- */
-export function missingIn(
-  outcome: Outcome,
-  receipts: readonly Receipt[],
-  { proof, intent }: Proven,
-): readonly string[] {
+/** What an execution lacks of the effects that its plan is proven to have, in words, by its events. */
+export function missingIn(outcome: Outcome, { proof, intent }: Proven): readonly string[] {
   const isMoved = ({ token, amount }: VerifiedAmount, way: 'in' | 'out') => {
     // The native token has no events.
     if (amount === 0n || BigInt(token) === 0n) return true;
@@ -21,17 +12,24 @@ export function missingIn(
   };
   const spent = proof.spendsAtMost.filter((amount) => !isMoved(amount, 'out'));
   const received = proof.receivesAtLeast.filter((amount) => !isMoved(amount, 'in'));
-  const contracts = (CONTRACTS as Readonly<Record<number, Readonly<Record<string, string>>>>)[proof.chainId] ?? {};
-  const own = new Set(Object.values(contracts).map((address) => address.toLowerCase()));
-  // Contracts of a list of the caller's own are called, and their events are not read.
-  const isKnown = proof.calls.some((address) => own.has(address.toLowerCase()));
+  const isKnown = areEventsKnown(proof);
   return [
     ...(isKnown ? missingEvents(outcome, intent) : []),
-    ...(isKnown && intent.action === 'increase_leverage' && !hasLoan(receipts, contracts) ? ['a loan'] : []),
+    // An increase has no event of its own: the lending protocol's tell of its loan.
+    ...(isKnown && intent.action === 'increase_leverage' && !hasLoan(outcome) ? ['a loan'] : []),
     ...spent.map(({ text }) => `the payment of ${text}`),
     ...received.map(({ text }) => `the receipt of ${text}`),
   ];
 }
+
+/** Contracts of a list of the caller's own are called, and their events are not read. */
+export function areEventsKnown({ chainId, calls }: Proven['proof']): boolean {
+  const contracts = (CONTRACTS as Readonly<Record<number, Readonly<Record<string, string>>>>)[chainId] ?? {};
+  const own = new Set(Object.values(contracts).map((address) => address.toLowerCase()));
+  return calls.some((address) => own.has(address.toLowerCase()));
+}
+
+const hasLoan = ({ lending }: Outcome) => lending.some(({ borrowed }) => borrowed > 0n);
 
 function missingEvents({ positions }: Outcome, intent: Intent): readonly string[] {
   const events = eventsOf(intent);
@@ -67,12 +65,3 @@ function eventsOf(intent: Intent): readonly PositionChange['event'][] {
 }
 
 const PARTIAL = ['CollateralWithdrawn', 'LoanRepaid'] as const;
-
-/** An increase has no event of its own: the lending protocol's tells of its loan. */
-const hasLoan = (receipts: readonly Receipt[], { morphoBlue = '' }: Readonly<Record<string, string>>) =>
-  receipts.some(({ logs }) =>
-    logs.some(
-      ({ address, topics }) =>
-        address.toLowerCase() === morphoBlue.toLowerCase() && topics[0] === EVENTS.morphoBlue.Borrow.topic,
-    ),
-  );

@@ -26,8 +26,21 @@ export interface TokenFlow {
   readonly out: bigint;
 }
 
+/** What the lending protocol recorded of one position, base units. An increase of leverage has no other record. */
+export interface LendingChange {
+  readonly marketId: string;
+  /** The contract that holds the position, or the account itself (the stock leg of a vault); lower case. */
+  readonly holder: string;
+  readonly collateralIn: bigint;
+  readonly collateralOut: bigint;
+  readonly borrowed: bigint;
+  readonly repaid: bigint;
+}
+
 export interface Outcome {
   readonly positions: readonly PositionChange[];
+  /** Of the account itself, and of the contracts of the positions that the plan or an event names. */
+  readonly lending: readonly LendingChange[];
   readonly tokens: readonly TokenFlow[];
   /** Paid for gas, wei; `undefined` = unknown, or paid by another account. */
   readonly gasPaid: bigint | undefined;
@@ -36,12 +49,23 @@ export interface Outcome {
 const addressOf = (topic = '') => `0x${topic.slice(-40).toLowerCase()}`;
 const wordsOf = (data: string) => (data.slice(2).match(/.{64}/g) ?? []).map((word) => BigInt(`0x${word}`));
 
-/** Read the result for an account from receipts. Only events of the known contracts of the chain count. */
-export function outcomeOf(receipts: readonly Receipt[], account: string, chainId: number): Outcome {
+/**
+ * Read the result for an account from receipts. Only events of the known contracts of the chain count. `holders` are the contracts
+ * of the positions that the plan names.
+ */
+export function outcomeOf(
+  receipts: readonly Receipt[],
+  account: string,
+  chainId: number,
+  holders: readonly string[] = [],
+): Outcome {
+  const positions = receipts.flatMap((receipt) => positionChanges(receipt.logs, account, chainId));
+  const own = new Set([account, ...holders, ...positions.flatMap(({ proxy }) => proxy ?? [])].map(lower));
   const logs = receipts.flatMap((receipt) => receipt.logs);
   const gas = receipts.map(({ from, gasPaid }) => (from === account.toLowerCase() ? gasPaid : undefined));
   return {
-    positions: receipts.flatMap((receipt) => positionChanges(receipt.logs, account, chainId)),
+    positions,
+    lending: lendingChanges(logs, own, chainId),
     tokens: tokenFlows(logs, account),
     gasPaid: gas.reduce<bigint | undefined>(
       (sum, paid) => (sum === undefined || paid === undefined ? undefined : sum + paid),
@@ -66,13 +90,48 @@ function tokenFlows(logs: readonly Log[], account: string): TokenFlow[] {
   return [...flows.values()];
 }
 
+type Contracts = { readonly flashLeverage: string; readonly morphoBlue: string };
+
+const contractsOf = (chainId: number): Contracts | undefined =>
+  (CONTRACTS as Readonly<Record<number, Contracts>>)[chainId];
+const lower = (text: string) => text.toLowerCase();
+
+function lendingChanges(logs: readonly Log[], holders: ReadonlySet<string>, chainId: number): LendingChange[] {
+  const morpho = lower(contractsOf(chainId)?.morphoBlue ?? '');
+  const changes = new Map<string, LendingChange>();
+  for (const { address, topics, data } of logs) {
+    const event = lower(address) === morpho ? lendingEvents.get(topics[0] ?? '') : undefined;
+    const [marketId = '', holder] = [topics[1], event && addressOf(topics[event.ownerAt])];
+    if (event === undefined || holder === undefined || !holders.has(holder)) continue;
+    const key = `${marketId} ${holder}`;
+    const none = { collateralIn: 0n, collateralOut: 0n, borrowed: 0n, repaid: 0n };
+    const change = changes.get(key) ?? { marketId, holder, ...none };
+    const amount = wordsOf(data)[event.assetsAt] ?? 0n;
+    changes.set(key, { ...change, [event.field]: change[event.field] + amount });
+  }
+  return [...changes.values()];
+}
+
+const LENDING_FIELDS = {
+  SupplyCollateral: 'collateralIn',
+  WithdrawCollateral: 'collateralOut',
+  Borrow: 'borrowed',
+  Repay: 'repaid',
+} as const;
+const lendingEvents = new Map(
+  Object.entries(LENDING_FIELDS).map(([name, field]) => {
+    const { topic, ownerAt, assetsAt } = EVENTS.morphoBlue[name as keyof typeof LENDING_FIELDS];
+    return [topic as string, { field, ownerAt, assetsAt }];
+  }),
+);
+
 interface Owner {
   readonly marketId: string;
   readonly proxy: string;
 }
 
 function positionChanges(logs: readonly Log[], account: string, chainId: number): PositionChange[] {
-  const contracts = (CONTRACTS as Readonly<Record<string, { flashLeverage: string; morphoBlue: string }>>)[chainId];
+  const contracts = contractsOf(chainId);
   if (contracts === undefined) return [];
   const of = (contract: string) => (log: Log) => log.address.toLowerCase() === contract.toLowerCase();
   const ownerOf = (log: Log): Owner | undefined => {

@@ -12,19 +12,23 @@ export const EVENTS = {
   "morphoBlue": {
     "SupplyCollateral": {
       "topic": "0xa3b9472a1399e17e123f3c2e6586c23e504184d504de59cdaa2b375e880c6184",
-      "ownerAt": 3
+      "ownerAt": 3,
+      "assetsAt": 0
     },
     "WithdrawCollateral": {
       "topic": "0xe80ebd7cc9223d7382aab2e0d1d6155c65651f83d53c8b9b06901d167e321142",
-      "ownerAt": 2
+      "ownerAt": 2,
+      "assetsAt": 1
     },
     "Borrow": {
       "topic": "0x570954540bed6b1304a87dfe815a5eda4a648f7097a16240dcd85c9b5fd42a43",
-      "ownerAt": 2
+      "ownerAt": 2,
+      "assetsAt": 1
     },
     "Repay": {
       "topic": "0x52acb05cebbd3cd39715469f22afbf5a17496295ef3bc9bb5944056c63ccaa09",
-      "ownerAt": 3
+      "ownerAt": 3,
+      "assetsAt": 0
     }
   }
 } as const;

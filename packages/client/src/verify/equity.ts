@@ -17,7 +17,16 @@ import {
   VAULT_DEFAULTS,
   wadOf,
 } from './numbers.ts';
-import { amountOf, differs, type Proof, requireSameAddress, requireSameNumber, shown, takeDecoded } from './proof.ts';
+import {
+  amountOf,
+  differs,
+  type Proof,
+  recordChange,
+  requireSameAddress,
+  requireSameNumber,
+  shown,
+  takeDecoded,
+} from './proof.ts';
 import { proveSales, type Sale } from './sales.ts';
 import { proveSwap, proveTotalLoss } from './swaps.ts';
 import { trustedMarketOf, trustedVaultOf } from './trusted.ts';
@@ -135,6 +144,8 @@ function proveLegs(
   const debtAtMost = amountOf(proof, yieldMarket.loanToken, amountFlashLoan);
   const ltvAtMostPct = percentOf(amountFlashLoan, loanValue(held, state.yield.price));
   proof.position = { collateralAtLeast, debtAtMost, ltvAtMostPct };
+  recordChange(proof, 'opened', yieldMarket, { adds: held, borrows: amountFlashLoan });
+  recordChange(proof, 'wallet', stock, { adds: stockMinOut, borrows: stockBorrowAmount });
   proof.sentences.push(
     `Deposits ${amountOf(proof, stock.loanToken, amount).text} into a vault of ${shown(proof.owner)}: it buys at least ${amountOf(proof, stock.collateralToken, stockMinOut).text} as the wallet's own collateral, borrows ${amountOf(proof, stock.loanToken, stockBorrowAmount).text} against it, and opens a position with it that borrows ${debtAtMost.text} and holds at least ${collateralAtLeast.text}, an LTV of at most ${ltvAtMostPct} %.`,
   );
@@ -187,6 +198,7 @@ export function proveExit(proof: Proof, intent: ExitIntent): void {
     sales.push({ index, reference, minimum: minLoanOut, equity: reference - debt });
     const received = amountOf(proof, stock.loanToken, minLoanOut > debt ? minLoanOut - debt : 0n);
     if (received.amount > 0n) proof.receives.push(received);
+    recordChange(proof, 'wallet', stock, { takesOut: 'all', owes: debt });
     proof.sentences.push(
       `Sells the whole stock leg of ${shown(proof.owner)} for at least ${amountOf(proof, stock.loanToken, minLoanOut).text}, repays its debt out of it and pays out the rest, at least ${received.text}.`,
     );

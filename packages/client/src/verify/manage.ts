@@ -20,6 +20,7 @@ import {
   differs,
   isNative,
   type Proof,
+  recordChange,
   requireSameAddress,
   requireSameNumber,
   requireValue,
@@ -78,6 +79,7 @@ export function proveIncrease(proof: Proof, intent: IncreaseIntent): void {
   const debtAtMost = amountOf(proof, market.loanToken, debt + amount);
   const ltvAtMostPct = percentOf(debt + amount, loanValue(held, price));
   proof.position = { collateralAtLeast, debtAtMost, ltvAtMostPct };
+  recordChange(proof, intent.positionId, market, { adds: minimum, borrows: amount });
   proof.sentences.push(
     `Raises the leverage of position ${intent.positionId}: it borrows ${amountOf(proof, market.loanToken, amount).text} more for at least ${amountOf(proof, market.collateralToken, minimum).text}, an LTV of at most ${ltvAtMostPct} %.`,
   );
@@ -118,6 +120,7 @@ export function proveRemove(proof: Proof, intent: RemoveIntent): void {
   requireSameNumber(index, 'amount', 'it takes out', amount, intent.amount, text);
   const least = less(amount, yieldFeeOf(market, intent.state?.yieldFee));
   proof.receives.push(amountOf(proof, market.collateralToken, least));
+  recordChange(proof, intent.positionId, market, { takesOut: amount });
   proof.sentences.push(`Takes ${text(amount)} out of position ${intent.positionId}, to its owner.`);
 }
 
@@ -130,6 +133,7 @@ export function proveBorrow(proof: Proof, intent: BorrowIntent): void {
   const text = (units: bigint) => amountOf(proof, market.loanToken, units).text;
   requireSameNumber(index, 'amount', 'it borrows', amount, intent.amount, text);
   proof.receives.push(amountOf(proof, market.loanToken, amount));
+  recordChange(proof, intent.positionId, market, { borrows: amount });
   proof.sentences.push(`Borrows ${text(amount)} against position ${intent.positionId}, to its owner.`);
 }
 
@@ -144,10 +148,12 @@ export function proveRepay(proof: Proof, intent: RepayIntent): void {
   const approvals = takeApprovals(proof);
   const fee = depositFeeOf(market, intent.state?.depositFee);
   const rest = symbolOf(proof, loanToken);
-  const sentence = (atLeast: bigint) =>
-    intent.full === true
-      ? `Repays the whole debt of position ${intent.positionId}; the rest comes back${payToken === loanToken.toLowerCase() ? '' : ` as ${rest}, not in the paid token`}.`
+  const repaid = (atLeast: bigint) => {
+    recordChange(proof, intent.positionId, market, { repays: less(atLeast, fee) });
+    return intent.full === true
+      ? `Repays the whole debt of position ${intent.positionId}; the rest comes back${payToken === loanToken.toLowerCase() ? '' : ` as ${rest}, not as what was paid`}.`
       : `Repays at least ${amountOf(proof, loanToken, less(atLeast, fee)).text} of the debt of position ${intent.positionId}, or all of it where less is owed.`;
+  };
   if (payToken === loanToken.toLowerCase()) {
     requireNoLimits(intent, symbolOf(proof, payToken));
     const { index, decoded } = takeDecoded(proof, contracts.flashLeverage, 'FlashLeverage', REPAY);
@@ -157,13 +163,13 @@ export function proveRepay(proof: Proof, intent: RepayIntent): void {
     requirePaid(proof, index, payToken, amount, intent.pay.amount, intent.full);
     proveApprovals(proof, approvals, { token: payToken, spender: contracts.flashLeverage, amount, callIndex: index });
     spend(proof, payToken, amount);
-    proof.sentences.push(sentence(amount));
+    proof.sentences.push(repaid(amount));
     return;
   }
   const call = takeCall(proof, contracts.flashLeverageRouter, 'FlashLeverageRouter');
   const { args, places } = decodeExactly(SWAP_AND_REPAY, call.data, call.index);
   requireSameNumber(call.index, 'amount', 'it repays', args[7], shares, sharesText);
-  proof.sentences.push(sentence(provePaidSwap(proof, { ...call, args, places, approvals }, intent, market, loanToken)));
+  proof.sentences.push(repaid(provePaidSwap(proof, { ...call, args, places, approvals }, intent, market, loanToken)));
 }
 
 /** @throws VerificationError */
@@ -209,6 +215,7 @@ export function proveDeleverage(
   const least = rest - (profit - less(profit, yieldFeeOf(market, yieldFee)));
   const received = amountOf(proof, market.loanToken, least);
   if (least > 0n) proof.receives.push(received);
+  recordChange(proof, id, market, { takesOut: amount ?? 'all', owes: share(debt) });
   proof.sentences.push(
     `${amount === undefined ? 'Closes' : `Sells ${text(amount)} of`} position ${id} for at least ${amountOf(proof, market.loanToken, minimum).text}, repays ${amount === undefined ? 'its debt' : 'the same share of its debt'} out of it and pays out the rest, at least ${received.text}.`,
   );
@@ -282,8 +289,9 @@ function spend(proof: Proof, token: string, amount: bigint): void {
   proof.spends.push(amountOf(proof, token, amount));
 }
 
-function addedSentence(proof: Proof, { positionId }: AddIntent, { collateralToken }: TrustedMarket, added: bigint) {
-  const text = amountOf(proof, collateralToken, added).text;
+function addedSentence(proof: Proof, { positionId }: AddIntent, market: TrustedMarket, added: bigint) {
+  recordChange(proof, positionId, market, { adds: added });
+  const text = amountOf(proof, market.collateralToken, added).text;
   proof.sentences.push(`Adds at least ${text} of collateral to position ${positionId}.`);
 }
 

@@ -10,6 +10,7 @@ import {
   amountOf,
   isNative,
   type Proof,
+  recordChange,
   requireSameAddress,
   requireSameNumber,
   requireValue,
@@ -162,6 +163,7 @@ function proveLeverage(
   ];
   const ltvAtMostPct = percentOf(amountFlashLoan, loanValue(held, price));
   proof.position = { collateralAtLeast, debtAtMost, ltvAtMostPct };
+  recordChange(proof, 'opened', market, { adds: held, borrows: amountFlashLoan });
   const paid = amountOf(proof, entry ? entry.tokenIn : collateralToken, entry?.amountIn ?? collateral).text;
   proof.sentences.push(
     `Opens a position of ${shown(proof.owner)} with ${paid}: it borrows ${debtAtMost.text} and holds at least ${collateralAtLeast.text}, an LTV of at most ${ltvAtMostPct} %.`,

@@ -4,7 +4,16 @@ import { decodeExactly, type ExactCall, type Methods } from './calldata.ts';
 import { type RefusalCode, VerificationError } from './errors.ts';
 import { unitsText } from './numbers.ts';
 import type { ReadCall } from './plan.ts';
-import type { Authorization, OpaqueBytes, TrustedChain, Verified, VerifiedAmount, VerifiedSwap } from './types.ts';
+import type {
+  Authorization,
+  OpaqueBytes,
+  PositionBounds,
+  TrustedChain,
+  TrustedMarket,
+  Verified,
+  VerifiedAmount,
+  VerifiedSwap,
+} from './types.ts';
 
 /** The part of the proof of a plan so far. */
 export interface Proof {
@@ -20,6 +29,7 @@ export interface Proof {
   readonly authorizes: Authorization[];
   readonly opaque: OpaqueBytes[];
   readonly assumptions: string[];
+  readonly changes: PositionBounds[];
   position?: Verified['position'];
   swapLoss?: Verified['swapsLoseAtMost'];
 }
@@ -27,7 +37,7 @@ export interface Proof {
 export function startProof(chain: TrustedChain, owner: Address, calls: readonly ReadCall[]): Proof {
   return {
     ...{ chain, owner, left: [...calls], sentences: [], spends: [], receives: [], swaps: [] },
-    ...{ authorizes: [], opaque: [], assumptions: [] },
+    ...{ authorizes: [], opaque: [], assumptions: [], changes: [] },
   };
 }
 
@@ -94,12 +104,38 @@ export function differs(index: number, code: RefusalCode, what: string, actual: 
 }
 
 /** An amount in the words of the trusted tokens; of an unlisted one in base units. */
-export function amountOf({ chain }: Proof, token: string, amount: bigint): VerifiedAmount {
+export function amountOf({ chain }: Pick<Proof, 'chain'>, token: string, amount: bigint): VerifiedAmount {
   const known = chain.tokens.find(({ address }) => address.toLowerCase() === token.toLowerCase());
   const text = known
     ? `${unitsText(amount, known.decimals)} ${known.symbol}`
     : `${amount} base units of the token ${shown(token)}`;
   return { token: shown(token), amount, text };
+}
+
+/** The bounds of a position, in base units. What is left out is none, and of `takesOut` and `owes` no bound. */
+export interface Change {
+  readonly adds?: bigint;
+  readonly takesOut?: bigint | 'all';
+  readonly borrows?: bigint;
+  readonly repays?: bigint;
+  readonly owes?: bigint;
+}
+
+/** Record what the calls do to a position. */
+export function recordChange(
+  proof: Proof,
+  of: PositionBounds['of'],
+  { id: marketId, collateralToken, loanToken }: TrustedMarket,
+  { adds = 0n, takesOut = 0n, borrows = 0n, repays, owes }: Change,
+): void {
+  const collateral = (amount: bigint) => amountOf(proof, collateralToken, amount);
+  const loan = (amount: bigint) => amountOf(proof, loanToken, amount);
+  proof.changes.push({
+    ...{ of, marketId, addsAtLeast: collateral(adds), borrowsAtMost: loan(borrows) },
+    ...(takesOut === 'all' ? NOTHING : { takesOutAtMost: collateral(takesOut) }),
+    ...(repays === undefined ? NOTHING : { repaysAtLeast: loan(repays) }),
+    ...(owes === undefined ? NOTHING : { owes: loan(owes) }),
+  });
 }
 
 /** The symbol of a trusted token; of another one its address in words. */
@@ -115,7 +151,8 @@ export const shown = (address: string): Address => checksummed(address);
 
 /** Close the report. */
 export function concluded(proof: Proof): Omit<Verified, 'action' | 'chainId' | 'calls'> {
-  const { owner, sentences, spends, receives, swaps, authorizes, opaque, assumptions, position, swapLoss } = proof;
+  const { owner, sentences, spends, receives, swaps, authorizes, opaque, assumptions, changes, position, swapLoss } =
+    proof;
   const [spent, received] = [byToken(proof, spends), byToken(proof, receives)];
   const list = (amounts: readonly VerifiedAmount[]) => amounts.map(({ text }) => text).join(' and ');
   const bounds = [
@@ -136,7 +173,7 @@ export function concluded(proof: Proof): Omit<Verified, 'action' | 'chainId' | '
     swaps,
     ...(position === undefined ? NOTHING : { position }),
     ...(swapLoss === undefined ? NOTHING : { swapsLoseAtMost: swapLoss }),
-    ...{ authorizes, opaque, assumptions },
+    ...{ authorizes, opaque, assumptions, changes },
   };
 }
 

@@ -297,6 +297,21 @@ export interface VerifiedSwap {
   readonly givesAtLeast: VerifiedAmount;
 }
 
+/** The bounds of what the calls do to collateral and debt of one position at the lending protocol. */
+export interface PositionBounds {
+  /** Index of the position; `opened` = the new one; `wallet` = that of the wallet itself, the stock leg of a vault. */
+  readonly of: number | 'opened' | 'wallet';
+  readonly marketId: string;
+  readonly addsAtLeast: VerifiedAmount;
+  /** Absent = all collateral. */
+  readonly takesOutAtMost?: VerifiedAmount;
+  readonly borrowsAtMost: VerifiedAmount;
+  /** Where less is owed, the rest comes back in the same token. */
+  readonly repaysAtLeast?: VerifiedAmount;
+  /** The debt that a sale repays, by your reading. What it has to repay beyond that lowers `receivesAtLeast`. */
+  readonly owes?: VerifiedAmount;
+}
+
 /** The effects of a plan, as proven from its bytes. */
 export interface Verified {
   readonly action: Intent['action'];
@@ -315,6 +330,8 @@ export interface Verified {
     /** Percent, at the price of `state`. */
     readonly ltvAtMostPct: string;
   };
+  /** Every position whose collateral or debt the calls change; empty for a revocation and for an end in manual mode. */
+  readonly changes: readonly PositionBounds[];
   /**
    * Loss of all swaps at their least outputs, against the prices of `state`; absent for plans that only pay, and for those
    * that swap nothing.
