@@ -54,10 +54,9 @@ export function parseQuery(
 
 /** The next step for an unknown parameter; `undefined` = it is ignored. */
 function adviceFor(name: string, known: readonly string[], unknown: UnknownNames): string | undefined {
-  const meant =
-    known.find((other) => bare(other) === bare(name)) ??
-    (name.length <= MAX_SIMILAR_LENGTH ? nearestName(name, known) : undefined) ??
-    known.find((other) => name.length >= MIN_PREFIX_LENGTH && other.startsWith(name));
+  const meant = spellingsIn(name.slice(0, MAX_READ_LENGTH))
+    .map((spelling) => knownName(spelling, known))
+    .find((found) => found !== undefined);
   if (meant !== undefined) return `Its spelling is "${meant}".`;
   if (unknown === 'ignore') return undefined;
   return known.length === 0
@@ -65,6 +64,22 @@ function adviceFor(name: string, known: readonly string[], unknown: UnknownNames
     : `This path takes ${known.join(', ')}: leave it out.`;
 }
 
+function knownName(name: string, known: readonly string[]): string | undefined {
+  return (
+    known.find((other) => bare(other) === bare(name)) ??
+    (name.length <= MAX_SIMILAR_LENGTH ? nearestName(name, known) : undefined) ??
+    known.find((other) => name.length >= MIN_PREFIX_LENGTH && other.startsWith(name))
+  );
+}
+
+/** A name, the name without its signs, and the words between these: `ids[]`, `filter[id]`, `input.id`, `amp;id`, `"id"`. */
+function spellingsIn(name: string): readonly string[] {
+  const words = name.split(/[^A-Za-z0-9_-]+/).filter((word) => word !== '');
+  return words.length === 1 && words[0] === name ? [name] : [name, words.join(''), ...words];
+}
+
+/** No more of a name is read for the one that it may stand for. */
+const MAX_READ_LENGTH = 64;
 /** A shorter beginning of a name may be anything. */
 const MIN_PREFIX_LENGTH = 4;
 /** Longer names are not compared: no parameter is nearly as long. */

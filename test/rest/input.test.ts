@@ -52,6 +52,19 @@ describe(parseQuery, () => {
     },
   );
 
+  it.each(['chainId[]', 'chainIds[]', 'chainId[0]', 'filter[chainId]', 'input.chainId', 'amp;chainId', 'chanId[]'])(
+    'error: BadRequest for a known name with signs around it: %s',
+    (name) => {
+      expect(() => parseQuery(`${name}=4663`, known)).toThrow('Its spelling is "chainId".');
+    },
+  );
+
+  it('behavior: ignores an unknown name with signs, and reads no more than the beginning of a long one', () => {
+    for (const name of ['utm[source]', '[]', `${'x.'.repeat(5_000)}chainId`]) {
+      expect(parseQuery(`${name}=1`, known)).toEqual({ [name]: '1' });
+    }
+  });
+
   it('error: BadRequest for any unknown name where none is ignored', () => {
     const refuse = (names: readonly string[]) => () => parseQuery('utm_source=x', names, 'refuse');
     expect(refuse(known)).toThrow('The parameter "utm_source" is unknown. This path takes chainId: leave it out.');

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Json } from '../support/service.ts';
+import { type Front, OPS_KEY, PARTNER_KEY, startFront, UNLIMITED } from './front.ts';
+
+let front: Front;
+beforeAll(async () => {
+  front = await startFront({ env: UNLIMITED });
+});
+afterAll(() => front.stop());
+
+const { paths } = JSON.parse(readFileSync('openapi.json', 'utf8')) as Json;
+const ADDRESS = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
+const LOOP = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5';
+
+/** Every GET row that takes a chain, with an address, a strategy or a position in its path. */
+const rows: readonly (readonly [path: string, tag: string])[] = Object.entries(paths as Json).flatMap(
+  ([path, { get }]) => {
+    const parameters: readonly Json[] = get?.parameters ?? [];
+    const others = parameters.filter(({ in: place, required }) => place === 'query' && required);
+    const query = others.map(({ name, example, examples, schema }) => {
+      const [first] = Object.values((examples ?? {}) as Json) as Json[];
+      return `${name}=${example ?? first?.value ?? schema.examples?.[0] ?? schema.example}&`;
+    });
+    const filled = path.replace('{address}', ADDRESS).replace('{id}', path.includes('/positions/') ? '0' : LOOP);
+    return parameters.some(({ name }) => name === 'chainId')
+      ? [[`${filled}?${query.join('')}`, get.tags[0]] as const]
+      : [];
+  },
+);
+
+const KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = { Partner: PARTNER_KEY, Ops: OPS_KEY };
+
+const SPELLINGS = [
+  'chainId[]=4663',
+  'chainId%5B%5D=4663',
+  'chainId[0]=4663',
+  'chainIds[]=4663',
+  'chanId[]=4663',
+  'chain[id]=4663',
+  'filter[chainId]=4663',
+  'CHAINID=4663',
+  'CHAIN_ID=4663',
+  'chain.id=4663',
+  'input.chainId=4663',
+  'chain%20id=4663',
+  '%20chainId=4663',
+  'chainId%00=4663',
+  'amp;chainId=4663',
+  'chainId:4663',
+  '%22chainId%22=4663',
+  'chainId=1&chainId=4663',
+  'chainId=4663&chainId=4663',
+  'chainId=1&chainId[]=4663',
+  'chainId',
+  'chainId=',
+  'chainId=%20',
+  'chainId=1,4663',
+  'chainId=[4663]',
+  'chainId=4663;1',
+  'chainId=0x1237',
+  'chainId=4663.0',
+  'chainId=+4663',
+  'chainId=04663',
+  'chainId=null',
+];
+
+describe('a chain that is misspelt is refused on every row that takes one', () => {
+  test('default: the rows are those of the document', () => {
+    expect(rows.length).toBeGreaterThan(20);
+    expect(new Set(rows.map(([, tag]) => tag))).toEqual(new Set(['Public', 'Partner', 'Ops']));
+  });
+
+  test.each(SPELLINGS)('error: %s', async (query) => {
+    for (const [path, tag] of rows) {
+      const { status, body } = await front.send(`${path}${query}`, { headers: KEYS[tag] ?? {} });
+      expect([path, status, body.error?.code]).toEqual([path, 400, 'bad_request']);
+      expect([path, body.error.details.field]).toEqual([path, expect.stringMatching(/^query\..*chai?n/i)]);
+    }
+  });
+});
