@@ -12,7 +12,20 @@ export function rememberOrigin(plan: object, origin: PlanOrigin): void {
   origins.set(plan, origin);
 }
 
-/** A plan that is built in place of another one answers the same request: a request of its own would come from code of another party. */
+/** A copy of a plan that answers the rest of its request: the loops of a vault that are closed already are not closed again. */
+export function withoutClosed<P extends object>(plan: P, closed: readonly number[]): P {
+  const origin = origins.get(plan);
+  if (origin === undefined || closed.length === 0) return plan;
+  const { yieldPositionIds: ids, ...input } = origin.input as { readonly yieldPositionIds?: readonly number[] };
+  if (!Array.isArray(ids)) return plan;
+  const left = ids.filter((id) => !closed.includes(id));
+  const rest = { ...plan };
+  // The service takes no empty list; a plan that closes another loop is refused.
+  rememberOrigin(rest, { ...origin, input: left.length === 0 ? input : { ...input, yieldPositionIds: left } });
+  return rest;
+}
+
+/** A plan that is built in place of another one answers the same request: its own would be that of somebody else's code. */
 export function keepOrigin(old: object, plan: object): void {
   const origin = origins.get(old);
   if (origin !== undefined && typeof plan === 'object' && plan !== null) origins.set(plan, origin);

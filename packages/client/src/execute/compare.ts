@@ -4,7 +4,7 @@ import { loanValue } from '../verify/numbers.ts';
 import type { Intent, VerifiedAmount, VerifiedSwap } from '../verify/types.ts';
 import { InvalidPlanError } from './errors.ts';
 import { approvedAmount, type CheckedPlan, isPreparation } from './plan.ts';
-import type { Proven } from './proof.ts';
+import { closedBy, type Proven } from './proof.ts';
 
 /** One figure of two plans in which the second one is worse for the wallet. */
 export interface Difference {
@@ -36,26 +36,33 @@ export interface ProvenPlans {
 }
 
 /**
- * Compare a plan with the one that replaces it. `proven` is `undefined` where no proof was asked for.
+ * Compare a plan with the one that replaces it. `proven` is `undefined` where no proof was asked for. Where positions were `closed`
+ * by calls of the plan before, its figures and receipts include what these have paid out: only the swaps that are left are compared.
  *
  * @throws InvalidPlanError when the new one is for another chain, action or strategy, or calls another contract
  */
-export function comparePlans(before: CheckedPlan, after: CheckedPlan, proven?: ProvenPlans): Comparison {
+export function comparePlans(
+  before: CheckedPlan,
+  after: CheckedPlan,
+  proven?: ProvenPlans,
+  closed: readonly number[] = [],
+): Comparison {
   for (const field of ['chainId', 'action', 'strategyId'] as const) {
     if (before[field] !== after[field]) {
       throw new InvalidPlanError(`The rebuilt plan has ${field} ${after[field]} in place of ${before[field]}.`);
     }
   }
   requireTargets(before, after);
+  requirePositions(before, after);
   const [old, now] = [resultsOf(before), resultsOf(after)];
-  // A plan of GraphQL states no figures: the proven effects of both are compared.
-  const isStated = old.size > 0;
+  // A plan of GraphQL states no figures: what is proven of both is compared.
+  const isStated = old.size > 0 && closed.length === 0;
   const names = RESULTS.some((name) => old.has(name)) ? RESULTS.filter((name) => old.has(name)) : ['minTokenOut'];
   const results = isStated ? names.map((what) => lessIsWorse(what, old.get(what), now.get(what))) : [];
   const risks = isStated ? RISKS.map((what) => moreRisk(what, old.get(what), now.get(what))) : [];
   const [oldCosts, costs] = [takenBy(before), takenBy(after)];
   const taken = [...costs].map(([what, amount]) => moreIsWorse(what, oldCosts.get(what) ?? 0n, amount));
-  const bounds = proven === undefined ? [isStated ? undefined : UNKNOWN] : compareProven(proven);
+  const bounds = proven === undefined ? [isStated ? undefined : UNKNOWN] : compareProven(proven, closed);
   const worse = [...results, ...risks, ...taken, ...bounds].filter((difference) => difference !== undefined);
   return { worse, worsePct: Math.max(0, ...worse.map(({ worsePct }) => worsePct)) };
 }
@@ -69,9 +76,15 @@ const UNKNOWN: Difference = {
 };
 
 /** A new plan that is not proven is not executed, so that its comparison does not matter. */
-function compareProven({ before, after }: ProvenPlans): readonly (Difference | undefined)[] {
+function compareProven({ before, after }: ProvenPlans, closed: readonly number[]): readonly (Difference | undefined)[] {
   if (after === undefined) return [];
-  return before === undefined ? [{ ...UNKNOWN, after: 'proven' }] : compareBounds(before, after);
+  if (before === undefined) return [{ ...UNKNOWN, after: 'proven' }];
+  if (closed.length === 0) return compareBounds(before, after);
+  const done = closed.map((id) => `position ${id}`);
+  return compareSwaps(
+    before.proof.swaps.filter((swap) => !done.includes(swap.of)),
+    after.proof.swaps,
+  );
 }
 
 /** Compare the proven effects: a service may repeat the figures of the old plan, and put others into the calls. */
@@ -124,7 +137,14 @@ function requireTargets(before: CheckedPlan, { calls, chainId }: CheckedPlan): v
   throw new InvalidPlanError(`The rebuilt plan calls ${other.to}, which the plan before it does not.`);
 }
 
-/** The result that a plan states, by name. */
+function requirePositions(before: CheckedPlan, after: CheckedPlan): void {
+  const known = closedBy(before.calls);
+  const other = closedBy(after.calls).find((id) => !known.includes(id));
+  if (other === undefined) return;
+  throw new InvalidPlanError(`The rebuilt plan closes position ${other}, which the plan before it does not.`);
+}
+
+/** What a plan says about its result, by name. */
 function resultsOf({ source }: CheckedPlan): Map<string, string> {
   const meta: unknown = source.meta;
   if (!isRecord(meta)) return new Map();

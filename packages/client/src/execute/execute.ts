@@ -1,5 +1,5 @@
 import type { Plan } from '../client.ts';
-import { keepOrigin } from '../plan-origin.ts';
+import { keepOrigin, withoutClosed } from '../plan-origin.ts';
 import { untilAborted } from '../wait.ts';
 import { canBatch, receiptOfBatch, sendBatch, waitForBatch } from './batch.ts';
 import { checkBalances, checkChain, checkCode, checkOwner, checkSigner, isExpired, refuseExpired } from './checks.ts';
@@ -10,7 +10,7 @@ import { excessesIn, type Holders, holdersOf, type OutcomeContext } from './limi
 import { type ExecuteOptions, type Settings, settingsOf } from './options.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 import { type CheckedPlan, checkPlan } from './plan.ts';
-import { type PlanProof, type Proven, provenIfItIs, provenPlan } from './proof.ts';
+import { closedBy, type PlanProof, type Proven, provenIfItIs, provenPlan } from './proof.ts';
 import type { Receipt } from './receipts.ts';
 import { type SequenceContext, sendInOrder } from './sequence.ts';
 import { createRpc, ownAccountOf, type Rpc, type Wallet } from './wallet.ts';
@@ -52,7 +52,16 @@ export async function execute(plan: Plan, wallet: Wallet, options: ExecuteOption
     wallet: createRpc(wallet, signal),
     reader: createRpc(options.reader ?? wallet, signal),
   });
-  const context: SequenceContext = { wallet: rpc, reader, connect, account, settings, sent: [], mined: [] };
+  const context: SequenceContext = {
+    wallet: rpc,
+    reader,
+    connect,
+    account,
+    settings,
+    sent: [],
+    mined: [],
+    executed: [],
+  };
   try {
     await checkChain(current.chainId, rpc, reader);
     let isBatch: boolean | undefined;
@@ -61,7 +70,7 @@ export async function execute(plan: Plan, wallet: Wallet, options: ExecuteOption
         if (rebuilds === MAX_REBUILDS) refuseExpired(current);
         const proven = async (plan: CheckedPlan) =>
           (await untilAborted(() => provenIfItIs(plan, account, node, options.proof), signal)) ?? kept.get(plan);
-        const next = await rebuilt(current, seen, settings, proven);
+        const next = await rebuilt(current, seen, settings, proven, closedBy(context.executed));
         current = next.plan;
         if (next.isAccepted) seen = current;
         rebuilds += 1;
@@ -125,7 +134,8 @@ async function accountOf(wallet: Wallet, rpc: Rpc, given: string | undefined): P
 const firstOf = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined);
 
 /**
- * Build a plan again and judge the new one by the plan that the caller has seen.
+ * Build a plan again and judge the new one by the plan that the caller has seen. `closed` are the positions that its calls have
+ * closed already.
  *
  * @throws ExpiredError | WorsePlanError | InvalidPlanError
  */
@@ -134,15 +144,17 @@ async function rebuilt(
   seen: CheckedPlan,
   { options, report }: Settings,
   provenOf: (plan: CheckedPlan) => Promise<Proven | undefined>,
+  closed: readonly number[],
 ): Promise<{ readonly plan: CheckedPlan; readonly isAccepted: boolean }> {
   const { rebuild, acceptWorse, signal } = options;
   if (rebuild === undefined) return refuseExpired(old);
-  const plan = await untilAborted(() => rebuild(old.source), signal);
+  const left = withoutClosed(old.source, closed);
+  const plan = await untilAborted(() => rebuild(left), signal);
   // The rebuilt plan answers the same request, also when it comes from a callback of the caller.
-  keepOrigin(old.source, plan);
+  keepOrigin(left, plan);
   const fresh = checkPlan(plan);
   const proven = options.proof === 'none' ? undefined : { before: await provenOf(seen), after: await provenOf(fresh) };
-  const comparison = comparePlans(seen, fresh, proven);
+  const comparison = comparePlans(seen, fresh, proven, closed);
   report({ kind: 'rebuilt', plan, comparison });
   if (comparison.worsePct <= (options.maxWorsePct ?? 0.1)) return { plan: fresh, isAccepted: false };
   if (await untilAborted(() => acceptWorse?.(comparison, plan), signal)) return { plan: fresh, isAccepted: true };

@@ -128,7 +128,14 @@ async function intentOf(plan: Plan, account: string, node: ProofNode, options: P
   const chain = trustedChainOf(plan.chainId, chains);
   const state = createChainState(node.rpc, chain);
   try {
-    const derived = await deriveIntent(request as BuildRequest, account, chain, state, options, closedBy(plan));
+    const derived = await deriveIntent(
+      request as BuildRequest,
+      account,
+      chain,
+      state,
+      options,
+      closedBy(callsIn(plan)),
+    );
     return {
       intent: derived,
       readings: node.isOfWallet ? 'wallet' : 'node',
@@ -151,9 +158,10 @@ const OF_NODE = 'Prices, positions and fees are those that the given node report
 
 const DELEVERAGE = selectorsOf(flashLeverageAbi).get('deleverage') ?? '';
 
-/** The positions that a plan closes, by the first argument of its calls: which they may be is proven elsewhere. */
-function closedBy(plan: Plan): readonly number[] {
-  const calls: unknown = 'calls' in plan ? plan.calls : undefined;
+const callsIn = (plan: Plan): unknown => ('calls' in plan ? plan.calls : undefined);
+
+/** The positions that calls close, by their first argument: which they may be is proven elsewhere. */
+export function closedBy(calls: unknown): readonly number[] {
   return (Array.isArray(calls) ? calls : []).flatMap((call: unknown) => {
     const data = isRecord(call) ? String(call.data).toLowerCase() : '';
     return data.startsWith(DELEVERAGE) && /^0x[0-9a-f]{72}/.test(data)

@@ -17,6 +17,8 @@ export interface SequenceContext {
   readonly sent: string[];
   /** Receipts of everything that was mined, added as it happens. */
   readonly mined: Receipt[];
+  /** The calls that were mined, but for approvals and authorizations, added as it happens. */
+  readonly executed: PlanCall[];
   /** Whether the last authorization was revoked, of those that were taken back before the end of their plan. */
   isRevoked?: boolean;
 }
@@ -57,7 +59,8 @@ export async function sendInOrder(plan: CheckedPlan, context: SequenceContext): 
   try {
     for (const [index, call] of plan.calls.entries()) {
       context.settings.options.signal?.throwIfAborted();
-      if (!isPreparation(call) && (await isExpired(plan, context.reader, context.settings.expiry))) {
+      const isQuoted = !isPreparation(call) || authorizationOf(call) === 'grant';
+      if (isQuoted && (await isExpired(plan, context.reader, context.settings.expiry))) {
         if (isGranted) context.isRevoked = await revoke();
         return 'expired';
       }
@@ -70,6 +73,7 @@ export async function sendInOrder(plan: CheckedPlan, context: SequenceContext): 
         if (authorizationOf(call) === 'grant' && error instanceof RejectedError) isGranted = false;
         throw error;
       });
+      if (!isPreparation(call)) context.executed.push(call);
     }
     return 'done';
   } catch (error) {
