@@ -1,5 +1,6 @@
 import { type Catalog, createCatalog, curatedChains } from '../catalog/index.ts';
 import { createGasPrices } from '../chain/gas-price.ts';
+import type { AlertJobsRecord } from '../domain/alerts/jobs.ts';
 import { createRedisConnections, type RedisConnections } from '../redis/connections.ts';
 import type { Services } from '../resolvers/common/services.ts';
 import { createChanges } from '../services/changes.ts';
@@ -7,6 +8,7 @@ import { createCandles, createCharts } from '../services/charts.ts';
 import { createComposition } from '../services/composition.ts';
 import { createHistories } from '../services/histories.ts';
 import type { IndexerRecords } from '../services/indexer-records.ts';
+import type { LatestReading } from '../services/latest-reading.ts';
 import { createMarketRecords } from '../services/market-records.ts';
 import { createReadiness } from '../services/readiness.ts';
 import { createRecordedRates } from '../services/recorded-rates.ts';
@@ -46,6 +48,8 @@ export interface Core {
   readonly providers: Upstreams['states'];
   /** How far the logs of positions are read. */
   readonly indexers: IndexerRecords;
+  /** The jobs of alerts and their undelivered events. */
+  readonly alertJobs: LatestReading<AlertJobsRecord>;
 }
 
 /** Wire sources, warmers and services. No connection, read or schedule starts before the app starts. */
@@ -130,6 +134,7 @@ export function createCore(deps: AppDeps): Core {
     positions: positions.positions,
     ops: positions.ops,
     alerts: alerts.port,
+    alertJobs: alerts.records,
     positionHistory: history.positionHistory,
     indexers: history.indexers,
     swapVenues: venueStatistics,
@@ -145,7 +150,7 @@ export function createCore(deps: AppDeps): Core {
     }),
   };
   const parts = { catalog, stores, telemetry, redisConnections, snapshotWiring, changes, services, nodes, freshReads };
-  return { ...parts, providers: upstreams.states, indexers: history.indexers };
+  return { ...parts, providers: upstreams.states, indexers: history.indexers, alertJobs: alerts.records };
 }
 
 interface BuildersInput extends Pick<Services, 'catalog' | 'budgets' | 'positions' | 'composed' | 'facts'> {

@@ -1,5 +1,6 @@
 import type { Catalog, Chain } from '../catalog/types.ts';
 import type { ReplicaStatus } from '../database/replica.ts';
+import type { AlertJobsRecord } from '../domain/alerts/jobs.ts';
 import { agreementOf } from '../domain/deployment/disagreements.ts';
 import { groupHealth } from '../domain/freshness/health.ts';
 import type { IndexerRecord } from '../domain/history/indexer-state.ts';
@@ -16,6 +17,7 @@ import type { Clock } from '../shared/clock.ts';
 import type { SnapshotPlace } from '../snapshot/types.ts';
 import type { ProviderState } from '../upstreams/index.ts';
 import type { WarmerRunner } from '../warmers/runner/runner.ts';
+import { formatAlertJobs } from './alerts/job-health.ts';
 import { formatIndexer } from './history/indexer-health.ts';
 import { formatNodes, type NodesOf } from './nodes.ts';
 import { degradedParts, formatProvider, knownProviders } from './providers.ts';
@@ -34,6 +36,8 @@ export interface StatusDeps {
   readonly keyChecks: () => KeyChecks;
   /** How far the logs of positions are read; `null` = not known. */
   readonly indexers: () => readonly IndexerRecord[] | null;
+  /** The jobs of alerts; `null` = not known. */
+  readonly alertJobs: () => AlertJobsRecord | null;
   readonly databaseStatus: () => DatabasesStatus;
   /** Where the facts are stored outside of this process. */
   readonly place: () => SnapshotPlace;
@@ -84,15 +88,25 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
     if (latest?.text !== text) latest = { text, body: compressedBodies(plainBody(text), compress, 'quick') };
     return encodedResponse(await latest.body, request.headers, { ...JSON_HEADERS, 'cache-control': 'no-cache' });
   };
-  const readiness = () =>
-    catalog.chainIds.map((chainId) => {
-      const { ready, waitingFor, missing } = services.health.readiness(chainId, clock.now());
-      return { chainId, ready, waitingFor, missing: missing.length === 0 ? undefined : missing };
+  const readiness = () => {
+    const nowMs = clock.now();
+    const indexers = deps.indexers();
+    return catalog.chainIds.map((chainId) => {
+      const { ready, waitingFor, missing } = services.health.readiness(chainId, nowMs);
+      return {
+        chainId,
+        ready,
+        waitingFor,
+        missing: missing.length === 0 ? undefined : missing,
+        // For information: every other answer is whole without histories.
+        positionHistory: formatIndexer(indexers, chainId, nowMs)?.status,
+      };
     });
+  };
   const healthBody = () => {
     const nowMs = clock.now();
     const providers = knownProviders(deps.providers(), catalog.chainIds.map(services.facts));
-    const [stored, checks, database] = [place(), keyChecks(), databaseStatus()];
+    const [stored, checks, database, alertJobs] = [place(), keyChecks(), databaseStatus(), deps.alertJobs()];
     const degraded = degradedParts({
       providers,
       nodes,
@@ -101,6 +115,8 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
       database,
       redisConnections,
       indexers: deps.indexers(),
+      alertJobs,
+      nowMs,
     });
     return {
       status: degraded.length === 0 ? 'ok' : 'degraded',
@@ -112,6 +128,7 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
       database: formatDatabase(database),
       redis: redisConnections === undefined ? undefined : formatRedis(redisConnections),
       keys: formatChecks(checks),
+      alerts: formatAlertJobs(alertJobs, nowMs),
       providers: providers.map(formatProvider),
       jobs: role === 'api' ? undefined : jobs(),
       chains: catalog.chains.map((chain) => chainHealth(deps, chain, nowMs)),

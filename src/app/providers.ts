@@ -1,6 +1,7 @@
 import type { DatabaseStatus } from '../database/connection/watch.ts';
+import { type AlertJobsRecord, deliveryStatus, evaluationStatus } from '../domain/alerts/jobs.ts';
 import type { ChainFacts, FailureReason } from '../domain/facts.ts';
-import type { IndexerRecord } from '../domain/history/indexer-state.ts';
+import { type IndexerRecord, indexerStatus } from '../domain/history/indexer-state.ts';
 import type { KeyChecks } from '../keys/service.ts';
 import type { RedisConnections } from '../redis/connections.ts';
 import type { SnapshotPlace } from '../snapshot/types.ts';
@@ -63,6 +64,8 @@ export function degradedParts({
   database,
   redisConnections,
   indexers,
+  alertJobs,
+  nowMs,
 }: {
   readonly providers: readonly ProviderState[];
   readonly nodes: NodesOf;
@@ -71,6 +74,8 @@ export function degradedParts({
   readonly database: DatabaseStatus;
   readonly redisConnections: RedisConnections | undefined;
   readonly indexers: readonly IndexerRecord[] | null;
+  readonly alertJobs: AlertJobsRecord | null;
+  readonly nowMs: number;
 }): readonly string[] {
   const failing = providers.filter(({ status }) => status === 'failing').map(nameOf);
   const silent = [...nodes].flatMap(([chainId, all]) =>
@@ -82,10 +87,30 @@ export function degradedParts({
     ...(stored.ok ? [] : [`the facts are not stored in ${stored.kind}`]),
     ...(redisConnections?.failing() ?? []).map(({ connection, reason }) => `redis (${connection}) fails: ${reason}`),
     ...(database.problem === null ? [] : [`the database fails: ${database.problem}`]),
-    ...(indexers ?? []).flatMap(({ chainId, run }) =>
-      run?.failure == null ? [] : [`the position history of chain ${chainId} fails: ${run.failure}`],
-    ),
+    ...(indexers ?? []).flatMap((record) => historyProblem(record, nowMs)),
+    ...(alertJobs === null ? [] : alertProblems(alertJobs, nowMs)),
     ...(checks.ok ? [] : ['keys are not checked in the database']),
+  ];
+}
+
+function historyProblem(record: IndexerRecord, nowMs: number): string[] {
+  const name = `the position history of chain ${record.chainId}`;
+  const status = indexerStatus(record, nowMs);
+  if (status === 'failing') return [`${name} fails: ${record.run?.failure}`];
+  if (status === 'stopped') return [`${name} is not read`];
+  return status === 'behind' ? [`${name} is behind`] : [];
+}
+
+function alertProblems(record: AlertJobsRecord, nowMs: number): string[] {
+  const { evaluation, delivery } = record;
+  const problem = (name: string, status: string, failure: string | null | undefined): string[] => {
+    if (status === 'failing') return [`${name} fails: ${failure}`];
+    if (status === 'stopped') return [`${name} does not run`];
+    return status === 'late' ? [`${name} is late`] : [];
+  };
+  return [
+    ...problem('the evaluation of alerts', evaluationStatus(record, nowMs), evaluation?.failure),
+    ...problem('the delivery of webhooks', deliveryStatus(record, nowMs), delivery?.failure),
   ];
 }
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { type AlertRepository, createAlertRepository } from '../database/alerts/alerts.ts';
 import { type AlertEventRepository, createAlertEventRepository } from '../database/alerts/events.ts';
+import { type AlertJobRepository, createAlertJobRepository } from '../database/alerts/jobs.ts';
 import { type AlertOutbox, createAlertOutbox } from '../database/alerts/outbox.ts';
 import { createDatabase, type Database, type DatabaseDeps } from '../database/client.ts';
 import { createDatabaseWatch, type DatabaseStatus } from '../database/connection/watch.ts';
@@ -30,6 +31,7 @@ export interface AlertStores {
   readonly alerts: AlertRepository;
   readonly events: AlertEventRepository;
   readonly outbox: AlertOutbox;
+  readonly jobs: AlertJobRepository;
   readonly liquidations: LiquidationRepository;
 }
 
@@ -72,6 +74,7 @@ export function createStores(
     alerts: createAlertRepository(db, clock),
     events: createAlertEventRepository(db, clock),
     outbox: createAlertOutbox(db, clock),
+    jobs: createAlertJobRepository(db),
     liquidations: createLiquidationRepository(db),
   };
   const keys = createKeyService({

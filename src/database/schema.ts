@@ -266,8 +266,18 @@ export interface AlertDeliveriesTable {
   finished_at: NullableTime;
 }
 
+/** The latest run of a job of alerts. */
+export interface AlertJobsTable {
+  job: string;
+  ran_at: Time;
+  failure: string | null;
+  /** First failure in a row. */
+  failing_since: NullableTime;
+}
+
 export interface Tables {
   alerts: AlertsTable;
+  alert_jobs: AlertJobsTable;
   alert_deliveries: AlertDeliveriesTable;
   position_events: PositionEventsTable;
   indexer_cursor: IndexerCursorTable;
@@ -290,6 +300,7 @@ const ALL_RIGHTS = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'] as const;
 /** Rights that the role of the service needs on each table. The app writes the registrations. */
 export const TABLE_RIGHTS: Readonly<Record<keyof Tables, readonly string[]>> = {
   alerts: ALL_RIGHTS,
+  alert_jobs: ['SELECT', 'INSERT', 'UPDATE'],
   alert_deliveries: ALL_RIGHTS,
   position_events: ALL_RIGHTS,
   indexer_cursor: ALL_RIGHTS,

@@ -235,5 +235,7 @@ export const WEBHOOK_FAILURES = [
   'invalid_url',
 ] as const;
 
+/** States of a job of alerts, the worst first for those that ran. */
+export const ALERT_JOB_STATUSES = ['never', 'failing', 'stopped', 'late', 'running'] as const;
 /** States of the reading of position logs, the worst first for those that are read. */
 export const INDEXER_STATUSES = ['never', 'failing', 'stopped', 'behind', 'backfilling', 'following'] as const;

@@ -38,6 +38,7 @@ describe('migrateDatabase', () => {
     expect(await tableNames()).toMatchInlineSnapshot(`
       [
         "alert_deliveries",
+        "alert_jobs",
         "alerts",
         "api_keys",
         "apy_samples",

@@ -28,6 +28,7 @@ describe('migrations', () => {
     expect(lines.toSorted()).toEqual([
       'GRANT SELECT ON gateway_migrations TO "service";',
       'GRANT SELECT ON position_registrations TO "service";',
+      'GRANT SELECT, INSERT, UPDATE ON alert_jobs TO "service";',
       'GRANT SELECT, INSERT, UPDATE ON api_keys TO "service";',
       'GRANT SELECT, INSERT, UPDATE ON position_proxies TO "service";',
       ...[

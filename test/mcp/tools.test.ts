@@ -19,6 +19,7 @@ const NOT_TOOLS = [
   'OpsPortfolio',
   'OpsDriftHistory',
   'OpsIndexers',
+  'OpsAlertJobs',
   'AlertCreate',
   'Alerts',
   'AlertById',

@@ -55,6 +55,13 @@ export function servicesOf(facts: readonly ChainFacts[], overrides: Partial<Serv
     },
     swapVenues: { counts: () => [] },
     indexers: { read: async () => [] },
+    alertJobs: {
+      read: async () => ({
+        evaluation: null,
+        delivery: null,
+        outbox: { pending: 0, dead: 0, oldestPendingMs: null, dueSinceMs: null },
+      }),
+    },
     positionHistory: { read: async (keys) => keys.map(notRead), readEvents: async (keys) => keys.map(notRead) },
     charts: {
       chart: async (coinId) =>

@@ -1,5 +1,4 @@
 import type { Catalog } from '../../catalog/types.ts';
-import { ChainReadError } from '../../chain/rpc/errors.ts';
 import type { Database } from '../../database/client.ts';
 import { createMarketMarkRepository, type MarketMarkRepository } from '../../database/market-marks.ts';
 import { createPositionHistoryRepository } from '../../database/position-history.ts';
@@ -7,6 +6,7 @@ import { type ChainIndexer, createChainIndexer, type IndexerRun } from '../../in
 import type { PositionHistoryPort } from '../../resolvers/position/history-services.ts';
 import { createIndexerRecords, type IndexerRecords } from '../../services/indexer-records.ts';
 import { createPositionHistoryReads } from '../../services/position-history.ts';
+import { failureWord } from '../../shared/failure-word.ts';
 import type { ChainId } from '../../shared/ids.ts';
 import type { HistoryRun } from '../../telemetry/metrics-history.ts';
 import { createBudget } from '../../upstreams/budget.ts';
@@ -77,8 +77,8 @@ export function createPositionHistoryWiring(deps: PositionHistoryDeps): Position
     try {
       run = await indexer.run(signal);
     } catch (error) {
-      // A failure to record the run must not hide the reason why the run failed.
-      if (!signal.aborted) await note(error instanceof ChainReadError ? error.reason : 'internal').catch(() => {});
+      // What is recorded of the run must not hide why it failed.
+      if (!signal.aborted) await note(failureWord(error)).catch(() => {});
       throw error;
     }
     await note(null);

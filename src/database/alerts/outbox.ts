@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Selectable, sql } from 'kysely';
+import type { OutboxState } from '../../domain/alerts/jobs.ts';
 import type { AlertDelivery, AlertSecret } from '../../domain/alerts/records.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Database } from '../client.ts';
@@ -29,18 +30,6 @@ export interface AttemptOutcome {
   readonly httpStatus: number | null;
   readonly failure: string | null;
   readonly retryAtMs?: number | undefined;
-}
-
-export interface OutboxState {
-  readonly pending: number;
-  readonly dead: number;
-  /** Time of the oldest undelivered event of owners with a valid key, ms; `null` = there is none. */
-  readonly oldestPendingMs: number | null;
-  /**
-   * Time since which the most overdue delivery is due, ms; `null` = none is due. Without those under way, those of owners without a
-   * valid key, and those that wait for the hourly limit of their owner.
-   */
-  readonly dueSinceMs: number | null;
 }
 
 export interface AlertOutbox {

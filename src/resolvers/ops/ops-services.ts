@@ -1,3 +1,4 @@
+import type { AlertJobsRecord } from '../../domain/alerts/jobs.ts';
 import type { DriftRecordPage, DriftRecordQuery } from '../../domain/drift/types.ts';
 import type { IndexerRecord } from '../../domain/history/indexer-state.ts';
 import type { PortfolioAggregates } from '../../domain/portfolio/aggregates.ts';
@@ -45,7 +46,14 @@ export interface IndexersPort {
   read(): Promise<readonly IndexerRecord[]>;
 }
 
+/** The jobs of alerts and their undelivered events. */
+export interface AlertJobsPort {
+  /** @throws UpstreamUnavailableError */
+  read(): Promise<AlertJobsRecord>;
+}
+
 export interface OpsServices {
+  readonly alertJobs: AlertJobsPort;
   readonly indexers: IndexersPort;
   readonly ops: OpsPort;
   /** Statistics of swap venues in this process since its start. */

@@ -1,4 +1,5 @@
 import type { AnyRoute } from '../types.ts';
+import { alertJobsRoute } from './alert-jobs.ts';
 import { alertRoutes } from './alerts.ts';
 import { appMarketRoutes } from './app-markets.ts';
 import { bestRoute } from './best.ts';
@@ -37,6 +38,7 @@ export function createRoutes(options: RouteOptions): AnyRoute[] {
     ...opsRoutes(options),
     driftHistoryRoute(options),
     indexersRoute(options),
+    alertJobsRoute(),
     ...stressRoutes(options),
     ...alertRoutes(options),
     bestRoute(options),

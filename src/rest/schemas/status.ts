@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DISAGREEMENT_EFFECTS, DISAGREEMENT_KINDS, REDIS_FAULTS, REDIS_MODES } from '../../shared/vocabulary.ts';
+import { alertJobFields } from './alert-jobs.ts';
 import { dateTime } from './common.ts';
 import { indexerFields } from './history/indexers.ts';
 import { chainIdNumber, jsonNumber, largeNumber, wholeNumber } from './numbers.ts';
@@ -14,6 +15,11 @@ const readyChain = z.object({
   ready: z.boolean().describe('Whether market state and oracle values are loaded and not far past their budgets.'),
   waitingFor: z.array(z.string()).describe('Groups of facts that are missing or far past their budgets.'),
   missing,
+  positionHistory: indexerFields.status
+    .optional()
+    .describe(
+      'State of the reading of position logs, for information: it does not change ready. Absent = not known yet.',
+    ),
 });
 
 export const readyBody = z
@@ -157,6 +163,10 @@ export const healthBody = z
       })
       .optional()
       .describe('Connections to Redis; absent without it.'),
+    alerts: z
+      .looseObject(alertJobFields)
+      .optional()
+      .describe('The jobs of alerts; absent = the database has not told yet.'),
     providers: z
       .array(providerHealth)
       .describe(

@@ -20,6 +20,7 @@ import { freshArgs } from '../common/fresh-args.ts';
 import { pageArgs } from '../common/page.ts';
 import { SwapVenueRef } from '../market/swap-venues.ts';
 import { PortfolioItemConnectionRef, PortfolioRef } from '../position/portfolio.ts';
+import { AlertJobsRef } from './alert-jobs.ts';
 import { DriftConnectionRef } from './drift.ts';
 import { DriftRecordConnectionRef } from './drift-history.ts';
 import { IndexerRef } from './indexer.ts';
@@ -127,6 +128,12 @@ const OpsRef = builder.objectRef<object>('Ops').implement({
 });
 
 builder.objectFields(OpsRef, (t) => ({
+  alertJobs: t.field({
+    type: AlertJobsRef,
+    nullable: true,
+    description: 'The jobs that evaluate the alerts of partners and deliver their events.',
+    resolve: (_ops, _args, ctx) => ctx.live().alertJobs.read(),
+  }),
   indexers: t.field({
     type: [IndexerRef],
     nullable: true,

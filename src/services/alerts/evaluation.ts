@@ -52,8 +52,8 @@ export interface StoredAlertEvent {
 }
 
 export interface AlertEvaluation {
-  /** Evaluate chains with news; returns the number of evaluated alerts and of chains that failed. */
-  run(signal: AbortSignal): Promise<{ readonly items: number; readonly failures: number }>;
+  /** Evaluate chains with news; returns the number of evaluated alerts and of chains that failed, and the error of the last of them. */
+  run(signal: AbortSignal): Promise<{ readonly items: number; readonly failures: number; readonly failure?: unknown }>;
 }
 
 /** Values become stale without a new version, so each chain is evaluated this often at least. */
@@ -138,7 +138,7 @@ export function createAlertEvaluation(deps: AlertEvaluationDeps): AlertEvaluatio
         }
       }
       if (failures === catalog.chainIds.length) throw failure;
-      return { items, failures };
+      return { items, failures, failure };
     },
   };
 }

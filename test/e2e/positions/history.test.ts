@@ -124,5 +124,7 @@ test('default: operators see how far each chain is read, and the health page has
   for (const [i, { chainId: _chainId, ...chain }] of body.chains.entries()) {
     expect(health[i].positionHistory).toEqual(chain);
   }
+  const { body: ready } = await service.get('/ready');
+  expect(ready.chains.map(({ positionHistory }: Json) => positionHistory)).toEqual(['following', 'following']);
   expect((await service.get('/v1/ops/indexers', PARTNER)).status).toBe(401);
 });

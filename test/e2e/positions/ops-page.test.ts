@@ -90,6 +90,8 @@ describe.skipIf(whyNoChromium !== null)(`ops page${whyNoChromium === null ? '' :
     const { page } = opened;
     expect(await page.locator('#past-card').isHidden()).toBe(true);
     expect(await texts(opened, '#indexers tbody tr td:nth-child(2)')).toEqual(['following', 'following']);
+    expect(await texts(opened, '#alert-jobs tbody tr td:nth-child(2)')).toEqual(['running', 'running']);
+    expect(await texts(opened, '#alert-jobs-events')).toEqual([expect.stringMatching(/^Events that wait: \d+/)]);
     await page.fill('input[name=wallet]', '0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc');
     await page.waitForSelector('#past tbody tr td:nth-child(2)');
     await page.waitForSelector('body:not([aria-busy])');

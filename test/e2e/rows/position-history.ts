@@ -52,6 +52,24 @@ export const statement: Row = {
   },
   names: [[/^csv$/, 'statementCsv']],
 };
+const JOB = '{ status ranAt failureReason failingSince }';
+export const alertJobs: Row = {
+  ask: async (service) =>
+    (
+      await dataOf(
+        service,
+        `{ ops { alertJobs { evaluation ${JOB} delivery ${JOB} undeliveredCount oldestUndeliveredAt dueSince deadLetterCount } } }`,
+        {},
+      )
+    ).ops.alertJobs,
+  names: [
+    [/lastRun$/, 'ranAt'],
+    [/failure$/, 'failureReason'],
+    [/^undelivered$/, 'undeliveredCount'],
+    [/^oldestUndelivered$/, 'oldestUndeliveredAt'],
+    [/^deadLetters$/, 'deadLetterCount'],
+  ],
+};
 export const indexers: Row = {
   ask: async (service, { query = {} }) => {
     const document = `query ($chainIds: [ChainId!]) { ops { indexers(chainIds: $chainIds) { chainId status completeFrom { blockNumber blockAt } readTo { blockNumber blockAt } headBlock blocksBehind isWhole foundCount expectedCount ranAt failureReason failingSince } } }`;

@@ -127,6 +127,8 @@ export const VALUE_TYPES: readonly string[] = [
   "AlertDeliveryEdge",
   "AlertEdge",
   "AlertEvent",
+  "AlertJob",
+  "AlertJobs",
   "AllowedContract",
   "AmbiguousYieldLoopsRefusal",
   "BestStrategies",

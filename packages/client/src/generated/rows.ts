@@ -647,6 +647,23 @@ export const ROWS = {
       ]
     }
   },
+  "opsAlertJobs": {
+    "method": "GET",
+    "path": "/v1/ops/alert-jobs",
+    "pathNames": [],
+    "queryNames": [],
+    "hasBody": false,
+    "isRead": true,
+    "hasEntityTag": false,
+    "answers": {
+      "200": [
+        "evaluation",
+        "delivery",
+        "undelivered",
+        "deadLetters"
+      ]
+    }
+  },
   "strategyStress": {
     "method": "GET",
     "path": "/v1/strategies/{id}/stress",

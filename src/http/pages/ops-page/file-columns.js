@@ -140,6 +140,13 @@ export const FILE_COLUMNS = {
     ['failure', 'Failure', of('failure')],
     ['failingSince', 'Failing since, UTC', of('failingSince')],
   ],
+  'alert-jobs': [
+    ['name', 'Job', of('name')],
+    ['state', 'State', lowered('status')],
+    ['ranAt', 'Latest run, UTC', of('ranAt')],
+    ['failure', 'Failure', of('failure')],
+    ['failingSince', 'Failing since, UTC', of('failingSince')],
+  ],
   freshness: [
     ['chain', 'Chain', of('chain.name')],
     ['chainId', 'Chain id', of('chain.chainId')],

@@ -1,4 +1,5 @@
 import { FILTERS, filterOf, orderOf, storeFilters, storeOrder } from './address.js';
+import { showAlertJobs, shownAlertJobs } from './alert-jobs.js';
 import { ask, KeyRefused, keyStore } from './api.js';
 import { drawHeadroom, drawPnl } from './charts.js';
 import { at, el } from './dom.js';
@@ -120,6 +121,7 @@ async function load() {
       showStress(wallet, chainIds, isLatest),
       showPast(wallet, chainIds, isLatest),
       showIndexers(chainIds, isLatest),
+      showAlertJobs(isLatest),
     ]);
   } catch (error) {
     if (turn !== latest) return;
@@ -264,6 +266,7 @@ offerExports(
     past: { load: async () => ({ rows: shownPast(), asOf: reportTimes }) },
     events: { load: async () => ({ rows: shownEvents(), asOf: reportTimes }) },
     indexers: { load: async () => ({ rows: shownIndexers(), asOf: reportTimes }) },
+    'alert-jobs': { load: async () => ({ rows: shownAlertJobs(), asOf: reportTimes }) },
   },
   () => leave(REFUSED),
 );

@@ -128,6 +128,17 @@ export const INDEXERS = `query OpsIndexers($chainIds: [ChainId!]) {
   }
 }`;
 
+/** The jobs that evaluate alerts and deliver their events. */
+export const ALERT_JOBS = `query OpsAlertJobs {
+  ops {
+    alertJobs {
+      evaluation { ...Job } delivery { ...Job }
+      undeliveredCount oldestUndeliveredAt dueSince deadLetterCount
+    }
+  }
+}
+fragment Job on AlertJob { status ranAt failure: failureReason failingSince }`;
+
 /** The past of all positions of one wallet: the loops of vaults and the stock legs too. */
 export const PAST = `query OpsPast($wallet: Address!, $chainIds: [ChainId!], $positions: Int!, $events: Int!) {
   wallet(address: $wallet, chainIds: $chainIds) {

@@ -1,0 +1,34 @@
+import {
+  type AlertJobRun,
+  type AlertJobStatus,
+  type AlertJobsRecord,
+  deliveryStatus,
+  evaluationStatus,
+} from '../../domain/alerts/jobs.ts';
+
+/** Format the jobs of alerts for the health page; `undefined` = not known. */
+export function formatAlertJobs(record: AlertJobsRecord | null, nowMs: number) {
+  if (record === null) return undefined;
+  const { evaluation, delivery, outbox } = record;
+  return {
+    evaluation: formatRun(evaluation, evaluationStatus(record, nowMs)),
+    delivery: formatRun(delivery, deliveryStatus(record, nowMs)),
+    undelivered: outbox.pending,
+    oldestUndelivered: at(outbox.oldestPendingMs),
+    dueSince: at(outbox.dueSinceMs),
+    deadLetters: outbox.dead,
+  };
+}
+
+function formatRun(run: AlertJobRun | null, status: AlertJobStatus) {
+  return {
+    status,
+    lastRun: at(run?.ranMs),
+    failure: run?.failure ?? undefined,
+    failingSince: at(run?.failingSinceMs),
+  };
+}
+
+function at(ms: number | null | undefined): string | undefined {
+  return ms == null ? undefined : new Date(ms).toISOString();
+}
