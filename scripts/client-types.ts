@@ -48,6 +48,7 @@ function rowOf({ components }: Document, path: string, method: string, operation
     queryNames: namesIn('query'),
     hasBody: operation.requestBody !== undefined,
     isRead: isRead(method, path),
+    takesIdempotencyKey: namesIn('header').includes('Idempotency-Key'),
     hasEntityTag: operation.responses['304'] !== undefined,
     answers: Object.fromEntries(answers),
   };

@@ -1,5 +1,5 @@
 import type { DatabaseStatus } from '../database/connection/watch.ts';
-import { type AlertJobsRecord, deliveryStatus, evaluationStatus } from '../domain/alerts/jobs.ts';
+import { type AlertJobsRecord, deliveryJobStatus, evaluationJobStatus } from '../domain/alerts/jobs.ts';
 import type { ChainFacts, FailureReason } from '../domain/facts.ts';
 import { type IndexerRecord, indexerStatus } from '../domain/history/indexer-state.ts';
 import type { KeyChecks } from '../keys/service.ts';
@@ -109,8 +109,8 @@ function alertProblems(record: AlertJobsRecord, nowMs: number): string[] {
     return status === 'late' ? [`${name} is late`] : [];
   };
   return [
-    ...problem('the evaluation of alerts', evaluationStatus(record, nowMs), evaluation?.failure),
-    ...problem('the delivery of webhooks', deliveryStatus(record, nowMs), delivery?.failure),
+    ...problem('the evaluation of alerts', evaluationJobStatus(record, nowMs), evaluation?.failure),
+    ...problem('the delivery of webhooks', deliveryJobStatus(record, nowMs), delivery?.failure),
   ];
 }
 

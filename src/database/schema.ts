@@ -227,6 +227,11 @@ export interface AlertsTable {
   url: string;
   secret_salt: Buffer;
   secret_version: number;
+  /** Versions of earlier secrets that still sign, JSON. */
+  earlier_secrets: ColumnType<unknown, string | undefined, string>;
+  /** Unique among the alerts of the owner; `null` = the registration had none. */
+  idempotency_key: ColumnType<string | null, string | null | undefined, string | null>;
+  request_hash: ColumnType<Buffer | null, Buffer | null | undefined, Buffer | null>;
   created_at: Time;
   /** Set instead of removing the row, so that processes notice it; such rows are removed a day later. */
   deleted_at: NullableTime;

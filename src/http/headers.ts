@@ -47,7 +47,7 @@ export function preflightHeaders(policy: CorsPolicy, origin: string | undefined)
     ...corsHeaders(policy, origin),
     'access-control-allow-methods': 'GET, HEAD, POST, DELETE, OPTIONS',
     'access-control-allow-headers':
-      'authorization, content-type, x-correlation-id, if-none-match, last-event-id, mcp-protocol-version',
+      'authorization, content-type, x-correlation-id, idempotency-key, if-none-match, last-event-id, mcp-protocol-version',
     'access-control-max-age': String(PREFLIGHT_MAX_AGE_SEC),
   };
 }

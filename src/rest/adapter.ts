@@ -57,24 +57,13 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
   const router = createRouter(routes);
   const deprecations = new Map(routes.map((route) => [route, rowDeprecationHeaders(route)]));
 
-  const read = async (request: RestRequest, { route, pathParams }: Match, entry: E) => {
-    const unknown = route.surface === 'Public' ? 'ignore' : 'refuse';
-    const query = parseQuery(request.query, queryNames(route.params, pathParams), unknown);
-    const params: unknown = parseInput(route.params, { ...query, ...pathParams }, (name) =>
-      name !== undefined && Object.hasOwn(pathParams, name) ? 'path' : 'query',
-    );
-    if (route.body === undefined) return { params, body: undefined };
-    const given = await parseJsonBody(request, MAX_BODY_BYTES, entry.turn);
-    return { params, body: parseInput(route.body, given, () => 'body') };
-  };
-
   /**
    * Execute the operation of a row.
    * @throws AppError for invalid input
    */
   const begin = async (request: RestRequest, match: Match, entry: E): Promise<StartedRow> => {
     const { route, pathParams } = match;
-    const input = await read(request, match, entry).catch(async (error: unknown) => {
+    const input = await readInput(request, match, entry).catch(async (error: unknown) => {
       await entry.giveBack();
       throw error;
     });
@@ -151,6 +140,19 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
     return withHeaders(response, more, entry.headers());
   };
   return { answer, routeOf: router.templateOf };
+}
+
+/** Parse the input of a row. @throws AppError naming the place */
+async function readInput(request: RestRequest, { route, pathParams }: Match, entry: Entry) {
+  const unknown = route.surface === 'Public' ? 'ignore' : 'refuse';
+  const query = parseQuery(request.query, queryNames(route.params, pathParams), unknown);
+  const params: unknown = parseInput(route.params, { ...query, ...pathParams }, (name) =>
+    name !== undefined && Object.hasOwn(pathParams, name) ? 'path' : 'query',
+  );
+  const headers = route.headers === undefined ? {} : parseInput(route.headers, request.headers, () => 'headers');
+  if (route.body === undefined) return { params, headers, body: undefined };
+  const given = await parseJsonBody(request, MAX_BODY_BYTES, entry.turn);
+  return { params, headers, body: parseInput(route.body, given, () => 'body') };
 }
 
 function ignoredIn({ query }: RestRequest, { route, pathParams }: Match): string | undefined {

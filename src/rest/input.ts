@@ -175,7 +175,7 @@ function isJsonType(contentType: string): boolean {
 export function parseInput<T>(
   schema: z.ZodType<T>,
   value: unknown,
-  whereIs: (name: string | undefined) => 'path' | 'query' | 'body',
+  whereIs: (name: string | undefined) => 'path' | 'query' | 'body' | 'headers',
 ): T {
   const result = schema.safeParse(value, { reportInput: true, error: expectation });
   if (result.success) return result.data;

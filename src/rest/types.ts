@@ -143,6 +143,14 @@ export interface RoutePages<Data> {
 /** The location and value of a sent field, by the location of a part of it. */
 export type SentAs = Readonly<Record<string, { readonly field: string; readonly value: string }>>;
 
+/** The parsed input of a row. */
+export interface RowInput<Params, Body> {
+  readonly params: Params;
+  readonly body: Body;
+  /** The headers that the row takes. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+}
+
 /**
  * One row of the /v1 contract: the mapping from a path to the variables of a persisted operation, from its data to the frozen
  * body, and its documentation.
@@ -159,6 +167,8 @@ export interface Route<Params = unknown, Body = unknown, Data = unknown> {
   /** Path and query parameters together, from strings to typed values. */
   readonly params: z.ZodType<Params>;
   readonly body?: z.ZodType<Body> | undefined;
+  /** Headers that are part of its input, by their names in lower case. */
+  readonly headers?: z.ZodObject<Readonly<Record<string, z.ZodOptional<z.ZodString>>>> | undefined;
   /**
    * The body in the OpenAPI document, if it is more exact than `body`: a union of the valid combinations of fields. `body`
    * takes all fields together, so that a wrong combination gets an error that names the field.
@@ -169,14 +179,14 @@ export interface Route<Params = unknown, Body = unknown, Data = unknown> {
    * use it as the type of the query.
    */
   readonly queryForms?: z.ZodType | undefined;
-  readonly variables: (input: { readonly params: Params; readonly body: Body }) => Readonly<Record<string, unknown>>;
+  readonly variables: (input: RowInput<Params, Body>) => Readonly<Record<string, unknown>>;
   /**
    * Project the data of the operation to the frozen body.
    * @throws AppError (404 when the data is null)
    */
-  readonly project: (data: Data, input: { readonly params: Params; readonly body: Body }) => unknown;
+  readonly project: (data: Data, input: RowInput<Params, Body>) => unknown;
   /** Inputs that were sent as parts of another one: its location and value, by the location that an error names. */
-  readonly sentAs?: (input: { readonly params: Params; readonly body: Body }) => SentAs;
+  readonly sentAs?: (input: RowInput<Params, Body>) => SentAs;
   /** Set for a body that is too long for memory: it is streamed, and starts with the first page. */
   readonly pages?: RoutePages<Data> | undefined;
   /** Set for a row that also answers a file to `Accept: text/csv`, made of its body. */

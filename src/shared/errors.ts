@@ -1,4 +1,5 @@
 import { REST_NAMES, type SurfaceNames } from './contract/surface-names.ts';
+import type { CONFLICTS } from './vocabulary.ts';
 
 /**
  * The stable error codes of the product, each with its HTTP status. All mappings (REST envelope, GraphQL extensions, log
@@ -9,6 +10,7 @@ export const ERROR_CODES = {
   unauthorized: { status: 401, retryable: false, logLevel: 'debug' },
   not_found: { status: 404, retryable: false, logLevel: 'debug' },
   method_not_allowed: { status: 405, retryable: false, logLevel: 'debug' },
+  conflict: { status: 409, retryable: false, logLevel: 'debug' },
   payload_too_large: { status: 413, retryable: false, logLevel: 'debug' },
   unsupported_media_type: { status: 415, retryable: false, logLevel: 'debug' },
   query_too_complex: { status: 400, retryable: false, logLevel: 'debug' },
@@ -109,6 +111,24 @@ export class NotFoundError extends AppError<{ readonly resource: string; readonl
   }
 }
 
+export interface ConflictDetails {
+  /** Location of the value, e.g. `headers.idempotency-key`. */
+  readonly field: string;
+  /** The value, shortened. */
+  readonly value: string;
+  readonly resource: string;
+  /** What the request conflicts with. */
+  readonly id: string;
+  readonly reason: (typeof CONFLICTS)[number];
+}
+
+/** The request contradicts an earlier one. */
+export class ConflictError extends AppError<ConflictDetails> {
+  constructor(message: string, details: ConflictDetails) {
+    super('conflict', message, { details });
+  }
+}
+
 export class NotReadyError extends AppError<{ readonly waitingFor: readonly string[] }> {
   constructor(message: string, waitingFor: readonly string[], retryAfterSec = 2) {
     super('not_ready', message, { details: { waitingFor }, retryAfterSec });
@@ -127,4 +147,10 @@ export class UpstreamUnavailableError extends AppError<{ readonly provider: stri
     });
     this.requestedWaitSec = options.retryAfterSec;
   }
+}
+
+/** The reason of a failure in one word, without any text of a provider. */
+export function failureWord(error: unknown): string {
+  if (error instanceof UpstreamUnavailableError) return error.details?.reason ?? error.code;
+  return error instanceof AppError ? error.code : 'internal';
 }

@@ -222,6 +222,8 @@ export const ALERT_CONDITIONS = [
 export const ALERT_STATUSES = ['unknown', 'armed', 'firing', 'not_applicable'] as const;
 export const ALERT_EVENT_TYPES = ['fired', 'cleared', 'ended', 'ping'] as const;
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'dead'] as const;
+/** Why a repeated registration is not answered like the first one. */
+export const CONFLICTS = ['other_request', 'deleted', 'secret_shown'] as const;
 /** Why a receiver did not take a webhook. */
 export const WEBHOOK_FAILURES = [
   'address_not_public',

@@ -18,12 +18,22 @@ export function signingSecret(
   return `${SECRET_PREFIX}${mac.digest('base64url')}`;
 }
 
+/** A signing secret and its version. */
+export interface VersionedSecret {
+  readonly version: number;
+  readonly secret: string;
+}
+
 /**
  * Sign a body with the time of sending, so that a copy cannot be sent later.
+ * @param secrets the newest first; each makes a signature of its own
  * @param timestamp unix seconds
  * @returns value of the header `x-spiral-signature`
  */
-export function signatureHeader(secret: string, version: number, timestamp: number, body: string): string {
-  const mac = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
-  return `t=${timestamp},k=${version},v1=${mac}`;
+export function signatureHeader(secrets: readonly VersionedSecret[], timestamp: number, body: string): string {
+  const signatures = secrets.map(({ version, secret }) => {
+    const mac = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
+    return `,k=${version},v1=${mac}`;
+  });
+  return `t=${timestamp}${signatures.join('')}`;
 }

@@ -4,6 +4,7 @@ import { createRpc } from '../../packages/client/src/execute/wallet.ts';
 import {
   ClientError,
   type ClientOptions,
+  ConflictError,
   ConnectionError,
   createClient,
   InputError,
@@ -145,6 +146,7 @@ describe('errors of the service', () => {
     InvalidRequestError,
     UnauthorizedError,
     NotFoundError,
+    ConflictError,
     RateLimitedError,
     UnavailableError,
     LiquidityError,

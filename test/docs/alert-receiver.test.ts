@@ -33,8 +33,11 @@ const { body } = makeAlertEvent({
   occurredMs: NOW_MS,
 });
 
+const sign = (text: string, atSec = NOW_SEC, secrets = [{ version: 1, secret: SECRET }]) =>
+  signatureHeader(secrets, atSec, text);
+
 describe('verifyWebhook', () => {
-  const signature = signatureHeader(SECRET, 1, NOW_SEC, body);
+  const signature = sign(body);
   const verify = (over: Partial<WebhookInput> = {}) =>
     verifyWebhook({ body, signature, secret: SECRET, nowMs: NOW_MS, ...over });
 
@@ -45,7 +48,7 @@ describe('verifyWebhook', () => {
 
   test.each(ALERT_EVENT_TYPES)('default: knows every type of event: %s', async (type) => {
     const text = body.replace('alert.fired', `alert.${type}`);
-    const signed = { body: text, signature: signatureHeader(SECRET, 1, NOW_SEC, text) };
+    const signed = { body: text, signature: sign(text) };
     expect(await verify(signed)).toMatchObject({ type: `alert.${type}` });
   });
 
@@ -65,10 +68,34 @@ describe('verifyWebhook', () => {
   test.each(['no JSON', '[]', '{"id":"a","type":"other","alert":{}}'])(
     'error: a signed text that is no event: %s',
     async (text) => {
-      const signed = { body: text, signature: signatureHeader(SECRET, 1, NOW_SEC, text) };
+      const signed = { body: text, signature: sign(text) };
       await expect(verify(signed)).rejects.toMatchObject({ code: 'malformed' });
     },
   );
+
+  test('behavior: during a rotation each of the two secrets verifies, and a receiver may have both', async () => {
+    const both = sign(body, NOW_SEC, [
+      { version: 2, secret: 'whsec_new' },
+      { version: 1, secret: SECRET },
+    ]);
+    for (const secret of [SECRET, 'whsec_new', ['whsec_unused', 'whsec_new'], [SECRET]])
+      expect(await verify({ signature: both, secret })).toEqual(JSON.parse(body));
+    await expect(verify({ signature: both, secret: 'whsec_other' })).rejects.toMatchObject({ code: 'wrong_signature' });
+    await expect(verify({ signature: both.replace(`t=${NOW_SEC}`, `t=${NOW_SEC + 1}`) })).rejects.toMatchObject({
+      code: 'wrong_signature',
+    });
+    await expect(verify({ signature: both, secret: [] })).rejects.toMatchObject({ code: 'invalid_input' });
+    await expect(verify({ signature: both, secret: [SECRET, ''] })).rejects.toMatchObject({ code: 'invalid_input' });
+  });
+
+  test('behavior: parts that a later version may add are ignored, and many signatures are refused', async () => {
+    const later = signature.replace(',k=1', ',alg=x,k=1').concat(',v2=abc');
+    expect(await verify({ signature: later })).toEqual(JSON.parse(body));
+    const many = `t=${NOW_SEC}${`,k=1,v1=${'0'.repeat(64)}`.repeat(11)}`;
+    await expect(verify({ signature: many })).rejects.toMatchObject({ code: 'no_signature' });
+    for (const broken of [`${signature},t=1`, signature.replace('v1=', 'v1=x'), 't=1', `t=1,k=1`, 'x'.repeat(10_000)])
+      await expect(verify({ signature: broken })).rejects.toMatchObject({ code: 'no_signature' });
+  });
 
   test('the signature is the documented one', () => {
     const mac = createHmac('sha256', SECRET).update(`${NOW_SEC}.${body}`).digest('hex');
@@ -114,7 +141,7 @@ describe('docs/alerts.md', () => {
             headers: { 'x-spiral-signature': signature },
           })
         ).status;
-      const now = signatureHeader(SECRET, 1, Math.floor(Date.now() / 1_000), body);
+      const now = sign(body, Math.floor(Date.now() / 1_000));
       expect([await post(now), await post(now), await post(now.replace('v1=', 'v1=0'))]).toEqual([204, 204, 400]);
       expect(printed.mock.calls).toEqual([['alert.fired', 'stale', null]]);
     } finally {

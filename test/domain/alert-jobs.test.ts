@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type AlertJobRun, deliveryStatus, evaluationStatus } from '../../src/domain/alerts/jobs.ts';
+import { type AlertJobRun, deliveryJobStatus, evaluationJobStatus } from '../../src/domain/alerts/jobs.ts';
 
 const NOW_MS = 1_000_000_000;
 const run = { ranMs: NOW_MS - 10_000, failure: null, failingSinceMs: null };
@@ -15,15 +15,15 @@ const runs: readonly (readonly [string, AlertJobRun | null])[] = [
   ['running', { ...run, ranMs: NOW_MS + 60_000 }],
 ];
 
-describe('evaluationStatus', () => {
+describe('evaluationJobStatus', () => {
   test.each(runs)('default: %s, case %#', (status, evaluation) => {
-    expect(evaluationStatus({ evaluation }, NOW_MS)).toBe(status);
+    expect(evaluationJobStatus({ evaluation }, NOW_MS)).toBe(status);
   });
 });
 
-describe('deliveryStatus', () => {
+describe('deliveryJobStatus', () => {
   test.each(runs)('default: %s, case %#', (status, delivery) => {
-    expect(deliveryStatus({ delivery, outbox }, NOW_MS)).toBe(status);
+    expect(deliveryJobStatus({ delivery, outbox }, NOW_MS)).toBe(status);
   });
 
   test.each([
@@ -31,9 +31,9 @@ describe('deliveryStatus', () => {
     ['late', 900_001],
   ])('behavior: %s when the most overdue delivery is due for %i ms', (status, overdueMs) => {
     const late = { ...outbox, pending: 1, dueSinceMs: NOW_MS - overdueMs };
-    expect(deliveryStatus({ delivery: run, outbox: late }, NOW_MS)).toBe(status);
+    expect(deliveryJobStatus({ delivery: run, outbox: late }, NOW_MS)).toBe(status);
     // The reason why it is late comes first.
     const failing = { ...run, failure: 'timeout', failingSinceMs: 1 };
-    expect(deliveryStatus({ delivery: failing, outbox: late }, NOW_MS)).toBe('failing');
+    expect(deliveryJobStatus({ delivery: failing, outbox: late }, NOW_MS)).toBe('failing');
   });
 });

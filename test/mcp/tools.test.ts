@@ -27,6 +27,7 @@ const NOT_TOOLS = [
   'AlertPing',
   'AlertDeliveries',
   'AlertRedeliver',
+  'AlertRotateSecret',
   'WalletStatement',
 ];
 

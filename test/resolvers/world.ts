@@ -142,6 +142,7 @@ const alert: Awaited<ReturnType<Services['alerts']['create']>>['alert'] = {
   changedMs: null,
   revision: 1n,
   secret: { salt: Buffer.alloc(16), version: 1 },
+  earlierSecrets: [],
 };
 const delivery: NonNullable<Awaited<ReturnType<Services['alerts']['ping']>>> = {
   id: alert.id,
@@ -162,6 +163,7 @@ const delivery: NonNullable<Awaited<ReturnType<Services['alerts']['ping']>>> = {
 /** Every key has one alert, and one event of it. */
 const oneAlert: Services['alerts'] = {
   create: async () => ({ alert, secret: 'whsec_test' }),
+  rotateSecret: async () => ({ alert, secret: 'whsec_test' }),
   find: async () => alert,
   list: async () => ({ ...WHOLE_PAGE, items: [alert] }),
   remove: async () => true,

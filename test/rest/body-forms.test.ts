@@ -30,7 +30,7 @@ function isTaken(row: (typeof routes)[number], body: unknown): boolean {
   const parsed = row.body?.safeParse(body);
   if (!parsed?.success) return false;
   try {
-    row.variables({ params: {}, body: parsed.data });
+    row.variables({ params: {}, body: parsed.data, headers: {} });
     return true;
   } catch (error) {
     if (error instanceof BadRequestError) return false;

@@ -16,6 +16,7 @@ import { Decimal } from '../../src/shared/decimal.ts';
 import {
   type AppError,
   BadRequestError,
+  ConflictError,
   ERROR_CODES,
   type ErrorCode,
   NotFoundError,
@@ -83,6 +84,15 @@ const SAMPLES: Readonly<Record<string, readonly AppError[]>> = {
   KeyNotActiveError: [new KeyNotActiveError('prefix', 'revoked')],
   UnauthorizedError: [new UnauthorizedError()],
   NotFoundError: [new NotFoundError('m', { resource: 'strategy', id: '0x1' })],
+  ConflictError: [
+    new ConflictError('m', {
+      field: 'headers.idempotency-key',
+      value: 'k',
+      resource: 'alert',
+      id: 'a',
+      reason: 'deleted',
+    }),
+  ],
   KeyNotFoundError: [new KeyNotFoundError('prefix')],
   MethodNotAllowedError: [new MethodNotAllowedError('PUT', '/v1/prices', ['GET', 'HEAD'])],
   PayloadTooLargeError: [new PayloadTooLargeError(65_536)],
@@ -290,7 +300,7 @@ describe('openapi.json', () => {
   });
 
   /** Codes that no builder throws: refused earlier, or on other surfaces only. */
-  const UNLISTED: readonly ErrorCode[] = ['not_found', 'method_not_allowed', 'query_too_complex'];
+  const UNLISTED: readonly ErrorCode[] = ['not_found', 'method_not_allowed', 'conflict', 'query_too_complex'];
 
   test('behavior: every code is in the table', () => {
     expect(Object.keys(ERROR_DETAILS)).toEqual(Object.keys(ERROR_CODES));

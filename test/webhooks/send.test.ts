@@ -268,7 +268,19 @@ describe('signatures', () => {
   });
 
   test('the signature covers the time and the body', () => {
-    const all = [signatureHeader('s', 1, 1, 'a'), signatureHeader('s', 1, 2, 'a'), signatureHeader('s', 1, 1, 'b')];
+    const one = [{ version: 1, secret: 's' }];
+    const all = [signatureHeader(one, 1, 'a'), signatureHeader(one, 2, 'a'), signatureHeader(one, 1, 'b')];
     expect(new Set(all.map((header) => header.split('v1=')[1])).size).toBe(3);
+  });
+
+  test('each secret makes a signature of its own, the newest first', () => {
+    const [old, newest] = [
+      { version: 1, secret: 's' },
+      { version: 2, secret: 'n' },
+    ];
+    const macOf = (header: string) => header.split('v1=')[1];
+    expect(signatureHeader([newest, old], 1, 'a')).toBe(
+      `t=1,k=2,v1=${macOf(signatureHeader([newest], 1, 'a'))},k=1,v1=${macOf(signatureHeader([old], 1, 'a'))}`,
+    );
   });
 });

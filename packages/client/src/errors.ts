@@ -57,6 +57,8 @@ export class InvalidRequestError extends ServiceError {}
 export class UnauthorizedError extends ServiceError {}
 /** The id, address or path is unknown. */
 export class NotFoundError extends ServiceError {}
+/** The request contradicts an earlier one, such as a registration under the same idempotency key: do what the message says. */
+export class ConflictError extends ServiceError {}
 /** The budget is used up: wait for `retryAfter` seconds. */
 export class RateLimitedError extends ServiceError {}
 /** The service is not ready, a source failed or data is too old: try again. */
@@ -78,6 +80,7 @@ const BY_CODE: Readonly<Record<string, ServiceErrorClass>> = {
   unsupported_media_type: InvalidRequestError,
   unauthorized: UnauthorizedError,
   not_found: NotFoundError,
+  conflict: ConflictError,
   rate_limited: RateLimitedError,
   not_ready: UnavailableError,
   upstream_unavailable: UnavailableError,
@@ -92,6 +95,7 @@ const BY_CODE: Readonly<Record<string, ServiceErrorClass>> = {
 const BY_STATUS: Readonly<Record<number, ServiceErrorClass>> = {
   401: UnauthorizedError,
   404: NotFoundError,
+  409: ConflictError,
   429: RateLimitedError,
   503: UnavailableError,
 };

@@ -39,6 +39,7 @@ interface Row {
   readonly queryNames: readonly string[];
   readonly hasBody: boolean;
   readonly isRead: boolean;
+  readonly takesIdempotencyKey: boolean;
   readonly hasEntityTag: boolean;
   /** By status: the fields that its record always has. */
   readonly answers: Readonly<Record<string, readonly string[]>>;
@@ -71,6 +72,7 @@ function requestOf(row: Row, input: unknown): ServiceRequest {
   const base = {
     method: row.method,
     isRead: row.isRead,
+    takesIdempotencyKey: row.takesIdempotencyKey,
     hasEntityTag: row.hasEntityTag,
     statuses: Object.keys(row.answers).map(Number),
   };

@@ -46,15 +46,18 @@ export interface WebhookInput {
   readonly body: string | Uint8Array;
   /** Value of the header `x-spiral-signature`. */
   readonly signature: string | null | undefined;
-  /** Secret that the registration of the alert returned. */
-  readonly secret: string;
+  /** Secret that the registration of the alert or the rotation returned; during a rotation it may be both. */
+  readonly secret: string | readonly string[];
   /** Accepted distance between the time of sending and now, seconds; default 300. */
   readonly toleranceSec?: number | undefined;
   /** Time now, ms; default: the clock. */
   readonly nowMs?: number | undefined;
 }
 
-const SIGNATURE = /^t=(\d{1,12}),k=\d{1,6},v1=([0-9a-f]{64})$/;
+const MAC = /^[0-9a-f]{64}$/;
+/** During a rotation each secret makes a signature; no service has more at once. */
+const MAX_SIGNATURES = 10;
+const MAX_HEADER = 4_096;
 const TOLERANCE_SEC = 300;
 const TYPES: readonly string[] = [
   'alert.fired',
@@ -69,11 +72,11 @@ const TYPES: readonly string[] = [
  */
 export async function verifyWebhook(input: WebhookInput): Promise<WebhookEvent> {
   const { secret, toleranceSec = TOLERANCE_SEC, nowMs = Date.now() } = input;
-  if (secret === '') throw new InputError('secret is empty: give the one that the registration returned.');
-  const [, timestamp, mac] = SIGNATURE.exec(input.signature ?? '') ?? [];
-  if (timestamp === undefined || mac === undefined) {
-    throw new WebhookError('no_signature', 'The header x-spiral-signature is missing or malformed.');
+  const secrets = typeof secret === 'string' ? [secret] : secret;
+  if (secrets.length === 0 || secrets.includes('')) {
+    throw new InputError('secret is empty: give the one that the registration or the rotation returned.');
   }
+  const { timestamp, macs } = readHeader(input.signature ?? '');
   const encoder = new TextEncoder();
   const body = typeof input.body === 'string' ? encoder.encode(input.body) : input.body;
   const prefix = encoder.encode(`${timestamp}.`);
@@ -81,14 +84,37 @@ export async function verifyWebhook(input: WebhookInput): Promise<WebhookEvent> 
   signed.set(prefix);
   signed.set(body, prefix.length);
   const algorithm = { name: 'HMAC', hash: 'SHA-256' } as const;
-  const key = await crypto.subtle.importKey('raw', encoder.encode(secret), algorithm, false, ['verify']);
-  // The comparison of the platform takes the same time for every signature.
-  const isRight = await crypto.subtle.verify('HMAC', key, bytesOf(mac), signed);
-  if (!isRight) throw new WebhookError('wrong_signature', 'The secret did not sign this body at this time.');
+  const checks = secrets.map(async (text) => {
+    const key = await crypto.subtle.importKey('raw', encoder.encode(text), algorithm, false, ['verify']);
+    // The comparison of the platform takes the same time for every signature.
+    const results = await Promise.all(macs.map((mac) => crypto.subtle.verify('HMAC', key, bytesOf(mac), signed)));
+    return results.includes(true);
+  });
+  if (!(await Promise.all(checks)).includes(true)) {
+    throw new WebhookError('wrong_signature', 'The secret did not sign this body at this time.');
+  }
   if (Math.abs(nowMs / 1_000 - Number(timestamp)) > toleranceSec) {
     throw new WebhookError('too_old', `The webhook was sent more than ${toleranceSec} s away from now.`);
   }
   return eventOf(body);
+}
+
+/** Read the time and the signatures of the header. Parts with other names may be of a later version. */
+function readHeader(header: string): { readonly timestamp: string; readonly macs: readonly string[] } {
+  const parts = header.length > MAX_HEADER ? [] : header.split(',').map((part) => part.split('='));
+  const valuesOf = (wanted: string) => parts.flatMap(([name, value = '']) => (name === wanted ? [value] : []));
+  const [timestamp = '', ...others] = valuesOf('t');
+  const macs = valuesOf('v1');
+  const isWellFormed =
+    /^\d{1,12}$/.test(timestamp) &&
+    others.length === 0 &&
+    macs.length > 0 &&
+    macs.length <= MAX_SIGNATURES &&
+    macs.every((mac) => MAC.test(mac));
+  if (!isWellFormed) {
+    throw new WebhookError('no_signature', 'The header x-spiral-signature is missing or malformed.');
+  }
+  return { timestamp, macs };
 }
 
 function bytesOf(hex: string): Uint8Array<ArrayBuffer> {

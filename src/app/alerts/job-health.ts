@@ -2,8 +2,8 @@ import {
   type AlertJobRun,
   type AlertJobStatus,
   type AlertJobsRecord,
-  deliveryStatus,
-  evaluationStatus,
+  deliveryJobStatus,
+  evaluationJobStatus,
 } from '../../domain/alerts/jobs.ts';
 
 /** Format the jobs of alerts for the health page; `undefined` = not known. */
@@ -11,8 +11,8 @@ export function formatAlertJobs(record: AlertJobsRecord | null, nowMs: number) {
   if (record === null) return undefined;
   const { evaluation, delivery, outbox } = record;
   return {
-    evaluation: formatRun(evaluation, evaluationStatus(record, nowMs)),
-    delivery: formatRun(delivery, deliveryStatus(record, nowMs)),
+    evaluation: formatRun(evaluation, evaluationJobStatus(record, nowMs)),
+    delivery: formatRun(delivery, deliveryJobStatus(record, nowMs)),
     undelivered: outbox.pending,
     oldestUndelivered: at(outbox.oldestPendingMs),
     dueSince: at(outbox.dueSinceMs),

@@ -10,7 +10,7 @@ import { type AlertEvaluationDeps, createAlertEvaluation } from '../../services/
 import { createAlertRegistry } from '../../services/alerts/registry.ts';
 import { createWatchedWallets } from '../../services/alerts/watched-wallets.ts';
 import { createLatestReading, type LatestReading } from '../../services/latest-reading.ts';
-import { failureWord } from '../../shared/failure-word.ts';
+import { failureWord } from '../../shared/errors.ts';
 import type { AlertMetrics, OutboxReading } from '../../telemetry/metrics-alerts.ts';
 import type { Warmer } from '../../warmers/types.ts';
 import { createWebhookSender } from '../../webhooks/send.ts';

@@ -6,7 +6,7 @@ import { type ChainIndexer, createChainIndexer, type IndexerRun } from '../../in
 import type { PositionHistoryPort } from '../../resolvers/position/history-services.ts';
 import { createIndexerRecords, type IndexerRecords } from '../../services/indexer-records.ts';
 import { createPositionHistoryReads } from '../../services/position-history.ts';
-import { failureWord } from '../../shared/failure-word.ts';
+import { failureWord } from '../../shared/errors.ts';
 import type { ChainId } from '../../shared/ids.ts';
 import type { HistoryRun } from '../../telemetry/metrics-history.ts';
 import { createBudget } from '../../upstreams/budget.ts';

@@ -4,6 +4,7 @@ import type {
   AlertListQuery,
   AlertPage,
   AlertRecord,
+  EarlierRegistration,
   NewAlertEvent,
   NewAlertRecord,
 } from '../../domain/alerts/records.ts';
@@ -13,6 +14,7 @@ import { Decimal } from '../../shared/decimal.ts';
 import type { StrategyId } from '../../shared/ids.ts';
 import type { Database } from '../client.ts';
 import type { AlertsTable, Tables } from '../schema.ts';
+import { decodeEarlierSecrets, encodeEarlierSecrets } from './earlier-secrets.ts';
 import { insertEvents } from './events.ts';
 import { pageBySeq } from './page-by-seq.ts';
 import { decodeReported, encodeReported } from './reported.ts';
@@ -31,9 +33,20 @@ export interface StoredTransition {
   readonly events: readonly NewAlertEvent[];
 }
 
+export type AlertSecrets = Pick<AlertRecord, 'secret' | 'earlierSecrets'>;
+
 export interface AlertRepository {
-  /** Store a new alert. `false` = its owner has `max` alerts already. */
-  insert(alert: NewAlertRecord, max: number): Promise<boolean>;
+  /**
+   * Store a new alert, unless its owner has sent its idempotency key before.
+   * @returns what was stored under that key; `stored`; or `too_many` = its owner has `max` alerts already
+   */
+  insert(alert: NewAlertRecord, max: number): Promise<'stored' | 'too_many' | EarlierRegistration>;
+  /** Replace the secrets of an alert by those that `change` makes of them. `null` = there is no such alert, or `change` refuses. */
+  changeSecrets(
+    ownerId: string,
+    id: string,
+    change: (before: AlertSecrets) => AlertSecrets | null,
+  ): Promise<AlertRecord | null>;
   /** Find an alert of an owner; `null` = there is none. */
   find(ownerId: string, id: string): Promise<AlertRecord | null>;
   list(query: AlertListQuery): Promise<AlertPage<AlertRecord>>;
@@ -74,16 +87,20 @@ export function createAlertRepository(db: Database, clock: Clock): AlertReposito
   return {
     insert: (alert, max) =>
       serially(async (transaction) => {
+        const earlier = await findRegistration(transaction, alert);
+        if (earlier !== null) return earlier;
         const { count } = await transaction
           .selectFrom('alerts')
           .select(sql<number>`count(*)::integer`.as('count'))
           .where('owner_id', '=', alert.ownerId)
           .where('deleted_at', 'is', null)
           .executeTakeFirstOrThrow();
-        if (count >= max) return false;
+        if (count >= max) return 'too_many';
         await transaction.insertInto('alerts').values(toRow(alert)).execute();
-        return true;
+        return 'stored';
       }),
+    changeSecrets: (ownerId, id, change) =>
+      serially((transaction) => changeSecrets(transaction, { ownerId, id }, change)),
     find: async (ownerId, id) => {
       const row = await db
         .selectFrom('alerts')
@@ -148,6 +165,47 @@ export function createAlertRepository(db: Database, clock: Clock): AlertReposito
   };
 }
 
+async function changeSecrets(
+  transaction: Transaction<Tables>,
+  { ownerId, id }: Pick<AlertRecord, 'ownerId' | 'id'>,
+  change: (before: AlertSecrets) => AlertSecrets | null,
+): Promise<AlertRecord | null> {
+  const row = await transaction
+    .selectFrom('alerts')
+    .selectAll()
+    .where('owner_id', '=', ownerId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  const alert = toRecord(row);
+  const changed = change(alert);
+  if (changed === null) return null;
+  const { secret, earlierSecrets } = changed;
+  await transaction
+    .updateTable('alerts')
+    .set({ secret_version: secret.version, earlier_secrets: encodeEarlierSecrets(earlierSecrets) })
+    .where('id', '=', id)
+    .execute();
+  return { ...alert, secret, earlierSecrets };
+}
+
+/** Find the registration that an idempotency key was sent with; `null` = none, or there is no key. */
+async function findRegistration(
+  transaction: Transaction<Tables>,
+  { ownerId, idempotency }: Pick<NewAlertRecord, 'ownerId' | 'idempotency'>,
+): Promise<EarlierRegistration | null> {
+  if (idempotency === undefined) return null;
+  const row = await transaction
+    .selectFrom('alerts')
+    .selectAll()
+    .where('owner_id', '=', ownerId)
+    .where('idempotency_key', '=', idempotency.key)
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  return { alert: toRecord(row), hash: row.request_hash ?? Buffer.alloc(0), isDeleted: row.deleted_at !== null };
+}
+
 function updateStates(transitions: readonly StoredTransition[], nowMs: number): RawBuilder<{ id: string }> {
   const column = <T>(pick: (transition: StoredTransition) => T): T[] => transitions.map(pick);
   return sql<{ id: string }>`
@@ -170,7 +228,7 @@ function updateStates(transitions: readonly StoredTransition[], nowMs: number): 
     returning had.id`;
 }
 
-function toRow({ id, ownerId, rule, label, url, createdMs, secret }: NewAlertRecord) {
+function toRow({ id, ownerId, rule, label, url, createdMs, secret, idempotency }: NewAlertRecord) {
   const { subject } = rule;
   return {
     id,
@@ -188,6 +246,8 @@ function toRow({ id, ownerId, rule, label, url, createdMs, secret }: NewAlertRec
     secret_salt: secret.salt,
     secret_version: secret.version,
     created_at: new Date(createdMs),
+    idempotency_key: idempotency?.key ?? null,
+    request_hash: idempotency?.hash ?? null,
     status: 'unknown' as const,
     revision: NEXT_REVISION,
   };
@@ -216,6 +276,7 @@ function toRecord(row: Selectable<AlertsTable>): AlertRecord {
     changedMs: row.changed_at?.getTime() ?? null,
     revision: BigInt(row.revision),
     secret: { salt: row.secret_salt, version: row.secret_version },
+    earlierSecrets: decodeEarlierSecrets(row.earlier_secrets),
   };
 }
 

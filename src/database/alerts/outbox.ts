@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type Selectable, sql } from 'kysely';
 import type { OutboxState } from '../../domain/alerts/jobs.ts';
-import type { AlertDelivery, AlertSecret } from '../../domain/alerts/records.ts';
+import type { AlertDelivery, AlertSecret, EarlierSecret } from '../../domain/alerts/records.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Database } from '../client.ts';
 import type { AlertDeliveriesTable } from '../schema.ts';
+import { decodeEarlierSecrets } from './earlier-secrets.ts';
 import { toDelivery } from './events.ts';
 
 /** An event that this process delivers, while its lease lasts. */
@@ -12,6 +13,7 @@ export interface ClaimedDelivery extends AlertDelivery {
   readonly lease: string;
   readonly url: string;
   readonly secret: AlertSecret;
+  readonly earlierSecrets: readonly EarlierSecret[];
 }
 
 export interface ClaimLimits {
@@ -50,6 +52,7 @@ type ClaimedRow = Selectable<AlertDeliveriesTable> & {
   readonly url: string;
   readonly secret_salt: Buffer;
   readonly secret_version: number;
+  readonly earlier_secrets: unknown;
 };
 
 /** Create the outbox of webhooks. Leases are timed by the database. Every call may throw `UpstreamUnavailableError`. */
@@ -63,7 +66,8 @@ export function createAlertOutbox(db: Database, clock: Clock): AlertOutbox {
         const [row] = rows;
         if (row === undefined) return null;
         const secret = { salt: row.secret_salt, version: row.secret_version };
-        return { ...toDelivery(row), lease, url: row.url, secret };
+        const earlierSecrets = decodeEarlierSecrets(row.earlier_secrets);
+        return { ...toDelivery(row), lease, url: row.url, secret, earlierSecrets };
       }),
     finish: async ({ id, lease }, { status, httpStatus, failure, retryAtMs }) => {
       const at = new Date(clock.now());
@@ -146,5 +150,5 @@ function claimStatement({ owners, perReceiver, perOwner, begunPerHour }: ClaimLi
       attempts = attempts + 1, first_attempt_at = coalesce(first_attempt_at, ${now})
     from next, alerts
     where taken.seq = next.seq and alerts.id = taken.alert_id
-    returning taken.*, alerts.url, alerts.secret_salt, alerts.secret_version`;
+    returning taken.*, alerts.url, alerts.secret_salt, alerts.secret_version, alerts.earlier_secrets`;
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Migration } from './types.ts';
 
 /** The latest runs of the jobs of alerts, which other processes show. */
-export const alertJobs: Migration = {
+export const alertJobRuns: Migration = {
   name: '0013_alert_jobs',
   up: [
     sql`

@@ -10,7 +10,8 @@ import { alerts } from './0009-alerts.ts';
 import { marketSamples } from './0010-market-samples.ts';
 import { alertReports } from './0011-alert-reports.ts';
 import { indexerRuns } from './0012-indexer-runs.ts';
-import { alertJobs } from './0013-alert-jobs.ts';
+import { alertJobRuns } from './0013-alert-jobs.ts';
+import { alertRequests } from './0014-alert-requests.ts';
 import type { Migration } from './types.ts';
 
 export type { Migration };
@@ -29,5 +30,6 @@ export const migrations: readonly Migration[] = [
   marketSamples,
   alertReports,
   indexerRuns,
-  alertJobs,
+  alertJobRuns,
+  alertRequests,
 ];

@@ -38,17 +38,20 @@ const STOPPED_AFTER_MS = 600_000;
 const LATE_AFTER_MS = 900_000;
 
 /** Judge the evaluation of alerts, the worst first. */
-export function evaluationStatus({ evaluation }: Pick<AlertJobsRecord, 'evaluation'>, nowMs: number): AlertJobStatus {
+export function evaluationJobStatus(
+  { evaluation }: Pick<AlertJobsRecord, 'evaluation'>,
+  nowMs: number,
+): AlertJobStatus {
   if (evaluation === null) return 'never';
   if (evaluation.failure !== null) return 'failing';
   return nowMs - evaluation.ranMs > STOPPED_AFTER_MS ? 'stopped' : 'running';
 }
 
 /** Judge the delivery of events, the worst first. A receiver that fails does not make it late. */
-export function deliveryStatus(
+export function deliveryJobStatus(
   { delivery, outbox: { dueSinceMs } }: Pick<AlertJobsRecord, 'delivery' | 'outbox'>,
   nowMs: number,
 ): AlertJobStatus {
-  const status = evaluationStatus({ evaluation: delivery }, nowMs);
+  const status = evaluationJobStatus({ evaluation: delivery }, nowMs);
   return status === 'running' && dueSinceMs !== null && nowMs - dueSinceMs > LATE_AFTER_MS ? 'late' : status;
 }

@@ -16,6 +16,8 @@ export interface AlertRecord extends EvaluatedAlert {
   /** Grows with every change of the row. */
   readonly revision: bigint;
   readonly secret: AlertSecret;
+  /** Secrets from before the latest rotations that still sign, the newest first. */
+  readonly earlierSecrets: readonly EarlierSecret[];
 }
 
 /** The stored part of a signing secret. The secret itself is derived from it and from KEY_PEPPER. */
@@ -24,7 +26,31 @@ export interface AlertSecret {
   readonly version: number;
 }
 
-export type NewAlertRecord = Pick<AlertRecord, 'id' | 'ownerId' | 'rule' | 'label' | 'url' | 'createdMs' | 'secret'>;
+/** A secret of an earlier version; it is derived from the same salt. */
+export interface EarlierSecret {
+  readonly version: number;
+  /** Time from which it signs no more, ms. */
+  readonly untilMs: number;
+}
+
+export interface NewAlertRecord
+  extends Pick<AlertRecord, 'id' | 'ownerId' | 'rule' | 'label' | 'url' | 'createdMs' | 'secret'> {
+  /** Key under which the same registration may be sent again; absent = each one makes an alert. */
+  readonly idempotency?: Idempotency | undefined;
+}
+
+export interface Idempotency {
+  readonly key: string;
+  /** Hash of the registration. */
+  readonly hash: Buffer;
+}
+
+/** The registration that an idempotency key was sent with before. */
+export interface EarlierRegistration {
+  readonly alert: AlertRecord;
+  readonly hash: Buffer;
+  readonly isDeleted: boolean;
+}
 
 export type AlertEventType = (typeof ALERT_EVENT_TYPES)[number];
 

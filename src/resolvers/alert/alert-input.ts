@@ -18,9 +18,11 @@ export interface AlertInput {
   readonly rearmAt?: Maybe<Decimal>;
   readonly webhookUrl: string;
   readonly label?: Maybe<string>;
+  readonly idempotencyKey?: Maybe<string>;
 }
 
 const MAX_LABEL = 100;
+const MAX_IDEMPOTENCY_KEY = 255;
 const MAX_POSITION_INDEX = 2 ** 31 - 1;
 const MAX_DECIMALS = 18;
 
@@ -32,7 +34,10 @@ const THRESHOLDS = {
 } as const;
 
 /** Read an alert. @throws BadRequestError naming the field, its value, and the next step */
-export function parseAlert(input: AlertInput, ctx: AppContext): { readonly rule: AlertRule; readonly label: string } {
+export function parseAlert(
+  input: AlertInput,
+  ctx: AppContext,
+): { readonly rule: AlertRule; readonly label: string; readonly idempotencyKey: string | undefined } {
   requireChain(ctx, input.chainId, 'input.chainId');
   const subject = subjectOf(input, ctx);
   const { condition } = input;
@@ -47,7 +52,11 @@ export function parseAlert(input: AlertInput, ctx: AppContext): { readonly rule:
       },
     );
   }
-  return { rule: { subject, condition, ...numbersOf(input) }, label: labelOf(input.label ?? '') };
+  return {
+    rule: { subject, condition, ...numbersOf(input) },
+    label: labelOf(input.label ?? ''),
+    idempotencyKey: input.idempotencyKey == null ? undefined : idempotencyKeyOf(input.idempotencyKey),
+  };
 }
 
 function subjectOf({ chainId, wallet, positionIndex, strategyId }: AlertInput, ctx: AppContext): AlertSubject {
@@ -157,6 +166,16 @@ function labelOf(text: string): string {
     {
       maxLength: MAX_LABEL,
     },
+  );
+}
+
+function idempotencyKeyOf(text: string): string {
+  if (/^[\x21-\x7e]+$/.test(text) && text.length <= MAX_IDEMPOTENCY_KEY) return text;
+  return refuse(
+    'idempotencyKey',
+    text,
+    `The idempotency key has ${text.length} characters. Send 1 to ${MAX_IDEMPOTENCY_KEY} visible ASCII characters without spaces, such as a UUID.`,
+    { minLength: 1, maxLength: MAX_IDEMPOTENCY_KEY },
   );
 }
 

@@ -12,6 +12,13 @@ export interface NewAlert {
   readonly rule: AlertRule;
   readonly url: string;
   readonly label: string;
+  /** Under the same key the same registration is made once. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+export interface AlertWithSecret {
+  readonly alert: AlertRecord;
+  readonly secret: string;
 }
 
 /** Alerts of the caller's key and of keys that were rotated from it or into it. Every call may throw `UpstreamUnavailableError`. */
@@ -19,8 +26,14 @@ export interface AlertsPort {
   /**
    * Register an alert. The secret is returned here only.
    * @throws BadRequestError for a URL that is not allowed, or too many alerts
+   * @throws ConflictError for an idempotency key that was sent with another registration, or whose alert is no more what it was
    */
-  create(keyId: string, alert: NewAlert): Promise<{ readonly alert: AlertRecord; readonly secret: string }>;
+  create(keyId: string, alert: NewAlert): Promise<AlertWithSecret>;
+  /**
+   * Begin a new secret; the one before signs as well for `overlapSec`. `null` = there is no such alert.
+   * @throws BadRequestError while too many secrets sign
+   */
+  rotateSecret(keyId: string, id: string, overlapSec: number): Promise<AlertWithSecret | null>;
   find(keyId: string, id: string): Promise<AlertRecord | null>;
   list(keyId: string, query: Omit<AlertListQuery, 'ownerId'>): Promise<AlertPage<AlertRecord>>;
   /** `false` = there was none. */

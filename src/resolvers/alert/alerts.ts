@@ -1,19 +1,15 @@
 import type { AlertDelivery, AlertPage, AlertRecord, DeliveryStatus } from '../../domain/alerts/records.ts';
 import type { AlertCondition, AlertSubject, AlertSubjectKind } from '../../domain/alerts/types.ts';
+import { OVERLAP_SEC } from '../../shared/contract/alert-secrets.ts';
 import { BadRequestError, NotFoundError, UnauthorizedError, UpstreamUnavailableError } from '../../shared/errors.ts';
 import { formatValue } from '../../shared/ids.ts';
 import { pageWindow } from '../../shared/page-window.ts';
 import type { AppContext } from '../common/context.ts';
 import { type Page, type PageArgs, toPage } from '../common/page.ts';
 import { type AlertInput, parseAlert } from './alert-input.ts';
-import type { AlertsPort } from './alert-services.ts';
+import type { AlertsPort, AlertWithSecret } from './alert-services.ts';
 
 type Maybe<T> = T | null | undefined;
-
-export interface CreatedAlert {
-  readonly alert: AlertRecord;
-  readonly secret: string;
-}
 
 export interface DeletedAlert {
   readonly alertId: string;
@@ -24,11 +20,37 @@ export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 /** Of the columns `seq`. */
 const MAX_SEQ = 2n ** 63n - 1n;
 
-/** Register an alert. @throws BadRequestError, UpstreamUnavailableError */
-export async function createAlert({ input }: { readonly input: AlertInput }, ctx: AppContext): Promise<CreatedAlert> {
-  const { rule, label } = parseAlert(input, ctx);
+/** Register an alert. @throws BadRequestError, ConflictError, UpstreamUnavailableError */
+export async function createAlert(
+  { input }: { readonly input: AlertInput },
+  ctx: AppContext,
+): Promise<AlertWithSecret> {
+  const { rule, label, idempotencyKey } = parseAlert(input, ctx);
   await checkPosition(rule.subject, ctx);
-  return portOf(ctx).create(keyOf(ctx), { rule, label, url: input.webhookUrl });
+  return portOf(ctx).create(keyOf(ctx), { rule, label, url: input.webhookUrl, idempotencyKey });
+}
+
+interface RotateArgs {
+  readonly alertId: string;
+  readonly overlapSec?: Maybe<number>;
+}
+
+/** Begin a new signing secret of an alert. @throws BadRequestError, NotFoundError, UpstreamUnavailableError */
+export async function rotateAlertSecret(
+  { alertId, overlapSec }: RotateArgs,
+  ctx: AppContext,
+): Promise<AlertWithSecret> {
+  const id = alertId.toLowerCase();
+  const overlap = overlapSec ?? OVERLAP_SEC.default;
+  const { min, max } = OVERLAP_SEC;
+  if (overlap < min || overlap > max) {
+    throw new BadRequestError(
+      `overlapSec is ${overlap}. Send ${min} to ${max} seconds: how long the secret before signs as well.`,
+      { field: 'overlapSec', value: String(overlap), limit: { min, max } },
+    );
+  }
+  const rotated = UUID.test(id) ? await portOf(ctx).rotateSecret(keyOf(ctx), id, overlap) : null;
+  return rotated ?? unknownAlert(alertId);
 }
 
 /**

@@ -7,6 +7,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   unauthorized: 'The key is missing, or not valid for this surface.',
   not_found: 'The id or the path is unknown.',
   method_not_allowed: 'The path supports other methods; `Allow` lists them.',
+  conflict: 'The request contradicts an earlier one; `details.reason` says how.',
   payload_too_large: 'The body is larger than `details.limitBytes`.',
   unsupported_media_type: 'The body is not JSON in UTF-8.',
   query_too_complex: 'The GraphQL query is over a limit; `details` names it.',

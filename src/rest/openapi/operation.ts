@@ -15,7 +15,7 @@ type OpenApiObject = Record<string, unknown>;
 export function operationOf(route: AnyRoute, schemas: SchemaCollector): OpenApiObject {
   const operationId = `${route.operation.charAt(0).toLowerCase()}${route.operation.slice(1)}`;
   const [example = { summary: '' }] = route.examples;
-  const parameters = parametersOf(route, schemas);
+  const parameters = [...parametersOf(route, schemas), ...headersOf(route, schemas)];
   const numbers = parameters.filter(({ schema }) => isNumber(schema)).map(({ name }) => name);
   return {
     operationId,
@@ -108,6 +108,18 @@ function parametersOf(route: AnyRoute, schemas: SchemaCollector) {
       examples: examples.length === 0 ? undefined : Object.fromEntries(examples),
     };
   });
+}
+
+/** Headers that are part of the input of a row. */
+function headersOf({ headers }: AnyRoute, schemas: SchemaCollector) {
+  if (headers === undefined) return [];
+  const { properties = {} } = schemas.convert(headers, 'input') as {
+    properties?: Record<string, JsonSchema> | undefined;
+  };
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    ...{ name: name.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase()), in: 'header', required: false },
+    ...{ description, schema, examples: undefined },
+  }));
 }
 
 function bodyOf(route: AnyRoute, body: z.ZodType, schemas: SchemaCollector): OpenApiObject {

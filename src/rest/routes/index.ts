@@ -1,6 +1,6 @@
 import type { AnyRoute } from '../types.ts';
-import { alertJobsRoute } from './alert-jobs.ts';
-import { alertRoutes } from './alerts.ts';
+import { alertRoutes } from './alert/alerts.ts';
+import { alertJobsRoute } from './alert/jobs.ts';
 import { appMarketRoutes } from './app-markets.ts';
 import { bestRoute } from './best.ts';
 import { driftHistoryRoute } from './drift-history.ts';

@@ -12,6 +12,7 @@ import { chainIdNumber, decimalString, rangeSentence, wholeNumber } from './numb
 import { addressText, chainIdBody, positionIndex, strategyIdText } from './transactions.ts';
 
 const UUID = /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/;
+const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 const MAX_LABEL = 100;
 const MAX_URL = 2_048;
 
@@ -83,6 +84,9 @@ const alert = z
       'Version of the signing secret, k in the header of the signature: the number of secrets so far.',
       { min: 1 },
     ),
+    earlierSecretsEndAt: dateTime(
+      'Time until which earlier secrets sign as well; null = only the newest one signs.',
+    ).nullable(),
     status: z
       .enum(ALERT_STATUSES)
       .describe(
@@ -135,6 +139,25 @@ export const createdAlert = z
     alert,
   })
   .meta({ id: 'CreatedAlert', description: 'A registered alert with the secret that signs its webhooks.' });
+export const rotatedSecret = z
+  .object({
+    secret: z
+      .string()
+      .describe('The new secret. It is shown here only: keep it at the receiver, beside the one before.'),
+    alert,
+  })
+  .meta({ id: 'RotatedAlertSecret', description: 'A new signing secret of an alert.' });
+/** Header of a registration that may be sent again. */
+export const idempotencyHeader = z.object({
+  'idempotency-key': z
+    .string()
+    .regex(IDEMPOTENCY_KEY, 'expected 1 to 255 visible ASCII characters without spaces, such as a UUID')
+    .meta({ pattern: IDEMPOTENCY_KEY.source })
+    .optional()
+    .describe(
+      'A key of your own, such as a UUID: the same registration under the same key is made once and answered the same for 24 hours. Another registration under it is refused with 409.',
+    ),
+});
 export const deletedAlert = z
   .object({
     id: z.uuid().describe('The requested id.'),

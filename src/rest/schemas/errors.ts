@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../../shared/errors.ts';
 import {
+  CONFLICTS,
   INELIGIBILITIES,
   LIQUIDITY_PLACES,
   QUERY_MEASURES,
@@ -95,6 +96,17 @@ export const ERROR_DETAILS = {
     id: z.string().describe('The requested id, address or path, shortened.'),
   }),
   method_not_allowed: z.strictObject({ allow: z.array(z.string()).describe('Methods of the path.') }),
+  conflict: z.strictObject({
+    field: place,
+    value: z.string().describe('The received value, shortened.'),
+    resource: z.string().describe('Kind of the earlier resource, e.g. `alert`.'),
+    id: z.string().describe('Its id.'),
+    reason: z
+      .enum(CONFLICTS)
+      .describe(
+        'other_request: the key was sent with another request. deleted: what it made is deleted. secret_shown: its secret is shown no more.',
+      ),
+  }),
   payload_too_large: z.strictObject({ limitBytes: wholeNumber('Largest body, bytes.') }),
   unsupported_media_type: z.strictObject({ accepts: z.array(z.string()).describe('Supported media types.') }),
   query_too_complex: z.strictObject({

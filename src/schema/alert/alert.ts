@@ -1,4 +1,5 @@
 import type { AlertDelivery, AlertEventType, AlertRecord, DeliveryStatus } from '../../domain/alerts/records.ts';
+import { validEarlierSecrets } from '../../domain/alerts/secrets.ts';
 import type { AlertCondition, AlertStatus, AlertSubjectKind } from '../../domain/alerts/types.ts';
 import { findAlert } from '../../resolvers/alert/alerts.ts';
 import { builder } from '../builder.ts';
@@ -120,6 +121,15 @@ AlertRef.implement({
     secretVersion: t.int({
       description: 'Version of the signing secret, `k` in the header of the signature.',
       resolve: ({ secret }) => secret.version,
+    }),
+    earlierSecretsEndAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time until which earlier secrets sign as well; `null` = only the newest one signs.',
+      resolve: (alert, _args, { nowMs }) => {
+        const ends = validEarlierSecrets(alert, nowMs).map(({ untilMs }) => untilMs);
+        return ends.length === 0 ? null : Math.max(...ends);
+      },
     }),
     status: t.field({ type: AlertStatusRef, description: 'State of the alert.', resolve: ({ state }) => state.status }),
     value: t.field({

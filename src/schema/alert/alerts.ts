@@ -1,5 +1,5 @@
+import type { AlertWithSecret } from '../../resolvers/alert/alert-services.ts';
 import {
-  type CreatedAlert,
   createAlert,
   type DeletedAlert,
   deleteAlert,
@@ -8,8 +8,10 @@ import {
   pingAlert,
   readAlert,
   redeliver,
+  rotateAlertSecret,
 } from '../../resolvers/alert/alerts.ts';
 import { requestedPageSize } from '../../resolvers/common/page.ts';
+import { OVERLAP_SEC } from '../../shared/contract/alert-secrets.ts';
 import { builder } from '../builder.ts';
 import { pageArgs } from '../common/page.ts';
 import {
@@ -50,15 +52,29 @@ const CreateAlertInputRef = builder.inputType('CreateAlertInput', {
       description: 'URL of a public host that takes the events: https, on port 443 or from 1024 on.',
     }),
     label: t.string({ description: 'A name for people, at most 100 characters.' }),
+    idempotencyKey: t.string({
+      description:
+        'A key of your own, 1 to 255 visible ASCII characters, such as a UUID: the same registration under the same key is made once and answered the same for 24 hours. Another registration under it is refused with `conflict`.',
+    }),
   }),
 });
 
-const CreatedAlertRef = builder.objectRef<CreatedAlert>('CreatedAlert').implement({
+const CreatedAlertRef = builder.objectRef<AlertWithSecret>('CreatedAlert').implement({
   description: 'A registered alert with the secret that signs its webhooks.',
   fields: (t) => ({
     alert: t.expose('alert', { type: AlertRef, description: 'The alert.' }),
     secret: t.exposeString('secret', {
       description: 'Signing secret of its webhooks. It is shown here only: keep it at the receiver.',
+    }),
+  }),
+});
+
+const RotatedAlertSecretRef = builder.objectRef<AlertWithSecret>('RotatedAlertSecret').implement({
+  description: 'A new signing secret of an alert.',
+  fields: (t) => ({
+    alert: t.expose('alert', { type: AlertRef, description: 'The alert.' }),
+    secret: t.exposeString('secret', {
+      description: 'The new secret. It is shown here only: keep it at the receiver, beside the one before.',
     }),
   }),
 });
@@ -121,6 +137,21 @@ builder.mutationFields((t) => ({
       'Register an alert. A condition that holds already fires at its first evaluation, within some seconds. Needs a key.',
     args: { input: t.arg({ type: CreateAlertInputRef, required: true, description: 'The alert.' }) },
     resolve: (_root, args, ctx) => createAlert(args, ctx),
+  }),
+  rotateAlertSecret: t.field({
+    type: RotatedAlertSecretRef,
+    nullable: true,
+    authScopes: { partner: true },
+    complexity: { field: WRITE_COST, multiplier: 1 },
+    description:
+      'Begin a new signing secret of an alert. For the time of the overlap each webhook has the signatures of both secrets, then of the new one only. Needs a key.',
+    args: {
+      alertId: t.arg.string({ required: true, description: ALERT_ID }),
+      overlapSec: t.arg.int({
+        description: `Seconds for which earlier secrets sign as well, ${OVERLAP_SEC.min} to ${OVERLAP_SEC.max}; a day when left out. 0 ends all of them at once.`,
+      }),
+    },
+    resolve: (_root, args, ctx) => rotateAlertSecret(args, ctx),
   }),
   deleteAlert: t.field({
     type: DeletedAlertRef,

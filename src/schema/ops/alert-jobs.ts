@@ -2,8 +2,8 @@ import {
   type AlertJobRun,
   type AlertJobStatus,
   type AlertJobsRecord,
-  deliveryStatus,
-  evaluationStatus,
+  deliveryJobStatus,
+  evaluationJobStatus,
 } from '../../domain/alerts/jobs.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
@@ -56,13 +56,13 @@ export const AlertJobsRef = builder.objectRef<AlertJobsRecord>('AlertJobs').impl
       description: 'The evaluation of alerts.',
       resolve: (record, _args, { nowMs }) => ({
         run: record.evaluation,
-        status: evaluationStatus(record, nowMs),
+        status: evaluationJobStatus(record, nowMs),
       }),
     }),
     delivery: t.field({
       type: AlertJobRef,
       description: 'The delivery of events. A receiver that fails is no failure of it.',
-      resolve: (record, _args, { nowMs }) => ({ run: record.delivery, status: deliveryStatus(record, nowMs) }),
+      resolve: (record, _args, { nowMs }) => ({ run: record.delivery, status: deliveryJobStatus(record, nowMs) }),
     }),
     undeliveredCount: t.int({
       description: 'Events that wait for their delivery, of all keys.',

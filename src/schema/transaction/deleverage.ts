@@ -71,6 +71,7 @@ const ErrorCodeRef = builder.enumType('ErrorCode', {
     unauthorized: 'The key is missing or not valid here.',
     not_found: 'The named thing does not exist.',
     method_not_allowed: 'The path does not take the method.',
+    conflict: 'The request contradicts an earlier one.',
     payload_too_large: 'The body is too large.',
     unsupported_media_type: 'The body is not JSON.',
     query_too_complex: 'The document is larger than the limits of the tier.',

@@ -1,9 +1,10 @@
 import type { AlertOutbox, AttemptOutcome, ClaimedDelivery, ClaimLimits } from '../../database/alerts/outbox.ts';
 import { pauseAfterAttempt } from '../../domain/alerts/retry.ts';
+import { validEarlierSecrets } from '../../domain/alerts/secrets.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Logger } from '../../shared/logger.ts';
 import type { SendWebhook, WebhookResult } from '../../webhooks/send.ts';
-import { signatureHeader, signingSecret } from '../../webhooks/sign.ts';
+import { signatureHeader, signingSecret, type VersionedSecret } from '../../webhooks/sign.ts';
 
 export interface AlertDeliveryDeps {
   readonly outbox: Pick<AlertOutbox, 'claim' | 'finish'>;
@@ -65,17 +66,16 @@ export function createAlertDeliveries(deps: AlertDeliveryDeps): AlertDeliveries 
 
 async function attempt(deps: AlertDeliveryDeps, claimed: ClaimedDelivery, signal: AbortSignal): Promise<boolean> {
   const { clock, logger, outbox } = deps;
-  const { id, alertId, type, attempts, body, url, secret, receiver } = claimed;
+  const { id, alertId, type, attempts, body, url, receiver } = claimed;
   const startedMs = clock.now();
   const timestamp = Math.floor(startedMs / 1_000);
-  const key = signingSecret(alertId, secret, deps.pepper);
   const headers = {
     'user-agent': 'spiral-gateway-alerts',
     'x-spiral-event-id': id,
     'x-spiral-event-type': `alert.${type}`,
     'x-spiral-alert-id': alertId,
     'x-spiral-attempt': String(attempts),
-    'x-spiral-signature': signatureHeader(key, secret.version, timestamp, body),
+    'x-spiral-signature': signatureHeader(secretsOf(claimed, startedMs, deps.pepper), timestamp, body),
   };
   const result = await deps.send({ url, body, headers }, signal);
   const outcome = outcomeOf(result, attempts, clock.now(), deps.random());
@@ -89,6 +89,15 @@ async function attempt(deps: AlertDeliveryDeps, claimed: ClaimedDelivery, signal
     logger.warn({ alertId, eventId: id, receiver, failure, httpStatus, attempts }, 'webhook given up');
   }
   return result.ok;
+}
+
+/** The secrets that sign now: the newest, and those before it while their overlap lasts. */
+function secretsOf(claimed: ClaimedDelivery, nowMs: number, pepper: string | undefined): readonly VersionedSecret[] {
+  const { alertId, secret } = claimed;
+  return [secret, ...validEarlierSecrets(claimed, nowMs)].map(({ version }) => ({
+    version,
+    secret: signingSecret(alertId, { salt: secret.salt, version }, pepper),
+  }));
 }
 
 function outcomeOf(result: WebhookResult, attempts: number, nowMs: number, random: number): AttemptOutcome {

@@ -5,7 +5,7 @@ import type { Example, Row } from './reads.ts';
 /** The rows of alerts, which belong to a key: those of the local world to the partner's. */
 
 const ALERT =
-  'alertId label subject chainId wallet positionIndex strategyId condition threshold rearmAt webhookUrl secretVersion status value observedAt changedAt createdAt';
+  'alertId label subject chainId wallet positionIndex strategyId condition threshold rearmAt webhookUrl secretVersion earlierSecretsEndAt status value observedAt changedAt createdAt';
 const DELIVERY =
   'eventId alertId type body occurredAt status attempts nextAttemptAt finishedAt httpStatus failure: failureReason';
 
@@ -66,6 +66,19 @@ export const ALERT_ROWS: Readonly<Record<string, Row>> = {
     names: [alertId],
     ask: (service, { params }) =>
       ask(service, `query ($id: String!) { alert(alertId: $id) { ${ALERT} } }`, { id: params?.id }),
+  },
+  'POST /v1/partner/alerts/{id}/rotate-secret': {
+    key: PARTNER,
+    names: [alertId],
+    ...own(/^(secret|alert\.secretVersion) /, IS_NEW),
+    ask: async (service, { params, query }) =>
+      (
+        await ask(
+          service,
+          `mutation ($id: String!, $overlapSec: Int) { rotateAlertSecret(alertId: $id, overlapSec: $overlapSec) { secret alert { ${ALERT} } } }`,
+          { id: params?.id, overlapSec: Number(query?.overlapSec) },
+        )
+      ).rotateAlertSecret,
   },
   'DELETE /v1/partner/alerts/{id}': {
     key: PARTNER,

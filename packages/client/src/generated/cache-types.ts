@@ -260,6 +260,7 @@ export const VALUE_TYPES: readonly string[] = [
   "ReadAt",
   "RecomputeFailure",
   "RecordedMove",
+  "RotatedAlertSecret",
   "SharedLiquiditySource",
   "SimulationMismatchRefusal",
   "SimulationRevertedRefusal",

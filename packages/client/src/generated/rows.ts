@@ -12,6 +12,7 @@ export const ROWS = {
     ],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": true,
     "answers": {
       "200": [
@@ -34,6 +35,7 @@ export const ROWS = {
     ],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": true,
     "answers": {
       "200": [
@@ -64,6 +66,7 @@ export const ROWS = {
     "queryNames": [],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": true,
     "answers": {
       "200": [
@@ -80,6 +83,7 @@ export const ROWS = {
     "queryNames": [],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": true,
     "answers": {
       "200": [
@@ -100,6 +104,7 @@ export const ROWS = {
     ],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": true,
     "answers": {
       "200": [
@@ -118,6 +123,7 @@ export const ROWS = {
     ],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": true,
     "answers": {
       "200": [
@@ -138,6 +144,7 @@ export const ROWS = {
     ],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": true,
     "answers": {
       "200": [
@@ -157,6 +164,7 @@ export const ROWS = {
     ],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": true,
     "answers": {
       "200": [
@@ -177,6 +185,7 @@ export const ROWS = {
     ],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": true,
     "answers": {
       "200": [
@@ -198,6 +207,7 @@ export const ROWS = {
     ],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": true,
     "answers": {
       "200": [
@@ -221,6 +231,7 @@ export const ROWS = {
     ],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": true,
     "answers": {
       "200": [
@@ -244,6 +255,7 @@ export const ROWS = {
     ],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": true,
     "answers": {
       "200": [
@@ -264,6 +276,7 @@ export const ROWS = {
     ],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": true,
     "answers": {
       "200": [
@@ -286,6 +299,7 @@ export const ROWS = {
     ],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": true,
     "answers": {
       "200": [
@@ -309,6 +323,7 @@ export const ROWS = {
     "queryNames": [],
     "hasBody": true,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": false,
     "answers": {
       "200": [
@@ -331,6 +346,7 @@ export const ROWS = {
     "queryNames": [],
     "hasBody": true,
     "isRead": false,
+    "takesIdempotencyKey": false,
     "hasEntityTag": false,
     "answers": {
       "200": [
@@ -350,6 +366,7 @@ export const ROWS = {
     "queryNames": [],
     "hasBody": true,
     "isRead": false,
+    "takesIdempotencyKey": false,
     "hasEntityTag": false,
     "answers": {
       "200": [
@@ -369,6 +386,7 @@ export const ROWS = {
     "queryNames": [],
     "hasBody": true,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": false,
     "answers": {
       "200": [
@@ -387,6 +405,7 @@ export const ROWS = {
     "queryNames": [],
     "hasBody": true,
     "isRead": false,
+    "takesIdempotencyKey": false,
     "hasEntityTag": false,
     "answers": {
       "200": [
@@ -406,6 +425,7 @@ export const ROWS = {
     "queryNames": [],
     "hasBody": true,
     "isRead": false,
+    "takesIdempotencyKey": false,
     "hasEntityTag": false,
     "answers": {
       "200": [
@@ -432,6 +452,7 @@ export const ROWS = {
     ],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": false,
     "answers": {
       "200": [
@@ -457,6 +478,7 @@ export const ROWS = {
     ],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": false,
     "answers": {
       "200": [
@@ -488,6 +510,7 @@ export const ROWS = {
     ],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": false,
     "answers": {
       "200": [
@@ -517,6 +540,7 @@ export const ROWS = {
     ],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": true,
     "answers": {
       "200": [
@@ -540,6 +564,7 @@ export const ROWS = {
     ],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": false,
     "answers": {
       "200": [
@@ -570,6 +595,7 @@ export const ROWS = {
     ],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": false,
     "answers": {
       "200": [
@@ -597,6 +623,7 @@ export const ROWS = {
     ],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": false,
     "answers": {
       "200": [
@@ -622,6 +649,7 @@ export const ROWS = {
     ],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": false,
     "answers": {
       "200": [
@@ -640,6 +668,7 @@ export const ROWS = {
     ],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": false,
     "answers": {
       "200": [
@@ -654,6 +683,7 @@ export const ROWS = {
     "queryNames": [],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": false,
     "answers": {
       "200": [
@@ -677,6 +707,7 @@ export const ROWS = {
     ],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": true,
     "answers": {
       "200": [
@@ -697,6 +728,7 @@ export const ROWS = {
     ],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": false,
     "answers": {
       "200": [
@@ -716,6 +748,7 @@ export const ROWS = {
     "queryNames": [],
     "hasBody": true,
     "isRead": false,
+    "takesIdempotencyKey": true,
     "hasEntityTag": false,
     "answers": {
       "200": [
@@ -736,6 +769,7 @@ export const ROWS = {
     ],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": false,
     "answers": {
       "200": [
@@ -754,6 +788,7 @@ export const ROWS = {
     "queryNames": [],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": false,
     "answers": {
       "200": [
@@ -770,11 +805,32 @@ export const ROWS = {
     "queryNames": [],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": false,
     "answers": {
       "200": [
         "id",
         "deleted"
+      ]
+    }
+  },
+  "alertRotateSecret": {
+    "method": "POST",
+    "path": "/v1/partner/alerts/{id}/rotate-secret",
+    "pathNames": [
+      "id"
+    ],
+    "queryNames": [
+      "overlapSec"
+    ],
+    "hasBody": false,
+    "isRead": false,
+    "takesIdempotencyKey": false,
+    "hasEntityTag": false,
+    "answers": {
+      "200": [
+        "secret",
+        "alert"
       ]
     }
   },
@@ -787,6 +843,7 @@ export const ROWS = {
     "queryNames": [],
     "hasBody": false,
     "isRead": false,
+    "takesIdempotencyKey": false,
     "hasEntityTag": false,
     "answers": {
       "200": [
@@ -806,6 +863,7 @@ export const ROWS = {
     ],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": false,
     "answers": {
       "200": [
@@ -824,6 +882,7 @@ export const ROWS = {
     "queryNames": [],
     "hasBody": false,
     "isRead": false,
+    "takesIdempotencyKey": false,
     "hasEntityTag": false,
     "answers": {
       "200": [
@@ -846,6 +905,7 @@ export const ROWS = {
     ],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": true,
     "answers": {
       "200": [
@@ -865,6 +925,7 @@ export const ROWS = {
     "queryNames": [],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": true,
     "answers": {
       "200": [
@@ -883,6 +944,7 @@ export const ROWS = {
     "queryNames": [],
     "hasBody": false,
     "isRead": true,
+    "takesIdempotencyKey": false,
     "hasEntityTag": false,
     "answers": {
       "200": [

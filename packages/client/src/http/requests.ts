@@ -14,7 +14,7 @@ export interface ClientOptions {
   readonly fetch?: FetchFunction | undefined;
   /** Limit for one attempt, ms; default 30,000. */
   readonly timeoutMs?: number | undefined;
-  /** Repetitions of a failed read; builds are never repeated. Default 2. */
+  /** Repetitions of a failed read, and of a call with an idempotency key; builds are never repeated. Default 2. */
   readonly retries?: number | undefined;
   /** A read whose `Retry-After` is longer fails at once, ms; default 10,000. */
   readonly maxRetryWaitMs?: number | undefined;
@@ -25,6 +25,8 @@ export interface ClientOptions {
 }
 
 export interface CallOptions {
+  /** Key of your own, such as a UUID, for a row that takes one: the request may then be repeated, and is while its failure is temporary. */
+  readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Replaces that of the client, ms. */
   readonly timeoutMs?: number | undefined;
@@ -37,6 +39,8 @@ export interface ServiceRequest {
   readonly body?: unknown;
   /** Whether it may be repeated. */
   readonly isRead: boolean;
+  /** Whether it may be repeated under an idempotency key. */
+  readonly takesIdempotencyKey?: boolean | undefined;
   readonly hasEntityTag: boolean;
   /** Statuses that carry a record instead of an error. */
   readonly statuses: readonly number[];
@@ -83,11 +87,15 @@ export function createRequests(options: ClientOptions): Requests {
       ? { accept: 'application/json' }
       : { accept: 'application/json', authorization: `Bearer ${apiKey}` };
 
-  const once = async (request: ServiceRequest, { signal, timeoutMs }: CallOptions): Promise<ServiceAnswer> => {
+  const once = async (
+    request: ServiceRequest,
+    { signal, timeoutMs, idempotencyKey }: CallOptions,
+  ): Promise<ServiceAnswer> => {
     const url = `${baseUrl}${request.path}`;
     const known = request.hasEntityTag ? entityTags.get(url) : undefined;
     const sent = headers();
     if (known !== undefined) sent['if-none-match'] = known.tag;
+    if (idempotencyKey !== undefined) sent['idempotency-key'] = checkedKey(idempotencyKey, request);
     if (request.body !== undefined) sent['content-type'] = 'application/json';
     const answer = await sendHttp(
       {
@@ -116,8 +124,17 @@ export function createRequests(options: ClientOptions): Requests {
     wait: retry.wait,
     headers,
     send: (request, call = {}) =>
-      request.isRead ? withRetries(() => once(request, call), retry, call.signal) : once(request, call),
+      request.isRead || call.idempotencyKey !== undefined
+        ? withRetries(() => once(request, call), retry, call.signal)
+        : once(request, call),
   };
+}
+
+/** @throws InputError */
+function checkedKey(key: string, { path, takesIdempotencyKey }: ServiceRequest): string {
+  if (!takesIdempotencyKey) throw new InputError(`${path} takes no idempotencyKey: leave it out.`);
+  if (/^[\x21-\x7e]{1,255}$/.test(key)) return key;
+  throw new InputError('idempotencyKey has to be 1 to 255 visible ASCII characters without spaces, such as a UUID.');
 }
 
 function checkedBaseUrl(text: string): string {

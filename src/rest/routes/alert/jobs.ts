@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { absenceOf } from '../absence.ts';
-import type { OpsAlertJobsQuery } from '../generated/operations.ts';
-import { alertJobs } from '../schemas/alert-jobs.ts';
-import { type AnyRoute, defineRoute } from '../types.ts';
-import { answered, PARTNER_ERRORS } from './shared.ts';
+import { absenceOf } from '../../absence.ts';
+import type { OpsAlertJobsQuery } from '../../generated/operations.ts';
+import { alertJobs } from '../../schemas/alert-jobs.ts';
+import { type AnyRoute, defineRoute } from '../../types.ts';
+import { answered, PARTNER_ERRORS } from '../shared.ts';
 
 const inJobs = absenceOf(alertJobs);
 const isNone = () => false;

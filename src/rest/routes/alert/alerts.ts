@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { withoutUndefined } from '../../shared/without-undefined.ts';
+import { OVERLAP_SEC } from '../../../shared/contract/alert-secrets.ts';
+import { formatValue } from '../../../shared/ids.ts';
+import { withoutUndefined } from '../../../shared/without-undefined.ts';
 import type {
   AlertByIdQuery,
   AlertCreateMutation,
@@ -9,9 +11,10 @@ import type {
   AlertDeliveriesQueryVariables,
   AlertPingMutation,
   AlertRedeliverMutation,
+  AlertRotateSecretMutation,
   AlertsQuery,
   AlertsQueryVariables,
-} from '../generated/operations.ts';
+} from '../../generated/operations.ts';
 import {
   alertAnswer,
   alertBody,
@@ -23,16 +26,19 @@ import {
   deliveryAnswer,
   deliveryPage,
   deliveryStatus,
+  idempotencyHeader,
+  rotatedSecret,
   uuidParam,
-} from '../schemas/alerts.ts';
-import { EXAMPLE_MARKET_ID, integerParam } from '../schemas/common.ts';
-import { type AnyRoute, defineRoute } from '../types.ts';
-import { answered, PARTNER_ERRORS, type RouteOptions } from './shared.ts';
+} from '../../schemas/alerts.ts';
+import { EXAMPLE_MARKET_ID, integerParam } from '../../schemas/common.ts';
+import { type AnyRoute, defineRoute } from '../../types.ts';
+import { answered, PARTNER_ERRORS, type RouteOptions } from '../shared.ts';
 
 const MAX_ENTRIES = 500;
 const ERRORS = [...PARTNER_ERRORS, 'upstream_unavailable'] as const;
 /** Alerts and an event of the local world. */
 const ALERT = '00000000-0000-4000-8000-000000000001';
+const ROTATED = '00000000-0000-4000-8000-000000000002';
 const DELETED = '00000000-0000-4000-8000-000000000003';
 const EVENT = '00000000-0000-4000-8000-00000000000e';
 const WALLET = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
@@ -59,14 +65,23 @@ function createRoute({ chainIds }: RouteOptions): AnyRoute {
     surface: 'Partner',
     summary: 'Register an alert',
     description:
-      'Watches a condition on a wallet, a position or a strategy, and sends a signed webhook when it begins to hold and when it is over. The answer has the signing secret, which is shown once. A repeated request registers a second alert.',
+      'Watches a condition on a wallet, a position or a strategy, and sends a signed webhook when it begins to hold and when it is over. The answer has the signing secret, which is shown once. A repeated request registers a second alert, unless both have the same `Idempotency-Key`.',
     operation: 'AlertCreate',
     params: z.object({}),
     body: alertBody(chainIds),
-    variables: ({ body }): AlertCreateMutationVariables => ({ input: withoutUndefined(body) as never }),
+    headers: idempotencyHeader,
+    variables: ({ body, headers }): AlertCreateMutationVariables => ({
+      input: withoutUndefined({ ...body, idempotencyKey: headers['idempotency-key'] }) as never,
+    }),
+    sentAs: ({ headers }) => ({
+      'input.idempotencyKey': {
+        field: 'headers.idempotency-key',
+        value: formatValue(headers['idempotency-key'] ?? ''),
+      },
+    }),
     project: ({ createAlert }: AlertCreateMutation) => answered(createAlert),
     response: createdAlert,
-    errors: ERRORS,
+    errors: [...ERRORS, 'conflict'],
     examples: [
       {
         summary: 'Headroom of a wallet',
@@ -129,6 +144,27 @@ function oneAlertRoutes(): AnyRoute[] {
       response: alertAnswer,
       errors: [...ERRORS, 'not_found'],
       examples: [{ summary: 'An alert', params: { id: ALERT } }],
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/v1/partner/alerts/{id}/rotate-secret',
+      surface: 'Partner',
+      summary: 'Rotate the signing secret',
+      description:
+        'Begins a new signing secret. For the time of the overlap each webhook has the signatures of both secrets, then of the new one only. A repeated request begins one more; earlier ones sign as long as they did before, at most five at once.',
+      operation: 'AlertRotateSecret',
+      params: alertId.extend({
+        overlapSec: integerParam('overlapSec', { min: OVERLAP_SEC.min, max: OVERLAP_SEC.max })
+          .default(OVERLAP_SEC.default)
+          .describe(
+            `How long earlier secrets sign as well, seconds, ${OVERLAP_SEC.min} to ${OVERLAP_SEC.max}. Default ${OVERLAP_SEC.default}, a day; 0 ends all of them at once.`,
+          ),
+      }),
+      variables: ({ params: { id, overlapSec } }) => ({ alertId: id, overlapSec }),
+      project: (data: AlertRotateSecretMutation) => answered(data.rotateAlertSecret),
+      response: rotatedSecret,
+      errors: [...ERRORS, 'not_found'],
+      examples: [{ summary: 'An alert', params: { id: ROTATED }, query: { overlapSec: '3600' } }],
     }),
     defineRoute({
       method: 'DELETE',
