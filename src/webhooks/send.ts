@@ -144,11 +144,22 @@ function failed(failure: WebhookFailure): WebhookResult {
   return { ok: false, httpStatus: null, failure };
 }
 
+/** Codes of the runtime for a certificate that is refused. */
+const CERTIFICATE_FAILURES: readonly (readonly [RegExp, WebhookFailure])[] = [
+  [/^(CERT_HAS_EXPIRED|CERT_NOT_YET_VALID)$/, 'certificate_expired'],
+  [/^ERR_TLS_CERT_ALTNAME/, 'certificate_host'],
+  [/^DEPTH_ZERO_SELF_SIGNED_CERT$/, 'certificate_self_signed'],
+  // An authority that is not public, or a chain without its certificates in between.
+  [/^(SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_UNTRUSTED|INVALID_CA)/, 'certificate_authority'],
+];
+
 function failureOf(error: Error & { readonly code?: string }): WebhookFailure {
   if (error instanceof ClosedAddressError) return 'address_not_public';
   const code = error.code ?? '';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN' || code === 'ENODATA') return 'unknown_host';
   if (code.startsWith('HPE_')) return 'malformed';
-  if (/CERT|TLS|SSL|SIGNED|ALTNAME|PROTO/.test(code)) return 'tls';
+  const certificate = CERTIFICATE_FAILURES.find(([pattern]) => pattern.test(code));
+  if (certificate) return certificate[1];
+  if (/CERT|TLS|SSL|PROTO/.test(code)) return 'tls';
   return 'unreachable';
 }

@@ -197,7 +197,7 @@ export const AlertDeliveryRef = builder.objectRef<AlertDelivery>('AlertDelivery'
     failureReason: t.exposeString('failure', {
       nullable: true,
       description:
-        'Reason for which the latest attempt failed: `address_not_public`, `unknown_host`, `unreachable`, `tls`, `timeout`, `redirect` (never followed), `status`, `malformed` or `invalid_url`; `null` = no failure.',
+        'Reason for which the latest attempt failed: `address_not_public`, `unknown_host`, `unreachable`, `tls`, `certificate_expired`, `certificate_host` (it is of another name), `certificate_self_signed`, `certificate_authority` (it is of none that is public, or a certificate in between is missing), `timeout`, `redirect` (never followed), `status`, `malformed` or `invalid_url`; `null` = no failure.',
     }),
   }),
 });

@@ -1,8 +1,14 @@
 import { createHmac } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { marketParams, tokenContract } from '../../../devnet/chain/deploy.ts';
 import { untouchedAccounts } from '../../../devnet/seed/accounts.ts';
 import { morphoBlueAbi } from '../../../src/abi/morpho-blue.ts';
+import { makeCertificates } from '../../redis/certificates.ts';
 import { type Json, OPS, PARTNER, startService, type TestService } from '../../support/service.ts';
 import { subscribe } from '../../support/sse.ts';
 import { MARKET, OWNER, REFUSED_INPUTS } from './refused-inputs.ts';
@@ -177,6 +183,30 @@ describe('managing alerts', () => {
     const sent = webhooksOf(id);
     expect(sent.map(({ body: text }) => text)).toEqual([sent[0]?.body, sent[0]?.body]);
     await remove(id);
+  });
+});
+
+describe('a receiver with a wrong certificate', () => {
+  test('error: the record of the attempt names it, and the event waits for its next one', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'spiral-gateway-receiver-'));
+    const { path } = makeCertificates(folder);
+    const receiver = createServer({ cert: readFileSync(path('ca.pem')), key: readFileSync(path('ca.key')) });
+    receiver.on('tlsClientError', () => {});
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+    try {
+      const { port } = receiver.address() as AddressInfo;
+      const webhookUrl = `https://127.0.0.1:${port}/hook`;
+      const { id } = (await create({ strategyId: MARKET, condition: 'paused', webhookUrl })).body.alert;
+      await service.post(`/v1/partner/alerts/${id}/ping`, {}, PARTNER);
+      await service.refresh('alert-deliveries');
+      expect(await eventsOf(id)).toMatchObject([
+        { type: 'ping', status: 'pending', attempts: 1, httpStatus: null, failure: 'certificate_self_signed' },
+      ]);
+      await remove(id);
+    } finally {
+      await new Promise((resolve) => receiver.close(resolve));
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });
 
