@@ -215,7 +215,8 @@ export interface AlertsTable {
   seq: Generated<string>;
   owner_id: string;
   chain_id: number;
-  subject: AlertSubjectKind;
+  /** A vault of a wallet is a `strategy` with its wallet. */
+  subject: Exclude<AlertSubjectKind, 'vault'>;
   /** Lower case, enforced by a check. */
   wallet: string | null;
   position_index: number | null;

@@ -209,7 +209,7 @@ export const REDIS_FAULTS = [
 ] as const;
 export type RedisFaultReason = (typeof REDIS_FAULTS)[number];
 
-export const ALERT_SUBJECTS = ['wallet', 'position', 'strategy'] as const;
+export const ALERT_SUBJECTS = ['wallet', 'position', 'vault', 'strategy'] as const;
 export const ALERT_CONDITIONS = [
   'headroom_below',
   'apy_below',

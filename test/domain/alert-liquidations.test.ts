@@ -15,7 +15,14 @@ const RULE = {
 
 /** The transaction `tx` liquidates a position. */
 const event = (positionIndex: number, block: number, tx = `${positionIndex}${block}`): LiquidationEvent => ({
-  ...{ id: `${tx}-${positionIndex}`, positionIndex, blockNumber: BigInt(block), atMs: NOW_MS, txHash: `0x${tx}` },
+  ...{
+    id: `${tx}-${positionIndex}`,
+    positionIndex,
+    strategyId: null,
+    blockNumber: BigInt(block),
+    atMs: NOW_MS,
+    txHash: `0x${tx}`,
+  },
 });
 const seen = (block: number, part: Partial<SeenLiquidations> = {}): SeenLiquidations => ({
   ...{ blockNumber: BigInt(block), atMs: NOW_MS, events: [], history: 'whole', emptied: [], ...part },

@@ -26,7 +26,10 @@ export interface WebhookEvent {
   readonly observedAt: string | null;
   /** The liquidation that fired; `null` for other conditions. Without `txHash` only the loss of the whole collateral is known. */
   readonly liquidation: {
-    readonly positionIndex: number;
+    /** `null` = the stock leg of the vault `strategyId`. */
+    readonly positionIndex: number | null;
+    /** `null` = a position. */
+    readonly strategyId: string | null;
     readonly blockNumber: string;
     readonly at: string;
     readonly txHash: string | null;

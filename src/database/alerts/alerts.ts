@@ -74,6 +74,9 @@ const DAY_MS = 86_400_000;
 const NEXT_REVISION = sql<string>`(select coalesce(max(revision), 0) + 1 from alerts)`;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
+/** The kind of the subject of a row: a vault is a strategy with a wallet. */
+const SUBJECT_OF_ROW = sql`case when subject = 'strategy' and wallet is not null then 'vault' else subject end`;
+
 /** The place before every row. */
 export const NO_ALERTS = { revision: 0n, id: FIRST_ID } as const;
 
@@ -115,7 +118,7 @@ export function createAlertRepository(db: Database, clock: Clock): AlertReposito
       const one = (column: string, value: string | undefined): RawBuilder<unknown> =>
         value === undefined ? sql`true` : sql`${sql.ref(column)} = ${value}`;
       const matching = sql`owner_id = ${ownerId} and deleted_at is null
-        and ${one('subject', subject)} and ${one('condition', condition)}`;
+        and ${subject === undefined ? sql`true` : sql`${SUBJECT_OF_ROW} = ${subject}`} and ${one('condition', condition)}`;
       const { rows, ...found } = await pageBySeq<Selectable<AlertsTable>>(db, 'alerts', matching, page);
       return { ...found, items: rows.map(toRecord) };
     },
@@ -234,10 +237,11 @@ function toRow({ id, ownerId, rule, label, url, createdMs, secret, idempotency }
     id,
     owner_id: ownerId,
     chain_id: subject.chainId,
-    subject: subject.kind,
+    // A version that does not know vaults takes one for its strategy, whose values are no wrong ones.
+    subject: subject.kind === 'vault' ? ('strategy' as const) : subject.kind,
     wallet: subject.kind === 'strategy' ? null : subject.wallet.toLowerCase(),
     position_index: subject.kind === 'position' ? subject.positionIndex : null,
-    strategy_id: subject.kind === 'strategy' ? subject.strategyId : null,
+    strategy_id: subject.kind === 'strategy' || subject.kind === 'vault' ? subject.strategyId : null,
     condition: rule.condition,
     threshold: rule.threshold?.toFixed() ?? null,
     rearm_at: rule.rearmAt?.toFixed() ?? null,
@@ -282,8 +286,10 @@ function toRecord(row: Selectable<AlertsTable>): AlertRecord {
 
 function toSubject(row: Selectable<AlertsTable>): AlertSubject {
   const chainId = row.chain_id;
-  if (row.subject === 'strategy') return { kind: 'strategy', chainId, strategyId: row.strategy_id as StrategyId };
+  const strategyId = row.strategy_id as StrategyId;
+  if (row.subject === 'strategy' && row.wallet === null) return { kind: 'strategy', chainId, strategyId };
   const wallet = getAddress(row.wallet ?? '');
+  if (row.subject === 'strategy') return { kind: 'vault', chainId, wallet, strategyId };
   if (row.subject === 'wallet') return { kind: 'wallet', chainId, wallet };
   return { kind: 'position', chainId, wallet, positionIndex: row.position_index ?? 0 };
 }

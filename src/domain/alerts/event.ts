@@ -32,7 +32,7 @@ export function makeAlertEvent(input: AlertEventInput): NewAlertEvent {
       chainId: subject.chainId,
       wallet: subject.kind === 'strategy' ? null : subject.wallet,
       positionIndex: subject.kind === 'position' ? subject.positionIndex : null,
-      strategyId: subject.kind === 'strategy' ? subject.strategyId : null,
+      strategyId: subject.kind === 'strategy' || subject.kind === 'vault' ? subject.strategyId : null,
       threshold: threshold?.toFixed() ?? null,
       rearmAt: rearmAt?.toFixed() ?? null,
       unit: ALERT_UNITS[condition],
@@ -45,9 +45,10 @@ export function makeAlertEvent(input: AlertEventInput): NewAlertEvent {
   return { id, alertId: alert.id, ownerId: alert.ownerId, type, body, receiver, occurredMs };
 }
 
-function formatLiquidation({ positionIndex, blockNumber, atMs, txHash }: FoundLiquidation) {
+function formatLiquidation({ positionIndex, strategyId, blockNumber, atMs, txHash }: FoundLiquidation) {
   return {
     positionIndex,
+    strategyId,
     blockNumber: String(blockNumber),
     at: new Date(atMs).toISOString(),
     txHash,

@@ -58,7 +58,7 @@ function report(before: ReportedLiquidations, seen: SeenLiquidations) {
     const event = fresh.findLast((one) => one.positionIndex === positionIndex && one.blockNumber <= blockNumber);
     if (!isExplained && event) explains.set(positionIndex, event.id);
   }
-  const fired: FoundLiquidation[] = fresh.filter(({ positionIndex, id }) => explains.get(positionIndex) !== id);
+  const fired: FoundLiquidation[] = fresh.filter(({ positionIndex, id }) => positionIndex === null || explains.get(positionIndex) !== id);
   const emptied: Emptied[] = before.emptied
     .map((one) => (explains.has(one.positionIndex) ? { ...one, isExplained: true } : one))
     .filter(({ positionIndex, isExplained }) => !isExplained || seen.emptied.includes(positionIndex));
@@ -70,7 +70,7 @@ function report(before: ReportedLiquidations, seen: SeenLiquidations) {
     if (!isOlder && seen.history === 'soon') continue;
     const isReported = !isOlder && seen.history === 'whole';
     emptied.push({ positionIndex, blockNumber, isExplained: isOlder || isReported });
-    if (!isReported) fired.push({ positionIndex, blockNumber, atMs, txHash: null });
+    if (!isReported) fired.push({ positionIndex, strategyId: null, blockNumber, atMs, txHash: null });
   }
   const events = [...before.events, ...fresh.map(({ id, blockNumber }) => ({ id, blockNumber }))];
   return { reported: remembered({ sinceBlock, events, emptied }), fired };

@@ -1,4 +1,5 @@
 import { Decimal } from '../../shared/decimal.ts';
+import type { StrategyId } from '../../shared/ids.ts';
 import { isStale } from '../freshness/stamp.ts';
 import type { Gap, Stamp } from '../freshness/types.ts';
 import type { ComposedChain } from '../market/types.ts';
@@ -16,7 +17,7 @@ export interface WatchedWallet {
 }
 
 /** A liquidation of an account as the history of positions has it. */
-export interface RecordedLiquidation extends Omit<LiquidationEvent, 'positionIndex'> {
+export interface RecordedLiquidation extends Omit<LiquidationEvent, 'positionIndex' | 'strategyId'> {
   readonly marketId: Position['marketId'];
 }
 
@@ -25,13 +26,21 @@ export interface LiquidationHistory {
   readonly toBlock: bigint;
   /** Time of that block, ms. */
   readonly toMs: number;
-  /** Find the liquidations of the contract of a position, in the order of the chain. */
+  /** Find the liquidations of the contract of a position, or of a wallet itself, in the order of the chain. */
   of(account: Position['proxy']): readonly RecordedLiquidation[];
+}
+
+/** Where the stock leg of a vault is. */
+export interface StockLegPlace {
+  readonly strategyId: StrategyId;
+  readonly marketId: Position['marketId'];
 }
 
 /** Everything that subjects of one chain are observed from. */
 export interface AlertWorld {
   readonly composed: ComposedChain;
+  /** The equity vaults of the chain: each has collateral and debt of wallets themselves in a market. */
+  readonly vaults: readonly StockLegPlace[];
   /** The pause of the contract on this chain, for subjects that are no strategy; `undefined` = unknown. */
   readonly isPaused: boolean | undefined;
   /** Finds the reading of a wallet; `undefined` = it was not tried yet. */
@@ -70,19 +79,49 @@ export function observeSubject(subject: AlertSubject, world: AlertWorld): Subjec
   const observedMs = Math.max(watched.asOfMs, world.composed.asOfMs);
   const isOld = isStale({ asOfMs: watched.asOfMs, staleAfterSec: world.walletStaleAfterSec }, world.nowMs);
   if (wallet === null) return { ...NOTHING, observedMs, isStale: isOld, isPaused: world.isPaused };
-  const all = [...wallet.positions, ...wallet.equityPositions.flatMap(({ yieldLoops }) => yieldLoops)];
-  const positions = subject.kind === 'wallet' ? all : all.filter(({ id }) => id === subject.positionIndex);
+  const { positions, vaults, stockLegs } = heldBy(subject, wallet, world);
   const parts = [
     ...positions.flatMap((position) => partOfPosition(position, world) ?? []),
-    ...(subject.kind === 'wallet' ? wallet.equityPositions.map((vault) => partOfVault(vault, world)) : []),
+    ...vaults.map((vault) => partOfVault(vault, world)),
   ];
   return {
     ...(isOld ? NO_VALUES : leastOfParts(parts)),
     observedMs,
     isStale: isOld || parts.some((part) => part.isStale),
     isPaused: world.isPaused,
-    exists: subject.kind === 'wallet' || positions.length > 0,
-    liquidations: liquidationsOf(positions, wallet.block, world.history),
+    exists: subject.kind !== 'position' || positions.length > 0,
+    liquidations: liquidationsOf(positions, stockLegs, wallet, world.history),
+  };
+}
+
+interface Held {
+  readonly positions: readonly Position[];
+  readonly vaults: ComposedWallet['equityPositions'];
+  /** Also of vaults that the wallet has left: their end may be a liquidation. */
+  readonly stockLegs: readonly StockLegPlace[];
+}
+
+/** Find what a subject is about. A vault is its stock leg with its loops, or those that may be its loops. */
+function heldBy(
+  subject: Exclude<AlertSubject, { readonly kind: 'strategy' }>,
+  wallet: ComposedWallet,
+  { vaults }: AlertWorld,
+): Held {
+  const { positions, equityPositions } = wallet;
+  const all = [...positions, ...equityPositions.flatMap(({ yieldLoops }) => yieldLoops)];
+  if (subject.kind === 'wallet') return { positions: all, vaults: equityPositions, stockLegs: vaults };
+  if (subject.kind === 'position') {
+    return { positions: all.filter(({ id }) => id === subject.positionIndex), vaults: [], stockLegs: [] };
+  }
+  const own = equityPositions.filter(({ strategyId }) => strategyId === subject.strategyId);
+  const loops = own.flatMap(({ yieldLoops, ambiguousYieldLoopIds = [] }) => [
+    ...yieldLoops,
+    ...positions.filter(({ id }) => ambiguousYieldLoopIds.includes(id)),
+  ]);
+  return {
+    positions: loops,
+    vaults: own,
+    stockLegs: vaults.filter(({ strategyId }) => strategyId === subject.strategyId),
   };
 }
 
@@ -91,22 +130,36 @@ const HISTORY_FOLLOWS_MS = 60_000;
 
 function liquidationsOf(
   positions: readonly Position[],
-  { number, timestamp }: ComposedWallet['block'],
+  stockLegs: readonly StockLegPlace[],
+  { wallet, block: { number, timestamp } }: Pick<ComposedWallet, 'wallet' | 'block'>,
   history: LiquidationHistory | null,
 ): SeenLiquidations {
   const atMs = Number(timestamp) * 1_000;
-  const events = positions.flatMap(({ id: positionIndex, proxy, marketId }) =>
-    (history?.of(proxy) ?? [])
-      .filter((event) => event.marketId === marketId)
-      .map(({ id, blockNumber, atMs: eventMs, txHash }) => ({ id, positionIndex, blockNumber, atMs: eventMs, txHash })),
-  );
+  const recorded = (account: Position['proxy'], marketId: Position['marketId']) =>
+    (history?.of(account) ?? []).filter((event) => event.marketId === marketId);
+  const events = [
+    ...positions.flatMap(({ id, proxy, marketId }) =>
+      recorded(proxy, marketId).map((event) => eventOf(event, { positionIndex: id, strategyId: null })),
+    ),
+    ...stockLegs.flatMap(({ strategyId, marketId }) =>
+      recorded(wallet, marketId).map((event) => eventOf(event, { positionIndex: null, strategyId })),
+    ),
+  ];
   return {
     blockNumber: number,
     atMs,
     events: events.sort((a, b) => Number(a.blockNumber - b.blockNumber)),
     history: progressOf(history, number, atMs),
+    // The chain does not keep how a stock leg without collateral has ended: an exit looks the same.
     emptied: positions.flatMap(({ id, liquidated }) => (liquidated ? [id] : [])),
   };
+}
+
+function eventOf(
+  { id, blockNumber, atMs, txHash }: RecordedLiquidation,
+  of: Pick<LiquidationEvent, 'positionIndex' | 'strategyId'>,
+): LiquidationEvent {
+  return { id, ...of, blockNumber, atMs, txHash };
 }
 
 function progressOf(history: LiquidationHistory | null, block: bigint, atMs: number): SeenLiquidations['history'] {

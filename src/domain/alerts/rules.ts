@@ -27,6 +27,7 @@ export const ALERT_UNITS = {
 export const CONDITIONS_OF: Readonly<Record<AlertSubjectKind, readonly AlertCondition[]>> = {
   wallet: ['headroom_below', 'apy_below', 'liquidity_below', 'stale', 'paused', 'liquidated'],
   position: ['headroom_below', 'apy_below', 'liquidity_below', 'stale', 'paused', 'liquidated'],
+  vault: ['headroom_below', 'apy_below', 'liquidity_below', 'stale', 'paused', 'liquidated'],
   strategy: ['apy_below', 'liquidity_below', 'stale', 'paused'],
 };
 
@@ -46,6 +47,8 @@ export function subjectKey(subject: AlertSubject): string {
       return `wallet:${chainId}:${subject.wallet}`;
     case 'position':
       return `position:${chainId}:${subject.wallet}:${subject.positionIndex}`;
+    case 'vault':
+      return `vault:${chainId}:${subject.wallet}:${subject.strategyId}`;
     case 'strategy':
       return `strategy:${chainId}:${subject.strategyId}`;
   }

@@ -15,6 +15,13 @@ export type AlertSubject =
       /** Index among the positions of the wallet on chain. */
       readonly positionIndex: number;
     }
+  | {
+      readonly kind: 'vault';
+      readonly chainId: ChainId;
+      readonly wallet: Address;
+      /** Id of the equity vault; a wallet holds each of them once at most. */
+      readonly strategyId: StrategyId;
+    }
   | { readonly kind: 'strategy'; readonly chainId: ChainId; readonly strategyId: StrategyId };
 
 /** A condition on a subject. */
@@ -40,7 +47,10 @@ export interface AlertState {
 
 /** A liquidation of a position, of Morpho's events, or of a position that has lost its whole collateral. */
 export interface FoundLiquidation {
-  readonly positionIndex: number;
+  /** `null` = the stock leg of a vault. */
+  readonly positionIndex: number | null;
+  /** The vault of a stock leg; `null` = a position. */
+  readonly strategyId: StrategyId | null;
   readonly blockNumber: bigint;
   /** Time of the block, ms. */
   readonly atMs: number;

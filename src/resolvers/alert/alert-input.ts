@@ -60,24 +60,20 @@ export function parseAlert(
 }
 
 function subjectOf({ chainId, wallet, positionIndex, strategyId }: AlertInput, ctx: AppContext): AlertSubject {
-  if ((wallet == null) === (strategyId == null)) {
+  if (wallet == null && strategyId == null) {
     return refuse(
       'wallet',
-      wallet ?? undefined,
-      'Send either wallet, with positionIndex for one position of it, or strategyId.',
-      {
-        exactlyOneOf: ['wallet', 'strategyId'],
-      },
+      undefined,
+      'Send either wallet, with positionIndex for one position of it or with the strategyId of an equity vault, or strategyId alone.',
+      { anyOf: ['wallet', 'strategyId'] },
     );
   }
   if (strategyId != null) {
     if (positionIndex != null) {
-      return refuse(
-        'positionIndex',
-        positionIndex,
-        'A strategy has no position. Send wallet instead of strategyId, or leave positionIndex out.',
-        {},
-      );
+      const why = wallet == null ? 'A strategy has no position.' : 'An equity vault is not one position.';
+      return refuse('positionIndex', positionIndex, `${why} Send positionIndex or strategyId, not both.`, {
+        exactlyOneOf: ['positionIndex', 'strategyId'],
+      });
     }
     const chain = chainOfStrategy(ctx, { chainId, strategyId }, 'input.');
     if (chain === undefined) {
@@ -88,7 +84,15 @@ function subjectOf({ chainId, wallet, positionIndex, strategyId }: AlertInput, c
         {},
       );
     }
-    return { kind: 'strategy', chainId, strategyId };
+    if (wallet == null) return { kind: 'strategy', chainId, strategyId };
+    const vaultIds = chain.equityVaults.map(({ id }) => id);
+    if (vaultIds.includes(strategyId)) return { kind: 'vault', chainId, wallet, strategyId };
+    return refuse(
+      'strategyId',
+      strategyId,
+      'Together with a wallet, strategyId is the id of an equity vault of this chain. Send positionIndex for a position of the wallet.',
+      { oneOf: vaultIds },
+    );
   }
   if (wallet == null) throw new Error('a subject without wallet and strategy');
   if (positionIndex == null) return { kind: 'wallet', chainId, wallet };

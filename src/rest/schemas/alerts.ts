@@ -41,13 +41,15 @@ export const alertBody = (chainIds: readonly number[]) =>
   z
     .strictObject({
       chainId: chainIdBody(chainIds).meta({ type: 'integer', enum: [...chainIds], description: 'Chain id.' }),
-      wallet: addressText('The wallet; not together with strategyId.').optional(),
+      wallet: addressText('The wallet.').optional(),
       positionIndex: positionIndex
         .optional()
         .describe('Index of one position of the wallet on chain, which has to exist; the whole wallet when left out.'),
-      strategyId: strategyIdText('The strategy; not together with wallet.').optional(),
+      strategyId: strategyIdText(
+        'The strategy; together with wallet the id of an equity vault (equity-…) that it holds or may hold.',
+      ).optional(),
       condition: alertCondition.describe(
-        'headroom_below, liquidated: of wallets and positions. apy_below, liquidity_below, stale, paused: of every subject.',
+        'headroom_below, liquidated: of wallets, positions and vaults. apy_below, liquidity_below, stale, paused: of every subject.',
       ),
       threshold: signedText(
         'The condition holds below it: percentage points (headroom_below), percent (apy_below), USD (liquidity_below); not for other conditions.',
@@ -71,8 +73,11 @@ const alert = z
     subject: alertSubject.describe('Kind of its subject.'),
     chainId: chainIdNumber('The chain.'),
     wallet: addressString('The wallet; null for a strategy.').nullable(),
-    positionIndex: wholeNumber('Index of the position on chain; null for a wallet or a strategy.').nullable(),
-    strategyId: z.string().nullable().describe('The strategy; null for a wallet or a position.'),
+    positionIndex: wholeNumber('Index of the position on chain; null for a wallet, a vault or a strategy.').nullable(),
+    strategyId: z
+      .string()
+      .nullable()
+      .describe('The strategy, or the equity vault of the wallet; null for a wallet or a position.'),
     condition: alertCondition.describe('The condition.'),
     threshold: decimalString('Threshold in the unit of the condition; null = it has none.', {}).nullable(),
     rearmAt: decimalString(

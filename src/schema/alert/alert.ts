@@ -11,6 +11,7 @@ export const AlertSubjectRef = builder.enumType('AlertSubject', {
   values: enumValues<AlertSubjectKind>({
     wallet: 'All open positions and equity vaults of a wallet on one chain.',
     position: 'One position of a wallet.',
+    vault: 'One equity vault of a wallet: its stock leg and its loops.',
     strategy: 'A strategy.',
   }),
 });
@@ -22,12 +23,11 @@ export const AlertConditionRef = builder.enumType('AlertCondition', {
     headroom_below:
       'The distance between LTV and liquidation LTV is below the threshold, percentage points; of a wallet the smallest one.',
     apy_below:
-      'The net APY is below the threshold, percent: of a strategy at its default leverage, of a position at its own, of a wallet the smallest one.',
+      'The net APY is below the threshold, percent: of a strategy at its default leverage, of a position at its own, of a vault its own and those of its loops, the smallest one; of a wallet the smallest one.',
     liquidity_below: 'The liquidity of the market is below the threshold, USD; of a wallet the smallest one.',
     stale: 'A value that the subject depends on is past its freshness budget, or the wallet cannot be read.',
     paused: 'The contract of the positions is paused.',
-    liquidated:
-      'The position was liquidated, also in part. Each liquidation fires by itself; none is over. Of the stock leg of an equity vault none is known.',
+    liquidated: 'The position was liquidated, also in part. Each liquidation fires by itself; none is over.',
   }),
 });
 
@@ -96,8 +96,9 @@ AlertRef.implement({
     strategyId: t.field({
       type: 'StrategyId',
       nullable: true,
-      description: 'The strategy; `null` = the subject is no strategy.',
-      resolve: ({ rule: { subject } }) => (subject.kind === 'strategy' ? subject.strategyId : null),
+      description: 'The strategy, or the equity vault of the wallet; `null` = the subject is neither.',
+      resolve: ({ rule: { subject } }) =>
+        subject.kind === 'strategy' || subject.kind === 'vault' ? subject.strategyId : null,
     }),
     condition: t.field({
       type: AlertConditionRef,

@@ -28,14 +28,19 @@ import {
 const WRITE_COST = 100;
 
 const CreateAlertInputRef = builder.inputType('CreateAlertInput', {
-  description: 'An alert to register: on a wallet, on a position (wallet and index) or on a strategy.',
+  description:
+    'An alert to register: on a wallet, on a position (wallet and index), on an equity vault of a wallet (wallet and strategy) or on a strategy.',
   fields: (t) => ({
     chainId: t.field({ type: 'ChainId', required: true, description: 'Id of the chain.' }),
-    wallet: t.field({ type: 'Address', description: 'The wallet; not together with `strategyId`.' }),
+    wallet: t.field({ type: 'Address', description: 'The wallet.' }),
     positionIndex: t.int({
       description: 'Index of one position of the wallet on chain; the whole wallet when left out.',
     }),
-    strategyId: t.field({ type: 'StrategyId', description: 'The strategy; not together with `wallet`.' }),
+    strategyId: t.field({
+      type: 'StrategyId',
+      description:
+        'The strategy; together with `wallet` the id of an equity vault (`equity-…`) that it holds or may hold.',
+    }),
     condition: t.field({ type: AlertConditionRef, required: true, description: 'The condition.' }),
     threshold: t.field({
       type: 'Decimal',

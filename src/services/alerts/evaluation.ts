@@ -149,11 +149,13 @@ function worldOf(
   facts: ChainFacts,
   history: LiquidationHistory | null,
 ): AlertWorld {
-  const { budgets, clock, wallets } = deps;
+  const { budgets, catalog, clock, wallets } = deps;
   const nowMs = clock.now();
+  const { equityVaults = [] } = catalog.chain(composed.chainId) ?? {};
   const { isPaused, stamp } = contractTerms(facts, budgets.deployment);
   return {
     composed,
+    vaults: equityVaults.map(({ id, stockMarket }) => ({ strategyId: id, marketId: stockMarket.id })),
     isPaused: stamp === undefined || isStale(stamp, nowMs) ? undefined : isPaused,
     wallets: wallets.of(composed.chainId),
     walletStaleAfterSec: budgets.lendingState,

@@ -6,7 +6,18 @@ export const MARKET = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948bee
 /** Bodies, the field that is refused, and its message. */
 export const REFUSED_INPUTS: readonly (readonly [string, object, string, RegExp])[] = [
   ['no subject', {}, 'body.wallet', /either wallet.*or strategyId/],
-  ['two subjects', { wallet: OWNER, strategyId: MARKET }, 'body.wallet', /either wallet/],
+  [
+    'a strategy that is no vault, of a wallet',
+    { wallet: OWNER, strategyId: MARKET },
+    'body.strategyId',
+    /id of an equity vault.*Send positionIndex/,
+  ],
+  [
+    'an index of a vault',
+    { wallet: OWNER, strategyId: MARKET, positionIndex: 0 },
+    'body.positionIndex',
+    /not one position/,
+  ],
   ['an index of a strategy', { strategyId: MARKET, positionIndex: 0 }, 'body.positionIndex', /no position/],
   [
     'a position that is not there',

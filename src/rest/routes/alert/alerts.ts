@@ -65,7 +65,7 @@ function createRoute({ chainIds }: RouteOptions): AnyRoute {
     surface: 'Partner',
     summary: 'Register an alert',
     description:
-      'Watches a condition on a wallet, a position or a strategy, and sends a signed webhook when it begins to hold and when it is over. The answer has the signing secret, which is shown once. A repeated request registers a second alert, unless both have the same `Idempotency-Key`.',
+      'Watches a condition on a wallet, a position, an equity vault of a wallet or a strategy, and sends a signed webhook when it begins to hold and when it is over. The answer has the signing secret, which is shown once. A repeated request registers a second alert, unless both have the same `Idempotency-Key`.',
     operation: 'AlertCreate',
     params: z.object({}),
     body: alertBody(chainIds),
