@@ -48,7 +48,13 @@ export async function readScope(
   if (!origin.success || !count.success) throw new ChainReadError('malformed');
   if (count.data > MAX_CREATED) throw new ChainReadError('implausible');
   const sorted = [...tokens].sort();
-  const parts = [origin.data.hash, contracts.morphoBlue, contracts.flashLeverage, ...sorted];
+  const parts = [
+    origin.data.hash,
+    contracts.morphoBlue,
+    contracts.flashLeverage,
+    contracts.flashLeverageRouter,
+    ...sorted,
+  ];
   const text = [...parts, ...[...stockMarkets].sort()].join().toLowerCase();
   return { key: keccak256(toHex(text)), createdContracts: Math.max(0, count.data - 1) };
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { gap } from '../../src/domain/freshness/gaps.ts';
 import type { Operation, PositionEventKind } from '../../src/domain/history/operations.ts';
+import type { Payer } from '../../src/domain/history/payer.ts';
 import { type PnlSplit, SPLIT_PARTS, type SplitInput, splitPnl } from '../../src/domain/history/pnl-split.ts';
 import { toCsv } from '../../src/domain/history/statement.ts';
 import type { MarketMark } from '../../src/domain/history/types.ts';
@@ -19,6 +20,7 @@ interface Step {
   readonly interestPpm: bigint;
   readonly feePpm: bigint;
   readonly lossPpm: bigint;
+  readonly payer: Payer;
 }
 
 const step: fc.Arbitrary<Step> = fc.record({
@@ -31,6 +33,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   interestPpm: fc.bigInt(0n, 50_000n),
   feePpm: fc.bigInt(0n, 100_000n),
   lossPpm: fc.bigInt(-5_000n, 50_000n),
+  payer: fc.constantFrom<Payer>('owner', 'owner_directly', 'other'),
 });
 
 /** Exact results of a position's life, times 1e36, computed independently of the split. */
@@ -42,12 +45,14 @@ interface Ledger {
   readonly loss: bigint;
   readonly seized: bigint;
   readonly flows: bigint;
+  readonly gifts: bigint;
+  readonly direct: bigint;
 }
 
 /** Live a life as the contracts would, and keep the ledger beside it. */
 function live(first: Step, steps: readonly Step[], last: Step, isClosed: boolean): Ledger {
   let [collateral, debt, price] = [0n, 0n, 0n];
-  const sums = { change: 0n, interest: 0n, fees: 0n, loss: 0n, seized: 0n, flows: 0n };
+  const sums = { change: 0n, interest: 0n, fees: 0n, loss: 0n, seized: 0n, flows: 0n, gifts: 0n, direct: 0n };
   const operations: Operation[] = [];
   const marks: MarketMark[] = [];
   const pass = (to: Step): void => {
@@ -62,7 +67,7 @@ function live(first: Step, steps: readonly Step[], last: Step, isClosed: boolean
     const operation: Operation = {
       ...{ kind, blockNumber: BigInt(i), atMs: i * 1_000, txHash: '0x', logIndex: 0 },
       ...{ collateralChange: 0n, debtChange: 0n, sharesChange: 0n, badDebt: 0n },
-      ...{ paid: NONE, received: NONE, fee: NONE, swap: null, isUnexplained: false, ...changes },
+      ...{ paid: NONE, payer: 'owner', received: NONE, fee: NONE, swap: null, isUnexplained: false, ...changes },
     };
     operations.push(operation);
     marks.push({ blockNumber: BigInt(i), atMs: i * 1_000, price, totalBorrowAssets: 1n, totalBorrowShares: 1n });
@@ -71,7 +76,11 @@ function live(first: Step, steps: readonly Step[], last: Step, isClosed: boolean
     const { paid, received, fee, swap } = operation;
     sums.fees += fee.collateral * price + fee.loan * SCALE;
     sums.loss -= swap ? swap.collateral * price + swap.loan * SCALE : 0n;
-    sums.flows += (received.collateral - paid.collateral) * price + (received.loan - paid.loan) * SCALE;
+    const payment = paid.collateral * price + paid.loan * SCALE;
+    const isGift = operation.payer === 'other';
+    if (isGift) sums.gifts += payment;
+    if (operation.payer === 'owner_directly') sums.direct += payment;
+    sums.flows += received.collateral * price + received.loan * SCALE - (isGift ? 0n : payment);
   };
   const buy = (at: Step, loan: bigint) => (((loan * SCALE) / price) * (1_000_000n - at.lossPpm)) / 1_000_000n;
   const feeOf = (at: Step, amount: bigint) => (amount * at.feePpm) / 1_000_000n;
@@ -101,7 +110,7 @@ function live(first: Step, steps: readonly Step[], last: Step, isClosed: boolean
     const charged = feeOf(at, at.amount);
     if (at.kind === 'supplied')
       record('supplied', {
-        ...{ collateralChange: at.amount - charged, paid: { collateral: at.amount, loan: 0n } },
+        ...{ collateralChange: at.amount - charged, paid: { collateral: at.amount, loan: 0n }, payer: at.payer },
         fee: { collateral: charged, loan: 0n },
       });
     if (at.kind === 'withdrawn')
@@ -112,7 +121,7 @@ function live(first: Step, steps: readonly Step[], last: Step, isClosed: boolean
     if (at.kind === 'repaid') {
       const repaid = (debt * at.share) / 100n;
       record('repaid', {
-        ...{ debtChange: -repaid, paid: { collateral: 0n, loan: repaid + charged } },
+        ...{ debtChange: -repaid, paid: { collateral: 0n, loan: repaid + charged }, payer: at.payer },
         fee: { collateral: 0n, loan: charged },
       });
     }
@@ -155,7 +164,7 @@ describe('splitPnl', () => {
   test('property: the parts of 200 random histories add up to the total, to the unit, and each is that of an exact ledger', () => {
     fc.assert(
       fc.property(lives, (life) => {
-        const { parts, total, result, paid, received, netValue, yieldAndPrice } = split(life);
+        const { parts, total, result, paid, paidDirectly, received, netValue, yieldAndPrice } = split(life);
         expect(SPLIT_PARTS.reduce((sum, name) => sum + known(parts[name]), 0n)).toBe(known(total));
         expect(known(parts.yield) + known(parts.price)).toBe(known(yieldAndPrice));
         const { now } = life.input;
@@ -169,7 +178,9 @@ describe('splitPnl', () => {
         expect(isNear(known(parts.fees), -life.fees, 1n)).toBe(true);
         expect(isNear(known(parts.slippage), -life.loss, 1n)).toBe(true);
         expect(isNear(known(parts.liquidation), forgiven - life.seized, 1n)).toBe(true);
-        expect(isNear(known(parts.price), life.change, 6n)).toBe(true);
+        expect(isNear(known(parts.paidByOthers), life.gifts, 1n)).toBe(true);
+        expect(isNear(known(paidDirectly), life.direct, 1n)).toBe(true);
+        expect(isNear(known(parts.price), life.change, 7n)).toBe(true);
       }),
       { numRuns: 200 },
     );
@@ -216,7 +227,7 @@ describe('splitPnl', () => {
 
 const STEP: Step = {
   ...{ kind: 'supplied', share: 50n, amount: 1_000_000n, price: SCALE },
-  ...{ interestPpm: 1_000n, feePpm: 100n, lossPpm: 50n },
+  ...{ interestPpm: 1_000n, feePpm: 100n, lossPpm: 50n, payer: 'owner' },
 };
 
 describe('toCsv', () => {

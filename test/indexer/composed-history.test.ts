@@ -1,85 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { marketParams } from '../../devnet/chain/deploy.ts';
-import { createMarketMarkRepository } from '../../src/database/market-marks.ts';
-import { createPositionHistoryRepository } from '../../src/database/position-history.ts';
-import { composePositionHistory, composeStockHistory, equityCurve } from '../../src/domain/history/compose.ts';
-import { SPLIT_PARTS, splitPnl } from '../../src/domain/history/pnl-split.ts';
-import type { PositionKey, RecordedPosition } from '../../src/domain/history/types.ts';
-import { createPositionHistoryReads } from '../../src/services/position-history.ts';
-import { ZERO } from '../../src/shared/decimal.ts';
+import { equityCurve } from '../../src/domain/history/compose.ts';
 import type { Address } from '../../src/shared/ids.ts';
-import { alice, mallory, useWorld } from '../contracts/world.ts';
-import { type MigratedDatabase, openMigratedDatabase } from '../support/process/migrated-database.ts';
-import { debtOf, equityAt, heldAt } from './contract-values.ts';
-import { actions, clear, MARKET, newIndexer, ownActions, signal } from './world.ts';
+import { alice, mallory } from '../contracts/world.ts';
+import { sumOf, useHistories } from './composed-world.ts';
+import { equityAt, heldAt } from './contract-values.ts';
+import { actions, MARKET, ownActions } from './world.ts';
 
-/** Histories of positions that real contracts have made, compared with the holdings and payouts on the chain. */
-const world = useWorld(1);
-/** After the months that pass in these tests. */
-const LATER_MS = Date.UTC(2027, 5, 1);
-let database: MigratedDatabase;
-beforeAll(async () => {
-  database = await openMigratedDatabase();
-});
-afterEach(() => clear(database.db));
-afterAll(() => database.close());
-
-const index = () => newIndexer(world(), database.db, { nowMs: () => LATER_MS }).run(signal);
-
-async function historyOf(wallet = alice) {
-  const position = await world().position(wallet);
-  const { borrowShares } = await heldAt(world(), position.userProxy);
-  return composedOf({ wallet, positionIndex: 0, account: position.userProxy }, { ...position, borrowShares });
-}
-
-/** The history of the wallet's own holdings in the market. */
-async function stockHistoryOf(wallet: Address) {
-  const { collateral, borrowShares } = await heldAt(world(), wallet);
-  const debt = await debtOf(world(), borrowShares);
-  return composedOf({ wallet, positionIndex: null, account: wallet }, { collateral, borrowShares, debt });
-}
-
-async function composedOf(
-  of: Pick<PositionKey, 'wallet' | 'positionIndex' | 'account'>,
-  held: { readonly collateral: bigint; readonly borrowShares: bigint; readonly debt: bigint },
-) {
-  await index();
-  const clock = { now: () => LATER_MS };
-  const reads = createPositionHistoryReads({
-    history: createPositionHistoryRepository(database.db),
-    marks: createMarketMarkRepository(database.db, clock),
-  });
-  const market = world().market(MARKET);
-  const key = { chainId: 1, ...of, marketId: market.id };
-  const [recorded] = await reads.read([key]);
-  const [atEvents] = await reads.readEvents([key]);
-  if (!recorded || !atEvents) throw new Error('nothing was read');
-  const block = await world().client.getBlock();
-  const input = { key, market, recorded, held: { ...held, blockNumber: block.number } };
-  const compose = (found: RecordedPosition) =>
-    of.positionIndex === null
-      ? composeStockHistory({ ...input, recorded: found })
-      : composePositionHistory({ ...input, recorded: found, contracts: world().row.contracts });
-  const history = compose(recorded);
-  // A statement reads fewer marks, and has the same events.
-  expect(compose(atEvents).events).toEqual(history.events);
-  const price = await world().chain.oraclePrice(market);
-  const now = {
-    atMs: Number(block.timestamp) * 1_000,
-    collateral: held.collateral,
-    debt: held.debt,
-    price: held.collateral > 0n ? price : null,
-  };
-  const split = splitPnl({
-    operations: history.events,
-    marks: history.marks,
-    now,
-    incomplete: history.incomplete,
-    source: 'none',
-    incentives: () => ZERO,
-  });
-  return { history, split, now, price, market };
-}
+/** Histories of positions that real contracts have made, compared with what the chain holds and paid. */
+const { world, database, index, historyOf, stockHistoryOf } = useHistories();
 
 /** Every point of a curve as the contracts compute it at its block: those of the marks, and the newest one. */
 async function expectCurve(account: Address, { history, now }: Awaited<ReturnType<typeof historyOf>>) {
@@ -99,13 +28,6 @@ const balances = async (wallet = alice) => {
     loan: await world().balance(loan.symbol, wallet),
   };
 };
-
-const sumOf = (split: Awaited<ReturnType<typeof historyOf>>['split']) =>
-  SPLIT_PARTS.reduce((sum, name) => {
-    const part = split.parts[name];
-    if (typeof part !== 'bigint') throw new Error(`${name}: ${part.message}`);
-    return sum + part;
-  }, 0n);
 
 describe('composePositionHistory', () => {
   test('default: finds every kind of event, with the payments and receipts of the wallet', async () => {
@@ -231,38 +153,16 @@ describe('composePositionHistory', () => {
     expect(sumOf(split)).toBe(split.total);
   });
 
-  test('behavior: collateral and repayments of others directly at the lending protocol are events', async () => {
-    await actions(world()).open('70');
-    const { market } = await historyOf();
-    const { userProxy } = await world().position(alice);
-    const { morphoBlue } = world().row.contracts;
-    const params = {
-      loanToken: market.loan.address,
-      collateralToken: market.collateral.address,
-      ...{ oracle: market.oracle, irm: market.irm, lltv: market.lltv },
-    };
-    await world().chain.mint(market.collateral, mallory, 10n ** 20n);
-    await world().approve(market.collateral.symbol, mallory, morphoBlue, 10n ** 20n);
-    await world().chain.call(mallory, morphoBlue, 'Morpho', 'supplyCollateral', [params, 10n ** 18n, userProxy, '0x']);
-    await world().chain.mint(market.loan, mallory, 10n ** 9n);
-    await world().approve(market.loan.symbol, mallory, morphoBlue, 10n ** 9n);
-    await world().chain.call(mallory, morphoBlue, 'Morpho', 'repay', [params, 1_000_000n, 0n, userProxy, '0x']);
-    const { history, split } = await historyOf();
-    expect(history.events.map(({ kind }) => kind)).toEqual(['opened', 'supplied', 'repaid']);
-    expect(history.incomplete).toBeUndefined();
-    expect(sumOf(split)).toBe(split.total);
-  });
-
   test('behavior: without the opening, or with an event left out, it is incomplete and says so', async () => {
     const { open, supply } = actions(world());
     await open();
     await supply(10n);
     await historyOf();
-    const ofWallet = () => database.db.deleteFrom('position_events').where('wallet', '=', alice.toLowerCase());
+    const ofWallet = () => database().db.deleteFrom('position_events').where('wallet', '=', alice.toLowerCase());
     const read = async () => (await historyOf()).history;
     const head = await world().client.getBlockNumber();
-    await database.db
-      .deleteFrom('position_events')
+    await database()
+      .db.deleteFrom('position_events')
       .where('event', '=', 'SupplyCollateral')
       .where('block_number', '=', String(head))
       .execute();
@@ -335,8 +235,8 @@ describe('composeStockHistory', () => {
     await supply(1_000n * WHOLE);
     await borrow(100_000_000n);
     await stockHistoryOf(mallory);
-    await database.db
-      .deleteFrom('position_events')
+    await database()
+      .db.deleteFrom('position_events')
       .where('account', '=', mallory.toLowerCase())
       .where('event', '=', 'SupplyCollateral')
       .execute();

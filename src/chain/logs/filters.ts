@@ -16,6 +16,7 @@ export interface LogFilter {
 export interface LogSources {
   readonly morphoBlue: Address;
   readonly flashLeverage: Address;
+  readonly flashLeverageRouter: Address;
   /** Tokens of the catalog: any contract may claim transfers of a token of its own. */
   readonly tokens: readonly Address[];
   /** Markets in which wallets hold the stock legs of vaults themselves: events of every account are read. */
@@ -45,6 +46,7 @@ export function logSourcesOf({
   return {
     morphoBlue: contracts.morphoBlue,
     flashLeverage: contracts.flashLeverage,
+    flashLeverageRouter: contracts.flashLeverageRouter,
     tokens: tokens.filter(({ isNative }) => !isNative).map(({ address }) => address),
     stockMarkets: markets.filter(({ kind }) => kind === 'stock').map(({ id }) => id),
   };
@@ -52,18 +54,18 @@ export function logSourcesOf({
 
 /**
  * Plan the filters for all logs of positions: events of the product's contract, events of Morpho on behalf of the positions'
- * contracts, token transfers of all of these, and all events of the stock markets, because no list of their holders exists.
+ * contracts, token transfers of all of these and of the router, and all events of the stock markets, whose holders nobody lists.
  * @param accounts the contracts of positions
  */
 export function planLogFilters(sources: LogSources, accounts: readonly Address[]): readonly LogFilter[] {
-  const { morphoBlue, flashLeverage, tokens, stockMarkets } = sources;
+  const { morphoBlue, flashLeverage, flashLeverageRouter, tokens, stockMarkets } = sources;
   const selectors = (...names: (typeof MORPHO_EVENTS)[number][]) => names.map((name) => MORPHO[name] as Hex);
   const ofAccounts = pagesOf(accounts).flatMap((page): LogFilter[] => [
     // The account is at another place in these two.
     { addresses: [morphoBlue], topics: [selectors('WithdrawCollateral', 'Borrow'), null, page] },
     { addresses: [morphoBlue], topics: [selectors('SupplyCollateral', 'Repay', 'Liquidate'), null, null, page] },
   ]);
-  const ofTransfers = pagesOf([flashLeverage, ...accounts]).flatMap((page): LogFilter[] => [
+  const ofTransfers = pagesOf([flashLeverage, flashLeverageRouter, ...accounts]).flatMap((page): LogFilter[] => [
     { addresses: tokens, topics: [[TRANSFER], page] },
     { addresses: tokens, topics: [[TRANSFER], null, page] },
   ]);

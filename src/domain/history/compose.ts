@@ -45,7 +45,7 @@ export interface PositionHistory {
 export interface HistoryInput {
   readonly key: PositionKey;
   readonly market: Market;
-  readonly contracts: Pick<Chain['contracts'], 'morphoBlue' | 'flashLeverage'>;
+  readonly contracts: Pick<Chain['contracts'], 'morphoBlue' | 'flashLeverage' | 'flashLeverageRouter' | 'equityRouter'>;
   readonly recorded: RecordedPosition;
   /** The position as the chain holds it now, and the block of that reading. */
   readonly held: { readonly collateral: bigint; readonly borrowShares: bigint; readonly blockNumber: bigint };
@@ -55,7 +55,9 @@ export interface HistoryInput {
 export function composePositionHistory(input: HistoryInput): PositionHistory {
   const { key, market, contracts, recorded } = input;
   const operations = operationsOf({
-    ...contracts,
+    morphoBlue: contracts.morphoBlue,
+    flashLeverage: contracts.flashLeverage,
+    flashLeverageRouter: contracts.flashLeverageRouter,
     key,
     collateral: market.collateral.address,
     loan: market.loan.address,
@@ -69,9 +71,10 @@ export function composePositionHistory(input: HistoryInput): PositionHistory {
  * Compose the history of a stock leg from its recorded logs: of all times at which the wallet held it, because an exit and a new
  * deposit continue one position of the lending protocol.
  */
-export function composeStockHistory(input: Omit<HistoryInput, 'contracts'>): PositionHistory {
-  const { key, recorded } = input;
-  const leg = { wallet: key.wallet, marketId: key.marketId, logs: recorded.logs };
+export function composeStockHistory(input: HistoryInput): PositionHistory {
+  const { key, recorded, contracts } = input;
+  const payingContracts = contracts.equityRouter ? [contracts.equityRouter] : [];
+  const leg = { wallet: key.wallet, marketId: key.marketId, payingContracts, logs: recorded.logs };
   const operations = stockOperationsOf({ ...leg, startsEmpty: false });
   const isWhole = recorded.range?.isWhole === true;
   const startsEmpty = isWhole || (operations.length > 0 && isAllOf(input.held, sumsOf(operations)));

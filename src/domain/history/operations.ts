@@ -1,4 +1,5 @@
 import type { Address, Hex } from '../../shared/ids.ts';
+import { type Payer, payerOf } from './payer.ts';
 import { MORPHO_EVENTS, type MorphoEvent, type PositionKey, type RecordedEvent, type RecordedLog } from './types.ts';
 
 /** Kinds of events of a position. */
@@ -39,8 +40,9 @@ export interface Operation {
   readonly sharesChange: bigint;
   /** Bad debt: not repaid by the liquidator. */
   readonly badDebt: bigint;
-  /** Paid by the owner, fee included, or by another one on its behalf; and received by the owner. */
+  /** Paid by `payer`, fee included; and received by the owner. */
   readonly paid: Amounts;
+  readonly payer: Payer;
   readonly received: Amounts;
   readonly fee: Amounts;
   /** Output of the swap less its input: one of both is negative. `null` = no swap. */
@@ -56,6 +58,8 @@ export interface OperationsInput {
   readonly loan: Address;
   readonly morphoBlue: Address;
   readonly flashLeverage: Address;
+  /** Passes on what its caller pays, for positions of any owner. */
+  readonly flashLeverageRouter: Address;
   /** Every log of the transactions of the position, in the order of the chain. */
   readonly logs: readonly RecordedLog[];
 }
@@ -82,7 +86,7 @@ export function operationsOf(input: OperationsInput): readonly Operation[] {
 type LegOf = Readonly<Partial<Record<MorphoEvent, RecordedLog>>>;
 
 /** The logs of one event of a position. */
-interface Group {
+export interface Group {
   readonly first: RecordedLog;
   readonly legs: LegOf;
   /** Events of the product's contract about it. */
@@ -184,6 +188,7 @@ function operationOf(input: OperationsInput, group: Group): Operation {
   const isUnexplained = !isExplained || amounts.some((amount) => amount < 0n);
   return {
     ...(isUnexplained ? { kind: parts.kind, ...UNKNOWN_PARTS } : parts),
+    payer: payerOf(input, group),
     blockNumber: first.blockNumber,
     atMs: first.atMs,
     txHash: first.txHash,

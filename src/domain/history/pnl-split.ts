@@ -2,10 +2,20 @@ import { Decimal, ZERO } from '../../shared/decimal.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import type { Operation } from './operations.ts';
+import type { Payer } from './payer.ts';
 import type { MarketMark } from './types.ts';
 
 /** Parts of the profit and loss of a position, loan base units. Costs are negative. */
-export const SPLIT_PARTS = ['yield', 'borrowCost', 'price', 'incentives', 'fees', 'slippage', 'liquidation'] as const;
+export const SPLIT_PARTS = [
+  'yield',
+  'borrowCost',
+  'price',
+  'incentives',
+  'fees',
+  'slippage',
+  'liquidation',
+  'paidByOthers',
+] as const;
 export type SplitPart = (typeof SPLIT_PARTS)[number];
 
 /** A profit and loss by its parts, each known or with the reason why it is not. Loan base units. */
@@ -15,6 +25,8 @@ export interface PnlSplit {
   readonly yieldAndPrice: bigint | Gap;
   /** Paid in and paid out by and to the owner, each at the oracle's price of its time. */
   readonly paid: bigint | Gap;
+  /** The part of `paid` that went to the lending protocol directly, which the product's contract does not record. */
+  readonly paidDirectly: bigint | Gap;
   readonly received: bigint | Gap;
   /** Collateral less debt now; 0 when the debt is more than the collateral is worth. */
   readonly netValue: bigint;
@@ -80,7 +92,12 @@ export function splitPnl(input: SplitInput): PnlSplit {
   const at = ({ blockNumber }: Operation): bigint => prices.get(blockNumber) ?? 0n;
   const total = (of: (operation: Operation, price: bigint) => bigint): bigint =>
     operations.reduce((sum, operation) => sum + of(operation, at(operation)), 0n);
-  const paid = total(({ paid: { collateral, loan } }, price) => collateral * price + loan * SCALE);
+  const paidBy = (...payers: readonly Payer[]): bigint =>
+    total(({ payer, paid: { collateral, loan } }, price) =>
+      payers.includes(payer) ? collateral * price + loan * SCALE : 0n,
+    );
+  const paid = paidBy('owner', 'owner_directly');
+  const paidByOthers = paidBy('other');
   const received = total(({ received: { collateral, loan } }, price) => collateral * price + loan * SCALE);
   const fees = -total(({ fee: { collateral, loan } }, price) => collateral * price + loan * SCALE);
   const slippage = total(({ swap }, price) => (swap ? swap.collateral * price + swap.loan * SCALE : 0n));
@@ -90,13 +107,19 @@ export function splitPnl(input: SplitInput): PnlSplit {
   const borrowCost = operations.reduce((sum, { debtChange, badDebt }) => sum + debtChange - badDebt, -now.debt);
   const change = collateralChangeOf(operations, now, at);
   // Sums of flows and sums of parts are made independently.
-  if (received + owned - paid !== change + fees + slippage + seized + borrowCost * SCALE) {
+  if (received + owned - paid - paidByOthers !== change + fees + slippage + seized + borrowCost * SCALE) {
     return unknownSplit(UNEQUAL, netValue);
   }
   const result = floor(received) + netValue - floor(paid);
-  const known = { borrowCost, fees: floor(fees), slippage: floor(slippage), liquidation: floor(liquidation) };
+  const known = {
+    borrowCost,
+    fees: floor(fees),
+    slippage: floor(slippage),
+    liquidation: floor(liquidation),
+    paidByOthers: floor(paidByOthers),
+  };
   // Equal to `change` but for rounding.
-  const collateralChange = result - known.borrowCost - known.fees - known.slippage - known.liquidation;
+  const collateralChange = Object.values(known).reduce((rest, part) => rest - part, result);
   const earned = yieldOf(input, collateralChange);
   const price = typeof earned === 'bigint' ? collateralChange - earned : { ...earned, field: 'price' };
   const incentives = incentivesOf(input);
@@ -104,6 +127,7 @@ export function splitPnl(input: SplitInput): PnlSplit {
     parts: { yield: earned, price, incentives, ...known },
     yieldAndPrice: collateralChange,
     paid: floor(paid),
+    paidDirectly: floor(paidBy('owner_directly')),
     received: floor(received),
     netValue,
     result,
@@ -231,9 +255,11 @@ function unknownSplit(why: Gap, netValue: bigint): PnlSplit {
       fees: of('fees'),
       slippage: of('slippage'),
       liquidation: of('liquidation'),
+      paidByOthers: of('paidByOthers'),
     },
     yieldAndPrice: of('yieldAndPrice'),
     paid: of('paid'),
+    paidDirectly: of('paidDirectly'),
     received: of('received'),
     netValue,
     result: of('result'),

@@ -1,11 +1,14 @@
 import type { Address, MarketId } from '../../shared/ids.ts';
 import { type Amounts, isMorpho, NOTHING, type Operation, type PositionEventKind } from './operations.ts';
+import { stockPayerOf } from './payer.ts';
 import type { MorphoEvent, RecordedLog } from './types.ts';
 
 /** A stock leg: collateral and debt of a wallet itself on the stock market of a vault. */
 export interface StockLegInput {
   readonly wallet: Address;
   readonly marketId: MarketId;
+  /** Contracts of the product that pay for their caller alone. */
+  readonly payingContracts: readonly Address[];
   /** In the order of the chain; those of other accounts and markets are left out. */
   readonly logs: readonly RecordedLog[];
   /** Whether nothing was held before the first log. */
@@ -17,7 +20,13 @@ export interface StockLegInput {
  * before or after, and the loop that the loan went into, are not part of it. A deposit (stock and loan) and an exit (repayment
  * and stock) are one event each.
  */
-export function stockOperationsOf({ wallet, marketId, logs, startsEmpty }: StockLegInput): readonly Operation[] {
+export function stockOperationsOf({
+  wallet,
+  marketId,
+  payingContracts,
+  logs,
+  startsEmpty,
+}: StockLegInput): readonly Operation[] {
   const own = logs.filter(
     ({ event, ...log }) => isMorpho(event) && log.account === wallet && log.marketId === marketId,
   );
@@ -29,7 +38,7 @@ export function stockOperationsOf({ wallet, marketId, logs, startsEmpty }: Stock
     const isPair = following?.txHash === log.txHash && PAIRS[log.event] === following.event;
     const legs = isPair ? [log, following] : [log];
     if (isPair) i += 1;
-    const operation = operationOf(log, legs, held);
+    const operation = { ...operationOf(log, legs, held), payer: stockPayerOf(log, wallet, payingContracts) };
     held = after(held, operation);
     operations.push(operation);
   }
@@ -48,7 +57,7 @@ interface Held {
 
 type Changes = Pick<Operation, 'collateralChange' | 'debtChange' | 'sharesChange' | 'badDebt'>;
 
-function operationOf(first: RecordedLog, legs: readonly RecordedLog[], held: Held): Operation {
+function operationOf(first: RecordedLog, legs: readonly RecordedLog[], held: Held): Omit<Operation, 'payer'> {
   const changes = legs.map(changesOf).reduce((sum, change) => ({
     collateralChange: sum.collateralChange + change.collateralChange,
     debtChange: sum.debtChange + change.debtChange,

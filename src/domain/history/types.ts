@@ -31,7 +31,10 @@ export interface RecordedLog {
   /** Owner and index of the position, of events of the product's contract. */
   readonly wallet: Address | null;
   readonly positionIndex: number | null;
-  /** Token, sender and receiver of a transfer. */
+  /**
+   * Token, sender and receiver of a transfer. Of an event of Morpho the sender is who called it and paid (`SupplyCollateral`,
+   * `Repay`), and the receiver who was paid (`WithdrawCollateral`, `Borrow`).
+   */
   readonly token: Address | null;
   readonly sender: Address | null;
   readonly receiver: Address | null;

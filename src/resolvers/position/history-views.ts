@@ -3,6 +3,7 @@ import type { Gap } from '../../domain/freshness/types.ts';
 import type { EquityPoint, PositionEvent } from '../../domain/history/compose.ts';
 import { equityCurve } from '../../domain/history/compose.ts';
 import type { Amounts, PositionEventKind } from '../../domain/history/operations.ts';
+import type { Payer } from '../../domain/history/payer.ts';
 import { type PnlSplit, SPLIT_PARTS, type SplitPart } from '../../domain/history/pnl-split.ts';
 import { wholePrice } from '../../domain/position/valuation.ts';
 import { formatUnitsPlain, fromUnits } from '../../shared/decimal.ts';
@@ -28,6 +29,7 @@ export interface PositionEventView {
   readonly collateralAfter: string;
   readonly debtAfter: string | null;
   readonly paid: AmountsView | null;
+  readonly payer: Payer;
   readonly received: AmountsView | null;
   readonly fee: AmountsView | null;
   readonly oraclePrice: string | null;
@@ -42,7 +44,8 @@ export interface EquityPointView {
   readonly debt: string;
 }
 
-export type SplitValue = SplitPart | 'yieldAndPrice' | 'paid' | 'received' | 'netValue' | 'result' | 'total';
+const SUMS = ['yieldAndPrice', 'paid', 'paidDirectly', 'received', 'netValue', 'result', 'total'] as const;
+export type SplitValue = SplitPart | (typeof SUMS)[number];
 
 /** Amounts of a split by name; `null` = not known. */
 export interface PnlSplitView {
@@ -73,6 +76,7 @@ export function eventViews({ market, history }: PositionHistoryRow): readonly Po
       collateralAfter: formatUnitsPlain(event.collateralAfter, collateral.decimals),
       debtAfter: event.debtAfter === null ? null : formatUnitsPlain(event.debtAfter, loan.decimals),
       paid: known(event.paid),
+      payer: event.payer,
       received: known(event.received),
       fee: known(event.fee),
       oraclePrice: event.price === null ? null : wholePrice(event.price, market).toFixed(),
@@ -100,7 +104,7 @@ const UNPRICED = gap('', 'NOT_MEASURED', 'The price of the loan token is unknown
 
 export function splitView({ market, loanUsd }: PositionHistoryRow, split: PnlSplit): PnlSplitView {
   const gaps: Gap[] = [];
-  const { parts, yieldAndPrice, paid, received, netValue, result, total } = split;
+  const { parts, ...sums } = split;
   const view = (field: SplitValue, value: bigint | Gap) => {
     if (typeof value !== 'bigint') {
       gaps.push({ ...value, field });
@@ -110,8 +114,8 @@ export function splitView({ market, loanUsd }: PositionHistoryRow, split: PnlSpl
     const amount = fromUnits(value, market.loan.decimals);
     return { amount: amount.toFixed(), usd: loanUsd && amount.times(loanUsd).toFixed() };
   };
-  const values = { ...parts, yieldAndPrice, paid, received, netValue, result, total };
-  const names = [...SPLIT_PARTS, 'yieldAndPrice', 'paid', 'received', 'netValue', 'result', 'total'] as const;
+  const values = { ...parts, ...sums };
+  const names = [...SPLIT_PARTS, ...SUMS] as const;
   const amounts = Object.fromEntries(names.map((name) => [name, view(name, values[name])] as const));
   return { amounts: amounts as PnlSplitView['amounts'], gaps };
 }

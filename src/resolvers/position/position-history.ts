@@ -2,6 +2,7 @@ import type { Market } from '../../catalog/types.ts';
 import { gap } from '../../domain/freshness/gaps.ts';
 import type { Gap } from '../../domain/freshness/types.ts';
 import { composePositionHistory, composeStockHistory, type PositionHistory } from '../../domain/history/compose.ts';
+import { type PnlDifference, pnlDifference } from '../../domain/history/pnl-difference.ts';
 import {
   type HeldNow,
   type PnlSplit,
@@ -16,7 +17,9 @@ import { valueHolding } from '../../domain/position/valuation.ts';
 import { Decimal } from '../../shared/decimal.ts';
 import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import type { AppContext } from '../common/context.ts';
+import { blockOf } from '../common/fresh-reads.ts';
 import { MAX_RANGE_DAYS, readHistory } from '../market/histories.ts';
+import { pnlOf } from './position-result.ts';
 import { vaultOf } from './positions.ts';
 
 const DAY_MS = 86_400_000;
@@ -42,7 +45,7 @@ export interface StockLeg {
   readonly isOpen: boolean;
 }
 
-export type HistorySubject = Pick<Position, 'chainId' | 'wallet' | 'id' | 'proxy' | 'marketId'> | StockLeg;
+export type HistorySubject = Pick<Position, 'chainId' | 'wallet' | 'id' | 'proxy' | 'marketId' | 'readAt'> | StockLeg;
 
 /** The key of a position or a stock leg in recorded logs. */
 export function historyKeyOf(subject: HistorySubject, ctx: AppContext): PositionKey {
@@ -64,9 +67,10 @@ export async function readPositionHistory(
   ctx: AppContext,
 ): Promise<PositionHistoryRow | null> {
   const key = historyKeyOf(subject, ctx);
+  const block = 'readAt' in subject ? blockOf(subject, ctx) : undefined;
   const [recorded, { holdings }] = await Promise.all([
     ctx.loaders.positionHistory.load(key),
-    ctx.loaders.wallet.load({ chainId: key.chainId, wallet: key.wallet }),
+    ctx.loaders.wallet.load({ chainId: key.chainId, wallet: key.wallet, block }),
   ]);
   return composeHistoryRow(key, recorded, holdings, ctx);
 }
@@ -87,14 +91,12 @@ export function composeHistoryRow(
   const composed = ctx.loaders.marketsAt(chainId, holdings.markets).get(marketId);
   if (!chain || !held || !composed) return null;
   const { number: blockNumber, timestamp } = holdings.block;
-  const input = { key, market: composed.market, recorded, held: { ...held, blockNumber } };
+  const { contracts } = chain;
+  const input = { key, market: composed.market, contracts, recorded, held: { ...held, blockNumber } };
   const isHolding = held.collateral > 0n || held.borrowShares > 0n;
   return {
     market: composed.market,
-    history:
-      positionIndex === null
-        ? composeStockHistory(input)
-        : composePositionHistory({ ...input, contracts: chain.contracts }),
+    history: positionIndex === null ? composeStockHistory(input) : composePositionHistory(input),
     now: {
       atMs: Number(timestamp) * 1_000,
       collateral: held.collateral,
@@ -145,6 +147,25 @@ export async function readPnlSplit(row: PositionHistoryRow, ctx: AppContext): Pr
     source: await yieldSourceOf(market, span, ctx),
     incentives: (held, over) => ('field' in rewards ? rewards : accrueRewards(rewards, held, over)),
   });
+}
+
+/**
+ * Compare both P&Ls of a position; `null` as of `readPositionHistory`.
+ * @throws UpstreamUnavailableError
+ */
+export async function readPnlDifference(position: Position, ctx: AppContext): Promise<PnlDifference | null> {
+  const { chainId, wallet, id } = position;
+  const block = blockOf(position, ctx);
+  const [row, pnl, { holdings }] = await Promise.all([
+    readPositionHistory(position, ctx),
+    pnlOf(position, ctx),
+    ctx.loaders.wallet.load({ chainId, wallet, block }),
+  ]);
+  const recorded = holdings.positions.find((entry) => entry.id === id);
+  if (!row || !pnl || !recorded) return null;
+  const { market, loanUsd } = row;
+  const split = await readPnlSplit(row, ctx);
+  return pnlDifference({ split, pnl, recorded, loanDecimals: market.loan.decimals, loanUsd });
 }
 
 const UNKNOWN_YIELD: Gap = gap('yield', 'NOT_MEASURED', 'The APY of the collateral was not recorded on every day.');

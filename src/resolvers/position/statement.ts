@@ -28,6 +28,7 @@ const COLUMNS = [
   'feeLoan',
   'oraclePrice',
   'complete',
+  'paidBy',
 ] as const;
 
 /** Positions whose events are read at once. */
@@ -104,6 +105,12 @@ async function rowsOf(
   });
 }
 
+/** Empty where nothing was paid, or it is not known what. */
+function payerCell({ paid, payer }: PositionEventView): string | null {
+  if (!paid || (Number(paid.collateral) === 0 && Number(paid.loan) === 0)) return null;
+  return payer === 'other' ? 'other' : 'owner';
+}
+
 function rowsOfOne(
   name: string,
   key: PositionKey,
@@ -134,6 +141,7 @@ function rowsOfOne(
       ]),
       event.oraclePrice,
       history.incomplete === undefined ? 'yes' : 'no',
+      payerCell(event),
     ],
   }));
 }

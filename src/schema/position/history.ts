@@ -7,14 +7,13 @@ import {
   eventViews,
   historyGaps,
   MAX_CURVE_POINTS,
-  type PnlSplitView,
   type PositionEventView,
-  type SplitValue,
   splitView,
 } from '../../resolvers/position/history-views.ts';
 import {
   findStockLeg,
   type PositionHistoryRow,
+  readPnlDifference,
   readPnlSplit,
   readPositionHistory,
   type StockLeg,
@@ -29,6 +28,7 @@ import { pageArgs } from '../common/page.ts';
 import { ReadAtRef } from '../common/stamp.ts';
 import { EquityPositionRef } from '../equity/equity-position.ts';
 import { TokenRef } from '../refs.ts';
+import { PnlDifferenceRef, PnlSplitRef } from './pnl-split.ts';
 import { PositionRef } from './position.ts';
 import { WalletRef } from './wallet.ts';
 
@@ -45,6 +45,15 @@ const PositionEventKindRef = builder.enumType('PositionEventKind', {
     partly_closed: 'A part of the collateral was sold. Of a stock leg: a part was repaid and stock was taken out.',
     closed: 'All of the collateral was sold or taken out.',
     liquidated: 'Collateral was seized by a liquidation, all of it or a part.',
+  }),
+});
+
+const PayerRef = builder.enumType('PositionPayer', {
+  description: 'Payer for a position.',
+  values: enumValues<'owner' | 'other'>({
+    owner:
+      "The owner, through the product's contracts or at the lending protocol. A payment through the product's router in a native token, or in one outside the catalog, counts as the owner's.",
+    other: 'Another account, contracts of others that the owner has used included.',
   }),
 });
 
@@ -87,7 +96,12 @@ const PositionEventRef = builder.objectRef<PositionEventView>('PositionEvent').i
       type: AmountsRef,
       nullable: true,
       description:
-        'Paid by the owner, or by another account on its behalf, fee included; `null` = not explained by the transfers.',
+        'Paid by the owner, or by another account on its behalf, see `paidBy`, fee included; `null` = not explained by the transfers.',
+    }),
+    paidBy: t.field({
+      type: PayerRef,
+      description: 'Payer of `paid`.',
+      resolve: ({ payer }) => (payer === 'other' ? 'other' : 'owner'),
     }),
     received: t.expose('received', {
       type: AmountsRef,
@@ -192,46 +206,6 @@ const PositionHistoryRef = builder.objectRef<PositionHistoryRow>('PositionHistor
   }),
 });
 
-const SplitAmountRef = builder.objectRef<{ amount: string; usd: string | null }>('PnlSplitAmount').implement({
-  description: 'A part of a profit and loss; costs and losses are negative.',
-  fields: (t) => ({
-    amount: t.expose('amount', { type: 'Decimal', description: 'Whole loan tokens, exact to the base unit.' }),
-    usd: t.expose('usd', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'USD at the price of the loan token of now, exact; `null` = the price is unknown.',
-    }),
-  }),
-});
-
-const PnlSplitRef = builder.objectRef<PnlSplitView>('PnlSplit').implement({
-  description:
-    'Profit and loss of a position since its opening by its parts, in loan tokens. `yield`, `borrowCost`, `price`, `incentives`, `fees`, `slippage` and `liquidation` add up to `total` to the base unit; the remainder of rounding, at most one base unit per part, is in `price`, or in `yield` where the oracle follows the redemption rate. A part that is not known is `null`, never 0, and so is every sum with it.',
-  fields: (t) => {
-    const part = (name: SplitValue, description: string) =>
-      t.field({ type: SplitAmountRef, nullable: true, description, resolve: ({ amounts }) => amounts[name] });
-    return {
-      yield: part(
-        'yield',
-        'Yield of the collateral: all of the change of its price where the oracle follows the redemption rate, otherwise by its recorded APYs.',
-      ),
-      borrowCost: part('borrowCost', 'Interest of the debt.'),
-      price: part('price', "Change of the oracle's price of the collateral beyond its yield."),
-      incentives: part('incentives', 'Incentives of the market, by its recorded campaigns; not part of `result`.'),
-      fees: part('fees', 'Fees that the contract has taken.'),
-      slippage: part('slippage', "Loss of swaps against the oracle's price of their block, referral fees included."),
-      liquidation: part('liquidation', 'Loss of liquidations, less bad debt, which no borrower has to repay.'),
-      yieldAndPrice: part('yieldAndPrice', '`yield` and `price` together.'),
-      paid: part('paid', "Paid in by the owner, at the oracle's prices of the time."),
-      received: part('received', "Paid out to the owner, at the oracle's prices of the time."),
-      netValue: part('netValue', 'Collateral less debt now; 0 under water and after the end.'),
-      result: part('result', '`received` and `netValue` less `paid`.'),
-      total: part('total', '`result` and `incentives`.'),
-      gaps: t.field(gapsOf(({ gaps }: PnlSplitView) => gaps, 'Fields that are `null`')),
-    };
-  },
-});
-
 builder.objectFields(PositionRef, (t) => ({
   history: t.field({
     type: PositionHistoryRef,
@@ -250,6 +224,14 @@ builder.objectFields(PositionRef, (t) => ({
       const row = await readPositionHistory(position, ctx);
       return row && splitView(row, await readPnlSplit(row, ctx));
     },
+  }),
+  pnlDifference: t.field({
+    type: PnlDifferenceRef,
+    nullable: true,
+    complexity: 10,
+    description:
+      'Excess of `pnl` over `pnlSplit`, by its causes; `null` = the market of the position is not known or not measured.',
+    resolve: (position, _args, ctx) => readPnlDifference(position, ctx),
   }),
 }));
 

@@ -21,11 +21,35 @@ test('default: every seeded position has its whole history at once, and its part
     expect([code, found.complete, found.status, found.gaps]).toEqual([200, true, status, []]);
     expect(found.events[0]).toMatchObject({ kind: 'opened', at: found.completeFrom });
     expect(found.count).toBe(found.events.length);
-    const { yieldAndPrice, fees, slippage, borrowCost, liquidation, result, paid, received, netValue } = found.pnlSplit;
+    const { yieldAndPrice, fees, slippage, borrowCost, liquidation, paidByOthers } = found.pnlSplit;
+    const { result, paid, received, netValue } = found.pnlSplit;
     const sum = (...parts: Json[]) => parts.reduce((all, { amount }) => all.plus(amount), new Decimal(0)).toFixed();
-    expect(sum(yieldAndPrice, fees, slippage, borrowCost, liquidation)).toBe(result.amount);
+    expect(sum(yieldAndPrice, fees, slippage, borrowCost, liquidation, paidByOthers)).toBe(result.amount);
     expect(sum(received, netValue)).toBe(sum(paid, result));
   }
+});
+
+test('default: both P&Ls of every seeded position differ by what pnlDifference names, exactly', async () => {
+  const { body } = await service.get(`/v1/partner/positions/${WALLET}`, PARTNER);
+  let compared = 0;
+  for (const { id, pnl } of body.positions) {
+    const { pnlSplit, pnlDifference } = (await history(id)).body;
+    const { paidDirectlyUsd, recordUsd, incentivesUsd, gaps } = pnlDifference;
+    if (pnl.baseResultUsd === undefined) {
+      expect(gaps.map(({ field }: Json) => field)).toContain('recordUsd');
+      continue;
+    }
+    const base = new Decimal(pnlSplit.result.usd).plus(paidDirectlyUsd).plus(recordUsd);
+    expect(base.eq(pnl.baseResultUsd), `${base} ${pnl.baseResultUsd}`).toBe(true);
+    if (pnl.totalUsd === undefined || pnlSplit.total === undefined) {
+      expect(gaps.map(({ field }: Json) => field)).toContain('incentivesUsd');
+      continue;
+    }
+    const total = new Decimal(pnlSplit.total.usd).plus(paidDirectlyUsd).plus(recordUsd).plus(incentivesUsd);
+    expect(total.eq(pnl.totalUsd), `${total} ${pnl.totalUsd}`).toBe(true);
+    compared += 1;
+  }
+  expect(compared).toBeGreaterThan(0);
 });
 
 test('behavior: events come in pages', async () => {

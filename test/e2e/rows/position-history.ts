@@ -4,12 +4,12 @@ import { chainOf, dataOf, type Row } from './reads.ts';
 
 const EVENT_AMOUNTS = '{ collateralAmount loanAmount }';
 const SPLIT_NAMES =
-  'yield borrowCost price incentives fees slippage liquidation yieldAndPrice paid received netValue result total';
+  'yield borrowCost price incentives fees slippage liquidation paidByOthers yieldAndPrice paid paidDirectly received netValue result total';
 const SPLIT = SPLIT_NAMES.split(' ')
   .map((name) => `${name} { amount usd }`)
   .join(' ');
 const PAST = `history { completeFrom { blockNumber blockAt } readTo { blockNumber blockAt } isComplete gaps { field reason message }
-        events(first: 100) { totalCount nodes { kind at blockNumber txHash logIndex collateralChange debtChange collateralAfter debtAfter oraclePrice paid ${EVENT_AMOUNTS} received ${EVENT_AMOUNTS} fee ${EVENT_AMOUNTS} } }
+        events(first: 100) { totalCount nodes { kind at blockNumber txHash logIndex collateralChange debtChange collateralAfter debtAfter oraclePrice paidBy paid ${EVENT_AMOUNTS} received ${EVENT_AMOUNTS} fee ${EVENT_AMOUNTS} } }
         equityCurve(points: 100) { at equityAmount equityUsd collateralAmount debtAmount } }
       pnlSplit { ${SPLIT} gaps { field reason message } }`;
 const PAST_NAMES: Row['names'] = [
@@ -27,7 +27,7 @@ const PAST_NAMES: Row['names'] = [
 ];
 export const positionHistory: Row = {
   ask: async (service, { params, query = {} }) => {
-    const document = `query ($wallet: Address!, $chainId: ChainId!, $index: Int!) { position(wallet: $wallet, chainId: $chainId, positionIndex: $index) { chainId wallet positionIndex positionId status ${PAST} } }`;
+    const document = `query ($wallet: Address!, $chainId: ChainId!, $index: Int!) { position(wallet: $wallet, chainId: $chainId, positionIndex: $index) { chainId wallet positionIndex positionId status ${PAST} pnlDifference { paidDirectlyUsd recordUsd incentivesUsd gaps { field reason message } } } }`;
     const { position } = await dataOf(service, document, {
       wallet: params?.address,
       chainId: chainOf({ query }),

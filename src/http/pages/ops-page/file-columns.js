@@ -104,6 +104,7 @@ export const FILE_COLUMNS = {
       ['fees', 'Fees'],
       ['slippage', 'Swaps'],
       ['liquidation', 'Liquidation'],
+      ['paidByOthers', 'Paid by others'],
       ['result', 'Result'],
       ['incentives', 'Incentives'],
       ['total', 'Total'],

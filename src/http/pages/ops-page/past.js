@@ -92,6 +92,7 @@ const PAST_COLUMNS = [
   { name: 'Fees', numeric: true, show: part('fees') },
   { name: 'Swaps', numeric: true, show: part('slippage') },
   { name: 'Liquidation', numeric: true, show: part('liquidation') },
+  { name: 'Paid by others', numeric: true, show: part('paidByOthers') },
   { name: 'Result', numeric: true, show: part('result') },
 ];
 

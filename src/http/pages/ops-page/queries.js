@@ -164,5 +164,5 @@ fragment Events on PositionHistory {
 fragment Both on PositionEventAmounts { collateralAmount loanAmount }
 fragment Split on PnlSplit {
   paid { amount } received { amount } netValue { amount } yieldAndPrice { amount } borrowCost { amount } fees { amount }
-  slippage { amount } liquidation { amount } result { amount } incentives { amount } total { amount } gaps { field message }
+  slippage { amount } liquidation { amount } paidByOthers { amount } result { amount } incentives { amount } total { amount } gaps { field message }
 }`;

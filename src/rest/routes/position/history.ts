@@ -89,8 +89,8 @@ export function positionHistoryRoutes({ chainIds }: RouteOptions): AnyRoute[] {
             },
           );
         }
-        const { history, pnlSplit, ...identity } = position;
-        return inHistory({ ...identity, ...pastOf(history), pnlSplit }, isNone);
+        const { history, pnlSplit, pnlDifference, ...identity } = position;
+        return inHistory({ ...identity, ...pastOf(history), pnlSplit, pnlDifference }, isNone);
       },
       response: positionHistoryBody,
       errors: [...PARTNER_ERRORS, 'not_found', 'not_ready', 'upstream_unavailable'],

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { addressString, dateTime } from '../common.ts';
 import { chainIdNumber, decimalString, largeNumber, wholeNumber } from '../numbers.ts';
+import { exactUsd } from '../pnl.ts';
 
 const EVENT_KINDS = [
   'opened',
@@ -39,6 +40,7 @@ const positionEvent = z
     collateralAfter: signed('Collateral after it, whole tokens, of the known events only.'),
     debtAfter: signed('Debt with interest after it, whole loan tokens; absent = not known.').optional(),
     paid: amounts('Paid by the owner, or by another account on its behalf, fee included.'),
+    paidBy: z.enum(['owner', 'other']).describe('Who paid it; other: another account than the owner.'),
     received: amounts('Received by the owner.'),
     fee: amounts('Fee of the contract.'),
     oraclePrice: decimalString(
@@ -80,17 +82,36 @@ const pnlSplit = z
     price: part("Change of the oracle's price of the collateral beyond its yield."),
     incentives: part('Incentives of the market by its recorded campaigns; not part of result.'),
     fees: part('Fees that the contract has taken.'),
-    slippage: part("Loss of swaps against the oracle's price of their block."),
-    liquidation: part('Loss of liquidations, less bad debt, which no borrower has to repay.'),
+    slippage: part("What swaps gave less than the oracle's price of their block."),
+    liquidation: part('Loss of liquidations, less debt that nobody has to repay.'),
+    paidByOthers: part('Payments of other accounts for the position: a gain of the owner.'),
     yieldAndPrice: part('yield and price together.'),
     paid: part('Paid in by the owner.'),
+    paidDirectly: part('The part of paid that the owner paid to the lending protocol directly; pnl does not have it.'),
     received: part('Paid out to the owner.'),
     netValue: part('Collateral less debt now.'),
     result: part('received and netValue less paid.'),
-    total: part('result and incentives: the sum of the seven parts.'),
+    total: part('result and incentives: the sum of the eight parts.'),
     gaps: z.array(gapRow).describe('Reasons of the absent parts.'),
   })
   .meta({ id: 'PnlSplit', description: 'Profit and loss by its parts, in loan tokens; costs are negative.' });
+
+const pnlDifference = z
+  .object({
+    paidDirectlyUsd: exactUsd('Paid by the owner to the lending protocol directly; absent = see gaps.').optional(),
+    recordUsd: exactUsd(
+      'Payments that the contract has recorded otherwise: fees of deposits, withdrawals and loans beyond the deposits, payments of others through the router, amounts taken out of the lending protocol directly, rounding; absent = see gaps.',
+    ).optional(),
+    incentivesUsd: exactUsd(
+      'Incentives on the amounts of now over the registered life, as in pnl, less those on the amounts of each time; absent = see gaps.',
+    ).optional(),
+    gaps: z.array(gapRow).describe('Reasons of the absent values.'),
+  })
+  .meta({
+    id: 'PnlDifference',
+    description:
+      'Excess of pnl of the positions row over pnlSplit: pnl.baseResultUsd is pnlSplit.result.usd, paidDirectlyUsd and recordUsd; pnl.totalUsd is pnlSplit.total.usd and all three.',
+  });
 
 const past = {
   completeFrom: dateTime('Time from which no event is missing; absent = no block was read yet.').optional(),
@@ -117,6 +138,9 @@ export const positionHistoryBody = z
     positionId: z.string().describe('{chainId}-{marketId}-{id}.'),
     status: z.enum(['open', 'closed', 'liquidated']).describe('State of the position.'),
     ...past,
+    pnlDifference: pnlDifference
+      .optional()
+      .describe('Excess of pnl of the positions row over pnlSplit; absent = the market is not known.'),
   })
   .meta({ id: 'PositionHistory', description: 'Recorded events, equity and profit and loss of a position.' });
 

@@ -1,0 +1,96 @@
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { createMarketMarkRepository } from '../../src/database/market-marks.ts';
+import { createPositionHistoryRepository } from '../../src/database/position-history.ts';
+import { composePositionHistory, composeStockHistory } from '../../src/domain/history/compose.ts';
+import { type PnlSplit, SPLIT_PARTS, splitPnl } from '../../src/domain/history/pnl-split.ts';
+import type { PositionKey, RecordedPosition } from '../../src/domain/history/types.ts';
+import { createPositionHistoryReads } from '../../src/services/position-history.ts';
+import { ZERO } from '../../src/shared/decimal.ts';
+import type { Address } from '../../src/shared/ids.ts';
+import { alice, useWorld } from '../contracts/world.ts';
+import { type MigratedDatabase, openMigratedDatabase } from '../support/process/migrated-database.ts';
+import { debtOf, heldAt } from './contract-values.ts';
+import { clear, MARKET, newIndexer, signal } from './world.ts';
+
+/** After the months that pass in these tests. */
+const LATER_MS = Date.UTC(2027, 5, 1);
+
+/** A chain, a database, and the histories that the indexer and the service make of them. */
+export function useHistories() {
+  const world = useWorld(1);
+  let opened: MigratedDatabase;
+  const database = () => opened;
+  beforeAll(async () => {
+    opened = await openMigratedDatabase();
+  });
+  afterEach(() => clear(opened.db));
+  afterAll(() => opened.close());
+
+  const index = () => newIndexer(world(), database().db, { nowMs: () => LATER_MS }).run(signal);
+
+  async function historyOf(wallet = alice) {
+    const position = await world().position(wallet);
+    const { borrowShares } = await heldAt(world(), position.userProxy);
+    return composedOf({ wallet, positionIndex: 0, account: position.userProxy }, { ...position, borrowShares });
+  }
+
+  /** The history of what a wallet holds itself in the market. */
+  async function stockHistoryOf(wallet: Address) {
+    const { collateral, borrowShares } = await heldAt(world(), wallet);
+    const debt = await debtOf(world(), borrowShares);
+    return composedOf({ wallet, positionIndex: null, account: wallet }, { collateral, borrowShares, debt });
+  }
+
+  async function composedOf(
+    of: Pick<PositionKey, 'wallet' | 'positionIndex' | 'account'>,
+    held: { readonly collateral: bigint; readonly borrowShares: bigint; readonly debt: bigint },
+  ) {
+    await index();
+    const clock = { now: () => LATER_MS };
+    const reads = createPositionHistoryReads({
+      history: createPositionHistoryRepository(database().db),
+      marks: createMarketMarkRepository(database().db, clock),
+    });
+    const market = world().market(MARKET);
+    const key = { chainId: 1, ...of, marketId: market.id };
+    const [recorded] = await reads.read([key]);
+    const [atEvents] = await reads.readEvents([key]);
+    if (!recorded || !atEvents) throw new Error('nothing was read');
+    const block = await world().client.getBlock();
+    const { contracts } = world().row;
+    const input = { key, market, contracts, recorded, held: { ...held, blockNumber: block.number } };
+    const compose = (found: RecordedPosition) =>
+      of.positionIndex === null
+        ? composeStockHistory({ ...input, recorded: found })
+        : composePositionHistory({ ...input, recorded: found });
+    const history = compose(recorded);
+    // A statement reads fewer marks, and has the same events.
+    expect(compose(atEvents).events).toEqual(history.events);
+    const price = await world().chain.oraclePrice(market);
+    const now = {
+      atMs: Number(block.timestamp) * 1_000,
+      collateral: held.collateral,
+      debt: held.debt,
+      price: held.collateral > 0n ? price : null,
+    };
+    const split = splitPnl({
+      operations: history.events,
+      marks: history.marks,
+      now,
+      incomplete: history.incomplete,
+      source: 'none',
+      incentives: () => ZERO,
+    });
+    return { history, split, now, price, market };
+  }
+
+  return { world, database, index, historyOf, stockHistoryOf };
+}
+
+/** The sum of the parts of a split. */
+export const sumOf = (split: PnlSplit) =>
+  SPLIT_PARTS.reduce((sum, name) => {
+    const part = split.parts[name];
+    if (typeof part !== 'bigint') throw new Error(`${name}: ${part.message}`);
+    return sum + part;
+  }, 0n);
