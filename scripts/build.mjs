@@ -37,16 +37,14 @@ const withoutLocalWorld = {
 
 rmSync(outdir, { recursive: true, force: true });
 await build({
-  entryPoints:
-    values.entry === undefined
-      ? {
-          main: 'src/main.ts',
-          keys: 'scripts/keys.ts',
-          migrate: 'scripts/migrate.ts',
-          doctor: 'scripts/doctor.ts',
-          mcp: 'scripts/mcp.ts',
-        }
-      : { [parse(values.entry).name]: values.entry },
+  entryPoints: {
+    main: 'src/main.ts',
+    keys: 'scripts/keys.ts',
+    migrate: 'scripts/migrate.ts',
+    reindex: 'scripts/reindex.ts',
+    doctor: 'scripts/doctor.ts',
+    mcp: 'scripts/mcp.ts',
+  },
   outdir,
   bundle: true,
   splitting: true,

@@ -45,7 +45,7 @@ export async function runMigrateCli(argv: readonly string[], deps: MigrateCliDep
     return 0;
   } catch (error) {
     if (!(error instanceof StartupError || error instanceof DatabaseUnavailableError)) throw error;
-    deps.writeError(`${messageOf(error)}\n`);
+    deps.writeError(`${failureMessage(error)}\n`);
     return 1;
   }
 }
@@ -56,7 +56,8 @@ async function printStatus(url: string, { inspect, write }: MigrateCliDeps): Pro
   return pending.length === 0 ? 0 : 2;
 }
 
-function messageOf(error: StartupError | DatabaseUnavailableError): string {
+/** Word a failure for the output of a command. */
+export function failureMessage(error: StartupError | DatabaseUnavailableError): string {
   if (!(error instanceof DatabaseUnavailableError)) return error.message;
   return `DATABASE_URL: no usable answer (${error.problem}). ${DATABASE_PROBLEMS[error.problem].todo}`;
 }

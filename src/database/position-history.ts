@@ -1,16 +1,11 @@
-import { type Insertable, type Selectable, sql } from 'kysely';
-import { getAddress } from 'viem';
+import { type Selectable, sql } from 'kysely';
 import type { IndexerRecord, IndexerRunRecord } from '../domain/history/indexer-state.ts';
-import {
-  type PositionKey,
-  RECORDED_EVENTS,
-  type ReadRange,
-  type RecordedEvent,
-  type RecordedLog,
-} from '../domain/history/types.ts';
-import type { Address, ChainId, Hex, MarketId } from '../shared/ids.ts';
+import type { PositionKey, ReadRange, RecordedLog } from '../domain/history/types.ts';
+import type { ChainId, Hex } from '../shared/ids.ts';
 import type { Database } from './client.ts';
-import type { IndexerCursorTable, PositionEventsTable } from './schema.ts';
+import { noteRun, rangeOf, readRecords } from './history/indexer-runs.ts';
+import { rowOf, toLog } from './history/log-rows.ts';
+import type { PositionEventsTable } from './schema.ts';
 
 /** A block up to which logs were read. */
 export interface ReadBlock {
@@ -22,7 +17,7 @@ export interface ReadBlock {
 
 /** How far the logs of a chain were read. */
 export interface IndexerCursor extends ReadRange {
-  /** Chain, contracts and tokens that were read. */
+  /** Chain, contracts and tokens that were read: the hash of the first block, "-", and what differs with the rest. */
   readonly scope: string;
 }
 
@@ -30,6 +25,8 @@ export interface IndexerCursor extends ReadRange {
 export interface ReadStep {
   readonly cursor: IndexerCursor;
   readonly logs: readonly RecordedLog[];
+  /** Blocks whose stored logs are wrong, and are removed first. */
+  readonly replaced?: readonly bigint[] | undefined;
   /** Last block of a step that goes on to newer blocks. */
   readonly newest?: ReadBlock | undefined;
 }
@@ -43,13 +40,26 @@ export interface LogsQuery {
 
 export interface PositionHistoryRepository {
   cursor(chainId: ChainId): Promise<IndexerCursor | null>;
-  /** Begin anew at a block: everything that was stored of the chain is removed. One transaction. */
-  begin(chainId: ChainId, cursor: IndexerCursor, newest: ReadBlock): Promise<void>;
+  /**
+   * Begin anew at a block: everything that was stored of the chain is removed, except the states of its markets if `keepsMarks`.
+   * One transaction.
+   */
+  begin(chainId: ChainId, cursor: IndexerCursor, newest: ReadBlock, keepsMarks?: boolean): Promise<void>;
+  /**
+   * Have the logs of a chain read anew by the next run, which keeps the states of markets. Until then they stay as they are.
+   * Returns the range that was read; `null` = nothing was.
+   */
+  requestReindex(chainId: ChainId): Promise<ReadRange | null>;
   /**
    * Store a step and its cursor, in one transaction. `false` = another process has moved the cursor meanwhile, and nothing was
    * stored.
    */
   append(chainId: ChainId, before: IndexerCursor, step: ReadStep): Promise<boolean>;
+  /** All logs of a range of blocks, in chain order. */
+  between(
+    chainId: ChainId,
+    range: { readonly fromBlock: bigint; readonly toBlock: bigint },
+  ): Promise<readonly RecordedLog[]>;
   /** Blocks up to which logs were read, the newest first. */
   readBlocks(chainId: ChainId, limit?: number): Promise<readonly ReadBlock[]>;
   /** Remove everything after a block, because the chain has other blocks there. One transaction; `false` as of `append`. */
@@ -73,9 +83,10 @@ const ROWS_PER_INSERT = 1_000;
 export function createPositionHistoryRepository(db: Database): PositionHistoryRepository {
   return {
     cursor: (chainId) => readCursor(db, chainId),
-    begin: (chainId, cursor, newest) =>
+    begin: (chainId, cursor, newest, keepsMarks = false) =>
       db.transaction().execute(async (trx) => {
-        for (const table of ['position_events', 'indexer_blocks', 'market_marks', 'indexer_cursor'] as const) {
+        const tables = ['position_events', 'indexer_blocks', 'indexer_cursor'] as const;
+        for (const table of keepsMarks ? tables : [...tables, 'market_marks' as const]) {
           await trx.deleteFrom(table).where('chain_id', '=', chainId).execute();
         }
         await trx
@@ -84,21 +95,18 @@ export function createPositionHistoryRepository(db: Database): PositionHistoryRe
           .execute();
         await addBlock(trx, chainId, newest);
       }),
-    append: (chainId, before, { cursor, logs, newest }) =>
-      db.transaction().execute(async (trx) => {
-        if (!(await move(trx, chainId, before, cursor))) return false;
-        for (let from = 0; from < logs.length; from += ROWS_PER_INSERT) {
-          const rows = logs.slice(from, from + ROWS_PER_INSERT).map((log) => rowOf(chainId, log));
-          // Blocks are read twice at their joints. Logs that are stored belong to this chain, because others were removed.
-          await trx
-            .insertInto('position_events')
-            .values(rows)
-            .onConflict((conflict) => conflict.doNothing())
-            .execute();
-        }
-        if (newest) await addBlock(trx, chainId, newest);
-        return true;
-      }),
+    requestReindex: async (chainId) => {
+      // A run that goes on meanwhile does not find its cursor, and ends.
+      const row = await db
+        .updateTable('indexer_cursor')
+        .set({ scope: sql<string>`split_part(scope, '-', 1) || '-reindex'` })
+        .where('chain_id', '=', chainId)
+        .returningAll()
+        .executeTakeFirst();
+      return row ? rangeOf(row) : null;
+    },
+    append: (chainId, before, step) => append(db, chainId, before, step),
+    between: (chainId, range) => readBetween(db, chainId, range),
     readBlocks: async (chainId, limit = KEPT_BLOCKS) => {
       const rows = await db
         .selectFrom('indexer_blocks')
@@ -144,64 +152,56 @@ export function createPositionHistoryRepository(db: Database): PositionHistoryRe
   };
 }
 
+/** Store a step and its cursor. */
+function append(
+  db: Database,
+  chainId: ChainId,
+  before: IndexerCursor,
+  { cursor, logs, replaced = [], newest }: ReadStep,
+): Promise<boolean> {
+  return db.transaction().execute(async (trx) => {
+    if (!(await move(trx, chainId, before, cursor))) return false;
+    if (replaced.length > 0) {
+      await trx
+        .deleteFrom('position_events')
+        .where('chain_id', '=', chainId)
+        .where('block_number', 'in', replaced.map(String))
+        .execute();
+    }
+    for (let from = 0; from < logs.length; from += ROWS_PER_INSERT) {
+      const rows = logs.slice(from, from + ROWS_PER_INSERT).map((log) => rowOf(chainId, log));
+      // Blocks are read twice at their joints. Logs that are stored belong to this chain, because others were removed.
+      await trx
+        .insertInto('position_events')
+        .values(rows)
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+    }
+    if (newest) await addBlock(trx, chainId, newest);
+    return true;
+  });
+}
+
+async function readBetween(
+  db: Database,
+  chainId: ChainId,
+  { fromBlock, toBlock }: { readonly fromBlock: bigint; readonly toBlock: bigint },
+): Promise<readonly RecordedLog[]> {
+  const rows = await db
+    .selectFrom('position_events')
+    .selectAll()
+    .where('chain_id', '=', chainId)
+    .where('block_number', '>=', String(fromBlock))
+    .where('block_number', '<=', String(toBlock))
+    .orderBy('block_number')
+    .orderBy('log_index')
+    .execute();
+  return rows.flatMap(toLog);
+}
+
 async function readCursor(db: Database, chainId: ChainId): Promise<IndexerCursor | null> {
   const row = await db.selectFrom('indexer_cursor').selectAll().where('chain_id', '=', chainId).executeTakeFirst();
   return row ? { scope: row.scope, ...rangeOf(row) } : null;
-}
-
-type RangeRow = Pick<Selectable<IndexerCursorTable>, 'from_block' | 'from_time' | 'to_block' | 'to_time' | 'is_whole'>;
-
-function rangeOf(row: RangeRow): ReadRange {
-  return {
-    fromBlock: BigInt(row.from_block),
-    fromMs: row.from_time.getTime(),
-    toBlock: BigInt(row.to_block),
-    toMs: row.to_time.getTime(),
-    isWhole: row.is_whole,
-  };
-}
-
-async function noteRun(
-  db: Database,
-  chainId: ChainId,
-  { atMs, head, expected, failure }: IndexerRunRecord,
-): Promise<void> {
-  const at = new Date(atMs);
-  await db
-    .updateTable('indexer_cursor')
-    .set(({ fn, ref, val }) => ({
-      ran_at: at,
-      // A run that failed at once knows neither.
-      head_block: head === null ? ref('head_block') : val(String(head)),
-      expected: expected === null ? ref('expected') : val(expected),
-      failure,
-      failing_since: failure === null ? null : fn.coalesce('failing_since', val(at)),
-    }))
-    .where('chain_id', '=', chainId)
-    .execute();
-}
-
-async function readRecords(db: Database): Promise<readonly IndexerRecord[]> {
-  const { rows } = await sql<Selectable<IndexerCursorTable> & { readonly found: number }>`
-    select cursor.*, (
-      select count(distinct (wallet, position_index)) filter (where event = 'LeveragePositionOpened')
-        + count(distinct market_id) filter (where event = 'CreateMarket')
-      from position_events as log
-      where log.chain_id = cursor.chain_id and log.event in ('LeveragePositionOpened', 'CreateMarket')
-    )::integer as found
-    from indexer_cursor as cursor order by chain_id`.execute(db);
-  return rows.map((row) => ({
-    chainId: row.chain_id as ChainId,
-    range: rangeOf(row),
-    found: row.found,
-    run: row.ran_at && {
-      atMs: row.ran_at.getTime(),
-      head: row.head_block === null ? null : BigInt(row.head_block),
-      expected: row.expected,
-      failure: row.failure,
-      failingSinceMs: row.failing_since?.getTime() ?? null,
-    },
-  }));
 }
 
 /** Move the cursor, unless another process has moved it since it was read. */
@@ -263,62 +263,6 @@ async function readLogs(db: Database, { chainId, keys, limit }: LogsQuery): Prom
     order by event.block_number, event.log_index
     limit ${limit}`.execute(db);
   return rows.flatMap(toLog);
-}
-
-/** Convert a row; none for an event that a later version may have written. */
-function toLog(row: Selectable<PositionEventsTable>): RecordedLog[] {
-  const event = RECORDED_EVENTS.find((known): known is RecordedEvent => known === row.event);
-  if (!event) return [];
-  return [
-    {
-      blockNumber: BigInt(row.block_number),
-      blockHash: row.block_hash as Hex,
-      atMs: row.block_time.getTime(),
-      txHash: row.tx_hash as Hex,
-      logIndex: row.log_index,
-      event,
-      marketId: row.market_id as MarketId | null,
-      account: addressOf(row.account),
-      wallet: addressOf(row.wallet),
-      positionIndex: row.position_index,
-      token: addressOf(row.token),
-      sender: addressOf(row.sender),
-      receiver: addressOf(row.receiver),
-      assets: BigInt(row.assets),
-      shares: BigInt(row.shares),
-      collateral: BigInt(row.collateral),
-      badDebt: BigInt(row.bad_debt),
-      badDebtShares: BigInt(row.bad_debt_shares),
-    },
-  ];
-}
-
-function addressOf(value: string | null): Address | null {
-  return value === null ? null : getAddress(value);
-}
-
-function rowOf(chainId: ChainId, log: RecordedLog): Insertable<PositionEventsTable> {
-  return {
-    chain_id: chainId,
-    block_number: String(log.blockNumber),
-    log_index: log.logIndex,
-    block_hash: log.blockHash.toLowerCase(),
-    block_time: new Date(log.atMs),
-    tx_hash: log.txHash.toLowerCase(),
-    event: log.event,
-    market_id: log.marketId,
-    account: log.account?.toLowerCase() ?? null,
-    wallet: log.wallet?.toLowerCase() ?? null,
-    position_index: log.positionIndex,
-    token: log.token?.toLowerCase() ?? null,
-    sender: log.sender?.toLowerCase() ?? null,
-    receiver: log.receiver?.toLowerCase() ?? null,
-    assets: String(log.assets),
-    shares: String(log.shares),
-    collateral: String(log.collateral),
-    bad_debt: String(log.badDebt),
-    bad_debt_shares: String(log.badDebtShares),
-  };
 }
 
 function cursorRow({ scope, fromBlock, fromMs, toBlock, toMs, isWhole }: IndexerCursor) {

@@ -20,6 +20,8 @@ export interface IndexerRun {
   readonly requests: number;
   /** Blocks that were removed because the chain replaced them. */
   readonly rewoundBlocks: number;
+  /** Blocks whose logs were replaced because a node had answered wrong ones. */
+  readonly correctedBlocks: number;
   readonly marks: number;
 }
 
@@ -106,6 +108,7 @@ export function createChainIndexer(deps: ChainIndexerDeps): ChainIndexer {
       if (!made) return false;
       done.requests += made.requests;
       done.logs += made.logs;
+      done.correctedBlocks += made.correctedBlocks;
       done.steps += made.isRead ? 1 : 0;
       cursor = made.cursor;
       note(cursor);
@@ -124,7 +127,7 @@ export function createChainIndexer(deps: ChainIndexerDeps): ChainIndexer {
   return {
     state: () => state,
     async run(signal) {
-      const done: MutableRun = { logs: 0, steps: 0, requests: 0, rewoundBlocks: 0, marks: 0 };
+      const done: MutableRun = { logs: 0, steps: 0, requests: 0, rewoundBlocks: 0, correctedBlocks: 0, marks: 0 };
       try {
         await nodes.read((reading) => run(reading, signal, done), { signal });
       } catch (error) {

@@ -6,6 +6,7 @@ import type { IndexerCursor, PositionHistoryRepository } from '../database/posit
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
+import { isSameChain } from './scope.ts';
 
 /** Another process reads the same chain at the same time. */
 export class MovedCursorError extends Error {}
@@ -44,17 +45,20 @@ const BEHIND_MS = 600_000;
 export function createFollowChain({ chainId, history, clock, logger }: FollowChainDeps): FollowChain {
   let behindSinceMs: number | undefined;
 
-  const beginAt = async (scope: string, head: BlockHeader): Promise<IndexerCursor> => {
+  const beginAt = async (scope: string, head: BlockHeader, keepsMarks: boolean): Promise<IndexerCursor> => {
     const { number, atMs } = head;
     const cursor = { scope, fromBlock: number + 1n, fromMs: atMs, toBlock: number, toMs: atMs, isWhole: false };
-    await history.begin(chainId, cursor, head);
+    await history.begin(chainId, cursor, head, keepsMarks);
     logger.info({ chainId, block: Number(number) }, 'position history begins');
     return cursor;
   };
 
   return async (reading, scope, target, signal) => {
     const cursor = await history.cursor(chainId);
-    if (cursor === null || cursor.scope !== scope) return { cursor: await beginAt(scope, target), rewound: 0 };
+    if (cursor === null || cursor.scope !== scope) {
+      const keepsMarks = cursor !== null && isSameChain(cursor.scope, scope);
+      return { cursor: await beginAt(scope, target, keepsMarks), rewound: 0 };
+    }
     const isBehind = target.number < cursor.toBlock;
     if (!isBehind) behindSinceMs = undefined;
     else {
@@ -78,6 +82,9 @@ export function createFollowChain({ chainId, history, clock, logger }: FollowCha
       return { cursor: { ...cursor, toBlock: common.number, toMs: common.atMs }, rewound };
     }
     logger.warn({ chainId, block: Number(cursor.toBlock) }, 'position history does not belong to this chain');
-    return { cursor: await beginAt(cursor.scope, target), rewound: Number(cursor.toBlock - cursor.fromBlock) + 1 };
+    return {
+      cursor: await beginAt(cursor.scope, target, false),
+      rewound: Number(cursor.toBlock - cursor.fromBlock) + 1,
+    };
   };
 }

@@ -10,10 +10,15 @@ import { inPages } from '../shared/pages.ts';
 
 /** The contracts and tokens that are read of a chain. */
 export interface IndexedScope {
-  /** Differs for another chain of the same id, and for other contracts, tokens or stock markets. */
+  /** Begins with the hash of the first block, and differs for other contracts, tokens or stock markets. */
   readonly key: string;
   /** Number of contracts that the product's contract has created, the implementation behind the proxies included. */
   readonly createdContracts: number;
+}
+
+/** Whether two scopes are of one chain: the states of its markets stay right when its logs are read anew. */
+export function isSameChain(scope: string, other: string): boolean {
+  return scope.split('-')[0] === other.split('-')[0];
 }
 
 /** More positions than a chain can have. A larger number would only cost memory. */
@@ -48,15 +53,12 @@ export async function readScope(
   if (!origin.success || !count.success) throw new ChainReadError('malformed');
   if (count.data > MAX_CREATED) throw new ChainReadError('implausible');
   const sorted = [...tokens].sort();
-  const parts = [
-    origin.data.hash,
-    contracts.morphoBlue,
-    contracts.flashLeverage,
-    contracts.flashLeverageRouter,
-    ...sorted,
-  ];
+  const parts = [contracts.morphoBlue, contracts.flashLeverage, contracts.flashLeverageRouter, ...sorted];
   const text = [...parts, ...[...stockMarkets].sort()].join().toLowerCase();
-  return { key: keccak256(toHex(text)), createdContracts: Math.max(0, count.data - 1) };
+  return {
+    key: `${origin.data.hash.toLowerCase()}-${keccak256(toHex(text))}`,
+    createdContracts: Math.max(0, count.data - 1),
+  };
 }
 
 /** Create the list of the contracts of positions by their number. Addresses are computed once. */

@@ -8,6 +8,7 @@ import type { IndexerCursor, PositionHistoryRepository } from '../database/posit
 import type { Clock } from '../shared/clock.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
+import { agreedLogs } from './agreed-logs.ts';
 import { MovedCursorError } from './follow-chain.ts';
 
 export type ReadDirection = 'newer' | 'older';
@@ -26,6 +27,8 @@ export interface ReadStepResult {
   readonly cursor: IndexerCursor;
   readonly requests: number;
   readonly logs: number;
+  /** Blocks whose stored logs were wrong. */
+  readonly correctedBlocks: number;
   /** `false` = the node refused the range, and the next step is smaller. */
   readonly isRead: boolean;
 }
@@ -43,7 +46,7 @@ export interface ReadStepDeps {
 const HEADER_REQUESTS = 4;
 /**
  * Blocks that are read again with the next ones: a URL may be served by several nodes, of which one may have answered that there
- * are no logs because it did not have the newest blocks.
+ * are no logs because it did not have the newest blocks. Logs that a node answers otherwise then are wrong once.
  */
 const OVERLAP_BLOCKS = 16n;
 
@@ -62,14 +65,23 @@ export function createReadStep({ chainId, sources, history, clock, logger, take 
     const [anchor] = await history.readBlocks(chainId, 1);
     if (!anchor) throw new MovedCursorError();
     const request = { ...range, sources, accounts, anchor };
-    const { logs, first, last } = await readLogs(reading, request, clock, { signal });
     const isNewer = direction === 'newer';
+    const again = { fromBlock: range.fromBlock, toBlock: cursor.toBlock };
+    const isAgain = isNewer && again.fromBlock <= again.toBlock;
+    const stored = isAgain ? await history.between(chainId, again) : [];
+    const read = () => readLogs(reading, request, clock, { signal });
+    const agreed = isAgain ? await agreedLogs(read, stored, again) : { reading: await read(), replaced: [] };
+    const { reading: found, replaced } = agreed;
+    const { logs, first, last } = found;
+    if (replaced.length > 0) {
+      logger.warn({ chainId, blocks: replaced.map(Number) }, 'logs of positions were wrong and are replaced');
+    }
     const moved = isNewer
       ? { ...cursor, toBlock: last.number, toMs: last.atMs }
       : { ...cursor, fromBlock: first.number, fromMs: first.atMs };
-    const step = { cursor: moved, logs, newest: isNewer ? last : undefined };
+    const step = { cursor: moved, logs, replaced, newest: isNewer ? last : undefined };
     if (!(await history.append(chainId, cursor, step))) throw new MovedCursorError();
-    return { cursor: moved, logs: logs.length };
+    return { cursor: moved, logs: logs.length, correctedBlocks: replaced.length };
   };
 
   return async (reading: Reading, input: StepInput): Promise<ReadStepResult | null> => {
@@ -91,7 +103,7 @@ export function createReadStep({ chainId, sources, history, clock, logger, take 
       logger.debug({ chainId, blocks: smaller.blocks, reason: error.reason }, 'range of logs refused');
       size = smaller;
       overlap = 0n;
-      return { cursor: input.cursor, requests, logs: 0, isRead: false };
+      return { cursor: input.cursor, requests, logs: 0, correctedBlocks: 0, isRead: false };
     }
   };
 }

@@ -6,6 +6,8 @@ export interface HistoryRun {
   readonly requests: number;
   readonly logs: number;
   readonly rewoundBlocks: number;
+  /** Blocks whose stored logs were wrong. */
+  readonly correctedBlocks: number;
   /** Blocks between the newest one of the chain and the newest one that was read; absent: not known. */
   readonly blocksBehind?: number | undefined;
   /** The oldest block that was read. */
@@ -28,6 +30,10 @@ export function historyMetrics(registers: Registry[]): HistoryMetrics {
     'spiral_history_reorganizations_total',
     'Times at which stored logs were removed because the chain replaced their blocks.',
   );
+  const corrections = counter(
+    'spiral_history_corrected_blocks_total',
+    'Blocks whose stored logs of positions were replaced because a node had answered wrong ones.',
+  );
   const behind = gauge(
     'spiral_history_blocks_behind',
     'Blocks between the newest block of the chain and the newest one whose logs of positions were read.',
@@ -43,6 +49,7 @@ export function historyMetrics(registers: Registry[]): HistoryMetrics {
       requests.inc(labels, run.requests);
       logs.inc(labels, run.logs);
       reorganizations.inc(labels, run.rewoundBlocks > 0 ? 1 : 0);
+      corrections.inc(labels, run.correctedBlocks);
       if (blocksBehind !== undefined) behind.set(labels, blocksBehind);
       if (fromBlock !== undefined) from.set(labels, fromBlock);
       whole.set(labels, isWhole ? 1 : 0);

@@ -95,7 +95,16 @@ async function printed(absent: Partial<Parameters<typeof createMetrics>[0]> = {}
   metrics.rememberedHistory();
   metrics.publish(1, 'price');
   metrics.historyRun({
-    ...{ chainId: 1, requests: 1, logs: 1, rewoundBlocks: 1, blocksBehind: 1, fromBlock: 1, isWhole: true },
+    ...{
+      chainId: 1,
+      requests: 1,
+      logs: 1,
+      rewoundBlocks: 1,
+      correctedBlocks: 1,
+      blocksBehind: 1,
+      fromBlock: 1,
+      isWhole: true,
+    },
   });
   const page = await metrics.render();
   metrics.close();

@@ -8,6 +8,7 @@ const FOLDER = join('node_modules', '.cache', 'spiral-gateway', 'service');
 export const BUNDLED_MAIN = join(FOLDER, 'main.js');
 export const BUNDLED_KEYS = join(FOLDER, 'keys.js');
 export const BUNDLED_MIGRATE = join(FOLDER, 'migrate.js');
+export const BUNDLED_REINDEX = join(FOLDER, 'reindex.js');
 export const BUNDLED_DOCTOR = join(FOLDER, 'doctor.js');
 
 /** Bundle the service as `npm run build` does, with its packages. @throws Error with the output of a failed build */

@@ -164,7 +164,11 @@ function incompleteness(
   if (!isAllOf(held, sumsOf(events))) {
     return held.blockNumber > range.toBlock
       ? gap('', 'NOT_MEASURED', `Blocks after ${range.toBlock} have not been read yet.`)
-      : gap('', 'IMPLAUSIBLE', 'The events do not add up to the holdings of the position: the node has left some out.');
+      : gap(
+          '',
+          'IMPLAUSIBLE',
+          'The events do not add up to what the position holds: a node has left some out, or has answered wrong ones. An operator can have them read anew.',
+        );
   }
   const unexplained = events.find(({ isUnexplained }) => isUnexplained);
   return (

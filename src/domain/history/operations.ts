@@ -86,7 +86,7 @@ export function operationsOf(input: OperationsInput): readonly Operation[] {
 type LegOf = Readonly<Partial<Record<MorphoEvent, RecordedLog>>>;
 
 /** The logs of one event of a position. */
-export interface Group {
+interface Group {
   readonly first: RecordedLog;
   readonly legs: LegOf;
   /** Events of the product's contract about it. */

@@ -1,7 +1,6 @@
 import { zeroAddress } from 'viem';
 import type { Address } from '../../shared/ids.ts';
-import type { Group, OperationsInput } from './operations.ts';
-import type { RecordedLog } from './types.ts';
+import type { MorphoEvent, RecordedLog } from './types.ts';
 
 /**
  * Who paid: the owner through the product's contracts, the owner at the lending protocol itself, which the product's contract does
@@ -9,12 +8,29 @@ import type { RecordedLog } from './types.ts';
  */
 export type Payer = 'owner' | 'owner_directly' | 'other';
 
+/** A position, the tokens of its market, and the contracts of the product. */
+export interface PayerInput {
+  readonly key: { readonly account: Address; readonly wallet: Address };
+  readonly collateral: Address;
+  readonly loan: Address;
+  readonly flashLeverage: Address;
+  readonly flashLeverageRouter: Address;
+}
+
+/** The logs of one event of a position. */
+export interface PaidLogs {
+  readonly legs: Readonly<Partial<Record<MorphoEvent, RecordedLog>>>;
+  /** Events of the product's contract. */
+  readonly notes: readonly RecordedLog[];
+  readonly transfers: readonly RecordedLog[];
+}
+
 /**
  * Find who paid. Only the owner can open, increase and sell; anybody can add collateral and repay, at the lending protocol and
  * through the router. A payment through the router in a native token, or in one outside the catalog, leaves no recorded transfer
  * and counts as the owner's.
  */
-export function payerOf(input: OperationsInput, { legs, notes, transfers }: Group): Payer {
+export function payerOf(input: PayerInput, { legs, notes, transfers }: PaidLogs): Payer {
   const { flashLeverage, flashLeverageRouter: router, key } = input;
   const leg = legs.SupplyCollateral ?? legs.Repay;
   if (notes.length === 0) {

@@ -241,7 +241,11 @@ function positive(amount: bigint): bigint {
   return amount > 0n ? amount : 0n;
 }
 
-const UNEQUAL = gap('', 'IMPLAUSIBLE', 'The events do not add up to the holdings of the position.');
+const UNEQUAL = gap(
+  '',
+  'IMPLAUSIBLE',
+  'The events do not add up to what the position holds. An operator can have them read anew.',
+);
 const UNPRICED = gap('', 'NOT_MEASURED', 'The price of the oracle at an event is not known.');
 
 function unknownSplit(why: Gap, netValue: bigint): PnlSplit {

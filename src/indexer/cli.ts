@@ -1,0 +1,72 @@
+import { parseArgs } from 'node:util';
+import { failureMessage } from '../database/cli.ts';
+import { DatabaseUnavailableError } from '../database/connection/errors.ts';
+import type { ReadRange } from '../domain/history/types.ts';
+import { StartupError } from '../shared/errors.ts';
+import type { ChainId } from '../shared/ids.ts';
+
+export const REINDEX_USAGE = `Have the logs of positions of a chain read anew, for histories that do not add up. It needs the rights of the service's role.
+
+  npm run reindex -- --chain 1
+
+The next run of the service removes the stored logs of the chain and reads them again, the newest first, within
+HISTORY_REQUESTS_PER_MINUTE. Prices of the oracle at events stay stored. Histories are incomplete until it has ended;
+GET /v1/ops/indexers has its progress.
+
+Exit code: 0 it is requested, 1 a failure.
+`;
+
+export interface ReindexCliDeps {
+  /** @throws StartupError when the settings are invalid */
+  readonly databaseUrl: () => string | undefined;
+  /** The chains of the catalog. */
+  readonly chainIds: readonly ChainId[];
+  /** Request it; `null` = nothing of the chain was read. @throws DatabaseUnavailableError */
+  readonly request: (url: string, chainId: ChainId) => Promise<ReadRange | null>;
+  readonly write: (text: string) => void;
+  readonly writeError: (text: string) => void;
+}
+
+/** Run the command and return its exit code. */
+export async function runReindexCli(argv: readonly string[], deps: ReindexCliDeps): Promise<number> {
+  const chainId = readChain(argv, deps.chainIds);
+  if (chainId === 'help') {
+    deps.write(REINDEX_USAGE);
+    return 0;
+  }
+  if (typeof chainId === 'string') {
+    deps.writeError(`${chainId}\n\n${REINDEX_USAGE}`);
+    return 1;
+  }
+  try {
+    const url = deps.databaseUrl();
+    if (url === undefined) throw new StartupError('Set DATABASE_URL to the Postgres database of the service.');
+    const range = await deps.request(url, chainId);
+    deps.write(
+      range
+        ? `Chain ${chainId}: the logs of the blocks ${range.fromBlock} to ${range.toBlock} will be read anew by the next run.\n`
+        : `Chain ${chainId}: no block has been read yet, so there is nothing to read anew.\n`,
+    );
+    return 0;
+  } catch (error) {
+    if (!(error instanceof StartupError || error instanceof DatabaseUnavailableError)) throw error;
+    deps.writeError(`${failureMessage(error)}\n`);
+    return 1;
+  }
+}
+
+/** Returns a message when the arguments are wrong. */
+function readChain(argv: readonly string[], chainIds: readonly ChainId[]): ChainId | string {
+  try {
+    const { values } = parseArgs({
+      args: [...argv],
+      options: { chain: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+    });
+    if (values.help) return 'help';
+    const known = chainIds.find((chainId) => String(chainId) === values.chain);
+    const given = values.chain === undefined ? '--chain is missing' : `--chain is "${values.chain}"`;
+    return known ?? `${given}. Send one of ${chainIds.join(', ')}.`;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import type { IndexerRecord } from '../../src/domain/history/indexer-state.ts';
+import { createIndexerRecords } from '../../src/services/indexer-records.ts';
+
+const record = (failure: string | null): IndexerRecord => ({
+  ...{ chainId: 1, range: null, found: 0 },
+  run: { atMs: 0, head: null, expected: null, failure, failingSinceMs: null },
+});
+
+test('behavior: records that nobody has asked for in the last minute are not shown, the next call has new ones', async () => {
+  let [nowMs, failure]: [number, string | null] = [0, null];
+  const records = createIndexerRecords({
+    chainIds: [1],
+    read: async () => [record(failure)],
+    clock: { now: () => nowMs },
+  });
+  await records.read();
+  nowMs = 60_000;
+  expect(records.latest()).toEqual([record(null)]);
+  await Promise.resolve();
+  failure = 'implausible';
+  nowMs = 300_000;
+  expect(records.latest()).toBeNull();
+  await expect.poll(() => records.latest()).toEqual([record('implausible')]);
+});
