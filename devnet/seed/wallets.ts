@@ -83,7 +83,8 @@ export const seededWallets: readonly SeededWallet[] = [
     account: developmentAccount(4),
     entries: [
       onEthereum('cbBTC/USDC 86', '0.4', '84.5', 'liquidated'),
-      onEthereum('WBTC/USDC 86', '0.9', '50'),
+      // Above the safe LTV: there is something to do about it at once.
+      onEthereum('WBTC/USDC 86', '0.9', '85.2'),
       onEthereum('PT-sUSDe/USDC 91.5', '80000', '85'),
       onRobinhood('wsNET/USDG 62.5 Longbow', '900', '60', 'liquidated'),
       onRobinhood('USDe/USDG 91.5', '15000', '70', 'closed'),

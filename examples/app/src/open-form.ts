@@ -7,11 +7,13 @@ import type { ViewContext } from './views/view.ts';
 
 /** How long the sliders rest before a preview is requested, ms. */
 const REST_MS = 250;
+/** Any token may pay; the native one is at the zero address. */
+const NATIVE = { address: `0x${'0'.repeat(40)}`, symbol: 'ETH' };
 
 /** Preview a leveraged position while sliders move, then build and execute it. */
 export function openForm(context: ViewContext, strategy: Strategy): HTMLElement {
   const { client, wallet, account, query, signal } = context;
-  const tokens = [strategy.loan, strategy.collateral];
+  const tokens = [strategy.loan, strategy.collateral, NATIVE];
   const asked = query.get('payToken')?.toLowerCase();
   const pay = el(
     'select',

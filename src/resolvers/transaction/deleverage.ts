@@ -53,6 +53,8 @@ export interface DeleverageOptionView {
   readonly walletBalance: string | null;
   /** USD with 2 places. */
   readonly costUsd: string | null;
+  /** Units of gas of all steps; `null` = not all of them were simulated. */
+  readonly simulatedGas: bigint | null;
   readonly preview: DeleveragePreviewView | null;
   readonly unavailable: DeleverageUnavailable | null;
   readonly gaps: readonly Gap[];
@@ -123,6 +125,7 @@ function optionView(
     affordability: affordabilityOf(option, found.balances),
     walletBalance: paid && held !== undefined ? formatUnitsPlain(held, paid.token.decimals) : null,
     costUsd: costUsd ? toFixedHalfUp(costUsd, 2) : null,
+    simulatedGas: gasOf(option),
     preview: previewed?.preview ?? null,
     unavailable: outcome instanceof AppError ? unavailableOf(named(outcome, ctx)) : null,
   };
@@ -130,6 +133,11 @@ function optionView(
     view: { ...view, gaps: optionGaps(view, paid?.token) },
     by: { isPossible: previewed !== undefined, costUsd, payment: paymentOf(option, found) },
   };
+}
+
+/** The second step of a sale is built when the first was mined, so its gas is not known before. */
+function gasOf({ steps, outcome }: DeleverageOption): bigint | null {
+  return outcome instanceof AppError || steps.length > 1 ? null : (outcome.gasUsed ?? null);
 }
 
 function unavailableOf({ code, message, retryable }: AppError): DeleverageUnavailable {
@@ -156,7 +164,7 @@ function previewOf(plan: Plan, action: DeleverageAction, ctx: AppContext) {
 }
 
 function optionGaps(view: Omit<DeleverageOptionView, 'gaps'>, paid: Token | undefined): readonly Gap[] {
-  const { walletBalance, costUsd, preview, unavailable } = view;
+  const { walletBalance, costUsd, simulatedGas, preview, unavailable, steps } = view;
   const impossible = unavailable !== null;
   return absences(
     [
@@ -170,6 +178,16 @@ function optionGaps(view: Omit<DeleverageOptionView, 'gaps'>, paid: Token | unde
       costUsd,
       impossible ? 'NOT_APPLICABLE' : 'NOT_MEASURED',
       impossible ? 'It is not possible now.' : 'Nothing prices one of the costs in USD.',
+    ],
+    [
+      'simulatedGas',
+      simulatedGas,
+      impossible ? 'NOT_APPLICABLE' : 'NOT_MEASURED',
+      impossible
+        ? 'It is not possible now.'
+        : steps.length > 1
+          ? 'The second transaction is built when the first was mined, so its gas is not known.'
+          : 'No node has simulated it.',
     ],
     ['preview', preview, 'NOT_APPLICABLE', 'It is not possible now, see `unavailable`.'],
     ['unavailable', unavailable, 'NONE', 'It is possible now.'],

@@ -135,7 +135,12 @@ const OptionRef = builder.objectRef<DeleverageOptionView>('DeleverageOption').im
       type: 'Decimal',
       nullable: true,
       description:
-        'All costs of all steps, USD with 2 places: losses of swaps and fees of the contract. Amounts that stay in the position are no cost; gas is not counted.',
+        'All costs of all steps, USD with 2 places: losses of swaps and fees of the contract. Amounts that stay in the position are no cost; gas is not counted, see `simulatedGas`.',
+    }),
+    simulatedGas: t.expose('simulatedGas', {
+      type: 'BigInteger',
+      nullable: true,
+      description: 'Gas that the simulation of all calls used, in units of gas. The wallet sets its price.',
     }),
     preview: t.expose('preview', { type: PreviewRef, nullable: true, description: 'Costs and result.' }),
     unavailable: t.expose('unavailable', {

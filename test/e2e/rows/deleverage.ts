@@ -15,7 +15,7 @@ export function deleverageRow({
     ask: async (service, example) => {
       const query = `query ($wallet: Address!, $chainId: ChainId!, $index: Int!, $targetLtvPct: Decimal, $targetHeadroomPct: Decimal, $maxSwapLossPct: Decimal) { position(wallet: $wallet, chainId: $chainId, positionIndex: $index) { chainId wallet positionIndex positionId strategyId
       deleverageOptions(targetLtvPct: $targetLtvPct, targetHeadroomPct: $targetHeadroomPct, maxSwapLossPct: $maxSwapLossPct) { ... on DeleverageOptions { isNeeded ltvPct targetLtvPct safeLtvPct maxLtvPct liquidationLtvPct excessDebtAmount cheapestAction cheapestAffordableAction readAt { blockNumber blockAt }
-        options { action steps { action token { address symbol } amount isFull fromProceeds } affordability walletBalance costUsd unavailable { code message retryable }
+        options { action steps { action token { address symbol } amount isFull fromProceeds } affordability walletBalance costUsd simulatedGas unavailable { code message retryable }
           preview { ${estimate} ${preview.replace(/}$/, 'worstCaseLtvPct }')} borrowApy { beforePct afterPct } note } } } } } }`;
       const { position } = await dataOf(service, query, {
         wallet: example.params?.address,

@@ -1,3 +1,4 @@
+import { adviceOf } from '../advice.ts';
 import type { Client, Position, RowAnswer } from '../client.ts';
 import { alertOf, el, facts } from '../dom.ts';
 import { amount, percent, usd } from '../format.ts';
@@ -7,27 +8,39 @@ import type { View } from './view.ts';
 export const positionsView: View = async ({ client, world, account, signal, place }) => {
   const state = el('p', { class: 'muted', role: 'status' }, 'Connecting to live positions …');
   const list = el('div', { id: 'positions' });
+  // What was read on request stays while the list is read again.
+  const advice = new Map<string, HTMLElement>();
+  const adviceFor = (position: Position): HTMLElement => {
+    const { positionId } = position;
+    const node = advice.get(positionId) ?? adviceOf(client, position, account, signal);
+    advice.set(positionId, node);
+    return node;
+  };
   const read = async () => {
     const answers = await Promise.all(
       world.chains.map(({ chainId }) =>
         client.walletPositions({ address: account, chainId: chainId as 1 | 4663 }, { signal }),
       ),
     );
-    list.replaceChildren(...shownOf(answers, account));
+    list.replaceChildren(...shownOf(answers, account, adviceFor));
   };
   await read();
   place(el('h1', {}, 'Positions'), state, list);
   void follow(client, account, signal, state, read);
 };
 
-function shownOf(answers: readonly RowAnswer<'walletPositions'>[], account: string): readonly Node[] {
+function shownOf(
+  answers: readonly RowAnswer<'walletPositions'>[],
+  account: string,
+  adviceFor: (position: Position) => HTMLElement,
+): readonly Node[] {
   const open = answers.flatMap(({ positions }) => positions).filter(({ status }) => status === 'open');
   const vaults = answers.flatMap(({ equityPositions }) => equityPositions);
   if (open.length === 0 && vaults.length === 0) {
     return [el('p', {}, 'This wallet has no open position. ', el('a', { href: '#/' }, 'Choose a strategy'), '.')];
   }
   const cards = [
-    ...open.map((position) => cardOf(position, account)),
+    ...open.map((position) => cardOf(position, account, adviceFor(position))),
     ...vaults.map((vault) => {
       const query = new URLSearchParams({
         chainId: String(vault.chainId),
@@ -50,7 +63,7 @@ function shownOf(answers: readonly RowAnswer<'walletPositions'>[], account: stri
   return [el('ul', { class: 'cards' }, ...cards)];
 }
 
-function cardOf(position: Position, account: string): HTMLElement {
+function cardOf(position: Position, account: string, advice: HTMLElement): HTMLElement {
   const { chainId, id, ltvPct, liquidationLtvPct, warnings = [] } = position;
   const query = new URLSearchParams({
     chainId: String(chainId),
@@ -72,6 +85,7 @@ function cardOf(position: Position, account: string): HTMLElement {
       ['Debt', amount(position.amountLoan, position.loanSymbol)],
     ]),
     ...warnings.map(({ message }) => el('p', { class: 'issues' }, message)),
+    advice,
     el('a', { href: `#/sign?${query}` }, 'Close'),
   );
 }

@@ -3,7 +3,7 @@ import { ERROR_CODES, type ErrorCode } from '../../../shared/errors.ts';
 import { AFFORDABILITIES, DELEVERAGE_ACTIONS } from '../../../shared/vocabulary.ts';
 import { addressString, pricedAtSchema } from '../common.ts';
 import { chainIdNumber, decimalString, jsonNumber, pct, wholeNumber } from '../numbers.ts';
-import { borrowApy, issueList } from '../plan.ts';
+import { borrowApy, issueList, simulatedGas } from '../plan.ts';
 import { positionPreview } from '../transactions.ts';
 
 const deleverageStep = z
@@ -53,11 +53,12 @@ export const deleverageOption = z
       .nullable()
       .optional(),
     costUsd: decimalString(
-      'All costs of all steps, USD; gas is not counted. Null = not possible now, absent = a cost has no price.',
+      'All costs of all steps, USD; gas is not counted, see simulatedGas. Null = not possible now, absent = a cost has no price.',
       {},
     )
       .nullable()
       .optional(),
+    simulatedGas,
     preview: deleveragePreview.nullable().describe('Costs and result; null = not possible now.'),
     unavailable: z
       .object({
