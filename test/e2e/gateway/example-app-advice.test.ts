@@ -1,0 +1,74 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { seededWallet } from '../../../devnet/seed/wallets.ts';
+import { LOOKS, look, picture, violationsOf } from '../../support/axe.ts';
+import { openPage, startChromium, whyNoChromium } from '../../support/chromium.ts';
+import { PARTNER, startService, type TestService } from '../../support/service.ts';
+
+const { address } = seededWallet('speculator').account;
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+}, 120_000);
+afterAll(() => service?.stop());
+
+describe.skipIf(whyNoChromium !== null)('what to do about a position, on the example app', () => {
+  let browser: Browser;
+  let page: Page;
+  beforeAll(async () => {
+    browser = await startChromium();
+    const { chains } = (await service.get('/app/world.json')).body;
+    ({ page } = await openPage(browser, service.url, [new URL(chains[0].rpcUrl).origin]));
+    await page.goto(`${service.url}/app/`);
+    await page.waitForSelector('main:not([aria-busy])');
+    await page.selectOption('#account', address);
+  });
+  afterAll(() => browser?.close());
+
+  test('default: near its liquidation it is read at once, with amounts, cost, gas and result; a link signs the first step', async () => {
+    await page.goto(`${service.url}/app/#/positions`);
+    await page.locator('[data-option]').first().waitFor();
+    const { body } = await service.get(`/v1/partner/positions/${address}`, PARTNER);
+    const near = body.positions.find(({ ltvHeadroomPct }: { ltvHeadroomPct?: string }) => Number(ltvHeadroomPct) <= 2);
+    const { body: found } = await service.get(
+      `/v1/partner/positions/${address}/${near.id}/deleverage-options`,
+      PARTNER,
+    );
+    const card = page.locator(`[data-position="${near.positionId}"]`);
+    expect(await card.locator('.advice').innerText()).toContain(
+      `The LTV of ${found.ltvPct} % is above the safe ${found.safeLtvPct} %.`,
+    );
+    const rows = card.locator('[data-option]');
+    const shown = await rows.evaluateAll((all) => all.map((row) => row.getAttribute('data-option')));
+    expect(shown).toEqual(found.options.map(({ action }: { action: string }) => action));
+    for (const { action, preview, steps, simulatedGas, unavailable } of found.options) {
+      const text = await card.locator(`[data-option="${action}"]`).innerText();
+      if (unavailable) {
+        expect(text).toContain(unavailable.message);
+        continue;
+      }
+      expect(text).toContain(`${preview.positionPreview.effectiveLtv} %`);
+      expect(text).toContain(steps[0].symbol);
+      expect(text).toContain(simulatedGas === undefined ? 'unknown' : Number(simulatedGas).toLocaleString('en'));
+    }
+    for (const one of LOOKS) {
+      await look(page, one);
+      await picture(page, `app-advice-${one.width}-${one.colorScheme}`);
+      expect([one, await violationsOf(page)]).toEqual([one, []]);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(one.width);
+    }
+    await card.locator('[data-option="repay"] a').click();
+    await page.locator('#build').click();
+    await page.locator('#execute').waitFor();
+    expect(await page.locator('#proof').innerText()).toMatch(/Repays at least [\d.]+ USDC of the debt/);
+  });
+
+  test('behavior: a position that is not near it is read on request only, and says that nothing has to be done', async () => {
+    await page.goto(`${service.url}/app/#/positions`);
+    const closed = page.locator('.advice:not([open])').first();
+    await closed.waitFor();
+    await closed.locator('summary').click();
+    await page.locator('.advice', { hasText: 'Nothing: the LTV of' }).first().waitFor();
+  });
+});
