@@ -5,24 +5,28 @@ export interface LatestReading<T> {
   /** @throws UpstreamUnavailableError */
   read(): Promise<T>;
   /**
-   * The latest value that was read, without waiting: an older one is read again beside the call. `null` = none was read, or the
-   * database does not answer.
+   * The latest value that was read, without waiting: an older one is read again beside the call. `null` = none was read in the
+   * last minute, or the database does not answer.
    */
   latest(): T | null;
 }
 
 /** After this time the health page has the value read again. */
 const READ_AGAIN_MS = 10_000;
+/** An older value is not shown: nobody has asked for a while, and a failure since then would not be in it. */
+const SHOWN_FOR_MS = 60_000;
 
 /** Create a reading that remembers its latest value. */
 export function createLatestReading<T>(read: () => Promise<T>, clock: Clock): LatestReading<T> {
   let known: T | null = null;
   let askedMs = Number.NEGATIVE_INFINITY;
+  let knownMs = Number.NEGATIVE_INFINITY;
 
   const readNow = async (): Promise<T> => {
     askedMs = clock.now();
     const value = await read();
     known = value;
+    knownMs = clock.now();
     return value;
   };
   return {
@@ -33,7 +37,7 @@ export function createLatestReading<T>(read: () => Promise<T>, clock: Clock): La
           known = null;
         });
       }
-      return known;
+      return Math.abs(clock.now() - knownMs) <= SHOWN_FOR_MS ? known : null;
     },
   };
 }
