@@ -1,7 +1,8 @@
 import type { Catalog } from '../../catalog/types.ts';
+import type { ChainNodes } from '../../chain/rpc/nodes.ts';
 import type { Database } from '../../database/client.ts';
 import { createMarketMarkRepository, type MarketMarkRepository } from '../../database/market-marks.ts';
-import { createPositionHistoryRepository } from '../../database/position-history.ts';
+import { createPositionHistoryRepository, type IndexerCursor } from '../../database/position-history.ts';
 import { type ChainIndexer, createChainIndexer, type IndexerRun } from '../../indexer/chain-indexer.ts';
 import type { PositionHistoryPort } from '../../resolvers/position/history-services.ts';
 import { createIndexerRecords, type IndexerRecords } from '../../services/indexer-records.ts';
@@ -69,27 +70,25 @@ export function createPositionHistoryWiring(deps: PositionHistoryDeps): Position
   const index = async (chainId: ChainId, signal: AbortSignal): Promise<number> => {
     const indexer = indexers.get(chainId);
     if (!indexer) return 0;
-    const note = (failure: string | null) => {
-      const { head = null, expected = null } = indexer.state() ?? {};
-      return history.noteRun(chainId, { atMs: clock.now(), head, expected, failure });
-    };
+    const note = (head: bigint | null, failure: string | null) =>
+      history.noteRun(chainId, { atMs: clock.now(), head, expected: indexer.state()?.expected ?? null, failure });
     let run: IndexerRun;
     try {
       run = await indexer.run(signal);
     } catch (error) {
-      // What is recorded of the run must not hide why it failed.
-      if (!signal.aborted) await note(failureWord(error)).catch(() => {});
+      if (!signal.aborted) {
+        const head = newestHead(indexer, nodes.get(chainId));
+        // What is recorded of the run must not hide why it failed.
+        await note(head, failureWord(error)).catch(() => {});
+        // Without this the distance would stay as it was before the failures. A new process knows it from the database alone.
+        const cursor = indexer.state()?.cursor ?? (await history.cursor(chainId).catch(() => null));
+        if (cursor && head !== null) onRun?.({ ...NOTHING_READ, chainId, ...distanceOf(cursor, head) });
+      }
       throw error;
     }
-    await note(null);
     const state = indexer.state();
-    onRun?.({
-      ...run,
-      chainId,
-      blocksBehind: state ? Number(state.head - state.cursor.toBlock) : undefined,
-      fromBlock: state ? Number(state.cursor.fromBlock) : undefined,
-      isWhole: state?.cursor.isWhole ?? false,
-    });
+    await note(state?.head ?? null, null);
+    onRun?.({ ...run, chainId, ...(state ? distanceOf(state.cursor, state.head) : { isWhole: false }) });
     return run.logs;
   };
   const reads = createPositionHistoryReads({ history, marks });
@@ -105,4 +104,21 @@ export function createPositionHistoryWiring(deps: PositionHistoryDeps): Position
       createPositionHistoryWarmer(index, chainId, REFRESH_POSITION_HISTORY_SEC),
     ),
   };
+}
+
+const NOTHING_READ = { requests: 0, logs: 0, rewoundBlocks: 0 } as const;
+
+/** The newest block of a chain that is known: of the latest run, or of any other reading of its nodes. */
+function newestHead(indexer: ChainIndexer, nodes: ChainNodes | undefined): bigint | null {
+  const heads = (nodes?.status() ?? []).flatMap(({ status, head }) =>
+    head && status !== 'other_chain' ? [head.number] : [],
+  );
+  const known = indexer.state()?.head;
+  if (known !== undefined) heads.push(known);
+  return heads.reduce<bigint | null>((newest, head) => (newest === null || head > newest ? head : newest), null);
+}
+
+function distanceOf({ fromBlock, toBlock, isWhole }: IndexerCursor, head: bigint) {
+  const blocksBehind = head > toBlock ? Number(head - toBlock) : 0;
+  return { blocksBehind, fromBlock: Number(fromBlock), isWhole };
 }

@@ -58,7 +58,9 @@ function report(before: ReportedLiquidations, seen: SeenLiquidations) {
     const event = fresh.findLast((one) => one.positionIndex === positionIndex && one.blockNumber <= blockNumber);
     if (!isExplained && event) explains.set(positionIndex, event.id);
   }
-  const fired: FoundLiquidation[] = fresh.filter(({ positionIndex, id }) => positionIndex === null || explains.get(positionIndex) !== id);
+  const fired: FoundLiquidation[] = fresh.filter(
+    ({ positionIndex, id }) => positionIndex === null || explains.get(positionIndex) !== id,
+  );
   const emptied: Emptied[] = before.emptied
     .map((one) => (explains.has(one.positionIndex) ? { ...one, isExplained: true } : one))
     .filter(({ positionIndex, isExplained }) => !isExplained || seen.emptied.includes(positionIndex));

@@ -8,6 +8,8 @@ export interface Lacks {
   readonly overrides?: 'refused' | 'ignored';
   /** Maximum requests in a batch; 1 = refuses batches. */
   readonly batch?: number;
+  /** Logs are refused, as by a node whose plan is used up. */
+  readonly logs?: 'refused';
   /** Blocks by hash are unknown. */
   readonly blockHash?: 'refused';
 }
@@ -68,6 +70,7 @@ async function refusalOf(target: string, { method, params = [] }: Call, mode: Al
     return number !== undefined && number > mode.blockNumber ? NO_HEADER : undefined;
   }
   if (mode.kind !== 'lacks') return undefined;
+  if (method === 'eth_getLogs' && mode.logs === 'refused') return { code: -32005, message: 'request rate exceeded' };
   if (method === 'eth_simulateV1') {
     if (mode.simulate === 'missing')
       return { code: -32601, message: `the method ${method} does not exist/is not available` };

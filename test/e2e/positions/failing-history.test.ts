@@ -1,0 +1,191 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openPage, startChromium, whyNoChromium } from '../../support/chromium.ts';
+import { type RpcProxy, startRpcProxy } from '../../support/process/rpc-proxy.ts';
+import { type Json, noSleep, OPS, PARTNER, startService, type TestService } from '../../support/service.ts';
+
+/** The chain with a single node. */
+const CHAIN_ID = 4663;
+const OWNER = '0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc';
+/** More than the reading may be behind. */
+const NEW_BLOCKS = 320;
+const METRICS = { METRICS_PORT: '0' };
+
+let service: TestService;
+let node: RpcProxy;
+let indexers: Json[];
+beforeAll(async () => {
+  service = await startService({
+    sleep: noSleep,
+    env: METRICS,
+    arrange: async (world) => {
+      node = await startRpcProxy(world.chains.on(CHAIN_ID).rpcUrl);
+      return { [`RPC_URL_${CHAIN_ID}`]: node.url };
+    },
+  });
+  await read();
+}, 120_000);
+afterAll(async () => {
+  await service?.stop();
+  await node?.stop();
+});
+
+/** Read market state, which sees the newest block, and then logs. */
+const read = () => service.refresh(`lending-state:${CHAIN_ID}`, `position-history:${CHAIN_ID}`);
+const chain = () => service.world.chains.on(CHAIN_ID);
+const head = async () => Number(await chain().client.getBlockNumber());
+const indexerOf = async (chainId = CHAIN_ID): Promise<Json> =>
+  (await service.get(`/v1/ops/indexers?chainId=${chainId}`, OPS)).body.chains[0];
+/** The health page reads the records beside its answers. */
+const healthWith = async (status: string): Promise<Json> => {
+  service.clock.advance(10_000);
+  await expect
+    .poll(async () => {
+      const { body } = await service.get('/health');
+      return body.chains.find(({ chainId }: Json) => chainId === CHAIN_ID).positionHistory?.status;
+    })
+    .toBe(status);
+  return (await service.get('/health')).body;
+};
+const readiness = async () => {
+  const { status, body } = await service.get('/ready');
+  const own = body.chains.find(({ chainId }: Json) => chainId === CHAIN_ID);
+  return [status, body.ready, own.ready, own.positionHistory];
+};
+const metric = async (series: string): Promise<number> => {
+  const text = await (await fetch(`${service.app.metricsUrl}/metrics`)).text();
+  const line = text.split('\n').find((candidate) => candidate.startsWith(`${series} `));
+  return line === undefined ? Number.NaN : Number(line.slice(series.length));
+};
+const behindMetric = () => metric(`spiral_history_blocks_behind{chain_id="${CHAIN_ID}"}`);
+/** Whether the expression of HistoryBehind holds; its time and its text are tested with the rules. */
+const isAlarming = async () => {
+  const [, limit] =
+    /max by \(chain_id\) \(spiral_history_blocks_behind\) > (\d+)/.exec(readFileSync('ops/alerts.yml', 'utf8')) ?? [];
+  return (await behindMetric()) > Number(limit);
+};
+const historyOf = async (): Promise<Json> => {
+  const { body } = await service.get(`/v1/partner/positions/${OWNER}?chainId=${CHAIN_ID}`, PARTNER);
+  const path = `/v1/partner/positions/${OWNER}/vaults/${body.equityPositions[0].strategyId}/history`;
+  const answer = await service.get(path, PARTNER);
+  expect(answer.status).toBe(200);
+  return answer.body;
+};
+
+describe('a history whose node refuses logs', () => {
+  let before: Json;
+  let since: string;
+  beforeAll(async () => {
+    before = await historyOf();
+    indexers = [await indexerOf(1)];
+    node.set({ kind: 'lacks', logs: 'refused' });
+    await chain().mine(NEW_BLOCKS);
+    service.clock.advance(15_000);
+    since = new Date(service.clock.now()).toISOString();
+    await read();
+  });
+
+  test('default: the row names the reason, since when, and how far it is behind the newest block', async () => {
+    const first = await indexerOf();
+    expect(first).toMatchObject({ status: 'failing', failure: 'rate_limited', failingSince: since, lastRun: since });
+    expect([first.headBlock, first.blocksBehind >= NEW_BLOCKS]).toEqual([await head(), true]);
+    expect(first.readTo.blockNumber).toBe(first.headBlock - first.blocksBehind);
+    service.clock.advance(15_000);
+    await read();
+    expect(await indexerOf()).toMatchObject({
+      ...{ status: 'failing', failingSince: since, lastRun: new Date(service.clock.now()).toISOString() },
+    });
+    // The other chain goes on.
+    expect(indexers[0]).toMatchObject({ chainId: 1, status: 'following' });
+    expect((await indexerOf(1)).status).toBe('following');
+  });
+
+  test('default: the health page is degraded, and the process stays in service', async () => {
+    const health = await healthWith('failing');
+    expect(health.status).toBe('degraded');
+    expect(health.degraded).toContain(`the position history of chain ${CHAIN_ID} fails: rate_limited`);
+    expect(await readiness()).toEqual([200, true, true, 'failing']);
+  });
+
+  test('default: histories are answered as far as they were read, and say so', async () => {
+    const history = await historyOf();
+    expect(history.events).toEqual(before.events);
+    expect(history.readTo).toEqual(before.readTo);
+    expect(history.readTo.blockNumber).toBe((await indexerOf()).readTo.blockNumber);
+    expect((await service.get(`/v1/partner/positions/${OWNER}/statement?chainId=${CHAIN_ID}`, PARTNER)).status).toBe(
+      200,
+    );
+  });
+
+  test('behavior: the metric of the distance grows while runs fail, so that the alarm fires', async () => {
+    expect(await behindMetric()).toBe((await indexerOf()).blocksBehind);
+    expect(await isAlarming()).toBe(true);
+    const failed = `spiral_warmer_runs_total{warmer="position-history:${CHAIN_ID}",outcome="failed"}`;
+    expect(await metric(failed)).toBeGreaterThan(0);
+  });
+
+  test.skipIf(whyNoChromium !== null)('default: the ops page marks the chain, with the reason', async () => {
+    const browser = await startChromium();
+    try {
+      const { page, errors } = await openPage(browser, service.url);
+      await page.goto(`${service.url}/ops`);
+      await page.fill('#key', 'local-ops');
+      await page.click('#key-form button[type=submit]');
+      await page.waitForSelector('body:not([aria-busy]) #indexers tbody tr');
+      expect(await page.locator('#indexers-count').innerText()).toBe('1 of 2 late');
+      const row = page.locator('#indexers tbody tr', { hasText: 'failing' });
+      expect(await row.innerText()).toMatch(/rate limited since/);
+      expect(errors).toEqual([]);
+    } finally {
+      await browser.close();
+    }
+  });
+
+  test('behavior: a process that was started while runs fail reports the distance too', async () => {
+    await service.restart(METRICS);
+    await read();
+    expect(await behindMetric()).toBeGreaterThanOrEqual(NEW_BLOCKS);
+    expect(await indexerOf()).toMatchObject({ status: 'failing', failingSince: since });
+  });
+
+  test('behavior: after the fault it goes on where it was', async () => {
+    node.set({ kind: 'pass' });
+    // The failures used up the budget of requests, and made the steps small.
+    for (let runs = 0; runs < 20 && (await indexerOf()).blocksBehind > 0; runs += 1) {
+      service.clock.advance(60_000);
+      await read();
+    }
+    const { failure, failingSince, ...now } = await indexerOf();
+    expect([failure, failingSince, now.status, now.blocksBehind]).toEqual([undefined, undefined, 'following', 0]);
+    const health = await healthWith('following');
+    expect(health.degraded ?? []).not.toContainEqual(expect.stringContaining('position history'));
+    expect([await behindMetric(), await isAlarming()]).toEqual([0, false]);
+    const after = await historyOf();
+    expect(after.events).toEqual(before.events);
+    expect(after.readTo.blockNumber).toBe(await head());
+  });
+});
+
+describe('a history that lags', () => {
+  test('default: the row, the health page, readiness and the metric say behind, and it catches up', async () => {
+    // The newest blocks are left out, so that the reading stays as far behind.
+    await service.restart({ ...METRICS, HISTORY_CONFIRMATIONS: String(NEW_BLOCKS) });
+    await chain().mine(2 * NEW_BLOCKS);
+    await read();
+    const lagging = await indexerOf();
+    expect([lagging.status, lagging.blocksBehind, lagging.failure]).toEqual(['behind', NEW_BLOCKS, undefined]);
+    expect((await healthWith('behind')).degraded).toContain(`the position history of chain ${CHAIN_ID} is behind`);
+    expect(await readiness()).toEqual([200, true, true, 'behind']);
+    expect([await behindMetric(), await isAlarming()]).toEqual([NEW_BLOCKS, true]);
+    expect((await historyOf()).readTo.blockNumber).toBe((await head()) - NEW_BLOCKS);
+    await service.restart(METRICS);
+    await read();
+    expect([(await indexerOf()).status, await behindMetric()]).toEqual(['following', 0]);
+  });
+
+  test('behavior: a reading that no process runs is stopped after ten minutes', async () => {
+    service.clock.advance(600_001);
+    expect((await indexerOf()).status).toBe('stopped');
+    expect((await healthWith('stopped')).degraded).toContain(`the position history of chain ${CHAIN_ID} is not read`);
+  });
+});
