@@ -216,6 +216,7 @@ export const VALUE_TYPES: readonly string[] = [
   "PageInfo",
   "PlanIssue",
   "Pnl",
+  "PnlDifference",
   "PnlSplit",
   "PnlSplitAmount",
   "PointsIncentive",

@@ -580,6 +580,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/ops/alert-jobs": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Jobs of alerts
+         * @description The jobs that evaluate the alerts of partners and deliver their events: their latest runs and failures, how many events wait, since when, and how many were given up.
+         */
+        readonly get: operations["opsAlertJobs"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/strategies/{id}/stress": {
         readonly parameters: {
             readonly query?: never;
@@ -635,7 +655,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Register an alert
-         * @description Watches a condition on a wallet, a position or a strategy, and sends a signed webhook when it begins to hold and when it is over. The answer has the signing secret, which is shown once. A repeated request registers a second alert.
+         * @description Watches a condition on a wallet, a position, an equity vault of a wallet or a strategy, and sends a signed webhook when it begins to hold and when it is over. The answer has the signing secret, which is shown once. A repeated request registers a second alert, unless both have the same `Idempotency-Key`.
          */
         readonly post: operations["alertCreate"];
         readonly delete?: never;
@@ -663,6 +683,26 @@ export interface paths {
          * @description Deletes an alert and its undelivered events. Deleting it again is no error.
          */
         readonly delete: operations["alertDelete"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/partner/alerts/{id}/rotate-secret": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Rotate the signing secret
+         * @description Begins a new signing secret. For the time of the overlap each webhook has the signatures of both secrets, then of the new one only. A repeated request begins one more; earlier ones sign as long as they did before, at most five at once.
+         */
+        readonly post: operations["alertRotateSecret"];
+        readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -845,7 +885,7 @@ export interface components {
              * @description Kind of its subject.
              * @enum {string}
              */
-            readonly subject: "wallet" | "position" | "strategy";
+            readonly subject: "wallet" | "position" | "vault" | "strategy";
             /**
              * Format: int32
              * @description The chain.
@@ -853,7 +893,7 @@ export interface components {
             readonly chainId: number;
             readonly wallet: string | null;
             readonly positionIndex: number | null;
-            /** @description The strategy; null for a wallet or a position. */
+            /** @description The strategy, or the equity vault of the wallet; null for a wallet or a position. */
             readonly strategyId: string | null;
             /**
              * @description The condition.
@@ -869,6 +909,7 @@ export interface components {
              * @description Version of the signing secret, k in the header of the signature: the number of secrets so far.
              */
             readonly secretVersion: number;
+            readonly earlierSecretsEndAt: string | null;
             /**
              * @description unknown: not evaluated yet. armed: it does not hold. firing: it holds, or is not over yet. not_applicable: there is no open position to judge; it is watched on.
              * @enum {string}
@@ -895,17 +936,17 @@ export interface components {
              * @enum {integer}
              */
             readonly chainId: 1 | 4663;
-            /** @description The wallet; not together with strategyId. */
+            /** @description The wallet. */
             readonly wallet?: string;
             /**
              * Format: int32
              * @description Index of one position of the wallet on chain, which has to exist; the whole wallet when left out.
              */
             readonly positionIndex?: number;
-            /** @description The strategy; not together with wallet. */
+            /** @description The strategy; together with wallet the id of an equity vault (equity-…) that it holds or may hold. */
             readonly strategyId?: string;
             /**
-             * @description headroom_below, liquidated: of wallets and positions. apy_below, liquidity_below, stale, paused: of every subject.
+             * @description headroom_below, liquidated: of wallets, positions and vaults. apy_below, liquidity_below, stale, paused: of every subject.
              * @enum {string}
              */
             readonly condition: "headroom_below" | "apy_below" | "liquidity_below" | "stale" | "paused" | "liquidated";
@@ -955,8 +996,8 @@ export interface components {
             readonly nextAttemptAt: string | null;
             readonly finishedAt: string | null;
             readonly httpStatus: number | null;
-            /** @description Why the latest attempt failed; null = it did not, or there was none. */
-            readonly failure: ("address_not_public" | "unknown_host" | "unreachable" | "tls" | "timeout" | "redirect" | "status" | "malformed" | "invalid_url") | null;
+            /** @description Why the latest attempt failed; null = it did not, or there was none. certificate_expired, certificate_host (of another name), certificate_self_signed, certificate_authority (of none that is public, or a certificate in between is missing): the certificate of the receiver. tls: any other failure of TLS. redirect: never followed. */
+            readonly failure: ("address_not_public" | "unknown_host" | "unreachable" | "tls" | "certificate_expired" | "certificate_host" | "certificate_self_signed" | "certificate_authority" | "timeout" | "redirect" | "status" | "malformed" | "invalid_url") | null;
         };
         /** @description One event of an alert. */
         readonly AlertDeliveryAnswer: {
@@ -973,6 +1014,77 @@ export interface components {
             readonly next: string | null;
             /** @description The newest first. */
             readonly deliveries: readonly components["schemas"]["AlertDelivery"][];
+        };
+        /** @description The jobs that evaluate alerts and deliver their events. */
+        readonly AlertJobs: {
+            /** @description The evaluation of alerts. */
+            readonly evaluation: components["schemas"]["AlertJobsEvaluation"];
+            /** @description The delivery of their events. A receiver that fails is no failure of it. */
+            readonly delivery: components["schemas"]["AlertJobsDelivery"];
+            /**
+             * Format: int32
+             * @description Number of events that wait for their delivery, of all keys.
+             */
+            readonly undelivered: number;
+            /**
+             * Format: date-time
+             * @description Time of the oldest of them of a valid key; absent = there is none.
+             */
+            readonly oldestUndelivered?: string;
+            /**
+             * Format: date-time
+             * @description Since when the most overdue delivery is due without an attempt; absent = none is. Pauses between attempts and keys above their hourly limit do not count.
+             */
+            readonly dueSince?: string;
+            /**
+             * Format: int32
+             * @description Number of events of 30 days whose delivery was given up.
+             */
+            readonly deadLetters: number;
+        };
+        /** @description The delivery of their events. A receiver that fails is no failure of it. */
+        readonly AlertJobsDelivery: {
+            /**
+             * @description never: no run is recorded. failing: see failure. stopped: no run for ten minutes. late: a delivery is due for more than 15 minutes. running: none of these.
+             * @enum {string}
+             */
+            readonly status: "never" | "failing" | "stopped" | "late" | "running";
+            /**
+             * Format: date-time
+             * @description Time of the latest run; absent = none is recorded.
+             */
+            readonly lastRun?: string;
+            /** @description The reason of its failure, in one word; absent = it did not fail. */
+            readonly failure?: string;
+            /**
+             * Format: date-time
+             * @description Its first failure in a row; absent = it did not fail.
+             */
+            readonly failingSince?: string;
+        } & {
+            readonly [key: string]: unknown;
+        };
+        /** @description The evaluation of alerts. */
+        readonly AlertJobsEvaluation: {
+            /**
+             * @description never: no run is recorded. failing: see failure. stopped: no run for ten minutes. late: a delivery is due for more than 15 minutes. running: none of these.
+             * @enum {string}
+             */
+            readonly status: "never" | "failing" | "stopped" | "late" | "running";
+            /**
+             * Format: date-time
+             * @description Time of the latest run; absent = none is recorded.
+             */
+            readonly lastRun?: string;
+            /** @description The reason of its failure, in one word; absent = it did not fail. */
+            readonly failure?: string;
+            /**
+             * Format: date-time
+             * @description Its first failure in a row; absent = it did not fail.
+             */
+            readonly failingSince?: string;
+        } & {
+            readonly [key: string]: unknown;
         };
         /** @description A page of alerts. */
         readonly AlertPage: {
@@ -1904,6 +2016,42 @@ export interface components {
             /** @description Collateral APY, percent. May be negative. */
             readonly apy: number;
         };
+        /** @description Details of the code. */
+        readonly ConflictDetails: {
+            /**
+             * @description Place of the value, e.g. `body.leverage`, `query.chainId` or `path.address`.
+             * @example body.leverage
+             */
+            readonly field: string;
+            /** @description The received value, shortened. */
+            readonly value: string;
+            /** @description Kind of the earlier resource, e.g. `alert`. */
+            readonly resource: string;
+            /** @description Its id. */
+            readonly id: string;
+            /**
+             * @description other_request: the key was sent with another request. deleted: what it made is deleted. secret_shown: its secret is shown no more.
+             * @enum {string}
+             */
+            readonly reason: "other_request" | "deleted" | "secret_shown";
+        };
+        /** @description The error body with the code `conflict`. */
+        readonly ConflictError: {
+            readonly error: components["schemas"]["ConflictProblem"];
+        };
+        /** @description The error with the code `conflict`. */
+        readonly ConflictProblem: {
+            /**
+             * @description Stable code.
+             * @constant
+             */
+            readonly code: "conflict";
+            /** @description The problem, the limit, and the next step. */
+            readonly message: string;
+            /** @description Identifies the failing request; the same as the header x-correlation-id. */
+            readonly correlationId: string;
+            readonly details: components["schemas"]["ConflictDetails"];
+        };
         /** @description One immediate cost. */
         readonly Cost: {
             /**
@@ -1994,6 +2142,11 @@ export interface components {
             readonly affordability: "affordable" | "not_affordable" | "nothing_to_pay" | "unknown";
             readonly walletBalance?: string | null;
             readonly costUsd?: string | null;
+            /**
+             * @description Gas that the simulation of all calls used, units of gas; absent = not simulated.
+             * @example 612345
+             */
+            readonly simulatedGas?: string;
             /** @description Costs and result; null = not possible now. */
             readonly preview: components["schemas"]["DeleveragePreview"] | null;
             /** @description The reason for which it is not possible now; null = it is. */
@@ -2108,7 +2261,7 @@ export interface components {
              * @description Code of the error.
              * @enum {string}
              */
-            readonly code: "bad_request" | "unauthorized" | "not_found" | "method_not_allowed" | "payload_too_large" | "unsupported_media_type" | "query_too_complex" | "rate_limited" | "not_ready" | "upstream_unavailable" | "stale_data" | "no_route" | "insufficient_liquidity" | "simulation_reverted" | "simulation_mismatch" | "internal";
+            readonly code: "bad_request" | "unauthorized" | "not_found" | "method_not_allowed" | "conflict" | "payload_too_large" | "unsupported_media_type" | "query_too_complex" | "rate_limited" | "not_ready" | "upstream_unavailable" | "stale_data" | "no_route" | "insufficient_liquidity" | "simulation_reverted" | "simulation_mismatch" | "internal";
             /** @description The reason and the next step. */
             readonly message: string;
             /** @description Whether it may be possible later without a change. */
@@ -2952,10 +3105,85 @@ export interface components {
             readonly database?: components["schemas"]["HealthDatabase"];
             /** @description Connections to Redis; absent without it. */
             readonly redis?: components["schemas"]["HealthRedis"];
+            /** @description The jobs of alerts; absent = the database has not told yet. */
+            readonly alerts?: components["schemas"]["HealthAlerts"];
             /** @description The providers of facts and quotes. Those that only the warmers call are described by the shared facts. */
             readonly providers: readonly components["schemas"]["HealthProvider"][];
             /** @description By chain. */
             readonly chains: readonly components["schemas"]["HealthChain"][];
+        } & {
+            readonly [key: string]: unknown;
+        };
+        /** @description The jobs of alerts; absent = the database has not told yet. */
+        readonly HealthAlerts: {
+            /** @description The evaluation of alerts. */
+            readonly evaluation: components["schemas"]["HealthAlertsEvaluation"];
+            /** @description The delivery of their events. A receiver that fails is no failure of it. */
+            readonly delivery: components["schemas"]["HealthAlertsDelivery"];
+            /**
+             * Format: int32
+             * @description Number of events that wait for their delivery, of all keys.
+             */
+            readonly undelivered: number;
+            /**
+             * Format: date-time
+             * @description Time of the oldest of them of a valid key; absent = there is none.
+             */
+            readonly oldestUndelivered?: string;
+            /**
+             * Format: date-time
+             * @description Since when the most overdue delivery is due without an attempt; absent = none is. Pauses between attempts and keys above their hourly limit do not count.
+             */
+            readonly dueSince?: string;
+            /**
+             * Format: int32
+             * @description Number of events of 30 days whose delivery was given up.
+             */
+            readonly deadLetters: number;
+        } & {
+            readonly [key: string]: unknown;
+        };
+        /** @description The delivery of their events. A receiver that fails is no failure of it. */
+        readonly HealthAlertsDelivery: {
+            /**
+             * @description never: no run is recorded. failing: see failure. stopped: no run for ten minutes. late: a delivery is due for more than 15 minutes. running: none of these.
+             * @enum {string}
+             */
+            readonly status: "never" | "failing" | "stopped" | "late" | "running";
+            /**
+             * Format: date-time
+             * @description Time of the latest run; absent = none is recorded.
+             */
+            readonly lastRun?: string;
+            /** @description The reason of its failure, in one word; absent = it did not fail. */
+            readonly failure?: string;
+            /**
+             * Format: date-time
+             * @description Its first failure in a row; absent = it did not fail.
+             */
+            readonly failingSince?: string;
+        } & {
+            readonly [key: string]: unknown;
+        };
+        /** @description The evaluation of alerts. */
+        readonly HealthAlertsEvaluation: {
+            /**
+             * @description never: no run is recorded. failing: see failure. stopped: no run for ten minutes. late: a delivery is due for more than 15 minutes. running: none of these.
+             * @enum {string}
+             */
+            readonly status: "never" | "failing" | "stopped" | "late" | "running";
+            /**
+             * Format: date-time
+             * @description Time of the latest run; absent = none is recorded.
+             */
+            readonly lastRun?: string;
+            /** @description The reason of its failure, in one word; absent = it did not fail. */
+            readonly failure?: string;
+            /**
+             * Format: date-time
+             * @description Its first failure in a row; absent = it did not fail.
+             */
+            readonly failingSince?: string;
         } & {
             readonly [key: string]: unknown;
         };
@@ -4292,6 +4520,26 @@ export interface components {
             readonly totalAfterFeeUsd?: string;
             readonly returnOnEquityPct?: string | null;
         };
+        /** @description Excess of pnl of the positions row over pnlSplit: pnl.baseResultUsd is pnlSplit.result.usd, paidDirectlyUsd and recordUsd; pnl.totalUsd is pnlSplit.total.usd and all three. */
+        readonly PnlDifference: {
+            /**
+             * @description Paid by the owner to the lending protocol directly; absent = see gaps. Exact USD, decimal string. May be negative.
+             * @example 1250.5
+             */
+            readonly paidDirectlyUsd?: string;
+            /**
+             * @description Payments that the contract has recorded otherwise: fees of deposits, withdrawals and loans beyond the deposits, payments of others through the router, amounts taken out of the lending protocol directly, rounding; absent = see gaps. Exact USD, decimal string. May be negative.
+             * @example 1250.5
+             */
+            readonly recordUsd?: string;
+            /**
+             * @description Incentives on the amounts of now over the registered life, as in pnl, less those on the amounts of each time; absent = see gaps. Exact USD, decimal string. May be negative.
+             * @example 1250.5
+             */
+            readonly incentivesUsd?: string;
+            /** @description Reasons of the absent values. */
+            readonly gaps: readonly components["schemas"]["PositionHistoryGap"][];
+        };
         /** @description Profit and loss by its parts, in loan tokens; costs are negative. */
         readonly PnlSplit: {
             /** @description Yield of the collateral. Absent = not known, see gaps. */
@@ -4304,21 +4552,25 @@ export interface components {
             readonly incentives?: components["schemas"]["PnlSplitAmount"];
             /** @description Fees that the contract has taken. Absent = not known, see gaps. */
             readonly fees?: components["schemas"]["PnlSplitAmount"];
-            /** @description Loss of swaps against the oracle's price of their block. Absent = not known, see gaps. */
+            /** @description What swaps gave less than the oracle's price of their block. Absent = not known, see gaps. */
             readonly slippage?: components["schemas"]["PnlSplitAmount"];
-            /** @description Loss of liquidations, less bad debt, which no borrower has to repay. Absent = not known, see gaps. */
+            /** @description Loss of liquidations, less debt that nobody has to repay. Absent = not known, see gaps. */
             readonly liquidation?: components["schemas"]["PnlSplitAmount"];
+            /** @description Payments of other accounts for the position: a gain of the owner. Absent = not known, see gaps. */
+            readonly paidByOthers?: components["schemas"]["PnlSplitAmount"];
             /** @description yield and price together. Absent = not known, see gaps. */
             readonly yieldAndPrice?: components["schemas"]["PnlSplitAmount"];
             /** @description Paid in by the owner. Absent = not known, see gaps. */
             readonly paid?: components["schemas"]["PnlSplitAmount"];
+            /** @description The part of paid that the owner paid to the lending protocol directly; pnl does not have it. Absent = not known, see gaps. */
+            readonly paidDirectly?: components["schemas"]["PnlSplitAmount"];
             /** @description Paid out to the owner. Absent = not known, see gaps. */
             readonly received?: components["schemas"]["PnlSplitAmount"];
             /** @description Collateral less debt now. Absent = not known, see gaps. */
             readonly netValue?: components["schemas"]["PnlSplitAmount"];
             /** @description received and netValue less paid. Absent = not known, see gaps. */
             readonly result?: components["schemas"]["PnlSplitAmount"];
-            /** @description result and incentives: the sum of the seven parts. Absent = not known, see gaps. */
+            /** @description result and incentives: the sum of the eight parts. Absent = not known, see gaps. */
             readonly total?: components["schemas"]["PnlSplitAmount"];
             /** @description Reasons of the absent parts. */
             readonly gaps: readonly components["schemas"]["PositionHistoryGap"][];
@@ -4801,6 +5053,11 @@ export interface components {
             readonly debtAfter?: string;
             /** @description Paid by the owner, or by another account on its behalf, fee included. Absent where the transfers of the transaction do not explain it. */
             readonly paid?: components["schemas"]["PositionEventAmounts"];
+            /**
+             * @description Who paid it; other: another account than the owner.
+             * @enum {string}
+             */
+            readonly paidBy: "owner" | "other";
             /** @description Received by the owner. Absent where the transfers of the transaction do not explain it. */
             readonly received?: components["schemas"]["PositionEventAmounts"];
             /** @description Fee of the contract. Absent where the transfers of the transaction do not explain it. */
@@ -4919,6 +5176,8 @@ export interface components {
             readonly pnlSplit?: components["schemas"]["PnlSplit"];
             /** @description Reasons of absent values, and why the events are not complete. */
             readonly gaps: readonly components["schemas"]["PositionHistoryGap"][];
+            /** @description Excess of pnl of the positions row over pnlSplit; absent = the market is not known. */
+            readonly pnlDifference?: components["schemas"]["PnlDifference"];
         };
         /** @description The reason for a missing value. */
         readonly PositionHistoryGap: {
@@ -5171,6 +5430,11 @@ export interface components {
             readonly waitingFor: readonly string[];
             /** @description Groups that were not read completely since a first start; absent = none. */
             readonly missing?: readonly string[];
+            /**
+             * @description State of the reading of position logs, for information: it does not change ready. Absent = not known yet.
+             * @enum {string}
+             */
+            readonly positionHistory?: "never" | "failing" | "stopped" | "behind" | "backfilling" | "following";
         };
         /** @description An additional amount of a token after the simulation. */
         readonly ReceivedAmount: {
@@ -5401,6 +5665,12 @@ export interface components {
             readonly minAmountOut?: string;
             /** @description Whether it is built without simulation if no node of the chain can simulate; its instructions then say NOT_SIMULATED. Applies to close, repay and add_collateral; actions that add risk are refused. */
             readonly allowUnsimulated?: boolean;
+        };
+        /** @description A new signing secret of an alert. */
+        readonly RotatedAlertSecret: {
+            /** @description The new secret. It is shown here only: keep it at the receiver, beside the one before. */
+            readonly secret: string;
+            readonly alert: components["schemas"]["Alert"];
         };
         /** @description All calls as the first parameter of wallet_sendCalls (EIP-5792). Hand it to the wallet unchanged. */
         readonly SendCalls: {
@@ -6515,6 +6785,9 @@ export type AlertBody = components['schemas']['AlertBody'];
 export type AlertDelivery = components['schemas']['AlertDelivery'];
 export type AlertDeliveryAnswer = components['schemas']['AlertDeliveryAnswer'];
 export type AlertDeliveryPage = components['schemas']['AlertDeliveryPage'];
+export type AlertJobs = components['schemas']['AlertJobs'];
+export type AlertJobsDelivery = components['schemas']['AlertJobsDelivery'];
+export type AlertJobsEvaluation = components['schemas']['AlertJobsEvaluation'];
 export type AlertPage = components['schemas']['AlertPage'];
 export type AmbiguousYieldLoopsDetails = components['schemas']['AmbiguousYieldLoopsDetails'];
 export type AppIncentive = components['schemas']['AppIncentive'];
@@ -6555,6 +6828,9 @@ export type ClosedVault = components['schemas']['ClosedVault'];
 export type CollateralApyHistories = components['schemas']['CollateralApyHistories'];
 export type CollateralApyHistory = components['schemas']['CollateralApyHistory'];
 export type CollateralApyPoint = components['schemas']['CollateralApyPoint'];
+export type ConflictDetails = components['schemas']['ConflictDetails'];
+export type ConflictError = components['schemas']['ConflictError'];
+export type ConflictProblem = components['schemas']['ConflictProblem'];
 export type Cost = components['schemas']['Cost'];
 export type CreatedAlert = components['schemas']['CreatedAlert'];
 export type DayCandlesQuery = components['schemas']['DayCandlesQuery'];
@@ -6596,6 +6872,9 @@ export type Fees = components['schemas']['Fees'];
 export type Freshness = components['schemas']['Freshness'];
 export type FreshnessReceipt = components['schemas']['FreshnessReceipt'];
 export type Health = components['schemas']['Health'];
+export type HealthAlerts = components['schemas']['HealthAlerts'];
+export type HealthAlertsDelivery = components['schemas']['HealthAlertsDelivery'];
+export type HealthAlertsEvaluation = components['schemas']['HealthAlertsEvaluation'];
 export type HealthChain = components['schemas']['HealthChain'];
 export type HealthChainDisagreement = components['schemas']['HealthChainDisagreement'];
 export type HealthChainExcluded = components['schemas']['HealthChainExcluded'];
@@ -6670,6 +6949,7 @@ export type PayloadTooLargeDetails = components['schemas']['PayloadTooLargeDetai
 export type PayloadTooLargeError = components['schemas']['PayloadTooLargeError'];
 export type PayloadTooLargeProblem = components['schemas']['PayloadTooLargeProblem'];
 export type Pnl = components['schemas']['Pnl'];
+export type PnlDifference = components['schemas']['PnlDifference'];
 export type PnlSplit = components['schemas']['PnlSplit'];
 export type PnlSplitAmount = components['schemas']['PnlSplitAmount'];
 export type Portfolio = components['schemas']['Portfolio'];
@@ -6709,6 +6989,7 @@ export type Registration = components['schemas']['Registration'];
 export type RemoveCollateralBody = components['schemas']['RemoveCollateralBody'];
 export type RepayAllBody = components['schemas']['RepayAllBody'];
 export type RepayBody = components['schemas']['RepayBody'];
+export type RotatedAlertSecret = components['schemas']['RotatedAlertSecret'];
 export type SendCalls = components['schemas']['SendCalls'];
 export type SimulationMismatchDetails = components['schemas']['SimulationMismatchDetails'];
 export type SimulationMismatchError = components['schemas']['SimulationMismatchError'];
@@ -9668,6 +9949,85 @@ export interface operations {
             };
         };
     };
+    readonly opsAlertJobs: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The jobs that evaluate alerts and deliver their events. */
+            readonly 200: {
+                headers: {
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AlertJobs"];
+                };
+            };
+            /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BadRequestError"];
+                };
+            };
+            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
+            readonly 401: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UnauthorizedError"];
+                };
+            };
+            /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RateLimitedError"];
+                };
+            };
+            /** @description `internal`: The service failed unexpectedly; the failure is logged under the `correlationId`. */
+            readonly 500: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /**
+             * @description `upstream_unavailable`: A provider gave no usable answer; `details.provider` names it.
+             *
+             *     `not_ready`: Required data is not loaded yet, or earlier answers are unread; `details.waitingFor` names it.
+             */
+            readonly 503: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UpstreamUnavailableError"] | components["schemas"]["NotReadyError"];
+                };
+            };
+        };
+    };
     readonly strategyStress: {
         readonly parameters: {
             readonly query?: {
@@ -9861,7 +10221,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: {
                 /** @description Only alerts on this kind of subject. */
-                readonly subject?: "wallet" | "position" | "strategy";
+                readonly subject?: "wallet" | "position" | "vault" | "strategy";
                 /** @description Only alerts with this condition. */
                 readonly condition?: "headroom_below" | "apy_below" | "liquidity_below" | "stale" | "paused" | "liquidated";
                 /** @description Maximum number of entries, 1 to 500. Default 50. */
@@ -9948,7 +10308,10 @@ export interface operations {
     readonly alertCreate: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description A key of your own, such as a UUID: the same registration under the same key is made once and answered the same for 24 hours. Another registration under it is refused with 409. */
+                readonly "Idempotency-Key"?: string;
+            };
             readonly path?: never;
             readonly cookie?: never;
         };
@@ -9989,6 +10352,16 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["UnauthorizedError"];
+                };
+            };
+            /** @description `conflict`: The request contradicts an earlier one; `details.reason` says how. */
+            readonly 409: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ConflictError"];
                 };
             };
             /** @description `payload_too_large`: The body is larger than `details.limitBytes`. */
@@ -10183,6 +10556,101 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["UnauthorizedError"];
+                };
+            };
+            /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RateLimitedError"];
+                };
+            };
+            /** @description `internal`: The service failed unexpectedly; the failure is logged under the `correlationId`. */
+            readonly 500: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /**
+             * @description `upstream_unavailable`: A provider gave no usable answer; `details.provider` names it.
+             *
+             *     `not_ready`: Required data is not loaded yet, or earlier answers are unread; `details.waitingFor` names it.
+             */
+            readonly 503: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UpstreamUnavailableError"] | components["schemas"]["NotReadyError"];
+                };
+            };
+        };
+    };
+    readonly alertRotateSecret: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description How long earlier secrets sign as well, seconds, 0 to 604800. Default 86400, a day; 0 ends all of them at once. */
+                readonly overlapSec?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description Id of the alert. */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A new signing secret of an alert. */
+            readonly 200: {
+                headers: {
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RotatedAlertSecret"];
+                };
+            };
+            /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BadRequestError"];
+                };
+            };
+            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
+            readonly 401: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UnauthorizedError"];
+                };
+            };
+            /** @description `not_found`: The id or the path is unknown. */
+            readonly 404: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NotFoundError"];
                 };
             };
             /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
