@@ -37,14 +37,17 @@ const withoutLocalWorld = {
 
 rmSync(outdir, { recursive: true, force: true });
 await build({
-  entryPoints: {
-    main: 'src/main.ts',
-    keys: 'scripts/keys.ts',
-    migrate: 'scripts/migrate.ts',
-    reindex: 'scripts/reindex.ts',
-    doctor: 'scripts/doctor.ts',
-    mcp: 'scripts/mcp.ts',
-  },
+  entryPoints:
+    values.entry === undefined
+      ? {
+          main: 'src/main.ts',
+          keys: 'scripts/keys.ts',
+          migrate: 'scripts/migrate.ts',
+          reindex: 'scripts/reindex.ts',
+          doctor: 'scripts/doctor.ts',
+          mcp: 'scripts/mcp.ts',
+        }
+      : { [parse(values.entry).name]: values.entry },
   outdir,
   bundle: true,
   splitting: true,

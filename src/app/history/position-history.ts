@@ -106,7 +106,7 @@ export function createPositionHistoryWiring(deps: PositionHistoryDeps): Position
   };
 }
 
-const NOTHING_READ = { requests: 0, logs: 0, rewoundBlocks: 0 } as const;
+const NOTHING_READ = { requests: 0, logs: 0, rewoundBlocks: 0, correctedBlocks: 0 } as const;
 
 /** The newest block of a chain that is known: of the latest run, or of any other reading of its nodes. */
 function newestHead(indexer: ChainIndexer, nodes: ChainNodes | undefined): bigint | null {
