@@ -145,7 +145,7 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
 /** Parse the input of a row. @throws AppError naming the place */
 async function readInput(request: RestRequest, { route, pathParams }: Match, entry: Entry) {
   const unknown = route.surface === 'Public' ? 'ignore' : 'refuse';
-  const query = parseQuery(request.query, queryNames(route.params, pathParams), unknown);
+  const query = parseQuery(request.query, queryNames(route.params, pathParams), unknown, route.refusedParams);
   const params: unknown = parseInput(route.params, { ...query, ...pathParams }, (name) =>
     name !== undefined && Object.hasOwn(pathParams, name) ? 'path' : 'query',
   );

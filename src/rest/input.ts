@@ -23,6 +23,7 @@ export function parseQuery(
   query: string,
   known: readonly string[] = [],
   unknown: UnknownNames = 'ignore',
+  refused: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
   const values: Record<string, string> = {};
   if (/%(?![0-9a-fA-F]{2})/.test(query)) {
@@ -38,9 +39,11 @@ export function parseQuery(
       });
     }
     if (!known.includes(name)) {
-      const advice = adviceFor(name, known, unknown);
+      const reason = Object.hasOwn(refused, name) ? refused[name] : undefined;
+      const advice = reason ?? adviceFor(name, known, unknown);
       if (advice !== undefined) {
-        throw new BadRequestError(`The parameter "${formatValue(name)}" is unknown. ${advice}`, {
+        const problem = reason === undefined ? 'is unknown' : 'is not taken here';
+        throw new BadRequestError(`The parameter "${formatValue(name)}" ${problem}. ${advice}`, {
           field: `query.${formatValue(name)}`,
           value: formatValue(value),
           limit: { oneOf: known },

@@ -166,6 +166,8 @@ export interface Route<Params = unknown, Body = unknown, Data = unknown> {
   readonly operation: string;
   /** Path and query parameters together, from strings to typed values. */
   readonly params: z.ZodType<Params>;
+  /** Parameters of other rows that this one refuses, with the reason and the next step. */
+  readonly refusedParams?: Readonly<Record<string, string>> | undefined;
   readonly body?: z.ZodType<Body> | undefined;
   /** Headers that are part of its input, by their names in lower case. */
   readonly headers?: z.ZodObject<Readonly<Record<string, z.ZodOptional<z.ZodString>>>> | undefined;

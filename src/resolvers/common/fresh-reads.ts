@@ -226,7 +226,10 @@ async function attempt(
     await ctx.client?.charge(REFRESH_POINTS);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return free(error.code === 'rate_limited' ? 'budget' : 'unavailable');
+    if (error.code !== 'rate_limited') return free('unavailable');
+    // A refused charge is counted, so that floods end. This request goes on, and costs what it says.
+    await ctx.client?.refund(REFRESH_POINTS);
+    return free('budget');
   }
   const outcome = await refreshes.refresh(chainId, group, isDone, ctx.client?.left());
   if (outcome === 'refreshed') return { outcome, pointsCharged: REFRESH_POINTS };

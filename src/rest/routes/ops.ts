@@ -9,6 +9,10 @@ import { answered, PARTNER_ERRORS, type RouteOptions } from './shared.ts';
 
 const OPS_ERRORS = [...PARTNER_ERRORS, 'not_ready', 'upstream_unavailable'] as const satisfies readonly ErrorCode[];
 
+/** Thousands of wallets are read at once: a reading per caller would hold up the nodes. */
+const NOT_FRESHER =
+  'The report is one reading for all callers, once a minute; asOf says when. Ask /v1/ops/portfolio/{address} for one wallet after a transaction.';
+
 /** Wallets per page of the streamed list: rendered and serialised in some milliseconds. */
 const WALLETS_PER_PAGE = 20;
 
@@ -25,9 +29,10 @@ export function opsRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       surface: 'Ops',
       summary: "Every wallet's portfolio",
       description:
-        'All wallets of a chain, read at one block, joined with the register of positions, ordered by address and cached for 60 seconds. While a recompute fails the last good report is served as `degraded`; 503 when there is none yet. A wallet that could not be read has a `failure` and no other data.',
+        'All wallets of a chain, read at one block, joined with the register of positions, ordered by address and cached for 60 seconds: afterTx, minBlock and maxAge are of the row of one wallet. While a recompute fails the last good report is served as `degraded`; 503 when there is none yet. A wallet that could not be read has a `failure` and no other data.',
       operation: 'OpsPortfolios',
       params,
+      refusedParams: { afterTx: NOT_FRESHER, minBlock: NOT_FRESHER, maxAge: NOT_FRESHER },
       variables: ({ params: { chainId } }) => pageVariables(chainId, null),
       project: ({ ops }: OpsPortfoliosQuery) => projectReport(reportIn(ops)),
       pages: {

@@ -197,6 +197,51 @@ describe('maxAge', () => {
   });
 });
 
+describe('the report over all wallets', () => {
+  it.each(['afterTx', 'minBlock', 'maxAge'])(
+    'error: BadRequest for %s, with the reason and the row that takes it',
+    async (name) => {
+      const { status, body } = await service.get(`/v1/ops/portfolios?${name}=1`, OPS);
+      expect([status, body.error.code, body.error.details]).toEqual([
+        400,
+        'bad_request',
+        { field: `query.${name}`, value: '1', limit: { oneOf: ['chainId'] } },
+      ]);
+      expect(body.error.message).toMatch(
+        /one reading for all callers, once a minute.*\/v1\/ops\/portfolio\/\{address\}/,
+      );
+    },
+  );
+
+  it('error: any other parameter is refused as before', async () => {
+    const { status, body } = await service.get('/v1/ops/portfolios?wallet=1', OPS);
+    expect([status, body.error.message]).toEqual([400, expect.stringContaining('takes chainId: leave it out')]);
+  });
+});
+
+describe('a used-up budget', () => {
+  it('behavior: what the budget does not pay is not measured, its last good value is answered, and nothing is charged for it', async () => {
+    // One point for the row, and ten for one of the two measurements.
+    await service.restart({ READ_WAIT_SEC: '1', MAX_WAITS_PER_CLIENT: '2', RATE_LIMIT_PARTNER: '15' });
+    service.clock.advance(120_000);
+    await chain().increaseTime(120);
+    const before = (await service.get('/v1/strategies')).body;
+    const { status, body, headers } = await service.get('/v1/strategies?maxAge=60', PARTNER);
+    expect(status).toBe(200);
+    const [refused, ...others] = body.meta.freshness.filter(({ outcome }: Json) => outcome === 'budget');
+    expect([others, refused]).toEqual([[], expect.objectContaining({ refreshed: false, pointsCharged: 0 })]);
+    expect(refused.ageSec).toBeGreaterThanOrEqual(120);
+    expect(body.meta.freshness.filter(({ outcome }: Json) => outcome === 'refreshed')).toMatchObject([
+      { refreshed: true, pointsCharged: 10 },
+    ]);
+    expect(body.strategies.length).toBe(before.strategies.length);
+    expect(headers.get('ratelimit')).toMatch(/;r=4;/);
+    // The row itself still has points.
+    expect((await service.get('/v1/strategies?maxAge=60', PARTNER)).status).toBe(200);
+    await service.restart();
+  });
+});
+
 describe('waits of one client', () => {
   it('error: RateLimited for one too many; clients that disconnect free theirs', async () => {
     // Long enough that none of them ends by itself.
