@@ -17,6 +17,7 @@ const OWN_FILES = [
   'style.css',
   'main.js',
   'address.js',
+  'advice.js',
   'alert-jobs.js',
   'items.js',
   'links.js',

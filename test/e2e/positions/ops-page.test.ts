@@ -251,6 +251,7 @@ describe.skipIf(whyNoChromium !== null)(`ops page${whyNoChromium === null ? '' :
     expect(await page.locator('#stress-card').isVisible()).toBe(true);
     expect(await texts(opened, '#stress tbody tr:first-child td:first-child')).toEqual(['Today']);
     expect(await page.locator('#stress tbody tr').count()).toBe(SCENARIOS.length);
+    expect(await texts(opened, '#recorded tbody td:first-child')).toEqual(['1 day', '7 days', '30 days']);
     await page.locator('#items tbody td:first-child a').first().click();
     await page.waitForURL(/chain=\d+&wallet=0x.*&market=0x/);
     await settled(opened);

@@ -1,4 +1,5 @@
 import { FILTERS, filterOf, orderOf, storeFilters, storeOrder } from './address.js';
+import { showAdvice } from './advice.js';
 import { showAlertJobs, shownAlertJobs } from './alert-jobs.js';
 import { ask, KeyRefused, keyStore } from './api.js';
 import { drawHeadroom, drawPnl } from './charts.js';
@@ -118,6 +119,7 @@ async function load() {
     const wallet = items.wallets?.length === 1 ? items.wallets[0] : undefined;
     const isLatest = () => turn === latest;
     await Promise.all([
+      showAdvice(wallet, chainIds, isLatest),
       showStress(wallet, chainIds, isLatest),
       showPast(wallet, chainIds, isLatest),
       showIndexers(chainIds, isLatest),

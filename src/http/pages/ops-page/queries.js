@@ -114,7 +114,34 @@ export const GONE = `query OpsDriftGone($filter: DriftFilter, $first: Int!, $aft
 /** The stress results of all open positions of one wallet together. */
 export const STRESS = `query OpsStress($wallet: Address!, $chainIds: [ChainId!]) {
   wallet(address: $wallet, chainIds: $chainIds) {
-    stress { positionCount rows { scenario changePct ltvPct headroomPct equityUsd netApyPct endsBy endedPositions } }
+    stress { positionCount recordedMoves { windowDays windowCount sampleCount doubtedSamples missingHours worstFallPct worstInterestPct worstLtvRisePct survived gaps { message } } rows { scenario changePct ltvPct headroomPct equityUsd netApyPct endsBy endedPositions } }
+  }
+}`;
+
+/** The positions of one wallet with what is left before their liquidation. */
+export const NEAR_LIMITS = `query OpsNearLimits($wallet: Address!, $chainIds: [ChainId!], $first: Int!) {
+  wallet(address: $wallet, chainIds: $chainIds) {
+    positions(first: $first) { nodes { ...Near } }
+    equityPositions { yieldLoops { ...Near } }
+  }
+}
+fragment Near on Position {
+  chainId wallet positionIndex marketId proxy status ltvHeadroomPct
+  collateralToken { symbol: displaySymbol } loanToken { symbol: displaySymbol }
+}`;
+
+/** What to do about one position that is above its safe LTV. */
+export const ADVICE = `query OpsAdvice($wallet: Address!, $chainId: ChainId!, $positionIndex: Int!) {
+  position(wallet: $wallet, chainId: $chainId, positionIndex: $positionIndex) {
+    deleverageOptions {
+      ... on DeleverageOptions {
+        ltvPct safeLtvPct
+        options {
+          action affordability costUsd simulatedGas steps { action amount isFull fromProceeds token { symbol: displaySymbol } }
+          preview { position { ltvPct } } unavailable { message }
+        }
+      }
+    }
   }
 }`;
 

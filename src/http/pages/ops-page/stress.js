@@ -13,6 +13,7 @@ const SCENARIOS = {
   EXIT_AT_MEASURED_SLIPPAGE: 'Sold at the measured loss',
   NO_EXIT: 'No buyer',
 };
+const NO_POSITION = 'The wallet has no open position.';
 const ENDS = { LIQUIDATION: 'liquidation', NO_EXIT: 'no exit', CARRY: 'carry', NOTHING: 'nothing' };
 
 function headroom({ headroomPct }) {
@@ -37,6 +38,22 @@ const COLUMNS = [
   { name: 'Liquidated', numeric: true, show: ({ endedPositions }) => String(endedPositions) },
 ];
 
+const RECORD_COLUMNS = [
+  { name: 'Worst of', show: ({ windowDays }) => `${windowDays} ${windowDays === 1 ? 'day' : 'days'}` },
+  { name: 'Windows', numeric: true, show: ({ windowCount }) => String(windowCount) },
+  { name: 'Samples', numeric: true, show: ({ sampleCount }) => String(sampleCount) },
+  { name: 'Doubted', numeric: true, show: ({ doubtedSamples }) => String(doubtedSamples) },
+  { name: 'Hours missing', numeric: true, show: ({ missingHours }) => String(missingHours) },
+  { name: 'Price fall', numeric: true, show: ({ worstFallPct }) => percent(worstFallPct) },
+  { name: 'Interest', numeric: true, show: ({ worstInterestPct }) => percent(worstInterestPct) },
+  { name: 'Rise of the LTV', numeric: true, show: ({ worstLtvRisePct }) => percent(worstLtvRisePct) },
+  {
+    name: 'Survived',
+    show: ({ survived, gaps }) =>
+      survived === null ? el('span', { title: gaps[0]?.message }, UNKNOWN) : survived ? 'yes' : 'no',
+  },
+];
+
 /**
  * Show the stress table of the wallet that is filtered by; without one wallet there is none.
  * @param isLatest whether the answer is still wanted when it comes
@@ -49,9 +66,10 @@ export async function showStress(wallet, chainIds, isLatest) {
   try {
     const { wallet: found } = await ask(STRESS, { wallet, chainIds });
     if (!isLatest()) return;
-    const { positionCount, rows } = found.stress;
+    const { positionCount, rows, recordedMoves } = found.stress;
     at('stress-count').textContent = String(positionCount);
-    fillTable(at('stress'), 'Stress', COLUMNS, rows, 'The wallet has no open position.');
+    fillTable(at('stress'), 'Stress', COLUMNS, rows, NO_POSITION);
+    fillTable(at('recorded'), 'Recorded moves', RECORD_COLUMNS, recordedMoves, NO_POSITION);
   } catch (error) {
     if (error instanceof KeyRefused) throw error;
     if (!isLatest()) return;

@@ -1,0 +1,88 @@
+import { ask, KeyRefused } from './api.js';
+import { at, fillTable } from './dom.js';
+import { percent, UNKNOWN, usd } from './format.js';
+import { positionLink } from './links.js';
+import { ADVICE, NEAR_LIMITS } from './queries.js';
+
+/** Positions that are asked about: each costs as much as three previews. */
+const ASKED = 5;
+/** Points of LTV left up to which a position is asked about: the safe LTV is a point below liquidation where the contract's buffer is. */
+const NEAR_POINTS = 3;
+const POSITIONS = 100;
+
+const WAYS = { REPAY: 'Repay debt', ADD_COLLATERAL: 'Add collateral', CLOSE: 'Sell a part and repay' };
+const STEPS = { REPAY: 'repay', ADD_COLLATERAL: 'add', CLOSE: 'sell' };
+const PAID = {
+  AFFORDABLE: 'wallet',
+  NOT_AFFORDABLE: 'wallet, which holds less',
+  NOTHING_TO_PAY: 'position',
+  UNKNOWN: 'wallet, balance unknown',
+};
+
+const step = ({ action, token, amount, isFull, fromProceeds }) =>
+  `${STEPS[action]} ${isFull ? 'all debt, about ' : ''}${amount} ${token.symbol}${fromProceeds ? ' of the proceeds' : ''}`;
+const ifPossible = (show) => (row) => (row.option.unavailable === null ? show(row) : '–');
+
+const COLUMNS = [
+  {
+    name: 'Position',
+    show: ({ position, name }) => positionLink({ ...position, market: `${position.marketId} market` }, name),
+  },
+  { name: 'LTV, safe', numeric: true, show: ({ found }) => `${percent(found.ltvPct)}, ${percent(found.safeLtvPct)}` },
+  { name: 'What', show: ({ option }) => WAYS[option.action] },
+  { name: 'Amounts', show: ({ option }) => option.steps.map(step).join(', then ') || UNKNOWN },
+  { name: 'Cost', numeric: true, show: ifPossible(({ option }) => usd(option.costUsd)) },
+  { name: 'Gas', numeric: true, show: ifPossible(({ option }) => option.simulatedGas ?? UNKNOWN) },
+  {
+    name: 'LTV after',
+    numeric: true,
+    show: ({ option }) =>
+      option.preview ? percent(option.preview.position.ltvPct) : `not possible: ${option.unavailable?.message ?? ''}`,
+  },
+  { name: 'Paid by', show: ifPossible(({ option }) => PAID[option.affordability]) },
+];
+
+/**
+ * Show what to do about the positions of the wallet that is filtered by and that are near their limits; without one wallet, and
+ * without such a position, nothing is shown.
+ * @throws KeyRefused
+ */
+export async function showAdvice(wallet, chainIds, isLatest) {
+  const card = at('advice-card');
+  if (wallet === undefined) {
+    card.hidden = true;
+    return;
+  }
+  try {
+    const { wallet: held } = await ask(NEAR_LIMITS, { wallet, chainIds, first: POSITIONS });
+    const near = nearOf(held);
+    if (!isLatest()) return;
+    card.hidden = near.length === 0;
+    if (near.length === 0) return;
+    const asked = near.slice(0, ASKED);
+    at('advice-count').textContent = asked.length === near.length ? '' : `${asked.length} of ${near.length} positions`;
+    const answers = await Promise.all(asked.map((position) => rowsOf(position)));
+    if (!isLatest()) return;
+    const empty = 'No position is above its safe LTV: nothing has to be done.';
+    fillTable(at('advice'), 'Ways to the safe LTV', COLUMNS, answers.flat(), empty);
+  } catch (error) {
+    if (error instanceof KeyRefused) throw error;
+    if (isLatest()) at('advice-count').textContent = 'could not be read; Refresh asks again';
+  }
+}
+
+/** Open positions with few points left, loops of vaults too, the nearest first. */
+function nearOf({ positions, equityPositions }) {
+  return [...positions.nodes, ...equityPositions.flatMap(({ yieldLoops }) => yieldLoops)]
+    .filter(({ status, ltvHeadroomPct }) => status === 'OPEN' && ltvHeadroomPct !== null)
+    .filter(({ ltvHeadroomPct }) => Number(ltvHeadroomPct) <= NEAR_POINTS)
+    .sort((a, b) => Number(a.ltvHeadroomPct) - Number(b.ltvHeadroomPct));
+}
+
+async function rowsOf(position) {
+  const { wallet, chainId, positionIndex, collateralToken, loanToken } = position;
+  const { position: read } = await ask(ADVICE, { wallet, chainId, positionIndex });
+  const found = read?.deleverageOptions;
+  const name = `${collateralToken?.symbol ?? '?'}/${loanToken?.symbol ?? '?'} #${positionIndex}`;
+  return (found?.options ?? []).map((option) => ({ position, name, found, option }));
+}

@@ -1,0 +1,51 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { seededWallet } from '../../../devnet/seed/wallets.ts';
+import { LOOKS, look, picture, violationsOf } from '../../support/axe.ts';
+import { openPage, startChromium, whyNoChromium } from '../../support/chromium.ts';
+import { type Json, PARTNER, startService, type TestService } from '../../support/service.ts';
+
+const { address } = seededWallet('speculator').account;
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+}, 120_000);
+afterAll(() => service?.stop());
+
+describe.skipIf(whyNoChromium !== null)('what to do about a position, on the ops page', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startChromium();
+  });
+  afterAll(() => browser?.close());
+
+  test('default: the page of a wallet has every way down to the safe LTV, with amounts, cost, gas and result', async () => {
+    const opened = await openPage(browser, service.url);
+    const { page } = opened;
+    await page.goto(`${service.url}/ops?wallet=${address}`);
+    await page.fill('#key', 'local-ops');
+    await page.click('#key-form button[type=submit]');
+    await page.locator('#advice tbody tr').first().waitFor();
+    await page.waitForSelector('body:not([aria-busy])');
+    const { body } = await service.get(`/v1/partner/positions/${address}`, PARTNER);
+    const near = body.positions.find(({ ltvHeadroomPct }: Json) => Number(ltvHeadroomPct) <= 2);
+    const path = `/v1/partner/positions/${address}/${near.id}/deleverage-options`;
+    const { body: found } = await service.get(path, PARTNER);
+    const rows = await page.locator('#advice tbody tr').allInnerTexts();
+    expect(rows).toHaveLength(found.options.length);
+    for (const [i, { steps, preview, unavailable, simulatedGas }] of found.options.entries()) {
+      expect(rows[i]).toContain(`${steps[0].amount} ${steps[0].symbol}`);
+      expect(rows[i]).toContain(unavailable ? unavailable.message : preview.positionPreview.effectiveLtv);
+      if (simulatedGas !== undefined) expect(rows[i]).toContain(simulatedGas);
+    }
+    for (const one of LOOKS) {
+      await look(page, one);
+      await picture(page, `ops-advice-${one.width}-${one.colorScheme}`);
+      expect([one, await violationsOf(page)]).toEqual([one, []]);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(one.width);
+    }
+    expect({ leaving: opened.leaving, errors: opened.errors }).toEqual({ leaving: [], errors: [] });
+    await page.close();
+  });
+});
