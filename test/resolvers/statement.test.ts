@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import type { PositionKey } from '../../src/domain/history/types.ts';
-import { statementOf } from '../../src/resolvers/position/statement.ts';
+import { MAX_STATEMENT_EVENTS, statementOf } from '../../src/resolvers/position/statement.ts';
 
 const WALLET = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 const catalog = createCatalog(curatedChains);
@@ -22,7 +22,7 @@ function manyPositions(count: number, mostAtOnce: number) {
     positionId: `1-${market?.id}-${id}`,
   }));
   // The newest position has the oldest event. Two are in one block, and two blocks in one second.
-  const placeOf = (positionIndex: number) => 10_000 - positionIndex;
+  const placeOf = (positionIndex: number) => 100_000 - positionIndex;
   const supply = ({ account, marketId, positionIndex }: PositionKey) => ({
     event: 'SupplyCollateral',
     blockNumber: BigInt(Math.floor(placeOf(positionIndex ?? 0) / 2)),
@@ -76,4 +76,19 @@ test('behavior: a wallet with many positions has a whole statement, read in grou
   // Groups with more logs than are read at once are read in halves.
   expect(reads.filter((size) => size > 120).length).toBeGreaterThan(0);
   expect(Math.max(...reads)).toBe(200);
+});
+
+test('behavior: a wallet with as many events as a statement can have has one', async () => {
+  const text = await manyPositions(MAX_STATEMENT_EVENTS, 200).statement();
+  expect(text.trimEnd().split('\r\n')).toHaveLength(MAX_STATEMENT_EVENTS + 1);
+  expect(text.length).toBeLessThan(5_000_000);
+});
+
+test('error: BadRequest for one more, with the limit and what to read instead, before the rest is read', async () => {
+  const { reads, statement } = manyPositions(2 * MAX_STATEMENT_EVENTS, 200);
+  await expect(statement()).rejects.toMatchObject({
+    code: 'bad_request',
+    details: { field: 'address', value: WALLET, limit: { maxEvents: MAX_STATEMENT_EVENTS } },
+  });
+  expect(reads.length).toBe(MAX_STATEMENT_EVENTS / 200 + 1);
 });

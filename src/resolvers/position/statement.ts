@@ -1,6 +1,7 @@
 import { toCsv } from '../../domain/history/statement.ts';
 import type { PositionKey, RecordedPosition } from '../../domain/history/types.ts';
 import type { ComposedWallet } from '../../domain/position/wallet.ts';
+import { BadRequestError } from '../../shared/errors.ts';
 import { letOthersRun } from '../../shared/pages.ts';
 import type { AppContext } from '../common/context.ts';
 import { requireChain } from '../market/chains.ts';
@@ -31,6 +32,8 @@ const COLUMNS = [
   'paidBy',
 ] as const;
 
+/** Most events of a statement: some 4 MB, which are made in memory, so that the answer has an ETag and a length. */
+export const MAX_STATEMENT_EVENTS = 10_000;
 /** Positions whose events are read at once. */
 const POSITIONS_AT_ONCE = 200;
 
@@ -50,19 +53,29 @@ interface StatementRow {
 /**
  * Every event of the positions of a wallet on its chains as CSV, oldest first: loops of vaults, and the stock legs of vaults,
  * held or left, included. Positions are read in groups, so that a wallet with many has a whole statement too.
- * @throws UpstreamUnavailableError
+ * @throws BadRequestError for a wallet with more events than a statement has; UpstreamUnavailableError
  */
 export async function statementOf(readings: readonly StatementWallet[], ctx: AppContext): Promise<string> {
   const rows: StatementRow[] = [];
   for (const reading of readings) {
     const subjects = subjectsOf(reading, ctx);
     for (let from = 0; from < subjects.length; from += POSITIONS_AT_ONCE) {
-      rows.push(...(await rowsOf(reading, subjects.slice(from, from + POSITIONS_AT_ONCE), ctx)));
+      for (const row of await rowsOf(reading, subjects.slice(from, from + POSITIONS_AT_ONCE), ctx)) rows.push(row);
+      if (rows.length > MAX_STATEMENT_EVENTS) throw tooMany(reading.wallet);
       await letOthersRun();
     }
   }
   rows.sort(olderFirst);
   return toCsv([COLUMNS, ...rows.map(({ cells }) => cells)]);
+}
+
+function tooMany(wallet: string): BadRequestError {
+  const message = `${wallet} has more than ${MAX_STATEMENT_EVENTS} events, the most of a statement. Read the history of each of its positions, which comes in pages.`;
+  return new BadRequestError(message, {
+    field: 'address',
+    value: wallet,
+    limit: { maxEvents: MAX_STATEMENT_EVENTS },
+  });
 }
 
 /** By time, and within a second, which may have several blocks, in the order of the chain. */

@@ -20,7 +20,8 @@ const ExclusionRef = builder.enumType('BestExclusion', {
   description: 'Reason why a strategy does not meet a request; of several the first in this order.',
   values: enumValues<BestExclusion>({
     NOT_LISTED: 'The strategy is not listed.',
-    EQUITY_VAULT: 'An equity vault has two legs and is not compared.',
+    EQUITY_VAULT:
+      'An equity vault: the payment stays invested in the stock, whose return is not known, so its net APY and a fall of its price are not comparable with those of a loop.',
     PAY_TOKEN: 'The pay token is not curated on the chain of the strategy.',
     MATURITY:
       'The collateral matures within the holding time: `value` is the day, `limit` the end of the holding time.',

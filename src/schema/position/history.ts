@@ -316,7 +316,7 @@ builder.objectFields(WalletRef, (t) => ({
   statementCsv: t.string({
     complexity: 50,
     description:
-      'Every recorded event of the positions of the wallet as CSV (RFC 4180), oldest first: loops of vaults, and the stock legs of vaults, held or left, included. Amounts are whole tokens. Texts that a spreadsheet would run as a formula begin with an apostrophe.',
+      'Every recorded event of the positions of the wallet as CSV (RFC 4180), oldest first: loops of vaults, and the stock legs of vaults, held or left, included. Amounts are whole tokens. A wallet with more than 10,000 events is refused. Texts that a spreadsheet would run as a formula begin with an apostrophe.',
     resolve: ({ readings }, _args, ctx) => statementOf(readings, ctx),
   }),
 }));

@@ -108,7 +108,7 @@ export function positionHistoryRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       surface: 'Partner',
       summary: 'Statement of a wallet as CSV',
       description:
-        'Every recorded event of the positions of a wallet on one chain as CSV, oldest first: loops of vaults, and the stock legs of vaults, held or left, included. Send `Accept: text/csv` for the file itself, with an ETag; otherwise it is a string in JSON. Amounts are whole tokens of the columns "collateral" and "loan". The column "complete" tells whether the events of the position are all from its opening until now.',
+        'Every recorded event of the positions of a wallet on one chain as CSV, oldest first: loops of vaults, and the stock legs of vaults, held or left, included. A wallet with more than 10,000 events is refused: its positions have histories in pages. Send `Accept: text/csv` for the file itself, with an ETag; otherwise it is a string in JSON. Amounts are whole tokens of the columns "collateral" and "loan". The column "complete" tells whether the events of the position are all from its opening until now.',
       operation: 'WalletStatement',
       params: z.object({ address: addressParam, chainId }),
       variables: ({ params }) => params,
