@@ -11,7 +11,7 @@ export const TOOL_NEXT_STEPS: Readonly<Record<ErrorCode, string>> = {
     'This tool needs a valid API key. Ask the person who configured this server to set the header "Authorization: Bearer <API_KEY>", or MCP_API_KEY with stdio. Do not ask for the key in the conversation. Reads that need no key go on.',
   not_found: 'Look the id up with list_strategies or list_markets, and call the tool again.',
   method_not_allowed: 'Report this: a tool should not cause it.',
-  conflict: 'Do what the message says; do not repeat the call as it is.',
+  conflict: 'Follow the message; do not repeat the call as it is.',
   payload_too_large: 'Send shorter arguments.',
   unsupported_media_type: 'Report this: a tool should not cause it.',
   query_too_complex: 'Ask for less: a smaller limit, or one chain.',

@@ -117,7 +117,7 @@ export interface ConflictDetails {
   /** The value, shortened. */
   readonly value: string;
   readonly resource: string;
-  /** What the request conflicts with. */
+  /** Id of the resource that the request conflicts with. */
   readonly id: string;
   readonly reason: (typeof CONFLICTS)[number];
 }

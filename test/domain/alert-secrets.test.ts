@@ -34,7 +34,7 @@ describe('rotateSecrets', () => {
     expect(rotateSecrets(secrets, 60, NOW_MS + 60_000)?.earlierSecrets).toHaveLength(1);
   });
 
-  test('behavior: whatever is rotated, no secret signs longer than at any of its rotations, and versions grow by one', () => {
+  test('property: after any rotations, no secret signs longer than at any of its rotations, and versions grow by one', () => {
     const steps = fc.array(fc.tuple(fc.integer(OVERLAP_SEC), fc.integer({ min: 0, max: 100_000 })), { maxLength: 12 });
     fc.assert(
       fc.property(steps, (rotations) => {

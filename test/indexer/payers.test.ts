@@ -73,7 +73,7 @@ async function addThroughRouter(payer: Address) {
   });
 }
 
-test('behavior: what others pay at the lending protocol is their payment, and a gain of the owner', async () => {
+test('behavior: payments of others at the lending protocol are theirs, and a gain of the owner', async () => {
   await actions(world()).open('70');
   const before = await historyOf();
   const { userProxy } = await world().position(alice);
@@ -93,7 +93,7 @@ test('behavior: what others pay at the lending protocol is their payment, and a 
   await expectDifference(split, 0n);
 });
 
-test('behavior: what the owner pays at the lending protocol is paid, and the record of the contract lacks it', async () => {
+test('behavior: payments of the owner at the lending protocol count as paid, and the record of the contract lacks them', async () => {
   await actions(world()).open('70');
   const before = await historyOf();
   const { userProxy } = await world().position(alice);
@@ -108,7 +108,7 @@ test('behavior: what the owner pays at the lending protocol is paid, and the rec
   await expectDifference(split, paid);
 });
 
-test("behavior: what another wallet pays through the router is its payment, what the owner pays there is the owner's", async () => {
+test('behavior: a payment of another wallet through the router is its own, and one of the owner is of the owner', async () => {
   await actions(world()).open('70');
   await addThroughRouter(mallory);
   await addThroughRouter(alice);

@@ -22,7 +22,7 @@ const AFFORDABLE: Readonly<Record<Option['affordability'], string>> = {
 };
 const COLUMNS = ['What', 'Amounts', 'Cost', 'Gas', 'LTV after', 'Paid by'];
 
-/** What to do about a position that is above its safe LTV, read on request, and at once when it is near its liquidation. */
+/** Show the options for a position above its safe LTV: read on request, and at once when it is near its liquidation. */
 export function adviceOf(client: Client, position: Position, account: string, signal: AbortSignal): HTMLElement {
   const shown = el('div', { 'aria-live': 'polite' });
   const node = el('details', { class: 'advice' }, el('summary', {}, 'What to do'), shown);

@@ -57,7 +57,7 @@ export class InvalidRequestError extends ServiceError {}
 export class UnauthorizedError extends ServiceError {}
 /** The id, address or path is unknown. */
 export class NotFoundError extends ServiceError {}
-/** The request contradicts an earlier one, such as a registration under the same idempotency key: do what the message says. */
+/** The request contradicts an earlier one, such as a registration under the same idempotency key: follow the message. */
 export class ConflictError extends ServiceError {}
 /** The budget is used up: wait for `retryAfter` seconds. */
 export class RateLimitedError extends ServiceError {}

@@ -78,7 +78,7 @@ export function createPositionHistoryWiring(deps: PositionHistoryDeps): Position
     } catch (error) {
       if (!signal.aborted) {
         const head = newestHead(indexer, nodes.get(chainId));
-        // What is recorded of the run must not hide why it failed.
+        // A failure to record the run must not hide the reason why the run failed.
         await note(head, failureWord(error)).catch(() => {});
         // Without this the distance would stay as it was before the failures. A new process knows it from the database alone.
         const cursor = indexer.state()?.cursor ?? (await history.cursor(chainId).catch(() => null));

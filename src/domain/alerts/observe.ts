@@ -101,7 +101,7 @@ interface Held {
   readonly stockLegs: readonly StockLegPlace[];
 }
 
-/** Find what a subject is about. A vault is its stock leg with its loops, or those that may be its loops. */
+/** Find the positions of a subject. A vault is its stock leg with its loops, or those that may be its loops. */
 function heldBy(
   subject: Exclude<AlertSubject, { readonly kind: 'strategy' }>,
   wallet: ComposedWallet,

@@ -167,7 +167,7 @@ function incompleteness(
       : gap(
           '',
           'IMPLAUSIBLE',
-          'The events do not add up to what the position holds: a node has left some out, or has answered wrong ones. An operator can have them read anew.',
+          'The events do not add up to the holdings of the position: a node has left some out, or has answered wrong ones. An operator can have them read anew.',
         );
   }
   const unexplained = events.find(({ isUnexplained }) => isUnexplained);

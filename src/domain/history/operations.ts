@@ -58,7 +58,7 @@ export interface OperationsInput {
   readonly loan: Address;
   readonly morphoBlue: Address;
   readonly flashLeverage: Address;
-  /** Passes on what its caller pays, for positions of any owner. */
+  /** Passes on payments of its caller, for positions of any owner. */
   readonly flashLeverageRouter: Address;
   /** Every log of the transactions of the position, in the order of the chain. */
   readonly logs: readonly RecordedLog[];

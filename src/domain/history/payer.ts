@@ -3,7 +3,7 @@ import type { Address } from '../../shared/ids.ts';
 import type { MorphoEvent, RecordedLog } from './types.ts';
 
 /**
- * Who paid: the owner through the product's contracts, the owner at the lending protocol itself, which the product's contract does
+ * The payer: the owner through the product's contracts, the owner at the lending protocol itself, which the product's contract does
  * not record, or another account.
  */
 export type Payer = 'owner' | 'owner_directly' | 'other';
@@ -41,7 +41,7 @@ export function payerOf(input: PayerInput, { legs, notes, transfers }: PaidLogs)
   const isOwnersAlone = legs.Borrow !== undefined || legs.WithdrawCollateral !== undefined;
   const isPassedOn = transfers.some(({ sender, receiver }) => sender === router && receiver === flashLeverage);
   if (isOwnersAlone || !isPassedOn) return 'owner';
-  // A swap gives the router the token of the market; what the router was given for it is another token.
+  // A swap gives the router the token of the market; the router was given another token for it.
   const token = legs.SupplyCollateral ? input.collateral : input.loan;
   const given = transfers.find((log) => log.receiver === router && log.token !== token && log.sender !== zeroAddress);
   return given === undefined || given.sender === key.wallet ? 'owner' : 'other';

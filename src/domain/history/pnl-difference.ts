@@ -5,14 +5,14 @@ import type { Pnl } from '../portfolio/types.ts';
 import type { PnlSplit } from './pnl-split.ts';
 
 /**
- * What the P&L by the record of the product's contract has more than the P&L by the events, exact USD:
+ * The P&L by the record of the product's contract less the P&L by the events, in parts, exact USD:
  * `pnl.baseResultUsd = pnlSplit.result.usd + paidDirectlyUsd + recordUsd`, and
  * `pnl.totalUsd = pnlSplit.total.usd + paidDirectlyUsd + recordUsd + incentivesUsd`. Absent = not known, with a gap `<field>`.
  */
 export interface PnlDifference {
   /** Paid by the owner to the lending protocol directly: the contract does not record it as a deposit. */
   readonly paidDirectlyUsd?: string | undefined;
-  /** What the contract has recorded otherwise than it was paid. */
+  /** Differences between the payments and the contract's record of them. */
   readonly recordUsd?: string | undefined;
   /** Incentives on the amounts of today over the registered life, less those on the amounts of each time. */
   readonly incentivesUsd?: string | undefined;

@@ -244,7 +244,7 @@ function positive(amount: bigint): bigint {
 const UNEQUAL = gap(
   '',
   'IMPLAUSIBLE',
-  'The events do not add up to what the position holds. An operator can have them read anew.',
+  'The events do not add up to the holdings of the position. An operator can have them read anew.',
 );
 const UNPRICED = gap('', 'NOT_MEASURED', 'The price of the oracle at an event is not known.');
 

@@ -104,7 +104,7 @@ export const ERROR_DETAILS = {
     reason: z
       .enum(CONFLICTS)
       .describe(
-        'other_request: the key was sent with another request. deleted: what it made is deleted. secret_shown: its secret is shown no more.',
+        'other_request: the key was sent with another request. deleted: its resource is deleted. secret_shown: its secret is no longer shown.',
       ),
   }),
   payload_too_large: z.strictObject({ limitBytes: wholeNumber('Largest body, bytes.') }),

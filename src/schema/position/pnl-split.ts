@@ -17,7 +17,7 @@ const SplitAmountRef = builder.objectRef<{ amount: string; usd: string | null }>
 
 export const PnlSplitRef = builder.objectRef<PnlSplitView>('PnlSplit').implement({
   description:
-    'Profit and loss of a position since its opening by its parts, in loan tokens. `yield`, `borrowCost`, `price`, `incentives`, `fees`, `slippage`, `liquidation` and `paidByOthers` add up to `total` to the base unit; what rounding leaves, at most one base unit per part, is in `price`, or in `yield` where the oracle follows the redemption rate. A part that is not known is `null`, never 0, and so is every sum with it.',
+    'Profit and loss of a position since its opening by its parts, in loan tokens. `yield`, `borrowCost`, `price`, `incentives`, `fees`, `slippage`, `liquidation` and `paidByOthers` add up to `total` to the base unit; the remainder of rounding, at most one base unit per part, is in `price`, or in `yield` where the oracle follows the redemption rate. A part that is not known is `null`, never 0, and so is every sum with it.',
   fields: (t) => {
     const part = (name: SplitValue, description: string) =>
       t.field({ type: SplitAmountRef, nullable: true, description, resolve: ({ amounts }) => amounts[name] });
@@ -31,7 +31,7 @@ export const PnlSplitRef = builder.objectRef<PnlSplitView>('PnlSplit').implement
       incentives: part('incentives', 'Incentives of the market, by its recorded campaigns; not part of `result`.'),
       fees: part('fees', 'Fees that the contract has taken.'),
       slippage: part('slippage', "Loss of swaps against the oracle's price of their block, referral fees included."),
-      liquidation: part('liquidation', 'Loss of liquidations, less debt that nobody has to repay.'),
+      liquidation: part('liquidation', 'Loss of liquidations, less bad debt, which no borrower has to repay.'),
       paidByOthers: part(
         'paidByOthers',
         "Payments of other accounts for the position (anyone may add collateral and repay), at the oracle's prices of the time: a gain of the owner.",
@@ -53,7 +53,7 @@ export const PnlSplitRef = builder.objectRef<PnlSplitView>('PnlSplit').implement
 
 export const PnlDifferenceRef = builder.objectRef<PnlDifference>('PnlDifference').implement({
   description:
-    "Excess of `pnl`, which follows the record of the product's contract, over `pnlSplit`, which follows the events. `pnl.baseResultUsd` is `pnlSplit.result.usd` and `paidDirectlyUsd` and `recordUsd`; `pnl.totalUsd` is `pnlSplit.total.usd` and all three. Of both, `pnlSplit` is what the owner has gained.",
+    "Excess of `pnl`, which follows the record of the product's contract, over `pnlSplit`, which follows the events. `pnl.baseResultUsd` is `pnlSplit.result.usd` and `paidDirectlyUsd` and `recordUsd`; `pnl.totalUsd` is `pnlSplit.total.usd` and all three. Of both, `pnlSplit` is the gain of the owner.",
   fields: (t) => {
     const amount = (field: 'paidDirectlyUsd' | 'recordUsd' | 'incentivesUsd', description: string) =>
       t.expose(field, { type: 'Decimal', nullable: true, description: `${description} Exact USD.` });

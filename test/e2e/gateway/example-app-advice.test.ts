@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => service?.stop());
 
-describe.skipIf(whyNoChromium !== null)('what to do about a position, on the example app', () => {
+describe.skipIf(whyNoChromium !== null)('the options for a position, on the example app', () => {
   let browser: Browser;
   let page: Page;
   beforeAll(async () => {

@@ -8,7 +8,7 @@ import type { View } from './view.ts';
 export const positionsView: View = async ({ client, world, account, signal, place }) => {
   const state = el('p', { class: 'muted', role: 'status' }, 'Connecting to live positions …');
   const list = el('div', { id: 'positions' });
-  // What was read on request stays while the list is read again.
+  // Options that were read on request stay while the list is read again.
   const advice = new Map<string, HTMLElement>();
   const adviceFor = (position: Position): HTMLElement => {
     const { positionId } = position;

@@ -17,7 +17,7 @@ export interface Batch {
  * an atomic batch has one receipt. Its `version` says nothing that is needed.
  *
  * @returns the hash of the transaction; `undefined` = pending
- * @throws RevertedError; WrongChainError; WalletError for a batch that was not sent, and for what the standard does not allow
+ * @throws RevertedError; WrongChainError; WalletError for a batch that was not sent, and for an answer that the standard does not allow
  */
 export function transactionOfBatch({ id, chainId }: Batch, answer: unknown): string | undefined {
   const absurd = (what: string) =>

@@ -37,7 +37,7 @@ export interface ProvenPlans {
 
 /**
  * Compare a plan with the one that replaces it. `proven` is `undefined` where no proof was asked for. Where positions were `closed`
- * by calls of the plan before, its figures and receipts include what these have paid out: only the swaps that are left are compared.
+ * by calls of the plan before, its figures and receipts include their payouts: only the swaps that are left are compared.
  *
  * @throws InvalidPlanError when the new one is for another chain, action or strategy, or calls another contract
  */
@@ -55,7 +55,7 @@ export function comparePlans(
   requireTargets(before, after);
   requirePositions(before, after);
   const [old, now] = [resultsOf(before), resultsOf(after)];
-  // A plan of GraphQL states no figures: what is proven of both is compared.
+  // A plan of GraphQL states no figures: the proven effects of both are compared.
   const isStated = old.size > 0 && closed.length === 0;
   const names = RESULTS.some((name) => old.has(name)) ? RESULTS.filter((name) => old.has(name)) : ['minTokenOut'];
   const results = isStated ? names.map((what) => lessIsWorse(what, old.get(what), now.get(what))) : [];
@@ -144,7 +144,7 @@ function requirePositions(before: CheckedPlan, after: CheckedPlan): void {
   throw new InvalidPlanError(`The rebuilt plan closes position ${other}, which the plan before it does not.`);
 }
 
-/** What a plan says about its result, by name. */
+/** The result that a plan states, by name. */
 function resultsOf({ source }: CheckedPlan): Map<string, string> {
   const meta: unknown = source.meta;
   if (!isRecord(meta)) return new Map();

@@ -117,7 +117,7 @@ export class RevertedError extends ExecutionError {
 }
 
 /**
- * What was mined lacks events that the plan was proven to cause, or its amounts are outside of what was proven. `code` is
+ * The mined transactions lack events that the plan was proven to cause, or their amounts are outside of its bounds. `code` is
  * `unexpected_outcome`.
  */
 export class UnexpectedOutcomeError<Outcome> extends ExecutionError {
@@ -144,9 +144,9 @@ export class UnexpectedOutcomeError<Outcome> extends ExecutionError {
   }
 }
 
-/** An amount of an outcome that is outside of what the plan was proven to do. */
+/** An amount of an outcome that is outside of the proven bounds of the plan. */
 export interface Excess {
-  /** What was compared, e.g. `payment` or `loan of position 3`. */
+  /** Name of the compared amount, e.g. `payment` or `loan of position 3`. */
   readonly what: string;
   readonly amount: VerifiedAmount;
   /** The proven bound that it breaks. */

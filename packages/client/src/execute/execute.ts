@@ -113,7 +113,7 @@ export async function execute(plan: Plan, wallet: Wallet, options: ExecuteOption
   }
 }
 
-/** @throws UnexpectedOutcomeError for what was mined, and is not what was proven */
+/** @throws UnexpectedOutcomeError for mined transactions without the proven effects */
 function requireExpected(outcome: Outcome, proven: Proven, context: OutcomeContext): void {
   const missing = missingIn(outcome, proven);
   const excesses = excessesIn(outcome, proven, context);

@@ -3,7 +3,7 @@ import type { Intent, VerifiedAmount } from '../verify/types.ts';
 import type { Outcome, PositionChange } from './outcome.ts';
 import type { Proven } from './proof.ts';
 
-/** What an execution lacks of the effects that its plan is proven to have, in words, by its events. */
+/** The proven effects of a plan that its execution lacks, in words, by its events. */
 export function missingIn(outcome: Outcome, { proof, intent }: Proven): readonly string[] {
   const isMoved = ({ token, amount }: VerifiedAmount, way: 'in' | 'out') => {
     // The native token has no events.

@@ -26,7 +26,7 @@ export interface TokenFlow {
   readonly out: bigint;
 }
 
-/** What the lending protocol recorded of one position, base units. An increase of leverage has no other record. */
+/** The records of one position by the lending protocol, base units. An increase of leverage has no other record. */
 export interface LendingChange {
   readonly marketId: string;
   /** The contract that holds the position, or the account itself (the stock leg of a vault); lower case. */

@@ -151,7 +151,7 @@ export function proveRepay(proof: Proof, intent: RepayIntent): void {
   const repaid = (atLeast: bigint) => {
     recordChange(proof, intent.positionId, market, { repays: less(atLeast, fee) });
     return intent.full === true
-      ? `Repays the whole debt of position ${intent.positionId}; the rest comes back${payToken === loanToken.toLowerCase() ? '' : ` as ${rest}, not as what was paid`}.`
+      ? `Repays the whole debt of position ${intent.positionId}; the rest comes back${payToken === loanToken.toLowerCase() ? '' : ` as ${rest}, not in the paid token`}.`
       : `Repays at least ${amountOf(proof, loanToken, less(atLeast, fee)).text} of the debt of position ${intent.positionId}, or all of it where less is owed.`;
   };
   if (payToken === loanToken.toLowerCase()) {

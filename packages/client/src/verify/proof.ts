@@ -112,7 +112,7 @@ export function amountOf({ chain }: Pick<Proof, 'chain'>, token: string, amount:
   return { token: shown(token), amount, text };
 }
 
-/** The bounds of a position, in base units. What is left out is none, and of `takesOut` and `owes` no bound. */
+/** The bounds of a position, in base units. An absent amount is zero; an absent `takesOut` or `owes` is not bounded. */
 export interface Change {
   readonly adds?: bigint;
   readonly takesOut?: bigint | 'all';
@@ -121,7 +121,7 @@ export interface Change {
   readonly owes?: bigint;
 }
 
-/** Record what the calls do to a position. */
+/** Record the effects of the calls on a position. */
 export function recordChange(
   proof: Proof,
   of: PositionBounds['of'],

@@ -297,7 +297,7 @@ export interface VerifiedSwap {
   readonly givesAtLeast: VerifiedAmount;
 }
 
-/** The bounds of what the calls do to collateral and debt of one position at the lending protocol. */
+/** The bounds of the effects of the calls on collateral and debt of one position at the lending protocol. */
 export interface PositionBounds {
   /** Index of the position; `opened` = the new one; `wallet` = that of the wallet itself, the stock leg of a vault. */
   readonly of: number | 'opened' | 'wallet';
@@ -308,7 +308,7 @@ export interface PositionBounds {
   readonly borrowsAtMost: VerifiedAmount;
   /** Where less is owed, the rest comes back in the same token. */
   readonly repaysAtLeast?: VerifiedAmount;
-  /** The debt that a sale repays, by your reading. What it has to repay beyond that lowers `receivesAtLeast`. */
+  /** The debt that a sale repays, by your reading. A larger debt lowers `receivesAtLeast`. */
   readonly owes?: VerifiedAmount;
 }
 

@@ -19,7 +19,7 @@ const COLUMNS = [
 
 let jobs = [];
 
-/** What is shown, for files. */
+/** The shown rows, for files. */
 export const shownAlertJobs = () => jobs;
 
 /** Show the jobs of alerts and their undelivered events. @throws KeyRefused */
