@@ -92,7 +92,7 @@ export type AmountInput = {
 export type BestExclusion =
   /** A position that survives the fall at any time until the exit has a leverage of at most `value`, below `limit`. */
   | 'DRAWDOWN'
-  /** An equity vault has two legs and is not compared. */
+  /** An equity vault: the payment stays invested in the stock, whose return is not known, so its net APY and a fall of its price are not comparable with those of a loop. */
   | 'EQUITY_VAULT'
   /** The largest clean exit is `value`, less than `limit`, USD. */
   | 'EXIT_TOO_SMALL'

@@ -469,7 +469,7 @@ export interface paths {
         };
         /**
          * Statement of a wallet as CSV
-         * @description Every recorded event of the positions of a wallet on one chain as CSV, oldest first: loops of vaults, and the stock legs of vaults, held or left, included. Send `Accept: text/csv` for the file itself, with an ETag; otherwise it is a string in JSON. Amounts are whole tokens of the columns "collateral" and "loan". The column "complete" tells whether the events of the position are all from its opening until now.
+         * @description Every recorded event of the positions of a wallet on one chain as CSV, oldest first: loops of vaults, and the stock legs of vaults, held or left, included. A wallet with more than 10,000 events is refused: its positions have histories in pages. Send `Accept: text/csv` for the file itself, with an ETag; otherwise it is a string in JSON. Amounts are whole tokens of the columns "collateral" and "loan". The column "complete" tells whether the events of the position are all from its opening until now.
          */
         readonly get: operations["walletStatement"];
         readonly put?: never;
@@ -509,7 +509,7 @@ export interface paths {
         };
         /**
          * Every wallet's portfolio
-         * @description All wallets of a chain, read at one block, joined with the register of positions, ordered by address and cached for 60 seconds. While a recompute fails the last good report is served as `degraded`; 503 when there is none yet. A wallet that could not be read has a `failure` and no other data.
+         * @description All wallets of a chain, read at one block, joined with the register of positions, ordered by address and cached for 60 seconds: afterTx, minBlock and maxAge are of the row of one wallet. While a recompute fails the last good report is served as `degraded`; 503 when there is none yet. A wallet that could not be read has a `failure` and no other data.
          */
         readonly get: operations["opsPortfolios"];
         readonly put?: never;
@@ -2030,7 +2030,7 @@ export interface components {
             /** @description Its id. */
             readonly id: string;
             /**
-             * @description other_request: the key was sent with another request. deleted: what it made is deleted. secret_shown: its secret is shown no more.
+             * @description other_request: the key was sent with another request. deleted: its resource is deleted. secret_shown: its secret is no longer shown.
              * @enum {string}
              */
             readonly reason: "other_request" | "deleted" | "secret_shown";
@@ -4552,9 +4552,9 @@ export interface components {
             readonly incentives?: components["schemas"]["PnlSplitAmount"];
             /** @description Fees that the contract has taken. Absent = not known, see gaps. */
             readonly fees?: components["schemas"]["PnlSplitAmount"];
-            /** @description What swaps gave less than the oracle's price of their block. Absent = not known, see gaps. */
+            /** @description Loss of swaps against the oracle's price of their block. Absent = not known, see gaps. */
             readonly slippage?: components["schemas"]["PnlSplitAmount"];
-            /** @description Loss of liquidations, less debt that nobody has to repay. Absent = not known, see gaps. */
+            /** @description Loss of liquidations, less bad debt, which no borrower has to repay. Absent = not known, see gaps. */
             readonly liquidation?: components["schemas"]["PnlSplitAmount"];
             /** @description Payments of other accounts for the position: a gain of the owner. Absent = not known, see gaps. */
             readonly paidByOthers?: components["schemas"]["PnlSplitAmount"];
@@ -5054,7 +5054,7 @@ export interface components {
             /** @description Paid by the owner, or by another account on its behalf, fee included. Absent where the transfers of the transaction do not explain it. */
             readonly paid?: components["schemas"]["PositionEventAmounts"];
             /**
-             * @description Who paid it; other: another account than the owner.
+             * @description The payer; other: another account than the owner.
              * @enum {string}
              */
             readonly paidBy: "owner" | "other";
