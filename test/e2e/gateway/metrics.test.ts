@@ -1,6 +1,7 @@
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { marketByKey } from '../../../devnet/chain/seed-plans.ts';
+import { seededWallet } from '../../../devnet/seed/wallets.ts';
 import { type App, createApp } from '../../../src/app.ts';
 import { createConfig } from '../../../src/config/config.ts';
 import { silentLogger } from '../../../src/shared/logger.ts';
@@ -155,6 +156,22 @@ describe('/metrics', () => {
     expect(await value('spiral_key_checks_total{outcome="refused"}')).toBeGreaterThan(0);
     // A budget of 200, twice if its window ends meanwhile, and the requests of warmers.
     expect((await value('spiral_database_queries_total{outcome="ok"}')) - before).toBeLessThan(500);
+  });
+
+  test('behavior: a reading of what to do about a position counts each way by its outcome', async () => {
+    const { address } = seededWallet('speculator').account;
+    const answer = await fetch(`${app.url}/v1/partner/positions/${address}/1/deleverage-options`, {
+      headers: { authorization: 'Bearer local-partner' },
+    });
+    const { options } = (await answer.json()) as {
+      options: { action: string; unavailable: { code: string } | null }[];
+    };
+    expect(options).toHaveLength(3);
+    for (const { action, unavailable } of options) {
+      const labels = `verb="deleverage ${action}",outcome="${unavailable?.code ?? 'ok'}"`;
+      expect([action, await value(`spiral_transaction_builds_total{${labels}}`)]).toEqual([action, 1]);
+    }
+    expect(await value('spiral_transaction_builds_total{verb="leverage deleverage options",outcome="ok"}')).toBe(1);
   });
 
   test('default: /health is compressed and has an entity tag', async () => {
