@@ -62,6 +62,7 @@ const VARIABLES: Readonly<Record<string, Record<string, unknown>>> = {
   AlertById: { alertId: ALERT_ID },
   AlertDelete: { alertId: ALERT_ID },
   AlertPing: { alertId: ALERT_ID },
+  AlertRotateSecret: { alertId: ALERT_ID, overlapSec: 3_600 },
   AlertRedeliver: { eventId: ALERT_ID },
   Alerts: { first: 50 },
   AlertDeliveries: { first: 50, status: 'DEAD' },

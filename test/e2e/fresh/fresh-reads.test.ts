@@ -220,7 +220,7 @@ describe('the report over all wallets', () => {
 });
 
 describe('a used-up budget', () => {
-  it('behavior: what the budget does not pay is not measured, its last good value is answered, and nothing is charged for it', async () => {
+  it('behavior: a value that the budget does not pay is not measured, its last good one is answered, and nothing is charged for it', async () => {
     // One point for the row, and ten for one of the two measurements.
     await service.restart({ READ_WAIT_SEC: '1', MAX_WAITS_PER_CLIENT: '2', RATE_LIMIT_PARTNER: '15' });
     service.clock.advance(120_000);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => service?.stop());
 
-describe.skipIf(whyNoChromium !== null)('what to do about a position, on the ops page', () => {
+describe.skipIf(whyNoChromium !== null)('options for a position, on the ops page', () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await startChromium();

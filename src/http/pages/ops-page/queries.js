@@ -130,7 +130,7 @@ fragment Near on Position {
   collateralToken { symbol: displaySymbol } loanToken { symbol: displaySymbol }
 }`;
 
-/** What to do about one position that is above its safe LTV. */
+/** The options for one position that is above its safe LTV. */
 export const ADVICE = `query OpsAdvice($wallet: Address!, $chainId: ChainId!, $positionIndex: Int!) {
   position(wallet: $wallet, chainId: $chainId, positionIndex: $positionIndex) {
     deleverageOptions {
