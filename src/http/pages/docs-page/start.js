@@ -46,6 +46,8 @@ const RULES = `
   --border-color: var(--line) !important; --light-border-color: var(--line) !important; --border-radius: 6px !important;
   --input-bg: var(--ground) !important; --nav-path-padding: 6px 8px 6px 20px !important; }
 :focus-visible { outline: 2px solid var(--focus) !important; outline-offset: -2px; }
+/* Within its filled ground the line would not be seen. */
+.m-btn.primary:focus-visible { outline-offset: 2px; }
 .nav-bar-info { padding: 9px 14px; font-size: 15px; }
 .nav-bar-tag { padding: 9px 14px; font-size: 15px; }
 .nav-bar-section { padding: 12px 14px 4px; }
@@ -61,6 +63,9 @@ const RULES = `
 /** Rules of the components inside of it, each with a shadow root of its own. */
 const INNER_RULES = `
 :focus-visible { outline: 2px solid var(--focus) !important; outline-offset: 1px; }
+/* Their row cuts off what stands out. */
+.tab-btn:focus-visible { outline-offset: -2px; }
+.m-btn.primary:focus-visible { outline-offset: 2px; }
 .token.comment, .token.punctuation { color: var(--muted) !important; }
 `;
 
