@@ -24,8 +24,8 @@ const FLAT_ROUTER = ['swapAndLeverage', 'swapAndSupplyCollateral', 'swapAndRepay
 const NESTED_ROUTER = ['reallocateAndLeverage', 'reallocateSwapAndLeverage'];
 
 /**
- * The descriptors of the package. Functions with a struct in a struct of a struct stand in files of their own: the
- * specification has a form for their signatures, and the pattern of its JSON schema does not match it.
+ * The descriptors of the package. Functions with a struct in a struct of a struct stand in files of their own: the schema of the
+ * standard matches their signatures, and its copy in the registry of descriptors does not.
  */
 export const DESCRIPTORS: readonly DescriptorFile[] = [
   {
