@@ -15,6 +15,7 @@ import { createFairQueue } from '../limits/fair-queue.ts';
 import { UNREAD_LIMITS } from '../limits/limits.ts';
 import type { RequestContext } from '../limits/request-context.ts';
 import { MCP_PATH } from '../mcp/endpoint.ts';
+import { unreadRefusal } from '../mcp/json-rpc.ts';
 import { type ClientPort, createContext } from '../resolvers/common/context.ts';
 import { MAX_PAGE_SIZE } from '../resolvers/common/page.ts';
 import { createRestAdapter } from '../rest/adapter.ts';
@@ -108,7 +109,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   const unread = createUnread(UNREAD_LIMITS);
   const early = createEarlyRefusals({
     ...{ exhausted: gateway.exhausted, uncharged: status.paths, clock, logger, ...onError },
-    ...{ graphqlPath: GRAPHQL_PATH, keyedPaths: [MCP_PATH] },
+    ...{ graphqlPath: GRAPHQL_PATH, keyedPaths: { [MCP_PATH]: unreadRefusal } },
   });
   const handler = createHandler({
     graphql: isPublic ? graphql : closedGraphQL,

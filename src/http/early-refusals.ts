@@ -5,10 +5,14 @@ import { budgetHeaders, type RateLimitStatus } from '../limits/request-context.t
 import { errorResponse } from '../rest/envelope.ts';
 import type { RestResponse } from '../rest/types.ts';
 import type { Clock } from '../shared/clock.ts';
+import type { AppError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { RequestInfo } from '../shared/request-info.ts';
 import { toGraphQLError } from './errors.ts';
 import { graphqlRefusal } from './graphql-refusal.ts';
+
+/** Makes a refusal that contains the correlation id once. */
+export type RefusalForm = (error: AppError, correlationId: string) => Pick<RestResponse, 'headers' | 'body'>;
 
 export interface EarlyRefusalDeps {
   /** The status of a caller without points left; `undefined` = it may have some, or has no budget. */
@@ -17,8 +21,8 @@ export interface EarlyRefusalDeps {
   readonly uncharged: readonly string[];
   /** Path with refusals in the form of GraphQL. */
   readonly graphqlPath: string;
-  /** Paths beside GraphQL and the rows that charge valid keys. */
-  readonly keyedPaths: readonly string[];
+  /** Paths beside GraphQL and the rows that charge valid keys, with the form of their refusals. */
+  readonly keyedPaths: Readonly<Record<string, RefusalForm>>;
   /** Called on every refusal, for metrics. */
   readonly onError?: ((error: unknown) => void) | undefined;
   readonly clock: Clock;
@@ -48,34 +52,44 @@ export function createEarlyRefusals(deps: EarlyRefusalDeps) {
   const prepared = new Map<string, Prepared>();
   let preparedSec = 0;
 
-  const prepare = (rateLimit: RateLimitStatus, accept: string | undefined, isGraphQL: boolean): Prepared => {
+  const prepare = (rateLimit: RateLimitStatus, accept: string | undefined, path: string): Prepared => {
     const error = clientLimited(rateLimit);
     const { code, message, status, details, retryAfterSec = rateLimit.resetSec } = error;
-    const { headers, body } = isGraphQL
-      ? graphqlRefusal(toGraphQLError(error, ID, logger), accept, { rateLimit })
-      : errorResponse({ code, message, status, details, retryAfterSec }, ID);
+    const own = Object.hasOwn(keyedPaths, path) ? keyedPaths[path] : undefined;
+    const { headers, body } =
+      path === graphqlPath
+        ? graphqlRefusal(toGraphQLError(error, ID, logger), accept, { rateLimit })
+        : (own?.(error, ID) ?? errorResponse({ code, message, status, details, retryAfterSec }, ID));
     const [before = '', after = ''] = String(body).split(ID);
-    const own = Object.entries(headers).filter(([name]) => !name.startsWith('ratelimit'));
-    return { error, status, headers: Object.fromEntries(own), parts: [before, after] };
+    const kept = Object.entries(headers).filter(([name]) => !name.startsWith('ratelimit'));
+    const waits = { 'retry-after': String(retryAfterSec) };
+    return { error, status, headers: { ...waits, ...Object.fromEntries(kept) }, parts: [before, after] };
   };
-  const preparedOf = (rateLimit: RateLimitStatus, accept: string | undefined, isGraphQL: boolean): Prepared => {
+  const preparedOf = (rateLimit: RateLimitStatus, accept: string | undefined, path: string): Prepared => {
     const second = Math.floor(clock.now() / 1_000);
     // The text contains the remaining seconds of a window.
     if (second !== preparedSec) prepared.clear();
     preparedSec = second;
-    const form = isGraphQL ? (accept?.includes('graphql-response+json') ? 'own' : 'json') : 'rest';
+    const isGraphQL = path === graphqlPath;
+    const form = isGraphQL
+      ? accept?.includes('graphql-response+json')
+        ? 'own'
+        : 'json'
+      : Object.hasOwn(keyedPaths, path)
+        ? path
+        : 'rest';
     const key = `${form} ${rateLimit.policy} ${rateLimit.limit} ${rateLimit.resetSec}`;
-    const known = prepared.get(key) ?? prepare(rateLimit, accept, isGraphQL);
+    const known = prepared.get(key) ?? prepare(rateLimit, accept, path);
     prepared.set(key, known);
     return known;
   };
 
   return (req: IncomingMessage, info: RequestInfo, path: string): RestResponse | undefined => {
     if (req.method === 'OPTIONS' || req.headers.host === undefined || uncharged.includes(path)) return undefined;
-    const keyed = path === graphqlPath || path.startsWith(ROWS) || keyedPaths.includes(path);
+    const keyed = path === graphqlPath || path.startsWith(ROWS) || Object.hasOwn(keyedPaths, path);
     const rateLimit = exhausted(info.clientIp, keyed ? info.authorization : undefined);
     if (rateLimit === undefined) return undefined;
-    const { error, status, headers, parts } = preparedOf(rateLimit, req.headers.accept, path === graphqlPath);
+    const { error, status, headers, parts } = preparedOf(rateLimit, req.headers.accept, path);
     onError?.(error);
     const body = parts[0] + info.correlationId + parts[1];
     return { status, headers: { ...headers, ...budgetHeaders({ rateLimit }, WINDOW_SEC) }, body };

@@ -6,7 +6,7 @@ export interface CorsPolicy {
 
 /** Headers that scripts of other origins may read. */
 const EXPOSED =
-  'ETag, Age, Retry-After, RateLimit, RateLimit-Policy, Ignored-Parameters, Content-Disposition, Deprecation, Sunset, Link, x-correlation-id';
+  'ETag, Age, Retry-After, RateLimit, RateLimit-Policy, Ignored-Parameters, Content-Disposition, Deprecation, Sunset, Link, Mcp-Session-Id, x-correlation-id';
 const PREFLIGHT_MAX_AGE_SEC = 600;
 
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
@@ -47,7 +47,7 @@ export function preflightHeaders(policy: CorsPolicy, origin: string | undefined)
     ...corsHeaders(policy, origin),
     'access-control-allow-methods': 'GET, HEAD, POST, DELETE, OPTIONS',
     'access-control-allow-headers':
-      'authorization, content-type, x-correlation-id, idempotency-key, if-none-match, last-event-id, mcp-protocol-version',
+      'authorization, content-type, x-correlation-id, idempotency-key, if-none-match, last-event-id, mcp-protocol-version, mcp-session-id',
     'access-control-max-age': String(PREFLIGHT_MAX_AGE_SEC),
   };
 }

@@ -7,7 +7,7 @@ import type { RowBoundTool } from './tools.ts';
 type Arguments = Readonly<Record<string, unknown>>;
 
 /** The parts of a request that all calls of a message share. */
-export type CallOrigin = Pick<RestRequest, 'headers' | 'correlationId' | 'clientIp'>;
+export type CallOrigin = Pick<RestRequest, 'headers' | 'correlationId' | 'clientIp' | 'left'>;
 
 /**
  * Make the request of a row from the arguments of its tool. The row checks their values.
@@ -43,6 +43,7 @@ export function requestOf(
     body: async () => bytes,
     correlationId: origin.correlationId,
     clientIp: origin.clientIp,
+    left: origin.left,
   };
 }
 

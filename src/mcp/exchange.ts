@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import type { AnyRoute, RestRequest } from '../rest/types.ts';
 import { withoutUndefined } from '../shared/without-undefined.ts';
 import type { CalledTool } from './call-tool.ts';
 import { INVALID_PARAMS, idOf, type Message, type MessageAnswer, protocolError, refusedAnswer } from './json-rpc.ts';
 import { createResources, type Guide } from './resources.ts';
+import { createRunningCalls, SESSION_HEADER } from './running-calls.ts';
 import type { McpServerDeps } from './server.ts';
 import { createTools } from './tools.ts';
 
@@ -20,6 +22,7 @@ export type BudgetHeaders = Readonly<Record<string, string>>;
 /** Create the answers to single messages. A message that no row answers and charges is charged here. */
 export function createExchange(deps: ExchangeDeps) {
   const { admit, logger, onCall } = deps;
+  const running = createRunningCalls();
   let prepared: ReturnType<typeof prepare> | undefined;
 
   return async (
@@ -39,22 +42,51 @@ export function createExchange(deps: ExchangeDeps) {
     const refused = isRow ? undefined : await charge();
     if (refused) return refused;
     if (!isFit) return protocolError(400, INVALID_PARAMS, 'The parameters do not fit the method.', idOf(message));
+    if (message.method === CANCELLED) running.cancel(message, request);
     let isCharged = !isRow;
+    const { cancelled, end } = running.begin(message, request);
     const call = {
       message,
-      origin: request,
+      origin: { ...request, left: () => eitherOf(request.left?.(), cancelled) },
       onCall: (tool: string, { outcome, budget }: Pick<CalledTool, 'outcome' | 'budget'>) => {
         isCharged = true;
         if (budget !== undefined) onBudget(budget);
-        logger.debug({ tool, outcome, correlationId: request.correlationId }, 'tool called');
-        onCall?.(tool, outcome);
+        // The client has left it, and nothing went wrong.
+        const shown = cancelled.aborted ? 'cancelled' : outcome;
+        logger.debug({ tool, outcome: shown, correlationId: request.correlationId }, 'tool called');
+        onCall?.(tool, shown);
       },
     };
-    const response = await answerOf(call, asWebRequest(request));
-    const answer = { status: response.status, body: await response.text() };
-    // The library refused the message, or took it as a notification, so no row was asked.
-    return isCharged ? answer : ((await charge()) ?? answer);
+    try {
+      const response = await Promise.race([answerOf(call, asWebRequest(request)), whenAborted(cancelled)]);
+      // A cancelled call has no answer. What it had asked for was charged.
+      if (response === null) return NO_ANSWER;
+      const answer = { status: response.status, body: await response.text(), headers: sessionOf(message, response) };
+      // The library refused the message, or took it as a notification, so no row was asked.
+      return isCharged ? answer : ((await charge()) ?? answer);
+    } finally {
+      end();
+    }
   };
+}
+
+const CANCELLED = 'notifications/cancelled';
+const NO_ANSWER: MessageAnswer = { status: 202, body: '' };
+
+/**
+ * Give a client that begins a session an id for it, by which its calls are told from those of others with the same key. Nothing
+ * is kept of a session: every process takes every id.
+ */
+function sessionOf({ method }: Message, { status }: Response): MessageAnswer['headers'] {
+  return method === 'initialize' && status === 200 ? { [SESSION_HEADER]: randomUUID() } : undefined;
+}
+
+function whenAborted(signal: AbortSignal): Promise<null> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
+}
+
+function eitherOf(one: AbortSignal | undefined, other: AbortSignal): AbortSignal {
+  return one === undefined ? other : AbortSignal.any([one, other]);
 }
 
 /** Load the library and make the tools, with the first request: that takes longer than most of the start. */

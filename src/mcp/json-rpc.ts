@@ -1,3 +1,4 @@
+import type { RestResponse } from '../rest/types.ts';
 import { AppError } from '../shared/errors.ts';
 import { withoutUndefined } from '../shared/without-undefined.ts';
 
@@ -40,6 +41,17 @@ export function protocolError(
   data?: object,
 ): MessageAnswer {
   return { status, body: JSON.stringify({ jsonrpc: '2.0', id, error: withoutUndefined({ code, message, data }) }) };
+}
+
+/** Make the refusal of a request that was not read, for the sake of which there is no id. */
+export function unreadRefusal(error: AppError, correlationId: string): Pick<RestResponse, 'headers' | 'body'> {
+  const { code, message, status, details, retryAfterSec } = error;
+  const data = withoutUndefined({ code, retryAfterSec, details, correlationId });
+  const { body, headers } = protocolError(status, REQUEST_REFUSED, message, null, data);
+  return {
+    headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', ...headers },
+    body,
+  };
 }
 
 /** Answer a refused request with the code of the service in `data`, and with its HTTP status. */

@@ -18,6 +18,7 @@ import { createFairQueue } from '../../src/limits/fair-queue.ts';
 import { UNREAD_LIMITS } from '../../src/limits/limits.ts';
 import type { RequestContext } from '../../src/limits/request-context.ts';
 import { MCP_PATH } from '../../src/mcp/endpoint.ts';
+import { unreadRefusal } from '../../src/mcp/json-rpc.ts';
 import { createRedisConnections } from '../../src/redis/connections.ts';
 import { createContext } from '../../src/resolvers/common/context.ts';
 import { MAX_PAGE_SIZE } from '../../src/resolvers/common/page.ts';
@@ -156,7 +157,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
     exhausted: door.exhausted,
     uncharged: [],
     graphqlPath: GRAPHQL_PATH,
-    keyedPaths: [MCP_PATH],
+    keyedPaths: { [MCP_PATH]: unreadRefusal },
     clock,
     logger: logs.logger,
   });

@@ -48,8 +48,8 @@ describe('the transport', () => {
       result: { protocolVersion: version, serverInfo: { name: 'spiral-gateway' } },
     });
     expect(body.result.instructions).toContain('UNSIGNED');
-    // No session: any process answers the next request.
-    expect(headers.get('mcp-session-id')).toBeNull();
+    // Nothing is kept of a session: any process answers the next request.
+    expect(headers.get('mcp-session-id')).toMatch(/^[0-9a-f-]{36}$/);
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
@@ -233,6 +233,32 @@ describe('keys and budgets', () => {
       expect(error.nextStep).toContain('retryAfterSec');
       await expect(client.ping()).rejects.toThrow(/429|budget/);
       await client.close();
+      // The request is refused before its body is read, as an error of the protocol without an id.
+      const unread = await small.send('/mcp', {
+        method: 'POST',
+        headers: { ...PARTNER_KEY, 'content-type': 'application/json', accept: BOTH },
+        body: '{not read',
+      });
+      expect(unread.status).toBe(429);
+      expect(Number(unread.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(unread.headers.get('ratelimit')).toMatch(/;r=0;/);
+      expect(unread.body).toEqual({
+        jsonrpc: '2.0',
+        id: null,
+        error: {
+          code: -32_000,
+          message: expect.any(String),
+          data: {
+            code: 'rate_limited',
+            retryAfterSec: expect.any(Number),
+            details: expect.objectContaining({ scope: 'client', limit: 15 }),
+            correlationId: unread.headers.get('x-correlation-id'),
+          },
+        },
+      });
+      // Rows keep their own form.
+      const row = await small.send('/v1/strategies', { headers: PARTNER_KEY });
+      expect([row.status, row.body.error.code]).toEqual([429, 'rate_limited']);
     } finally {
       await small.stop();
     }
