@@ -45,16 +45,18 @@ const positionOf = async (): Promise<Json> =>
   );
 
 describe('the local world', () => {
-  test('one seeded alert has fired and was delivered, another is armed, and one event was given up', async () => {
+  test('two seeded alerts have fired and were delivered, others are armed, and one event was given up', async () => {
     await service.refresh('alerts', 'alert-deliveries');
     const { body } = await service.get('/v1/partner/alerts', PARTNER);
-    expect(body).toMatchObject({ count: 3, next: null });
+    expect(body).toMatchObject({ count: 4, next: null });
     expect(body.alerts.map(({ condition, status }: Json) => [condition, status])).toEqual([
+      ['headroom_below', 'firing'],
       ['paused', 'armed'],
       ['liquidity_below', 'armed'],
       ['apy_below', 'firing'],
     ]);
-    const [, , firing] = body.alerts;
+    const firing = body.alerts.at(-1);
+    expect(webhooksOf(body.alerts[0].id)).toHaveLength(1);
     expect(webhooksOf(firing.id)).toHaveLength(1);
     const dead = await service.get('/v1/partner/alerts/deliveries?status=dead', PARTNER);
     expect(dead.body.deliveries).toMatchObject([{ alertId: firing.id, status: 'dead', failure: 'unreachable' }]);

@@ -98,6 +98,11 @@ describe.skipIf(whyNoChromium !== null)(`ops page${whyNoChromium === null ? '' :
     const names = await texts(opened, '#past tbody tr td:nth-child(1)');
     expect(names.some((name) => /vault: stock leg/.test(name))).toBe(true);
     expect((await texts(opened, '#past tbody tr td:nth-child(3)')).every((count) => /^\d+$/.test(count))).toBe(true);
+    const curves = page.locator('#past svg.sparkline');
+    expect(await curves.count()).toBe(names.length);
+    expect(await curves.first().getAttribute('aria-label')).toMatch(/^[\d.,]+ \w+ on .+, [\d.,]+ \w+ on /);
+    const drawn = (await curves.first().locator('polyline').getAttribute('points')) ?? '';
+    expect(drawn.split(' ').length).toBeGreaterThanOrEqual(2);
     expect((await texts(opened, '#past tbody tr td:last-child')).every((result) => /\d/.test(result))).toBe(true);
     expect(await texts(opened, '#events tbody tr td:nth-child(2)')).toContain('opened');
     expect(opened.errors).toEqual([]);

@@ -78,3 +78,46 @@ export function toneOf(value) {
   if (value === null || value === undefined || Number(value) === 0) return null;
   return Number(value) < 0 ? 'down' : 'up';
 }
+
+const SVG = 'http://www.w3.org/2000/svg';
+const LINE = { width: 96, height: 22, margin: 2 };
+
+/**
+ * Draw values over time as a line without axes, for a cell of a table.
+ * @param {readonly (readonly [number, number])[]} points Times and values, oldest first, at least two.
+ * @param {string} label What the line shows, for those who cannot see it.
+ */
+export function sparkline(points, label) {
+  const { width, height, margin } = LINE;
+  const scale = (values, length) => {
+    const [least, most] = [Math.min(...values), Math.max(...values)];
+    return (value) => margin + (most === least ? 0.5 : (value - least) / (most - least)) * (length - 2 * margin);
+  };
+  const x = scale(
+    points.map(([time]) => time),
+    width,
+  );
+  const y = scale(
+    points.map(([, value]) => value),
+    height,
+  );
+  const line = document.createElementNS(SVG, 'polyline');
+  line.setAttribute(
+    'points',
+    points.map(([time, value]) => `${x(time).toFixed(1)},${(height - y(value)).toFixed(1)}`).join(' '),
+  );
+  const drawn = document.createElementNS(SVG, 'svg');
+  const attributes = {
+    viewBox: `0 0 ${width} ${height}`,
+    width,
+    height,
+    role: 'img',
+    'aria-label': label,
+    class: 'sparkline',
+  };
+  for (const [name, value] of Object.entries(attributes)) drawn.setAttribute(name, String(value));
+  const title = document.createElementNS(SVG, 'title');
+  title.textContent = label;
+  drawn.append(title, line);
+  return drawn;
+}

@@ -1,5 +1,5 @@
 import { ask, KeyRefused } from './api.js';
-import { at, badge, el, fillTable, toneOf } from './dom.js';
+import { at, badge, el, fillTable, sparkline, toneOf } from './dom.js';
 import { amount, UNKNOWN, when, words } from './format.js';
 import { chainName, explorerLink, positionLink } from './links.js';
 import { INDEXERS, PAST } from './queries.js';
@@ -74,6 +74,18 @@ const plain =
   ({ split }) =>
     amount(split?.[name]?.amount);
 
+/** The equity at events, samples and now as a line, with its first and last value in words. */
+function curveOf({ curve, loan }) {
+  const [first] = curve;
+  const last = curve.at(-1);
+  if (!first || curve.length < 2) return UNKNOWN;
+  const label = `${amount(first.equityAmount)} ${loan} on ${when(first.at)}, ${amount(last.equityAmount)} ${loan} on ${when(last.at)}`;
+  return sparkline(
+    curve.map(({ at: time, equityAmount }) => [Date.parse(time), Number(equityAmount)]),
+    label,
+  );
+}
+
 const PAST_COLUMNS = [
   { name: 'Position', show: (row) => placeOf(row) },
   { name: 'Chain', show: ({ chainId }) => chainName(chainId) },
@@ -84,6 +96,7 @@ const PAST_COLUMNS = [
       el('span', { title: gap }, `${eventCount}${isComplete ? '' : ', not complete'}`),
   },
   { name: 'Loan token', show: ({ loan }) => loan },
+  { name: 'Equity over time', show: curveOf },
   { name: 'Paid', numeric: true, show: plain('paid') },
   { name: 'Received', numeric: true, show: plain('received') },
   { name: 'Net value', numeric: true, show: plain('netValue') },
@@ -125,6 +138,7 @@ function rowOf({ history, pnlSplit, ...position }, { collateral, loan, name }) {
     ...{ collateral, loan, name, split: pnlSplit },
     events: history?.events.nodes ?? [],
     eventCount: history?.events.totalCount ?? UNKNOWN,
+    curve: history?.equityCurve ?? [],
     isComplete: history?.isComplete ?? false,
     completeFrom: history?.completeFrom ?? null,
     gap: history?.gaps[0]?.message,

@@ -183,6 +183,7 @@ fragment Past on Position {
 }
 fragment Events on PositionHistory {
   isComplete completeFrom { blockNumber blockAt } gaps { message }
+  equityCurve(points: 24) { at equityAmount }
   events(last: $events) {
     totalCount
     nodes { kind at blockNumber txHash collateralChange debtChange paid { ...Both } received { ...Both } fee { ...Both } oraclePrice }
