@@ -6,8 +6,8 @@ import { ADVICE, NEAR_LIMITS } from './queries.js';
 
 /** Positions that are asked about: each costs as much as three previews. */
 const ASKED = 5;
-/** Points of LTV left up to which a position is asked about: the safe LTV is a point below liquidation where the contract's buffer is. */
-const NEAR_POINTS = 3;
+/** Points of LTV left up to which a position is asked about: the safe LTV is 1 to 3.25 points below liquidation, by the contract's buffer. */
+const NEAR_POINTS = 4;
 const POSITIONS = 100;
 
 const WAYS = { REPAY: 'Repay debt', ADD_COLLATERAL: 'Add collateral', CLOSE: 'Sell a part and repay' };
