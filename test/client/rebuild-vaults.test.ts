@@ -133,13 +133,13 @@ describe('an expired plan of a vault is built again', () => {
   });
 
   test.each([
-    ['all loops of the vault', undefined],
-    ['named loops', [0]],
+    ['all loops of the vault', {}],
+    ['named loops', { yieldPositionIds: [0] }],
   ])(
     'behavior: quotes that lapse after the loop of an exit was closed: the rest is built again, for %s',
     async (_, ids) => {
       await inBatch(await depositPlan(), {});
-      const exiting = { strategyId: vault().id, userAddress: user, maxSwapLossPct: 5, yieldPositionIds: ids };
+      const exiting = { strategyId: vault().id, userAddress: user, maxSwapLossPct: 5, ...ids };
       const plan = await world.client.equityExitBuild(exiting);
       const reports: Progress[] = [];
       const onProgress = (progress: Progress) => {

@@ -14,7 +14,7 @@ const ADDRESS = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 const LOOP = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5';
 
 /** Every GET row that takes a chain, with an address, a strategy or a position in its path. */
-const rows: readonly (readonly [path: string, tag: string])[] = Object.entries(paths as Json).flatMap(
+const rows: readonly (readonly [path: string, tag: string])[] = Object.entries<Json>(paths).flatMap(
   ([path, { get }]) => {
     const parameters: readonly Json[] = get?.parameters ?? [];
     const others = parameters.filter(({ in: place, required }) => place === 'query' && required);
