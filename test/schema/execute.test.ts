@@ -64,6 +64,7 @@ const VARIABLES: Readonly<Record<string, Record<string, unknown>>> = {
   AlertPing: { alertId: ALERT_ID },
   AlertRotateSecret: { alertId: ALERT_ID, overlapSec: 3_600 },
   AlertRedeliver: { eventId: ALERT_ID },
+  AlertRotateSecret: { alertId: ALERT_ID },
   Alerts: { first: 50 },
   AlertDeliveries: { first: 50, status: 'DEAD' },
   Ohlcv: { chainId: 1, address: market.loan.address, timeframe: 'HOUR', aggregate: 1, limit: 168 },

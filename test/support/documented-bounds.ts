@@ -46,17 +46,26 @@ function parameterBounds(
   return parameters.flatMap((parameter) => {
     const request = (value: unknown): BoundRequest => {
       const query = new URLSearchParams();
+      const headers: Record<string, string> = { ...init.headers };
       let url = path;
       for (const other of parameters) {
         const given = other === parameter ? value : other.required ? first(other) : undefined;
         if (given === undefined) continue;
         if (other.in === 'path') url = url.replace(`{${other.name}}`, encodeURIComponent(String(given)));
+        else if (other.in === 'header') headers[other.name] = String(given);
         else query.set(other.name, String(given));
       }
-      return { value, url: query.size === 0 ? url : `${url}?${query}`, init };
+      return { value, url: query.size === 0 ? url : `${url}?${query}`, init: { ...init, headers } };
     };
     const sample = first(parameter) ?? parameter.schema.default ?? SAMPLES[parameter.name];
-    return casesOf(`${parameter.in}.${parameter.name}`, parameter.schema, sample, request);
+    if (parameter.in !== 'header')
+      return casesOf(`${parameter.in}.${parameter.name}`, parameter.schema, sample, request);
+    // HTTP takes the spaces around a header away.
+    const isSent = ({ value }: BoundRequest) => value === String(value).trim();
+    return casesOf(`headers.${parameter.name.toLowerCase()}`, parameter.schema, sample, request).map((bound) => ({
+      ...bound,
+      outside: bound.outside.filter(isSent),
+    }));
   });
 }
 
@@ -113,6 +122,7 @@ const SAMPLES: Readonly<Record<string, unknown>> = {
   address: '0x9D39A5DE30e57443BfF2A8307A4256c8797A3497',
   holdingDays: '30',
   limit: '10',
+  'Idempotency-Key': '5e0c6a5f-1d51-4a53-9c1c-5a9f6c1b2d3e',
   alertId: '00000000-0000-4000-8000-000000000001',
   minBlock: '1',
   afterTx: `0x${'1'.repeat(64)}`,
