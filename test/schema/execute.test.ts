@@ -62,7 +62,6 @@ const VARIABLES: Readonly<Record<string, Record<string, unknown>>> = {
   AlertById: { alertId: ALERT_ID },
   AlertDelete: { alertId: ALERT_ID },
   AlertPing: { alertId: ALERT_ID },
-  AlertRotateSecret: { alertId: ALERT_ID, overlapSec: 3_600 },
   AlertRedeliver: { eventId: ALERT_ID },
   AlertRotateSecret: { alertId: ALERT_ID },
   Alerts: { first: 50 },
