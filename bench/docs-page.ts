@@ -1,5 +1,5 @@
 import { loadavg } from 'node:os';
-import { startFront, UNLIMITED } from '../test/http/front.ts';
+import { startTestGateway, UNLIMITED } from '../test/http/test-gateway.ts';
 import { startChromium } from '../test/support/chromium.ts';
 import { say } from './table.ts';
 
@@ -9,7 +9,7 @@ import { say } from './table.ts';
 
 const ROUNDS = 5;
 
-const front = await startFront({ env: UNLIMITED });
+const gateway = await startTestGateway({ env: UNLIMITED });
 const browser = await startChromium();
 const times: number[] = [];
 for (let round = 0; round < ROUNDS; round += 1) {
@@ -17,13 +17,13 @@ for (let round = 0; round < ROUNDS; round += 1) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   const page = await context.newPage();
   const startedMs = performance.now();
-  await page.goto(`${front.url}/docs`, { waitUntil: 'commit' });
+  await page.goto(`${gateway.url}/docs`, { waitUntil: 'commit' });
   await page.getByText('List the strategies of a chain').first().waitFor();
   times.push(performance.now() - startedMs);
   await context.close();
 }
 await browser.close();
-await front.stop();
+await gateway.stop();
 const shown = times.map((ms) => (ms / 1_000).toFixed(2));
 const median = shown.toSorted()[Math.floor(ROUNDS / 2)];
 say(

@@ -1,5 +1,5 @@
 import { withoutUndefined } from '../src/shared/without-undefined.ts';
-import { OPS_KEY, PARTNER_KEY } from '../test/http/front.ts';
+import { OPS_KEY, PARTNER_KEY } from '../test/http/test-gateway.ts';
 import type { Shot } from './load.ts';
 import { BUILD, BUILD_PATH, type PartnerWorld } from './partner-world.ts';
 

@@ -8,7 +8,7 @@ import { silentLogger } from '../src/shared/logger.ts';
 import { systemTimers } from '../src/shared/timers.ts';
 import { createPartnerServices, createVenueStatistics } from '../src/transactions/index.ts';
 import { BUDGETS, completeFacts, NOW_MS, PARAMS } from '../test/domain/world.ts';
-import { PARTNER_KEY, startFront, UNLIMITED } from '../test/http/front.ts';
+import { PARTNER_KEY, startTestGateway, UNLIMITED } from '../test/http/test-gateway.ts';
 import { createStubChain } from './stub-chain.ts';
 import { noDriftHistory, registrationsOf, syntheticReader } from './synthetic-wallets.ts';
 
@@ -65,7 +65,7 @@ export async function startPartnerWorld({ registered }: { readonly registered: n
       throw new Error('no vault is built here');
     },
   });
-  const front = await startFront({
+  const gateway = await startTestGateway({
     env: UNLIMITED,
     services: {
       leverage,
@@ -84,7 +84,7 @@ export async function startPartnerWorld({ registered }: { readonly registered: n
   const steps = async (payToken: string): Promise<number> => {
     const body = JSON.stringify({ ...BUILD, strategyId: market.id, payToken, userAddress: owners[0] });
     const headers = { ...PARTNER_KEY, 'content-type': 'application/json' };
-    const build = () => front.send(BUILD_PATH, { method: 'POST', headers, body });
+    const build = () => gateway.send(BUILD_PATH, { method: 'POST', headers, body });
     // Only the first build with a token looks for its balance slot.
     await build();
     stub.takeSteps();
@@ -100,5 +100,5 @@ export async function startPartnerWorld({ registered }: { readonly registered: n
     stepsOneSwap: await steps(market.collateral.address),
     stepsTwoSwaps: await steps(market.loan.address),
   };
-  return { url: front.url, world, stop: () => front.stop() };
+  return { url: gateway.url, world, stop: () => gateway.stop() };
 }

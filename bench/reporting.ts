@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '../devnet/postgres.ts';
 import { silentLogger } from '../src/shared/logger.ts';
-import { OPS_KEY } from '../test/http/front.ts';
+import { OPS_KEY } from '../test/http/test-gateway.ts';
 import { type Child, type Cost, serviceFlags, startChild } from './child.ts';
 import type { OpsInput, OpsLoad, OpsResult } from './servers/ops.ts';
 import { say } from './table.ts';

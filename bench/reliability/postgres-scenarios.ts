@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Lab } from './lab.ts';
+import type { Lab } from './environment.ts';
 import type { Fleet, Scenario } from './scenarios.ts';
 
 export interface PostgresScenarioDeps {

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { FACT_GROUPS } from '../../src/domain/facts.ts';
-import type { Lab } from './lab.ts';
+import type { Lab } from './environment.ts';
 import type { Scenario } from './scenarios.ts';
 
 export interface RedisScenarioDeps {

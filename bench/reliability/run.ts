@@ -7,7 +7,7 @@ import type { Env, ServiceProcess } from '../../test/support/process/spawn-servi
 import { subscribe } from '../../test/support/sse.ts';
 import { dailyCalls, seeded } from './calls.ts';
 import { mountTinyDisk } from './disk.ts';
-import { type Lab, startLab } from './lab.ts';
+import { type Lab, startLab } from './environment.ts';
 import { type Call, type LoadStats, startLoad } from './load.ts';
 import { BASELINE, type Fleet, type Scenario, scenariosOf } from './scenarios.ts';
 import { type Row, renderTable } from './table.ts';

@@ -1,5 +1,5 @@
 import type { ServiceProcess } from '../../test/support/process/spawn-service.ts';
-import type { Lab } from './lab.ts';
+import type { Lab } from './environment.ts';
 import { postgresScenarios } from './postgres-scenarios.ts';
 import { redisScenarios } from './redis-scenarios.ts';
 import type { Watch, WatchedGroup } from './watch.ts';

@@ -1,6 +1,6 @@
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import { randomCalls, seeded } from './calls.ts';
-import { startLab } from './lab.ts';
+import { startLab } from './environment.ts';
 import { type LoadStats, startLoad } from './load.ts';
 import { collectionsIn, REPORT_COLLECTIONS, readMemory, type Sample } from './memory.ts';
 import { judge, reportOf } from './verdict.ts';

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { createChanges } from '../../src/services/changes.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { systemTimers } from '../../src/shared/timers.ts';
-import { startFront, UNLIMITED } from '../../test/http/front.ts';
+import { startTestGateway, UNLIMITED } from '../../test/http/test-gateway.ts';
 
 /*
  * The memory that dropped streams leave in a process: `npm run bench:streams -- [streams] [rounds]`. The clients are bare
@@ -24,8 +24,8 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 
 /** The heap after a full collection. */
 async function heapBytes(): Promise<number> {
-  // The lines that the front has captured are no memory of the service.
-  front.logs.take();
+  // The lines that the gateway has captured are no memory of the service.
+  gateway.logs.take();
   for (let i = 0; i < 10; i += 1) await turn();
   collect();
   return process.memoryUsage().heapUsed;
@@ -41,8 +41,8 @@ const changes = createChanges({
     open += change === 'opened' ? 1 : -1;
   },
 });
-const front = await startFront({ services: { changes }, env: UNLIMITED });
-const port = Number(new URL(front.url).port);
+const gateway = await startTestGateway({ services: { changes }, env: UNLIMITED });
+const port = Number(new URL(gateway.url).port);
 
 /** Open a stream, and break it off once it has begun. */
 const drop = () =>
@@ -77,4 +77,4 @@ for (let round = 2; round <= rounds + 1; round += 1) {
   before = after;
 }
 changes.close();
-await front.stop();
+await gateway.stop();

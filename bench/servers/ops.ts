@@ -16,7 +16,7 @@ import { systemClock } from '../../src/shared/clock.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { systemTimers } from '../../src/shared/timers.ts';
 import { completeFacts, NOW_MS, PARAMS } from '../../test/domain/world.ts';
-import { startFront, UNLIMITED } from '../../test/http/front.ts';
+import { startTestGateway, UNLIMITED } from '../../test/http/test-gateway.ts';
 import { serve } from '../serve.ts';
 import { PER_WALLET, registrationsOf, syntheticReader } from '../synthetic-wallets.ts';
 
@@ -119,7 +119,7 @@ serve<OpsInput>(async ({ wallets, databaseUrl }) => {
     });
   const [firstQueryMs, queryMs] = [await timed(query), await timed(query)];
   const sumMs = await timed(() => ops.aggregate([report], {}));
-  const front = await startFront({ env: UNLIMITED, services: { ops } });
+  const gateway = await startTestGateway({ env: UNLIMITED, services: { ops } });
   const positions = wallets * PER_WALLET;
   const result: OpsResult = {
     positions,
@@ -137,12 +137,12 @@ serve<OpsInput>(async ({ wallets, databaseUrl }) => {
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   await load.take();
   return {
-    url: front.url,
+    url: gateway.url,
     report: { result },
     figures: load.now,
     async stop() {
       load.close();
-      await front.stop();
+      await gateway.stop();
       await db.destroy();
     },
   };

@@ -59,7 +59,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     reason: 'the maximum LTV is below 1, so both are equal only at zero, where a yield of one unit has no fee',
   },
   {
-    file: 'src/domain/plausibility/judge.ts',
+    file: 'src/domain/plausibility/assess.ts',
     original: 'a.times(b)',
     replacement: 'a.div(b)',
     reason: 'product and quotient have one sign, and beside zero no distance is within a bound',
@@ -205,19 +205,19 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     reason: 'only the last rung is not whole',
   },
   {
-    file: 'src/domain/plausibility/judge.ts',
+    file: 'src/domain/plausibility/assess.ts',
     original: 'a.times(b).gt(0)',
     replacement: 'a.times(b).gte(0)',
     reason: 'two numbers that differ are apart without end where one of them is zero',
   },
   {
-    file: 'src/domain/plausibility/judge.ts',
+    file: 'src/domain/plausibility/assess.ts',
     original: 'pct.times(reference).lt(0)',
     replacement: 'pct.times(reference).lte(0)',
     reason: 'beside zero any other rate is above the factor',
   },
   {
-    file: 'src/domain/plausibility/judge.ts',
+    file: 'src/domain/plausibility/assess.ts',
     original: 'pct.times(reference)',
     replacement: 'pct.div(reference)',
     reason: 'product and quotient have one sign, and beside zero any other rate is above the factor',

@@ -4,12 +4,12 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { FOLDERS, type Folder, SOLIDITY } from './folders.ts';
 import type { Mutant } from './mutators.ts';
+import { testsOf } from './related-tests.ts';
+import { isEquivalent, printScore, shuffled, survivorsOf, writeTest } from './run-mutant.ts';
 import { runTests } from './run-tests.ts';
 import { scoreSolidity } from './solidity/score.ts';
 import { sourcesOf } from './sources.ts';
 import { WORK } from './state.ts';
-import { testsOf } from './tests-of.ts';
-import { isEquivalent, printScore, shuffled, survivorsOf, writeTest } from './try.ts';
 
 /*
  * Change the sources a little, many times, and see whether a test fails: `npm run mutants`. All mutants of a folder are in one

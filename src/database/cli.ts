@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { StartupError } from '../shared/errors.ts';
 import { DatabaseUnavailableError } from './connection/errors.ts';
 import { DATABASE_PROBLEMS } from './connection/problems.ts';
-import { grantsFor } from './rights.ts';
+import { grantsFor } from './grants.ts';
 import type { SchemaState } from './schema-state.ts';
 
 export const MIGRATE_USAGE = `Apply the pending migrations to the database of DATABASE_URL. Run it with the role that owns the tables.

@@ -8,8 +8,8 @@ import type { Timers } from '../shared/timers.ts';
 import { createKeyAdmin, type KeyAdmin, keyStatusOf } from './admin.ts';
 import { parseKey } from './format.ts';
 import { hashKey, matchesHash } from './hash.ts';
+import { createLastUsedRecorder } from './last-used.ts';
 import { sampleKeyId } from './owners.ts';
-import { createToucher } from './touch.ts';
 import {
   createVerdicts,
   type KeyChecks,
@@ -79,7 +79,7 @@ export function createKeyService(deps: KeyServiceDeps): KeyService {
   const { clock, timers, onCheck } = deps;
   const repository = createKeyRepository(deps.db);
   const samples = sampleVerdicts(deps.sampleKeys);
-  const touches = createToucher(repository, deps);
+  const lastUsed = createLastUsedRecorder(repository, deps);
   const verdicts = createVerdicts(deps);
 
   const judge = async ({ id, text }: Presented): Promise<Verdict> => {
@@ -99,7 +99,7 @@ export function createKeyService(deps: KeyServiceDeps): KeyService {
         const { key, grace } = presented === null ? REFUSED : await judge(presented);
         onCheck?.(key === null ? 'refused' : grace ? 'grace' : 'accepted');
         if (key === null) return null;
-        touches.touch(key.keyId);
+        lastUsed.touch(key.keyId);
         return { keyId: key.keyId, tier: key.tier, label: key.label };
       } catch (error) {
         onCheck?.('unavailable');
@@ -142,7 +142,7 @@ export function createKeyService(deps: KeyServiceDeps): KeyService {
       };
     },
     checks: () => verdicts.checks(),
-    close: () => touches.settle(),
+    close: () => lastUsed.settle(),
   };
 }
 

@@ -26,7 +26,7 @@ import { inPages } from '../shared/pages.ts';
 import { loggedError } from '../shared/scrub.ts';
 import { createStaleIfError } from '../shared/stale-if-error.ts';
 import { systemTimers, type Timers } from '../shared/timers.ts';
-import { untilThere } from './fresh-reads/until-there.ts';
+import { untilThere } from './fresh-reads/until-block-known.ts';
 import { walkWallets } from './registered-wallets.ts';
 import { OWN_FAILURES, type WalletDirectory } from './wallets.ts';
 

@@ -11,7 +11,7 @@ import type { PositionsPort, WalletReading } from '../resolvers/position/positio
 import type { Address, ChainId } from '../shared/ids.ts';
 import { systemTimers, type Timers } from '../shared/timers.ts';
 import type { PositionsReading } from '../warmers/types.ts';
-import { untilThere } from './fresh-reads/until-there.ts';
+import { untilThere } from './fresh-reads/until-block-known.ts';
 import { byAddress, OWN_FAILURES, type WalletDirectory } from './wallets.ts';
 
 export interface PositionsDeps {

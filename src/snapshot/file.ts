@@ -6,12 +6,12 @@ import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Timers } from '../shared/timers.ts';
 import { CodecError } from './codec.ts';
-import { removeLeftovers, setAside } from './file-asides.ts';
 import { fileOf, parseFile } from './file-format.ts';
 import { type FileLock, lockFile, SnapshotFileInUseError } from './file-lock.ts';
 import { createKeyedMutex } from './keyed-mutex.ts';
 import { createLocalFacts } from './local.ts';
 import { groupsOf, type KeepItem, mergeGroups, withGroups } from './merge.ts';
+import { removeLeftovers, setAside } from './quarantined-files.ts';
 import { admit } from './restore.ts';
 import type { SnapshotStore, SnapshotWriter } from './types.ts';
 

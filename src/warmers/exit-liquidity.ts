@@ -8,7 +8,7 @@ import {
   type FailureReason,
   type Suspect,
 } from '../domain/facts.ts';
-import { CONFIRMING_READINGS, nextReading } from '../domain/plausibility/judge.ts';
+import { CONFIRMING_READINGS, nextReading } from '../domain/plausibility/assess.ts';
 import type { Clock } from '../shared/clock.ts';
 import { Decimal, fromUnits, HUNDRED, toUnits } from '../shared/decimal.ts';
 import type { RoutePort } from '../upstreams/types.ts';

@@ -1,6 +1,6 @@
 import type { Chain } from '../catalog/types.ts';
 import { CAMPAIGN_SIDES, type FailureReason, type GroupState, type MarketIncentives } from '../domain/facts.ts';
-import { isSuspectRate } from '../domain/plausibility/judge.ts';
+import { isSuspectRate } from '../domain/plausibility/assess.ts';
 import type { Clock } from '../shared/clock.ts';
 import { type Decimal, ZERO } from '../shared/decimal.ts';
 import type { MarketId } from '../shared/ids.ts';

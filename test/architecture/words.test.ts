@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it, vi } from 'vitest';
-import { clausesIn } from '../schema/lint/words.ts';
+import { clausesIn } from '../schema/lint/descriptions.ts';
 
 // Hundreds of files are parsed, which takes long on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });

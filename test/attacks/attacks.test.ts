@@ -2,13 +2,13 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errorEnvelopeOf } from '../../src/rest/schemas/errors.ts';
 import { withoutUndefined } from '../../src/shared/without-undefined.ts';
-import { type Front, startFront, UNLIMITED } from '../http/front.ts';
+import { type Front, startTestGateway, UNLIMITED } from '../http/test-gateway.ts';
 import { attackCorpus, refusedCorpus } from './corpus.ts';
 import { costlyCorpus } from './costly.ts';
 
 let front: Front;
 beforeAll(async () => {
-  front = await startFront({ env: UNLIMITED });
+  front = await startTestGateway({ env: UNLIMITED });
 });
 afterAll(() => front.stop());
 
@@ -65,7 +65,7 @@ describe('attacks', () => {
 describe('requests that are answered and charged', () => {
   let counted: Front;
   beforeAll(async () => {
-    counted = await startFront({ env: { RATE_LIMIT_ANONYMOUS: '10000000' } });
+    counted = await startTestGateway({ env: { RATE_LIMIT_ANONYMOUS: '10000000' } });
   });
   afterAll(() => counted.stop());
   const left = ({ headers }: { headers: Headers }) => Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);

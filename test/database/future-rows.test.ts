@@ -6,7 +6,7 @@ import { createMarketSampleRepository } from '../../src/database/market-samples.
 import { createPortfolioSampleRepository } from '../../src/database/portfolio-samples.ts';
 import { createRecordedRateRepository } from '../../src/database/recorded-rates.ts';
 import { createSampleRepository } from '../../src/database/samples.ts';
-import { createToucher } from '../../src/keys/touch.ts';
+import { createLastUsedRecorder } from '../../src/keys/last-used.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { parseMarketId } from '../../src/shared/ids.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
@@ -213,12 +213,12 @@ describe('when a key was last used', () => {
   test('behavior: follows a clock that was set back at once', async () => {
     const { keys, id, used } = await insert();
     let nowMs = AHEAD;
-    const toucher = createToucher(keys, { clock: { now: () => nowMs }, logger: silentLogger });
-    toucher.touch(id);
-    await toucher.settle();
+    const recorder = createLastUsedRecorder(keys, { clock: { now: () => nowMs }, logger: silentLogger });
+    recorder.touch(id);
+    await recorder.settle();
     nowMs = NOW;
-    toucher.touch(id);
-    await toucher.settle();
+    recorder.touch(id);
+    await recorder.settle();
     expect(await used()).toBe(NOW);
   });
 });

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createDatabase, type Database } from '../../src/database/client.ts';
+import { grantsFor } from '../../src/database/grants.ts';
 import { inspectSchema, migrateDatabase, NotMigratedError, requireMigrated } from '../../src/database/migrate.ts';
 import { type Migration, migrations } from '../../src/database/migrations/index.ts';
-import { grantsFor } from '../../src/database/rights.ts';
 import { DatabaseTooNewError } from '../../src/database/schema-state.ts';
 import { createTestDatabase, type TestDatabase } from '../support/process/postgres.ts';
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { DatabaseUnavailableError } from '../../src/database/connection/errors.ts';
 import { guardPool } from '../../src/database/connection/pool.ts';
 import type { DatabaseProblem } from '../../src/database/connection/problems.ts';
-import { coded } from './coded.ts';
+import { coded } from './driver-error.ts';
 
 describe(guardPool, () => {
   /** A pool of connections that answer by a function; it records the sent statements, and the cut and returned connections. */

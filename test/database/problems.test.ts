@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DatabaseUnavailableError } from '../../src/database/connection/errors.ts';
 import { CORRUPTED, DATABASE_PROBLEMS, problemOf } from '../../src/database/connection/problems.ts';
-import { coded } from './coded.ts';
+import { coded } from './driver-error.ts';
 
 describe(problemOf, () => {
   test.each([

@@ -6,7 +6,7 @@ import { createDatabaseWatch } from '../../src/database/connection/watch.ts';
 import { createReplicaReads } from '../../src/database/replica.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { captureLogs } from '../support/log-capture.ts';
-import { coded } from './coded.ts';
+import { coded } from './driver-error.ts';
 
 describe(createReplicaReads, () => {
   /** Reads over a replica that reports these lags; an error is thrown. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { runMigrateCli } from '../../src/database/cli.ts';
-import { grantsFor } from '../../src/database/rights.ts';
+import { grantsFor } from '../../src/database/grants.ts';
 import { DatabaseTooNewError, schemaStateOf } from '../../src/database/schema-state.ts';
 
 describe('migrations', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { agree, isSuspectPrice, isSuspectRate, nextReading } from '../../src/domain/plausibility/judge.ts';
+import { agree, isSuspectPrice, isSuspectRate, nextReading } from '../../src/domain/plausibility/assess.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 
 const of = (value: number | string) => new Decimal(value);

@@ -6,14 +6,14 @@ import manifest from '../../src/rest/generated/manifest.json' with { type: 'json
 import { Decimal } from '../../src/shared/decimal.ts';
 import { chainOf, completeFacts, marketOf, withItem } from '../domain/world.ts';
 import { createFaults } from '../http/faults.ts';
-import { type Front, PARTNER_KEY, startFront, UNLIMITED } from '../http/front.ts';
+import { type Front, PARTNER_KEY, startTestGateway, UNLIMITED } from '../http/test-gateway.ts';
 import { CHAIN_IDS, servicesOf } from '../resolvers/world.ts';
 import type { Answer } from '../support/service.ts';
 
 const faults = createFaults();
 let front: Front;
 beforeAll(async () => {
-  front = await startFront({ env: { ...UNLIMITED, RATE_LIMIT_ANONYMOUS: '100000' }, faults });
+  front = await startTestGateway({ env: { ...UNLIMITED, RATE_LIMIT_ANONYMOUS: '100000' }, faults });
 });
 afterAll(() => front.stop());
 
@@ -127,7 +127,7 @@ describe('facts that change under a cached answer', () => {
 
   test('behavior: the next request gets the new facts, and answers of other chains stay cached', async () => {
     let now = servicesOf(published('0.9998', 1));
-    const changing = await startFront({
+    const changing = await startTestGateway({
       env: { ...UNLIMITED, RATE_LIMIT_ANONYMOUS: '100000' },
       faults,
       services: { facts: (chainId) => now.facts(chainId), composed: (chainId) => now.composed(chainId) },
@@ -176,7 +176,7 @@ describe('requests that are never answered from the cache', () => {
 });
 
 test('behavior: with persisted operations only, ids are answered from the cache and texts are refused', async () => {
-  const strict = await startFront({ env: { ...UNLIMITED, PERSISTED_ONLY_FOR_ANONYMOUS: 'true' }, faults });
+  const strict = await startTestGateway({ env: { ...UNLIMITED, PERSISTED_ONLY_FOR_ANONYMOUS: 'true' }, faults });
   try {
     const { sha256: documentId, document } = manifest.Prices;
     const variables = { chainId: 1 };

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sharedSchema } from '../../src/schema/index.ts';
 import { deprecationOf, deprecationSentence } from '../../src/shared/contract/deprecation.ts';
 import { createFaults } from '../http/faults.ts';
-import { type Front, startFront, UNLIMITED } from '../http/front.ts';
+import { type Front, startTestGateway, UNLIMITED } from '../http/test-gateway.ts';
 import type { Answer } from '../support/service.ts';
 
 const ENDING = { since: '2026-12-01', sunset: '2027-07-01', instead: 'Use symbol' };
@@ -35,7 +35,7 @@ beforeAll(async () => {
   name.deprecationReason = deprecationSentence(ENDING);
   argument.deprecationReason = deprecationSentence(EARLIER);
   value.deprecationReason = deprecationSentence(EARLIER);
-  front = await startFront({ env: { ...UNLIMITED, RATE_LIMIT_ANONYMOUS: '100000' }, faults });
+  front = await startTestGateway({ env: { ...UNLIMITED, RATE_LIMIT_ANONYMOUS: '100000' }, faults });
 });
 afterAll(async () => {
   for (const part of Object.values(parts())) part.deprecationReason = undefined;

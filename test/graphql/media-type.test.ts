@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { jsonTypeFor } from '../../src/graphql/media-type.ts';
 import { createFaults } from '../http/faults.ts';
-import { type Front, startFront, UNLIMITED } from '../http/front.ts';
+import { type Front, startTestGateway, UNLIMITED } from '../http/test-gateway.ts';
 
 let front: Front;
 beforeAll(async () => {
-  front = await startFront({ env: UNLIMITED, faults: createFaults() });
+  front = await startTestGateway({ env: UNLIMITED, faults: createFaults() });
 });
 afterAll(() => front.stop());
 

@@ -6,7 +6,7 @@ import manifest from '../../src/rest/generated/manifest.json' with { type: 'json
 import { buildSchema } from '../../src/schema/index.ts';
 import { StaleDataError } from '../../src/transactions/index.ts';
 import { sampleOf } from '../http/fields.ts';
-import { type Front, PARTNER_KEY, startFront, UNLIMITED } from '../http/front.ts';
+import { type Front, PARTNER_KEY, startTestGateway, UNLIMITED } from '../http/test-gateway.ts';
 import { completeContext } from '../resolvers/world.ts';
 import type { Json } from '../support/service.ts';
 
@@ -34,7 +34,7 @@ const services = {
 
 let front: Front;
 beforeAll(async () => {
-  front = await startFront({ env: UNLIMITED, services });
+  front = await startTestGateway({ env: UNLIMITED, services });
 });
 afterAll(() => front.stop());
 beforeEach(() => {

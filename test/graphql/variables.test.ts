@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Front, PARTNER_KEY, startFront, UNLIMITED } from '../http/front.ts';
+import { type Front, PARTNER_KEY, startTestGateway, UNLIMITED } from '../http/test-gateway.ts';
 
 let front: Front;
 beforeAll(async () => {
-  front = await startFront({ env: UNLIMITED });
+  front = await startTestGateway({ env: UNLIMITED });
 });
 afterAll(() => front.stop());
 

@@ -5,7 +5,7 @@ import manifest from '../../src/rest/generated/manifest.json' with { type: 'json
 import { buildSchema } from '../../src/schema/index.ts';
 import type { Answer, Json } from '../support/service.ts';
 import { type AskedField, callOf, everyField, isAllowed, sampleOf, type Tier } from './fields.ts';
-import { type Front, OPS_KEY, PARTNER_KEY, startFront, UNLIMITED } from './front.ts';
+import { type Front, OPS_KEY, PARTNER_KEY, startTestGateway, UNLIMITED } from './test-gateway.ts';
 
 const schema = buildSchema();
 const fields = everyField(schema);
@@ -19,7 +19,7 @@ const TIERS = ['anonymous', 'partner', 'ops'] as const;
 
 let front: Front;
 beforeAll(async () => {
-  front = await startFront({ env: UNLIMITED });
+  front = await startTestGateway({ env: UNLIMITED });
 });
 afterAll(() => front.stop());
 

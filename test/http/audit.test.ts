@@ -1,10 +1,10 @@
 import { serverAudits } from 'graphql-http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Front, PARTNER_KEY, startFront, UNLIMITED } from './front.ts';
+import { type Front, PARTNER_KEY, startTestGateway, UNLIMITED } from './test-gateway.ts';
 
 let front: Front;
 beforeAll(async () => {
-  front = await startFront({ env: UNLIMITED });
+  front = await startTestGateway({ env: UNLIMITED });
 });
 afterAll(() => front.stop());
 

@@ -1,15 +1,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Front, type FrontOptions, OPS_KEY, PARTNER_KEY, startFront, UNLIMITED } from './front.ts';
+import { type Front, type FrontOptions, OPS_KEY, PARTNER_KEY, startTestGateway, UNLIMITED } from './test-gateway.ts';
 
 let front: Front;
 beforeAll(async () => {
-  front = await startFront({ env: UNLIMITED });
+  front = await startTestGateway({ env: UNLIMITED });
 });
 afterAll(() => front.stop());
 
 let other: Front | undefined;
 const start = async (options: FrontOptions) => {
-  other = await startFront(options);
+  other = await startTestGateway(options);
   return other;
 };
 afterEach(async () => {

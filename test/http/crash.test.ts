@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { type Front, PARTNER_KEY, startFront } from './front.ts';
+import { type Front, PARTNER_KEY, startTestGateway } from './test-gateway.ts';
 
 let front: Front | undefined;
 afterEach(async () => {
@@ -17,7 +17,7 @@ const crash = () => {
 
 describe('an unexpected exception', () => {
   test('error: internal, masked, the same on REST and GraphQL, and logged under its correlation id', async () => {
-    front = await startFront({ services: { composed: crash, facts: crash } });
+    front = await startTestGateway({ services: { composed: crash, facts: crash } });
     const headers = { 'x-correlation-id': 'my-request-1' };
     const rest = await front.send('/v1/strategies', { headers });
     expect(rest.status).toBe(500);
@@ -46,7 +46,7 @@ describe('an unexpected exception', () => {
   });
 
   test('behavior: unaffected requests continue', async () => {
-    front = await startFront({ services: { composed: crash } });
+    front = await startTestGateway({ services: { composed: crash } });
     const { body } = await front.graphql('{chains{name} stableIndex{freshness{status}} strategies{totalCount}}');
     expect(body.errors).toHaveLength(1);
     expect((await front.send('/v1/prices')).status).toBe(200);
@@ -55,7 +55,7 @@ describe('an unexpected exception', () => {
 
 describe('log lines of requests', () => {
   test('default: every line of a request has its id, and none has a key, an address or a client', async () => {
-    front = await startFront({ env: { TRUSTED_PROXIES: '1', RATE_LIMIT_ANONYMOUS: '40' } });
+    front = await startTestGateway({ env: { TRUSTED_PROXIES: '1', RATE_LIMIT_ANONYMOUS: '40' } });
     const { send, graphql } = front;
     const wallet = `0x${'ab'.repeat(20)}`;
     const own = { 'x-forwarded-for': '198.51.100.23' };

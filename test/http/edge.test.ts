@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type Front, type FrontOptions, PARTNER_KEY, startFront, UNLIMITED } from './front.ts';
+import { type Front, type FrontOptions, PARTNER_KEY, startTestGateway, UNLIMITED } from './test-gateway.ts';
 
 let front: Front | undefined;
 afterEach(async () => {
@@ -9,7 +9,7 @@ afterEach(async () => {
   front = undefined;
 });
 const start = async (options: FrontOptions = {}) => {
-  front = await startFront(options);
+  front = await startTestGateway(options);
   return front;
 };
 const JSON_TYPE = { 'content-type': 'application/json' };

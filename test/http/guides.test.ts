@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { acceptsMarkdown } from '../../src/http/accepts-markdown.ts';
 import { readGuides } from '../../src/http/pages/guides.ts';
 import { connect } from '../mcp/client.ts';
-import { type Front, startFront, UNLIMITED } from './front.ts';
+import { type Front, startTestGateway, UNLIMITED } from './test-gateway.ts';
 
 const guides = readGuides();
 const names = ['guides', ...guides.map(({ name }) => name)];
 
 let front: Front;
 beforeAll(async () => {
-  front = await startFront({ env: UNLIMITED });
+  front = await startTestGateway({ env: UNLIMITED });
 });
 afterAll(() => front?.stop());
 

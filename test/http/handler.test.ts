@@ -5,7 +5,7 @@ import { createHandler } from '../../src/http/handler.ts';
 import { type Listening, listen } from '../../src/http/listen.ts';
 import { createUnread } from '../../src/http/unread-answers.ts';
 import { captureLogs } from '../support/log-capture.ts';
-import { type Front, PARTNER_KEY, startFront, UNLIMITED } from './front.ts';
+import { type Front, PARTNER_KEY, startTestGateway, UNLIMITED } from './test-gateway.ts';
 
 let listening: Listening | undefined;
 let front: Front | undefined;
@@ -39,7 +39,7 @@ describe('the log line of a request', () => {
 
 describe('targets and hosts', () => {
   const ask = async (target: string, headers: readonly string[]): Promise<string> => {
-    front ??= await startFront({ env: { ...UNLIMITED, TRUSTED_PROXIES: '1' } });
+    front ??= await startTestGateway({ env: { ...UNLIMITED, TRUSTED_PROXIES: '1' } });
     const { hostname, port } = new URL(front.url);
     const lines = [`GET ${target} HTTP/1.1`, 'connection: close', ...headers, '', ''];
     return new Promise((resolve, reject) => {

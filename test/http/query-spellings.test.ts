@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Json } from '../support/service.ts';
-import { type Front, OPS_KEY, PARTNER_KEY, startFront, UNLIMITED } from './front.ts';
+import { type Front, OPS_KEY, PARTNER_KEY, startTestGateway, UNLIMITED } from './test-gateway.ts';
 
 let front: Front;
 beforeAll(async () => {
-  front = await startFront({ env: UNLIMITED });
+  front = await startTestGateway({ env: UNLIMITED });
 });
 afterAll(() => front.stop());
 

@@ -4,14 +4,14 @@ import { renderEntry } from '../../src/domain/portfolio/render.ts';
 import type { PortfolioEntry } from '../../src/domain/portfolio/types.ts';
 import type { OpsPort } from '../../src/resolvers/ops/ops-services.ts';
 import { MANY, portfoliosOf, reportWith } from '../support/portfolios.ts';
-import { type Front, OPS_KEY, startFront } from './front.ts';
+import { type Front, OPS_KEY, startTestGateway } from './test-gateway.ts';
 
 const PATH = '/v1/ops/portfolios?chainId=1';
 
 let front: Front;
 let current: Pick<OpsPort, 'report'>;
 beforeAll(async () => {
-  front = await startFront({ services: { ops: { report: (chainId) => current.report(chainId) } as OpsPort } });
+  front = await startTestGateway({ services: { ops: { report: (chainId) => current.report(chainId) } as OpsPort } });
 });
 afterAll(() => front.stop());
 

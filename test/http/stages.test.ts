@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createFaults } from './faults.ts';
-import { type Front, startFront, UNLIMITED } from './front.ts';
+import { type Front, startTestGateway, UNLIMITED } from './test-gateway.ts';
 
 const faults = createFaults();
 let front: Front;
 beforeAll(async () => {
-  front = await startFront({ env: UNLIMITED, faults });
+  front = await startTestGateway({ env: UNLIMITED, faults });
 });
 afterAll(() => front.stop());
 

@@ -3,7 +3,7 @@ import type { ChangesPort } from '../../src/resolvers/strategy/changes.ts';
 import { createChanges } from '../../src/services/changes.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { systemTimers } from '../../src/shared/timers.ts';
-import { type Front, startFront, UNLIMITED } from './front.ts';
+import { type Front, startTestGateway, UNLIMITED } from './test-gateway.ts';
 
 const SUBSCRIBE = {
   method: 'POST',
@@ -25,7 +25,7 @@ describe('streams that break', () => {
       yield await Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7:5432 as gateway'));
     }
     const changes = { open: () => broken() } as unknown as ChangesPort;
-    front = await startFront({ services: { changes } });
+    front = await startTestGateway({ services: { changes } });
     const { text } = await front.send('/graphql', {
       method: 'POST',
       headers: {
@@ -51,7 +51,7 @@ describe('streams that never yield', () => {
         ended += 1;
       },
     };
-    front = await startFront({ services: { changes: { open: () => silent } as unknown as ChangesPort } });
+    front = await startTestGateway({ services: { changes: { open: () => silent } as unknown as ChangesPort } });
     const { url, send } = front;
     const ending = new AbortController();
     const responses = await Promise.all(
@@ -103,7 +103,7 @@ describe('streams that are dropped', () => {
         } else open.delete([...open][0] ?? '');
       },
     });
-    front = await startFront({ services: { changes }, env: UNLIMITED });
+    front = await startTestGateway({ services: { changes }, env: UNLIMITED });
     const { url, send } = front;
     // Yoga pings every 300 ms in tests, and every 12 s otherwise: the end of a stream may not wait for a ping.
     vi.stubEnv('NODE_ENV', 'production');
@@ -131,7 +131,7 @@ describe('streams that are dropped', () => {
       opened += 1;
       throw new Error('opened');
     };
-    front = await startFront({ services: { changes: { open } as unknown as ChangesPort } });
+    front = await startTestGateway({ services: { changes: { open } as unknown as ChangesPort } });
     const query = encodeURIComponent('subscription { freshnessChanged { __typename } }');
     const { status, text } = await front.send(`/graphql?query=${query}`, {
       method: 'HEAD',
@@ -144,7 +144,7 @@ describe('streams that are dropped', () => {
     async function* once() {
       yield { chainId: 1, version: 1 };
     }
-    front = await startFront({ services: { changes: { open: () => once() } as unknown as ChangesPort } });
+    front = await startTestGateway({ services: { changes: { open: () => once() } as unknown as ChangesPort } });
     const headers = { ...SUBSCRIBE.headers, range: 'bytes=0-9', 'if-range': '"x"' };
     const { status, headers: answered, text } = await front.send('/graphql', { ...SUBSCRIBE, headers });
     expect([status, answered.get('content-range'), answered.get('accept-ranges')]).toEqual([200, null, null]);

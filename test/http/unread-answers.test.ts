@@ -1,13 +1,13 @@
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type Front, PARTNER_KEY, startFront } from './front.ts';
+import { type Front, PARTNER_KEY, startTestGateway } from './test-gateway.ts';
 
 let front: Front | undefined;
 afterEach(() => front?.stop());
 
 describe('a caller that leaves in the middle of its body', () => {
   test.each(['/graphql', '/v1/partner/leverage/build'])('behavior: of %s does not count as a failure', async (path) => {
-    front = await startFront();
+    front = await startTestGateway();
     const { port } = new URL(front.url);
     const socket = connect(Number(port), '127.0.0.1');
     const head = [`POST ${path} HTTP/1.1`, 'host: here', `authorization: ${PARTNER_KEY.authorization}`];

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { nodeScopeOf } from '../../src/limits/field-scopes.ts';
 import { encodeGlobalId } from '../../src/shared/ids.ts';
-import { type Front, OPS_KEY, PARTNER_KEY, startFront } from '../http/front.ts';
+import { type Front, OPS_KEY, PARTNER_KEY, startTestGateway } from '../http/test-gateway.ts';
 
 /** Ids of objects behind a key in `node` and `nodes`: the required key, and the cost. */
 
@@ -15,7 +15,7 @@ const chain = encodeGlobalId('Chain', '1');
 
 let front: Front | undefined;
 const start = async (env = {}) => {
-  front = await startFront({ env: { ...BUDGET, ...env } });
+  front = await startTestGateway({ env: { ...BUDGET, ...env } });
   return front;
 };
 afterEach(async () => {

@@ -5,12 +5,12 @@ import { needsKey } from '../../src/limits/field-scopes.ts';
 import { createLimits } from '../../src/limits/limits.ts';
 import { EXAMPLE_QUERIES } from '../../src/schema/common/examples.ts';
 import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
-import { type Front, type FrontOptions, OPS_KEY, PARTNER_KEY, startFront } from '../http/front.ts';
+import { type Front, type FrontOptions, OPS_KEY, PARTNER_KEY, startTestGateway } from '../http/test-gateway.ts';
 import type { Answer } from '../support/service.ts';
 
 let front: Front | undefined;
 const start = async (options: FrontOptions = {}) => {
-  front = await startFront(options);
+  front = await startTestGateway(options);
   return front;
 };
 afterEach(async () => {

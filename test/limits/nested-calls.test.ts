@@ -9,7 +9,7 @@ import { buildSchema } from '../../src/schema/index.ts';
 import { encodeGlobalId } from '../../src/shared/ids.ts';
 import { NOW_MS } from '../domain/world.ts';
 import { everyField } from '../http/fields.ts';
-import { type Front, type FrontOptions, OPS_KEY, PARTNER_KEY, startFront } from '../http/front.ts';
+import { type Front, type FrontOptions, OPS_KEY, PARTNER_KEY, startTestGateway } from '../http/test-gateway.ts';
 import { completeContext } from '../resolvers/world.ts';
 import type { Json } from '../support/service.ts';
 import { subscribe } from '../support/sse.ts';
@@ -25,7 +25,7 @@ const many = (count: number, one: (i: number) => string) => Array.from({ length:
 
 let front: Front | undefined;
 const start = async (options: FrontOptions = {}) => {
-  front = await startFront({ ...options, env: { ...BUDGET, ...options.env } });
+  front = await startTestGateway({ ...options, env: { ...BUDGET, ...options.env } });
   return front;
 };
 afterEach(async () => {

@@ -3,12 +3,12 @@ import { openAccount } from '../../src/limits/account.ts';
 import { createMemoryCounters } from '../../src/limits/counters.ts';
 import { openRequestContext } from '../../src/limits/request-context.ts';
 import manifest from '../../src/rest/generated/manifest.json' with { type: 'json' };
-import { type Front, PARTNER_KEY, startFront } from '../http/front.ts';
+import { type Front, PARTNER_KEY, startTestGateway } from '../http/test-gateway.ts';
 import type { Answer } from '../support/service.ts';
 
 let front: Front;
 beforeEach(async () => {
-  front = await startFront({ env: { RATE_LIMIT_ANONYMOUS: '10000', RATE_LIMIT_PARTNER: '10000' } });
+  front = await startTestGateway({ env: { RATE_LIMIT_ANONYMOUS: '10000', RATE_LIMIT_PARTNER: '10000' } });
 });
 afterEach(() => front.stop());
 

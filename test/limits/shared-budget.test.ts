@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Front, PARTNER_KEY, startFront } from '../http/front.ts';
+import { type Front, PARTNER_KEY, startTestGateway } from '../http/test-gateway.ts';
 import { startRedis, type TestRedis, whyNoRedis } from '../snapshot/redis-server.ts';
 
 const reason = whyNoRedis();
@@ -11,8 +11,8 @@ describe.skipIf(reason !== null)(`budgets shared through Redis${reason === null 
   beforeAll(async () => {
     redis = await startRedis();
     const env = { REDIS_URL: redis.url, RATE_LIMIT_PARTNER: '1000', RATE_LIMIT_ANONYMOUS: '1000' };
-    one = await startFront({ env });
-    two = await startFront({ env });
+    one = await startTestGateway({ env });
+    two = await startTestGateway({ env });
     for (const front of [one, two]) await until(async () => (await keyed(front)).status === 200);
     await redis.flush();
   });

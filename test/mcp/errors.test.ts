@@ -3,7 +3,7 @@ import { GraphQLError } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTools } from '../../src/mcp/tools.ts';
 import { ERROR_CODES, type ErrorCode } from '../../src/shared/errors.ts';
-import { type Front, PARTNER_KEY, startFront, UNLIMITED } from '../http/front.ts';
+import { type Front, PARTNER_KEY, startTestGateway, UNLIMITED } from '../http/test-gateway.ts';
 import { connect, failureOf } from './client.ts';
 import { routes } from './routes.ts';
 
@@ -13,7 +13,7 @@ let front: Front;
 let client: Client;
 beforeAll(async () => {
   const failed = async () => ({ result: { errors: [thrown] }, again: async () => ({ errors: [thrown] }) });
-  front = await startFront({ env: UNLIMITED, execute: failed });
+  front = await startTestGateway({ env: UNLIMITED, execute: failed });
   client = await connect(front.url, PARTNER_KEY);
 });
 afterAll(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Front, PARTNER_KEY, startFront } from '../http/front.ts';
+import { type Front, PARTNER_KEY, startTestGateway } from '../http/test-gateway.ts';
 import { connect, failureOf } from './client.ts';
 
 const BOTH = 'application/json, text/event-stream';
@@ -8,7 +8,7 @@ const STRATEGY = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4
 let front: Front;
 beforeAll(async () => {
   const env = { RATE_LIMIT_ANONYMOUS: '1000', RATE_LIMIT_PARTNER: '1000', MCP_ORIGINS: 'https://ide.example' };
-  front = await startFront({ env });
+  front = await startTestGateway({ env });
 });
 afterAll(() => front?.stop());
 
@@ -222,7 +222,7 @@ describe('keys and budgets', () => {
   );
 
   test('error: rate_limited: a call beyond the budget is an error of the tool; then requests are refused', async () => {
-    const small = await startFront({ env: { RATE_LIMIT_PARTNER: '15' } });
+    const small = await startTestGateway({ env: { RATE_LIMIT_PARTNER: '15' } });
     try {
       const client = await connect(small.url, PARTNER_KEY);
       const open = { address: `0x${'9'.repeat(40)}` };

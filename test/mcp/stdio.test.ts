@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { mcpSettings } from '../../src/config/mcp.ts';
 import { createRelay } from '../../src/mcp/stdio/relay.ts';
-import { type Front, PARTNER_KEY, startFront, UNLIMITED } from '../http/front.ts';
+import { type Front, PARTNER_KEY, startTestGateway, UNLIMITED } from '../http/test-gateway.ts';
 import { failureOf } from './client.ts';
 
 const run = promisify(execFile);
@@ -22,7 +22,7 @@ const KEY = PARTNER_KEY.authorization.replace('Bearer ', '');
 let front: Front;
 beforeAll(async () => {
   [front] = await Promise.all([
-    startFront({ env: UNLIMITED }),
+    startTestGateway({ env: UNLIMITED }),
     build({
       ...{ entryPoints: ['scripts/mcp.ts'], outfile: PROGRAM, bundle: true, format: 'esm', platform: 'node' },
       packages: 'external',

@@ -41,7 +41,7 @@ import {
 } from '../../src/transactions/index.ts';
 import { UpstreamError } from '../../src/upstreams/errors.ts';
 import { marketOf } from '../e2e/leverage/support.ts';
-import { type Front, PARTNER_KEY, startFront, UNLIMITED } from '../http/front.ts';
+import { type Front, PARTNER_KEY, startTestGateway, UNLIMITED } from '../http/test-gateway.ts';
 import { errorClasses } from '../support/error-classes.ts';
 import { type Conformance, conformanceTo } from '../support/openapi.ts';
 import type { Answer, Json } from '../support/service.ts';
@@ -217,7 +217,7 @@ let front: Front;
 let document: Conformance;
 beforeAll(async () => {
   const { leverage, equity } = servicesThatFail();
-  front = await startFront({ env: UNLIMITED, services: { leverage, equity } });
+  front = await startTestGateway({ env: UNLIMITED, services: { leverage, equity } });
   document = conformanceTo(createOpenApi({ routes: front.routes, version: INTERFACE_VERSION }));
 });
 afterAll(() => front.stop());

@@ -10,8 +10,8 @@ import {
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { buildSchema } from '../../src/schema/index.ts';
+import { faultsOfWords } from './lint/descriptions.ts';
 import { lint } from './lint/rules.ts';
-import { faultsOfWords } from './lint/words.ts';
 
 test('behavior: the schema keeps its conventions', () => {
   const faults = lint(buildSchema()).map(({ coordinate, rule, message }) => `${coordinate} ${rule}: ${message}`);

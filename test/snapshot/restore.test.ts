@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import { type ChainFacts, emptyChainFacts, FACT_GROUPS } from '../../src/domain/facts.ts';
-import { keepCatalogItems } from '../../src/snapshot/keep.ts';
 import { createKeyedMutex } from '../../src/snapshot/keyed-mutex.ts';
 import { createLocalFacts } from '../../src/snapshot/local.ts';
 import { mergePublications } from '../../src/snapshot/merge.ts';
 import { admit } from '../../src/snapshot/restore.ts';
+import { keepCatalogItems } from '../../src/snapshot/retention.ts';
 import { keepAll, price, publication } from './facts.ts';
 import { rememberingLogger } from './logs.ts';
 

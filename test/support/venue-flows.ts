@@ -8,8 +8,8 @@ import type { Market, Token } from '../../src/catalog/index.ts';
 import { Decimal, fromUnits, ZERO } from '../../src/shared/decimal.ts';
 import { referenceFor } from '../../src/transactions/quote/reference.ts';
 import { drain, localCatalog, marketOf, type Partner, partnerOn, tokenOf, units } from '../e2e/leverage/support.ts';
+import type { AdversarialVenues, Pair } from './adversarial-venues.ts';
 import { type EquityVerbs, equityVerbs, REFUSED, type SentCall } from './equity.ts';
-import type { LyingVenues, Pair } from './lying-venues.ts';
 import { manageVariables, openVariables, vaultVariables } from './partner-inputs.ts';
 import { type Json, PARTNER, type TestService } from './service.ts';
 import { account, user } from './vaults.ts';
@@ -60,7 +60,7 @@ const GAS = numberToHex(6_000_000n);
 const SHOWN_POINTS = 0.0052;
 
 /** Open the managed positions, fund and approve the payments, and list every path. The chains stay unchanged afterwards. */
-export async function createVenueFlows(service: TestService, venues: LyingVenues): Promise<VenueFlows> {
+export async function createVenueFlows(service: TestService, venues: AdversarialVenues): Promise<VenueFlows> {
   const vaults: EquityVerbs = equityVerbs(service);
   const spy = vaults.vault('SPY');
   const shareholder = seededWallet('shareholder').account.address;

@@ -3,8 +3,8 @@ import { basename, join } from 'node:path';
 import { compileContracts } from '../../../devnet/chain/compile.ts';
 import { SOLIDITY } from '../folders.ts';
 import type { Mutant } from '../mutators.ts';
+import { isEquivalent, printScore, shuffled, survivorsOf } from '../run-mutant.ts';
 import { WORK } from '../state.ts';
-import { isEquivalent, printScore, shuffled, survivorsOf } from '../try.ts';
 import { compileMutant, mutantsOf, readSources } from './compile.ts';
 import type { SolidityMutant } from './mutators.ts';
 

@@ -2,9 +2,9 @@ import type { ChainId } from '../../shared/ids.ts';
 import { systemTimers } from '../../shared/timers.ts';
 import type { NamedBlock, Reading } from '../reading.ts';
 import type { ReadOptions } from '../types.ts';
-import { candidatesOf, createHeadRace, holderOf, type NodeHead } from './choice.ts';
 import { ChainReadError } from './errors.ts';
 import { createNode, type Node, type NodeDeps, type NodeStatus } from './node.ts';
+import { candidatesOf, createHeadRace, holderOf, type NodeHead } from './node-selection.ts';
 import { createSession, type OpenedReading, type Session, type SessionOptions, type WaitTimeout } from './session.ts';
 
 export interface ChainNodes {

@@ -5,7 +5,7 @@ import type { ChainId } from '../../shared/ids.ts';
 import { clockSampleOf } from '../core/clock-samples.ts';
 import type { DoctorDeps } from '../core/deps.ts';
 import { describeQuota, quotaOf } from '../core/quota.ts';
-import { createTap, type Tap } from '../core/tap.ts';
+import { createRecordedFetch, type RecordedFetch } from '../core/recorded-fetch.ts';
 import { type Check, type Line, type LineMaker, linesOf } from '../core/types.ts';
 import { describeCapabilities } from './node-capabilities.ts';
 
@@ -40,7 +40,7 @@ interface Head {
 
 interface NodeReport {
   readonly subject: string;
-  readonly tap: Tap;
+  readonly recorded: RecordedFetch;
   /** Absent when the node gave no usable answer. */
   readonly head?: Head | undefined;
   readonly latencyMs: number;
@@ -50,14 +50,14 @@ interface NodeReport {
 
 async function inspect(deps: DoctorDeps, chainId: ChainId, subject: string, url: string): Promise<NodeReport> {
   const { clock, env, clocks } = deps;
-  const tap = createTap(deps);
+  const recorded = createRecordedFetch(deps);
   const timeoutMs = Math.min(env.RPC_TIMEOUT_MS, MAX_REQUEST_MS);
-  const send = createProbeSender({ chainId, rpcUrl: url, timeoutMs }, { fetch: tap.fetch, timeouts: deps.timers });
+  const send = createProbeSender({ chainId, rpcUrl: url, timeoutMs }, { fetch: recorded.fetch, timeouts: deps.timers });
   const sentMs = clock.now();
   const head = await newest(send);
   const answeredMs = clock.now();
-  const latencyMs = tap.exchanges[0]?.tookMs ?? 0;
-  if (!head) return { subject, tap, latencyMs };
+  const latencyMs = recorded.exchanges[0]?.tookMs ?? 0;
+  if (!head) return { subject, recorded, latencyMs };
   const [can, isSyncing] = await Promise.all([probeNode(send), syncing(send)]);
   // A block is received some time after it was made, so only a block time ahead of our clock is evidence about a clock.
   if (head.atSec * 1_000 > answeredMs) {
@@ -65,7 +65,7 @@ async function inspect(deps: DoctorDeps, chainId: ChainId, subject: string, url:
       clockSampleOf(`${subject} (newest block)`, { atMs: head.atSec * 1_000, resolutionMs: 0 }, { sentMs, answeredMs }),
     );
   }
-  return { subject, tap, head, latencyMs, can, isSyncing };
+  return { subject, recorded, head, latencyMs, can, isSyncing };
 }
 
 async function newest(send: SendRpc): Promise<Head | undefined> {
@@ -98,10 +98,10 @@ function describe(
   const make = linesOf(AREA, node.subject);
   const quota = describeQuota(
     make,
-    quotaOf(node.tap.exchanges),
+    quotaOf(node.recorded.exchanges),
     'upgrade the plan of this node, or add another node to the setting',
   );
-  if (!node.head || !node.can) return [silent(make, node.tap), ...(quota.status === 'ok' ? [] : [quota])];
+  if (!node.head || !node.can) return [silent(make, node.recorded), ...(quota.status === 'ok' ? [] : [quota])];
   const { can, head } = node;
   return [
     answered(make, node.latencyMs, env.RPC_TIMEOUT_MS),
@@ -121,7 +121,7 @@ function describe(
   ];
 }
 
-function silent(make: LineMaker, { exchanges }: Tap): Line {
+function silent(make: LineMaker, { exchanges }: RecordedFetch): Line {
   const answer = exchanges.at(-1)?.answer;
   const found =
     answer === undefined

@@ -1,4 +1,4 @@
-import type { RecordedExchange } from './tap.ts';
+import type { RecordedExchange } from './recorded-fetch.ts';
 import type { Line, LineMaker } from './types.ts';
 
 /** Remaining requests by an answer's headers. */

@@ -6,9 +6,9 @@ import { clockSampleOf } from '../core/clock-samples.ts';
 import { countingLogger } from '../core/counting-logger.ts';
 import type { DoctorDeps } from '../core/deps.ts';
 import { describeQuota, quotaOf } from '../core/quota.ts';
-import { createTap, type RecordedExchange } from '../core/tap.ts';
+import { createRecordedFetch, type RecordedExchange } from '../core/recorded-fetch.ts';
 import { type Check, type Line, type LineMaker, linesOf } from '../core/types.ts';
-import { failed, judgeDates, judgeItems, judgeRates } from './judge.ts';
+import { failed, judgeDates, judgeItems, judgeRates } from './assessment.ts';
 import { surfacesOf } from './surfaces.ts';
 import type { ProviderSurface, SurfaceContext } from './types.ts';
 
@@ -72,7 +72,7 @@ async function checkSurface(surface: ProviderSurface, deps: ProviderDeps, signal
   const { clock, timers, context, observations } = deps;
   const make = linesOf(AREA, subjectOf(surface));
   const config = deps.providers[surface.provider];
-  const tap = createTap(deps);
+  const recorded = createRecordedFetch(deps);
   const counting = countingLogger();
   const late = new AbortController();
   const timer = timers.setTimeout(() => late.abort(new UpstreamError(surface.publicName, 'timeout')), SURFACE_MS);
@@ -80,7 +80,7 @@ async function checkSurface(surface: ProviderSurface, deps: ProviderDeps, signal
     .ask(
       {
         config: { ...config, timeoutMs: Math.min(config.timeoutMs, MAX_REQUEST_MS) },
-        fetch: tap.fetch,
+        fetch: recorded.fetch,
         clock,
         logger: counting.logger,
         timeouts: timers,
@@ -97,10 +97,10 @@ async function checkSurface(surface: ProviderSurface, deps: ProviderDeps, signal
           surface,
           outcome,
           dropped: counting.dropped(),
-          exchanges: tap.exchanges,
+          exchanges: recorded.exchanges,
           nameOf: namesOf(deps.catalog),
         }),
-        ...judgeDates(make, surface, tap.exchanges, clock.now()),
+        ...judgeDates(make, surface, recorded.exchanges, clock.now()),
         ...judgeRates(make, measures),
       ];
     })
@@ -109,8 +109,8 @@ async function checkSurface(surface: ProviderSurface, deps: ProviderDeps, signal
       throw error;
     })
     .finally(() => timers.clearTimeout(timer));
-  deps.onAnswers?.(surface, tap.exchanges);
-  return { lines, exchanges: tap.exchanges };
+  deps.onAnswers?.(surface, recorded.exchanges);
+  return { lines, exchanges: recorded.exchanges };
 }
 
 /** Tokens by their symbol, markets by their pair, other keys unchanged. */

@@ -1,5 +1,5 @@
 import type { Market, Token } from '../../catalog/types.ts';
-import { isOffPeg } from '../../domain/plausibility/judge.ts';
+import { isOffPeg } from '../../domain/plausibility/assess.ts';
 import { Decimal } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import type { Observation, Observations } from '../core/observations.ts';

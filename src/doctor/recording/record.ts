@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { UpstreamsConfig } from '../../upstreams/config.ts';
+import type { RecordedExchange } from '../core/recorded-fetch.ts';
 import type { Redact } from '../core/safe-text.ts';
-import type { RecordedExchange } from '../core/tap.ts';
 import { type Line, linesOf } from '../core/types.ts';
 import type { ProviderSurface, SurfaceContext } from '../providers/types.ts';
 import { RECORDING_FILE, type RecordedAnswer, type Recording } from './format.ts';

@@ -2,7 +2,7 @@ import type { Token } from '../../catalog/types.ts';
 import { type Decimal, formatPct } from '../../shared/decimal.ts';
 import type { WarnedField } from '../../shared/vocabulary.ts';
 import type { Suspect } from '../facts.ts';
-import { isOffPeg } from '../plausibility/judge.ts';
+import { isOffPeg } from '../plausibility/assess.ts';
 import type { Warning } from '../plausibility/types.ts';
 import type { CompositionContext } from './context.ts';
 import { divergenceWarning } from './oracle-divergence.ts';

@@ -1,6 +1,6 @@
 import { AdaptiveCurveIrmLib, MathLib } from '@morpho-org/blue-sdk';
 import { Decimal } from '../../shared/decimal.ts';
-import { CONFIRMING_READINGS, isSuspectPrice } from '../plausibility/judge.ts';
+import { CONFIRMING_READINGS, isSuspectPrice } from '../plausibility/assess.ts';
 
 /** Oracle price and borrow rate of a market at one time. */
 export interface RecordedSample {

@@ -28,7 +28,7 @@ const OWN_FILES = [
   'file-columns.js',
   'format.js',
   'queries.js',
-  'past.js',
+  'history.js',
   'stress.js',
   'sections.js',
   'dom.js',

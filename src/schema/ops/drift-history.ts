@@ -1,7 +1,7 @@
 import type { DriftRecord } from '../../domain/drift/types.ts';
 import { builder } from '../builder.ts';
 import { DriftKindRef, DriftSeverityRef } from './ops-inputs.ts';
-import { seenTimes } from './seen-times.ts';
+import { seenTimes } from './sighting-times.ts';
 
 const DriftRecordRef = builder.objectRef<DriftRecord>('DriftRecord').implement({
   description:

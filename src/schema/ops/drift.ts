@@ -12,7 +12,7 @@ import { defineNode } from '../common/node.ts';
 import { ReadAtRef } from '../common/stamp.ts';
 import { PositionStatusRef } from '../position/position.ts';
 import { DriftKindRef, DriftSeverityRef } from './ops-inputs.ts';
-import { seenTimes } from './seen-times.ts';
+import { seenTimes } from './sighting-times.ts';
 
 const ChainEvidenceRef = builder.objectRef<ChainEvidence>('DriftChainEvidence').implement({
   description: 'State of a position on chain.',

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { accounts } from '../../../devnet/seed/accounts.ts';
 import { Decimal, formatUnitsPlain } from '../../../src/shared/decimal.ts';
 import type { Address } from '../../../src/shared/ids.ts';
+import { type AdversarialVenues, type Pair, startAdversarialVenues } from '../../support/adversarial-venues.ts';
 import { type EquityVerbs, equityChain, equityVerbs, passing } from '../../support/equity.ts';
-import { type LyingVenues, type Pair, startLyingVenues } from '../../support/lying-venues.ts';
 import { type Json, startService, type TestService } from '../../support/service.ts';
 
 const [, , , , , , , account] = accounts;
@@ -18,13 +18,13 @@ const [usdg, stock] = [vault.depositToken.address, vault.stock.address];
 const deposit = { strategyId: vault.id, amount: '5000', userAddress: user };
 let service: TestService;
 let verbs: EquityVerbs;
-let venues: LyingVenues;
+let venues: AdversarialVenues;
 
 beforeAll(async () => {
   service = await startService({
     sleep: passing(() => service),
     arrange: async (world) => {
-      venues = await startLyingVenues(world);
+      venues = await startAdversarialVenues(world);
       return venues.env;
     },
   });

@@ -1,7 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { seededWallet } from '../../../devnet/seed/wallets.ts';
+import {
+  type AdversarialProvider,
+  type AdversarialVenues,
+  startAdversarialVenues,
+} from '../../support/adversarial-venues.ts';
 import { equityVerbs, passing } from '../../support/equity.ts';
-import { type LyingProvider, type LyingVenues, startLyingVenues } from '../../support/lying-venues.ts';
 import { manageVariables } from '../../support/partner-inputs.ts';
 import { type Json, PARTNER, startService, type TestService } from '../../support/service.ts';
 import { account, user } from '../../support/vaults.ts';
@@ -16,14 +20,14 @@ const MANAGE = '/v1/partner/manage/build';
 const market = marketOf(4663, 'syrupUSDG/USDG 91.5');
 const shareholder = seededWallet('shareholder').account.address;
 let service: TestService;
-let venues: LyingVenues;
+let venues: AdversarialVenues;
 let partner: Partner;
 
 beforeAll(async () => {
   service = await startService({
     sleep: passing(() => service),
     arrange: async (world) => {
-      venues = await startLyingVenues(world);
+      venues = await startAdversarialVenues(world);
       return venues.env;
     },
   });
@@ -38,7 +42,12 @@ afterEach(() => venues.clear());
 const post = (path: string, body: object) => service.post(path, { chainId: 4663, ...body }, PARTNER);
 
 /** Refused at the usual bounds, and built with the number of the refusal. @returns the built answer */
-async function accepted(path: string, body: Json, ppm: bigint, provider: LyingProvider = 'kyberswap'): Promise<Json> {
+async function accepted(
+  path: string,
+  body: Json,
+  ppm: bigint,
+  provider: AdversarialProvider = 'kyberswap',
+): Promise<Json> {
   venues.lie(provider, { kind: 'low', ppm });
   const refused = await post(path, body);
   expect([refused.status, refused.body.error?.code], refused.text).toEqual([400, 'bad_request']);

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { untouchedAccounts } from '../../../devnet/seed/accounts.ts';
 import { formatUnitsPlain } from '../../../src/shared/decimal.ts';
-import { type LyingVenues, startLyingVenues } from '../../support/lying-venues.ts';
+import { type AdversarialVenues, startAdversarialVenues } from '../../support/adversarial-venues.ts';
 import { noSleep, PARTNER, startService, type TestService } from '../../support/service.ts';
 import { marketOf, type Partner, partnerOn, tokenOf, units } from './support.ts';
 
@@ -12,7 +12,7 @@ if (!account) throw new Error('the local world has untouched accounts');
 const user = account.address;
 const market = marketOf(1, 'sUSDe/PYUSD 91.5');
 const usdc = tokenOf(1, 'USDC');
-let venues: LyingVenues;
+let venues: AdversarialVenues;
 let service: TestService;
 let partner: Partner;
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
   service = await startService({
     sleep: noSleep,
     arrange: async (world) => {
-      venues = await startLyingVenues(world);
+      venues = await startAdversarialVenues(world);
       return venues.env;
     },
   });

@@ -4,8 +4,8 @@ import { seededWallet } from '../../../devnet/seed/wallets.ts';
 import type { Market } from '../../../src/catalog/types.ts';
 import { formatUnitsPlain } from '../../../src/shared/decimal.ts';
 import type { Hex } from '../../../src/shared/ids.ts';
+import { type AdversarialVenues, startAdversarialVenues } from '../../support/adversarial-venues.ts';
 import { equityChain, equityVerbs, passing } from '../../support/equity.ts';
-import { type LyingVenues, startLyingVenues } from '../../support/lying-venues.ts';
 import { manageVariables } from '../../support/partner-inputs.ts';
 import { type RpcProxy, startRpcProxy } from '../../support/process/rpc-proxy.ts';
 import type { Lacks } from '../../support/process/rpc-relay.ts';
@@ -30,7 +30,7 @@ const [vault] = equityChain().equityVaults;
 if (!vault) throw new Error('the local world has vaults');
 
 let service: TestService;
-let venues: LyingVenues;
+let venues: AdversarialVenues;
 const proxies = new Map<number, RpcProxy>();
 const partners = new Map<number, Partner>();
 const before = new Map<number, Hex>();
@@ -39,7 +39,7 @@ beforeAll(async () => {
   service = await startService({
     sleep: passing(() => service),
     arrange: async (world) => {
-      venues = await startLyingVenues(world);
+      venues = await startAdversarialVenues(world);
       for (const chainId of CHAIN_IDS) proxies.set(chainId, await startRpcProxy(world.chains.on(chainId).rpcUrl));
       return {
         ...venues.env,

@@ -17,7 +17,7 @@ import {
   isObjectType,
   isUnionType,
 } from 'graphql';
-import { faultsOfWords } from './words.ts';
+import { faultsOfWords } from './descriptions.ts';
 
 /** Something of the schema that breaks a convention. */
 export interface Fault {

@@ -29,7 +29,7 @@ export type Lie =
   /** Quotes this amount for an input, fills at most that, and keeps the rest. */
   | { readonly kind: 'exactly'; readonly of: (swap: VenueSwap) => bigint };
 
-export type LyingProvider = 'kyberswap' | 'openocean' | 'pendle';
+export type AdversarialProvider = 'kyberswap' | 'openocean' | 'pendle';
 
 /** A falsified swap, by its tokens and, for two swaps with the same tokens, by its receiver. */
 export interface Pair {
@@ -45,11 +45,11 @@ export interface VenueSwap extends Pair {
 }
 
 /** The swap providers of a world behind a proxy that falsifies quotes on demand. The falsified quotes execute on the local chain. */
-export interface LyingVenues {
+export interface AdversarialVenues {
   /** Settings that put the service behind the proxy. */
   readonly env: Readonly<Record<string, string>>;
   /** Let a provider falsify every swap or one swap, always or a number of times; replaces its behaviour for that swap. */
-  lie(provider: LyingProvider, lie: Lie, pair?: Pair, times?: number): void;
+  lie(provider: AdversarialProvider, lie: Lie, pair?: Pair, times?: number): void;
   /** Make every provider honest again, for every swap or one. */
   clear(pair?: Pair): void;
   /** Cache the honest answers of providers while the chains stay unchanged; `false` = drop the cache and ask again. */
@@ -58,7 +58,7 @@ export interface LyingVenues {
 }
 
 interface Rule {
-  readonly provider: LyingProvider;
+  readonly provider: AdversarialProvider;
   readonly lie: Lie;
   readonly pair?: Pair | undefined;
   /** Remaining number of times. */
@@ -75,7 +75,7 @@ const venueAbi = [
 ];
 
 /** Start the proxy in front of a world's providers, and let the swap venues of its chains fill as instructed. */
-export async function startLyingVenues(world: World): Promise<LyingVenues> {
+export async function startAdversarialVenues(world: World): Promise<AdversarialVenues> {
   await teachVenues(world);
   let rules: Rule[] = [];
   let remembered: Map<string, { ok: boolean; status: number; text: string }> | undefined;
@@ -93,7 +93,7 @@ export async function startLyingVenues(world: World): Promise<LyingVenues> {
   };
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url ?? '/';
-    const provider = /^\/(kyberswap|openocean|pendle)\//.exec(path)?.[1] as LyingProvider | undefined;
+    const provider = /^\/(kyberswap|openocean|pendle)\//.exec(path)?.[1] as AdversarialProvider | undefined;
     const own = rules.filter((rule) => rule.provider === provider);
     if (own.some(({ lie, pair }) => lie.kind === 'dead' && !pair)) {
       response.writeHead(500, { 'content-type': 'application/json' }).end('{}');

@@ -21,7 +21,7 @@ export interface RecordedExchange {
     | undefined;
 }
 
-export interface Tap {
+export interface RecordedFetch {
   readonly fetch: typeof fetch;
   /** Finished exchanges, in the order of their end. */
   readonly exchanges: readonly RecordedExchange[];
@@ -32,7 +32,7 @@ const MAX_BODY_BYTES = 16 * 1024 * 1024;
 /** Statuses whose answers have no body. */
 const EMPTY: ReadonlySet<number> = new Set([101, 204, 205, 304]);
 
-export interface TapDeps {
+export interface RecordedFetchDeps {
   readonly fetch: typeof fetch;
   readonly clock: Clock;
   /** Milliseconds since any fixed moment; for durations. */
@@ -40,7 +40,7 @@ export interface TapDeps {
 }
 
 /** Wrap a fetch: exchanges are recorded and passed on unchanged. */
-export function createTap({ fetch: send, clock, stopwatch }: TapDeps): Tap {
+export function createRecordedFetch({ fetch: send, clock, stopwatch }: RecordedFetchDeps): RecordedFetch {
   const exchanges: RecordedExchange[] = [];
   const tapped: typeof fetch = async (input, init) => {
     const sentMs = clock.now();

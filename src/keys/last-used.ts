@@ -10,7 +10,7 @@ const MAX_KEYS = 10_000;
 /** Pause after a failed write, so that a failing database does not get a write per request. */
 const RETRY_MS = 60_000;
 
-export interface Toucher {
+export interface LastUsedRecorder {
   /** Record the use of a key. Returns at once; a failed write fails no request. */
   touch(keyId: string): void;
   /** Wait for running writes. */
@@ -18,10 +18,10 @@ export interface Toucher {
 }
 
 /** Record when keys were last used, at most once per key and `LAST_USED_RESOLUTION_MS`. */
-export function createToucher(
+export function createLastUsedRecorder(
   repository: KeyRepository,
   deps: { readonly clock: Clock; readonly logger: Logger },
-): Toucher {
+): LastUsedRecorder {
   const touched = new LRUCache<string, number>({ max: MAX_KEYS });
   const running = new Set<Promise<void>>();
   return {

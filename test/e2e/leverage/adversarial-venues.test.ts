@@ -2,8 +2,13 @@ import { type Hex, zeroAddress } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { swapVenueAbi } from '../../../devnet/abi/swap-venue.ts';
 import type { Market } from '../../../src/catalog/index.ts';
+import {
+  type AdversarialProvider,
+  type AdversarialVenues,
+  type Lie,
+  startAdversarialVenues,
+} from '../../support/adversarial-venues.ts';
 import { passing } from '../../support/equity.ts';
-import { type Lie, type LyingProvider, type LyingVenues, startLyingVenues } from '../../support/lying-venues.ts';
 import { type Json, startService, type TestService } from '../../support/service.ts';
 import {
   createVenueFlows,
@@ -76,7 +81,7 @@ const ROBINHOOD = [...ETHEREUM.slice(0, 7), 'open with ETH', 'vault deposit', 'v
 const SIDE_BY_SIDE = ROBINHOOD.map((robinhood, i) => [ETHEREUM[i] ?? 'nothing', robinhood] as const);
 
 let service: TestService;
-let venues: LyingVenues;
+let venues: AdversarialVenues;
 let flows: VenueFlows;
 
 beforeAll(async () => {
@@ -85,7 +90,7 @@ beforeAll(async () => {
     // Time passes with the requests and no fact is refreshed: other tests cover ages.
     env: { BUDGET_LENDING_STATE_SEC: '86400', BUDGET_ORACLE_SEC: '86400', BUDGET_PRICES_SEC: '86400' },
     arrange: async (world) => {
-      venues = await startLyingVenues(world);
+      venues = await startAdversarialVenues(world);
       return venues.env;
     },
   });
@@ -121,7 +126,7 @@ function expectHonestRefusal(answer: Json): void {
 }
 
 /** Every single swap of a flow without an honest venue: built within its worst case, or refused for its own reason. */
-async function expectSafe(flow: Flow, lie: NamedLie, providers: readonly LyingProvider[]): Promise<void> {
+async function expectSafe(flow: Flow, lie: NamedLie, providers: readonly AdversarialProvider[]): Promise<void> {
   for (const swap of flow.swaps) {
     for (const provider of providers) venues.lie(provider, lie.of(swap), swap);
     const answer = await flow.ask();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { BlockMissingError, ChainReadError } from '../../src/chain/rpc/errors.ts';
-import { untilThere } from '../../src/services/fresh-reads/until-there.ts';
+import { untilThere } from '../../src/services/fresh-reads/until-block-known.ts';
 import type { Timers } from '../../src/shared/timers.ts';
 
 /** Timers that fire at once, with the pauses that were asked for. */

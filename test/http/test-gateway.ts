@@ -71,7 +71,7 @@ export interface Front {
 }
 
 /** The whole HTTP side of the service with complete facts and without a world or warmers. */
-export async function startFront(options: FrontOptions = {}): Promise<Front> {
+export async function startTestGateway(options: FrontOptions = {}): Promise<Front> {
   const env = { NODE_ENV: 'test', DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', ...options.env };
   const config = createConfig(env);
   let nowMs = NOW_MS;

@@ -1,7 +1,7 @@
 import type { FailureReason } from '../../domain/facts.ts';
 import { Decimal } from '../../shared/decimal.ts';
 import { isFromFuture } from '../../shared/observed.ts';
-import type { RecordedExchange } from '../core/tap.ts';
+import type { RecordedExchange } from '../core/recorded-fetch.ts';
 import type { Line, LineMaker } from '../core/types.ts';
 import { repeatedRows, timesIn } from './rows.ts';
 import type { CheckOutcome, Measure, ProviderSurface } from './types.ts';
