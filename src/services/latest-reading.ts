@@ -5,28 +5,27 @@ export interface LatestReading<T> {
   /** @throws UpstreamUnavailableError */
   read(): Promise<T>;
   /**
-   * The latest value that was read, without waiting: an older one is read again beside the call. `null` = none was read in the
-   * last minute, or the database does not answer.
+   * The latest value that was read, without waiting: an older one is read again beside the call. `null` = none was read within a
+   * minute, or the database does not answer.
    */
   latest(): T | null;
 }
 
 /** After this time the health page has the value read again. */
 const READ_AGAIN_MS = 10_000;
-/** An older value is not shown: nobody has asked for a while, and a failure since then would not be in it. */
-const SHOWN_FOR_MS = 60_000;
+/** An older value is no longer shown: jobs that ran since would look stopped. */
+const FORGOTTEN_AFTER_MS = 60_000;
 
 /** Create a reading that remembers its latest value. */
 export function createLatestReading<T>(read: () => Promise<T>, clock: Clock): LatestReading<T> {
-  let known: T | null = null;
+  let known: { readonly value: T; readonly atMs: number } | null = null;
   let askedMs = Number.NEGATIVE_INFINITY;
   let knownMs = Number.NEGATIVE_INFINITY;
 
   const readNow = async (): Promise<T> => {
     askedMs = clock.now();
     const value = await read();
-    known = value;
-    knownMs = clock.now();
+    known = { value, atMs: clock.now() };
     return value;
   };
   return {
@@ -37,7 +36,7 @@ export function createLatestReading<T>(read: () => Promise<T>, clock: Clock): La
           known = null;
         });
       }
-      return Math.abs(clock.now() - knownMs) <= SHOWN_FOR_MS ? known : null;
+      return known !== null && Math.abs(clock.now() - known.atMs) <= FORGOTTEN_AFTER_MS ? known.value : null;
     },
   };
 }

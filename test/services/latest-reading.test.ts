@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { createLatestReading } from '../../src/services/latest-reading.ts';
+
+/** A reading whose value is the number of reads. */
+function world() {
+  let nowMs = 1_000_000;
+  let reads = 0;
+  let isDown = false;
+  const reading = createLatestReading(
+    async () => {
+      reads += 1;
+      if (isDown) throw new Error('down');
+      return reads;
+    },
+    { now: () => nowMs },
+  );
+  /** The value beside which a reading began, once that has ended. */
+  const latest = async () => {
+    const value = reading.latest();
+    await Promise.resolve().then(() => {});
+    return value;
+  };
+  return {
+    ...{ reading, latest, reads: () => reads },
+    advance: (ms: number) => {
+      nowMs += ms;
+    },
+    breakDown: (down: boolean) => {
+      isDown = down;
+    },
+  };
+}
+
+test('default: the value is read beside the call, and again after ten seconds', async () => {
+  const { latest, advance, reads } = world();
+  expect([await latest(), await latest(), reads()]).toEqual([null, 1, 1]);
+  advance(9_999);
+  expect([await latest(), reads()]).toEqual([1, 1]);
+  advance(1);
+  expect([await latest(), await latest(), reads()]).toEqual([1, 2, 2]);
+});
+
+test('behavior: a value of more than a minute ago is not shown, because a job that ran since would look stopped', async () => {
+  const { latest, advance } = world();
+  await latest();
+  advance(60_000);
+  expect(await latest()).toBe(1);
+  advance(60_001);
+  expect([await latest(), await latest()]).toEqual([null, 3]);
+});
+
+test('behavior: nothing is known while the database does not answer, and a read tells why', async () => {
+  const { latest, advance, breakDown, reading } = world();
+  await latest();
+  breakDown(true);
+  advance(10_000);
+  await latest();
+  await Promise.resolve();
+  expect(reading.latest()).toBeNull();
+  await expect(reading.read()).rejects.toThrow('down');
+  breakDown(false);
+  expect(await reading.read()).toBe(4);
+  expect(reading.latest()).toBe(4);
+});
