@@ -20,7 +20,6 @@ const FORGOTTEN_AFTER_MS = 60_000;
 export function createLatestReading<T>(read: () => Promise<T>, clock: Clock): LatestReading<T> {
   let known: { readonly value: T; readonly atMs: number } | null = null;
   let askedMs = Number.NEGATIVE_INFINITY;
-  let knownMs = Number.NEGATIVE_INFINITY;
 
   const readNow = async (): Promise<T> => {
     askedMs = clock.now();
