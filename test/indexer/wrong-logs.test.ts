@@ -4,7 +4,7 @@ import { useWorld } from '../contracts/world.ts';
 import { type MigratedDatabase, openMigratedDatabase } from '../support/process/migrated-database.ts';
 import { actions, clear, newIndexer, nodeFetch, signal, stored } from './world.ts';
 
-/** Wrong logs under right block hashes: what a node says once is not what the history keeps. */
+/** Wrong logs under right block hashes: one answer of a node is not enough for the history to keep them. */
 const world = useWorld(1);
 let database: MigratedDatabase;
 beforeAll(async () => {

@@ -276,9 +276,8 @@ describe.each(ROWS.map((row) => [row.provider, row] as const))('%s', (provider, 
       expect(text.includes(marker), marker).toBe(false);
     }
     // A random id may contain such digits.
-    const told = text.replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '(id)');
-    const raw = /(?<![0-9a-f])1e\+?30(?![0-9a-f])|1000000000000000019884624838656|-1000000000|undefined/.exec(told);
-    expect(raw && told.slice(Math.max(0, raw.index - 200), raw.index + 100)).toBeNull();
+    const told = text.replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '(id)');
+    expect(told).not.toMatch(/(?<![0-9a-f])1e\+?30(?![0-9a-f])|1000000000000000019884624838656|-1000000000|undefined/);
 
     // Well again within one refresh.
     faults.clear();
@@ -306,7 +305,6 @@ test('the table has every kind of fault of a provider', () => {
 test('every read stays 200 while every provider is down, and /health names each with its beginning and reason', async () => {
   const rounds = async () => {
     for (const warmer of new Set(ROWS.flatMap(({ warmers }) => warmers))) await service.refresh(warmer);
-    // Jobs that do not run for ten minutes are named too.
     await service.refresh('position-history:1', 'position-history:4663', 'alerts', 'alert-deliveries');
   };
   service.world.upstreams.faults.clear();
