@@ -59,7 +59,7 @@ export function createExchange(deps: ExchangeDeps) {
     };
     try {
       const response = await Promise.race([answerOf(call, asWebRequest(request)), whenAborted(cancelled)]);
-      // A cancelled call has no answer. What it had asked for was charged.
+      // A cancelled call has no answer. The cost of its call was charged.
       if (response === null) return NO_ANSWER;
       const answer = { status: response.status, body: await response.text(), headers: sessionOf(message, response) };
       // The library refused the message, or took it as a notification, so no row was asked.
