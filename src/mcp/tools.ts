@@ -1,5 +1,5 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
-import { type JsonSchema, selfContainedSchema } from '../rest/openapi/json-schema.ts';
+import { type JsonSchema, selfContainedSchema, typedText } from '../rest/openapi/json-schema.ts';
 import type { AnyRoute, RouteExample, RowTool } from '../rest/types.ts';
 import { withoutUndefined } from '../shared/without-undefined.ts';
 import { pageArguments, pagedOutput } from './paging.ts';
@@ -101,10 +101,10 @@ function exampleArguments(
   { params, query = {}, body }: RouteExample,
   properties: Readonly<Record<string, JsonSchema>>,
 ): Readonly<Record<string, unknown>> {
-  const typed = Object.entries({ ...params, ...query }).map(([name, value]) => {
-    const isNumber = properties[name]?.type === 'integer' || properties[name]?.type === 'number';
-    return [name, isNumber ? Number(value) : value];
-  });
+  const typed = Object.entries({ ...params, ...query }).map(([name, value]) => [
+    name,
+    typedText(value, properties[name] ?? {}),
+  ]);
   return { ...Object.fromEntries(typed), ...(body as object | undefined) };
 }
 

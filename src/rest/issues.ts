@@ -86,6 +86,11 @@ function limitOf(issue: z.core.$ZodIssue): Limit | undefined {
       const values = issue.values.filter((value) => typeof value === 'string' || typeof value === 'number');
       return values.length === 0 ? undefined : { oneOf: values };
     }
+    case 'invalid_union':
+      return issue.errors
+        .flat()
+        .map(limitOf)
+        .find((limit) => limit !== undefined);
     case 'too_small':
       return { [BOUNDS[issue.origin]?.min ?? 'min']: Number(issue.minimum) };
     case 'too_big':

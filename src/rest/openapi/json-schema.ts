@@ -33,6 +33,13 @@ export function createSchemaCollector(): SchemaCollector {
   };
 }
 
+/** Type the text of a documented parameter: a number where its schema takes one. */
+export function typedText(text: string, { type, anyOf = [] }: JsonSchema): string | number {
+  const types = [type, ...(anyOf as readonly JsonSchema[]).map((form) => form.type)];
+  const isNumber = types.includes('integer') || types.includes('number');
+  return isNumber && /^\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+}
+
 /** Convert a schema to one document: its named parts are under `$defs`. */
 export function selfContainedSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const override = io === 'input' ? tidy : open;

@@ -6,7 +6,7 @@ import { deprecatedMeta, deprecationsOf } from '../deprecation.ts';
 import { errorEnvelopeOf } from '../schemas/errors.ts';
 import type { AnyRoute, RouteExample } from '../types.ts';
 import { ERROR_MEANINGS, errorsByStatus } from './errors.ts';
-import type { JsonSchema, SchemaCollector } from './json-schema.ts';
+import { type JsonSchema, type SchemaCollector, typedText } from './json-schema.ts';
 import { samplesOf } from './samples.ts';
 
 type OpenApiObject = Record<string, unknown>;
@@ -16,7 +16,10 @@ export function operationOf(route: AnyRoute, schemas: SchemaCollector): OpenApiO
   const operationId = `${route.operation.charAt(0).toLowerCase()}${route.operation.slice(1)}`;
   const [example = { summary: '' }] = route.examples;
   const parameters = [...parametersOf(route, schemas), ...headersOf(route, schemas)];
-  const numbers = parameters.filter(({ schema }) => isNumber(schema)).map(({ name }) => name);
+  const sent = { ...example.params, ...example.query };
+  const numbers = parameters
+    .filter(({ name, schema }) => typeof typedText(sent[name] ?? '', schema) === 'number')
+    .map(({ name }) => name);
   return {
     operationId,
     tags: [route.surface],
@@ -97,7 +100,7 @@ function parametersOf(route: AnyRoute, schemas: SchemaCollector) {
       const value = (inPath ? example.params : example.query)?.[name];
       return value === undefined
         ? []
-        : [[exampleName(example), { summary: example.summary, value: typed(value, schema) }]];
+        : [[exampleName(example), { summary: example.summary, value: typedText(value, schema) }]];
     });
     return {
       name,
@@ -141,12 +144,4 @@ function bodyOf(route: AnyRoute, body: z.ZodType, schemas: SchemaCollector): Ope
 /** Name of an example, the same in all places of an operation, so that tools group its values. */
 export function exampleName({ summary }: RouteExample): string {
   return summary.replace(/[^A-Za-z0-9]+(.?)/g, (_all, next: string) => next.toUpperCase());
-}
-
-function typed(value: string, schema: JsonSchema): unknown {
-  return isNumber(schema) ? Number(value) : value;
-}
-
-function isNumber({ type }: JsonSchema): boolean {
-  return type === 'integer' || type === 'number';
 }

@@ -8,6 +8,7 @@ import { type PositionIdParts, transactionBundle } from '../schemas/transactions
 import { type AnyRoute, defineRoute } from '../types.ts';
 import { type BoundsBody, boundsVariables, inBody, targetVariables } from './builds.ts';
 import { projectPlan } from './leverage.ts';
+import { positionIdOf, positionPlace } from './position/place.ts';
 import { answered, BUILD_ERRORS, type RouteOptions, SIMULATION_ERRORS } from './shared.ts';
 
 /** A wallet of the local world, and its open position. */
@@ -34,7 +35,7 @@ export function manageRoute({ chainIds }: RouteOptions): AnyRoute {
     }),
     sentAs: ({ body: { positionId } }) => {
       if (positionId === undefined) return {};
-      const sent = { field: 'body.positionId', value: textOf(positionId) };
+      const sent = { field: 'body.positionId', value: positionIdOf(positionId) };
       return { 'body.id': sent, 'body.chainId': sent };
     },
     project: ({ manageLeveragePlan: answer }: ManageBuildMutation) => {
@@ -62,7 +63,7 @@ interface ManageBody extends BoundsBody, Omit<GivenFields, 'minAmountOut' | 'id'
 
 /** @throws BadRequestError naming a field of the body that the action does not take, or lacks */
 function manageVariables(body: ManageBody, chainIds: readonly number[]): ManageBuildMutationVariables['input'] {
-  const at = placeOf(body, chainIds);
+  const at = managedPlace(body, chainIds);
   inBody(() => checkManageFields({ ...body, id: at.positionIndex }));
   const { allowUnsimulated } = body;
   return {
@@ -73,33 +74,16 @@ function manageVariables(body: ManageBody, chainIds: readonly number[]): ManageB
   };
 }
 
-/**
- * @throws BadRequestError for both or neither of id and positionId, for a positionId on a chain that is not served, and for a
- * chainId that contradicts it
- */
-function placeOf({ id, positionId, chainId }: ManageBody, chainIds: readonly number[]) {
+/** @throws BadRequestError for both or neither of id and positionId, and as of `positionPlace` */
+function managedPlace({ id, positionId, chainId }: ManageBody, chainIds: readonly number[]) {
   if ((id === undefined) === (positionId === undefined)) {
     throw new BadRequestError('Send exactly one of positionId and id, from the positions endpoint.', {
       field: 'body.positionId',
       limit: { exactlyOneOf: ['positionId', 'id'] },
     });
   }
-  if (positionId === undefined) return { chainId: chainId ?? chainIds[0] ?? 1, positionIndex: id ?? 0 };
-  if (!chainIds.includes(positionId.chainId)) {
-    throw new BadRequestError(
-      `The positionId is on chain ${positionId.chainId}, which is not served. Send one on ${chainIds.join(' or ')}.`,
-      { field: 'body.positionId', value: textOf(positionId), limit: { oneOf: chainIds } },
-    );
-  }
-  if (chainId === undefined || chainId === positionId.chainId) return positionId;
-  throw new BadRequestError(
-    `chainId ${chainId} contradicts the positionId, which is on chain ${positionId.chainId}. Send chainId ${positionId.chainId}, or none.`,
-    { field: 'body.chainId', value: String(chainId), limit: { oneOf: [positionId.chainId] } },
-  );
-}
-
-function textOf({ chainId, marketId, positionIndex }: PositionIdParts): string {
-  return `${chainId}-${marketId}-${positionIndex}`;
+  const fields = { id: 'body.positionId', chainId: 'body.chainId' };
+  return positionPlace({ id: positionId ?? id ?? 0, chainId }, chainIds, fields);
 }
 
 function actionVariables(body: ManageBody): ManageBuildMutationVariables['input']['action'] {

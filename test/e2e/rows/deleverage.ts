@@ -1,4 +1,5 @@
 import type { Name } from './compare.ts';
+import { indexOf } from './position-history.ts';
 import { chainOf, dataOf, type Row } from './reads.ts';
 
 /** The row of the ways to a lower LTV, whose previews have the fields and names of the others. */
@@ -20,7 +21,7 @@ export function deleverageRow({
       const { position } = await dataOf(service, query, {
         wallet: example.params?.address,
         chainId: chainOf(example),
-        index: Number(example.params?.id),
+        index: indexOf(example),
         targetLtvPct: example.query?.targetLtvPct,
         targetHeadroomPct: example.query?.targetHeadroomPct,
         maxSwapLossPct: example.query?.maxSwapLossPct,

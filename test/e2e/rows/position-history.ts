@@ -1,5 +1,9 @@
 import { chainOf, dataOf, type Row } from './reads.ts';
 
+/** The index of the position that an example names, by itself or within its positionId. */
+export const indexOf = ({ params }: { readonly params?: Readonly<Record<string, string>> | undefined }) =>
+  Number(params?.id?.split('-').at(-1));
+
 /** The rows of the history of a position and of the statement of a wallet. */
 
 const EVENT_AMOUNTS = '{ collateralAmount loanAmount }';
@@ -31,7 +35,7 @@ export const positionHistory: Row = {
     const { position } = await dataOf(service, document, {
       wallet: params?.address,
       chainId: chainOf({ query }),
-      index: Number(params?.id),
+      index: indexOf({ params }),
     });
     return position;
   },

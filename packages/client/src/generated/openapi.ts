@@ -9197,7 +9197,7 @@ export interface operations {
     readonly positionHistory: {
         readonly parameters: {
             readonly query?: {
-                /** @description Chain id: 1 or 4663. Default 1. */
+                /** @description Chain id. When left out: with a positionId its chain, with an index 1. With a positionId another chain is refused with 400. */
                 readonly chainId?: 1 | 4663;
                 /** @description Maximum number of events, 1 to 500. Default 100. */
                 readonly limit?: number;
@@ -9210,8 +9210,8 @@ export interface operations {
             readonly path: {
                 /** @description Address: 0x followed by 40 hex characters. */
                 readonly address: string;
-                /** @description Index of the position, as listed with the positions. */
-                readonly id: number;
+                /** @description `positionId` of the position, or its `id` on the chain of `chainId`, as listed with the positions. */
+                readonly id: string | number;
             };
             readonly cookie?: never;
         };
@@ -9496,7 +9496,7 @@ export interface operations {
     readonly deleverageOptions: {
         readonly parameters: {
             readonly query?: {
-                /** @description Chain id: 1 or 4663. Default 1. */
+                /** @description Chain id. When left out: with a positionId its chain, with an index 1. With a positionId another chain is refused with 400. */
                 readonly chainId?: 1 | 4663;
                 /** @description LTV to come down to, percent: above 0, at most the max LTV of the market. The safe LTV of the market when left out. */
                 readonly targetLtvPct?: string;
@@ -9509,8 +9509,8 @@ export interface operations {
             readonly path: {
                 /** @description Address: 0x followed by 40 hex characters. */
                 readonly address: string;
-                /** @description Index of the position, as listed with the positions. */
-                readonly id: number;
+                /** @description `positionId` of the position, or its `id` on the chain of `chainId`, as listed with the positions. */
+                readonly id: string | number;
             };
             readonly cookie?: never;
         };

@@ -1,17 +1,17 @@
 import { z } from 'zod';
-import { NotFoundError } from '../../../shared/errors.ts';
 import { withoutUndefined } from '../../../shared/without-undefined.ts';
 import { absenceOf } from '../../absence.ts';
 import type { DeleverageOptionsQuery, DeleverageOptionsQueryVariables } from '../../generated/operations.ts';
 import { isRefusal, refusalError } from '../../refusal.ts';
-import { addressParam, chainIdParam, integerParam } from '../../schemas/common.ts';
+import { addressParam } from '../../schemas/common.ts';
 import { deleverageOption, deleverageOptionsBody, deleveragePreview } from '../../schemas/position/deleverage.ts';
+import { positionPathChainId, positionPathId } from '../../schemas/position/position-param.ts';
 import { type AnyRoute, defineRoute } from '../../types.ts';
 import { contractIssues, slippageRatio } from '../builds.ts';
 import { isNoneOf, positionPreviewOf } from '../leverage.ts';
 import { answered, noneIn, PARTNER_ERRORS, type RouteOptions } from '../shared.ts';
+import { foundAt, placeInPath } from './place.ts';
 
-const MAX_INDEX = 2_147_483_647;
 const PCT_PATTERN = /^\d{1,2}(\.\d{1,16})?$/;
 
 const inBody = absenceOf(deleverageOptionsBody);
@@ -27,7 +27,6 @@ const pctParam = (name: string, description: string) =>
 
 /** The row of the ways to a lower LTV. */
 export function deleverageRoute({ chainIds }: RouteOptions): AnyRoute {
-  const [defaultChainId = 1] = chainIds;
   return defineRoute({
     method: 'GET',
     path: '/v1/partner/positions/{address}/{id}/deleverage-options',
@@ -39,10 +38,8 @@ export function deleverageRoute({ chainIds }: RouteOptions): AnyRoute {
     tool: { name: 'list_deleverage_options' },
     params: z.object({
       address: addressParam,
-      id: integerParam('id', { min: 0, max: MAX_INDEX }).describe(
-        'Index of the position, as listed with the positions.',
-      ),
-      chainId: chainIdParam({ chainIds, defaultChainId }),
+      id: positionPathId,
+      chainId: positionPathChainId(chainIds),
       targetLtvPct: pctParam(
         'targetLtvPct',
         'LTV to come down to, percent: above 0, at most the max LTV of the market. The safe LTV of the market when left out.',
@@ -56,16 +53,12 @@ export function deleverageRoute({ chainIds }: RouteOptions): AnyRoute {
         'Limit of the loss of a sale, percent of the equity, up to 50. Replaces the usual limit.',
       ),
     }),
-    variables: ({ params: { address, chainId, id, ...target } }): DeleverageOptionsQueryVariables =>
-      withoutUndefined({ address, chainId, index: id, ...target }),
-    project: ({ position }: DeleverageOptionsQuery, { params: { address, id } }) => {
-      if (!position) {
-        throw new NotFoundError(
-          `${address} has no position ${id} on this chain. Send an id from the list of positions.`,
-          { resource: 'position', id: String(id) },
-        );
-      }
-      const { deleverageOptions, ...identity } = position;
+    variables: ({ params }): DeleverageOptionsQueryVariables => {
+      const { address, chainId: _chainId, id: _id, ...target } = params;
+      return withoutUndefined({ address, ...placeInPath(params, chainIds), ...target });
+    },
+    project: ({ position }: DeleverageOptionsQuery, { params }) => {
+      const { deleverageOptions, ...identity } = foundAt(position, params, chainIds);
       const found = answered(deleverageOptions);
       if (isRefusal(found)) throw refusalError(found);
       const { options, gaps, isNeeded, excessDebtAmount, cheapestAction, cheapestAffordableAction, ...ltvs } = found;

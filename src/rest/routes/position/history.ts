@@ -13,16 +13,19 @@ import type {
 import { addressParam, chainIdParam, integerParam } from '../../schemas/common.ts';
 import { vaultIdParam } from '../../schemas/drift-history.ts';
 import { positionHistoryBody, stockLegHistoryBody, walletStatement } from '../../schemas/history/position-history.ts';
+import { positionPathChainId, positionPathId } from '../../schemas/position/position-param.ts';
 import { type AnyRoute, defineRoute } from '../../types.ts';
 import { PARTNER_ERRORS, type RouteOptions } from '../shared.ts';
+import { foundAt, placeInPath } from './place.ts';
 
 const MAX_EVENTS = 500;
 const MAX_POINTS = 500;
-const MAX_INDEX = 2_147_483_647;
 
 const inHistory = absenceOf(positionHistoryBody);
 const inStockLeg = absenceOf(stockLegHistoryBody);
 const isNone = () => false;
+/** The first position of a wallet of the local world. */
+const OPEN_POSITION = '1-0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5-0';
 
 const pages = {
   limit: integerParam('limit', { min: 1, max: MAX_EVENTS })
@@ -69,27 +72,16 @@ export function positionHistoryRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       tool: { name: 'get_position_history', defaults: { limit: 20, points: 30 } },
       params: z.object({
         address: addressParam,
-        id: integerParam('id', { min: 0, max: MAX_INDEX }).describe(
-          'Index of the position, as listed with the positions.',
-        ),
-        chainId,
+        id: positionPathId,
+        chainId: positionPathChainId(chainIds),
         ...pages,
       }),
       variables: ({ params }): PositionHistoryQueryVariables => {
-        const { address, id, limit, after, points } = params;
-        return withoutUndefined({ address, chainId: params.chainId, index: id, first: limit, after, points });
+        const { address, limit, after, points } = params;
+        return withoutUndefined({ address, ...placeInPath(params, chainIds), first: limit, after, points });
       },
-      project: ({ position }: PositionHistoryQuery, { params: { address, id } }) => {
-        if (!position) {
-          throw new NotFoundError(
-            `${address} has no position ${id} on this chain. Send an id from the list of positions.`,
-            {
-              resource: 'position',
-              id: String(id),
-            },
-          );
-        }
-        const { history, pnlSplit, pnlDifference, ...identity } = position;
+      project: ({ position }: PositionHistoryQuery, { params }) => {
+        const { history, pnlSplit, pnlDifference, ...identity } = foundAt(position, params, chainIds);
         return inHistory({ ...identity, ...pastOf(history), pnlSplit, pnlDifference }, isNone);
       },
       response: positionHistoryBody,
@@ -97,7 +89,7 @@ export function positionHistoryRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       examples: [
         {
           summary: 'The first position of a wallet',
-          params: { address: '0x90F79bf6EB2c4f870365E785982E1f101E93b906', id: '0' },
+          params: { address: '0x90F79bf6EB2c4f870365E785982E1f101E93b906', id: OPEN_POSITION },
         },
       ],
     }),
