@@ -11,6 +11,7 @@ import type { KeyChecks } from '../keys/service.ts';
 import type { RedisConnections } from '../redis/connections.ts';
 import type { Services } from '../resolvers/common/services.ts';
 import { errorResponse } from '../rest/envelope.ts';
+import { ignoredParameters } from '../rest/input.ts';
 import { MethodNotAllowedError } from '../rest/router.ts';
 import type { RestRequest, RestResponse } from '../rest/types.ts';
 import type { Clock } from '../shared/clock.ts';
@@ -86,7 +87,7 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
     charge(request);
     const text = JSON.stringify(healthBody());
     if (latest?.text !== text) latest = { text, body: compressedBodies(plainBody(text), compress, 'quick') };
-    return encodedResponse(await latest.body, request.headers, { ...JSON_HEADERS, 'cache-control': 'no-cache' });
+    return encodedResponse(await latest.body, request.headers, { ...headersFor(request), 'cache-control': 'no-cache' });
   };
   const readiness = () => {
     const nowMs = clock.now();
@@ -145,9 +146,15 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
       }
       if (request.path === HEALTH) return health(request);
       const { status, body } = readyPage();
-      return { status, headers: JSON_HEADERS, body: JSON.stringify(body) };
+      return { status, headers: headersFor(request), body: JSON.stringify(body) };
     },
   };
+}
+
+/** The pages take no parameters. */
+function headersFor({ query }: RestRequest): Readonly<Record<string, string>> {
+  const ignored = ignoredParameters(query, []);
+  return ignored === undefined ? JSON_HEADERS : { ...JSON_HEADERS, 'ignored-parameters': ignored };
 }
 
 /** Format the facts and nodes of one chain. */

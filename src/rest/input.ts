@@ -15,13 +15,14 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 export type UnknownNames = 'ignore' | 'refuse';
 
 /**
- * Parse a query string. A repeated parameter is refused, because its meaning is ambiguous. An unknown name is refused when it
- * is similar to a known one, which it probably stands for; `unknown` decides about the others.
+ * Parse a query string to the values of its known names; without `known` every name is one. A repeated known name is refused,
+ * because its meaning is ambiguous. An unknown name is refused when it probably stands for a known one; `unknown` decides about
+ * the others.
  * @throws BadRequestError
  */
 export function parseQuery(
   query: string,
-  known: readonly string[] = [],
+  known?: readonly string[],
   unknown: UnknownNames = 'ignore',
   refused: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
@@ -33,33 +34,42 @@ export function parseQuery(
     });
   }
   for (const [name, value] of new URLSearchParams(query)) {
+    if (known && !known.includes(name)) {
+      checkUnknown(name, value, known, unknown, refused);
+      continue;
+    }
     if (Object.hasOwn(values, name)) {
       throw new BadRequestError(`The parameter "${formatValue(name)}" is repeated. Send it once.`, {
         field: `query.${formatValue(name)}`,
       });
-    }
-    if (!known.includes(name)) {
-      const reason = Object.hasOwn(refused, name) ? refused[name] : undefined;
-      const advice = reason ?? adviceFor(name, known, unknown);
-      if (advice !== undefined) {
-        const problem = reason === undefined ? 'is unknown' : 'is not taken here';
-        throw new BadRequestError(`The parameter "${formatValue(name)}" ${problem}. ${advice}`, {
-          field: `query.${formatValue(name)}`,
-          value: formatValue(value),
-          limit: { oneOf: known },
-        });
-      }
     }
     Object.defineProperty(values, name, { value, enumerable: true });
   }
   return values;
 }
 
+/** @throws BadRequestError for an unknown name that is not ignored */
+function checkUnknown(
+  name: string,
+  value: string,
+  known: readonly string[],
+  unknown: UnknownNames,
+  refused: Readonly<Record<string, string>>,
+): void {
+  const reason = Object.hasOwn(refused, name) ? refused[name] : undefined;
+  const advice = reason ?? adviceFor(name, known, unknown);
+  if (advice === undefined) return;
+  const problem = reason === undefined ? 'is unknown' : 'is not taken here';
+  throw new BadRequestError(`The parameter "${formatValue(name)}" ${problem}. ${advice}`, {
+    field: `query.${formatValue(name)}`,
+    value: formatValue(value),
+    limit: { oneOf: known },
+  });
+}
+
 /** The next step for an unknown parameter; `undefined` = it is ignored. */
 function adviceFor(name: string, known: readonly string[], unknown: UnknownNames): string | undefined {
-  const meant = spellingsIn(name.slice(0, MAX_READ_LENGTH))
-    .map((spelling) => knownName(spelling, known))
-    .find((found) => found !== undefined);
+  const meant = meantName(name, known);
   if (meant !== undefined) return `Its spelling is "${meant}".`;
   if (unknown === 'ignore') return undefined;
   return known.length === 0
@@ -67,11 +77,28 @@ function adviceFor(name: string, known: readonly string[], unknown: UnknownNames
     : `This path takes ${known.join(', ')}: leave it out.`;
 }
 
+/** The known name that an unknown one probably stands for. */
+function meantName(name: string, known: readonly string[]): string | undefined {
+  const similar = spellingsIn(name.slice(0, MAX_READ_LENGTH))
+    .map((spelling) => knownName(spelling, known))
+    .find((found) => found !== undefined);
+  if (similar !== undefined) return similar;
+  const letters = name.toLowerCase().replaceAll(/[^a-z]/g, '');
+  return known.find((other) => WORDS[other]?.some((word) => letters.includes(word)));
+}
+
+/**
+ * Words that mean a parameter wherever they are within a name: `chains`, `targetChain`, `chain_id_eq`, `network`. Of the chain,
+ * because an answer about the default chain does not show that another one was asked for.
+ */
+const WORDS: Readonly<Record<string, readonly string[]>> = { chainId: ['chain', 'network'] };
+
 function knownName(name: string, known: readonly string[]): string | undefined {
+  const plain = bare(name);
   return (
-    known.find((other) => bare(other) === bare(name)) ??
+    known.find((other) => bare(other) === plain) ??
     (name.length <= MAX_SIMILAR_LENGTH ? nearestName(name, known) : undefined) ??
-    known.find((other) => name.length >= MIN_PREFIX_LENGTH && other.startsWith(name))
+    known.find((other) => plain.length >= MIN_PREFIX_LENGTH && bare(other).startsWith(plain))
   );
 }
 
@@ -103,15 +130,17 @@ function bare(name: string): string {
 /** Maximum number of names, and of characters of each, in the header about ignored parameters. */
 const MAX_IGNORED_NAMES = 10;
 const MAX_IGNORED_LENGTH = 20;
+/** A parameter without a name, as in `?=4663`. Quotes of a name are encoded. */
+const NO_NAME = '""';
 
 /** The names of ignored query parameters as a header value, percent-encoded; `undefined` when there are none. */
 export function ignoredParameters(query: string, known: readonly string[]): string | undefined {
   if (query === '') return undefined;
-  const ignored = [...new URLSearchParams(query).keys()].filter((name) => name !== '' && !known.includes(name));
+  const ignored = [...new URLSearchParams(query).keys()].filter((name) => !known.includes(name));
   if (ignored.length === 0) return undefined;
   return [...new Set(ignored)]
     .slice(0, MAX_IGNORED_NAMES)
-    .map((name) => encodeURIComponent([...name].slice(0, MAX_IGNORED_LENGTH).join('')))
+    .map((name) => (name === '' ? NO_NAME : encodeURIComponent([...name].slice(0, MAX_IGNORED_LENGTH).join(''))))
     .join(', ');
 }
 

@@ -31,7 +31,39 @@ const rows: readonly (readonly [path: string, tag: string])[] = Object.entries<J
 
 const KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = { Partner: PARTNER_KEY, Ops: OPS_KEY };
 
+const to4663 = (name: string) => `${name}=4663`;
+
+/** Names that mean the chain, and values that are none. */
 const SPELLINGS = [
+  ...[
+    'chains',
+    'Chain',
+    'CHAINS',
+    'chains[]',
+    'chain[]',
+    'chain_',
+    'cha-in',
+    'blockchain',
+    'blockchainId',
+    'onchain',
+  ].map(to4663),
+  ...[
+    'chainIdentifier',
+    'chain_id_eq',
+    'chainId_in',
+    'chainIdIn',
+    'chainId4663',
+    'chainName',
+    'chainKey',
+    'chainSlug',
+  ].map(to4663),
+  ...['fromChainId', 'toChain', 'targetChain', 'evmChainId', 'evm_chain', 'filter[chain][eq]', 'where.chain.id'].map(
+    to4663,
+  ),
+  ...['network', 'networks', 'Network', 'networkId', 'network_id', 'networkIds[]', 'filter[network]', 'subnetwork'].map(
+    to4663,
+  ),
+  ...['chianId', 'cainId', 'chainI', 'chaind', 'chainIdd', `${'x'.repeat(100)}chainId`, 'ch%61in'].map(to4663),
   'chainId[]=4663',
   'chainId%5B%5D=4663',
   'chainId[0]=4663',
@@ -75,7 +107,36 @@ describe('a chain that is misspelt is refused on every row that takes one', () =
     for (const [path, tag] of rows) {
       const { status, body } = await front.send(`${path}${query}`, { headers: KEYS[tag] ?? {} });
       expect([path, status, body.error?.code]).toEqual([path, 400, 'bad_request']);
-      expect([path, body.error.details.field]).toEqual([path, expect.stringMatching(/^query\..*chai?n/i)]);
+      expect([path, body.error.details.field]).toEqual([path, expect.stringMatching(/^query\./)]);
+      expect([path, body.error.message]).toEqual([path, expect.stringMatching(/chainId|is repeated/)]);
     }
+  });
+});
+
+describe('other unknown names', () => {
+  const others = ['utm_source', 'id', 'page', 'c', 'caip2', 'asset', '', '4663', 'fields[]'];
+
+  test.each(others)(
+    'behavior: "%s" is ignored and named in a header on public rows, and refused on others',
+    async (name) => {
+      for (const [path, tag] of rows) {
+        const { status, body, headers } = await front.send(`${path}${encodeURIComponent(name)}=4663`, {
+          headers: KEYS[tag] ?? {},
+        });
+        if (tag !== 'Public') {
+          expect([path, status, body.error?.details.field]).toEqual([path, 400, `query.${name}`]);
+          continue;
+        }
+        expect([path, status]).toEqual([path, (await front.send(path)).status]);
+        if (status === 200)
+          expect(headers.get('ignored-parameters')).toBe(name === '' ? '""' : encodeURIComponent(name));
+      }
+    },
+  );
+
+  test('behavior: repeated ones are ignored too', async () => {
+    const { status, headers } = await front.send('/v1/prices?utm=a&utm=b&__proto__=1&__proto__=2');
+    expect([status, headers.get('ignored-parameters')]).toEqual([200, 'utm, __proto__']);
+    expect((await front.send('/graphql?query={chains{chainId}}&query={__typename}')).status).toBe(400);
   });
 });

@@ -39,8 +39,9 @@ describe(locateField, () => {
 describe(parseQuery, () => {
   const known = queryNames(row.params, row.pathParams);
 
-  it('default: returns all fields, also unknown ones', () => {
-    expect(parseQuery('chainId=1&utm_source=x', known)).toEqual({ chainId: '1', utm_source: 'x' });
+  it('default: returns the known names; all names where none are given', () => {
+    expect(parseQuery('chainId=1&utm_source=x', known)).toEqual({ chainId: '1' });
+    expect(parseQuery('chainId=1&utm_source=x')).toEqual({ chainId: '1', utm_source: 'x' });
   });
 
   it.each(['chainid=4663', 'ChainId=4663', 'chain_id=4663', 'chain-id=4663', 'chainIds=4663', 'chanId=4663'])(
@@ -59,9 +60,22 @@ describe(parseQuery, () => {
     },
   );
 
+  it('error: BadRequest for the word of a known name anywhere in a name', () => {
+    for (const name of ['chains', 'onChain', 'CHAIN_ID_EQ', 'network', 'subNetworks', `${'x.'.repeat(5_000)}chainId`]) {
+      expect(() => parseQuery(`${name}=4663`, known)).toThrow('Its spelling is "chainId".');
+      expect(parseQuery(`${name}=4663`, ['leverage'])).toEqual({});
+    }
+  });
+
+  it('error: BadRequest for the beginning of a known name in any case, in the plural too', () => {
+    for (const name of ['lever', 'LEVERS', 'lever[]']) {
+      expect(() => parseQuery(`${name}=4`, ['leverage'])).toThrow('Its spelling is "leverage".');
+    }
+  });
+
   it('behavior: ignores an unknown name with signs, and reads no more than the beginning of a long one', () => {
-    for (const name of ['utm[source]', '[]', `${'x.'.repeat(5_000)}chainId`]) {
-      expect(parseQuery(`${name}=1`, known)).toEqual({ [name]: '1' });
+    for (const name of ['utm[source]', '[]', `${'x.'.repeat(5_000)}leverage`]) {
+      expect(parseQuery(`${name}=1&${name}=2`, ['leverage'])).toEqual({});
     }
   });
 
@@ -73,6 +87,8 @@ describe(parseQuery, () => {
   });
 
   it('error: BadRequest for a repeated name', () => {
+    expect(() => parseQuery('query=1&query=1')).toThrow(BadRequestError);
+    expect(() => parseQuery('__proto__=1&__proto__=2')).toThrow(BadRequestError);
     expect(() => parseQuery('chainId=1&chainId=1', known)).toThrow(BadRequestError);
   });
 });
@@ -82,6 +98,7 @@ describe(ignoredParameters, () => {
     expect(ignoredParameters('chainId=1&utm_source=x&b=2', ['chainId'])).toBe('utm_source, b');
     expect(ignoredParameters('chainId=1', ['chainId'])).toBeUndefined();
     expect(ignoredParameters('', [])).toBeUndefined();
+    expect(ignoredParameters('=1', [])).toBe('""');
   });
 
   it('behavior: any name is a valid header value of bounded length', () => {

@@ -58,7 +58,8 @@ const HEADERS = {
     schema: { type: 'string', examples: ['attachment; filename="statement-chain-1-0x90F7.csv"'] },
   },
   'Ignored-Parameters': {
-    description: 'Percent-encoded names of query parameters that the path does not have; absent when there are none.',
+    description:
+      'Percent-encoded names of query parameters that the path does not have, the first 10; `""` for one without a name. Absent when there are none.',
     schema: { type: 'string', examples: ['utm_source'] },
   },
   'Retry-After': { description: 'Seconds until a retry may succeed.', schema: { type: 'integer', minimum: 0 } },

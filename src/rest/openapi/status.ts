@@ -8,7 +8,7 @@ import { samplesOf } from './samples.ts';
 export function statusPaths(schemas: SchemaCollector): Record<string, unknown> {
   const answer = (description: string, schema: z.ZodType) => ({
     description,
-    headers: headerRefs('x-correlation-id'),
+    headers: headerRefs('x-correlation-id', 'Ignored-Parameters'),
     content: { 'application/json': { schema: schemas.convert(schema, 'output') } },
   });
   const samples = (operationId: string) =>

@@ -68,3 +68,9 @@ test.each(['/', '/docs', '/docs/start.js', '/docs/viewer.js', '/favicon.ico', '/
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   },
 );
+
+test.each(['/health', '/ready'])('%s takes no parameters, and names those that were sent', async (path) => {
+  const answer = await ask(`${path}?chainId=4663&verbose`);
+  expect([answer.status, answer.headers.get('ignored-parameters')]).toEqual([200, 'chainId, verbose']);
+  expect((await ask(path)).headers.get('ignored-parameters')).toBeNull();
+});

@@ -6769,7 +6769,7 @@ export interface components {
         readonly ETag: string;
         /** @description Name of the file; on answers in `text/csv`. */
         readonly "Content-Disposition": string;
-        /** @description Percent-encoded names of query parameters that the path does not have; absent when there are none. */
+        /** @description Percent-encoded names of query parameters that the path does not have, the first 10; `""` for one without a name. Absent when there are none. */
         readonly "Ignored-Parameters": string;
         /** @description Seconds until a retry may succeed. */
         readonly "Retry-After": number;
@@ -11075,6 +11075,7 @@ export interface operations {
             readonly 200: {
                 headers: {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -11115,6 +11116,7 @@ export interface operations {
             readonly 200: {
                 headers: {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -11125,6 +11127,7 @@ export interface operations {
             readonly 503: {
                 headers: {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
                     readonly [name: string]: unknown;
                 };
                 content: {
