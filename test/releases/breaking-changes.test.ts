@@ -115,6 +115,115 @@ describe(breakingOpenApiChanges, () => {
       'EquitySimulateBody.strategyId: pattern',
       (d) => (schemas(d).EquitySimulateBody.properties.strategyId.pattern = '^x$'),
     ],
+    [
+      'another operationId',
+      'GET /v1/tvl: operationId tvl became value',
+      (d) => (d.paths['/v1/tvl'].get.operationId = 'value'),
+    ],
+    [
+      'another default',
+      'GET /v1/strategies query.chainId: default 1 became 4663',
+      (d) => (d.paths['/v1/strategies'].get.parameters[0].schema.default = 4663),
+    ],
+    [
+      'another form of a parameter in the address',
+      'GET /v1/strategies query.chainId: explode undefined became false',
+      (d) => (d.paths['/v1/strategies'].get.parameters[0].explode = false),
+    ],
+    [
+      'another scheme of keys',
+      'POST /v1/partner/leverage/build: security {"apiKey":[]} removed',
+      (d) => (d.paths['/v1/partner/leverage/build'].post.security = [{ opsKey: [] }]),
+    ],
+    [
+      'a key in another place',
+      'security scheme apiKey: scheme bearer became basic',
+      (d) => (d.components.securitySchemes.apiKey.scheme = 'basic'),
+    ],
+    [
+      'another path of the servers',
+      'server path / removed',
+      (d) => (d.servers = [{ url: 'https://gateway.example/v2' }]),
+    ],
+    [
+      'another content type of an answer',
+      'GET /v1/tvl 200 application/json: removed',
+      ({ paths }) => {
+        const { content } = paths['/v1/tvl'].get.responses[200];
+        content['text/csv'] = content['application/json'];
+        delete content['application/json'];
+      },
+    ],
+    [
+      'an answer without content',
+      'GET /v1/tvl 200 application/json: removed',
+      (d) => delete d.paths['/v1/tvl'].get.responses[200].content,
+    ],
+    ['a removed answer', 'GET /v1/tvl 400: removed', (d) => delete d.paths['/v1/tvl'].get.responses[400]],
+    [
+      'a removed header',
+      'GET /v1/tvl 200 header ETag: removed',
+      (d) => delete d.paths['/v1/tvl'].get.responses[200].headers.ETag,
+    ],
+    [
+      'another type of a header',
+      'GET /v1/tvl 429 header Retry-After: type integer became string',
+      (d) => (d.components.headers['Retry-After'].schema.type = 'string'),
+    ],
+    [
+      'a removed body',
+      'POST /v1/partner/leverage/build body: removed',
+      (d) => delete d.paths['/v1/partner/leverage/build'].post.requestBody,
+    ],
+    [
+      'a removed content type of a body',
+      'POST /v1/partner/leverage/build body application/json: removed',
+      (d) => (d.paths['/v1/partner/leverage/build'].post.requestBody.content = { 'text/csv': {} }),
+    ],
+    [
+      'a renamed schema',
+      'schema Strategy: removed',
+      (d) => {
+        Object.assign(d, JSON.parse(JSON.stringify(d).replaceAll('schemas/Strategy"', 'schemas/Plan"')));
+        schemas(d).Plan = schemas(d).Strategy;
+        delete schemas(d).Strategy;
+      },
+    ],
+    [
+      'a field of another named schema',
+      'EquitySimulateBody.amount: schema none became Tvl',
+      (d) => (schemas(d).EquitySimulateBody.properties.amount = { $ref: '#/components/schemas/Tvl' }),
+    ],
+    [
+      'a bound of an input that is no longer included',
+      'EquitySimulateBody.slippage: maximum 1000000000 became exclusive',
+      (d) => {
+        const { slippage } = schemas(d).EquitySimulateBody.properties;
+        slippage.exclusiveMaximum = slippage.maximum;
+      },
+    ],
+    [
+      'a bound of an answer that is included now',
+      'StableApyPoolMetricsApy.avg7d: minimum -100 became inclusive',
+      (d) => {
+        const { avg7d } = schemas(d).StableApyPoolMetricsApy.properties;
+        avg7d.minimum = avg7d.exclusiveMinimum;
+        delete avg7d.exclusiveMinimum;
+      },
+    ],
+    [
+      'steps of an input',
+      'EquitySimulateBody.slippage: multipleOf undefined became 0.001',
+      (d) => (schemas(d).EquitySimulateBody.properties.slippage.multipleOf = 0.001),
+    ],
+    [
+      'items of an answer that may be anything',
+      'items may be anything',
+      (d) => {
+        for (const { properties = {} } of Object.values<Json>(schemas(d)))
+          for (const field of Object.values<Json>(properties)) if (field.type === 'array') delete field.items;
+      },
+    ],
   ])('behavior: notices %s', (_what, expected, change) => {
     expect(changesOf(change).join('\n')).toContain(expected);
   });
@@ -125,9 +234,28 @@ describe(breakingOpenApiChanges, () => {
     ['a new optional field of a body', (d) => (schemas(d).EquitySimulateBody.properties.memo = { type: 'string' })],
     ['a wider range of a parameter', (d) => (d.paths['/v1/prices/chart'].get.parameters[1].schema.maximum = 730)],
     ['a narrower range of an answer', (d) => (schemas(d).Strategy.properties.supplyUsd.minimum = 1)],
+    [
+      'a new answer and a new header',
+      ({ paths }) => {
+        const { responses } = paths['/v1/tvl'].get;
+        responses[418] = { description: 'No.' };
+        responses[200].headers.More = { schema: { type: 'string' } };
+      },
+    ],
+    ['another way to a key', (d) => d.paths['/v1/partner/leverage/build'].post.security.push({ opsKey: [] })],
+    ['a path without a key', (d) => (d.paths['/v1/partner/leverage/build'].post.security = [])],
+    ['another server', (d) => d.servers.push({ url: 'https://gateway.example/v2' })],
     ['a new value of a parameter', (d) => d.paths['/v1/strategies'].get.parameters[0].schema.enum.push(8453)],
   ])('behavior: allows %s', (_what, change) => {
     expect(changesOf(change)).toEqual([]);
+  });
+
+  test('behavior: notices a changed discriminator', () => {
+    const before = openApi();
+    schemas(before).ManageBuildBody.discriminator = { propertyName: 'action' };
+    expect(changesOf((d) => delete schemas(d).ManageBuildBody.discriminator, before)).toEqual([
+      'ManageBuildBody: discriminator changed',
+    ]);
   });
 
   test('behavior: a deprecated field may be removed from its sunset on', () => {
