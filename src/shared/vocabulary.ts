@@ -116,6 +116,7 @@ export const ISSUE_KINDS = [
   'SLIPPAGE_TIGHTENED',
   'REFERENCE_OLD',
   'REFERENCE_UNDATED',
+  'LOOPS_STAY_OPEN',
 ] as const;
 /** The rules that decide whether a strategy is listed. */
 export const VISIBILITY_CHECKS = [

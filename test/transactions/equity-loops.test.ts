@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { LoopMatch } from '../../src/domain/equity/loops.ts';
 import { withoutUndefined } from '../../src/shared/without-undefined.ts';
 import { AmbiguousYieldLoopsError } from '../../src/transactions/equity/errors.ts';
-import { selectLoops } from '../../src/transactions/equity/select-loops.ts';
+import { leftLoopIssues, selectLoops } from '../../src/transactions/equity/select-loops.ts';
 import { chain, loopOf, vaultOf } from './equity-world.ts';
 
 const vault = vaultOf('TSLA');
@@ -110,5 +110,25 @@ describe('selectLoops', () => {
       }),
       { numRuns: 10_000 },
     );
+  });
+});
+
+describe('leftLoopIssues', () => {
+  const left = (match: LoopMatch, requested?: readonly number[], held = own) =>
+    leftLoopIssues({ vault, match, own: held, requested });
+
+  test('default: names the open loops of the yield market where none is known to be its own', () => {
+    expect(left(matched('none', []))).toEqual([
+      {
+        kind: 'LOOPS_STAY_OPEN',
+        message: expect.stringContaining('leaves the open positions 0, 1, 2 on the yield market'),
+      },
+    ]);
+  });
+
+  test('behavior: nothing where loops are known, named, or none is open', () => {
+    expect(left(matched('basis', [0]))).toEqual([]);
+    expect(left(matched('none', []), [1])).toEqual([]);
+    expect(left(matched('none', []), undefined, own.slice(3))).toEqual([]);
   });
 });

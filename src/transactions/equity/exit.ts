@@ -21,7 +21,7 @@ import type { EffectiveSlippage, Issue } from '../types.ts';
 import type { ExitLegs } from './exit-costs.ts';
 import { legOf, type SoldLeg, sellLegs } from './exit-sales.ts';
 import { planSigner, planVault, type VaultSigner } from './read.ts';
-import { selectLoops } from './select-loops.ts';
+import { type LoopChoice, leftLoopIssues, selectLoops } from './select-loops.ts';
 import type { ExitTerms } from './types.ts';
 import type { FoundVault } from './vault.ts';
 
@@ -75,7 +75,7 @@ export async function planExit(
   const user = wallet.holdings.wallet;
   const slippage = effectiveSlippage(request.slippage ?? MAX_SLIPPAGE);
   const maxSwapLossPct = allowedLoss(request.maxSwapLossPct, LARGEST_LOSS_PCT.leaving);
-  const { position, held, loops } = selectedLegs(deps, found, request, wallet);
+  const { position, held, loops, left } = selectedLegs(deps, found, request, wallet);
   const read = await readPlans(deps.node(chain.chainId).reader, {
     ...planVault(deps, found),
     signer: planSigner(found, user),
@@ -111,6 +111,7 @@ export async function planExit(
     position,
     priced: pricedAt(live.stock),
     issues: [
+      ...left,
       ...slippageIssues(sold.limited),
       ...priceAgeIssues(deps, chain, vault.stockMarket, live.stock),
       ...(loops.length > 0 ? priceAgeIssues(deps, chain, vault.yieldMarket, live.yieldMarket) : []),
@@ -123,7 +124,7 @@ export async function planExit(
   }
 }
 
-/** The position that is left, its stock, and the loops that are closed with it. @throws as `planExit` */
+/** The position that is left, its stock, the loops that are closed with it, and the issue about others. @throws as `planExit` */
 function selectedLegs(deps: BuilderDeps, found: FoundVault, request: ExitRequest, wallet: VaultWallet) {
   const { chain, vault } = found;
   const facts = deps.facts(chain.chainId);
@@ -132,7 +133,7 @@ function selectedLegs(deps: BuilderDeps, found: FoundVault, request: ExitRequest
   // First of all: on old numbers of the stock leg the match of its loops would be a guess.
   fresh(vault.stockMarket);
   const { position, held } = requireOpenPosition(found, wallet);
-  const loops = selectLoops({
+  const choice: LoopChoice = {
     vault,
     match: {
       match: position.yieldLoopMatch,
@@ -141,10 +142,11 @@ function selectedLegs(deps: BuilderDeps, found: FoundVault, request: ExitRequest
     },
     own: loopsOutsideOtherVaults(wallet, position),
     requested: request.yieldPositionIds,
-  });
+  };
+  const loops = selectLoops(choice);
   for (const loop of loops) requireManaged(loop, chain, wallet.holdings.wallet, loop.id);
   if (loops.length > 0) fresh(vault.yieldMarket);
-  return { position, held, loops };
+  return { position, held, loops, left: leftLoopIssues(choice) };
 }
 
 /**

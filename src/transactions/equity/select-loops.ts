@@ -2,6 +2,7 @@ import type { EquityVault } from '../../catalog/types.ts';
 import type { LoopMatch } from '../../domain/equity/loops.ts';
 import type { HeldPosition } from '../../domain/position/types.ts';
 import { BadRequestError, namedError } from '../../shared/errors.ts';
+import type { Issue } from '../types.ts';
 import { AmbiguousYieldLoopsError } from './errors.ts';
 
 export interface LoopChoice {
@@ -22,9 +23,7 @@ const FIELD = 'yieldPositionIds';
  * @throws BadRequestError for a loop that cannot be the vault's, is named twice or holds nothing any more
  */
 export function selectLoops({ vault, match, own, requested }: LoopChoice): readonly HeldPosition[] {
-  const live = own.filter(
-    ({ open, collateral, marketId }) => open && collateral > 0n && marketId === vault.yieldMarket.id,
-  );
+  const live = liveLoops(vault, own);
   const liveOf = (ids: readonly number[]) => live.filter(({ id }) => ids.includes(id));
   if (requested === undefined) {
     if (match.match === 'ambiguous') {
@@ -61,4 +60,22 @@ export function selectLoops({ vault, match, own, requested }: LoopChoice): reado
     if (!candidates.includes(id)) throw refuse(`position ${id} is not an open yield loop of this vault.`);
   }
   return requested.flatMap((id) => allowed.filter((held) => held.id === id));
+}
+
+/**
+ * Report the open loops of the yield market that an exit leaves because none is known to be the vault's own, as after one of
+ * several was closed by itself. Nothing was named, so the signer may take it for a whole exit.
+ */
+export function leftLoopIssues({ vault, match, own, requested }: LoopChoice): readonly Issue[] {
+  if (requested !== undefined || match.match !== 'none') return [];
+  const ids = liveLoops(vault, own).map(({ id }) => id);
+  if (ids.length === 0) return [];
+  const listed = ids.toSorted((a, b) => a - b).join(', ');
+  const open = `${ids.length === 1 ? 'position' : 'positions'} ${listed}`;
+  const message = `This exit leaves the open ${open} on the yield market of the vault, with debt: no loop is known to be the vault's own. To close one with the vault, name it in the request.`;
+  return [{ kind: 'LOOPS_STAY_OPEN', message }];
+}
+
+function liveLoops(vault: EquityVault, own: readonly HeldPosition[]): readonly HeldPosition[] {
+  return own.filter(({ open, collateral, marketId }) => open && collateral > 0n && marketId === vault.yieldMarket.id);
 }

@@ -62,6 +62,26 @@ describe('exit', () => {
     expect(await openIds('stacker')).toEqual([2]);
   });
 
+  test('behavior: an exit without a known loop names the open loops that it leaves, on both surfaces', async () => {
+    const vault = vaults.verbs.vault('NVDA');
+    const body = { strategyId: vault.id, userAddress: owner('stacker') };
+    const { calls, meta } = await build('exit', body);
+    expect(meta.issues).toEqual([]);
+    // The first loop is closed by itself, and the basis of the other does not fit the debt.
+    await vaults.verbs.sendAtomically(owner('stacker'), calls.slice(0, 1));
+    const rest = await build('exit', body);
+    expect([rest.meta.position.yieldLoopMatch, rest.calls.length]).toEqual(['none', 3]);
+    const issue = { kind: 'LOOPS_STAY_OPEN', message: expect.stringMatching(/leaves the open position 1 on/) };
+    expect(rest.meta.issues).toEqual([issue]);
+    const { issues } = await vaults.verbs.exit(body);
+    expect(issues).toEqual([expect.objectContaining(issue)]);
+    const named = await build('exit', { ...body, yieldPositionIds: [1] });
+    expect([named.calls.length, named.meta.issues]).toEqual([4, []]);
+    await vaults.verbs.sendAtomically(owner('stacker'), named.calls);
+    expect(await openIds('stacker')).toEqual([2]);
+    expect((await vaults.verbs.stockLeg(vault, owner('stacker'))).collateral).toBe(0n);
+  });
+
   test('behavior: a list closes only its loops', async () => {
     const vault = vaults.verbs.vault('NVDA');
     const body = { strategyId: vault.id, userAddress: owner('stacker'), yieldPositionIds: [1] };

@@ -244,6 +244,8 @@ export type PlanIssueKind =
   | 'APPROVAL_NEEDED'
   /** The wallet holds less than the plan takes. */
   | 'INSUFFICIENT_BALANCE'
+  /** No yield loop is known to belong to the vault that is left, and open loops of its yield market stay open. */
+  | 'LOOPS_STAY_OPEN'
   /** The calls could not be simulated. */
   | 'NOT_SIMULATED'
   /** Nothing but the venue itself prices the token. */
