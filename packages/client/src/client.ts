@@ -21,7 +21,7 @@ export interface Client extends Rows, PageMethods {
 
 const BUILDS = ['leverageBuild', 'manageBuild', 'equityDepositBuild', 'equityExitBuild'] as const;
 
-/** Create a client of a service. Nothing is requested yet. @throws InputError for an invalid address or key */
+/** Create a client of a service. Nothing is requested yet. @throws InputError for an invalid address, key or option */
 export function createClient(options: ClientOptions): Client {
   const requests = createRequests(options);
   const rows = createRows(requests, (row, input, answer) => {

@@ -1,4 +1,4 @@
-import { InputError } from '../errors.ts';
+import { timeOf } from '../option-checks.ts';
 import { ownerOf } from '../plan-origin.ts';
 import {
   ExpiredError,
@@ -137,12 +137,6 @@ export function hasLapsed(expiresAt: string, nowMs: number, minValidityMs = 0): 
   throw new InvalidPlanError(
     `meta.expiresAt of the plan is ${expiresAt}, more than a day from now: no quotes are valid for so long. Check the clock of this machine.`,
   );
-}
-
-/** @throws InputError unless the value is a number of milliseconds from 0 on */
-export function timeOf(name: string, ms: number): number {
-  if (Number.isFinite(ms) && ms >= 0) return ms;
-  throw new InputError(`${name} is ${String(ms)}, and milliseconds were expected.`);
 }
 
 /** @throws ExpiredError */

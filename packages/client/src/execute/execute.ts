@@ -34,7 +34,7 @@ const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 /**
  * Prove a plan, check it against the wallet and the chain, sign and send it, wait for its receipts and return the result.
  *
- * @throws ExecutionError (one class for each cause), InputError for an option that is no time, or the reason of the signal
+ * @throws ExecutionError (one class for each cause), InputError for an option that is not allowed, before anything is asked, or the reason of the signal
  */
 export async function execute(plan: Plan, wallet: Wallet, options: ExecuteOptions = {}): Promise<Execution> {
   const settings = settingsOf(options);
@@ -142,7 +142,7 @@ const firstOf = (list: unknown): unknown => (Array.isArray(list) ? list[0] : und
 async function rebuilt(
   old: CheckedPlan,
   seen: CheckedPlan,
-  { options, report }: Settings,
+  { options, maxWorsePct, report }: Settings,
   provenOf: (plan: CheckedPlan) => Promise<Proven | undefined>,
   closed: readonly number[],
 ): Promise<{ readonly plan: CheckedPlan; readonly isAccepted: boolean }> {
@@ -156,7 +156,7 @@ async function rebuilt(
   const proven = options.proof === 'none' ? undefined : { before: await provenOf(seen), after: await provenOf(fresh) };
   const comparison = comparePlans(seen, fresh, proven, closed);
   report({ kind: 'rebuilt', plan, comparison });
-  if (comparison.worsePct <= (options.maxWorsePct ?? 0.1)) return { plan: fresh, isAccepted: false };
+  if (comparison.worsePct <= maxWorsePct) return { plan: fresh, isAccepted: false };
   if (await untilAborted(() => acceptWorse?.(comparison, plan), signal)) return { plan: fresh, isAccepted: true };
   const reasons = comparison.worse.map(({ what, before, after }) => `${what} ${after} (before: ${before})`);
   throw new WorsePlanError(comparison, `The rebuilt plan is worse than accepted: ${reasons.join(', ')}.`);

@@ -1,6 +1,8 @@
 import type { Plan } from '../client.ts';
+import { InputError } from '../errors.ts';
+import { isRecord } from '../json.ts';
+import { countOf, percentageOf, requireFunction, textOf, timeLimitOf, timeOf } from '../option-checks.ts';
 import { type Wait, wait } from '../wait.ts';
-import { timeOf } from './checks.ts';
 import type { Comparison } from './compare.ts';
 import type { PlanProof, ProofOptions } from './proof.ts';
 import type { Eip1193Provider } from './wallet.ts';
@@ -35,7 +37,7 @@ export interface ExecuteOptions {
   readonly rebuild?: ((plan: Plan) => Promise<Plan>) | undefined;
   /**
    * Largest loss of a rebuilt plan that is accepted without asking, percent; default 0.1. It is measured against the given
-   * plan, or the last one that `acceptWorse` has accepted: several rebuilds do not add up.
+   * plan, or the last one that `acceptWorse` has accepted: several rebuilds do not add up. `Infinity` accepts every loss.
    */
   readonly maxWorsePct?: number | undefined;
   /** Decide on a rebuilt plan that is worse than `maxWorsePct`; default: refuse it. */
@@ -53,9 +55,9 @@ export interface ExecuteOptions {
    * wallet shows may still be signed: `onProgress` then reports it as `sent`.
    */
   readonly signal?: AbortSignal | undefined;
-  /** Blocks, the one of the transaction included; default 1. */
+  /** Blocks, the one of the transaction included: a whole number; default 1. */
   readonly confirmations?: number | undefined;
-  /** Longest wait for one receipt, ms; default 600,000. */
+  /** Longest wait for one receipt, ms; default 600,000; `Infinity` = no limit. */
   readonly receiptTimeoutMs?: number | undefined;
   /** Pause between reads of a receipt, ms; default 1,000. */
   readonly pollMs?: number | undefined;
@@ -66,18 +68,26 @@ export interface ExecuteOptions {
   readonly wait?: Wait | undefined;
 }
 
-/** The options with their defaults. @throws InputError */
+const MODES: readonly unknown[] = ['auto', 'batch', 'transactions'];
+const CALLBACKS = ['rebuild', 'acceptWorse', 'check', 'onProgress', 'now', 'wait'] as const;
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+
+/** The options with their defaults, all checked: a wrong one must not fail after something was sent. @throws InputError */
 export function settingsOf(options: ExecuteOptions) {
+  requireForms(options);
+  const { now = Date.now, wait: pause = wait } = options;
+  timeOf('now', now());
   return {
     options,
+    maxWorsePct: percentageOf('maxWorsePct', options.maxWorsePct ?? 0.1),
     receipts: {
-      confirmations: options.confirmations ?? 1,
-      timeoutMs: options.receiptTimeoutMs ?? 600_000,
-      pollMs: Math.max(1, options.pollMs ?? 1_000),
-      wait: options.wait ?? wait,
+      confirmations: countOf('confirmations', options.confirmations ?? 1),
+      timeoutMs: timeLimitOf('receiptTimeoutMs', options.receiptTimeoutMs ?? 600_000),
+      pollMs: Math.max(1, timeOf('pollMs', options.pollMs ?? 1_000)),
+      wait: pause,
       signal: options.signal,
     },
-    expiry: { now: options.now ?? Date.now, minValidityMs: timeOf('minValidityMs', options.minValidityMs ?? 5_000) },
+    expiry: { now, minValidityMs: timeOf('minValidityMs', options.minValidityMs ?? 5_000) },
     /** A listener that fails does not stop an execution halfway. */
     report(progress: Progress): void {
       try {
@@ -88,3 +98,25 @@ export function settingsOf(options: ExecuteOptions) {
 }
 
 export type Settings = ReturnType<typeof settingsOf>;
+
+/** @throws InputError naming an option that is of another form than its type */
+function requireForms(options: ExecuteOptions): void {
+  if (!isRecord(options)) throw new InputError(`The options of execute are ${textOf(options)}. Give an object.`);
+  const { account, mode = 'auto', proof = {}, reader, signal } = options;
+  if (account !== undefined && !(typeof account === 'string' && ADDRESS.test(account))) {
+    throw new InputError(`account is ${textOf(account)}. Give an address of 0x and 40 hexadecimal digits.`);
+  }
+  if (!MODES.includes(mode)) {
+    throw new InputError(`mode is ${textOf(mode)}. Give "auto", "batch" or "transactions".`);
+  }
+  if (proof !== 'none' && !isRecord(proof)) {
+    throw new InputError(`proof is ${textOf(proof)}. Give an object, or "none" to send a plan that nothing proves.`);
+  }
+  if (reader !== undefined && typeof (isRecord(reader) ? reader.request : undefined) !== 'function') {
+    throw new InputError(`reader is ${textOf(reader)}. Give a provider with a function request (EIP-1193).`);
+  }
+  if (signal !== undefined && typeof (isRecord(signal) ? signal.addEventListener : undefined) !== 'function') {
+    throw new InputError(`signal is ${textOf(signal)}. Give the signal of an AbortController.`);
+  }
+  for (const name of CALLBACKS) requireFunction(name, options[name]);
+}

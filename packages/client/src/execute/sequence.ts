@@ -1,4 +1,4 @@
-import { wait } from '../wait.ts';
+import { runAfter } from '../wait.ts';
 import { checkSigner, isExpired } from './checks.ts';
 import { RejectedError, WalletError, WouldRevertError } from './errors.ts';
 import type { Settings } from './options.ts';
@@ -39,22 +39,23 @@ export async function sendInOrder(plan: CheckedPlan, context: SequenceContext): 
   const revoke = async (): Promise<boolean> => {
     if (last === undefined || authorizationOf(last) !== 'revoke') return false;
     context.settings.report({ kind: 'revoking' });
-    // It is waited for also after the caller has aborted, and not for ever.
-    const [limit, done] = [new AbortController(), new AbortController()];
+    // It is waited for also after the caller has aborted, and not for ever once the wallet is asked.
+    const limit = new AbortController();
     const { receipts } = context.settings;
-    const expiry = wait(receipts.timeoutMs, done.signal).then(
-      () => limit.abort(),
-      () => {},
-    );
+    let cancel = () => {};
+    const onAsked = () => {
+      cancel = runAfter(receipts.timeoutMs, () => limit.abort());
+    };
     const settings = { ...context.settings, receipts: { ...receipts, signal: limit.signal } };
     const ofLast = { ...context, ...context.connect(limit.signal), settings };
-    const isRevoked = await sendOne(plan, plan.calls.length - 1, last, ofLast).then(
-      () => true,
-      () => false,
-    );
-    done.abort();
-    await expiry;
-    return isRevoked;
+    try {
+      await sendOne(plan, plan.calls.length - 1, last, ofLast, onAsked);
+      return true;
+    } catch {
+      return false;
+    } finally {
+      cancel();
+    }
   };
   try {
     for (const [index, call] of plan.calls.entries()) {

@@ -1,4 +1,5 @@
 import { InputError, InvalidAnswerError } from '../errors.ts';
+import { countLimitOf, requireFunction, timeLimitOf } from '../option-checks.ts';
 import { type Wait, wait } from '../wait.ts';
 import { errorOf, parseJson } from './answer.ts';
 import { createEntityTags } from './entity-tags.ts';
@@ -12,7 +13,7 @@ export interface ClientOptions {
   readonly apiKey?: string | undefined;
   /** Default: the global `fetch`. */
   readonly fetch?: FetchFunction | undefined;
-  /** Limit for one attempt, ms; default 30,000. */
+  /** Limit for one attempt, ms; default 30,000; `Infinity` = no limit. */
   readonly timeoutMs?: number | undefined;
   /** Repetitions of a failed read, and of a call with an idempotency key; builds are never repeated. Default 2. */
   readonly retries?: number | undefined;
@@ -63,23 +64,25 @@ export interface Requests {
 
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
-/** @throws InputError for an address or a key that cannot be sent */
+/** @throws InputError for an address or a key that cannot be sent, and for an option that is not allowed */
 export function createRequests(options: ClientOptions): Requests {
   const baseUrl = checkedBaseUrl(options.baseUrl);
   const { apiKey } = options;
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
     throw new InputError('apiKey has characters that no header can carry: send it as it was issued.');
   }
+  requireFunction('fetch', options.fetch);
+  requireFunction('wait', options.wait);
   const entityTags = createEntityTags();
   const fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
   const transport = {
     fetch,
-    timeoutMs: options.timeoutMs ?? 30_000,
-    maxAnswerBytes: options.maxAnswerBytes ?? MAX_ANSWER_BYTES,
+    timeoutMs: timeLimitOf('timeoutMs', options.timeoutMs ?? 30_000),
+    maxAnswerBytes: countLimitOf('maxAnswerBytes', options.maxAnswerBytes ?? MAX_ANSWER_BYTES),
   };
   const retry = {
-    retries: options.retries ?? 2,
-    maxRetryWaitMs: options.maxRetryWaitMs ?? 10_000,
+    retries: countLimitOf('retries', options.retries ?? 2),
+    maxRetryWaitMs: timeLimitOf('maxRetryWaitMs', options.maxRetryWaitMs ?? 10_000),
     wait: options.wait ?? wait,
   };
   const headers = (): Record<string, string> =>
@@ -105,7 +108,7 @@ export function createRequests(options: ClientOptions): Requests {
         body: request.body === undefined ? undefined : JSON.stringify(request.body),
         signal,
       },
-      { ...transport, timeoutMs: timeoutMs ?? transport.timeoutMs },
+      { ...transport, timeoutMs: timeLimitOf('timeoutMs', timeoutMs ?? transport.timeoutMs) },
     );
     if (answer.status === 304) {
       if (known !== undefined) return { status: 200, body: JSON.parse(known.text) };

@@ -1,4 +1,5 @@
 import { ConnectionError, InvalidAnswerError, TimeoutError } from '../errors.ts';
+import { runAfter } from '../wait.ts';
 
 /** `fetch`, or a function of its form. */
 export type FetchFunction = (url: string, init: RequestInit) => Promise<Response>;
@@ -41,10 +42,10 @@ export async function sendHttp(request: HttpRequest, options: TransportOptions):
   const stop = () => abort.abort(signal?.reason);
   signal?.addEventListener('abort', stop, { once: true });
   let timedOut = false;
-  const timer = setTimeout(() => {
+  const cancel = runAfter(options.timeoutMs, () => {
     timedOut = true;
     abort.abort();
-  }, options.timeoutMs);
+  });
   try {
     const response = await options.fetch(request.url, initOf(request, abort.signal));
     refuseRedirect(response);
@@ -59,7 +60,7 @@ export async function sendHttp(request: HttpRequest, options: TransportOptions):
     if (timedOut) throw new TimeoutError(options.timeoutMs);
     throw new ConnectionError(`The connection to ${new URL(request.url).origin} failed or broke off.`, error);
   } finally {
-    clearTimeout(timer);
+    cancel();
     signal?.removeEventListener('abort', stop);
     // The rest of an answer that was refused is not received.
     abort.abort();

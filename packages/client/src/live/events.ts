@@ -1,6 +1,7 @@
 import { ClientError, ConnectionError, InvalidAnswerError, TimeoutError } from '../errors.ts';
 import { errorOf } from '../http/answer.ts';
 import { type FetchFunction, type HttpRequest, initOf, readText, refuseRedirect } from '../http/transport.ts';
+import { runAfter } from '../wait.ts';
 
 /** One server-sent event. */
 export interface ServerEvent {
@@ -30,13 +31,13 @@ export async function* readEvents(request: HttpRequest, options: EventOptions): 
   const stop = () => abort.abort(signal?.reason);
   signal?.addEventListener('abort', stop, { once: true });
   let isSilent = false;
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let cancel = () => {};
   const listen = () => {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
+    cancel();
+    cancel = runAfter(options.silenceMs, () => {
       isSilent = true;
       abort.abort();
-    }, options.silenceMs);
+    });
   };
   try {
     listen();
@@ -54,7 +55,7 @@ export async function* readEvents(request: HttpRequest, options: EventOptions): 
       const { done, value } = await reader.read();
       if (done) return;
       // While the consumer works, nothing is awaited from the server.
-      clearTimeout(timer);
+      cancel();
       yield* parse(decoder.decode(value, { stream: true }));
     }
   } catch (error) {
@@ -63,7 +64,7 @@ export async function* readEvents(request: HttpRequest, options: EventOptions): 
     if (error instanceof ClientError) throw error;
     throw new ConnectionError('The stream of changes broke off.', error);
   } finally {
-    clearTimeout(timer);
+    cancel();
     signal?.removeEventListener('abort', stop);
     abort.abort();
   }

@@ -3,6 +3,7 @@ import { graphqlResult } from '../graphql-request.ts';
 import type { Requests } from '../http/requests.ts';
 import { pauseBefore } from '../http/retry.ts';
 import { isRecord } from '../json.ts';
+import { countLimitOf, requireFunction, timeLimitOf } from '../option-checks.ts';
 import { readEvents } from './events.ts';
 
 /** The state of the connection of a stream of changes. */
@@ -36,13 +37,16 @@ const MAX_PAUSE_MS = 30_000;
 /**
  * Yield every change of a GraphQL subscription. A broken connection is opened again, from the last change on.
  *
- * @throws ServiceError when the service refuses the subscription, or the reason of the signal
+ * @throws ServiceError when the service refuses the subscription, InputError for an option that is not allowed, or the reason of the signal
  */
 export async function* follow<Change>(
   requests: Requests,
   subscription: Subscription,
-  { signal, onState, maxFailures = Number.POSITIVE_INFINITY, silenceMs = 60_000 }: LiveOptions,
+  { signal, onState, ...limits }: LiveOptions,
 ): AsyncGenerator<Change> {
+  const maxFailures = countLimitOf('maxFailures', limits.maxFailures ?? Number.POSITIVE_INFINITY);
+  const silenceMs = timeLimitOf('silenceMs', limits.silenceMs ?? 60_000);
+  requireFunction('onState', onState);
   let failures = 0;
   let shortConnections = 0;
   let lastId: string | undefined;

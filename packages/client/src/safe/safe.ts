@@ -1,9 +1,10 @@
 import type { Plan } from '../client.ts';
 import { InputError } from '../errors.ts';
-import { checkOwner, hasLapsed, refuseExpired, timeOf } from '../execute/checks.ts';
+import { checkOwner, hasLapsed, refuseExpired } from '../execute/checks.ts';
 import { type CheckedPlan, checkPlan } from '../execute/plan.ts';
 import type { PlanCall } from '../execute/wallet.ts';
 import { keccak256 } from '../hash/keccak.ts';
+import { timeOf } from '../option-checks.ts';
 
 /** MultiSendCallOnly 1.4.1 of Safe: it can only call, never delegate. */
 export const MULTI_SEND_CALL_ONLY = '0x9641d764fc13c8B624c04430C7356C1C7C8102e2';
