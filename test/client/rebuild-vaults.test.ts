@@ -1,5 +1,6 @@
 import { decodeFunctionData, encodeFunctionData, type Hex } from 'viem';
 import { describe, expect, test } from 'vitest';
+import { seededWallet } from '../../devnet/seed/wallets.ts';
 import { type ExecuteOptions, execute, type Plan, type Progress } from '../../packages/client/src/index.ts';
 import { equityRouterAbi } from '../../src/abi/equity-router.ts';
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
@@ -31,20 +32,26 @@ const inBatch = async (plan: Plan, more: ExecuteOptions) => {
 const inOrder = (plan: Plan, more: ExecuteOptions) => execute(plan, viemWallet(chain(), account), options(more));
 const isOpen = async () => (await world.vaults.loops(user)).some(({ open }) => open);
 
-/** A copy of a plan with the same figures, and with a minimum in its calls that is lower by a share of it. */
-function lowered<P extends Plan>(plan: P, functionName: string, minimumOf: (args: Json) => Json, bps: bigint): P {
+/** A copy of a plan with the same figures, and with other arguments of its calls of a function. */
+function changed<P extends Plan>(plan: P, functionName: string, change: (args: Json) => void): P {
   let text = JSON.stringify(plan);
   for (const { data } of (plan as Json).calls) {
     if (data.startsWith('0xeecea000') || data.startsWith('0x095ea7b3')) continue;
     const decoded = decodeFunctionData({ abi, data: data as Hex });
     if (decoded.functionName !== functionName) continue;
     const args = structuredClone(decoded.args) as Json;
-    const { of, name } = minimumOf(args);
-    of[name] = (of[name] * (10_000n - bps)) / 10_000n;
+    change(args);
     text = text.replaceAll(data, encodeFunctionData({ abi, functionName, args } as Json));
   }
   return JSON.parse(text);
 }
+
+/** The same with a minimum that is lower by a share of it. */
+const lowered = <P extends Plan>(plan: P, functionName: string, minimumOf: (args: Json) => Json, bps: bigint): P =>
+  changed(plan, functionName, (args) => {
+    const { of, name } = minimumOf(args);
+    of[name] = (of[name] * (10_000n - bps)) / 10_000n;
+  });
 
 describe('an expired plan of a vault is built again', () => {
   test('default: deposit and exit, in a batch and one after the other', async () => {
@@ -154,6 +161,51 @@ describe('an expired plan of a vault is built again', () => {
       expect(await world.vaults.isAuthorized(user)).toBe(false);
     },
   );
+
+  test.each([1, 2])(
+    'behavior: of two loops that are not named, %i were closed before the quotes lapse',
+    async (count) => {
+      const owner = seededWallet('stacker').account;
+      const { equityPositions } = await world.client.walletPositions({ address: owner.address, chainId: 4663 });
+      const strategyId = equityPositions[0]?.strategyId ?? '';
+      const plan = await world.client.equityExitBuild({ strategyId, userAddress: owner.address });
+      const kinds: string[] = [];
+      const now = () => {
+        const isLapsed = kinds.filter((kind) => kind === 'mined').length >= count && !kinds.includes('rebuilt');
+        return world.service.clock.now() + (isLapsed ? 61_000 : 0);
+      };
+      const onProgress = ({ kind }: Progress) => void kinds.push(kind);
+      const more = { rebuild: world.client.rebuild, maxWorsePct: 1, onProgress, now };
+      const done = await execute(plan, viemWallet(chain(), owner), options(more));
+      expect(kinds).toContain('rebuilt');
+      expect(done.receipts).toHaveLength(5);
+      const loops = await world.vaults.loops(owner.address);
+      expect(loops.slice(0, 2).map(({ open }) => open)).toEqual([false, false]);
+      expect(await world.vaults.isAuthorized(owner.address)).toBe(false);
+    },
+  );
+
+  test('error: a deposit that repeats its figures, and borrows more for the same equity', async () => {
+    const plan = await depositPlan();
+    const borrowing = (lent: bigint, given: bigint) => (fresh: Plan) =>
+      changed(fresh, 'equityEntry', ([{ leverageParams: of }]) => {
+        const loan = (of.amountFlashLoan * (10_000n + lent)) / 10_000n;
+        of.minTokenOut = (of.minTokenOut * loan * (10_000n + given)) / of.amountFlashLoan / 10_000n;
+        of.amountFlashLoan = loan;
+      });
+    const rebuild = async () => borrowing(200n, 5n)(await depositPlan());
+    const refused = await failureOf(inBatch(lapsed(plan), { rebuild }));
+    expect(refused).toMatchObject({ code: 'worse_plan', sent: [] });
+    expect(refused.comparison.worse).toEqual([
+      { what: 'proven LTV', before: '91.25', after: '91.39', worsePct: expect.closeTo(0.153, 2) },
+    ]);
+    // At the liquidation LTV of the market it is not proven at all.
+    const beyond = async () => borrowing(500n, 5n)(await depositPlan());
+    const unproven = await failureOf(inBatch(lapsed(plan), { rebuild: beyond, acceptWorse: () => true }));
+    expect(unproven).toMatchObject({ code: 'unproven', cause: { code: 'loan' }, sent: [] });
+    expect(unproven.message).toContain('91.5 %');
+    expect(await isOpen()).toBe(false);
+  });
 
   test('error: after the loop of an exit was closed, the rest may get less', async () => {
     await inBatch(await depositPlan(), {});

@@ -12,12 +12,15 @@ export function rememberOrigin(plan: object, origin: PlanOrigin): void {
   origins.set(plan, origin);
 }
 
-/** A copy of a plan that answers the rest of its request: the loops of a vault that are closed already are not closed again. */
-export function withoutClosed<P extends object>(plan: P, closed: readonly number[]): P {
+/**
+ * A copy of a plan that answers the rest of its request: the loops of a vault that are closed already are not closed again.
+ * `all` are those that the plan closes: a request that names none is about them, and after one of them the service would
+ * find the others no more.
+ */
+export function withoutClosed<P extends object>(plan: P, closed: readonly number[], all: readonly number[]): P {
   const origin = origins.get(plan);
-  if (origin === undefined || closed.length === 0) return plan;
-  const { yieldPositionIds: ids, ...input } = origin.input as { readonly yieldPositionIds?: readonly number[] };
-  if (!Array.isArray(ids)) return plan;
+  if (origin === undefined || origin.row !== 'equityExitBuild' || closed.length === 0) return plan;
+  const { yieldPositionIds: ids = all, ...input } = origin.input as { readonly yieldPositionIds?: readonly number[] };
   const left = ids.filter((id) => !closed.includes(id));
   const rest = { ...plan };
   // The service takes no empty list; a plan that closes another loop is refused.

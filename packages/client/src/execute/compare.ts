@@ -99,7 +99,9 @@ function compareBounds(before: Proven, after: Proven): (Difference | undefined)[
     moreIsWorse(`proven payment of ${token}`, amountIn(old.spendsAtMost, token), amount),
   );
   const equity = lessIsWorse('proven equity', equityOf(before), equityOf(after));
-  return [...received, ...spent, ...compareSwaps(old.swaps, now.swaps), equity];
+  // With the equity it bounds the debt too. Its amount alone follows the price, and says nothing.
+  const ltv = moreRisk('proven LTV', old.position?.ltvAtMostPct, now.position?.ltvAtMostPct);
+  return [...received, ...spent, ...compareSwaps(old.swaps, now.swaps), equity, ltv];
 }
 
 /** By the least output for the amount that the swap sold before: a loan of another size is no loss by itself. */

@@ -148,7 +148,7 @@ async function rebuilt(
 ): Promise<{ readonly plan: CheckedPlan; readonly isAccepted: boolean }> {
   const { rebuild, acceptWorse, signal } = options;
   if (rebuild === undefined) return refuseExpired(old);
-  const left = withoutClosed(old.source, closed);
+  const left = withoutClosed(old.source, closed, closedBy(old.calls));
   const plan = await untilAborted(() => rebuild(left), signal);
   // The rebuilt plan answers the same request, also when it comes from a callback of the caller.
   keepOrigin(left, plan);

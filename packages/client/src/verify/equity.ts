@@ -3,7 +3,7 @@ import { proveApprovals, takeApprovals } from './approvals.ts';
 import { proveWhileAuthorized } from './authorization.ts';
 import { methodsOf } from './calldata.ts';
 import { VerificationError } from './errors.ts';
-import { proveLoan } from './loan.ts';
+import { ltvBelowLiquidation, proveLoan } from './loan.ts';
 import { proveDeleverage } from './manage.ts';
 import {
   collateralFor,
@@ -12,7 +12,6 @@ import {
   loanValue,
   lossOf,
   more,
-  percentOf,
   READING_TOLERANCE,
   VAULT_DEFAULTS,
   wadOf,
@@ -142,7 +141,7 @@ function proveLegs(
   const held = less(yieldMinOut, fee) + minTokenOut;
   const collateralAtLeast = amountOf(proof, yieldMarket.collateralToken, held);
   const debtAtMost = amountOf(proof, yieldMarket.loanToken, amountFlashLoan);
-  const ltvAtMostPct = percentOf(amountFlashLoan, loanValue(held, state.yield.price));
+  const ltvAtMostPct = ltvBelowLiquidation(index, yieldMarket, amountFlashLoan, loanValue(held, state.yield.price));
   proof.position = { collateralAtLeast, debtAtMost, ltvAtMostPct };
   recordChange(proof, 'opened', yieldMarket, { adds: held, borrows: amountFlashLoan });
   recordChange(proof, 'wallet', stock, { adds: stockMinOut, borrows: stockBorrowAmount });

@@ -1,6 +1,7 @@
 import { VerificationError } from './errors.ts';
-import { less, more, READING_TOLERANCE, WAD } from './numbers.ts';
+import { less, more, percentOf, READING_TOLERANCE, unitsText, WAD } from './numbers.ts';
 import { amountOf, type Proof } from './proof.ts';
+import type { TrustedMarket } from './types.ts';
 
 interface LoanCheck {
   readonly index: number;
@@ -48,4 +49,20 @@ export function proveLoan(proof: Proof, check: LoanCheck): void {
       index,
     );
   }
+}
+
+/**
+ * The highest LTV of a position, percent, by its debt and the value of its collateral at the least, both in loan base units.
+ *
+ * @throws VerificationError where that is the liquidation LTV of its market or more
+ */
+export function ltvBelowLiquidation(index: number, { lltv }: TrustedMarket, debt: bigint, value: bigint): string {
+  const pct = percentOf(debt, value);
+  if (debt * WAD < value * BigInt(lltv)) return pct;
+  const most = unitsText(BigInt(lltv), 16);
+  throw new VerificationError(
+    'loan',
+    `its LTV may be ${pct} % at the least outputs of its swaps, and the market liquidates at ${most} %.`,
+    index,
+  );
 }
