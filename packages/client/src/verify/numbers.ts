@@ -17,18 +17,23 @@ const DEFAULT_TOTAL_LOSS = 0.02;
 
 type SwapDefaults = typeof SWAP_DEFAULTS | typeof VAULT_DEFAULTS;
 
-/** Read a decimal ratio as WAD. @param places of the unit: 18 for a ratio, 16 for percent */
-export function wadOf(value: Ratio, name: string, places = 18): bigint {
-  const text = plainText(value);
-  const [, whole = '', fraction = ''] = /^(\d{1,6})(?:\.(\d{1,16}))?$/.exec(text) ?? [];
-  if (whole !== '') return BigInt(`${whole}${fraction.padEnd(places, '0')}`);
-  throw new VerificationError('intent', `${name} of the intent is ${text}. Give a decimal number such as 0.005.`);
-}
+/** A decimal number, with an exponent where it is the text of a small number: a double has up to 17 digits and any scale. */
+const RATIO = /^(\d{1,6})(?:\.(\d{1,40}))?(?:e-(\d{1,3}))?$/;
 
-/** Small numbers have an exponent in their text. */
-function plainText(value: Ratio): string {
+/**
+ * Read a decimal ratio as WAD, a number by its shortest decimal text. Digits beyond a WAD count for nothing.
+ *
+ * @param places of the unit: 18 for a ratio, 16 for percent
+ */
+export function wadOf(value: Ratio, name: string, places = 18): bigint {
   const text = String(value);
-  return typeof value === 'number' && /^\d[\d.]*e-/.test(text) ? value.toFixed(16) : text;
+  const [, whole = '', fraction = '', exponent = '0'] = RATIO.exec(text) ?? [];
+  if (whole === '') {
+    throw new VerificationError('intent', `${name} of the intent is ${text}. Give a decimal number such as 0.005.`);
+  }
+  const digits = BigInt(`${whole}${fraction}`);
+  const scale = places - fraction.length - Number(exponent);
+  return scale >= 0 ? digits * 10n ** BigInt(scale) : digits / 10n ** BigInt(-scale);
 }
 
 /** The most that a swap may lose of its reference, WAD. */
