@@ -38,13 +38,36 @@ export const wait: Wait = (ms, signal) =>
 
 /**
  * Run something that takes no signal, such as a request to a wallet, and reject with the reason of the signal when it aborts
- * first. It is not run at all after that.
+ * first. It is not run at all after that. `onLate` gets an answer that comes after the rejection.
  */
-export const untilAborted = <T>(run: () => T | Promise<T>, signal: AbortSignal | undefined): Promise<T> =>
+export const untilAborted = <T>(
+  run: () => T | Promise<T>,
+  signal: AbortSignal | undefined,
+  onLate: (answer: T) => void = () => {},
+): Promise<T> =>
   new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
-    const stop = () => reject(signal?.reason);
+    let isLeft = false;
+    const stop = () => {
+      isLeft = true;
+      reject(signal?.reason);
+    };
+    const end = () => signal?.removeEventListener('abort', stop);
     signal?.addEventListener('abort', stop, { once: true });
-    const answer = (async () => run())();
-    answer.then(resolve, reject).finally(() => signal?.removeEventListener('abort', stop));
+    (async () => run())().then(
+      (answer) => {
+        end();
+        if (isLeft) onLate(answer);
+        else resolve(answer);
+      },
+      (error: unknown) => {
+        end();
+        reject(error);
+      },
+    );
   });
+
+/** Call a listener of the caller. Its failure, also that of an async function, changes nothing. */
+export function notify<T>(listener: ((value: T) => unknown) | undefined, value: T): void {
+  (async () => listener?.(value))().catch(() => {});
+}

@@ -2,7 +2,7 @@ import type { Plan } from '../client.ts';
 import { InputError } from '../errors.ts';
 import { isRecord } from '../json.ts';
 import { countOf, percentageOf, requireFunction, textOf, timeLimitOf, timeOf } from '../option-checks.ts';
-import { type Wait, wait } from '../wait.ts';
+import { notify, untilAborted, type Wait, wait } from '../wait.ts';
 import type { Comparison } from './compare.ts';
 import type { PlanProof, ProofOptions } from './proof.ts';
 import type { Eip1193Provider } from './wallet.ts';
@@ -52,7 +52,7 @@ export interface ExecuteOptions {
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /**
    * Ends every wait at once, also for a wallet that never answers. A sent transaction is not taken back, and a request that the
-   * wallet shows may still be signed: `onProgress` then reports it as `sent`.
+   * wallet shows may still be signed: `onProgress` then reports it as `sent` or `batch_sent`.
    */
   readonly signal?: AbortSignal | undefined;
   /** Blocks, the one of the transaction included: a whole number; default 1. */
@@ -84,16 +84,13 @@ export function settingsOf(options: ExecuteOptions) {
       confirmations: countOf('confirmations', options.confirmations ?? 1),
       timeoutMs: timeLimitOf('receiptTimeoutMs', options.receiptTimeoutMs ?? 600_000),
       pollMs: Math.max(1, timeOf('pollMs', options.pollMs ?? 1_000)),
-      wait: pause,
+      // The wait of the caller may not heed the signal.
+      wait: (ms: number, signal?: AbortSignal) => untilAborted(() => pause(ms, signal), signal),
       signal: options.signal,
     },
     expiry: { now, minValidityMs: timeOf('minValidityMs', options.minValidityMs ?? 5_000) },
     /** A listener that fails does not stop an execution halfway. */
-    report(progress: Progress): void {
-      try {
-        options.onProgress?.(progress);
-      } catch {}
-    },
+    report: (progress: Progress): void => notify(options.onProgress, progress),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Requests } from '../http/requests.ts';
 import { pauseBefore } from '../http/retry.ts';
 import { isRecord } from '../json.ts';
 import { countLimitOf, requireFunction, timeLimitOf } from '../option-checks.ts';
+import { notify } from '../wait.ts';
 import { readEvents } from './events.ts';
 
 /** The state of the connection of a stream of changes. */
@@ -25,6 +26,8 @@ export interface Subscription {
   readonly query: string;
   /** Field of the subscription. */
   readonly field: string;
+  /** Whether a change has what the variables are made of. */
+  readonly isChange?: ((change: Readonly<Record<string, unknown>>) => boolean) | undefined;
   /** Variables of the next connection, which continue after the last received change. */
   variables(): object;
 }
@@ -73,8 +76,8 @@ export async function* follow<Change>(
       for await (const { type, data, id } of events) {
         if (type === 'complete') break;
         if (type !== 'next') continue;
-        const change = changeOf<Change>(data, subscription.field);
-        if (!isConnected) onState?.({ kind: 'connected' });
+        const change = changeOf<Change>(data, subscription);
+        if (!isConnected) notify(onState, { kind: 'connected' });
         isConnected = true;
         failures = 0;
         lastId = id !== undefined && ID.test(id) ? id : undefined;
@@ -89,14 +92,14 @@ export async function* follow<Change>(
       // A service that ends every stream after its first change is not asked again at once each time.
       shortConnections = performance.now() - startedMs < MAX_PAUSE_MS ? shortConnections + 1 : 0;
       const attempts = Math.max(failures, shortConnections) - 1;
-      const pauseMs = Math.min(Math.max(pauseBefore(attempts), asked), MAX_PAUSE_MS);
-      onState?.({ kind: 'disconnected', error, pauseMs });
+      const pauseMs = Math.max(Math.min(pauseBefore(attempts), MAX_PAUSE_MS), asked);
+      notify(onState, { kind: 'disconnected', error, pauseMs });
       await requests.wait(pauseMs, signal);
     }
   }
 }
 
-function changeOf<Change>(text: string, field: string): Change {
+function changeOf<Change>(text: string, { field, isChange }: Subscription): Change {
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
@@ -105,6 +108,6 @@ function changeOf<Change>(text: string, field: string): Change {
   }
   const { data, errors } = graphqlResult(parsed, 200);
   const change = isRecord(data) ? data[field] : undefined;
-  if (isRecord(change)) return change as Change;
+  if (isRecord(change) && (isChange === undefined || isChange(change))) return change as Change;
   throw errors[0] ?? new InvalidAnswerError('shape', 200, `An event has no ${field}.`);
 }

@@ -8,6 +8,7 @@ import type {
 } from '../generated/graphql.ts';
 import { FreshnessChangesText, StrategyChangesText, WalletChangesText } from '../generated/texts.ts';
 import type { Requests } from '../http/requests.ts';
+import { isRecord } from '../json.ts';
 import { follow, type LiveOptions } from './follow.ts';
 
 export type StrategyChange = StrategyChangesSubscription['strategyChanged'];
@@ -27,6 +28,9 @@ export interface Live {
   wallet(input: WalletChangesSubscriptionVariables, options?: LiveOptions): AsyncGenerator<WalletChange>;
 }
 
+const isChange = ({ chain, version }: Readonly<Record<string, unknown>>): boolean =>
+  isRecord(chain) && typeof chain.chainId === 'number' && typeof version === 'number';
+
 export function createLive(requests: Requests): Live {
   async function* strategies(
     { filter, since }: StrategyChangesSubscriptionVariables = {},
@@ -38,7 +42,7 @@ export function createLive(requests: Requests): Live {
       filter,
       since: [...versions].map(([chainId, version]) => ({ chainId, version })),
     });
-    const subscription = { query: StrategyChangesText, field: 'strategyChanged', variables };
+    const subscription = { query: StrategyChangesText, field: 'strategyChanged', variables, isChange };
     for await (const change of follow<StrategyChange>(requests, subscription, options)) {
       versions.set(change.chain.chainId, change.version);
       yield change;
