@@ -180,6 +180,95 @@ test('behavior: the wait of the caller may ignore the signal', async () => {
   expect(await failureOf(waiting)).toBe(reason);
 });
 
+test('behavior: a wait of the caller that never ends ends with the signal', async () => {
+  const { provider } = await batchingWallet(local(), user, { status: 100 });
+  const unmined = injectedWallet(local(), { eth_getTransactionReceipt: () => null });
+  for (const [wallet, mode] of [
+    [provider, 'batch'],
+    [unmined, 'transactions'],
+  ] as const) {
+    const abort = new AbortController();
+    const wait = () => {
+      setImmediate(() => abort.abort(reason));
+      return never();
+    };
+    const waiting = execute(await openPlan(), wallet, options({ account: user, signal: abort.signal, wait, mode }));
+    expect(await failureOf(waiting)).toBe(reason);
+    expect(getEventListeners(abort.signal, 'abort')).toEqual([]);
+  }
+});
+
+test('behavior: a batch that is signed after the signal has aborted is reported', async () => {
+  const abort = new AbortController();
+  const { provider } = await batchingWallet(local(), user);
+  const { promise: signed, settle: sign } = deferred();
+  const { promise: reported, settle: report } = deferred();
+  const wallet: Eip1193Provider = {
+    async request(call) {
+      if (call.method !== 'wallet_sendCalls') return provider.request(call);
+      setImmediate(() => abort.abort(reason));
+      await signed;
+      return provider.request(call);
+    },
+  };
+  const onProgress = (progress: { readonly kind: string }) => {
+    if (progress.kind === 'batch_sent') report(progress);
+  };
+  const leaving = execute(await openPlan(), wallet, options({ signal: abort.signal, onProgress }));
+  expect(await failureOf(leaving)).toBe(reason);
+  sign(undefined);
+  expect(await reported).toEqual({ kind: 'batch_sent', id: '0xba7c4' });
+  expect(await hasPosition()).toBe(true);
+});
+
+test('behavior: a hash is reported whenever the signal aborts after the wallet has given it', async () => {
+  const hash = `0x${'1'.repeat(64)}`;
+  for (let depth = 0; depth < 14; depth += 1) {
+    const abort = new AbortController();
+    const later = (left: number): void => {
+      if (left === 0) abort.abort(reason);
+      else queueMicrotask(() => later(left - 1));
+    };
+    const wallet = injectedWallet(local(), {
+      eth_sendTransaction: async () => {
+        later(depth);
+        return hash;
+      },
+    });
+    const { promise: reported, settle: report } = deferred();
+    const onProgress = (progress: { readonly kind: string }) => {
+      if (progress.kind === 'sent') report(progress);
+    };
+    const leaving = execute(await openPlan(), wallet, options({ account: user, signal: abort.signal, onProgress }));
+    expect(await failureOf(leaving)).toBe(reason);
+    const missed = new Promise((resolve) => setImmediate(() => resolve(`not reported at ${depth}`)));
+    expect(await Promise.race([reported, missed])).toEqual({ kind: 'sent', hash, index: 0 });
+  }
+});
+
+test('behavior: a listener that fails, also an async one, changes nothing', async () => {
+  const unhandled: unknown[] = [];
+  const onUnhandled = (error: unknown) => unhandled.push(error);
+  process.on('unhandledRejection', onUnhandled);
+  try {
+    for (const onProgress of [
+      () => Promise.reject(new Error('display')),
+      () => {
+        throw new Error('display');
+      },
+    ]) {
+      const plan = await openPlan();
+      const { outcome } = await execute(plan, viemWallet(local(), account), options({ onProgress }));
+      expect(outcome.positions).toMatchObject([{ event: 'LeveragePositionOpened' }]);
+    }
+    // Unhandled rejections are reported after the microtasks.
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(unhandled).toEqual([]);
+  } finally {
+    process.off('unhandledRejection', onUnhandled);
+  }
+});
+
 test('behavior: a transaction that is signed after the signal has aborted is reported', async () => {
   const abort = new AbortController();
   const { promise: signed, settle: sign } = deferred();

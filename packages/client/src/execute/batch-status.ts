@@ -10,6 +10,8 @@ const HASH = /^0x[0-9a-fA-F]{64}$/;
 export interface Batch {
   readonly id: string;
   readonly chainId: number;
+  /** The number of its calls. */
+  readonly calls: number;
 }
 
 /**
@@ -19,7 +21,7 @@ export interface Batch {
  * @returns the hash of the transaction; `undefined` = pending
  * @throws RevertedError; WrongChainError; WalletError for a batch that was not sent, and for an answer that the standard does not allow
  */
-export function transactionOfBatch({ id, chainId }: Batch, answer: unknown): string | undefined {
+export function transactionOfBatch({ id, chainId, calls }: Batch, answer: unknown): string | undefined {
   const absurd = (what: string) =>
     new WalletError(
       `The wallet answered ${what} for the batch ${id}, which EIP-5792 does not allow: look at the account.`,
@@ -40,7 +42,9 @@ export function transactionOfBatch({ id, chainId }: Batch, answer: unknown): str
   if (typeof atomic !== 'boolean') throw absurd(named('atomic', atomic));
   if (status < 200) return undefined;
   if (status >= 400 && status < 500) throw new WalletError(`The wallet did not send the batch ${id}.`);
-  if (status >= 500 || !atomic) throw new RevertedError(lastHashIn(receipts), status >= 600 || !atomic);
+  if (status >= 500) throw new RevertedError(lastHashIn(receipts), status >= 600);
+  // Of one call it says nothing. All calls of a done batch were executed, so that none of them is called reverted.
+  if (!atomic && calls > 1) throw absurd('that it did not run atomically, which was required,');
   if (!Array.isArray(receipts)) throw absurd(named('receipts', receipts));
   const hashes = new Set(receipts.map((receipt) => hashOf(receipt, absurd)));
   const [hash] = hashes;

@@ -11,26 +11,43 @@ export async function canBatch(wallet: Rpc, account: string, chainId: number): P
   const answer = await wallet.read('wallet_getCapabilities', [account, [hex]]).catch(() => undefined);
   wallet.signal?.throwIfAborted();
   if (!isRecord(answer)) return false;
-  const ofChain = Object.entries(answer).find(
-    ([key]) => /^0x[0-9a-f]{1,12}$/i.test(key) && Number(key) === chainId,
-  )?.[1];
-  const atomic = isRecord(ofChain) ? ofChain.atomic : undefined;
+  const atomicOf = (chain: number) => {
+    const isOf = (key: string) => /^0x[0-9a-f]{1,12}$/i.test(key) && Number(key) === chain;
+    const capabilities = Object.entries(answer).find(([key]) => isOf(key))?.[1];
+    return isRecord(capabilities) ? capabilities.atomic : undefined;
+  };
+  // Those under 0x0 are for all chains.
+  const atomic = atomicOf(chainId) ?? atomicOf(0);
   return isRecord(atomic) && (atomic.status === 'supported' || atomic.status === 'ready');
 }
 
-/** Send all calls of a plan as one request. Gives the id of the batch. @throws RejectedError | WalletError */
-export async function sendBatch(wallet: Rpc, account: string, { chainId, calls }: CheckedPlan): Promise<string> {
-  const answer = await wallet.request('wallet_sendCalls', [
-    {
-      version: '2.0.0',
-      chainId: hexOf(BigInt(chainId)),
-      from: account,
-      atomicRequired: true,
-      calls: calls.map(({ to, data, value }) => (value === 0n ? { to, data } : { to, data, value: hexOf(value) })),
-    },
-  ]);
-  const id = isRecord(answer) ? answer.id : answer;
-  if (typeof id === 'string' && id !== '') return id;
+/**
+ * Send all calls of a plan as one request. `onSent` gets the id of the batch, also when the user has signed after the signal
+ * has aborted.
+ *
+ * @throws RejectedError | WalletError
+ */
+export async function sendBatch(
+  wallet: Rpc,
+  account: string,
+  { chainId, calls }: CheckedPlan,
+  onSent: (id: string) => void,
+): Promise<string> {
+  const batch = {
+    version: '2.0.0',
+    chainId: hexOf(BigInt(chainId)),
+    from: account,
+    atomicRequired: true,
+    calls: calls.map(({ to, data, value }) => (value === 0n ? { to, data } : { to, data, value: hexOf(value) })),
+  };
+  const idOf = (answer: unknown) => {
+    const id = isRecord(answer) ? answer.id : answer;
+    if (typeof id !== 'string' || id === '') return undefined;
+    onSent(id);
+    return id;
+  };
+  const id = idOf(await wallet.request('wallet_sendCalls', [batch], idOf));
+  if (id !== undefined) return id;
   throw new WalletError('The wallet took the batch and gave no id: look at the account before you go on.');
 }
 
@@ -57,7 +74,6 @@ export async function waitForBatch(
     const hash = answer === undefined ? undefined : transactionOfBatch(batch, answer.said);
     if (hash !== undefined) return hash;
     await wait(pollMs, signal);
-    signal?.throwIfAborted();
   }
   throw new ReceiptTimeoutError(batch.id, timeoutMs);
 }
@@ -78,7 +94,7 @@ export async function receiptOfBatch(
   for (let waitedMs = 0; isInTime(waitedMs); waitedMs += options.pollMs) {
     // The node may be behind that of the wallet.
     receipt = await readReceipt(reader, hash).catch(() => null);
-    if (receipt !== null && receipt.blockNumber < block) {
+    if (receipt !== null && receipt.blockNumber <= block) {
       throw new WalletError(`The wallet names ${hash} for its batch, which was mined before the batch was sent.`);
     }
     if (receipt !== null && (await isConfirmed(reader, receipt, options))) {
@@ -86,7 +102,6 @@ export async function receiptOfBatch(
       throw new RevertedError(hash);
     }
     await options.wait(options.pollMs, options.signal);
-    options.signal?.throwIfAborted();
   }
   if (receipt !== null) throw new ReceiptTimeoutError(hash, options.timeoutMs);
   throw new WalletError(`The wallet names ${hash} for its batch, which the node does not have: look at the account.`);

@@ -4,7 +4,13 @@ import { untilAborted } from '../wait.ts';
 import { canBatch, receiptOfBatch, sendBatch, waitForBatch } from './batch.ts';
 import { checkBalances, checkChain, checkCode, checkOwner, checkSigner, isExpired, refuseExpired } from './checks.ts';
 import { comparePlans } from './compare.ts';
-import { ExecutionError, InvalidPlanError, UnexpectedOutcomeError, WalletError, WorsePlanError } from './errors.ts';
+import {
+  ExecutionError,
+  InvalidPlanError,
+  UnexpectedOutcomeError,
+  WalletError,
+  WorsePlanError,
+} from './errors.ts';
 import { missingIn } from './expected.ts';
 import { excessesIn, type Holders, holdersOf, type OutcomeContext } from './limits.ts';
 import { type ExecuteOptions, type Settings, settingsOf } from './options.ts';
@@ -181,10 +187,12 @@ async function runBatch(plan: CheckedPlan, context: SequenceContext): Promise<'d
   await checkSigner(plan.chainId, account, wallet);
   settings.options.signal?.throwIfAborted();
   settings.report({ kind: 'signing', index: 0, total: plan.calls.length, to: first.to });
-  const id = await sendBatch(wallet, account, plan);
-  settings.report({ kind: 'batch_sent', id });
-  sent.push(id);
-  const hash = await waitForBatch(wallet, { id, chainId: plan.chainId }, settings.receipts);
+  const id = await sendBatch(wallet, account, plan, (id) => {
+    sent.push(id);
+    settings.report({ kind: 'batch_sent', id });
+  });
+  const batch = { id, chainId: plan.chainId, calls: plan.calls.length };
+  const hash = await waitForBatch(wallet, batch, settings.receipts);
   mined.push(await receiptOfBatch(reader, { hash, block }, settings.receipts));
   settings.report({ kind: 'mined', hash, index: plan.calls.length - 1 });
   return 'done';

@@ -83,8 +83,6 @@ export async function waitForReceipt(rpc: Rpc, sent: SentTransaction, options: R
       }
     }
     await options.wait(options.pollMs, options.signal);
-    // Also where a `wait` of the caller ignores it.
-    options.signal?.throwIfAborted();
   }
   throw new ReceiptTimeoutError(hash, options.timeoutMs);
 }
@@ -116,7 +114,7 @@ async function isOfCall(rpc: Rpc, receipt: Receipt, { from, call, block }: SentT
   const hash = receipt.transactionHash;
   const other = (why: string) =>
     new WalletError(`The wallet gave the hash ${hash}, which ${why}: look at the account.`);
-  if (receipt.blockNumber < block) throw other('was mined before the call was sent');
+  if (receipt.blockNumber <= block) throw other('was mined before the call was sent');
   const tx = await rpc.read('eth_getTransactionByHash', [hash]).catch(() => null);
   if (!isRecord(tx)) return false;
   if (isEqual(tx.from, from)) {

@@ -27,8 +27,8 @@ export interface PlanCall {
 /** A wallet or node, by its JSON-RPC methods. Every request ends with the reason of the signal when that aborts. */
 export interface Rpc {
   readonly signal: AbortSignal | undefined;
-  /** @throws RejectedError | WalletError */
-  request(method: string, params?: readonly unknown[]): Promise<unknown>;
+  /** `onLate` gets the answer that comes after the signal has aborted. @throws RejectedError | WalletError */
+  request(method: string, params?: readonly unknown[], onLate?: (answer: unknown) => void): Promise<unknown>;
   /** A read, with a time limit. @throws WalletError */
   read(method: string, params?: readonly unknown[]): Promise<unknown>;
   /** A read whose answer is a hexadecimal number. @throws WalletError */
@@ -68,8 +68,8 @@ export function createRpc(wallet: Wallet, signal?: AbortSignal): Rpc {
       throw walletError(method, error);
     }
   };
-  const request = (method: string, params: readonly unknown[] = []) =>
-    untilAborted(() => asked(method, params), signal);
+  const request = (method: string, params: readonly unknown[] = [], onLate?: (answer: unknown) => void) =>
+    untilAborted(() => asked(method, params), signal, onLate);
   const read = async (method: string, params?: readonly unknown[]): Promise<unknown> => {
     const done = new AbortController();
     const late = wait(READ_TIMEOUT_MS, done.signal).then(() => {
@@ -99,7 +99,7 @@ export function createRpc(wallet: Wallet, signal?: AbortSignal): Rpc {
       const shown = await read('eth_accounts').catch(() => []);
       return Array.isArray(shown) ? shown.map(String) : [];
     },
-    async send(from, { to, data, value }, gas, chainId, onLate = () => {}) {
+    async send(from, { to, data, value }, gas, chainId, onLate) {
       const signed = async () => {
         const hash = isViemWallet(wallet)
           ? await wallet
@@ -111,20 +111,22 @@ export function createRpc(wallet: Wallet, signal?: AbortSignal): Rpc {
               { from, to, data, value: hexOf(value), gas: hexOf(gas), chainId: hexOf(BigInt(chainId)) },
             ]);
         if (typeof hash !== 'string' || !HASH.test(hash)) throw new WalletError(NO_HASH);
-        // A request that is shown in the wallet can no longer be withdrawn.
-        if (signal?.aborted) onLate(hash);
         return hash;
       };
-      return untilAborted(signed, signal);
+      // A request that is shown in the wallet can no longer be withdrawn.
+      return untilAborted(signed, signal, onLate);
     },
   };
 }
 
-/** The error of a failed request. The refusal of a user has the code 4001, anywhere in the chain of causes. */
+/** The user refused the request (EIP-1193), or the upgrade of the account that a batch needs (EIP-5792). */
+const REFUSALS: readonly unknown[] = [4001, 5750];
+
+/** The error of a failed request. The code of a refusal may be anywhere in the chain of causes. */
 function walletError(method: string, error: unknown): RejectedError | WalletError {
   let cause = error;
   for (let depth = 0; depth < 8 && isRecord(cause); depth += 1) {
-    if (cause.code === 4001) return new RejectedError(error);
+    if (REFUSALS.includes(cause.code)) return new RejectedError(error);
     cause = cause.cause;
   }
   const said = isRecord(error) && typeof error.message === 'string' ? `: ${error.message.slice(0, 300)}` : '.';
