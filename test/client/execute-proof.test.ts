@@ -257,7 +257,7 @@ describe('plans that are built again are measured by their calls', () => {
     const refused = await failureOf(run(lapsed(plan), { rebuild: worse }));
     expect(refused).toMatchObject({ code: 'worse_plan', sent: [] });
     const what = expect.stringMatching(/^proven output of the loan in 0x/);
-    expect(refused.comparison.worse).toMatchObject([{ what }, { what: 'proven equity' }]);
+    expect(refused.comparison.worse).toMatchObject([{ what }, { what: 'proven equity' }, { what: 'proven LTV' }]);
     expect(refused.comparison.worsePct).toBeGreaterThan(0.15);
   });
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { execute } from '../../packages/client/src/index.ts';
+import { type Eip1193Provider, execute, type Progress } from '../../packages/client/src/index.ts';
 import { failureOf, useExecution, user } from '../support/execution.ts';
-import { injectedWallet, walletFailure } from '../support/wallets.ts';
+import type { Json } from '../support/service.ts';
+import { batchingWallet, injectedWallet, walletFailure } from '../support/wallets.ts';
 
 const world = useExecution();
 const { options } = world;
@@ -33,4 +34,122 @@ describe('a wallet without batches', () => {
       expect(await world.vaults.isAuthorized(user)).toBe(false);
     },
   );
+
+  test('behavior: a grant that is signed after the signal has aborted is revoked once it is mined', async () => {
+    const plan = await depositPlan();
+    const abort = new AbortController();
+    const left = new Error('left');
+    let approve: () => void = () => {};
+    const approved = new Promise<void>((resolve) => {
+      approve = resolve;
+    });
+    let finish: () => void = () => {};
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const wallet = injectedWallet(chain(), {
+      eth_sendTransaction: async ([call]) => {
+        if (call.data === plan.calls[1]?.data) {
+          setImmediate(() => abort.abort(left));
+          await approved;
+        }
+        return sign(call);
+      },
+    });
+    const reports: Progress[] = [];
+    const onProgress = (progress: Progress) => {
+      reports.push(progress);
+      if (progress.kind === 'mined' && progress.index === 3) finish();
+    };
+    const leaving = execute(plan, wallet, options({ account: user, signal: abort.signal, onProgress }));
+    expect(await failureOf(leaving)).toBe(left);
+    expect(left).toMatchObject({ isRevoked: false });
+    expect(await world.vaults.isAuthorized(user)).toBe(false);
+    approve();
+    await finished;
+    expect(await world.vaults.isAuthorized(user)).toBe(false);
+    const late = reports.slice(reports.findIndex(({ kind }) => kind === 'revoking') + 1);
+    expect(late.map(({ kind }) => kind)).toEqual(['sent', 'mined', 'revoking', 'signing', 'sent', 'mined']);
+  });
+});
+
+describe('a wallet that executes a part of a batch', () => {
+  /** It runs the first calls of a batch and says what the status says. */
+  async function partly(count: number, status: Json, methods: Json = {}): Promise<Eip1193Provider> {
+    const { provider } = await batchingWallet(chain(), user);
+    return {
+      async request(call) {
+        if (methods[call.method]) return methods[call.method](call.params);
+        if (call.method === 'wallet_sendCalls') {
+          const [batch] = call.params as Json[];
+          return provider.request({ ...call, params: [{ ...batch, calls: batch.calls.slice(0, count) }] });
+        }
+        const answer = (await provider.request(call)) as Json;
+        return call.method === 'wallet_getCallsStatus' ? { ...answer, ...status } : answer;
+      },
+    };
+  }
+
+  test.each([
+    ['says so', 2, { status: 600, atomic: false }, 'reverted'],
+    ['is not atomic', 2, { atomic: false }, 'wallet_failed'],
+    ['says that all is executed', 2, {}, 'unexpected_outcome'],
+    ['says that all is reverted', 2, { status: 500 }, 'reverted'],
+  ])('behavior: revokes the authorization that is left, where it %s', async (_, count, status, code) => {
+    const error = await failureOf(execute(await depositPlan(), await partly(count, status), options()));
+    expect(error).toMatchObject({ code, isRevoked: true });
+    expect(error.sent).toEqual(['0xba7c4', expect.stringMatching(/^0x[0-9a-f]{64}$/)]);
+    expect(await world.vaults.isAuthorized(user)).toBe(false);
+  });
+
+  test('behavior: revokes the authorization where the wallet leaves out the revocation alone', async () => {
+    const done = await execute(await depositPlan(), await partly(3, {}), options());
+    expect(done.outcome.positions).toMatchObject([{ event: 'LeveragePositionOpened' }]);
+    expect(await world.vaults.isAuthorized(user)).toBe(false);
+  });
+
+  test('error: says that the authorization is left where its revocation is refused', async () => {
+    const refusing = { eth_sendTransaction: walletFailure(4001, 'denied') };
+    const plan = await depositPlan();
+    const error = await failureOf(execute(plan, await partly(2, { status: 600 }, refusing), options()));
+    expect(error).toMatchObject({ code: 'reverted', isPartial: true, isRevoked: false });
+    expect(await world.vaults.isAuthorized(user)).toBe(true);
+  });
+
+  test('behavior: nothing is asked for where no authorization is left', async () => {
+    const asked: string[] = [];
+    const wallet = await partly(1, { status: 600 }, { eth_sendTransaction: () => asked.push('transaction') });
+    const error = await failureOf(execute(await depositPlan(), wallet, options()));
+    expect(error).toMatchObject({ code: 'reverted', isRevoked: undefined });
+    expect(asked).toEqual([]);
+  });
+
+  test('behavior: a batch that is executed as a whole is done, also where the caller aborts or the node fails then', async () => {
+    const failing = injectedWallet(chain(), {
+      eth_call: ([call]) =>
+        call.data.startsWith('0x65e4ad9e')
+          ? walletFailure(-32_000, 'down')()
+          : chain().client.request({ method: 'eth_call', params: [call, 'latest'] } as never),
+    });
+    const { provider, requests } = await batchingWallet(chain(), user);
+    const abort = new AbortController();
+    const onProgress = ({ kind }: Progress) => {
+      if (kind === 'mined') abort.abort(new Error('left'));
+    };
+    const reports: string[] = [];
+    const listing = { reader: failing, onProgress: ({ kind }: Progress) => void reports.push(kind) };
+    for (const more of [{ signal: abort.signal, onProgress }, listing]) {
+      const done = await execute(await depositPlan(), provider, options(more));
+      expect(done.receipts).toHaveLength(1);
+    }
+    expect(requests).toHaveLength(2);
+    expect(reports).not.toContain('revoking');
+  });
+
+  test('error: the wallet leaves out the revocation, and refuses it', async () => {
+    const refusing = { eth_sendTransaction: walletFailure(4001, 'denied') };
+    const error = await failureOf(execute(await depositPlan(), await partly(3, {}, refusing), options()));
+    expect(error).toMatchObject({ code: 'wallet_failed', isRevoked: false, sent: ['0xba7c4'] });
+    expect(await world.vaults.isAuthorized(user)).toBe(true);
+  });
 });

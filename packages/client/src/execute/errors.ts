@@ -5,7 +5,7 @@ import type { VerifiedAmount } from '../verify/types.ts';
 export class ExecutionError extends ClientError {
   /** Hashes of the transactions that were sent before the failure, oldest first. */
   sent: readonly string[] = [];
-  /** Whether a manager authorization that this execution granted is revoked again; `undefined` = it granted none. */
+  /** Whether a manager authorization that this execution granted is revoked again; `undefined` = none is left that it granted. */
   isRevoked: boolean | undefined;
 }
 

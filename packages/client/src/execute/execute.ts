@@ -7,6 +7,7 @@ import { comparePlans } from './compare.ts';
 import {
   ExecutionError,
   InvalidPlanError,
+  ReceiptTimeoutError,
   UnexpectedOutcomeError,
   WalletError,
   WorsePlanError,
@@ -18,7 +19,9 @@ import { type Outcome, outcomeOf } from './outcome.ts';
 import { type CheckedPlan, checkPlan } from './plan.ts';
 import { closedBy, type PlanProof, type Proven, provenIfItIs, provenPlan } from './proof.ts';
 import type { Receipt } from './receipts.ts';
-import { type SequenceContext, sendInOrder } from './sequence.ts';
+import { isAuthorizationLeft, revoke } from './revocation.ts';
+import { sendInOrder } from './sequence.ts';
+import type { SequenceContext } from './transaction.ts';
 import { createRpc, ownAccountOf, type Rpc, type Wallet } from './wallet.ts';
 
 export interface Execution {
@@ -192,8 +195,19 @@ async function runBatch(plan: CheckedPlan, context: SequenceContext): Promise<'d
     settings.report({ kind: 'batch_sent', id });
   });
   const batch = { id, chainId: plan.chainId, calls: plan.calls.length };
-  const hash = await waitForBatch(wallet, batch, settings.receipts);
-  mined.push(await receiptOfBatch(reader, { hash, block }, settings.receipts));
-  settings.report({ kind: 'mined', hash, index: plan.calls.length - 1 });
-  return 'done';
+  try {
+    const hash = await waitForBatch(wallet, batch, settings.receipts);
+    mined.push(await receiptOfBatch(reader, { hash, block }, settings.receipts));
+    settings.report({ kind: 'mined', hash, index: plan.calls.length - 1 });
+  } catch (error) {
+    // A batch that may still be mined as a whole revokes its authorization by itself.
+    const isOver = error instanceof ExecutionError && !(error instanceof ReceiptTimeoutError);
+    if (isOver && (await isAuthorizationLeft(plan, context)) !== false) context.isRevoked = await revoke(plan, context);
+    throw error;
+  }
+  // A node that does not tell is no reason to doubt a batch that was mined.
+  if ((await isAuthorizationLeft(plan, context)) !== true) return 'done';
+  context.isRevoked = await revoke(plan, context);
+  if (context.isRevoked) return 'done';
+  throw new WalletError('The wallet left the authorization of the batch, and it is not revoked: revoke it yourself.');
 }
