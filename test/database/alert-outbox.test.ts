@@ -156,14 +156,18 @@ describe('delivery', () => {
     });
     let [atOnce, most] = [0, 0];
     const served: string[] = [];
+    const releaseAfterBoth = () => {
+      if (served.length === 2 && atOnce === 2) release();
+    };
     const { run } = deliveriesOn(db, async (sent) => {
       if (sent.id >= id(20)) {
         served.push(sent.id);
-        if (served.length === 2) release();
+        releaseAfterBoth();
         return OK;
       }
       atOnce += 1;
       most = Math.max(most, atOnce);
+      releaseAfterBoth();
       await slow;
       atOnce -= 1;
       return OK;

@@ -68,6 +68,7 @@ export function createAlertWiring(deps: AlertWiringDeps): AlertWiring {
     pepper: env.KEY_PEPPER,
     begunPerHour: env.ALERT_DELIVERIES_PER_HOUR,
     clock,
+    timers: deps.timeouts,
     random: deps.random,
     logger,
     onAttempt: metrics?.deliveryAttempt,

@@ -35,7 +35,10 @@ export interface AttemptOutcome {
 }
 
 export interface AlertOutbox {
-  /** Take one due event, so that no other process delivers it before the lease ends; `null` = none is due. */
+  /**
+   * Take one due event, of the owners with the fewest attempts under way the oldest, so that no other process delivers it before
+   * the lease ends; `null` = none is due.
+   */
   claim(limits: ClaimLimits): Promise<ClaimedDelivery | null>;
   /** Store the outcome of an attempt. `false` = the lease has ended and another process has the event. */
   finish(claimed: Pick<ClaimedDelivery, 'id' | 'lease'>, outcome: AttemptOutcome): Promise<boolean>;
@@ -143,7 +146,8 @@ function claimStatement({ owners, perReceiver, perOwner, begunPerHour }: ClaimLi
         and (first_attempt_at is not null or not exists (select from begun where begun.owner_id = due.owner_id))
         and (select count(*) from leased where leased.receiver = due.receiver) < ${perReceiver}
         and (select count(*) from leased where leased.owner_id = due.owner_id) < ${perOwner}
-      order by next_attempt_at, seq limit 1 for update skip locked
+      order by (select count(*) from leased where leased.owner_id = due.owner_id), next_attempt_at, seq
+      limit 1 for update skip locked
     )
     update alert_deliveries as taken
     set lease = ${lease}::uuid, leased_until = clock_timestamp() + make_interval(secs => ${LEASE_SEC}),

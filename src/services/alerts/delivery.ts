@@ -1,8 +1,10 @@
 import type { AlertOutbox, AttemptOutcome, ClaimedDelivery, ClaimLimits } from '../../database/alerts/outbox.ts';
 import { pauseAfterAttempt } from '../../domain/alerts/retry.ts';
 import { validEarlierSecrets } from '../../domain/alerts/secrets.ts';
+import { settlesWithin } from '../../shared/calls/wait-timeout.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Logger } from '../../shared/logger.ts';
+import { systemTimers, type Timers } from '../../shared/timers.ts';
 import type { SendWebhook, WebhookResult } from '../../webhooks/send.ts';
 import { signatureHeader, signingSecret, type VersionedSecret } from '../../webhooks/sign.ts';
 
@@ -15,6 +17,7 @@ export interface AlertDeliveryDeps {
   /** Events of a key whose delivery may begin within an hour. */
   readonly begunPerHour: number;
   readonly clock: Clock;
+  readonly timers?: Timers | undefined;
   /** Uniform in [0, 1). */
   readonly random: () => number;
   readonly logger: Logger;
@@ -33,32 +36,64 @@ export interface AlertDeliveries {
 }
 
 /** Attempts at once, of this process; of one receiver and of one key fewer, in all processes together. */
-const WORKERS = 16;
+const AT_ONCE = 16;
 const PER_RECEIVER = 2;
 const PER_OWNER = 4;
-/** Attempts of one run, after which the job comes again. */
+/** A run begins no attempt after this many, or after this time; the job comes again, with the owners of then. */
 const MAX_ATTEMPTS_PER_RUN = 2_000;
+const RUN_MS = 20_000;
+/** How often due events are looked for while attempts are under way. */
+const CLAIM_AGAIN_MS = 500;
 
-/** Create the delivery of events to their receivers: at least once, with the same id and body in each attempt. */
+/**
+ * Create the delivery of events to their receivers: at least once, with the same id and body in each attempt. A receiver that
+ * hangs delays the events of others by seconds at most.
+ */
 export function createAlertDeliveries(deps: AlertDeliveryDeps): AlertDeliveries {
+  const { timers = systemTimers } = deps;
   return {
     async run(signal) {
       const owners = await deps.activeOwners();
       const limits = { owners, perReceiver: PER_RECEIVER, perOwner: PER_OWNER, begunPerHour: deps.begunPerHour };
+      const underWay = new Set<Promise<void>>();
+      let isOver = false;
+      let broken: { readonly error: unknown } | undefined;
       let items = 0;
       let failures = 0;
-      const work = async (): Promise<void> => {
-        while (!signal.aborted && items < MAX_ATTEMPTS_PER_RUN) {
-          const claimed = await deps.outbox.claim(limits satisfies ClaimLimits);
-          if (claimed === null) return;
-          items += 1;
-          if (!(await attempt(deps, claimed, signal))) failures += 1;
-        }
+      const begin = (claimed: ClaimedDelivery): void => {
+        items += 1;
+        const one = attempt(deps, claimed, signal)
+          .then(
+            (ok) => {
+              if (!ok) failures += 1;
+            },
+            (error: unknown) => {
+              broken ??= { error };
+            },
+          )
+          .finally(() => underWay.delete(one));
+        underWay.add(one);
       };
-      // One failure of the database ends its worker; the others end by themselves.
-      const ended = await Promise.allSettled(Array.from({ length: WORKERS }, work));
-      const broken = ended.find((one) => one.status === 'rejected');
-      if (broken) throw broken.reason;
+      const claimNext = async (): Promise<ClaimedDelivery | null> => {
+        if (underWay.size >= AT_ONCE) return null;
+        return deps.outbox.claim(limits satisfies ClaimLimits).catch((error: unknown) => {
+          broken ??= { error };
+          return null;
+        });
+      };
+      const timer = timers.setTimeout(() => {
+        isOver = true;
+      }, RUN_MS);
+      while (!signal.aborted && !isOver && !broken && items < MAX_ATTEMPTS_PER_RUN) {
+        const claimed = await claimNext();
+        if (claimed !== null) begin(claimed);
+        else if (underWay.size === 0) break;
+        // Events of other receivers may come while one hangs.
+        else await settlesWithin(Promise.race(underWay), CLAIM_AGAIN_MS, timers);
+      }
+      timers.clearTimeout(timer);
+      await Promise.all(underWay);
+      if (broken) throw broken.error;
       return { items, failures };
     },
   };
