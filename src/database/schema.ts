@@ -244,6 +244,8 @@ export interface AlertsTable {
   changed_at: NullableTime;
   /** Reported liquidations, JSON. */
   reported: ColumnType<unknown, string | null | undefined, string | null>;
+  /** Indexes of the positions that have counted as loops of its vault, JSON; `null` = none has. */
+  loops: ColumnType<unknown, string | null | undefined, string | null>;
   /** 64 bits, transferred as text. */
   revision: ColumnType<string, RawBuilder<string>, RawBuilder<string>>;
 }

@@ -17,7 +17,7 @@ import type { AlertsTable, Tables } from '../schema.ts';
 import { decodeEarlierSecrets, encodeEarlierSecrets } from './earlier-secrets.ts';
 import { insertEvents } from './events.ts';
 import { pageBySeq } from './page-by-seq.ts';
-import { decodeReported, encodeReported } from './reported.ts';
+import { decodeLoops, decodeReported, encodeReported } from './reported.ts';
 
 /** A row that changed: the alert as it is now, or `null` = it was deleted. */
 export interface ChangedAlert {
@@ -214,7 +214,7 @@ function updateStates(transitions: readonly StoredTransition[], nowMs: number): 
   return sql<{ id: string }>`
     update alerts as had
     set status = new.status, applies = new.applies, value = new.value, observed_at = new.observed_at,
-      reported = new.reported,
+      reported = new.reported, loops = new.loops,
       changed_at = case when had.status = new.status and had.applies = new.applies and had.value is not distinct from new.value then had.changed_at
         else ${new Date(nowMs)}::timestamptz end,
       revision = ${NEXT_REVISION}
@@ -225,8 +225,9 @@ function updateStates(transitions: readonly StoredTransition[], nowMs: number): 
       ${column(({ state }) => state.status !== 'not_applicable')}::boolean[],
       ${column(({ state }) => state.value?.toFixed() ?? null)}::numeric[],
       ${column(({ state }) => (state.observedMs === null ? null : new Date(state.observedMs)))}::timestamptz[],
-      ${column(({ state }) => state.reported && encodeReported(state.reported))}::jsonb[]
-    ) as new (id, revision, status, applies, value, observed_at, reported)
+      ${column(({ state }) => state.reported && encodeReported(state.reported))}::jsonb[],
+      ${column(({ state }) => (state.loops === undefined ? null : JSON.stringify(state.loops)))}::jsonb[]
+    ) as new (id, revision, status, applies, value, observed_at, reported, loops)
     where had.id = new.id and had.revision = new.revision and had.deleted_at is null
     returning had.id`;
 }
@@ -273,6 +274,7 @@ function toRecord(row: Selectable<AlertsTable>): AlertRecord {
       value: decimalOf(row.value),
       observedMs: row.observed_at?.getTime() ?? null,
       reported: row.reported === null ? null : decodeReported(row.reported),
+      loops: decodeLoops(row.loops),
     },
     label: row.label,
     url: row.url,

@@ -11,6 +11,13 @@ const stored: z.ZodType<ReportedLiquidations> = z.object({
   emptied: z.array(z.object({ positionIndex: z.int(), blockNumber: block, isExplained: z.boolean() })),
 });
 
+const loops = z.array(z.int().min(0));
+
+/** Read the remembered loops of a vault. */
+export function decodeLoops(value: unknown): readonly number[] | undefined {
+  return loops.safeParse(value).data;
+}
+
 /** Write reported liquidations for their column. */
 export function encodeReported(reported: ReportedLiquidations): string {
   return JSON.stringify(reported, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value));

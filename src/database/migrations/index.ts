@@ -12,6 +12,7 @@ import { alertReports } from './0011-alert-reports.ts';
 import { indexerRuns } from './0012-indexer-runs.ts';
 import { alertJobRuns } from './0013-alert-jobs.ts';
 import { alertRequests } from './0014-alert-requests.ts';
+import { alertLoops } from './0015-alert-loops.ts';
 import type { Migration } from './types.ts';
 
 export type { Migration };
@@ -32,4 +33,5 @@ export const migrations: readonly Migration[] = [
   indexerRuns,
   alertJobRuns,
   alertRequests,
+  alertLoops,
 ];

@@ -1,7 +1,7 @@
 import type { ChainId } from '../../shared/ids.ts';
 import { subjectKey } from './rules.ts';
 import { stepAlert } from './step.ts';
-import type { AlertSubject, AlertTransition, EvaluatedAlert, SubjectObservation } from './types.ts';
+import type { AlertState, AlertSubject, AlertTransition, EvaluatedAlert, SubjectObservation } from './types.ts';
 
 /** All alerts on one subject. */
 export interface SubjectAlerts<A extends EvaluatedAlert> {
@@ -59,6 +59,11 @@ export interface AlertChange<A extends EvaluatedAlert> extends AlertTransition {
   readonly alert: A;
 }
 
+/** The positions that have counted as loops of a vault, of all alerts on it. */
+export function loopsBefore({ alerts }: SubjectAlerts<EvaluatedAlert>): ReadonlySet<number> {
+  return new Set([...alerts.values()].flatMap(({ state }) => state.loops ?? []));
+}
+
 /** Evaluate every alert of a subject on one observation of it. */
 export function evaluateSubject<A extends EvaluatedAlert>(
   { alerts }: SubjectAlerts<A>,
@@ -67,8 +72,19 @@ export function evaluateSubject<A extends EvaluatedAlert>(
 ): AlertChange<A>[] {
   const changes: AlertChange<A>[] = [];
   for (const alert of alerts.values()) {
-    const transition = stepAlert(alert.rule, alert.state, seen, nowMs);
+    const transition = withLoops(alert.state, stepAlert(alert.rule, alert.state, seen, nowMs), seen);
     if (transition !== null) changes.push({ ...transition, alert });
   }
   return changes;
+}
+
+/** Remember the loops of a vault, which is no event. */
+function withLoops(
+  before: AlertState,
+  transition: AlertTransition | null,
+  { loops }: SubjectObservation,
+): AlertTransition | null {
+  if (loops === undefined || loops.join() === (before.loops ?? []).join()) return transition;
+  const { state, events } = transition ?? { state: before, events: [] };
+  return { state: { ...state, loops }, events };
 }

@@ -69,8 +69,15 @@ const APY_INPUTS: ReadonlySet<string> = new Set([
   'currentLeverageApyPct',
 ]);
 
-/** Observe a subject; `undefined` = there is nothing to judge it by yet. */
-export function observeSubject(subject: AlertSubject, world: AlertWorld): SubjectObservation | undefined {
+/**
+ * Observe a subject; `undefined` = there is nothing to judge it by yet.
+ * @param loops indexes of the positions that have counted as loops of the vault before
+ */
+export function observeSubject(
+  subject: AlertSubject,
+  world: AlertWorld,
+  loops: ReadonlySet<number> = new Set(),
+): SubjectObservation | undefined {
   if (subject.kind === 'strategy')
     return observeStrategy(world.composed.lookup.strategies.get(subject.strategyId), world);
   const watched = world.wallets.get(subject.wallet);
@@ -79,7 +86,7 @@ export function observeSubject(subject: AlertSubject, world: AlertWorld): Subjec
   const observedMs = Math.max(watched.asOfMs, world.composed.asOfMs);
   const isOld = isStale({ asOfMs: watched.asOfMs, staleAfterSec: world.walletStaleAfterSec }, world.nowMs);
   if (wallet === null) return { ...NOTHING, observedMs, isStale: isOld, isPaused: world.isPaused };
-  const { positions, vaults, stockLegs } = heldBy(subject, wallet, world);
+  const { positions, vaults, stockLegs } = heldBy(subject, wallet, world, loops);
   const parts = [
     ...positions.flatMap((position) => partOfPosition(position, world) ?? []),
     ...vaults.map((vault) => partOfVault(vault, world)),
@@ -91,6 +98,7 @@ export function observeSubject(subject: AlertSubject, world: AlertWorld): Subjec
     isPaused: world.isPaused,
     exists: subject.kind !== 'position' || positions.length > 0,
     liquidations: liquidationsOf(positions, stockLegs, wallet, world.history),
+    loops: subject.kind === 'vault' ? positions.map(({ id }) => id).sort((a, b) => a - b) : undefined,
   };
 }
 
@@ -101,11 +109,15 @@ interface Held {
   readonly stockLegs: readonly StockLegPlace[];
 }
 
-/** Find the positions of a subject. A vault is its stock leg with its loops, or those that may be its loops. */
+/**
+ * Find the positions of a subject. A vault is its stock leg with its loops, those that may be its loops, and those that were: a
+ * liquidation, a repayment or a payment ends the match of a loop, and not its risk.
+ */
 function heldBy(
   subject: Exclude<AlertSubject, { readonly kind: 'strategy' }>,
   wallet: ComposedWallet,
   { vaults }: AlertWorld,
+  loopsBefore: ReadonlySet<number>,
 ): Held {
   const { positions, equityPositions } = wallet;
   const all = [...positions, ...equityPositions.flatMap(({ yieldLoops }) => yieldLoops)];
@@ -115,11 +127,14 @@ function heldBy(
   }
   const own = equityPositions.filter(({ strategyId }) => strategyId === subject.strategyId);
   const loops = own.flatMap(({ yieldLoops, ambiguousYieldLoopIds = [] }) => [
-    ...yieldLoops,
-    ...positions.filter(({ id }) => ambiguousYieldLoopIds.includes(id)),
+    ...yieldLoops.map(({ id }) => id),
+    ...ambiguousYieldLoopIds,
   ]);
+  const registeredElsewhere = equityPositions
+    .filter((other) => !own.includes(other) && other.yieldLoopMatch === 'tagged')
+    .flatMap(({ yieldLoops }) => yieldLoops.map(({ id }) => id));
   return {
-    positions: loops,
+    positions: all.filter(({ id }) => loops.includes(id) || (loopsBefore.has(id) && !registeredElsewhere.includes(id))),
     vaults: own,
     stockLegs: vaults.filter(({ strategyId }) => strategyId === subject.strategyId),
   };

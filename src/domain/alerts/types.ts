@@ -43,6 +43,8 @@ export interface AlertState {
   readonly observedMs: number | null;
   /** Liquidations that were reported; `null` = none was looked for yet, or the condition is another one. */
   readonly reported: ReportedLiquidations | null;
+  /** Indexes of the positions that have counted as loops of its vault; absent = none has, or the subject is no vault. */
+  readonly loops?: readonly number[] | undefined;
 }
 
 /** A liquidation of a position, of Morpho's events, or of a position that has lost its whole collateral. */
@@ -124,6 +126,8 @@ export interface SubjectObservation {
   readonly isPaused: boolean | undefined;
   /** `undefined` = unknown. */
   readonly liquidations: SeenLiquidations | undefined;
+  /** Indexes of the positions that count as loops of the vault, ascending; absent = no vault, or not known. */
+  readonly loops?: readonly number[] | undefined;
 }
 
 /** An event of a change of an alert's state. */

@@ -7,6 +7,7 @@ import {
   type AlertIndex,
   createAlertIndex,
   evaluateSubject,
+  loopsBefore,
 } from '../../domain/alerts/index-by-subject.ts';
 import { type AlertWorld, type LiquidationHistory, observeSubject } from '../../domain/alerts/observe.ts';
 import type { AlertRecord } from '../../domain/alerts/records.ts';
@@ -195,7 +196,7 @@ async function evaluateAll(index: AlertIndex<AlertRecord>, owners: ReadonlySet<s
     const startedMs = performance.now();
     for (const entry of page) {
       alerts += entry.alerts.size;
-      const seen = observeSubject(entry.subject, world);
+      const seen = observeSubject(entry.subject, world, loopsBefore(entry));
       if (seen === undefined) continue;
       const changed = evaluateSubject(entry, seen, world.nowMs);
       changes.push(...changed.filter(({ alert }) => owners.has(alert.ownerId)));
