@@ -36,9 +36,9 @@ export interface StatusDeps {
   readonly jobs: WarmerRunner['jobs'];
   readonly keyChecks: () => KeyChecks;
   /** How far the logs of positions are read; `null` = not known. */
-  readonly indexers: () => readonly IndexerRecord[] | null;
+  readonly indexers: () => Promise<readonly IndexerRecord[] | null>;
   /** The jobs of alerts; `null` = not known. */
-  readonly alertJobs: () => AlertJobsRecord | null;
+  readonly alertJobs: () => Promise<AlertJobsRecord | null>;
   readonly databaseStatus: () => DatabasesStatus;
   /** Where the facts are stored outside of this process. */
   readonly place: () => SnapshotPlace;
@@ -77,21 +77,22 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
     stopping,
     charge,
   } = deps;
-  const readyPage = () => {
-    const chains = readiness();
+  const readyPage = async (request: RestRequest): Promise<RestResponse> => {
+    const chains = readiness(await deps.indexers());
     const ready = !stopping() && chains.every((chain) => chain.ready);
-    return { status: ready ? 200 : 503, body: { ready, stopping: stopping() || undefined, chains } };
+    const body = JSON.stringify({ ready, stopping: stopping() || undefined, chains });
+    return { status: ready ? 200 : 503, headers: headersFor(request), body };
   };
   let latest: { readonly text: string; readonly body: Promise<EncodedBodies> } | undefined;
   const health = async (request: RestRequest): Promise<RestResponse> => {
     charge(request);
-    const text = JSON.stringify(healthBody());
+    const [indexers, alertJobs] = await Promise.all([deps.indexers(), deps.alertJobs()]);
+    const text = JSON.stringify(healthBody(indexers, alertJobs));
     if (latest?.text !== text) latest = { text, body: compressedBodies(plainBody(text), compress, 'quick') };
     return encodedResponse(await latest.body, request.headers, { ...headersFor(request), 'cache-control': 'no-cache' });
   };
-  const readiness = () => {
+  const readiness = (indexers: readonly IndexerRecord[] | null) => {
     const nowMs = clock.now();
-    const indexers = deps.indexers();
     return catalog.chainIds.map((chainId) => {
       const { ready, waitingFor, missing } = services.health.readiness(chainId, nowMs);
       return {
@@ -104,10 +105,10 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
       };
     });
   };
-  const healthBody = () => {
+  const healthBody = (indexers: readonly IndexerRecord[] | null, alertJobs: AlertJobsRecord | null) => {
     const nowMs = clock.now();
     const providers = knownProviders(deps.providers(), catalog.chainIds.map(services.facts));
-    const [stored, checks, database, alertJobs] = [place(), keyChecks(), databaseStatus(), deps.alertJobs()];
+    const [stored, checks, database] = [place(), keyChecks(), databaseStatus()];
     const degraded = degradedParts({
       providers,
       nodes,
@@ -115,7 +116,7 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
       checks,
       database,
       redisConnections,
-      indexers: deps.indexers(),
+      indexers,
       alertJobs,
       nowMs,
     });
@@ -132,7 +133,7 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
       alerts: formatAlertJobs(alertJobs, nowMs),
       providers: providers.map(formatProvider),
       jobs: role === 'api' ? undefined : jobs(),
-      chains: catalog.chains.map((chain) => chainHealth(deps, chain, nowMs)),
+      chains: catalog.chains.map((chain) => chainHealth(deps, chain, indexers, nowMs)),
     };
   };
   return {
@@ -145,8 +146,7 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
         return errorResponse({ code, message, status, allow: ['GET', 'HEAD'] }, request.correlationId);
       }
       if (request.path === HEALTH) return health(request);
-      const { status, body } = readyPage();
-      return { status, headers: headersFor(request), body: JSON.stringify(body) };
+      return readyPage(request);
     },
   };
 }
@@ -158,7 +158,12 @@ function headersFor({ query }: RestRequest): Readonly<Record<string, string>> {
 }
 
 /** Format the facts and nodes of one chain. */
-function chainHealth({ services, nodes, indexers }: StatusDeps, chain: Chain, nowMs: number) {
+function chainHealth(
+  { services, nodes }: StatusDeps,
+  chain: Chain,
+  indexers: readonly IndexerRecord[] | null,
+  nowMs: number,
+) {
   const facts = services.facts(chain.chainId);
   const composed = services.composed(chain.chainId);
   const { ready, missing } = services.health.readiness(chain.chainId, nowMs);
@@ -182,7 +187,7 @@ function chainHealth({ services, nodes, indexers }: StatusDeps, chain: Chain, no
       neverMeasured: row.neverMeasured,
     })),
     nodes: formatNodes(nodes.get(chain.chainId)),
-    positionHistory: formatIndexer(indexers(), chain.chainId, nowMs),
+    positionHistory: formatIndexer(indexers, chain.chainId, nowMs),
     disagreements: agreementOf(chain, facts).disagreements.map(({ asOfMs, ...disagreement }) => ({
       ...disagreement,
       asOf: new Date(asOfMs).toISOString(),
