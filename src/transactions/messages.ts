@@ -22,8 +22,9 @@ export function swapNote(swap: PlannedSwap): string {
 }
 
 /** Name a borrow incentive that is counted as it is paid now; nothing where none is. */
-export function incentiveNote(isPaid: boolean): readonly string[] {
+export function incentiveNote(isPaid: boolean, isNewDebt: boolean): readonly string[] {
   if (!isPaid) return [];
+  if (!isNewDebt) return ['A borrow incentive is counted as it is paid now.'];
   return ['A borrow incentive is counted as it is paid now: its dilution by the new debt is unknown.'];
 }
 

@@ -128,7 +128,9 @@ export async function completePlan(deps: BuilderDeps, draft: PlanDraft): Promise
 }
 
 function withIncentiveNote<D extends PlanDraft>(draft: D): D {
-  return { ...draft, notes: [...draft.notes, ...incentiveNote(countsIncentive(draft.preview))] };
+  // An opening names no change of a debt.
+  const isNewDebt = draft.debtChange === undefined ? draft.before === undefined : draft.debtChange > 0n;
+  return { ...draft, notes: [...draft.notes, ...incentiveNote(countsIncentive(draft.preview), isNewDebt)] };
 }
 
 /** The draft with the outcome of its simulation in place of the planned numbers. */

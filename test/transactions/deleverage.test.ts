@@ -5,7 +5,12 @@ import { collateralValueInLoan } from '../../src/domain/leverage/flash-loan.ts';
 import { limitsOf } from '../../src/domain/market/statics.ts';
 import { AppError, BadRequestError, UpstreamUnavailableError } from '../../src/shared/errors.ts';
 import { deleverageOptions } from '../../src/transactions/deleverage/options.ts';
-import { affordabilityOf, compareOptions, type RankedBy } from '../../src/transactions/deleverage/rank.ts';
+import {
+  affordabilityOf,
+  compareOptions,
+  lostToLenders,
+  type RankedBy,
+} from '../../src/transactions/deleverage/rank.ts';
 import {
   correctedSale,
   type DeleverageSizes,
@@ -19,6 +24,7 @@ import type {
   DeleverageRequest,
 } from '../../src/transactions/deleverage/types.ts';
 import { NotEligibleError } from '../../src/transactions/errors.ts';
+import { incentiveNote } from '../../src/transactions/messages.ts';
 import { createPositionDirectory } from '../../src/transactions/read/position.ts';
 import type { PositionState } from '../../src/transactions/types.ts';
 import { depsOf, loopMarket, type Scene, USER, whole } from './model/scene.ts';
@@ -239,6 +245,26 @@ describe('deleverageOptions', () => {
     const full = { ...before, loop: { ...before.loop, debt: whole(7_833, loan) } };
     const close = option(await optionsIn({ market, before: full }), 'close');
     expect(close).toMatchObject({ steps: [], outcome: { details: { limit: { liquidationLtvPct: '91.5' } } } });
+  });
+
+  test('behavior: a payment into a position under water loses the debt above the collateral', async () => {
+    // 8,000 sUSDe at 1.07 are worth 8,560.
+    const owing = (debt: number) => ({ ...before, loop: { ...before.loop, debt: whole(debt, loan) } });
+    const lost = async (debt: number) => {
+      const found = await optionsIn({ market, before: owing(debt) });
+      return found.options.map((one) => lostToLenders(one, found));
+    };
+    const [repay = 0n, add, close] = await lost(9_000);
+    // With the interest until the block.
+    expect(repay >= whole(440, loan) && repay < whole(441, loan), String(repay)).toBe(true);
+    expect([add, close]).toEqual([repay, 0n]);
+    expect(await lost(8_500)).toEqual([0n, 0n, 0n]);
+  });
+
+  test('behavior: a repayment speaks of no new debt where an incentive is paid', () => {
+    expect(incentiveNote(true, false)).toEqual(['A borrow incentive is counted as it is paid now.']);
+    expect(incentiveNote(true, true)[0]).toContain('dilution by the new debt');
+    expect(incentiveNote(false, true)).toEqual([]);
   });
 
   test('behavior: without a node that simulates, paying in is previewed with an issue, a sale is not', async () => {

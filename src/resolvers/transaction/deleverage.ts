@@ -1,7 +1,7 @@
 import type { Token } from '../../catalog/types.ts';
 import type { Gap } from '../../domain/freshness/types.ts';
 import type { Position } from '../../domain/position/types.ts';
-import { type Decimal, formatPct, formatUnitsPlain, toFixedHalfUp } from '../../shared/decimal.ts';
+import { type Decimal, formatPct, formatUnitsPlain, fromUnits, toFixedHalfUp, ZERO } from '../../shared/decimal.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { Address, StrategyId } from '../../shared/ids.ts';
 import {
@@ -12,6 +12,8 @@ import {
   type DeleverageOption,
   type DeleverageOptions,
   type DeleverageStep,
+  formatAmount,
+  lostToLenders,
   ltvPctOf,
   type Plan,
   type PricedAt,
@@ -117,8 +119,11 @@ function optionView(
   const { action, steps, outcome } = option;
   const paid = paidStep(option);
   const held = paid && found.balances.get(paid.token.address);
-  const previewed = outcome instanceof AppError ? undefined : previewOf(outcome, action, ctx);
-  const costUsd = previewed && totalUsd(previewed.costs);
+  const lost = lostToLenders(option, found);
+  const previewed = outcome instanceof AppError ? undefined : previewOf(outcome, action, lost, ctx);
+  const swapsAndFees = previewed && totalUsd(previewed.costs);
+  const lostUsd = usdOfLoan(lost, found, ctx);
+  const costUsd = lostUsd && swapsAndFees?.plus(lostUsd);
   const view = {
     action,
     steps,
@@ -144,7 +149,25 @@ function unavailableOf({ code, message, retryable }: AppError): DeleverageUnavai
   return { code, message, retryable };
 }
 
-function previewOf(plan: Plan, action: DeleverageAction, ctx: AppContext) {
+/** `undefined` = nothing prices the loan token. */
+function usdOfLoan(
+  units: bigint,
+  { chain, market: { loan } }: DeleverageOptions,
+  ctx: AppContext,
+): Decimal | undefined {
+  if (units === 0n) return ZERO;
+  const usd = ctx.live().leverage.usdOf(chain.chainId, loan.address);
+  return usd && fromUnits(units, loan.decimals).times(usd);
+}
+
+function lossNote(lost: bigint, { loan }: Plan['market']): readonly string[] {
+  if (lost === 0n) return [];
+  return [
+    `The debt is ${formatAmount(lost, loan)} above the value of the collateral. This part of the payment goes to the lenders and is counted as a cost; the owner does not have to pay it, and nothing more is lost without it.`,
+  ];
+}
+
+function previewOf(plan: Plan, action: DeleverageAction, lost: bigint, ctx: AppContext) {
   const { costs, common } = estimateOfPlan(plan, ctx);
   const position = positionOfPlan(plan);
   if (!position) throw new Error(`the option ${action} leaves no position`);
@@ -157,7 +180,7 @@ function previewOf(plan: Plan, action: DeleverageAction, ctx: AppContext) {
     issues: formatIssues(plan.issues, ctx),
     plan,
     position,
-    note: plan.notes.join(' '),
+    note: [...lossNote(lost, plan.market), ...plan.notes].join(' '),
     gaps: [...estimateGaps(common), ...positionGaps(position)],
   };
   return { costs, preview };

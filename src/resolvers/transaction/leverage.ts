@@ -76,7 +76,7 @@ export async function previewLeverage(input: OpenArgs, ctx: AppContext): Promise
       ...swaps.map(swapNote),
       ...slippageNote(slippage),
       ...feeNotes(prepared),
-      ...incentiveNote(countsIncentive(terms.preview)),
+      ...incentiveNote(countsIncentive(terms.preview), true),
       ...issues.map(({ message }) => message),
     ].join(' ');
     const common = {

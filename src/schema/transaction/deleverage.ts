@@ -135,7 +135,7 @@ const OptionRef = builder.objectRef<DeleverageOptionView>('DeleverageOption').im
       type: 'Decimal',
       nullable: true,
       description:
-        'All costs of all steps, USD with 2 places: losses of swaps and fees of the contract. Amounts that stay in the position are no cost; gas is not counted, see `simulatedGas`.',
+        'All costs of all steps, USD with 2 places: losses of swaps and fees of the contract. Of a payment into a position whose debt is above the value of its collateral also that excess, which goes to the lenders. Amounts that stay in the position are no cost; gas is not counted, see `simulatedGas`.',
     }),
     simulatedGas: t.expose('simulatedGas', {
       type: 'BigInteger',

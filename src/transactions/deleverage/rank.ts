@@ -2,6 +2,7 @@ import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import type { AFFORDABILITIES } from '../../shared/vocabulary.ts';
+import { equityValueOf } from '../preview/costs.ts';
 import type { DeleverageOption, DeleverageOptions, DeleverageStep } from './types.ts';
 
 /** Whether the wallet holds the amount that an option takes. */
@@ -49,6 +50,18 @@ export function paymentOf(
   return paid.token.address === market.collateral.address
     ? collateralValueInLoan(paid.amount, live.price)
     : paid.amount;
+}
+
+/**
+ * The part of an option's payment that goes to the lenders, loan base units: of a position whose debt is above the value of its
+ * collateral at the oracle's price the excess, which its owner does not have to pay.
+ */
+export function lostToLenders(
+  option: Pick<DeleverageOption, 'steps'>,
+  { position, live }: Pick<DeleverageOptions, 'position' | 'live'>,
+): bigint {
+  const equity = equityValueOf(position, live.price);
+  return equity < 0n && paidStep(option) ? -equity : 0n;
 }
 
 /** Compare the balance of the wallet with the payment of an option. */

@@ -123,7 +123,7 @@ export async function planDeposit(
     slippage,
     issues,
     notes: [
-      ...incentiveNote(isPaid(composed.stock) || isPaid(composed.yieldMarket)),
+      ...incentiveNote(isPaid(composed.stock) || isPaid(composed.yieldMarket), true),
       ...deploymentNotes(live.deployment),
     ],
   };
