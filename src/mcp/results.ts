@@ -9,7 +9,8 @@ export const TOOL_NEXT_STEPS: Readonly<Record<ErrorCode, string>> = {
   bad_request: 'Correct the argument that details.field names, and call the tool again.',
   unauthorized:
     'This tool needs a valid API key. Ask the person who configured this server to set the header "Authorization: Bearer <API_KEY>", or MCP_API_KEY with stdio. Do not ask for the key in the conversation. Reads that need no key go on.',
-  not_found: 'Look the id up with list_strategies or list_markets, and call the tool again.',
+  not_found:
+    'Look the id up with list_strategies or list_markets, that of a position with list_positions, and call the tool again.',
   method_not_allowed: 'Report this: a tool should not cause it.',
   conflict: 'Follow the message; do not repeat the call as it is.',
   payload_too_large: 'Send shorter arguments.',

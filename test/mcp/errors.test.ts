@@ -47,6 +47,7 @@ describe.each(rows.map((row) => [row.tool.name, row] as const))('%s', (name, { r
     });
     expect(error.retryAfterSec).toBe(retryable ? 7 : undefined);
     expect(error.nextStep.length).toBeGreaterThan(20);
+    if (code === 'not_found') expect(error.nextStep).toContain('list_positions');
     // An argument is named as the tool has it.
     expect(error.details.field).not.toMatch(/^(path|query|body)\./);
     expect(front.toolCalls.at(-1)).toEqual([name, code]);
