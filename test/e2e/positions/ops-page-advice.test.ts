@@ -46,6 +46,14 @@ describe.skipIf(whyNoChromium !== null)('options for a position, on the ops page
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(one.width);
     }
     expect({ leaving: opened.leaving, errors: opened.errors }).toEqual({ leaving: [], errors: [] });
+    // After a failure the rows of the reading before do not stay.
+    await page.route('**/graphql', async (route) => {
+      if (route.request().postData()?.includes('deleverageOptions')) await route.abort();
+      else await route.continue();
+    });
+    await page.goto(`${service.url}/ops?wallet=${address}`);
+    await page.locator('#advice-count', { hasText: '1 could not be read' }).waitFor({ timeout: 20_000 });
+    expect(await page.locator('#advice').innerText()).toContain('could not be read');
     await page.close();
   });
 });

@@ -60,15 +60,30 @@ export async function showAdvice(wallet, chainIds, isLatest) {
     card.hidden = near.length === 0;
     if (near.length === 0) return;
     const asked = near.slice(0, ASKED);
-    at('advice-count').textContent = asked.length === near.length ? '' : `${asked.length} of ${near.length} positions`;
-    const answers = await Promise.all(asked.map((position) => rowsOf(position)));
+    const answers = await Promise.allSettled(asked.map((position) => rowsOf(position)));
+    const refused = answers.find(({ reason }) => reason instanceof KeyRefused);
+    if (refused) throw refused.reason;
     if (!isLatest()) return;
-    const empty = 'No position is above its safe LTV: nothing has to be done.';
-    fillTable(at('advice'), 'Ways to the safe LTV', COLUMNS, answers.flat(), empty);
+    const failed = answers.filter(({ status }) => status === 'rejected').length;
+    at('advice-count').textContent = [
+      ...(asked.length === near.length ? [] : [`${asked.length} of ${near.length} positions`]),
+      ...(failed === 0 ? [] : [`${failed} ${UNREAD}`]),
+    ].join('; ');
+    const rows = answers.flatMap(({ value = [] }) => value);
+    fill(rows, failed === 0 ? 'No position is above its safe LTV: nothing has to be done.' : `${failed} ${UNREAD}`);
   } catch (error) {
     if (error instanceof KeyRefused) throw error;
-    if (isLatest()) at('advice-count').textContent = 'could not be read; Refresh asks again';
+    if (!isLatest()) return;
+    at('advice-count').textContent = UNREAD;
+    // The rows may be of another wallet.
+    fill([], UNREAD);
   }
+}
+
+const UNREAD = 'could not be read; Refresh asks again';
+
+function fill(rows, empty) {
+  fillTable(at('advice'), 'Ways to the safe LTV', COLUMNS, rows, empty);
 }
 
 /** Open positions with few points left, loops of vaults too, the nearest first. */
