@@ -1,3 +1,4 @@
+import { encodeFunctionData, parseAbi } from 'viem';
 import { expect, test } from 'vitest';
 import { marketParams } from '../../devnet/chain/deploy.ts';
 import { pnlDifference } from '../../src/domain/history/pnl-difference.ts';
@@ -8,6 +9,13 @@ import type { Address } from '../../src/shared/ids.ts';
 import { alice, mallory, routerCall } from '../contracts/world.ts';
 import { sumOf, useHistories } from './composed-world.ts';
 import { actions, MARKET } from './world.ts';
+
+const CALLS = parseAbi([
+  'function transferFrom(address from, address to, uint256 amount) returns (bool)',
+  'function approve(address spender, uint256 amount) returns (bool)',
+  'struct Call { address target; bool allowFailure; bytes callData; }',
+  'function aggregate3(Call[] calls) payable',
+]);
 
 /** Payments of owners and of others for positions, and both P&Ls after them. */
 const { world, historyOf } = useHistories();
@@ -122,4 +130,36 @@ test('behavior: a payment of another wallet through the router is its own, and o
   expect(sumOf(split)).toBe(split.total);
   expect(split.parts.paidByOthers).toBeGreaterThan(0n);
   expect(split.paidDirectly).toBe(0n);
+});
+
+test("behavior: a transfer of 0 tokens of the owner does not make a payment of another account the owner's", async () => {
+  await actions(world()).open('70');
+  const before = await historyOf();
+  const { chain, units, router, row } = world();
+  const amountIn = units('USDC', '500');
+  const usdc = chain.token('USDC');
+  await chain.mint(usdc, row.contracts.multicall3, amountIn);
+  const { collateral, id } = world().market(MARKET);
+  const { swapData, minOut } = await world().swap('USDC', collateral.symbol, amountIn, router);
+  const tokenCall = (functionName: 'transferFrom' | 'approve', args: readonly unknown[]) => ({
+    target: usdc.address,
+    allowFailure: false,
+    callData: encodeFunctionData({ abi: CALLS, functionName, args } as Parameters<typeof encodeFunctionData>[0]),
+  });
+  const supply = [alice, 0n, id, usdc.address, amountIn, swapData, minOut] as const;
+  const target = row.contracts.flashLeverageRouter;
+  const calls = [
+    tokenCall('transferFrom', [alice, target, 0n]),
+    tokenCall('approve', [target, amountIn]),
+    { target, allowFailure: false, callData: routerCall('swapAndSupplyCollateral', supply) },
+  ];
+  const data = encodeFunctionData({ abi: CALLS, functionName: 'aggregate3', args: [calls] });
+  await world().send({ from: mallory, to: row.contracts.multicall3, data });
+  const { history, split } = await historyOf();
+  expect(history.events.map(({ kind, payer }) => [kind, payer])).toEqual([
+    ['opened', 'owner'],
+    ['supplied', 'other'],
+  ]);
+  expect(split.paid).toBe(before.split.paid);
+  expect(split.parts.paidByOthers).toBeGreaterThan(0n);
 });

@@ -31,7 +31,8 @@ const NOTHING: Omit<Content, 'event'> = {
 const MAX_INDEX = 2n ** 31n - 1n;
 
 /**
- * Decode a checked log by the contract that it is of; `null` = an index of a position that no wallet can have.
+ * Decode a checked log by the contract that it is of; `null` = an index of a position that no wallet can have, or a transfer of
+ * 0 tokens, which pays nothing and which anybody can make in the name of any account.
  * @throws ChainReadError `malformed` when its data is not that of its event
  */
 export function decodeLog(log: NodeLog, atMs: number, sources: LogSources): RecordedLog | null {
@@ -46,6 +47,7 @@ function contentOf(log: NodeLog, { morphoBlue, flashLeverage }: LogSources): Con
   if (log.address === flashLeverage.toLowerCase()) return productContent(log);
   const { args } = decoded(() => decodeEventLog({ abi: erc20Abi, ...raw(log) }));
   const { from, to, value } = args;
+  if (value === 0n) return null;
   return { ...NOTHING, event: 'Transfer', token: getAddress(log.address), sender: from, receiver: to, assets: value };
 }
 
