@@ -1,5 +1,5 @@
 import type { Client, Position, RowAnswer } from './client.ts';
-import { alertOf, el } from './dom.ts';
+import { alertOf, el, facts } from './dom.ts';
 import { amount, percent, usd } from './format.ts';
 
 type Options = RowAnswer<'deleverageOptions'>;
@@ -20,12 +20,11 @@ const AFFORDABLE: Readonly<Record<Option['affordability'], string>> = {
   nothing_to_pay: 'The position pays for it.',
   unknown: 'The balance of the wallet is not known.',
 };
-const COLUMNS = ['What', 'Amounts', 'Cost', 'Gas', 'LTV after', 'Paid by'];
 
 /** Show the options for a position above its safe LTV: read on request, and at once when it is near its liquidation. */
 export function adviceOf(client: Client, position: Position, account: string, signal: AbortSignal): HTMLElement {
   const shown = el('div', { 'aria-live': 'polite' });
-  const node = el('details', { class: 'advice' }, el('summary', {}, 'What to do'), shown);
+  const node = el('details', { class: 'advice' }, el('summary', {}, 'Options'), shown);
   const read = async () => {
     shown.replaceChildren(el('p', {}, 'Reading prices and quotes …'));
     const { chainId, id } = position;
@@ -54,42 +53,29 @@ function answerOf(found: Options, account: string): readonly Node[] {
       {},
       `The LTV of ${ltvPct} % is above the safe ${safeLtvPct} %. Each way leads to ${targetLtvPct} % or below:`,
     ),
-    el(
-      'div',
-      { class: 'scroll', role: 'region', tabindex: '0', 'aria-label': 'What to do' },
-      el(
-        'table',
-        { class: 'numbers' },
-        el('thead', {}, el('tr', {}, ...COLUMNS.map((column) => el('th', { scope: 'col' }, column)))),
-        el('tbody', {}, ...options.map((option) => rowOf(option, found, account))),
-      ),
-    ),
+    el('ul', { class: 'options' }, ...options.map((option) => itemOf(option, found, account))),
   ];
 }
 
-function rowOf(option: Option, found: Options, account: string): HTMLElement {
+function itemOf(option: Option, found: Options, account: string): HTMLElement {
   const { action, steps, affordability, preview, unavailable, simulatedGas } = option;
   const [first] = steps;
   const name = first && preview ? el('a', { href: linkOf(first, found, account) }, NAMES[action]) : NAMES[action];
-  const amounts = steps.map(textOf).join(', then ') || '–';
+  const amounts = steps.map(textOf).join(', then ');
+  const head = el('p', {}, el('strong', {}, name), amounts === '' ? '' : `: ${amounts}.`);
   if (unavailable) {
-    return el(
-      'tr',
-      { 'data-option': action },
-      el('th', { scope: 'row' }, name),
-      el('td', {}, amounts),
-      el('td', { colspan: COLUMNS.length - 2 }, `Not possible now: ${unavailable.message}`),
-    );
+    return el('li', { 'data-option': action }, head, el('p', {}, `Not possible now: ${unavailable.message}`));
   }
   return el(
-    'tr',
+    'li',
     { 'data-option': action },
-    el('th', { scope: 'row' }, name),
-    el('td', {}, amounts),
-    el('td', {}, usd(option.costUsd) ?? 'unknown'),
-    el('td', {}, simulatedGas === undefined ? 'unknown' : Number(simulatedGas).toLocaleString('en')),
-    el('td', {}, percent(preview?.positionPreview.effectiveLtv) ?? 'unknown'),
-    el('td', {}, AFFORDABLE[affordability]),
+    head,
+    facts([
+      ['Cost', usd(option.costUsd)],
+      ['LTV after', percent(preview?.positionPreview.effectiveLtv)],
+      ['Gas', simulatedGas === undefined ? undefined : Number(simulatedGas).toLocaleString('en')],
+      ['Payment', AFFORDABLE[affordability]],
+    ]),
   );
 }
 
