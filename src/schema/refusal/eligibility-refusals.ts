@@ -124,7 +124,7 @@ builder.objectType(PositionProxyError, {
 builder.objectType(AmbiguousYieldLoopsError, {
   name: 'AmbiguousYieldLoopsRefusal',
   interfaces: [RefusalRef],
-  description: 'The loops of the vault cannot be told from the chain: name the loops to close.',
+  description: 'The chain does not show which loops belong to the vault: name the loops to close.',
   fields: (t) => ({
     field: t.string({
       description: 'Path of the input that has to be sent.',
