@@ -73,7 +73,7 @@ function packagesInside() {
 }
 
 // The files of the pages are served unchanged.
-for (const page of ['home-page', 'docs-page', 'graphiql-page', 'ops-page']) {
+for (const page of ['shared-style', 'home-page', 'docs-page', 'graphiql-page', 'ops-page']) {
   cpSync(`src/http/pages/${page}`, `${outdir}/${page}`, { recursive: true });
 }
 // The guides are rendered by the service.

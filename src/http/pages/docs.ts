@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { createOpenApi } from '../../rest/openapi/document.ts';
 import { type AnyRoute, INTERFACE_VERSION } from '../../rest/types.ts';
 import { HTML_SECURITY_HEADERS } from '../headers.ts';
-import { htmlPage, placeOf, plainFile } from './page-files.ts';
+import { htmlPage, placeOf, plainFile, styleFile } from './page-files.ts';
 import type { StaticFile } from './static-files.ts';
 
 /** The description changes with a deployment only, so an hour is enough. */
@@ -33,7 +33,7 @@ export function docsFiles({ routes, urlOf, slots }: DocsOptions): Readonly<Recor
       policy: HTML_SECURITY_HEADERS.docs,
       markdownAt: '/docs/guides.md',
     }),
-    '/docs/style.css': own('style.css'),
+    '/docs/style.css': styleFile(() => placeOf(FOLDER, 'style.css')),
     '/docs/start.js': own('start.js'),
     '/docs/viewer.js': plainFile(viewer, VIEWER),
   };

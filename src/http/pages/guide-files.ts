@@ -1,7 +1,7 @@
 import { HTML_SECURITY_HEADERS } from '../headers.ts';
 import { guideHtml } from './guide-html.ts';
 import { type GuideText, guideIndex } from './guides.ts';
-import { placeOf, plainFile } from './page-files.ts';
+import { placeOf, styleFile } from './page-files.ts';
 import type { StaticFile } from './static-files.ts';
 
 const HOUR = 'public, max-age=3600';
@@ -44,7 +44,7 @@ export function guideFiles(
   return {
     '/llms.txt': text(TEXT_TYPE, () => guideIndex(guides, { docs: 'docs/', root: '' })),
     '/llms-full.txt': text(TEXT_TYPE, () => guides.map(({ markdown }) => markdown).join('\n\n')),
-    '/docs/guide.css': plainFile(() => placeOf('docs-page', 'guide.css'), 'guide.css'),
+    '/docs/guide.css': styleFile(() => placeOf('docs-page', 'guide.css')),
     ...Object.fromEntries(pages),
   };
 }

@@ -1,5 +1,5 @@
 import { HTML_SECURITY_HEADERS } from '../headers.ts';
-import { htmlPage, placeOf, plainFile } from './page-files.ts';
+import { htmlPage, placeOf, plainFile, styleFile } from './page-files.ts';
 import type { StaticFile } from './static-files.ts';
 
 const FOLDER = 'home-page';
@@ -21,7 +21,7 @@ export function homeFiles({ urlOf, slots }: HomeOptions): Readonly<Record<string
       policy: HTML_SECURITY_HEADERS.strict,
       markdownAt: '/llms.txt',
     }),
-    '/home/style.css': own('style.css'),
+    '/home/style.css': styleFile(() => placeOf(FOLDER, 'style.css')),
     '/home/status.js': own('status.js'),
     '/favicon.svg': own('favicon.svg'),
     // Browsers ask for it where no page names an icon, as for a JSON answer.

@@ -32,6 +32,17 @@ export function plainFile(place: () => string, name: string): StaticFile {
   };
 }
 
+/** The style sheet of a page, after the colors and basics of all pages. */
+export async function loadStyle(place: () => string): Promise<string> {
+  const sheets = await Promise.all([readFile(placeOf('shared-style', 'base.css'), 'utf8'), readFile(place(), 'utf8')]);
+  return sheets.join('\n');
+}
+
+/** A style sheet that is served after the colors and basics of all pages. */
+export function styleFile(place: () => string): StaticFile {
+  return { type: typeOf('style.css'), load: () => loadStyle(place), cacheControl: HOUR };
+}
+
 export interface PageOptions {
   readonly place: () => string;
   /** The content of each `<!--name-->` of the page. */
