@@ -145,7 +145,7 @@ async function readUnmarked(
       select from market_marks as mark
       where mark.chain_id = event.chain_id and mark.market_id = event.market_id
         and mark.block_number = event.block_number
-        and (mark.price is not null or mark.asked_at > ${askedBefore})
+        and ((mark.price is not null and not mark.is_sample) or (mark.price is null and mark.asked_at > ${askedBefore}))
     )
     group by block_number order by block_number desc limit ${limit}`.execute(db);
   return rows.map((row) => ({
