@@ -77,7 +77,7 @@ export function composeStockHistory(input: HistoryInput): PositionHistory {
   const leg = { wallet: key.wallet, marketId: key.marketId, payingContracts, logs: recorded.logs };
   const operations = stockOperationsOf({ ...leg, startsEmpty: false });
   const isWhole = recorded.range?.isWhole === true;
-  const startsEmpty = isWhole || (operations.length > 0 && isAllOf(input.held, sumsOf(operations)));
+  const startsEmpty = isWhole || (operations.length > 0 && isAllOf(input.held, sumsOf(upTo(input.held, operations))));
   return composed(input, startsEmpty ? stockOperationsOf({ ...leg, startsEmpty }) : operations, startsEmpty);
 }
 
@@ -91,6 +91,14 @@ function sumsOf(operations: readonly Operation[]): Sums {
     }),
     { collateral: 0n, borrowShares: 0n },
   );
+}
+
+/** The operations of the block of the holdings and before it. */
+function upTo<T extends Operation>(
+  { blockNumber: last }: HistoryInput['held'],
+  operations: readonly T[],
+): readonly T[] {
+  return operations.filter(({ blockNumber }) => blockNumber <= last);
 }
 
 function isAllOf(held: Sums, sums: Sums): boolean {
@@ -161,7 +169,7 @@ function incompleteness(
       `Its opening is not among the blocks that were read, which begin at ${range.fromBlock}.`,
     );
   }
-  if (!isAllOf(held, sumsOf(events))) {
+  if (!isAllOf(held, sumsOf(upTo(held, events)))) {
     return held.blockNumber > range.toBlock
       ? gap('', 'NOT_MEASURED', `Blocks after ${range.toBlock} have not been read yet.`)
       : gap(
@@ -169,6 +177,14 @@ function incompleteness(
           'IMPLAUSIBLE',
           'The events do not add up to the holdings of the position: a node has left some out, or has answered wrong ones. An operator can have them read anew.',
         );
+  }
+  const newest = events.at(-1);
+  if (newest && newest.blockNumber > held.blockNumber) {
+    return gap(
+      '',
+      'NOT_MEASURED',
+      `The holdings are of block ${held.blockNumber}, older than its newest event at block ${newest.blockNumber}. Ask again.`,
+    );
   }
   const unexplained = events.find(({ isUnexplained }) => isUnexplained);
   return (
