@@ -87,6 +87,7 @@ function textOf(log: RecordedLog): string {
   const { logIndex, blockHash, txHash, event, marketId, account, wallet, positionIndex, token, sender, receiver } = log;
   const { assets, shares, collateral, badDebt, badDebtShares } = log;
   const place = [logIndex, blockHash, txHash, event, marketId, positionIndex];
-  const parties = [account, wallet, token, sender, receiver];
+  // The sender of an event of the product's contract is of its transaction, and earlier versions have not read it.
+  const parties = [account, wallet, token, wallet === null ? sender : null, receiver];
   return [...place, ...parties, assets, shares, collateral, badDebt, badDebtShares].map(String).join().toLowerCase();
 }
