@@ -64,7 +64,8 @@ export function composePositionHistory(input: HistoryInput): PositionHistory {
     logs: recorded.logs,
   });
   const isOpened = operations.some(({ kind }) => kind === 'opened');
-  return composed(input, operations, isOpened);
+  const history = composed(input, operations, isOpened);
+  return { ...history, incomplete: history.incomplete ?? wrongDeposit(input) };
 }
 
 /**
@@ -190,6 +191,28 @@ function incompleteness(
   return (
     unexplained &&
     gap('', 'IMPLAUSIBLE', `The transfers of the transaction ${unexplained.txHash} do not explain its event.`)
+  );
+}
+
+/** The oracle may be updated in the block of an opening after it. */
+const DEPOSIT_TOLERANCE_PCT = 10n;
+
+/** The contract's event of an opening has the deposit in both tokens, which shows a wrong price or a wrong deposit. */
+function wrongDeposit({ key, recorded: { logs, marks } }: HistoryInput): Gap | undefined {
+  const opening = logs.find(
+    ({ event, wallet, positionIndex }) =>
+      event === 'LeveragePositionOpened' && wallet === key.wallet && positionIndex === key.positionIndex,
+  );
+  const mark = marks.find(({ blockNumber }) => blockNumber === opening?.blockNumber);
+  if (!opening || !mark) return undefined;
+  const value = (opening.collateral * mark.price) / 10n ** 36n;
+  const difference = value > opening.assets ? value - opening.assets : opening.assets - value;
+  // Rounding down to a unit of the loan token.
+  if (difference <= 1n || difference * 100n <= opening.assets * DEPOSIT_TOLERANCE_PCT) return undefined;
+  return gap(
+    '',
+    'IMPLAUSIBLE',
+    `The deposit of its opening at block ${opening.blockNumber} and the price of the oracle there contradict each other: a node has answered one of them wrong. An operator can have both read anew.`,
   );
 }
 

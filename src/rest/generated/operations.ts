@@ -628,8 +628,10 @@ export type PositionInput =
 export type PositionPayer =
   /** Another account, contracts of others that the owner has used included. */
   | 'other'
-  /** The owner, through the product's contracts or at the lending protocol. A payment through the product's router in a native token, or in one outside the catalog, counts as the owner's. */
-  | 'owner';
+  /** The owner, through the product's contracts or at the lending protocol. */
+  | 'owner'
+  /** Not known: a payment through the product's router by another contract in a native token or in one outside the catalog, or one that several accounts may have made. */
+  | 'unknown';
 
 /** Life of a position. */
 export type PositionStatus =
