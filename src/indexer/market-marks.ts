@@ -11,7 +11,7 @@ import { accrue } from '../domain/market/accrue.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { MarketId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
-import { otherNodes } from './other-nodes.ts';
+import { createConfirmation } from './confirmed-marks.ts';
 
 export interface MarkReadingDeps {
   readonly nodes: Pick<ChainNodes, 'read' | 'status'>;
@@ -76,46 +76,14 @@ export function createMarkReading({ nodes, chain, marks, clock, logger, take }: 
       ];
     });
 
-  /** Ask the other nodes once for marks that the first one lacks, or that differ from stored ones. */
-  const confirmed = async (
-    reading: Reading,
-    block: UnmarkedBlock,
-    found: readonly MarkReading[],
-    signal: AbortSignal,
-  ): Promise<MarkReading[]> => {
-    const stored = new Map<MarketId, MarkReading['mark']>();
-    for (const { marketId } of found) {
-      const [mark] = await marks.at(chainId, marketId, [block.number]);
-      if (mark) stored.set(marketId, mark);
-    }
-    const isOpen = ({ marketId, mark }: MarkReading) => {
-      const before = stored.get(marketId);
-      return before ? !isSame(mark, before) : mark === null;
-    };
-    let second: readonly MarkReading[] = [];
-    const others = found.some(isOpen) ? otherNodes(nodes, reading, signal) : [];
-    for (const on of others) {
-      if (!(await take(REQUESTS_PER_BLOCK))) break;
-      second = await on((other) => atBlock(other, block, signal)).catch((error: unknown) => {
-        if (!(error instanceof ChainReadError)) throw error;
-        return [];
-      });
-      if (second.some(({ mark }) => mark !== null)) break;
-    }
-    return found.map((first) => {
-      if (!isOpen(first)) return first;
-      const { marketId } = first;
-      const before = stored.get(marketId);
-      const other = second.find((mark) => mark.marketId === marketId)?.mark ?? null;
-      if (!before) return { ...first, mark: other };
-      const isReplaced = first.mark !== null && (others.length === 0 || isSame(first.mark, other));
-      const about = { chainId, marketId, block: Number(block.number), stored: String(before.price) };
-      if (isReplaced)
-        logger.warn({ ...about, price: String(first.mark?.price) }, 'a price at an event was wrong and is replaced');
-      else if (first.mark) logger.warn(about, 'a price at an event differs between nodes and stays');
-      return isReplaced ? first : { ...first, mark: before };
-    });
-  };
+  const confirmed = createConfirmation({
+    nodes,
+    chainId,
+    marks,
+    logger,
+    take: () => take(REQUESTS_PER_BLOCK),
+    atBlock,
+  });
 
   return async (reading: Reading, signal: AbortSignal): Promise<number> => {
     let stored = 0;
@@ -140,14 +108,4 @@ export function createMarkReading({ nodes, chain, marks, clock, logger, take }: 
     await marks.record(chainId, samples);
     return stored + samples.length;
   };
-}
-
-function isSame(one: MarkReading['mark'], other: MarkReading['mark']): boolean {
-  if (one === null || other === null) return one === other;
-  const { price, totalBorrowAssets, totalBorrowShares } = one;
-  return (
-    price === other.price &&
-    totalBorrowAssets === other.totalBorrowAssets &&
-    totalBorrowShares === other.totalBorrowShares
-  );
 }

@@ -7,10 +7,9 @@ import { actions } from './world.ts';
 /** Transfers and events of strangers, of amounts that cost nothing: they do not hide the events of a position. */
 const { world, database, index, historyOf } = useHistories();
 
-/** Open a position, and read it until its blocks are not read again. */
+/** Open a position, and read it. Its blocks are read again with new ones alone. */
 async function opened() {
   await actions(world()).open();
-  await world().chain.mine(20);
   return historyOf();
 }
 

@@ -185,35 +185,6 @@ describe('reorganizations', () => {
     expect(followed).toEqual(await readAnew());
   });
 
-  test('behavior: a process that is killed at any request while it follows 20 replaced blocks leaves no trace', async () => {
-    const { open, supply, repay } = actions(world());
-    await open();
-    const before = await world().chain.snapshot();
-    await supply(10n);
-    await world().chain.mine(20);
-    await newIndexer(world(), database.db).run(signal);
-    await world().chain.revert(before);
-    await repay(20n);
-    await world().chain.mine(22);
-    let [isDone, rewound] = [false, 0];
-    for (let allowed = 0; !isDone; allowed += 1) {
-      let left = allowed;
-      const dying = nodeFetch(() => {
-        if (left-- <= 0) throw new TypeError('killed');
-        return undefined;
-      });
-      const run = await newIndexer(world(), database.db, { fetch: dying })
-        .run(signal)
-        .catch(() => null);
-      isDone = run !== null;
-      rewound += run?.rewoundBlocks ?? 0;
-    }
-    const followed = await stored(database.db);
-    expect(followed).toEqual(await readAnew());
-    expect(followed.events.map(({ event }) => event)).toContain('LoanRepaid');
-    expect(rewound).toBeLessThanOrEqual(21);
-  });
-
   test('behavior: a chain that became shorter is followed after ten minutes, because a node may be late', async () => {
     const { open, supply } = actions(world());
     await open();

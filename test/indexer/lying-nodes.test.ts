@@ -177,3 +177,41 @@ describe('a single node', () => {
     expect(healed).toEqual(await stored(database.db));
   });
 });
+
+/** The history as a process reads it that reads everything at once. */
+async function anew() {
+  await clear(database.db);
+  await read(HONEST);
+  return stored(database.db);
+}
+
+describe('a reorganization', () => {
+  test('behavior: a process that is killed at any request while it follows 20 replaced blocks leaves no trace', async () => {
+    const { open, supply, repay } = actions(world());
+    await open();
+    const before = await world().chain.snapshot();
+    await supply(10n);
+    await world().chain.mine(20);
+    await newIndexer(world(), database.db).run(signal);
+    await world().chain.revert(before);
+    await repay(20n);
+    await world().chain.mine(22);
+    let [isDone, rewound] = [false, 0];
+    for (let allowed = 0; !isDone; allowed += 1) {
+      let left = allowed;
+      const dying = nodeFetch(() => {
+        if (left-- <= 0) throw new TypeError('killed');
+        return undefined;
+      });
+      const run = await newIndexer(world(), database.db, { fetch: dying })
+        .run(signal)
+        .catch(() => null);
+      isDone = run !== null;
+      rewound += run?.rewoundBlocks ?? 0;
+    }
+    const followed = await stored(database.db);
+    expect(followed).toEqual(await anew());
+    expect(followed.events.map(({ event }) => event)).toContain('LoanRepaid');
+    expect(rewound).toBeLessThanOrEqual(21);
+  });
+});
