@@ -7,8 +7,11 @@ import { latestObserved } from './observed.ts';
 import { SAMPLE_RETENTION_DAYS } from './samples.ts';
 
 const DAY_MS = 86_400_000;
-/** A node without the state of a block is asked for it again after this time: it may have been replaced by an archive. */
-const ASK_AGAIN_MS = DAY_MS;
+/**
+ * Nodes without the state of a block are asked for it again after a quarter of its age, within these bounds: most nodes have only
+ * the states of new blocks, and one may have been replaced by an archive.
+ */
+const ASK_AGAIN = { leastSec: 300, mostSec: 86_400, ageShare: 4 } as const;
 
 /** A block of events whose markets have no mark yet. */
 export interface UnmarkedBlock {
@@ -39,10 +42,12 @@ export interface MarksQuery {
 }
 
 export interface MarketMarkRepository {
-  /** Blocks of events without a mark, the newest first. */
+  /** Blocks of events without a mark, or whose mark is to be compared, the newest first. */
   unmarked(chainId: ChainId, limit: number): Promise<readonly UnmarkedBlock[]>;
   /** Markets of stored events. */
   markets(chainId: ChainId): Promise<readonly MarketId[]>;
+  /** Have the marks at events of a chain read again by the next runs, which compare them. Returns their number. */
+  requestCheck(chainId: ChainId): Promise<number>;
   /** Time of the newest sample of a chain, ms; `null` = there is none. */
   newestSampleMs(chainId: ChainId): Promise<number | null>;
   record(chainId: ChainId, readings: readonly MarkReading[]): Promise<void>;
@@ -57,7 +62,8 @@ export interface MarketMarkRepository {
 /** Create the repository of market states at blocks. Every call may throw `UpstreamUnavailableError`. */
 export function createMarketMarkRepository(db: Database, clock: Clock): MarketMarkRepository {
   return {
-    unmarked: (chainId, limit) => readUnmarked(db, chainId, limit, new Date(clock.now() - ASK_AGAIN_MS)),
+    unmarked: (chainId, limit) => readUnmarked(db, chainId, limit, new Date(clock.now())),
+    requestCheck: (chainId) => requestCheck(db, chainId),
     async markets(chainId) {
       const rows = await db
         .selectFrom('position_events')
@@ -126,11 +132,25 @@ export function createMarketMarkRepository(db: Database, clock: Clock): MarketMa
   };
 }
 
+/** The time of marks that are to be compared. */
+const TO_CHECK = new Date(0);
+
+async function requestCheck(db: Database, chainId: ChainId): Promise<number> {
+  const { numUpdatedRows } = await db
+    .updateTable('market_marks')
+    .set({ asked_at: TO_CHECK })
+    .where('chain_id', '=', chainId)
+    .where('is_sample', '=', false)
+    .where('price', 'is not', null)
+    .executeTakeFirstOrThrow();
+  return Number(numUpdatedRows);
+}
+
 async function readUnmarked(
   db: Database,
   chainId: ChainId,
   limit: number,
-  askedBefore: Date,
+  now: Date,
 ): Promise<readonly UnmarkedBlock[]> {
   const { rows } = await sql<{
     block_number: string;
@@ -145,7 +165,9 @@ async function readUnmarked(
       select from market_marks as mark
       where mark.chain_id = event.chain_id and mark.market_id = event.market_id
         and mark.block_number = event.block_number
-        and (mark.price is not null or mark.asked_at > ${askedBefore})
+        and ((mark.price is not null and not mark.is_sample and mark.asked_at > ${TO_CHECK})
+          or (mark.price is null and mark.asked_at > ${now}::timestamptz - make_interval(secs => least(${ASK_AGAIN.mostSec},
+            greatest(${ASK_AGAIN.leastSec}, extract(epoch from mark.asked_at - mark.block_time) / ${ASK_AGAIN.ageShare})))))
     )
     group by block_number order by block_number desc limit ${limit}`.execute(db);
   return rows.map((row) => ({

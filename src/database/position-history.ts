@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 import type { IndexerRecord, IndexerRunRecord } from '../domain/history/indexer-state.ts';
-import type { PositionKey, ReadRange, RecordedLog } from '../domain/history/types.ts';
+import { type PositionKey, RECORDED_EVENTS, type ReadRange, type RecordedLog } from '../domain/history/types.ts';
 import type { ChainId, Hex } from '../shared/ids.ts';
 import type { Database } from './client.ts';
 import { noteRun, rangeOf, readRecords } from './history/indexer-runs.ts';
@@ -31,11 +31,13 @@ export interface ReadStep {
   readonly newest?: ReadBlock | undefined;
 }
 
-/** A position and most logs of its transactions that are read. */
+/** Positions, and a page of the logs of their transactions. */
 export interface LogsQuery {
   readonly chainId: ChainId;
-  readonly keys: readonly Pick<PositionKey, 'wallet' | 'positionIndex' | 'account'>[];
+  readonly keys: readonly Pick<PositionKey, 'wallet' | 'positionIndex' | 'account' | 'marketId'>[];
   readonly limit: number;
+  /** Last log of the page before; absent: the first page. */
+  readonly after?: Pick<RecordedLog, 'blockNumber' | 'logIndex'> | undefined;
 }
 
 export interface PositionHistoryRepository {
@@ -70,7 +72,10 @@ export interface PositionHistoryRepository {
   noteRun(chainId: ChainId, run: IndexerRunRecord): Promise<void>;
   /** How far every chain is read, one statement for all. */
   records(): Promise<readonly IndexerRecord[]>;
-  /** Read the logs of positions within the blocks of the cursor, and all other logs of their transactions, in chain order. */
+  /**
+   * Read the logs of positions within the blocks of the cursor, and all other logs of their transactions, in chain order. Transfers
+   * of 0 tokens, which earlier versions have stored, are left out here and in `between`.
+   */
   logs(query: LogsQuery): Promise<readonly RecordedLog[]>;
 }
 
@@ -193,6 +198,7 @@ async function readBetween(
     .where('chain_id', '=', chainId)
     .where('block_number', '>=', String(fromBlock))
     .where('block_number', '<=', String(toBlock))
+    .where(({ eb, or }) => or([eb('event', '!=', 'Transfer'), eb('assets', '!=', '0')]))
     .orderBy('block_number')
     .orderBy('log_index')
     .execute();
@@ -241,15 +247,18 @@ async function addBlock(trx: Database, chainId: ChainId, { number, hash, atMs }:
     )`.execute(trx);
 }
 
-async function readLogs(db: Database, { chainId, keys, limit }: LogsQuery): Promise<readonly RecordedLog[]> {
+async function readLogs(db: Database, { chainId, keys, limit, after }: LogsQuery): Promise<readonly RecordedLog[]> {
   if (keys.length === 0) return [];
   const accounts = keys.map(({ account }) => account.toLowerCase());
   const wallets = keys.map(({ wallet }) => wallet.toLowerCase());
   const indices = keys.map(({ positionIndex }) => positionIndex);
+  const markets = keys.map(({ marketId }) => marketId);
+  const [block, index] = after ? [String(after.blockNumber), after.logIndex] : ['-1', 0];
   const { rows } = await sql<Selectable<PositionEventsTable>>`
     with own as (
       select tx_hash, block_number from position_events
-      where chain_id = ${chainId} and account = any(${accounts}::text[])
+      where chain_id = ${chainId}
+        and (account, market_id) in (select * from unnest(${accounts}::text[], ${markets}::text[]))
       union
       select tx_hash, block_number from position_events
       where chain_id = ${chainId}
@@ -259,6 +268,9 @@ async function readLogs(db: Database, { chainId, keys, limit }: LogsQuery): Prom
     join indexer_cursor as cursor on cursor.chain_id = event.chain_id
     where event.chain_id = ${chainId}
       and event.block_number between cursor.from_block and cursor.to_block
+      and (event.block_number, event.log_index) > (${block}::bigint, ${index}::integer)
+      and (event.event <> 'Transfer' or event.assets <> 0)
+      and event.event = any(${[...RECORDED_EVENTS]}::text[])
       and (event.tx_hash, event.block_number) in (select tx_hash, block_number from own)
     order by event.block_number, event.log_index
     limit ${limit}`.execute(db);

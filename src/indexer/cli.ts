@@ -8,10 +8,14 @@ import type { ChainId } from '../shared/ids.ts';
 export const REINDEX_USAGE = `Have the logs of positions of a chain read anew, for histories that do not add up. It needs the rights of the service's role.
 
   npm run reindex -- --chain 1
+  npm run reindex -- --chain 1 --prices
 
 The next run of the service removes the stored logs of the chain and reads them again, the newest first, within
 HISTORY_REQUESTS_PER_MINUTE. Prices of the oracle at events stay stored. Histories are incomplete until it has ended;
 GET /v1/ops/indexers has its progress.
+
+With --prices the prices of the oracle at events are read again instead, and compared with the stored ones. One that differs is
+replaced when a second node confirms it, or when there is a single node, and logged with both values. One that no node has stays.
 
 Exit code: 0 it is requested, 1 a failure.
 `;
@@ -23,24 +27,32 @@ export interface ReindexCliDeps {
   readonly chainIds: readonly ChainId[];
   /** Request it; `null` = nothing of the chain was read. @throws DatabaseUnavailableError */
   readonly request: (url: string, chainId: ChainId) => Promise<ReadRange | null>;
+  /** Have the prices at events compared; the number of them. @throws DatabaseUnavailableError */
+  readonly requestPrices: (url: string, chainId: ChainId) => Promise<number>;
   readonly write: (text: string) => void;
   readonly writeError: (text: string) => void;
 }
 
 /** Run the command and return its exit code. */
 export async function runReindexCli(argv: readonly string[], deps: ReindexCliDeps): Promise<number> {
-  const chainId = readChain(argv, deps.chainIds);
-  if (chainId === 'help') {
+  const wish = readWish(argv, deps.chainIds);
+  if (wish === 'help') {
     deps.write(REINDEX_USAGE);
     return 0;
   }
-  if (typeof chainId === 'string') {
-    deps.writeError(`${chainId}\n\n${REINDEX_USAGE}`);
+  if (typeof wish === 'string') {
+    deps.writeError(`${wish}\n\n${REINDEX_USAGE}`);
     return 1;
   }
+  const { chainId } = wish;
   try {
     const url = deps.databaseUrl();
     if (url === undefined) throw new StartupError('Set DATABASE_URL to the Postgres database of the service.');
+    if (wish.prices) {
+      const count = await deps.requestPrices(url, chainId);
+      deps.write(`Chain ${chainId}: ${count} prices at events will be compared by the next runs.\n`);
+      return 0;
+    }
     const range = await deps.request(url, chainId);
     deps.write(
       range
@@ -56,16 +68,20 @@ export async function runReindexCli(argv: readonly string[], deps: ReindexCliDep
 }
 
 /** Returns a message when the arguments are wrong. */
-function readChain(argv: readonly string[], chainIds: readonly ChainId[]): ChainId | string {
+function readWish(
+  argv: readonly string[],
+  chainIds: readonly ChainId[],
+): { readonly chainId: ChainId; readonly prices: boolean } | string {
   try {
     const { values } = parseArgs({
       args: [...argv],
-      options: { chain: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+      options: { chain: { type: 'string' }, prices: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
     });
     if (values.help) return 'help';
     const known = chainIds.find((chainId) => String(chainId) === values.chain);
     const given = values.chain === undefined ? '--chain is missing' : `--chain is "${values.chain}"`;
-    return known ?? `${given}. Send one of ${chainIds.join(', ')}.`;
+    if (known !== undefined) return { chainId: known, prices: values.prices === true };
+    return `${given}. Send one of ${chainIds.join(', ')}.`;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

@@ -1,11 +1,13 @@
 import type { BlockHeader } from '../chain/logs/headers.ts';
 import { readHeader } from '../chain/logs/headers.ts';
 import type { Reading } from '../chain/reading.ts';
-import { BlockMissingError } from '../chain/rpc/errors.ts';
-import type { IndexerCursor, PositionHistoryRepository } from '../database/position-history.ts';
+import { BlockMissingError, ChainReadError } from '../chain/rpc/errors.ts';
+import type { ChainNodes } from '../chain/rpc/nodes.ts';
+import type { IndexerCursor, PositionHistoryRepository, ReadBlock } from '../database/position-history.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
+import { otherNodes } from './other-nodes.ts';
 import { isSameChain } from './scope.ts';
 
 /** Another process reads the same chain at the same time. */
@@ -30,6 +32,7 @@ export type FollowChain = (
 ) => Promise<FollowedCursor>;
 
 export interface FollowChainDeps {
+  readonly nodes: Pick<ChainNodes, 'read' | 'status'>;
   readonly chainId: ChainId;
   readonly history: PositionHistoryRepository;
   readonly clock: Clock;
@@ -38,12 +41,29 @@ export interface FollowChainDeps {
 
 /** Blocks that are compared at once when the chain was reorganized, the newest first. */
 const COMPARED_BLOCKS = 32;
-/** How long the head of every node may be below the blocks that were read, before these are removed. */
+/**
+ * How long the head of every node may be below the blocks that were read, or one node may lack a block that another one has, before
+ * blocks are removed.
+ */
 const BEHIND_MS = 600_000;
 
 /** Create the following of reorganizations of one chain. */
-export function createFollowChain({ chainId, history, clock, logger }: FollowChainDeps): FollowChain {
+export function createFollowChain({ nodes, chainId, history, clock, logger }: FollowChainDeps): FollowChain {
   let behindSinceMs: number | undefined;
+  let disputed: { readonly hash: string; readonly sinceMs: number } | undefined;
+
+  /** @throws BlockMissingError while another node has the newest block that was read, which the node of the reading lacks */
+  const requireReplaced = async (reading: Reading, newest: ReadBlock, signal: AbortSignal): Promise<void> => {
+    for (const on of otherNodes(nodes, reading, signal)) {
+      const found = await on((other) => readHeader(other, newest.number, clock, { signal })).catch((error: unknown) => {
+        if (!(error instanceof ChainReadError)) throw error;
+        return null;
+      });
+      if (found?.hash !== newest.hash) continue;
+      if (disputed?.hash !== newest.hash) disputed = { hash: newest.hash, sinceMs: clock.now() };
+      if (clock.now() - disputed.sinceMs < BEHIND_MS) throw new BlockMissingError('implausible');
+    }
+  };
 
   const beginAt = async (scope: string, head: BlockHeader, keepsMarks: boolean): Promise<IndexerCursor> => {
     const { number, atMs } = head;
@@ -73,6 +93,7 @@ export function createFollowChain({ chainId, history, clock, logger }: FollowCha
       const common = page.find(({ hash }, i) => headers[i]?.hash === hash);
       if (!common) continue;
       if (common.number === cursor.toBlock) return { cursor, rewound: 0 };
+      if (from > 0 && known[0]) await requireReplaced(reading, known[0], signal);
       if (!(await history.rewind(chainId, cursor, common))) throw new MovedCursorError();
       const rewound = Number(cursor.toBlock - common.number);
       logger.warn(
@@ -81,6 +102,7 @@ export function createFollowChain({ chainId, history, clock, logger }: FollowCha
       );
       return { cursor: { ...cursor, toBlock: common.number, toMs: common.atMs }, rewound };
     }
+    if (known[0]) await requireReplaced(reading, known[0], signal);
     logger.warn({ chainId, block: Number(cursor.toBlock) }, 'position history does not belong to this chain');
     return {
       cursor: await beginAt(cursor.scope, target, false),

@@ -4,13 +4,18 @@ import { createMarketReading, type LendingReading } from '../chain/markets.ts';
 import { createReadAt } from '../chain/read-at.ts';
 import type { Reading } from '../chain/reading.ts';
 import { ChainReadError } from '../chain/rpc/errors.ts';
+import type { ChainNodes } from '../chain/rpc/nodes.ts';
 import type { MarketMarkRepository, MarkReading, UnmarkedBlock } from '../database/market-marks.ts';
 import type { FailureReason } from '../domain/facts.ts';
 import { accrue } from '../domain/market/accrue.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { MarketId } from '../shared/ids.ts';
+import type { Logger } from '../shared/logger.ts';
+import { createConfirmation } from './confirmed-marks.ts';
 
 export interface MarkReadingDeps {
+  readonly nodes: Pick<ChainNodes, 'read' | 'status'>;
+  readonly logger: Logger;
   readonly chain: Pick<Chain, 'chainId' | 'contracts' | 'markets'>;
   readonly marks: MarketMarkRepository;
   readonly clock: Clock;
@@ -24,6 +29,8 @@ const BLOCKS_PER_RUN = 200;
 const BLOCKS_AT_ONCE = 10;
 /** State and rates. */
 const REQUESTS_PER_BLOCK = 2;
+/** Prices of whole tokens of at most 36 decimals each up to 1e30. */
+const MAX_PRICE = 10n ** 102n;
 /** Failures that the next run would repeat: the node has dropped the state of the block. */
 const LASTING: readonly FailureReason[] = ['missing', 'server_error', 'malformed', 'reverted'];
 
@@ -31,7 +38,7 @@ const LASTING: readonly FailureReason[] = ['missing', 'server_error', 'malformed
  * Create the reading of the markets of positions: at the blocks of their events, which needs a node with the state of these
  * blocks, and once an hour. Returns the number of marks that it has stored.
  */
-export function createMarkReading({ chain, marks, clock, take }: MarkReadingDeps) {
+export function createMarkReading({ nodes, chain, marks, clock, logger, take }: MarkReadingDeps) {
   const { chainId, contracts } = chain;
   const readMarkets = createMarketReading(
     { contracts },
@@ -60,7 +67,8 @@ export function createMarkReading({ chain, marks, clock, take }: MarkReadingDeps
   const marksOf = ({ block, lending, oracle }: LendingReading, isSample: boolean): MarkReading[] =>
     [...lending.values].flatMap(([marketId, lendingState]) => {
       const price = oracle.values.get(known.get(marketId)?.oracle ?? '0x')?.price;
-      if (price === undefined) return [];
+      // A price of 0 and one beyond every token are none: a history would be worth nothing, or everything.
+      if (price === undefined || price <= 0n || price > MAX_PRICE) return [];
       const { totalBorrowAssets, totalBorrowShares } = accrue(lendingState);
       const atMs = Number(block.timestamp) * 1_000;
       return [
@@ -68,13 +76,26 @@ export function createMarkReading({ chain, marks, clock, take }: MarkReadingDeps
       ];
     });
 
+  const confirmed = createConfirmation({
+    nodes,
+    chainId,
+    marks,
+    logger,
+    take: () => take(REQUESTS_PER_BLOCK),
+    atBlock,
+  });
+
   return async (reading: Reading, signal: AbortSignal): Promise<number> => {
     let stored = 0;
     const blocks = await marks.unmarked(chainId, BLOCKS_PER_RUN);
     for (let from = 0; from < blocks.length; from += BLOCKS_AT_ONCE) {
       const page = blocks.slice(from, from + BLOCKS_AT_ONCE);
       if (!(await take(page.length * REQUESTS_PER_BLOCK))) return stored;
-      const readings = (await Promise.all(page.map((block) => atBlock(reading, block, signal)))).flat();
+      const found = await Promise.all(page.map((block) => atBlock(reading, block, signal)));
+      const readings: MarkReading[] = [];
+      for (const [i, block] of page.entries()) {
+        readings.push(...(await confirmed(reading, block, found[i] ?? [], signal)));
+      }
       await marks.record(chainId, readings);
       stored += readings.filter(({ mark }) => mark !== null).length;
     }

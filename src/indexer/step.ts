@@ -4,12 +4,14 @@ import { readLogs, requestsOf } from '../chain/logs/read-logs.ts';
 import { RangeRefusedError } from '../chain/logs/refusal.ts';
 import type { BlockRange } from '../chain/logs/schema.ts';
 import type { Reading } from '../chain/reading.ts';
+import type { ChainNodes } from '../chain/rpc/nodes.ts';
 import type { IndexerCursor, PositionHistoryRepository } from '../database/position-history.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
 import { agreedLogs } from './agreed-logs.ts';
 import { MovedCursorError } from './follow-chain.ts';
+import { otherNodes } from './other-nodes.ts';
 
 export type ReadDirection = 'newer' | 'older';
 
@@ -34,6 +36,7 @@ export interface ReadStepResult {
 }
 
 export interface ReadStepDeps {
+  readonly nodes: Pick<ChainNodes, 'read' | 'status'>;
   readonly chainId: ChainId;
   readonly sources: LogSources;
   readonly history: PositionHistoryRepository;
@@ -54,7 +57,7 @@ const OVERLAP_BLOCKS = 16n;
  * Create the reading of one range of blocks into the database. The range adapts to the answers of the node. `null` = the budget of
  * requests is used up.
  */
-export function createReadStep({ chainId, sources, history, clock, logger, take }: ReadStepDeps) {
+export function createReadStep({ nodes, chainId, sources, history, clock, logger, take }: ReadStepDeps) {
   let size: RangeSize | undefined;
   let successes = 0;
   let overlap = OVERLAP_BLOCKS;
@@ -69,12 +72,20 @@ export function createReadStep({ chainId, sources, history, clock, logger, take 
     const again = { fromBlock: range.fromBlock, toBlock: cursor.toBlock };
     const isAgain = isNewer && again.fromBlock <= again.toBlock;
     const stored = isAgain ? await history.between(chainId, again) : [];
-    const read = () => readLogs(reading, request, clock, { signal });
-    const agreed = isAgain ? await agreedLogs(read, stored, again) : { reading: await read(), replaced: [] };
-    const { reading: found, replaced } = agreed;
-    const { logs, first, last } = found;
+    const read = (of: Pick<Reading, 'client'>) => readLogs(of, request, clock, { signal });
+    const readOthers = otherNodes(nodes, reading, signal).map((on) => () => on(read));
+    const { replaced, kept, ...agreed } = isAgain
+      ? await agreedLogs({ stored, again, read: () => read(reading), readOthers })
+      : { reading: await read(reading), replaced: [], kept: [] };
+    const { logs, first, last } = agreed.reading;
     if (replaced.length > 0) {
       logger.warn({ chainId, blocks: replaced.map(Number) }, 'logs of positions were wrong and are replaced');
+    }
+    if (kept.length > 0) {
+      logger.warn(
+        { chainId, blocks: kept.map(Number) },
+        'the only node has no logs of positions where some are stored',
+      );
     }
     const moved = isNewer
       ? { ...cursor, toBlock: last.number, toMs: last.atMs }

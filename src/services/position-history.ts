@@ -9,19 +9,30 @@ export interface PositionHistoryReads {
   readonly marks: Pick<MarketMarkRepository, 'read' | 'at'>;
 }
 
-/** Logs of one reading: those of some hundred positions with some ten events each. */
-const MAX_LOGS_READ = 20_000;
+/** Logs of one page: those of some hundred positions with some ten events each. */
+const LOGS_PER_PAGE = 20_000;
+/** Most positions have one page. Everybody can add events to a position, which bounds the memory of a reading. */
+const MAX_PAGES = 5;
 /** Hourly samples of a curve. */
 const MAX_SAMPLES = 300;
 
-/** Create the reading of recorded positions: two statements for all of them, and one for the marks of each, or of each market. */
+/**
+ * Create the reading of recorded positions: two statements for all of them, one more for each further page of logs, and one for the
+ * marks of each, or of each market.
+ */
 export function createPositionHistoryReads({ history, marks }: PositionHistoryReads): PositionHistoryPort {
+  const readPages = async (keys: readonly PositionKey[], chainId: ChainId) => {
+    const logs: RecordedLog[] = [];
+    for (let page = 0; page < MAX_PAGES; page += 1) {
+      const found = await history.logs({ chainId, keys, limit: LOGS_PER_PAGE, after: logs.at(-1) });
+      for (const log of found) logs.push(log);
+      if (found.length < LOGS_PER_PAGE) return { logs, isCut: false };
+    }
+    return { logs, isCut: true };
+  };
   const readLogs = async (keys: readonly PositionKey[], chainId: ChainId) => {
-    const [range, logs] = await Promise.all([
-      history.cursor(chainId),
-      history.logs({ chainId, keys, limit: MAX_LOGS_READ + 1 }),
-    ]);
-    return { range, isCut: logs.length > MAX_LOGS_READ, own: keys.map((key) => logsOf(key, logs)) };
+    const [range, { logs, isCut }] = await Promise.all([history.cursor(chainId), readPages(keys, chainId)]);
+    return { range, isCut, own: keys.map((key) => logsOf(key, logs)) };
   };
   return {
     read: async (keys) => {

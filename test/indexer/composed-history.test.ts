@@ -8,7 +8,7 @@ import { equityAt, heldAt } from './contract-values.ts';
 import { actions, MARKET, ownActions } from './world.ts';
 
 /** Histories of positions that real contracts have made, compared with what the chain holds and paid. */
-const { world, database, index, historyOf, stockHistoryOf } = useHistories();
+const { world, database, index, heldNow, historyOf, stockHistoryOf } = useHistories();
 
 /** Every point of a curve as the contracts compute it at its block: those of the marks, and the newest one. */
 async function expectCurve(account: Address, { history, now }: Awaited<ReturnType<typeof historyOf>>) {
@@ -173,6 +173,31 @@ describe('composePositionHistory', () => {
     expect(events.every(({ kind }) => kind !== 'opened')).toBe(true);
     const { split } = await historyOf();
     expect(split.total).toMatchObject({ field: 'total', reason: 'NOT_MEASURED' });
+  });
+});
+
+describe('holdings of an older block than the history', () => {
+  test('behavior: are said to be older, and not taken for wrong data of a node', async () => {
+    const { open, supply } = actions(world());
+    await open();
+    const held = await heldNow();
+    await supply(10n);
+    const { history, split } = await historyOf(alice, held);
+    expect(history.events.map(({ kind }) => kind)).toEqual(['opened', 'supplied']);
+    expect(history.incomplete).toMatchObject({
+      reason: 'NOT_MEASURED',
+      message: expect.stringContaining(`of block ${held.blockNumber}, older than its newest event`),
+    });
+    expect(split.total).toMatchObject({ field: 'total', reason: 'NOT_MEASURED' });
+  });
+
+  test('behavior: that differ from the events up to their block are wrong data of a node', async () => {
+    const { open, supply } = actions(world());
+    await open();
+    const held = await heldNow();
+    await supply(10n);
+    const { history } = await historyOf(alice, { ...held, collateral: held.collateral + 1n });
+    expect(history.incomplete).toMatchObject({ reason: 'IMPLAUSIBLE' });
   });
 });
 

@@ -28,10 +28,17 @@ export function useHistories() {
 
   const index = () => newIndexer(world(), database().db, { nowMs: () => LATER_MS }).run(signal);
 
-  async function historyOf(wallet = alice) {
+  /** The holdings of the first position of a wallet, and their block. */
+  async function heldNow(wallet = alice) {
     const position = await world().position(wallet);
     const { borrowShares } = await heldAt(world(), position.userProxy);
-    return composedOf({ wallet, positionIndex: 0, account: position.userProxy }, { ...position, borrowShares });
+    return { ...position, borrowShares, blockNumber: await world().client.getBlockNumber() };
+  }
+
+  /** @param held holdings of an earlier block */
+  async function historyOf(wallet = alice, held?: Awaited<ReturnType<typeof heldNow>>) {
+    const { userProxy, ...position } = held ?? (await heldNow(wallet));
+    return composedOf({ wallet, positionIndex: 0, account: userProxy }, position);
   }
 
   /** The history of what a wallet holds itself in the market. */
@@ -43,7 +50,12 @@ export function useHistories() {
 
   async function composedOf(
     of: Pick<PositionKey, 'wallet' | 'positionIndex' | 'account'>,
-    held: { readonly collateral: bigint; readonly borrowShares: bigint; readonly debt: bigint },
+    held: {
+      readonly collateral: bigint;
+      readonly borrowShares: bigint;
+      readonly debt: bigint;
+      readonly blockNumber?: bigint;
+    },
   ) {
     await index();
     const clock = { now: () => LATER_MS };
@@ -58,7 +70,7 @@ export function useHistories() {
     if (!recorded || !atEvents) throw new Error('nothing was read');
     const block = await world().client.getBlock();
     const { contracts } = world().row;
-    const input = { key, market, contracts, recorded, held: { ...held, blockNumber: block.number } };
+    const input = { key, market, contracts, recorded, held: { blockNumber: block.number, ...held } };
     const compose = (found: RecordedPosition) =>
       of.positionIndex === null
         ? composeStockHistory({ ...input, recorded: found })
@@ -84,7 +96,7 @@ export function useHistories() {
     return { history, split, now, price, market };
   }
 
-  return { world, database, index, historyOf, stockHistoryOf };
+  return { world, database, index, heldNow, historyOf, stockHistoryOf };
 }
 
 /** The sum of the parts of a split. */

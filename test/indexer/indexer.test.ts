@@ -301,7 +301,7 @@ describe('nodes', () => {
     expect(await stored(database.db)).toEqual(await readAnew());
   });
 
-  test('behavior: a node without the state of past blocks leaves out the markets there, and is asked again a day later', async () => {
+  test('behavior: a node without the state of past blocks leaves out the markets there; another node is asked at once, and the same one minutes later', async () => {
     const whole = await readAnew();
     await clear(database.db);
     const head = await world().client.getBlock();
@@ -318,6 +318,16 @@ describe('nodes', () => {
     await newIndexer(world(), database.db, options).run(signal);
     expect((await stored(database.db)).marks.filter(({ price }) => price === null)).toHaveLength(1);
     nowMs += 86_400_001;
+    await newIndexer(world(), database.db, options).run(signal);
+    expect((await stored(database.db)).marks).toEqual(whole.marks);
+    await clear(database.db);
+    await newIndexer(world(), database.db, { ...options, nodes: [pruned, fetch] }).run(signal);
+    expect((await stored(database.db)).marks).toEqual(whole.marks);
+    // Of a new block it is asked after five minutes.
+    await clear(database.db);
+    nowMs = Number(head.timestamp) * 1_000 + 60_000;
+    await newIndexer(world(), database.db, { ...options, fetch: pruned }).run(signal);
+    nowMs += 300_000;
     await newIndexer(world(), database.db, options).run(signal);
     expect((await stored(database.db)).marks).toEqual(whole.marks);
   });

@@ -1,4 +1,4 @@
-import { encodeFunctionData, parseAbi } from 'viem';
+import { encodeFunctionData, parseAbi, zeroAddress } from 'viem';
 import { expect, test } from 'vitest';
 import { marketParams } from '../../devnet/chain/deploy.ts';
 import { pnlDifference } from '../../src/domain/history/pnl-difference.ts';
@@ -18,7 +18,7 @@ const CALLS = parseAbi([
 ]);
 
 /** Payments of owners and of others for positions, and both P&Ls after them. */
-const { world, historyOf } = useHistories();
+const { world, database, historyOf } = useHistories();
 
 /** The P&L by the contract's record is that by the events and the named differences, exactly, at a price of a third of a dollar. */
 async function expectDifference(split: PnlSplit, paidDirectly: bigint) {
@@ -162,4 +162,72 @@ test("behavior: a transfer of 0 tokens of the owner does not make a payment of a
   ]);
   expect(split.paid).toBe(before.split.paid);
   expect(split.parts.paidByOthers).toBeGreaterThan(0n);
+});
+
+/** Calls of a contract of many calls, in one transaction of mallory, before it adds collateral to the position of alice. */
+async function addThroughMulticall(dust: readonly { readonly from: Address; readonly amount: bigint }[]) {
+  const { chain, units, router, row } = world();
+  const amountIn = units('USDC', '500');
+  const usdc = chain.token('USDC');
+  await chain.mint(usdc, row.contracts.multicall3, amountIn);
+  const { collateral, id } = world().market(MARKET);
+  const { swapData, minOut } = await world().swap('USDC', collateral.symbol, amountIn, router);
+  const target = row.contracts.flashLeverageRouter;
+  const tokenCall = (functionName: 'transferFrom' | 'approve', args: readonly unknown[]) => ({
+    target: usdc.address,
+    allowFailure: false,
+    callData: encodeFunctionData({ abi: CALLS, functionName, args } as Parameters<typeof encodeFunctionData>[0]),
+  });
+  for (const { from, amount } of dust) {
+    await chain.mint(usdc, from, amount);
+    await world().approve('USDC', from, row.contracts.multicall3, amount);
+  }
+  const supply = [alice, 0n, id, usdc.address, amountIn, swapData, minOut] as const;
+  const calls = [
+    ...dust.map(({ from, amount }) => tokenCall('transferFrom', [from, target, amount])),
+    tokenCall('approve', [target, amountIn]),
+    { target, allowFailure: false, callData: routerCall('swapAndSupplyCollateral', supply) },
+  ];
+  const data = encodeFunctionData({ abi: CALLS, functionName: 'aggregate3', args: [calls] });
+  await world().send({ from: mallory, to: row.contracts.multicall3, data });
+}
+
+test('behavior: the payer is who gave the amount that was swapped, and not who gave the router another amount', async () => {
+  await actions(world()).open('70');
+  const before = await historyOf();
+  await addThroughMulticall([{ from: alice, amount: 1n }]);
+  const { history, split } = await historyOf();
+  expect(history.events.map(({ payer }) => payer)).toEqual(['owner', 'other']);
+  expect(split.paid).toBe(before.split.paid);
+});
+
+test('behavior: with the same amount of two accounts the payer is not known, and neither is the P&L', async () => {
+  await actions(world()).open('70');
+  await addThroughMulticall([{ from: alice, amount: world().units('USDC', '500') }]);
+  const { history, split } = await historyOf();
+  expect(history.events.map(({ payer }) => payer)).toEqual(['owner', 'unknown']);
+  expect(split.paid).toMatchObject({ field: 'paid', reason: 'NOT_MEASURED' });
+});
+
+test.each([
+  ['of another account that calls the router is its own', mallory, 'other'],
+  ['of the owner is of the owner', alice, 'owner'],
+])('behavior: a payment in a native token %s', async (_name, payer, expected) => {
+  await actions(world()).open('70');
+  const { units, router, row } = world();
+  const value = units('ETH', '0.1');
+  const { collateral, id } = world().market(MARKET);
+  const { swapData, minOut } = await world().swap('ETH', collateral.symbol, value, router);
+  const args = [alice, 0n, id, zeroAddress, value, swapData, minOut] as const;
+  const data = routerCall('swapAndSupplyCollateral', args);
+  await world().send({ from: payer, to: row.contracts.flashLeverageRouter, data, value });
+  const { history } = await historyOf();
+  expect(history.events.map(({ payer: found }) => found)).toEqual(['owner', expected]);
+  // Events that an earlier version has read have no caller.
+  await database()
+    .db.updateTable('position_events')
+    .set({ sender: null })
+    .where('event', '=', 'CollateralSupplied')
+    .execute();
+  expect((await historyOf()).history.events.map(({ payer: found }) => found)).toEqual(['owner', 'unknown']);
 });

@@ -49,6 +49,41 @@ describe('npm run reindex', () => {
     expect((await historyOf()).history.incomplete).toBeUndefined();
   });
 
+  test('default: with --prices a wrong price is said, kept by a node alone against another, and replaced when both agree', async () => {
+    await actions(world()).open();
+    const right = await historyOf();
+    const before = await stored(database().db);
+    const block = String(right.history.events[0]?.blockNumber);
+    const wrong = async () => {
+      await database().db.updateTable('market_marks').set({ price: '1' }).where('block_number', '=', block).execute();
+    };
+    await wrong();
+    expect((await historyOf()).history.incomplete).toMatchObject({
+      reason: 'IMPLAUSIBLE',
+      message: expect.stringContaining(`at block ${block} and the price of the oracle there contradict`),
+    });
+    const requested = await reindex(['--chain', '1', '--prices']);
+    expect(requested).toMatchObject({ code: 0, err: '', out: expect.stringMatching(/^Chain 1: \d+ prices at events/) });
+    const pruned = nodeFetch(({ method }) =>
+      method === 'eth_call' ? { error: { code: -32000, message: 'missing trie node' } } : undefined,
+    );
+    const honest = nodeFetch(() => undefined);
+    const read = (...nodes: readonly (typeof fetch)[]) => newIndexer(world(), database().db, { nodes }).run(signal);
+    await read(honest, pruned);
+    expect((await stored(database().db)).marks).not.toEqual(before.marks);
+    await reindex(['--chain', '1', '--prices']);
+    await read(honest, honest);
+    expect((await stored(database().db)).marks).toEqual(before.marks);
+    expect((await historyOf()).history.incomplete).toBeUndefined();
+    // With a single node nothing contradicts it, and one without the state of the block removes no price.
+    await wrong();
+    await reindex(['--chain', '1', '--prices']);
+    await read(honest);
+    await reindex(['--chain', '1', '--prices']);
+    await read(pruned).catch(() => {});
+    expect((await stored(database().db)).marks).toEqual(before.marks);
+  });
+
   test('behavior: a run that goes on meanwhile stores nothing and ends', async () => {
     await actions(world()).open();
     await newIndexer(world(), database().db).run(signal);

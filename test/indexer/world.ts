@@ -58,11 +58,34 @@ const CAPABILITIES: NodeCapabilities = {
 
 export interface IndexerOptions {
   readonly fetch?: typeof fetch;
+  /** Several nodes of the chain instead of one. The first is used, as long as it answers. */
+  readonly nodes?: readonly (typeof fetch)[];
   readonly nowMs?: () => number;
   readonly take?: (requests: number) => Promise<boolean>;
   readonly confirmations?: number;
   /** Changes the repository, e.g. one that breaks. */
   readonly history?: (history: PositionHistoryRepository) => PositionHistoryRepository;
+}
+
+/** Let the first node be chosen: the others answer their newest block after it has got another request. */
+function inOrder([first, ...others]: readonly (typeof fetch)[]): readonly (typeof fetch)[] {
+  const isHead = (body: unknown) => String(body).includes('"latest"');
+  let release = () => {};
+  let isChosen = Promise.resolve();
+  const chosen: typeof fetch = (input, init) => {
+    if (!isHead(init?.body)) release();
+    else {
+      isChosen = new Promise((resolve) => {
+        release = resolve;
+      });
+    }
+    return (first as typeof fetch)(input, init);
+  };
+  const late = others.map((other): typeof fetch => async (input, init) => {
+    if (isHead(init?.body)) await isChosen;
+    return other(input, init);
+  });
+  return [chosen, ...late];
 }
 
 /** The chain with the market of these tests as a stock market: every account that holds something in it has a stock leg. */
@@ -78,14 +101,15 @@ function withStockMarket(row: World['row']): World['row'] {
 /** An indexer of the world's chain, as a process that has just started. */
 export function newIndexer(world: World, db: Database, options: IndexerOptions = {}) {
   const clock = { now: options.nowMs ?? (() => NOW_MS) };
+  const fetches = inOrder(options.nodes ?? [options.fetch ?? fetch]);
   const nodes = createChainNodes({
     chainId: 1,
-    urls: [world.chain.rpcUrl],
+    urls: fetches.map(() => world.chain.rpcUrl),
     clock,
     logger: silentLogger,
     retryCount: 0,
     probe: async () => CAPABILITIES,
-    fetchOf: () => options.fetch ?? fetch,
+    fetchOf: (place) => fetches[place - 1] as typeof fetch,
   });
   const history = createPositionHistoryRepository(db);
   return createChainIndexer({

@@ -5,6 +5,7 @@ import type { Address, Hex } from '../../shared/ids.ts';
 import type { Reading } from '../reading.ts';
 import { BlockMissingError } from '../rpc/errors.ts';
 import type { ReadOptions } from '../types.ts';
+import { withCallers } from './callers.ts';
 import { decodeLog } from './decode-logs.ts';
 import { type LogFilter, type LogSources, planLogFilters } from './filters.ts';
 import { type BlockHeader, readHeader } from './headers.ts';
@@ -55,7 +56,7 @@ export async function readLogs(
   const last = await headerOf(toBlock);
   const filters = planLogFilters(sources, accounts);
   const answers = await Promise.all(filters.map((filter) => ask(reading, filter, request, options)));
-  const logs = ofPositions(joinLogs(answers), sources, new Set(accounts.map((account) => account.toLowerCase())));
+  const logs = ofPositions(joinLogs(answers), sources);
   const numbers = [...new Set([fromBlock, toBlock, anchor.number, ...logs.map(({ blockNumber }) => blockNumber)])];
   const headers = new Map(await Promise.all(numbers.map(async (number) => [number, await headerOf(number)] as const)));
   const isSame =
@@ -64,11 +65,8 @@ export async function readLogs(
     logs.every(({ blockNumber, blockHash }) => headers.get(blockNumber)?.hash === blockHash);
   const first = headers.get(fromBlock);
   if (!isSame || !first) throw new BlockMissingError('implausible');
-  return {
-    first,
-    last,
-    logs: logs.flatMap((log) => decodeLog(log, headers.get(log.blockNumber)?.atMs ?? 0, sources) ?? []),
-  };
+  const decoded = logs.flatMap((log) => decodeLog(log, headers.get(log.blockNumber)?.atMs ?? 0, sources) ?? []);
+  return { first, last, logs: await withCallers(reading, decoded, sources, options) };
 }
 
 async function ask(
@@ -95,14 +93,9 @@ async function ask(
   }
 }
 
-/** Leave out transfers of the product's contract in transactions without an event of a position. */
-function ofPositions(
-  logs: readonly NodeLog[],
-  { tokens }: LogSources,
-  accounts: ReadonlySet<string>,
-): readonly NodeLog[] {
+/** Leave out transfers in transactions without an event of a position: anybody can make any number of them. */
+function ofPositions(logs: readonly NodeLog[], { tokens }: LogSources): readonly NodeLog[] {
   const isToken = new Set<string>(tokens.map((token) => token.toLowerCase()));
   const transactions = new Set(logs.flatMap(({ address, txHash }) => (isToken.has(address) ? [] : [txHash])));
-  const isOfAccount = ({ topics }: NodeLog) => topics.slice(1, 3).some((topic) => accounts.has(`0x${topic.slice(26)}`));
-  return logs.filter((log) => !isToken.has(log.address) || transactions.has(log.txHash) || isOfAccount(log));
+  return logs.filter(({ address, txHash }) => !isToken.has(address) || transactions.has(txHash));
 }

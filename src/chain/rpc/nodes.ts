@@ -50,16 +50,18 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
 
   /** `waitMs`: timeout of each request. */
   function view(waitMs: number, waitTimeout?: WaitTimeout): ChainNodes {
-    const session = ({ block, prefers }: SessionOptions = {}) =>
-      createSession({
+    const session = ({ block, prefers, without: excluded = [] }: SessionOptions = {}) => {
+      const usable = nodes.filter(({ place }) => !excluded.includes(place));
+      return createSession({
         hasBlock: block !== undefined,
-        isAlone: nodes.length === 1,
+        isAlone: usable.length === 1,
         waitTimeout: waitTimeout,
         open: (without, options) => {
-          const left = nodes.filter((node) => !without.includes(node));
+          const left = usable.filter((node) => !without.includes(node));
           return begin(left, { block, prefers }, waitMs, options);
         },
       });
+    };
     return {
       chainId,
       session,
@@ -82,6 +84,7 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
     waitMs: number,
     options?: ReadOptions,
   ): Promise<OpenedReading> {
+    if (left.length === 0) throw new ChainReadError('unreachable');
     for (const node of nodes) node.refresh();
     const candidates = candidatesOf(left, wish.prefers);
     const others = (tried: readonly Node[], error: unknown): Promise<OpenedReading> => {

@@ -12,6 +12,8 @@ export interface SessionOptions extends ReadOptions {
   readonly block?: NamedBlock | undefined;
   /** Preferred capabilities; without such a node, any other is used. */
   readonly prefers?: ((can: NodeCapabilities) => boolean) | undefined;
+  /** Nodes that are not used, by their position in RPC_URL_*, also when no other one answers. */
+  readonly without?: readonly number[] | undefined;
 }
 
 /** The longest wait for one piece of work of a session, retries on another node included. */

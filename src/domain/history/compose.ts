@@ -64,7 +64,8 @@ export function composePositionHistory(input: HistoryInput): PositionHistory {
     logs: recorded.logs,
   });
   const isOpened = operations.some(({ kind }) => kind === 'opened');
-  return composed(input, operations, isOpened);
+  const history = composed(input, operations, isOpened);
+  return { ...history, incomplete: history.incomplete ?? wrongDeposit(input) };
 }
 
 /**
@@ -77,7 +78,7 @@ export function composeStockHistory(input: HistoryInput): PositionHistory {
   const leg = { wallet: key.wallet, marketId: key.marketId, payingContracts, logs: recorded.logs };
   const operations = stockOperationsOf({ ...leg, startsEmpty: false });
   const isWhole = recorded.range?.isWhole === true;
-  const startsEmpty = isWhole || (operations.length > 0 && isAllOf(input.held, sumsOf(operations)));
+  const startsEmpty = isWhole || (operations.length > 0 && isAllOf(input.held, sumsOf(upTo(input.held, operations))));
   return composed(input, startsEmpty ? stockOperationsOf({ ...leg, startsEmpty }) : operations, startsEmpty);
 }
 
@@ -91,6 +92,14 @@ function sumsOf(operations: readonly Operation[]): Sums {
     }),
     { collateral: 0n, borrowShares: 0n },
   );
+}
+
+/** The operations of the block of the holdings and before it. */
+function upTo<T extends Operation>(
+  { blockNumber: last }: HistoryInput['held'],
+  operations: readonly T[],
+): readonly T[] {
+  return operations.filter(({ blockNumber }) => blockNumber <= last);
 }
 
 function isAllOf(held: Sums, sums: Sums): boolean {
@@ -161,7 +170,7 @@ function incompleteness(
       `Its opening is not among the blocks that were read, which begin at ${range.fromBlock}.`,
     );
   }
-  if (!isAllOf(held, sumsOf(events))) {
+  if (!isAllOf(held, sumsOf(upTo(held, events)))) {
     return held.blockNumber > range.toBlock
       ? gap('', 'NOT_MEASURED', `Blocks after ${range.toBlock} have not been read yet.`)
       : gap(
@@ -170,10 +179,40 @@ function incompleteness(
           'The events do not add up to the holdings of the position: a node has left some out, or has answered wrong ones. An operator can have them read anew.',
         );
   }
+  const newest = events.at(-1);
+  if (newest && newest.blockNumber > held.blockNumber) {
+    return gap(
+      '',
+      'NOT_MEASURED',
+      `The holdings are of block ${held.blockNumber}, older than its newest event at block ${newest.blockNumber}. Ask again.`,
+    );
+  }
   const unexplained = events.find(({ isUnexplained }) => isUnexplained);
   return (
     unexplained &&
     gap('', 'IMPLAUSIBLE', `The transfers of the transaction ${unexplained.txHash} do not explain its event.`)
+  );
+}
+
+/** The oracle may be updated in the block of an opening after it. */
+const DEPOSIT_TOLERANCE_PCT = 10n;
+
+/** The contract's event of an opening has the deposit in both tokens, which shows a wrong price or a wrong deposit. */
+function wrongDeposit({ key, recorded: { logs, marks } }: HistoryInput): Gap | undefined {
+  const opening = logs.find(
+    ({ event, wallet, positionIndex }) =>
+      event === 'LeveragePositionOpened' && wallet === key.wallet && positionIndex === key.positionIndex,
+  );
+  const mark = marks.find(({ blockNumber }) => blockNumber === opening?.blockNumber);
+  if (!opening || !mark) return undefined;
+  const value = (opening.collateral * mark.price) / 10n ** 36n;
+  const difference = value > opening.assets ? value - opening.assets : opening.assets - value;
+  // Rounding down to a unit of the loan token.
+  if (difference <= 1n || difference * 100n <= opening.assets * DEPOSIT_TOLERANCE_PCT) return undefined;
+  return gap(
+    '',
+    'IMPLAUSIBLE',
+    `The deposit of its opening at block ${opening.blockNumber} and the price of the oracle there contradict each other: a node has answered one of them wrong. An operator can have both read anew.`,
   );
 }
 

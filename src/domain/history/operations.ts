@@ -69,7 +69,9 @@ export function operationsOf(input: OperationsInput): readonly Operation[] {
   const transactions = new Map<string, RecordedLog[]>();
   for (const log of input.logs) {
     const key = `${log.blockNumber} ${log.txHash}`;
-    transactions.set(key, [...(transactions.get(key) ?? []), log]);
+    const known = transactions.get(key);
+    if (known) known.push(log);
+    else transactions.set(key, [log]);
   }
   let [collateral, shares] = [0n, 0n];
   return [...transactions.values()].flatMap((logs) =>

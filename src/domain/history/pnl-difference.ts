@@ -54,14 +54,18 @@ export function pnlDifference(input: PnlDifferenceInput): PnlDifference {
 }
 
 function recordOf(
-  { result, paidDirectly, netValue }: PnlSplit,
+  { result, received, paidDirectly, netValue }: PnlSplit,
   pnl: Pnl,
   { depositedAssets, returnedAssets }: PnlDifferenceInput['recorded'],
 ): bigint | Gap {
   if (pnl.baseResultUsd === undefined) return whyOf(pnl, 'baseResultUsd');
   if (typeof result !== 'bigint') return result;
   if (typeof paidDirectly !== 'bigint') return paidDirectly;
-  return netValue + returnedAssets - depositedAssets - result - paidDirectly;
+  if (typeof received !== 'bigint') return received;
+  const record = netValue + returnedAssets - depositedAssets - result - paidDirectly;
+  // The record stops at 0 when more is taken out than was paid in, so it lacks at most what was received.
+  const most = netValue + returnedAssets + depositedAssets + received;
+  return record > most || -record > most ? ABSURD : record;
 }
 
 function whyOf({ gaps }: Pnl, field: string): Gap {
@@ -69,4 +73,9 @@ function whyOf({ gaps }: Pnl, field: string): Gap {
 }
 
 const UNPRICED = gap('', 'NOT_MEASURED', 'The price of the loan token is unknown.');
+const ABSURD = gap(
+  '',
+  'IMPLAUSIBLE',
+  'The record of the contract and the events differ by more than was ever in the position: a price or an amount at an event is wrong. An operator can have them read anew.',
+);
 const UNKNOWN = gap('', 'NOT_MEASURED', 'One of its parts is unknown.');

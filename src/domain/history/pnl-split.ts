@@ -87,7 +87,7 @@ export function splitPnl(input: SplitInput): PnlSplit {
   const owned = value - now.debt * SCALE;
   const netValue = floor(positive(owned));
   const prices = pricesOf(input);
-  const unknown = incomplete ?? ('reason' in prices ? prices : undefined);
+  const unknown = incomplete ?? ('reason' in prices ? prices : payerGap(operations));
   if (unknown || 'reason' in prices) return unknownSplit(unknown ?? UNPRICED, netValue);
   const at = ({ blockNumber }: Operation): bigint => prices.get(blockNumber) ?? 0n;
   const total = (of: (operation: Operation, price: bigint) => bigint): bigint =>
@@ -133,6 +133,19 @@ export function splitPnl(input: SplitInput): PnlSplit {
     result,
     total: typeof incentives === 'bigint' ? result + incentives : { ...incentives, field: 'total' },
   };
+}
+
+/** Why it is not known who paid. */
+function payerGap(operations: readonly Operation[]): Gap | undefined {
+  const found = operations.find(({ payer }) => payer === 'unknown');
+  return (
+    found &&
+    gap(
+      '',
+      'NOT_MEASURED',
+      `The payer of the transaction ${found.txHash} is not known: it paid through another contract.`,
+    )
+  );
 }
 
 /** The gain by moves of the price between operations, and until now. */

@@ -33,7 +33,8 @@ export interface RecordedLog {
   readonly positionIndex: number | null;
   /**
    * Token, sender and receiver of a transfer. Of an event of Morpho the sender is who called it and paid (`SupplyCollateral`,
-   * `Repay`), and the receiver who was paid (`WithdrawCollateral`, `Borrow`).
+   * `Repay`), and the receiver who was paid (`WithdrawCollateral`, `Borrow`). Of `CollateralSupplied` and `LoanRepaid` the sender is
+   * that of a transaction that calls the product's router; `null` = it calls another contract, or was read by an earlier version.
    */
   readonly token: Address | null;
   readonly sender: Address | null;

@@ -121,7 +121,7 @@ async function rowsOf(
 /** Empty where nothing was paid, or it is not known what. */
 function payerCell({ paid, payer }: PositionEventView): string | null {
   if (!paid || (Number(paid.collateral) === 0 && Number(paid.loan) === 0)) return null;
-  return payer === 'other' ? 'other' : 'owner';
+  return payer === 'owner_directly' ? 'owner' : payer;
 }
 
 function rowsOfOne(

@@ -50,10 +50,11 @@ const PositionEventKindRef = builder.enumType('PositionEventKind', {
 
 const PayerRef = builder.enumType('PositionPayer', {
   description: 'Payer for a position.',
-  values: enumValues<'owner' | 'other'>({
-    owner:
-      "The owner, through the product's contracts or at the lending protocol. A payment through the product's router in a native token, or in one outside the catalog, counts as the owner's.",
+  values: enumValues<'owner' | 'other' | 'unknown'>({
+    owner: "The owner, through the product's contracts or at the lending protocol.",
     other: 'Another account, contracts of others that the owner has used included.',
+    unknown:
+      "Not known: a payment through the product's router by another contract in a native token or in one outside the catalog, or one that several accounts may have made.",
   }),
 });
 
@@ -101,7 +102,7 @@ const PositionEventRef = builder.objectRef<PositionEventView>('PositionEvent').i
     paidBy: t.field({
       type: PayerRef,
       description: 'Payer of `paid`.',
-      resolve: ({ payer }) => (payer === 'other' ? 'other' : 'owner'),
+      resolve: ({ payer }) => (payer === 'owner_directly' ? 'owner' : payer),
     }),
     received: t.expose('received', {
       type: AmountsRef,

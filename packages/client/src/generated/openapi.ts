@@ -5054,10 +5054,10 @@ export interface components {
             /** @description Paid by the owner, or by another account on its behalf, fee included. Absent where the transfers of the transaction do not explain it. */
             readonly paid?: components["schemas"]["PositionEventAmounts"];
             /**
-             * @description The payer; other: another account than the owner.
+             * @description The payer; other: another account than the owner; unknown: the transaction does not show it.
              * @enum {string}
              */
-            readonly paidBy: "owner" | "other";
+            readonly paidBy: "owner" | "other" | "unknown";
             /** @description Received by the owner. Absent where the transfers of the transaction do not explain it. */
             readonly received?: components["schemas"]["PositionEventAmounts"];
             /** @description Fee of the contract. Absent where the transfers of the transaction do not explain it. */

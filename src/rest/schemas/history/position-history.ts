@@ -40,7 +40,9 @@ const positionEvent = z
     collateralAfter: signed('Collateral after it, whole tokens, of the known events only.'),
     debtAfter: signed('Debt with interest after it, whole loan tokens; absent = not known.').optional(),
     paid: amounts('Paid by the owner, or by another account on its behalf, fee included.'),
-    paidBy: z.enum(['owner', 'other']).describe('The payer; other: another account than the owner.'),
+    paidBy: z
+      .enum(['owner', 'other', 'unknown'])
+      .describe('The payer; other: another account than the owner; unknown: the transaction does not show it.'),
     received: amounts('Received by the owner.'),
     fee: amounts('Fee of the contract.'),
     oraclePrice: decimalString(
