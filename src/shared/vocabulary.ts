@@ -221,6 +221,17 @@ export const ALERT_CONDITIONS = [
 ] as const;
 /** `unknown`: not evaluated yet. `armed`: the condition does not hold. `firing`: it holds, or has not re-armed yet. */
 export const ALERT_STATUSES = ['unknown', 'armed', 'firing', 'not_applicable'] as const;
+/** What an alert depends on that may be stale: groups of facts, the reading of the wallet, and a strategy's place in the catalog. */
+export const ALERT_STALE_GROUPS = [
+  'lendingState',
+  'oracle',
+  'collateralApy',
+  'price',
+  'incentives',
+  'deployment',
+  'wallet',
+  'catalog',
+] as const;
 export const ALERT_EVENT_TYPES = ['fired', 'cleared', 'ended', 'ping'] as const;
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'dead'] as const;
 /** Why a repeated registration is not answered like the first one. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   ALERT_CONDITIONS,
   ALERT_EVENT_TYPES,
+  ALERT_STALE_GROUPS,
   ALERT_STATUSES,
   ALERT_SUBJECTS,
   DELIVERY_STATUSES,
@@ -101,6 +102,11 @@ const alert = z
       'Value at the latest change of the status, in the unit of the threshold, or the number of reported liquidations; null = there was none.',
       {},
     ).nullable(),
+    staleGroups: z
+      .array(z.enum(ALERT_STALE_GROUPS))
+      .describe(
+        'Of the condition stale while it fires: what is past its freshness budget or missing. wallet: its reading. catalog: the strategy is no longer listed. Empty otherwise.',
+      ),
     observedAt: dateTime('Time of that value; null = not evaluated yet.').nullable(),
     changedAt: dateTime('Time of the latest change of the status; null = not evaluated yet.').nullable(),
     createdAt: dateTime('Time of the registration.'),

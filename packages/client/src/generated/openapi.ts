@@ -916,6 +916,8 @@ export interface components {
              */
             readonly status: "unknown" | "armed" | "firing" | "not_applicable";
             readonly value: string | null;
+            /** @description Of the condition stale while it fires: what is past its freshness budget or missing. wallet: its reading. catalog: the strategy is no longer listed. Empty otherwise. */
+            readonly staleGroups: readonly ("lendingState" | "oracle" | "collateralApy" | "price" | "incentives" | "deployment" | "wallet" | "catalog")[];
             readonly observedAt: string | null;
             readonly changedAt: string | null;
             /**
