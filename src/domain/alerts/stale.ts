@@ -3,7 +3,7 @@ import { isStale } from '../freshness/stamp.ts';
 import type { Gap, Stamp } from '../freshness/types.ts';
 import type { ComposedMarket, ExcludedMarket } from '../market/types.ts';
 
-/** What conditions depend on: groups of facts, the reading of the wallet, and the catalog that names the strategy. */
+/** Dependencies of conditions: groups of facts, the reading of the wallet, and the catalog that names the strategy. */
 export type StaleGroup = (typeof ALERT_STALE_GROUPS)[number];
 
 /** Stamps of what a part of a subject depends on; `undefined` = it was never measured. */

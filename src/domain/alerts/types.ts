@@ -124,7 +124,7 @@ export interface SubjectObservation {
   /** Net APY, percent. */
   readonly apyPct: LeastValue;
   readonly liquidityUsd: LeastValue;
-  /** What the conditions of the subject depend on and that is past its budget or missing. */
+  /** Dependencies of the conditions that are past their budget or missing. */
   readonly staleGroups: readonly StaleGroup[];
   /** `undefined` = unknown. */
   readonly isPaused: boolean | undefined;
