@@ -45,7 +45,15 @@ serve<AlertsInput>(async ({ conditions, perSubject }) => {
     }),
   );
   const world: AlertWorld = {
-    ...{ composed, vaults: [], isPaused: false, wallets, walletStaleAfterSec: 300, history: null, nowMs: NOW_MS },
+    ...{
+      composed,
+      vaults: [],
+      contract: { isPaused: false },
+      wallets,
+      walletStaleAfterSec: 300,
+      history: null,
+      nowMs: NOW_MS,
+    },
   };
   const alerts = subjects.flatMap((subject, n) => alertsOf(subject, n, perSubject));
   const index = createAlertIndex<EvaluatedAlert>();

@@ -97,6 +97,7 @@ function historyProblem(record: IndexerRecord, nowMs: number): string[] {
   const name = `the position history of chain ${record.chainId}`;
   const status = indexerStatus(record, nowMs);
   if (status === 'failing') return [`${name} fails: ${record.run?.failure}`];
+  if (status === 'unknown') return [`${name} has a latest run in the future: a clock is wrong`];
   if (status === 'stopped') return [`${name} is not read`];
   return status === 'behind' ? [`${name} is behind`] : [];
 }
@@ -105,6 +106,7 @@ function alertProblems(record: AlertJobsRecord, nowMs: number): string[] {
   const { evaluation, delivery } = record;
   const problem = (name: string, status: string, failure: string | null | undefined): string[] => {
     if (status === 'failing') return [`${name} fails: ${failure}`];
+    if (status === 'unknown') return [`${name} has a latest run in the future: a clock is wrong`];
     if (status === 'stopped') return [`${name} does not run`];
     return status === 'late' ? [`${name} is late`] : [];
   };

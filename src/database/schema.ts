@@ -246,6 +246,8 @@ export interface AlertsTable {
   reported: ColumnType<unknown, string | null | undefined, string | null>;
   /** Indexes of the positions that have counted as loops of its vault, JSON; `null` = none has. */
   loops: ColumnType<unknown, string | null | undefined, string | null>;
+  /** Groups that are past their budget or missing, JSON; `null` = none, or the condition is another one. */
+  stale_groups: ColumnType<unknown, string | null | undefined, string | null>;
   /** 64 bits, transferred as text. */
   revision: ColumnType<string, RawBuilder<string>, RawBuilder<string>>;
 }

@@ -221,6 +221,17 @@ export const ALERT_CONDITIONS = [
 ] as const;
 /** `unknown`: not evaluated yet. `armed`: the condition does not hold. `firing`: it holds, or has not re-armed yet. */
 export const ALERT_STATUSES = ['unknown', 'armed', 'firing', 'not_applicable'] as const;
+/** Dependencies of an alert that may be stale: groups of facts, the reading of the wallet, and a strategy's place in the catalog. */
+export const ALERT_STALE_GROUPS = [
+  'lendingState',
+  'oracle',
+  'collateralApy',
+  'price',
+  'incentives',
+  'deployment',
+  'wallet',
+  'catalog',
+] as const;
 export const ALERT_EVENT_TYPES = ['fired', 'cleared', 'ended', 'ping'] as const;
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'dead'] as const;
 /** Why a repeated registration is not answered like the first one. */
@@ -232,9 +243,13 @@ export const WEBHOOK_FAILURES = [
   'unreachable',
   'tls',
   'certificate_expired',
+  'certificate_not_yet_valid',
   'certificate_host',
   'certificate_self_signed',
   'certificate_authority',
+  'certificate_revoked',
+  'certificate_weak',
+  'certificate_refused',
   'timeout',
   'redirect',
   'status',
@@ -243,6 +258,14 @@ export const WEBHOOK_FAILURES = [
 ] as const;
 
 /** States of a job of alerts, the worst first for those that ran. */
-export const ALERT_JOB_STATUSES = ['never', 'failing', 'stopped', 'late', 'running'] as const;
+export const ALERT_JOB_STATUSES = ['never', 'failing', 'unknown', 'stopped', 'late', 'running'] as const;
 /** States of the reading of position logs, the worst first for those that are read. */
-export const INDEXER_STATUSES = ['never', 'failing', 'stopped', 'behind', 'backfilling', 'following'] as const;
+export const INDEXER_STATUSES = [
+  'never',
+  'failing',
+  'unknown',
+  'stopped',
+  'behind',
+  'backfilling',
+  'following',
+] as const;

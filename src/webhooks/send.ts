@@ -146,20 +146,32 @@ function failed(failure: WebhookFailure): WebhookResult {
 
 /** Codes of the runtime for a certificate that is refused. */
 const CERTIFICATE_FAILURES: readonly (readonly [RegExp, WebhookFailure])[] = [
-  [/^(CERT_HAS_EXPIRED|CERT_NOT_YET_VALID)$/, 'certificate_expired'],
-  [/^ERR_TLS_CERT_ALTNAME/, 'certificate_host'],
+  [/^(CERT_HAS_EXPIRED|ERROR_IN_CERT_NOT_AFTER_FIELD)$/, 'certificate_expired'],
+  [/^(CERT_NOT_YET_VALID|ERROR_IN_CERT_NOT_BEFORE_FIELD)$/, 'certificate_not_yet_valid'],
+  [/^(ERR_TLS_CERT_ALTNAME|HOSTNAME_MISMATCH$)/, 'certificate_host'],
   [/^DEPTH_ZERO_SELF_SIGNED_CERT$/, 'certificate_self_signed'],
+  [/^CERT_REVOKED$/, 'certificate_revoked'],
+  [
+    /^(EE_KEY_TOO_SMALL|CA_KEY_TOO_SMALL|CA_MD_TOO_WEAK|ERR_SSL_(EE|CA)_KEY_TOO_SMALL|ERR_SSL_CA_MD_TOO_WEAK|ERR_SSL_DH_KEY_TOO_SMALL)$/,
+    'certificate_weak',
+  ],
+  [/^(INVALID_PURPOSE|CERT_REJECTED|CERT_SIGNATURE_FAILURE)$/, 'certificate_refused'],
+  [/CRL/, 'tls'],
   // An authority that is not public, or a chain without its certificates in between.
-  [/^(SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_UNTRUSTED|INVALID_CA)/, 'certificate_authority'],
+  [
+    /^(SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_UNTRUSTED|CERT_CHAIN_TOO_LONG|PATH_LENGTH_EXCEEDED|INVALID_CA)/,
+    'certificate_authority',
+  ],
 ];
 
-function failureOf(error: Error & { readonly code?: string }): WebhookFailure {
+/** Name the failure of a connection by the code of the runtime. */
+export function failureOf(error: Error & { readonly code?: string }): WebhookFailure {
   if (error instanceof ClosedAddressError) return 'address_not_public';
   const code = error.code ?? '';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN' || code === 'ENODATA') return 'unknown_host';
   if (code.startsWith('HPE_')) return 'malformed';
   const certificate = CERTIFICATE_FAILURES.find(([pattern]) => pattern.test(code));
   if (certificate) return certificate[1];
-  if (/CERT|TLS|SSL|PROTO/.test(code)) return 'tls';
+  if (/CERT|TLS|SSL|PROTO|CRL/.test(code)) return 'tls';
   return 'unreachable';
 }

@@ -13,6 +13,8 @@ const runs: readonly (readonly [string, AlertJobRun | null])[] = [
   ['failing', { ...run, failure: 'timeout', failingSinceMs: 1, ranMs: NOW_MS - 700_000 }],
   // Recorded by a process whose clock is ahead.
   ['running', { ...run, ranMs: NOW_MS + 60_000 }],
+  ['unknown', { ...run, ranMs: NOW_MS + 120_001 }],
+  ['failing', { ...run, failure: 'timeout', failingSinceMs: 1, ranMs: NOW_MS + 120_001 }],
 ];
 
 describe('evaluationJobStatus', () => {

@@ -33,7 +33,7 @@ function follow(observations: readonly (SeenLiquidations | undefined)[], from = 
   let state = from;
   const events = observations.map((liquidations) => {
     const observation = {
-      ...{ observedMs: NOW_MS, exists: true, isStale: false, isPaused: false, liquidations },
+      ...{ observedMs: NOW_MS, exists: true, staleGroups: [], isPaused: false, liquidations },
       ...{ headroomPct: UNKNOWN, apyPct: UNKNOWN, liquidityUsd: UNKNOWN },
     };
     const transition = stepAlert(RULE, state, observation, NOW_MS);

@@ -24,7 +24,7 @@ const SEEN: SubjectObservation = {
   headroomPct: UNKNOWN,
   apyPct: UNKNOWN,
   liquidityUsd: UNKNOWN,
-  isStale: false,
+  staleGroups: [],
   isPaused: false,
   exists: true,
   liquidations: undefined,
@@ -96,12 +96,13 @@ describe('stepAlert', () => {
 
   test.each(ALERT_CONDITIONS)('%s of a position that does not exist is not applicable', (condition) => {
     const of = condition.endsWith('_below') ? rule(condition, '1') : rule(condition);
-    const { events, state } = follow(of, [{ exists: false, isStale: true, isPaused: true }]);
+    const { events, state } = follow(of, [{ exists: false, staleGroups: ['price'], isPaused: true }]);
     expect([events, state.status]).toEqual([[null], 'not_applicable']);
   });
 
   test.each(['stale', 'paused'] as const)('%s follows its state', (condition) => {
-    const of = (value: boolean) => (condition === 'stale' ? { isStale: value } : { isPaused: value });
+    const of = (value: boolean) =>
+      condition === 'stale' ? { staleGroups: value ? (['price'] as const) : [] } : { isPaused: value };
     const { events } = follow(rule(condition), [of(false), of(true), of(true), of(false), of(true)]);
     expect(events).toEqual([null, 'fired', null, 'cleared', 'fired']);
   });
@@ -197,7 +198,8 @@ describe('the index by subject', () => {
             ...{ blockNumber: 1n, atMs: NOW_MS, events: [], history: 'whole' as const },
             emptied: Array.from({ length: apy }, (_, i) => i),
           };
-          return { ...SEEN, ...measures, isStale, isPaused, liquidations };
+          const staleGroups = isStale ? (['price'] as const) : [];
+          return { ...SEEN, ...measures, staleGroups, isPaused, liquidations };
         };
         const naive = [...alerts.values()].flatMap((alert) => {
           const transition = stepAlert(alert.rule, alert.state, observe(alert.rule.subject), NOW_MS);

@@ -4,6 +4,7 @@ import {
   type AlertJobsRecord,
   deliveryJobStatus,
   evaluationJobStatus,
+  reasonOfUnknown,
 } from '../../domain/alerts/jobs.ts';
 
 /** Format the jobs of alerts for the health page; `undefined` = not known. */
@@ -23,6 +24,7 @@ export function formatAlertJobs(record: AlertJobsRecord | null, nowMs: number) {
 function formatRun(run: AlertJobRun | null, status: AlertJobStatus) {
   return {
     status,
+    statusReason: reasonOfUnknown(status) ?? undefined,
     lastRun: at(run?.ranMs),
     failure: run?.failure ?? undefined,
     failingSince: at(run?.failingSinceMs),

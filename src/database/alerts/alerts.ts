@@ -17,7 +17,7 @@ import type { AlertsTable, Tables } from '../schema.ts';
 import { decodeEarlierSecrets, encodeEarlierSecrets } from './earlier-secrets.ts';
 import { insertEvents } from './events.ts';
 import { pageBySeq } from './page-by-seq.ts';
-import { decodeLoops, decodeReported, encodeReported } from './reported.ts';
+import { decodeLoops, decodeReported, decodeStaleGroups, encodeReported } from './reported.ts';
 
 /** A row that changed: the alert as it is now, or `null` = it was deleted. */
 export interface ChangedAlert {
@@ -214,7 +214,7 @@ function updateStates(transitions: readonly StoredTransition[], nowMs: number): 
   return sql<{ id: string }>`
     update alerts as had
     set status = new.status, applies = new.applies, value = new.value, observed_at = new.observed_at,
-      reported = new.reported, loops = new.loops,
+      reported = new.reported, loops = new.loops, stale_groups = new.stale_groups,
       changed_at = case when had.status = new.status and had.applies = new.applies and had.value is not distinct from new.value then had.changed_at
         else ${new Date(nowMs)}::timestamptz end,
       revision = ${NEXT_REVISION}
@@ -226,8 +226,9 @@ function updateStates(transitions: readonly StoredTransition[], nowMs: number): 
       ${column(({ state }) => state.value?.toFixed() ?? null)}::numeric[],
       ${column(({ state }) => (state.observedMs === null ? null : new Date(state.observedMs)))}::timestamptz[],
       ${column(({ state }) => state.reported && encodeReported(state.reported))}::jsonb[],
-      ${column(({ state }) => (state.loops === undefined ? null : JSON.stringify(state.loops)))}::jsonb[]
-    ) as new (id, revision, status, applies, value, observed_at, reported, loops)
+      ${column(({ state }) => (state.loops === undefined ? null : JSON.stringify(state.loops)))}::jsonb[],
+      ${column(({ state }) => (state.staleGroups === undefined ? null : JSON.stringify(state.staleGroups)))}::jsonb[]
+    ) as new (id, revision, status, applies, value, observed_at, reported, loops, stale_groups)
     where had.id = new.id and had.revision = new.revision and had.deleted_at is null
     returning had.id`;
 }
@@ -275,6 +276,7 @@ function toRecord(row: Selectable<AlertsTable>): AlertRecord {
       observedMs: row.observed_at?.getTime() ?? null,
       reported: row.reported === null ? null : decodeReported(row.reported),
       loops: decodeLoops(row.loops),
+      staleGroups: decodeStaleGroups(row.stale_groups),
     },
     label: row.label,
     url: row.url,

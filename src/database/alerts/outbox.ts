@@ -48,6 +48,8 @@ export interface AlertOutbox {
 /** Longer than an attempt can take. */
 const LEASE_SEC = 60;
 const HOUR_MS = 3_600_000;
+/** No pause is as long: a later attempt was planned by a process with a clock that was ahead, and is due. */
+const MAX_WAIT_MS = 2 * HOUR_MS;
 /** Of the advisory locks of Postgres: limits hold across processes that claim at once. */
 const LOCK = 1_784_101_439;
 
@@ -106,7 +108,6 @@ interface StateRow {
 }
 
 function stateStatement({ owners, begunPerHour }: Pick<ClaimLimits, 'owners' | 'begunPerHour'>, nowMs: number) {
-  const now = sql`${new Date(nowMs)}::timestamptz`;
   const isOfOwner = sql`status = 'pending' and owner_id = any(${[...owners]}::text[])`;
   return sql<StateRow>`
     with begun as (${begunStatement(begunPerHour, nowMs)})
@@ -114,7 +115,7 @@ function stateStatement({ owners, begunPerHour }: Pick<ClaimLimits, 'owners' | '
       count(*) filter (where status = 'pending')::integer as pending,
       count(*) filter (where status = 'dead')::integer as dead,
       min(occurred_at) filter (where ${isOfOwner}) as oldest,
-      min(next_attempt_at) filter (where ${isOfOwner} and next_attempt_at <= ${now}
+      min(next_attempt_at) filter (where ${isOfOwner} and ${isDue(nowMs)}
         and (leased_until is null or leased_until < clock_timestamp())
         and (first_attempt_at is not null or owner_id not in (select owner_id from begun))) as due
     from alert_deliveries where status <> 'delivered'`;
@@ -132,6 +133,11 @@ function begunStatement(begunPerHour: number, nowMs: number) {
     where ${isOfHour} group by owner_id having count(*) >= ${begunPerHour}`;
 }
 
+function isDue(nowMs: number) {
+  const latest = new Date(nowMs + MAX_WAIT_MS);
+  return sql`(next_attempt_at <= ${new Date(nowMs)}::timestamptz or next_attempt_at > ${latest}::timestamptz)`;
+}
+
 function claimStatement({ owners, perReceiver, perOwner, begunPerHour }: ClaimLimits, lease: string, nowMs: number) {
   const now = sql`${new Date(nowMs)}::timestamptz`;
   const isLeased = sql`leased_until >= clock_timestamp()`;
@@ -141,7 +147,7 @@ function claimStatement({ owners, perReceiver, perOwner, begunPerHour }: ClaimLi
     ), begun as (${begunStatement(begunPerHour, nowMs)}
     ), next as (
       select seq from alert_deliveries as due
-      where status = 'pending' and next_attempt_at <= ${now} and (leased_until is null or not ${isLeased})
+      where status = 'pending' and ${isDue(nowMs)} and (leased_until is null or not ${isLeased})
         and owner_id = any(${[...owners]}::text[])
         and (first_attempt_at is not null or not exists (select from begun where begun.owner_id = due.owner_id))
         and (select count(*) from leased where leased.receiver = due.receiver) < ${perReceiver}

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import type { StaleGroup } from '../../domain/alerts/stale.ts';
 import type { ReportedLiquidations } from '../../domain/alerts/types.ts';
+import { ALERT_STALE_GROUPS } from '../../shared/vocabulary.ts';
 
 const block = z
   .string()
@@ -11,11 +13,17 @@ const stored: z.ZodType<ReportedLiquidations> = z.object({
   emptied: z.array(z.object({ positionIndex: z.int(), blockNumber: block, isExplained: z.boolean() })),
 });
 
+const staleGroups = z.array(z.enum(ALERT_STALE_GROUPS));
 const loops = z.array(z.int().min(0));
 
 /** Read the remembered loops of a vault. */
 export function decodeLoops(value: unknown): readonly number[] | undefined {
   return loops.safeParse(value).data;
+}
+
+/** Read the remembered stale groups; one that another version writes counts for none. */
+export function decodeStaleGroups(value: unknown): readonly StaleGroup[] | undefined {
+  return staleGroups.safeParse(value).data;
 }
 
 /** Write reported liquidations for their column. */

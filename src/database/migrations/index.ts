@@ -13,6 +13,7 @@ import { indexerRuns } from './0012-indexer-runs.ts';
 import { alertJobRuns } from './0013-alert-jobs.ts';
 import { alertRequests } from './0014-alert-requests.ts';
 import { alertLoops } from './0015-alert-loops.ts';
+import { alertStaleGroups } from './0016-alert-stale-groups.ts';
 import type { Migration } from './types.ts';
 
 export type { Migration };
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   alertJobRuns,
   alertRequests,
   alertLoops,
+  alertStaleGroups,
 ];

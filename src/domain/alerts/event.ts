@@ -8,7 +8,7 @@ export interface AlertEventInput {
   readonly type: AlertEventType;
   readonly alert: Pick<AlertRecord, 'id' | 'ownerId' | 'label' | 'rule'>;
   /** The state that the event is about. */
-  readonly state: Pick<AlertState, 'status' | 'value' | 'observedMs'>;
+  readonly state: Pick<AlertState, 'status' | 'value' | 'observedMs' | 'staleGroups'>;
   /** The liquidation that it is about; absent = it is about none. */
   readonly liquidation?: FoundLiquidation | undefined;
   /** Host and port of the receiver. */
@@ -40,6 +40,7 @@ export function makeAlertEvent(input: AlertEventInput): NewAlertEvent {
     status: state.status,
     value: state.value?.toFixed() ?? null,
     observedAt: state.observedMs === null ? null : new Date(state.observedMs).toISOString(),
+    staleGroups: state.staleGroups ?? [],
     liquidation: liquidation === undefined ? null : formatLiquidation(liquidation),
   });
   return { id, alertId: alert.id, ownerId: alert.ownerId, type, body, receiver, occurredMs };

@@ -1,3 +1,4 @@
+import { isFromFuture } from '../../shared/observed.ts';
 import type { ALERT_JOB_STATUSES } from '../../shared/vocabulary.ts';
 
 export type AlertJobStatus = (typeof ALERT_JOB_STATUSES)[number];
@@ -37,6 +38,13 @@ const STOPPED_AFTER_MS = 600_000;
 /** As the alarm WebhooksLate has it. */
 const LATE_AFTER_MS = 900_000;
 
+/** Explain the state `unknown` of a job; `null` = it has another state. */
+export function reasonOfUnknown(status: AlertJobStatus): string | null {
+  return status === 'unknown'
+    ? 'The latest run has a time in the future: the clock of this process or of the one that ran the job is wrong.'
+    : null;
+}
+
 /** Judge the evaluation of alerts, the worst first. */
 export function evaluationJobStatus(
   { evaluation }: Pick<AlertJobsRecord, 'evaluation'>,
@@ -44,6 +52,8 @@ export function evaluationJobStatus(
 ): AlertJobStatus {
   if (evaluation === null) return 'never';
   if (evaluation.failure !== null) return 'failing';
+  // Written by a process with another clock, or before this clock was set back: nobody knows whether the job runs.
+  if (isFromFuture(evaluation.ranMs, nowMs)) return 'unknown';
   return nowMs - evaluation.ranMs > STOPPED_AFTER_MS ? 'stopped' : 'running';
 }
 

@@ -1,11 +1,13 @@
 import { Decimal } from '../../shared/decimal.ts';
 import type { StrategyId } from '../../shared/ids.ts';
+import type { ContractTerms } from '../deployment/terms.ts';
 import { isStale } from '../freshness/stamp.ts';
 import type { Gap, Stamp } from '../freshness/types.ts';
 import type { ComposedChain } from '../market/types.ts';
 import type { Position } from '../position/types.ts';
 import type { ComposedWallet } from '../position/wallet.ts';
 import type { Strategy } from '../strategy/types.ts';
+import { awaitedGroups, isFresh, mergedGroups, type StaleGroup, staleGroupsOf, staleGroupsOfMarket } from './stale.ts';
 import type { AlertSubject, LeastValue, LiquidationEvent, SeenLiquidations, SubjectObservation } from './types.ts';
 
 /** The latest reading of a wallet. */
@@ -41,8 +43,8 @@ export interface AlertWorld {
   readonly composed: ComposedChain;
   /** The equity vaults of the chain: each has collateral and debt of wallets themselves in a market. */
   readonly vaults: readonly StockLegPlace[];
-  /** The pause of the contract on this chain, for subjects that are no strategy; `undefined` = unknown. */
-  readonly isPaused: boolean | undefined;
+  /** The contract on this chain, for subjects that are no strategy. */
+  readonly contract: Pick<ContractTerms, 'isPaused' | 'stamp'>;
   /** Finds the reading of a wallet; `undefined` = it was not tried yet. */
   readonly wallets: { get(wallet: string): WatchedWallet | undefined };
   /** Freshness budget of readings of wallets, seconds. */
@@ -78,14 +80,19 @@ export function observeSubject(
   world: AlertWorld,
   loops: ReadonlySet<number> = new Set(),
 ): SubjectObservation | undefined {
-  if (subject.kind === 'strategy')
-    return observeStrategy(world.composed.lookup.strategies.get(subject.strategyId), world);
+  if (subject.kind === 'strategy') return observeStrategy(subject, world);
   const watched = world.wallets.get(subject.wallet);
   if (watched === undefined) return undefined;
   const { wallet } = watched;
+  const { contract, nowMs } = world;
   const observedMs = Math.max(watched.asOfMs, world.composed.asOfMs);
-  const isOld = isStale({ asOfMs: watched.asOfMs, staleAfterSec: world.walletStaleAfterSec }, world.nowMs);
-  if (wallet === null) return { ...NOTHING, observedMs, isStale: isOld, isPaused: world.isPaused };
+  const isOld = isStale({ asOfMs: watched.asOfMs, staleAfterSec: world.walletStaleAfterSec }, nowMs);
+  const isPaused = isFresh(contract.stamp, nowMs) ? contract.isPaused : undefined;
+  const stale: StaleGroup[] = [
+    ...(isOld ? ['wallet' as const] : []),
+    ...staleGroupsOf({ deployment: [contract.stamp] }, nowMs),
+  ];
+  if (wallet === null) return { ...NOTHING, observedMs, staleGroups: mergedGroups(stale), isPaused };
   const { positions, vaults, stockLegs } = heldBy(subject, wallet, world, loops);
   const parts = [
     ...positions.flatMap((position) => partOfPosition(position, world) ?? []),
@@ -94,8 +101,8 @@ export function observeSubject(
   return {
     ...(isOld ? NO_VALUES : leastOfParts(parts)),
     observedMs,
-    isStale: isOld || parts.some((part) => part.isStale),
-    isPaused: world.isPaused,
+    staleGroups: mergedGroups([...stale, ...parts.flatMap((part) => part.staleGroups)]),
+    isPaused,
     exists: subject.kind !== 'position' || positions.length > 0,
     liquidations: liquidationsOf(positions, stockLegs, wallet, world.history),
     loops: subject.kind === 'vault' ? positions.map(({ id }) => id).sort((a, b) => a - b) : undefined,
@@ -184,40 +191,55 @@ function progressOf(history: LiquidationHistory | null, block: bigint, atMs: num
 }
 
 type Values = Pick<SubjectObservation, 'headroomPct' | 'apyPct' | 'liquidityUsd'>;
-type Part = Values & Pick<SubjectObservation, 'isStale'>;
+type Part = Values & Pick<SubjectObservation, 'staleGroups'>;
 
 const NO_VALUES: Values = { headroomPct: UNKNOWN, apyPct: UNKNOWN, liquidityUsd: UNKNOWN };
 const NOTHING = { ...NO_VALUES, exists: true, isPaused: undefined, liquidations: undefined } as const;
 
-function observeStrategy(strategy: Strategy | undefined, world: AlertWorld): SubjectObservation {
-  const { nowMs } = world;
+function observeStrategy({ strategyId }: { readonly strategyId: StrategyId }, world: AlertWorld): SubjectObservation {
+  const { nowMs, composed } = world;
+  const strategy = composed.lookup.strategies.get(strategyId);
+  const observedMs = composed.asOfMs;
   // A strategy that cannot be composed waits for a measurement, or has left the catalog.
-  if (strategy === undefined) return { ...NOTHING, observedMs: world.composed.asOfMs, isStale: true };
-  const { borrow, oracle, collateralApy } = strategy.freshness;
+  if (strategy === undefined)
+    return { ...NOTHING, observedMs, staleGroups: awaitedGroups(strategyId, composed.excluded) };
+  const { borrow, collateralApy } = strategy.freshness;
   const { prices, incentives } = strategy.inputFreshness;
   const { deployment } = strategy;
   const isApyKnown = fresh([borrow, collateralApy, incentives], nowMs) && !hasGap(strategy.gaps);
   const isDeploymentKnown = fresh([deployment?.stamp], nowMs);
+  const stale = [...groupsOfStrategy(strategy, world), ...(isDeploymentKnown ? [] : ['deployment' as const])];
   return {
-    observedMs: world.composed.asOfMs,
+    observedMs,
     headroomPct: NOT_APPLICABLE,
     apyPct: isApyKnown ? knownAs(strategy.defaultLeverage.leverageApyPct) : UNKNOWN,
     liquidityUsd: fresh([borrow, prices], nowMs) ? knownAs(strategy.liquidityUsd) : UNKNOWN,
-    isStale: !fresh([borrow, oracle, collateralApy], nowMs),
+    staleGroups: mergedGroups(stale),
     isPaused: isDeploymentKnown ? deployment?.isPaused : undefined,
     exists: true,
     liquidations: undefined,
   };
 }
 
+/** The groups of a strategy's markets that are old or missing: those of a vault are on two markets. */
+function groupsOfStrategy({ marketId, equityVault }: Strategy, { composed, nowMs }: AlertWorld): readonly StaleGroup[] {
+  const { markets } = composed.lookup;
+  if (equityVault === undefined) return staleGroupsOfMarket(markets.get(marketId), nowMs);
+  const legId = equityVault.yieldStrategyId as string as Position['marketId'];
+  // The stock itself earns nothing that counts.
+  const ofStock = staleGroupsOfMarket(markets.get(marketId), nowMs).filter((group) => group !== 'collateralApy');
+  return [...ofStock, ...staleGroupsOfMarket(markets.get(legId), nowMs)];
+}
+
 /** `undefined` = it has ended, and is no part of the wallet's risk. */
 function partOfPosition(position: Position, world: AlertWorld): Part | undefined {
   const { nowMs, composed } = world;
   if (position.status !== 'open') return undefined;
-  if (position.freshness === undefined) return { ...NO_VALUES, isStale: true };
+  const market = composed.lookup.markets.get(position.marketId);
+  const ofMarket = staleGroupsOfMarket(market, nowMs);
+  if (position.freshness === undefined) return { ...NO_VALUES, staleGroups: ofMarket };
   const { borrow, oracle, collateralApy } = position.freshness;
   const isLtvKnown = fresh([borrow, oracle], nowMs);
-  const market = composed.lookup.markets.get(position.marketId);
   const isApyKnown =
     isLtvKnown && fresh([collateralApy, market?.stamps.incentives], nowMs) && market && !hasGap(market.gaps);
   return {
@@ -225,23 +247,28 @@ function partOfPosition(position: Position, world: AlertWorld): Part | undefined
     headroomPct: isLtvKnown ? knownAs(position.ltvHeadroomPct ?? undefined) : UNKNOWN,
     apyPct: isApyKnown ? knownAs(position.currentLeverageApyPct ?? undefined) : UNKNOWN,
     liquidityUsd: liquidityOf(position.marketId, world),
-    isStale: !fresh([borrow, oracle, collateralApy], nowMs),
+    staleGroups: [...ofMarket, ...staleGroupsOf({ lendingState: [borrow], oracle: [oracle] }, nowMs)],
   };
 }
 
 /** The stock leg of an equity vault with the APY of the whole; its loops are positions. */
 function partOfVault(vault: ComposedWallet['equityPositions'][number], world: AlertWorld): Part {
   const { nowMs, composed } = world;
-  if (vault.freshness === undefined) return { ...NO_VALUES, isStale: true };
+  const strategy = composed.lookup.strategies.get(vault.strategyId);
+  const ofStrategy = strategy ? groupsOfStrategy(strategy, world) : awaitedGroups(vault.strategyId, composed.excluded);
+  if (vault.freshness === undefined) return { ...NO_VALUES, staleGroups: ofStrategy };
   const { borrow, oracle } = vault.freshness;
   const isKnown = fresh([borrow, oracle], nowMs);
-  const strategy = composed.lookup.strategies.get(vault.strategyId);
-  const isApyKnown = isKnown && strategy && fresh([strategy.freshness.collateralApy], nowMs) && !hasGap(strategy.gaps);
+  const isApyKnown =
+    isKnown &&
+    strategy &&
+    fresh([strategy.freshness.collateralApy, strategy.inputFreshness.incentives], nowMs) &&
+    !hasGap(strategy.gaps);
   return {
     headroomPct: isKnown ? knownAs(vault.stock.ltvHeadroomPct ?? undefined) : UNKNOWN,
     apyPct: isApyKnown ? knownAs(vault.currentNetApyPct ?? undefined) : UNKNOWN,
     liquidityUsd: strategy ? liquidityOf(strategy.marketId, world) : UNKNOWN,
-    isStale: !isKnown,
+    staleGroups: [...ofStrategy, ...staleGroupsOf({ lendingState: [borrow], oracle: [oracle] }, nowMs)],
   };
 }
 
@@ -251,9 +278,8 @@ function liquidityOf(marketId: Position['marketId'], { composed, nowMs }: AlertW
   return { least: market.liquidityUsd, complete: true };
 }
 
-/** A part that is absent was never measured. */
 function fresh(stamps: readonly (Stamp | undefined)[], nowMs: number): boolean {
-  return stamps.every((stamp) => stamp !== undefined && !isStale(stamp, nowMs));
+  return stamps.every((stamp) => isFresh(stamp, nowMs));
 }
 
 function hasGap(gaps: readonly Gap[]): boolean {

@@ -28,11 +28,14 @@ export function stepAlert(
   if (state.observedMs !== null && state.observedMs > observedMs && !isFromFuture(state.observedMs, nowMs)) return null;
   const to = (status: AlertStatus, value: Decimal | null): AlertTransition | null => {
     if (status === state.status) return null;
-    return { state: { ...state, status, value, observedMs }, events: eventsBetween(state.status, status, value) };
+    return {
+      state: { ...state, status, value, observedMs, staleGroups: undefined },
+      events: eventsBetween(state.status, status, value),
+    };
   };
   if (!seen.exists) return to('not_applicable', null);
   if (condition === 'liquidated') return stepLiquidated(state, seen);
-  if (condition === 'stale') return to(seen.isStale ? 'firing' : 'armed', null);
+  if (condition === 'stale') return stepStale(state, seen);
   if (condition === 'paused') {
     return seen.isPaused === undefined ? null : to(seen.isPaused ? 'firing' : 'armed', null);
   }
@@ -47,6 +50,17 @@ export function stepAlert(
   // Between the threshold and `rearmAt` a fired condition stays as it is.
   if (state.status === 'firing' && least.lt(rearmAt ?? threshold)) return null;
   return to('armed', least);
+}
+
+/** Evaluate the condition `stale`: it fires once, and its groups are followed without further events. */
+function stepStale(state: AlertState, { staleGroups: now, observedMs }: SubjectObservation): AlertTransition | null {
+  const { staleGroups: before = [] } = state;
+  const status = now.length > 0 ? 'firing' : 'armed';
+  if (status === state.status && now.join() === before.join()) return null;
+  const staleGroups = now.length > 0 ? now : undefined;
+  if (status === state.status) return { state: { ...state, staleGroups }, events: [] };
+  const events = eventsBetween(state.status, status, null);
+  return { state: { ...state, status, value: null, observedMs, staleGroups }, events };
 }
 
 function eventsBetween(before: AlertStatus, status: AlertStatus, value: Decimal | null): readonly TransitionEvent[] {

@@ -1,6 +1,7 @@
 import type { Decimal } from '../../shared/decimal.ts';
 import type { Address, ChainId, Hex, StrategyId } from '../../shared/ids.ts';
 import type { ALERT_CONDITIONS, ALERT_STATUSES, ALERT_SUBJECTS } from '../../shared/vocabulary.ts';
+import type { StaleGroup } from './stale.ts';
 
 export type AlertSubjectKind = (typeof ALERT_SUBJECTS)[number];
 export type AlertCondition = (typeof ALERT_CONDITIONS)[number];
@@ -45,6 +46,8 @@ export interface AlertState {
   readonly reported: ReportedLiquidations | null;
   /** Indexes of the positions that have counted as loops of its vault; absent = none has, or the subject is no vault. */
   readonly loops?: readonly number[] | undefined;
+  /** Of the condition `stale` while it is firing: what is past its budget or missing; absent = nothing. */
+  readonly staleGroups?: readonly StaleGroup[] | undefined;
 }
 
 /** A liquidation of a position, of Morpho's events, or of a position that has lost its whole collateral. */
@@ -121,7 +124,8 @@ export interface SubjectObservation {
   /** Net APY, percent. */
   readonly apyPct: LeastValue;
   readonly liquidityUsd: LeastValue;
-  readonly isStale: boolean;
+  /** Dependencies of the conditions that are past their budget or missing. */
+  readonly staleGroups: readonly StaleGroup[];
   /** `undefined` = unknown. */
   readonly isPaused: boolean | undefined;
   /** `undefined` = unknown. */

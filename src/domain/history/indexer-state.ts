@@ -1,4 +1,5 @@
 import type { ChainId } from '../../shared/ids.ts';
+import { isFromFuture } from '../../shared/observed.ts';
 import type { INDEXER_STATUSES } from '../../shared/vocabulary.ts';
 import type { ReadRange } from './types.ts';
 
@@ -46,6 +47,7 @@ export function indexerStatus(record: Pick<IndexerRecord, 'range' | 'run'>, nowM
   const { range, run } = record;
   if (run?.failure != null) return 'failing';
   if (!range) return 'never';
+  if (run && isFromFuture(run.atMs, nowMs)) return 'unknown';
   if (run && nowMs - run.atMs > STOPPED_AFTER_MS) return 'stopped';
   if ((blocksBehind(record) ?? 0n) > BEHIND_BLOCKS) return 'behind';
   return range.isWhole ? 'following' : 'backfilling';

@@ -36,6 +36,11 @@ export function leverageApyPct(collateralApyPct: Decimal, netBorrowApyPct: Decim
   return collateralApyPct.times(leverage).minus(netBorrowApyPct.times(leverage.minus(1)));
 }
 
+/** Compute the APY in percent of a position held at `ltvPct`, at its exact leverage. */
+export function exactApyPctAtLtv(collateralApyPct: Decimal, netBorrowApyPct: Decimal, ltvPct: Decimal): Decimal {
+  return leverageApyPct(collateralApyPct, netBorrowApyPct, leverageFromLtvPct(ltvPct));
+}
+
 /** Compute the APY in percent of a position held at `ltvPct`, with that LTV's shown leverage. */
 export function leverageApyPctAtLtv(collateralApyPct: Decimal, netBorrowApyPct: Decimal, ltvPct: Decimal): Decimal {
   return leverageApyPct(collateralApyPct, netBorrowApyPct, new Decimal(formatLeverage(ltvPct)));

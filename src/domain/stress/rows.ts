@@ -6,7 +6,7 @@ import { EXIT_SIZES_USD } from '../facts.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import { collateralValueInLoan } from '../leverage/flash-loan.ts';
-import { leverageApyPctAtLtv } from '../leverage/leverage.ts';
+import { exactApyPctAtLtv } from '../leverage/leverage.ts';
 import { valueLtvPct } from '../position/valuation.ts';
 import { lossOfSale } from '../strategy/exit.ts';
 import { projectReach } from './drift.ts';
@@ -116,7 +116,7 @@ function netApyOf(moved: StressHolding, ltvPct: Decimal | null, gaps: Gap[]): De
     return undefined;
   }
   const netBorrowPct = borrowApyPctFromRate(rates.borrowRate).minus(rates.borrowIncentivePct);
-  return leverageApyPctAtLtv(rates.effectiveCollateralApyPct, netBorrowPct, ltvPct);
+  return exactApyPctAtLtv(rates.effectiveCollateralApyPct, netBorrowPct, ltvPct);
 }
 
 /** How a scenario sells the collateral; `proceeds` `null` = not at all, absent = it does not. */

@@ -9,8 +9,12 @@ const job = (description: string) =>
       status: z
         .enum(ALERT_JOB_STATUSES)
         .describe(
-          'never: no run is recorded. failing: see failure. stopped: no run for ten minutes. late: a delivery is due for more than 15 minutes. running: none of these.',
+          'never: no run is recorded. failing: see failure. unknown: see statusReason. stopped: no run for ten minutes. late: a delivery is due for more than 15 minutes. running: none of these.',
         ),
+      statusReason: z
+        .string()
+        .optional()
+        .describe('Why the state is unknown: the latest run has a time in the future; absent = it is another one.'),
       lastRun: dateTime('Time of the latest run; absent = none is recorded.').optional(),
       failure: z.string().optional().describe('The reason of its failure, in one word; absent = it did not fail.'),
       failingSince: dateTime('Its first failure in a row; absent = it did not fail.').optional(),

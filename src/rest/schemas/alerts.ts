@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   ALERT_CONDITIONS,
   ALERT_EVENT_TYPES,
+  ALERT_STALE_GROUPS,
   ALERT_STATUSES,
   ALERT_SUBJECTS,
   DELIVERY_STATUSES,
@@ -101,6 +102,11 @@ const alert = z
       'Value at the latest change of the status, in the unit of the threshold, or the number of reported liquidations; null = there was none.',
       {},
     ).nullable(),
+    staleGroups: z
+      .array(z.enum(ALERT_STALE_GROUPS))
+      .describe(
+        'Of the condition stale while it fires: what is past its freshness budget or missing. wallet: its reading. catalog: the strategy is no longer listed. Empty otherwise.',
+      ),
     observedAt: dateTime('Time of that value; null = not evaluated yet.').nullable(),
     changedAt: dateTime('Time of the latest change of the status; null = not evaluated yet.').nullable(),
     createdAt: dateTime('Time of the registration.'),
@@ -133,7 +139,7 @@ const delivery = z
       .nullable()
 
       .describe(
-        'Why the latest attempt failed; null = it did not, or there was none. certificate_expired, certificate_host (of another name), certificate_self_signed, certificate_authority (of none that is public, or a certificate in between is missing): the certificate of the receiver. tls: any other failure of TLS. redirect: never followed.',
+        'Why the latest attempt failed; null = it did not, or there was none. certificate_expired, certificate_not_yet_valid, certificate_revoked, certificate_weak (a key or a hash that is too short), certificate_refused (a wrong purpose or signature), certificate_host (of another name), certificate_self_signed, certificate_authority (of none that is public, or a certificate in between is missing): the certificate of the receiver. tls: any other failure of TLS. redirect: never followed.',
       ),
   })
   .meta({ id: 'AlertDelivery', description: 'An event of an alert and the state of its delivery.' });

@@ -1,7 +1,9 @@
 import type { AlertDelivery, AlertEventType, AlertRecord, DeliveryStatus } from '../../domain/alerts/records.ts';
 import { validEarlierSecrets } from '../../domain/alerts/secrets.ts';
+import type { StaleGroup } from '../../domain/alerts/stale.ts';
 import type { AlertCondition, AlertStatus, AlertSubjectKind } from '../../domain/alerts/types.ts';
 import { findAlert } from '../../resolvers/alert/alerts.ts';
+import { ALERT_STALE_GROUPS } from '../../shared/vocabulary.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
 import { defineNode } from '../common/node.ts';
@@ -25,7 +27,8 @@ export const AlertConditionRef = builder.enumType('AlertCondition', {
     apy_below:
       'The net APY is below the threshold, percent: of a strategy at its default leverage, of a position at its own, of a vault its own and those of its loops, the smallest one; of a wallet the smallest one.',
     liquidity_below: 'The liquidity of the market is below the threshold, USD; of a wallet the smallest one.',
-    stale: 'A value that the subject depends on is past its freshness budget, or the wallet cannot be read.',
+    stale:
+      'A value that any condition of the subject depends on is past its freshness budget or missing, or the wallet cannot be read. It fires once; `staleGroups` names what.',
     paused: 'The contract of the positions is paused.',
     liquidated: 'The position was liquidated, also in part. Each liquidation fires by itself; none is over.',
   }),
@@ -39,6 +42,20 @@ const AlertStatusRef = builder.enumType('AlertStatus', {
     firing: 'The condition holds, or its value has not reached `rearmAt` again.',
     not_applicable:
       'No open position to judge: none with this index, or every one was closed or liquidated. It is watched on.',
+  }),
+});
+
+const AlertStaleGroupRef = builder.enumType('AlertStaleGroup', {
+  description: 'A dependency of an alert that is past its freshness budget, or missing.',
+  values: enumValues<StaleGroup>({
+    lendingState: 'State of the lending market.',
+    oracle: 'Value of the oracle.',
+    collateralApy: 'APY of the collateral token.',
+    price: 'USD prices.',
+    incentives: 'Incentives of the market.',
+    deployment: 'Terms of the deployed contract.',
+    wallet: 'Reading of the wallet.',
+    catalog: 'The strategy is no longer listed.',
   }),
 });
 
@@ -140,6 +157,11 @@ AlertRef.implement({
         'Value at the latest change of the state, in the unit of the threshold, or the number of reported liquidations; `null` = there was none.',
       resolve: ({ state }) => state.value,
     }),
+    staleGroups: t.field({
+      type: [AlertStaleGroupRef],
+      description: `Of the condition \`STALE\` while it fires: what is past its freshness budget, or missing; at most ${ALERT_STALE_GROUPS.length}. Empty otherwise.`,
+      resolve: ({ state }) => state.staleGroups ?? [],
+    }),
     observedAt: t.field({
       type: 'DateTime',
       nullable: true,
@@ -198,7 +220,7 @@ export const AlertDeliveryRef = builder.objectRef<AlertDelivery>('AlertDelivery'
     failureReason: t.exposeString('failure', {
       nullable: true,
       description:
-        'Reason for which the latest attempt failed: `address_not_public`, `unknown_host`, `unreachable`, `tls`, `certificate_expired`, `certificate_host` (it is of another name), `certificate_self_signed`, `certificate_authority` (it is of none that is public, or a certificate in between is missing), `timeout`, `redirect` (never followed), `status`, `malformed` or `invalid_url`; `null` = no failure.',
+        'Reason for which the latest attempt failed: `address_not_public`, `unknown_host`, `unreachable`, `tls`, `certificate_expired`, `certificate_not_yet_valid`, `certificate_revoked`, `certificate_weak` (a key or a hash that is too short), `certificate_refused` (a wrong purpose or signature), `certificate_host` (it is of another name), `certificate_self_signed`, `certificate_authority` (it is of none that is public, or a certificate in between is missing), `timeout`, `redirect` (never followed), `status`, `malformed` or `invalid_url`; `null` = no failure.',
     }),
   }),
 });

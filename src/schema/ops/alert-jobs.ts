@@ -4,6 +4,7 @@ import {
   type AlertJobsRecord,
   deliveryJobStatus,
   evaluationJobStatus,
+  reasonOfUnknown,
 } from '../../domain/alerts/jobs.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
@@ -13,6 +14,7 @@ const AlertJobStatusRef = builder.enumType('AlertJobStatus', {
   values: enumValues<AlertJobStatus>({
     never: 'No run is recorded.',
     failing: 'The latest run failed, see `failureReason`.',
+    unknown: 'The latest run has a time in the future: a clock is wrong, and it is not known whether the job runs.',
     stopped: 'The latest run was more than ten minutes ago: no process runs the job, or one hangs.',
     late: 'A delivery is due for more than 15 minutes without an attempt.',
     running: 'None of the other states.',
@@ -28,6 +30,11 @@ const AlertJobRef = builder.objectRef<JudgedRun>('AlertJob').implement({
   description: 'A job of alerts with its latest run.',
   fields: (t) => ({
     status: t.expose('status', { type: AlertJobStatusRef, description: 'State of the job, the worst that holds.' }),
+    statusReason: t.string({
+      nullable: true,
+      description: 'Reason of the state `UNKNOWN`, one sentence; `null` = it is another one.',
+      resolve: ({ status }) => reasonOfUnknown(status),
+    }),
     ranAt: t.field({
       type: 'DateTime',
       nullable: true,

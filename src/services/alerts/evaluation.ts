@@ -14,7 +14,6 @@ import type { AlertRecord } from '../../domain/alerts/records.ts';
 import type { AlertCondition, TransitionEvent } from '../../domain/alerts/types.ts';
 import { contractTerms } from '../../domain/deployment/terms.ts';
 import type { ChainFacts, FreshnessBudgets } from '../../domain/facts.ts';
-import { isStale } from '../../domain/freshness/stamp.ts';
 import type { ComposedChain } from '../../domain/market/types.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
@@ -153,11 +152,10 @@ function worldOf(
   const { budgets, catalog, clock, wallets } = deps;
   const nowMs = clock.now();
   const { equityVaults = [] } = catalog.chain(composed.chainId) ?? {};
-  const { isPaused, stamp } = contractTerms(facts, budgets.deployment);
   return {
     composed,
     vaults: equityVaults.map(({ id, stockMarket }) => ({ strategyId: id, marketId: stockMarket.id })),
-    isPaused: stamp === undefined || isStale(stamp, nowMs) ? undefined : isPaused,
+    contract: contractTerms(facts, budgets.deployment),
     wallets: wallets.of(composed.chainId),
     walletStaleAfterSec: budgets.lendingState,
     history,

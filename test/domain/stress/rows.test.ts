@@ -1,6 +1,7 @@
 import { MarketUtils } from '@morpho-org/blue-sdk';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { borrowApyPctFromRate } from '../../../src/domain/apy/rates.ts';
 import { collateralValueInLoan } from '../../../src/domain/leverage/flash-loan.ts';
 import { composePosition } from '../../../src/domain/position/compose.ts';
 import { openedHolding } from '../../../src/domain/stress/holding.ts';
@@ -40,12 +41,13 @@ describe('liquidation', () => {
     const above = new Decimal(table.lowestHealthyPrice ?? 0).minus(shown.liquidationPrice ?? 0);
     expect(above.gte(0) && above.lt('0.000000002')).toBe(true);
     const [today] = table.rows;
-    expect([today?.ltvPct, today?.headroomPct, today?.equityUsd, today?.netApyPct]).toEqual([
+    expect([today?.ltvPct, today?.headroomPct, today?.equityUsd]).toEqual([
       shown.ltvPct,
       shown.ltvHeadroomPct,
       shown.netValueUsd,
-      shown.currentLeverageApyPct,
     ]);
+    // The APY of the position is at its leverage of 1 decimal, 3.6; that of the row at the exact one, 3.557….
+    expect([shown.currentLeverageApyPct, today?.netApyPct]).toEqual(['11.89', '11.80']);
   });
 
   test('property: a fall beyond the drop ends a holding, and a fall short of it does not', () => {
@@ -113,36 +115,36 @@ describe('rows', () => {
     );
     expect(shown).toMatchInlineSnapshot(`
       [
-        "TODAY  71.89 19.61 300.743269 11.89 NOTHING ",
-        "COLLATERAL_PRICE -1.00 72.62 18.88 290.043269 12.11 NOTHING ",
-        "COLLATERAL_PRICE -2.00 73.36 18.14 279.343269 12.33 NOTHING ",
-        "COLLATERAL_PRICE -3.00 74.12 17.38 268.643269 12.56 NOTHING ",
-        "COLLATERAL_PRICE -5.00 75.68 15.82 247.243269 13.00 NOTHING ",
-        "COLLATERAL_PRICE -7.00 77.30 14.20 225.843269 13.67 NOTHING ",
-        "COLLATERAL_PRICE -10.00 79.88 11.62 193.743269 15.00 NOTHING ",
-        "COLLATERAL_PRICE -15.00 84.58 6.92 140.243269 18.32 NOTHING ",
-        "COLLATERAL_PRICE -20.00 89.87 1.63 86.743269 25.87 NOTHING ",
-        "COLLATERAL_PRICE -25.00 95.86 -4.36 33.243269 57.36 LIQUIDATION ",
+        "TODAY  71.89 19.61 300.743269 11.80 NOTHING ",
+        "COLLATERAL_PRICE -1.00 72.62 18.88 290.043269 12.01 NOTHING ",
+        "COLLATERAL_PRICE -2.00 73.36 18.14 279.343269 12.23 NOTHING ",
+        "COLLATERAL_PRICE -3.00 74.12 17.38 268.643269 12.48 NOTHING ",
+        "COLLATERAL_PRICE -5.00 75.68 15.82 247.243269 13.03 NOTHING ",
+        "COLLATERAL_PRICE -7.00 77.30 14.20 225.843269 13.68 NOTHING ",
+        "COLLATERAL_PRICE -10.00 79.88 11.62 193.743269 14.93 NOTHING ",
+        "COLLATERAL_PRICE -15.00 84.58 6.92 140.243269 18.29 NOTHING ",
+        "COLLATERAL_PRICE -20.00 89.87 1.63 86.743269 25.80 NOTHING ",
+        "COLLATERAL_PRICE -25.00 95.86 -4.36 33.243269 57.45 LIQUIDATION ",
         "COLLATERAL_PRICE -30.00 102.70 -11.20 -20.256731  LIQUIDATION ",
-        "LOAN_PRICE -10.00 71.89 19.61 300.743269 11.89 NOTHING ",
-        "LOAN_PRICE -5.00 71.89 19.61 300.743269 11.89 NOTHING ",
-        "LOAN_PRICE -2.00 71.89 19.61 300.743269 11.89 NOTHING ",
-        "LOAN_PRICE -1.00 71.89 19.61 300.743269 11.89 NOTHING ",
-        "LOAN_PRICE 1.00 72.61 18.89 290.149209 12.11 NOTHING ",
-        "LOAN_PRICE 2.00 73.33 18.17 279.762876 12.11 NOTHING ",
-        "LOAN_PRICE 5.00 75.49 16.01 249.790888 13.00 NOTHING ",
-        "LOAN_PRICE 10.00 79.08 12.42 203.470541 14.55 NOTHING ",
-        "BORROW_RATE 100.00 71.89 19.61 300.743269 1.34 CARRY 5122.0",
-        "BORROW_RATE 300.00 71.89 19.61 300.743269 -21.01 CARRY 938.4",
-        "FULL_UTILIZATION  71.89 19.61 300.743269 -23.04 CARRY 32.7",
-        "MARKET_BELOW_ORACLE -1.00 71.89 19.61 290.043269 11.89 NOTHING ",
-        "MARKET_BELOW_ORACLE -2.00 71.89 19.61 279.343269 11.89 NOTHING ",
-        "MARKET_BELOW_ORACLE -3.00 71.89 19.61 268.643269 11.89 NOTHING ",
-        "MARKET_BELOW_ORACLE -5.00 71.89 19.61 247.243269 11.89 NOTHING ",
-        "MARKET_BELOW_ORACLE -7.00 71.89 19.61 225.843269 11.89 NOTHING ",
-        "MARKET_BELOW_ORACLE -10.00 71.89 19.61 193.743269 11.89 NOTHING ",
-        "EXIT_AT_MEASURED_SLIPPAGE -0.04 71.89 19.61 300.315269 11.89 NOTHING ",
-        "NO_EXIT  71.89 19.61  11.89 NO_EXIT ",
+        "LOAN_PRICE -10.00 71.89 19.61 300.743269 11.80 NOTHING ",
+        "LOAN_PRICE -5.00 71.89 19.61 300.743269 11.80 NOTHING ",
+        "LOAN_PRICE -2.00 71.89 19.61 300.743269 11.80 NOTHING ",
+        "LOAN_PRICE -1.00 71.89 19.61 300.743269 11.80 NOTHING ",
+        "LOAN_PRICE 1.00 72.61 18.89 290.149209 12.00 NOTHING ",
+        "LOAN_PRICE 2.00 73.33 18.17 279.762876 12.22 NOTHING ",
+        "LOAN_PRICE 5.00 75.49 16.01 249.790888 12.95 NOTHING ",
+        "LOAN_PRICE 10.00 79.08 12.42 203.470541 14.51 NOTHING ",
+        "BORROW_RATE 100.00 71.89 19.61 300.743269 1.42 CARRY 5122.0",
+        "BORROW_RATE 300.00 71.89 19.61 300.743269 -20.57 CARRY 938.4",
+        "FULL_UTILIZATION  71.89 19.61 300.743269 -22.56 CARRY 32.7",
+        "MARKET_BELOW_ORACLE -1.00 71.89 19.61 290.043269 11.80 NOTHING ",
+        "MARKET_BELOW_ORACLE -2.00 71.89 19.61 279.343269 11.80 NOTHING ",
+        "MARKET_BELOW_ORACLE -3.00 71.89 19.61 268.643269 11.80 NOTHING ",
+        "MARKET_BELOW_ORACLE -5.00 71.89 19.61 247.243269 11.80 NOTHING ",
+        "MARKET_BELOW_ORACLE -7.00 71.89 19.61 225.843269 11.80 NOTHING ",
+        "MARKET_BELOW_ORACLE -10.00 71.89 19.61 193.743269 11.80 NOTHING ",
+        "EXIT_AT_MEASURED_SLIPPAGE -0.04 71.89 19.61 300.315269 11.80 NOTHING ",
+        "NO_EXIT  71.89 19.61  11.80 NO_EXIT ",
       ]
     `);
   });
@@ -223,6 +225,21 @@ describe('rows', () => {
 });
 
 describe('opened holdings', () => {
+  test('property: without a change the net APY is that of the exact leverage', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1_001, max: 9_000 }), (thousandths) => {
+        const of = opened(new Decimal(thousandths).div(1_000).toFixed());
+        const row = stressRow(of, { scenario: 'COLLATERAL_PRICE', changePct: 0 });
+        if (!of.rates || !row.ltvPct) throw new Error('the holding has no rate or no LTV');
+        const borrowed = borrowApyPctFromRate(of.rates.borrowRate).minus(of.rates.borrowIncentivePct);
+        const leverage = HUNDRED.div(HUNDRED.minus(row.ltvPct));
+        const earned = of.rates.effectiveCollateralApyPct.times(leverage);
+        const expected = earned.minus(borrowed.times(leverage.minus(1)));
+        expect(row.netApyPct?.minus(expected).abs().lt('1e-9')).toBe(true);
+      }),
+    );
+  });
+
   test('property: the LTV is that of the leverage, and the own debt raises the rate', () => {
     fc.assert(
       fc.property(fc.integer({ min: 10, max: 100 }), (tenths) => {

@@ -109,3 +109,34 @@ test('behavior: jobs that no process runs are stopped after ten minutes', async 
     expect.arrayContaining(['the evaluation of alerts does not run', 'the delivery of webhooks does not run']),
   );
 });
+
+test('behavior: a job whose latest run has a time in the future is unknown, with the reason, until it runs again', async () => {
+  const future = new Date(service.clock.now() + 3_600_000);
+  await client.query("update alert_jobs set ran_at = $1 where job = 'evaluation'", [future]);
+  const { evaluation } = await jobsOf();
+  expect(evaluation).toMatchObject({ status: 'unknown', lastRun: future.toISOString() });
+  expect(evaluation.statusReason).toMatch(/time in the future.*clock/);
+  const health = await healthWith(({ alerts }) => alerts?.evaluation.status === 'unknown');
+  expect(health.degraded).toContain('the evaluation of alerts has a latest run in the future: a clock is wrong');
+  await service.refresh('alerts');
+  expect((await jobsOf()).evaluation).toEqual({ status: 'running', lastRun: nowText() });
+});
+
+test('behavior: an event that was planned by a clock that was ahead is delivered at once', async () => {
+  const { body } = await service.get('/v1/partner/alerts', PARTNER);
+  const ping = await service.post(`/v1/partner/alerts/${body.alerts[0].id}/ping`, {}, PARTNER);
+  const { id } = ping.body.delivery;
+  const planned = (aheadMs: number) =>
+    client.query('update alert_deliveries set next_attempt_at = $1 where id = $2', [
+      new Date(service.clock.now() + aheadMs),
+      id,
+    ]);
+  const statusOf = async () =>
+    (await client.query('select status from alert_deliveries where id = $1', [id])).rows[0].status;
+  await planned(3_600_000);
+  await service.refresh('alert-deliveries');
+  expect(await statusOf()).toBe('pending');
+  await planned(24 * 3_600_000);
+  await service.refresh('alert-deliveries');
+  expect(await statusOf()).toBe('delivered');
+});

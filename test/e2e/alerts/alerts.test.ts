@@ -126,14 +126,14 @@ describe('stale values', () => {
     const on = { strategyId: MARKET };
     const stale = (await create({ ...on, condition: 'stale' })).body.alert.id;
     const apy = (await create({ ...on, condition: 'apy_below', threshold: '-1000' })).body.alert.id;
-    await service.refresh('lending-state:1', 'prices', 'alerts');
+    await service.refresh('lending-state:1', 'prices', 'deployment:1', 'alerts');
     expect([(await alertOf(stale)).status, (await alertOf(apy)).status]).toEqual(['armed', 'armed']);
     const late = (await create({ ...on, condition: 'liquidity_below', threshold: '1000000000' })).body.alert.id;
     service.clock.advance(901_000);
     await service.refresh('alerts');
     expect([(await alertOf(stale)).status, (await alertOf(late)).status]).toEqual(['firing', 'unknown']);
     await service.world.chains.on(1).increaseTime(901);
-    await service.refresh('lending-state:1', 'prices', 'alerts');
+    await service.refresh('lending-state:1', 'prices', 'deployment:1', 'alerts');
     expect([(await alertOf(stale)).status, (await alertOf(late)).status]).toEqual(['armed', 'firing']);
     for (const id of [stale, apy, late]) await remove(id);
   });

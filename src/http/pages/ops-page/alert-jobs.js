@@ -4,8 +4,8 @@ import { when, words } from './format.js';
 import { ALERT_JOBS } from './queries.js';
 
 const NOT_READ = 'could not be read; Refresh asks again';
-const TONES = { RUNNING: 'good', LATE: 'warn', STOPPED: 'bad', FAILING: 'bad', NEVER: 'plain' };
-const LATE = ['FAILING', 'STOPPED', 'LATE'];
+const TONES = { RUNNING: 'good', LATE: 'warn', UNKNOWN: 'bad', STOPPED: 'bad', FAILING: 'bad', NEVER: 'plain' };
+const LATE = ['FAILING', 'UNKNOWN', 'STOPPED', 'LATE'];
 
 const COLUMNS = [
   { name: 'Job', show: ({ name }) => name },
@@ -13,7 +13,8 @@ const COLUMNS = [
   { name: 'Latest run', numeric: true, show: ({ ranAt }) => when(ranAt) },
   {
     name: 'Failure',
-    show: ({ failure, failingSince }) => (failure === null ? 'none' : `${words(failure)} since ${when(failingSince)}`),
+    show: ({ statusReason, failure, failingSince }) =>
+      failure === null ? (statusReason ?? 'none') : `${words(failure)} since ${when(failingSince)}`,
   },
 ];
 

@@ -164,7 +164,7 @@ export const ALERT_JOBS = `query OpsAlertJobs {
     }
   }
 }
-fragment Job on AlertJob { status ranAt failure: failureReason failingSince }`;
+fragment Job on AlertJob { status statusReason ranAt failure: failureReason failingSince }`;
 
 /** The past of all positions of one wallet: the loops of vaults and the stock legs too. */
 export const PAST = `query OpsPast($wallet: Address!, $chainIds: [ChainId!], $positions: Int!, $events: Int!) {
