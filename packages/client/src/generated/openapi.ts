@@ -916,6 +916,8 @@ export interface components {
              */
             readonly status: "unknown" | "armed" | "firing" | "not_applicable";
             readonly value: string | null;
+            /** @description Of the condition stale while it fires: what is past its freshness budget or missing. wallet: its reading. catalog: the strategy is no longer listed. Empty otherwise. */
+            readonly staleGroups: readonly ("lendingState" | "oracle" | "collateralApy" | "price" | "incentives" | "deployment" | "wallet" | "catalog")[];
             readonly observedAt: string | null;
             readonly changedAt: string | null;
             /**
@@ -996,8 +998,8 @@ export interface components {
             readonly nextAttemptAt: string | null;
             readonly finishedAt: string | null;
             readonly httpStatus: number | null;
-            /** @description Why the latest attempt failed; null = it did not, or there was none. certificate_expired, certificate_host (of another name), certificate_self_signed, certificate_authority (of none that is public, or a certificate in between is missing): the certificate of the receiver. tls: any other failure of TLS. redirect: never followed. */
-            readonly failure: ("address_not_public" | "unknown_host" | "unreachable" | "tls" | "certificate_expired" | "certificate_host" | "certificate_self_signed" | "certificate_authority" | "timeout" | "redirect" | "status" | "malformed" | "invalid_url") | null;
+            /** @description Why the latest attempt failed; null = it did not, or there was none. certificate_expired, certificate_not_yet_valid, certificate_revoked, certificate_weak (a key or a hash that is too short), certificate_refused (a wrong purpose or signature), certificate_host (of another name), certificate_self_signed, certificate_authority (of none that is public, or a certificate in between is missing): the certificate of the receiver. tls: any other failure of TLS. redirect: never followed. */
+            readonly failure: ("address_not_public" | "unknown_host" | "unreachable" | "tls" | "certificate_expired" | "certificate_not_yet_valid" | "certificate_host" | "certificate_self_signed" | "certificate_authority" | "certificate_revoked" | "certificate_weak" | "certificate_refused" | "timeout" | "redirect" | "status" | "malformed" | "invalid_url") | null;
         };
         /** @description One event of an alert. */
         readonly AlertDeliveryAnswer: {
@@ -1045,10 +1047,12 @@ export interface components {
         /** @description The delivery of their events. A receiver that fails is no failure of it. */
         readonly AlertJobsDelivery: {
             /**
-             * @description never: no run is recorded. failing: see failure. stopped: no run for ten minutes. late: a delivery is due for more than 15 minutes. running: none of these.
+             * @description never: no run is recorded. failing: see failure. unknown: see statusReason. stopped: no run for ten minutes. late: a delivery is due for more than 15 minutes. running: none of these.
              * @enum {string}
              */
-            readonly status: "never" | "failing" | "stopped" | "late" | "running";
+            readonly status: "never" | "failing" | "unknown" | "stopped" | "late" | "running";
+            /** @description Why the state is unknown: the latest run has a time in the future; absent = it is another one. */
+            readonly statusReason?: string;
             /**
              * Format: date-time
              * @description Time of the latest run; absent = none is recorded.
@@ -1067,10 +1071,12 @@ export interface components {
         /** @description The evaluation of alerts. */
         readonly AlertJobsEvaluation: {
             /**
-             * @description never: no run is recorded. failing: see failure. stopped: no run for ten minutes. late: a delivery is due for more than 15 minutes. running: none of these.
+             * @description never: no run is recorded. failing: see failure. unknown: see statusReason. stopped: no run for ten minutes. late: a delivery is due for more than 15 minutes. running: none of these.
              * @enum {string}
              */
-            readonly status: "never" | "failing" | "stopped" | "late" | "running";
+            readonly status: "never" | "failing" | "unknown" | "stopped" | "late" | "running";
+            /** @description Why the state is unknown: the latest run has a time in the future; absent = it is another one. */
+            readonly statusReason?: string;
             /**
              * Format: date-time
              * @description Time of the latest run; absent = none is recorded.
@@ -3146,10 +3152,12 @@ export interface components {
         /** @description The delivery of their events. A receiver that fails is no failure of it. */
         readonly HealthAlertsDelivery: {
             /**
-             * @description never: no run is recorded. failing: see failure. stopped: no run for ten minutes. late: a delivery is due for more than 15 minutes. running: none of these.
+             * @description never: no run is recorded. failing: see failure. unknown: see statusReason. stopped: no run for ten minutes. late: a delivery is due for more than 15 minutes. running: none of these.
              * @enum {string}
              */
-            readonly status: "never" | "failing" | "stopped" | "late" | "running";
+            readonly status: "never" | "failing" | "unknown" | "stopped" | "late" | "running";
+            /** @description Why the state is unknown: the latest run has a time in the future; absent = it is another one. */
+            readonly statusReason?: string;
             /**
              * Format: date-time
              * @description Time of the latest run; absent = none is recorded.
@@ -3168,10 +3176,12 @@ export interface components {
         /** @description The evaluation of alerts. */
         readonly HealthAlertsEvaluation: {
             /**
-             * @description never: no run is recorded. failing: see failure. stopped: no run for ten minutes. late: a delivery is due for more than 15 minutes. running: none of these.
+             * @description never: no run is recorded. failing: see failure. unknown: see statusReason. stopped: no run for ten minutes. late: a delivery is due for more than 15 minutes. running: none of these.
              * @enum {string}
              */
-            readonly status: "never" | "failing" | "stopped" | "late" | "running";
+            readonly status: "never" | "failing" | "unknown" | "stopped" | "late" | "running";
+            /** @description Why the state is unknown: the latest run has a time in the future; absent = it is another one. */
+            readonly statusReason?: string;
             /**
              * Format: date-time
              * @description Time of the latest run; absent = none is recorded.
@@ -3406,10 +3416,10 @@ export interface components {
         /** @description The reading of position logs; absent = the database has not told yet. */
         readonly HealthChainPositionHistory: {
             /**
-             * @description never: nothing was read. failing: see failure. stopped: no run for ten minutes. behind: by more than 300 blocks. backfilling: it goes back to older blocks. following: nothing is missing.
+             * @description never: nothing was read. failing: see failure. unknown: the latest run has a time in the future, so a clock is wrong. stopped: no run for ten minutes. behind: by more than 300 blocks. backfilling: it goes back to older blocks. following: nothing is missing.
              * @enum {string}
              */
-            readonly status: "never" | "failing" | "stopped" | "behind" | "backfilling" | "following";
+            readonly status: "never" | "failing" | "unknown" | "stopped" | "behind" | "backfilling" | "following";
             /** @description The oldest block that was read: no log is missing after it. Absent = none was read. */
             readonly completeFrom?: components["schemas"]["HealthChainPositionHistoryCompleteFrom"];
             /** @description The newest block that was read. Absent = none was read. */
@@ -3748,10 +3758,10 @@ export interface components {
              */
             readonly chainId: number;
             /**
-             * @description never: nothing was read. failing: see failure. stopped: no run for ten minutes. behind: by more than 300 blocks. backfilling: it goes back to older blocks. following: nothing is missing.
+             * @description never: nothing was read. failing: see failure. unknown: the latest run has a time in the future, so a clock is wrong. stopped: no run for ten minutes. behind: by more than 300 blocks. backfilling: it goes back to older blocks. following: nothing is missing.
              * @enum {string}
              */
-            readonly status: "never" | "failing" | "stopped" | "behind" | "backfilling" | "following";
+            readonly status: "never" | "failing" | "unknown" | "stopped" | "behind" | "backfilling" | "following";
             /** @description The oldest block that was read: no log is missing after it. Absent = none was read. */
             readonly completeFrom?: components["schemas"]["IndexerCompleteFrom"];
             /** @description The newest block that was read. Absent = none was read. */
@@ -5434,7 +5444,7 @@ export interface components {
              * @description State of the reading of position logs, for information: it does not change ready. Absent = not known yet.
              * @enum {string}
              */
-            readonly positionHistory?: "never" | "failing" | "stopped" | "behind" | "backfilling" | "following";
+            readonly positionHistory?: "never" | "failing" | "unknown" | "stopped" | "behind" | "backfilling" | "following";
         };
         /** @description An additional amount of a token after the simulation. */
         readonly ReceivedAmount: {
