@@ -84,14 +84,19 @@ function meantName(name: string, known: readonly string[]): string | undefined {
     .find((found) => found !== undefined);
   if (similar !== undefined) return similar;
   const letters = name.toLowerCase().replaceAll(/[^a-z]/g, '');
-  return known.find((other) => WORDS[other]?.some((word) => letters.includes(word)));
+  return known.find((other) => WORDS[other]?.some((word) => letters.includes(word) || isNearly(letters, word)));
+}
+
+/** Whether letters are a word with one of its letters left out, added, replaced or swapped with its neighbour. */
+function isNearly(letters: string, word: string): boolean {
+  return letters.length <= MAX_SIMILAR_LENGTH && nearestName(letters, [word]) !== undefined;
 }
 
 /**
  * Words that mean a parameter wherever they are within a name: `chains`, `targetChain`, `chain_id_eq`, `network`. Of the chain,
  * because an answer about the default chain does not show that another one was asked for.
  */
-const WORDS: Readonly<Record<string, readonly string[]>> = { chainId: ['chain', 'network'] };
+const WORDS: Readonly<Record<string, readonly string[]>> = { chainId: ['chain', 'network', 'chainid'] };
 
 function knownName(name: string, known: readonly string[]): string | undefined {
   const plain = bare(name);
