@@ -106,7 +106,10 @@ describe('a request of GraphQL', () => {
     const { approvals, tx, chainId, meta } = await openPlan({ amount: '5', leverage: 3 });
     const answer = { __typename: 'LeveragePlan', chainId, calls: [...approvals, tx], atomicRequired: true, ...meta };
     const planFor = (more: object) =>
-      planOfGraphql(answer as never, { field: 'openLeveragePlan', wallet: user, input: { ...input, ...more } } as never);
+      planOfGraphql(
+        answer as never,
+        { field: 'openLeveragePlan', wallet: user, input: { ...input, ...more } } as never,
+      );
     await prove(planFor({ chainId: 1 }), node(), { account: user });
     const refused = prove(planFor({ chainId: 4663 }), node(), { account: user });
     expect(await failureOf(refused)).toMatchObject({ code: 'unproven', cause: { code: 'chain' } });

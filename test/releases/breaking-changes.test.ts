@@ -32,8 +32,20 @@ describe('against the last release', () => {
   test.each([
     ['of an argument', 'type Query { list(first: Int = 20): Int }', '= 20', '= 7', 'default'],
     ['of an argument that is gone', 'type Query { list(first: Int = 20): Int }', ' = 20', '', 'default'],
-    ['of an input field', 'input I { full: Boolean = true } type Query { a(i: I): Int }', '= true', '= false', 'I.full'],
-    ['of an input field that is gone', 'input I { at: [Int!] = [1] } type Query { a(i: I): Int }', ' = [1]', '', 'I.at'],
+    [
+      'of an input field',
+      'input I { full: Boolean = true } type Query { a(i: I): Int }',
+      '= true',
+      '= false',
+      'I.full',
+    ],
+    [
+      'of an input field that is gone',
+      'input I { at: [Int!] = [1] } type Query { a(i: I): Int }',
+      ' = [1]',
+      '',
+      'I.at',
+    ],
   ])('behavior: notices another default %s', (_what, schema, default_, other, expected) => {
     expect(breakingGraphqlChanges(schema, schema)).toEqual([]);
     expect(breakingGraphqlChanges(schema, schema.replace(default_, other)).join()).toContain(expected);
