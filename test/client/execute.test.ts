@@ -170,11 +170,6 @@ describe('checks before anything is sent', () => {
     expect(await hasPosition()).toBe(false);
   });
 
-  test.each(['dead', 'abc', '0x', ''])('behavior: a network that is no number (%j) says nothing', async (version) => {
-    const wallet = injectedWallet(local(), { net_version: () => version });
-    expect((await execute(await openPlan(), wallet, options({ account: user }))).receipts).not.toEqual([]);
-  });
-
   test('error: a reader of your own that is on another chain, and a wallet without an account', async () => {
     const reader = injectedWallet(world.vaults.local);
     expect(await check({}, { reader })).toMatchObject({ code: 'wrong_chain', ...nothing });
