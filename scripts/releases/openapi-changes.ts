@@ -23,6 +23,8 @@ export function breakingOpenApiChanges(before: DocumentNode, after: DocumentNode
   return [...new Set(comparison.changes)].sort();
 }
 
+const QUERY_SCHEMA = 'x-query-schema';
+
 /** Clients add the paths of the document to that of a server. */
 function compareServers({ before, after, changes }: Comparison): void {
   const pathsOf = (document: DocumentNode) =>
@@ -64,9 +66,12 @@ function compareOperations(comparison: Comparison, name: string, before: Documen
   }
 }
 
-/** Every way to authenticate has to stay, if any is needed. */
-function compareSecurity({ changes }: Comparison, name: string, before: DocumentNode, after: DocumentNode): void {
-  const [ways, next] = [listIn(before, 'security'), listIn(after, 'security')];
+/** Every way to authenticate has to stay, if any is needed. Those of the document are for operations that name none. */
+function compareSecurity(comparison: Comparison, name: string, before: DocumentNode, after: DocumentNode): void {
+  const { changes } = comparison;
+  const waysOf = (document: DocumentNode, operation: DocumentNode) =>
+    listIn(operation.security === undefined ? document : operation, 'security');
+  const [ways, next] = [waysOf(comparison.before, before), waysOf(comparison.after, after)];
   if (next.length === 0) return;
   if (ways.length === 0) changes.push(`${name}: needs a key`);
   for (const way of ways) {
@@ -134,6 +139,10 @@ function compareParameters(comparison: Comparison, name: string, before: Documen
     }
     compareSchemas(comparison, 'input', `${name} ${place}`, nodeIn(parameter, 'schema'), nodeIn(found, 'schema'));
   }
+  // The same parameters as one schema, which the types of the client are made of.
+  const [whole, wholeNext] = [before[QUERY_SCHEMA], after[QUERY_SCHEMA]];
+  if (isNode(whole) && isNode(wholeNext)) compareSchemas(comparison, 'input', `${name} query`, whole, wholeNext);
+  else if (isNode(whole)) changes.push(`${name} query: schema removed`);
   for (const [place, { required }] of next) {
     if (required === true && known.get(place)?.required !== true) {
       changes.push(`${name} ${place}: new required input`);

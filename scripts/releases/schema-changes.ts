@@ -42,6 +42,9 @@ export function compareSchemas(
       if (found !== undefined) compareSchemas(comparison, side, place, form, found);
       else if (side === 'input') change(`form ${form.$ref ?? i} removed`);
     }
+    for (const form of side === 'answer' ? addedForms(comparison, formsBefore, formsAfter) : []) {
+      change(`form ${form} added`);
+    }
   }
   compareFields(comparison, side, place, before, after);
   for (const part of ['items', 'additionalProperties'] as const) {
@@ -187,6 +190,20 @@ function valuesOf(schema: DocumentNode): ReadonlySet<string> | undefined {
 
 function formsOf(schema: DocumentNode): readonly DocumentNode[] {
   return [...listIn(schema, 'oneOf'), ...listIn(schema, 'anyOf')];
+}
+
+/** The objects that an answer may newly be. Kinds of errors and of their details may be added at any time. */
+function addedForms(
+  { after }: Comparison,
+  before: readonly DocumentNode[],
+  next: readonly DocumentNode[],
+): readonly string[] {
+  return next.flatMap((form, i) => {
+    const name = nameOf(form);
+    const isKnown = name === undefined ? before[i] !== undefined : before.some(({ $ref }) => $ref === form.$ref);
+    if (isKnown || (name !== undefined && /(Error|Details)$/.test(name)) || !isObject(resolved(after, form))) return [];
+    return [name ?? String(i)];
+  });
 }
 
 /** Whether a part was deprecated and its sunset has passed. */

@@ -16,6 +16,7 @@ import {
   parseJsonBody,
   parseQuery,
   queryNames,
+  valuesOf,
 } from './input.ts';
 import { type BodyPage, jsonInPages } from './pages.ts';
 import { createRouter, type Match, MethodNotAllowedError } from './router.ts';
@@ -145,7 +146,8 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
 /** Parse the input of a row. @throws AppError naming the place */
 async function readInput(request: RestRequest, { route, pathParams }: Match, entry: Entry) {
   const unknown = route.surface === 'Public' ? 'ignore' : 'refuse';
-  const query = parseQuery(request.query, queryNames(route.params, pathParams), unknown, route.refusedParams);
+  const names = queryNames(route.params, pathParams);
+  const query = parseQuery(request.query, names, unknown, route.refusedParams, valuesOf(route.params));
   const params: unknown = parseInput(route.params, { ...query, ...pathParams }, (name) =>
     name !== undefined && Object.hasOwn(pathParams, name) ? 'path' : 'query',
   );
@@ -232,7 +234,7 @@ function unshared({ status, headers: { age: _age, etag: _etag, ...headers }, bod
 function knownQuery(query: string, { route, pathParams }: Match): string {
   if (query === '' || !(route.params instanceof z.ZodObject)) return query;
   const names = queryNames(route.params, pathParams);
-  const given = parseQuery(query, names);
+  const given = parseQuery(query, names, 'ignore', {}, valuesOf(route.params));
   const known = names.flatMap((name) => {
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
     return value === undefined ? [] : [[name, value]];

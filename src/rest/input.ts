@@ -14,6 +14,9 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 /** Handling of query parameters that a row does not have: named in a header of the answer, or refused. */
 export type UnknownNames = 'ignore' | 'refuse';
 
+/** Whether a value is one of a parameter, by its known name. */
+export type Accepts = (name: string, value: string) => boolean;
+
 /**
  * Parse a query string to the values of its known names; without `known` every name is one. A repeated known name is refused,
  * because its meaning is ambiguous. An unknown name is refused when it probably stands for a known one; `unknown` decides about
@@ -25,6 +28,7 @@ export function parseQuery(
   known?: readonly string[],
   unknown: UnknownNames = 'ignore',
   refused: Readonly<Record<string, string>> = {},
+  accepts: Accepts = () => false,
 ): Record<string, string> {
   const values: Record<string, string> = {};
   if (/%(?![0-9a-fA-F]{2})/.test(query)) {
@@ -35,7 +39,7 @@ export function parseQuery(
   }
   for (const [name, value] of new URLSearchParams(query)) {
     if (known && !known.includes(name)) {
-      checkUnknown(name, value, known, unknown, refused);
+      checkUnknown(name, value, known, unknown, refused, accepts);
       continue;
     }
     if (Object.hasOwn(values, name)) {
@@ -55,9 +59,10 @@ function checkUnknown(
   known: readonly string[],
   unknown: UnknownNames,
   refused: Readonly<Record<string, string>>,
+  accepts: Accepts,
 ): void {
   const reason = Object.hasOwn(refused, name) ? refused[name] : undefined;
-  const advice = reason ?? adviceFor(name, known, unknown);
+  const advice = reason ?? adviceFor(name, value, known, unknown, accepts);
   if (advice === undefined) return;
   const problem = reason === undefined ? 'is unknown' : 'is not taken here';
   throw new BadRequestError(`The parameter "${formatValue(name)}" ${problem}. ${advice}`, {
@@ -68,8 +73,14 @@ function checkUnknown(
 }
 
 /** The next step for an unknown parameter; `undefined` = it is ignored. */
-function adviceFor(name: string, known: readonly string[], unknown: UnknownNames): string | undefined {
-  const meant = meantName(name, known);
+function adviceFor(
+  name: string,
+  value: string,
+  known: readonly string[],
+  unknown: UnknownNames,
+  accepts: Accepts,
+): string | undefined {
+  const meant = meantName(name, known) ?? abbreviated(name, value, known, accepts);
   if (meant !== undefined) return `Its spelling is "${meant}".`;
   if (unknown === 'ignore') return undefined;
   return known.length === 0
@@ -84,14 +95,27 @@ function meantName(name: string, known: readonly string[]): string | undefined {
     .find((found) => found !== undefined);
   if (similar !== undefined) return similar;
   const letters = name.toLowerCase().replaceAll(/[^a-z]/g, '');
-  return known.find((other) => WORDS[other]?.some((word) => letters.includes(word)));
+  return known.find((other) => WORDS[other]?.some((word) => letters.includes(word) || isNearly(letters, word)));
+}
+
+/** Names that mean something else as often: `cid` is that of a chain where its value is one. */
+const ABBREVIATIONS: Readonly<Record<string, readonly string[]>> = { chainId: ['cid', 'net', 'chn', 'nid'] };
+
+function abbreviated(name: string, value: string, known: readonly string[], accepts: Accepts): string | undefined {
+  const plain = bare(name.slice(0, MAX_READ_LENGTH));
+  return known.find((other) => ABBREVIATIONS[other]?.includes(plain) && accepts(other, value));
+}
+
+/** Whether letters are a word with one of its letters left out, added, replaced or swapped with its neighbour. */
+function isNearly(letters: string, word: string): boolean {
+  return letters.length <= MAX_SIMILAR_LENGTH && nearestName(letters, [word]) !== undefined;
 }
 
 /**
  * Words that mean a parameter wherever they are within a name: `chains`, `targetChain`, `chain_id_eq`, `network`. Of the chain,
  * because an answer about the default chain does not show that another one was asked for.
  */
-const WORDS: Readonly<Record<string, readonly string[]>> = { chainId: ['chain', 'network'] };
+const WORDS: Readonly<Record<string, readonly string[]>> = { chainId: ['chain', 'network', 'chainid'] };
 
 function knownName(name: string, known: readonly string[]): string | undefined {
   const plain = bare(name);
@@ -120,6 +144,14 @@ export function queryNames(params: z.ZodType, pathParams: Readonly<Record<string
   return params instanceof z.ZodObject
     ? Object.keys(params.shape).filter((name) => !Object.hasOwn(pathParams, name))
     : [];
+}
+
+/** Whether a value is one of a parameter of a row. */
+export function valuesOf(params: z.ZodType): Accepts {
+  return (name, value) => {
+    const field: unknown = params instanceof z.ZodObject ? params.shape[name] : undefined;
+    return field instanceof z.ZodType && field.safeParse(value).success;
+  };
 }
 
 /** A name without case, separators and a plural ending. */

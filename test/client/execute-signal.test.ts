@@ -301,3 +301,8 @@ test('behavior: the signal ends before a wallet is asked where it never reads', 
   expect(await failureOf(execute(plan, wallet, options({ signal: AbortSignal.abort(reason) })))).toBe(reason);
   expect(asked).toEqual([]);
 });
+
+test.each(['dead', 'abc', '0x', ''])('behavior: a network that is no number (%j) says nothing', async (version) => {
+  const wallet = injectedWallet(local(), { net_version: () => version });
+  expect((await execute(await openPlan(), wallet, options({ account: user }))).receipts).not.toEqual([]);
+});

@@ -9,6 +9,14 @@ const { options } = world;
 const chain = () => world.vaults.local;
 const sign = (call: unknown) => chain().client.request({ method: 'eth_sendTransaction', params: [call] } as never);
 
+function promised(): readonly [Promise<void>, () => void] {
+  let resolve: () => void = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return [promise, resolve];
+}
+
 async function depositPlan() {
   const vault = world.vaults.vault('SPY');
   await world.vaults.fund(user, vault, 5_000_000_000n);
@@ -39,14 +47,8 @@ describe('a wallet without batches', () => {
     const plan = await depositPlan();
     const abort = new AbortController();
     const left = new Error('left');
-    let approve: () => void = () => {};
-    const approved = new Promise<void>((resolve) => {
-      approve = resolve;
-    });
-    let finish: () => void = () => {};
-    const finished = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
+    const [approved, approve] = promised();
+    const [finished, finish] = promised();
     const wallet = injectedWallet(chain(), {
       eth_sendTransaction: async ([call]) => {
         if (call.data === plan.calls[1]?.data) {
@@ -114,6 +116,97 @@ describe('a wallet that executes a part of a batch', () => {
     const error = await failureOf(execute(plan, await partly(2, { status: 600 }, refusing), options()));
     expect(error).toMatchObject({ code: 'reverted', isPartial: true, isRevoked: false });
     expect(await world.vaults.isAuthorized(user)).toBe(true);
+  });
+
+  test('behavior: revokes the authorization that a pending batch has left, where the caller aborts', async () => {
+    const abort = new AbortController();
+    const left = new Error('left');
+    const onProgress = ({ kind }: Progress) => {
+      if (kind === 'batch_sent') setImmediate(() => abort.abort(left));
+    };
+    const wallet = await partly(2, { status: 100 });
+    const leaving = execute(await depositPlan(), wallet, options({ signal: abort.signal, onProgress }));
+    expect(await failureOf(leaving)).toBe(left);
+    expect(left).toMatchObject({ isRevoked: true });
+    expect(await world.vaults.isAuthorized(user)).toBe(false);
+  });
+
+  test('error: says that the authorization of a pending batch is left where it is not revoked in time', async () => {
+    const plan = await depositPlan();
+    const asked: string[] = [];
+    const eth_sendTransaction = ([call]: readonly Json[]) => {
+      asked.push(call.data);
+      return walletFailure(4001, 'denied')();
+    };
+    const wallet = await partly(2, { status: 100 }, { eth_sendTransaction });
+    const error = await failureOf(execute(plan, wallet, options({ receiptTimeoutMs: 1 })));
+    expect(error).toMatchObject({ code: 'receipt_timeout', isRevoked: false });
+    expect(asked).toEqual([plan.calls.at(-1)?.data]);
+    expect(await world.vaults.isAuthorized(user)).toBe(true);
+  });
+
+  test('error: says that an authorization may be left where neither the wallet nor the node tells', async () => {
+    const eth_call = ([call]: readonly Json[]) =>
+      call.data.startsWith('0x65e4ad9e')
+        ? walletFailure(-32_000, 'down')()
+        : chain().client.request({ method: 'eth_call', params: [call, 'latest'] } as never);
+    const wallet = await partly(2, { status: 100 }, { eth_call });
+    const error = await failureOf(execute(await depositPlan(), wallet, options({ receiptTimeoutMs: 1 })));
+    expect(error).toMatchObject({ code: 'receipt_timeout', isRevoked: false });
+  });
+
+  test.each([
+    ['signed', 'wallet_sendCalls'],
+    ['executed', 'wallet_getCallsStatus'],
+  ])('behavior: a part of a batch that is %s after the signal has aborted is revoked', async (_, method) => {
+    const abort = new AbortController();
+    const left = new Error('left');
+    const [approved, approve] = promised();
+    const [finished, finish] = promised();
+    const partial = await partly(2, { status: 600 });
+    let sent: Json;
+    const wallet: Eip1193Provider = {
+      async request(call) {
+        if (call.method === 'wallet_sendCalls') {
+          sent = call;
+          if (method === call.method) {
+            setImmediate(() => abort.abort(left));
+            await approved;
+            return partial.request(call);
+          }
+          return { id: '0xba7c4' };
+        }
+        if (call.method === 'wallet_getCallsStatus' && method === call.method) {
+          abort.abort(left);
+          await approved;
+          if (sent) await partial.request(sent);
+          sent = undefined;
+        }
+        return partial.request(call);
+      },
+    };
+    const reports: Progress[] = [];
+    const onProgress = (progress: Progress) => {
+      reports.push(progress);
+      if (progress.kind === 'mined') finish();
+    };
+    const leaving = execute(await depositPlan(), wallet, options({ signal: abort.signal, onProgress }));
+    expect(await failureOf(leaving)).toBe(left);
+    expect(left).toMatchObject({ message: 'left' });
+    expect(await world.vaults.isAuthorized(user)).toBe(false);
+    approve();
+    await finished;
+    expect(await world.vaults.isAuthorized(user)).toBe(false);
+    expect(reports.map(({ kind }) => kind).slice(-4)).toEqual(['revoking', 'signing', 'sent', 'mined']);
+  });
+
+  test('behavior: nothing is revoked where the user refuses the batch', async () => {
+    const asked: string[] = [];
+    const eth_sendTransaction = () => asked.push('transaction');
+    const refusing = await partly(2, {}, { wallet_sendCalls: walletFailure(4001, 'denied'), eth_sendTransaction });
+    const error = await failureOf(execute(await depositPlan(), refusing, options()));
+    expect(error).toMatchObject({ code: 'rejected', isRevoked: undefined });
+    expect(asked).toEqual([]);
   });
 
   test('behavior: nothing is asked for where no authorization is left', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { buildSchema, findBreakingChanges } from 'graphql';
 import { describe, expect, test } from 'vitest';
+import { breakingGraphqlChanges } from '../../scripts/releases/graphql-changes.ts';
 import { lastRelease, releasedVersions } from '../../scripts/releases/last-release.ts';
 import { breakingOpenApiChanges } from '../../scripts/releases/openapi-changes.ts';
 import type { Json } from '../support/service.ts';
@@ -13,8 +13,7 @@ const accepted: readonly { change: string; reason: string }[] = JSON.parse(
   readFileSync('releases/accepted.json', 'utf8'),
 );
 
-const graphqlChanges = (schema: string) =>
-  findBreakingChanges(buildSchema(released.schema), buildSchema(schema)).map(({ description }) => description);
+const graphqlChanges = (schema: string) => breakingGraphqlChanges(released.schema, schema);
 
 describe('against the last release', () => {
   test('default: openapi.json and schema.graphql break no client, but for the accepted changes', () => {
@@ -28,6 +27,28 @@ describe('against the last release', () => {
   test('behavior: a changed GraphQL schema is noticed', () => {
     const removed = readFileSync('schema.graphql', 'utf8').replace(/^ {2}borrowApyPct: /m, '  renamed: ');
     expect(graphqlChanges(removed).join()).toContain('borrowApyPct was removed');
+  });
+
+  test.each([
+    ['of an argument', 'type Query { list(first: Int = 20): Int }', '= 20', '= 7', 'default'],
+    ['of an argument that is gone', 'type Query { list(first: Int = 20): Int }', ' = 20', '', 'default'],
+    [
+      'of an input field',
+      'input I { full: Boolean = true } type Query { a(i: I): Int }',
+      '= true',
+      '= false',
+      'I.full',
+    ],
+    [
+      'of an input field that is gone',
+      'input I { at: [Int!] = [1] } type Query { a(i: I): Int }',
+      ' = [1]',
+      '',
+      'I.at',
+    ],
+  ])('behavior: notices another default %s', (_what, schema, default_, other, expected) => {
+    expect(breakingGraphqlChanges(schema, schema)).toEqual([]);
+    expect(breakingGraphqlChanges(schema, schema.replace(default_, other)).join()).toContain(expected);
   });
 });
 
@@ -159,6 +180,29 @@ describe(breakingOpenApiChanges, () => {
       'GET /v1/tvl 200 application/json: removed',
       (d) => delete d.paths['/v1/tvl'].get.responses[200].content,
     ],
+    [
+      'another form of an answer',
+      'Portfolio.closed[]: form 2 added',
+      (d) => schemas(d).Portfolio.properties.closed.items.anyOf.push({ type: 'object', properties: {} }),
+    ],
+    [
+      'another named form of an answer',
+      'Portfolio.closed[]: form Strategy added',
+      (d) => schemas(d).Portfolio.properties.closed.items.anyOf.push({ $ref: '#/components/schemas/Strategy' }),
+    ],
+    [
+      'a narrower value of a query that is described as a whole',
+      'DayCandlesQuery.aggregate: ',
+      (d) => (schemas(d).DayCandlesQuery.properties.aggregate = { type: 'boolean' }),
+    ],
+    [
+      'a key that every operation needs that names none',
+      'GET /v1/tvl: needs a key',
+      (d) => {
+        d.security = [{ apiKey: [] }];
+        delete d.paths['/v1/tvl'].get.security;
+      },
+    ],
     ['a removed answer', 'GET /v1/tvl 400: removed', (d) => delete d.paths['/v1/tvl'].get.responses[400]],
     [
       'a removed header',
@@ -240,6 +284,15 @@ describe(breakingOpenApiChanges, () => {
         const { responses } = paths['/v1/tvl'].get;
         responses[418] = { description: 'No.' };
         responses[200].headers.More = { schema: { type: 'string' } };
+      },
+    ],
+    [
+      'another kind of error and of its details',
+      (d) => {
+        schemas(d).FreshDetails = { type: 'object', properties: {} };
+        schemas(d).BadRequestProblem.properties.details.anyOf.push({ $ref: '#/components/schemas/FreshDetails' });
+        const { schema } = d.paths['/v1/prices'].get.responses[503].content['application/json'];
+        (schema.oneOf ?? schema.anyOf).push({ $ref: '#/components/schemas/InternalError' });
       },
     ],
     ['another way to a key', (d) => d.paths['/v1/partner/leverage/build'].post.security.push({ opsKey: [] })],

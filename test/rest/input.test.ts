@@ -7,6 +7,7 @@ import {
   parseJsonBody,
   parseQuery,
   queryNames,
+  valuesOf,
 } from '../../src/rest/input.ts';
 import { BadRequestError } from '../../src/shared/errors.ts';
 
@@ -64,6 +65,25 @@ describe(parseQuery, () => {
     for (const name of ['chains', 'onChain', 'CHAIN_ID_EQ', 'network', 'subNetworks', `${'x.'.repeat(5_000)}chainId`]) {
       expect(() => parseQuery(`${name}=4663`, known)).toThrow('Its spelling is "chainId".');
       expect(parseQuery(`${name}=4663`, ['leverage'])).toEqual({});
+    }
+  });
+
+  it('error: BadRequest for the word of a known name with a typing error', () => {
+    for (const name of ['chian', 'netwrok', 'netork', 'chainz', 'chian[]', 'chian_id', 'cahinId', 'Netwrok']) {
+      expect(() => parseQuery(`${name}=4663`, known)).toThrow('Its spelling is "chainId".');
+      expect(parseQuery(`${name}=4663`, ['leverage'])).toEqual({});
+    }
+    for (const name of ['train', 'utm_campaign', 'ref', 'cache', 'work']) {
+      expect(parseQuery(`${name}=4663`, known)).toEqual({});
+    }
+  });
+
+  it('error: BadRequest for an abbreviation of a known name, where the value is one of it', () => {
+    const accepts = valuesOf(z.object({ chainId: z.enum(['1', '4663']) }));
+    for (const name of ['net', 'cid', 'NET', 'c_id']) {
+      const read = (value: string) => parseQuery(`${name}=${value}`, known, 'ignore', {}, accepts);
+      expect(() => read('4663')).toThrow('Its spelling is "chainId".');
+      expect([read('5'), read('abc')]).toEqual([{}, {}]);
     }
   });
 

@@ -15,7 +15,7 @@ const startOf = (
   workers: Readonly<Record<string, string>>,
   options: object,
 ) => `const workers = ${JSON.stringify(workers)};
-self.MonacoEnvironment = { globalAPI: false, getWorkerUrl: (_id, label) => workers[label] };
+self.MonacoEnvironment = { globalAPI: true, getWorkerUrl: (_id, label) => workers[label] };
 YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), ${JSON.stringify(options)});
 `;
 

@@ -104,7 +104,7 @@ const RepayAllRef = builder.inputType('RepayAllInput', {
     amount: t.field({
       type: 'Decimal',
       description:
-        'Amount to pay, whole tokens of `payToken`, never rounded; the part that the debt does not need is returned, and less than the whole debt needs is refused with the required amount. Sized by the debt when left out.',
+        'Amount to pay, whole tokens of `payToken`, never rounded; the part that the debt does not need is returned, and less than the whole debt needs is refused with an amount that is enough. Sized by the debt when left out.',
     }),
   }),
 });

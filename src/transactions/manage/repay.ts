@@ -93,7 +93,8 @@ function repayDirectly(context: ManageContext, token: PayToken, due: Due): VerbD
     );
   }
   if (isFull && given !== undefined && given < due.now) throw tooLittle(given, due.later, token);
-  const amount = isFull || given === undefined ? due.later : given;
+  // A full repayment takes no more than it needs, and never more than was given.
+  const amount = given === undefined || (isFull && given > due.later) ? due.later : given;
   const { debtChange, preview } = repaid(context, due, amount);
   return {
     path: 'repay',
@@ -111,7 +112,7 @@ function repayDirectly(context: ManageContext, token: PayToken, due: Due): VerbD
       ...depositFeeNote(due.feeOf(amount), market.loan),
       ...(isFull
         ? [
-            `The whole debt of ${formatAmount(position.debt, token)} is repaid; the amount covers the interest of half an hour more, and the rest comes back.`,
+            `The whole debt of ${formatAmount(position.debt, token)} is repaid; the amount covers ${amount < due.later ? 'less than ' : ''}the interest of half an hour more, and the rest comes back.`,
           ]
         : []),
     ],
@@ -181,14 +182,15 @@ function restNote({ expectedOut }: PlannedSwap, debt: bigint, loan: PayToken): r
   return rest > 0n ? [`About ${formatAmount(rest, loan)} is left over and comes back to the wallet.`] : [];
 }
 
-function tooLittle(amount: bigint, needed: bigint | undefined, token: PayToken): LimitExceededError {
-  const minAmount = needed === undefined ? undefined : formatUnitsPlain(needed, token.decimals);
+/** The least amount that passes depends on quotes that are not known, and grows by the block: `enough` passes, and less may. */
+function tooLittle(amount: bigint, enough: bigint | undefined, token: PayToken): LimitExceededError {
+  const sufficientAmount = enough === undefined ? undefined : formatUnitsPlain(enough, token.decimals);
   return new LimitExceededError(
-    `${formatAmount(amount, token)} does not cover the whole debt. Send ${minAmount === undefined ? 'more' : `at least ${minAmount}`}, or leave amount out.`,
+    `${formatAmount(amount, token)} does not cover the whole debt. Send ${sufficientAmount === undefined ? 'more' : `${sufficientAmount}, which is enough`}, or leave amount out.`,
     {
       field: 'amount',
       value: formatUnitsPlain(amount, token.decimals),
-      limit: minAmount === undefined ? {} : { minAmount },
+      limit: sufficientAmount === undefined ? {} : { sufficientAmount },
     },
   );
 }

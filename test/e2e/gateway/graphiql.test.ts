@@ -141,6 +141,24 @@ describe.skipIf(whyNoChromium !== null)(
       expect(box?.height).toBeGreaterThan(200);
     }, 120_000); // four looks of a large page
 
+    test('follows a change of the colour scheme, unless the user has chosen one', async () => {
+      await look(page, { width: 1280, colorScheme: 'light' } as (typeof LOOKS)[number]);
+      await page.reload();
+      await page.locator('.mtk1').first().waitFor();
+      const isDark = () => page.locator('.graphiql-query-editor .monaco-editor.vs-dark').count();
+      expect(await isDark()).toBe(0);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await expect.poll(isDark).toBe(1);
+      expect(await violationsOf(page)).toEqual([]);
+      await page.emulateMedia({ colorScheme: 'light' });
+      await expect.poll(isDark).toBe(0);
+      expect(await violationsOf(page)).toEqual([]);
+      await page.evaluate("document.body.classList.add('graphiql-light')");
+      await page.emulateMedia({ colorScheme: 'dark' });
+      expect(await isDark()).toBe(0);
+      await page.evaluate("document.body.classList.remove('graphiql-light')");
+    }, 60_000);
+
     test('sends no request to other machines, and none fails', () => {
       expect({ leaving: opened.leaving, errors: opened.errors }).toEqual({ leaving: [], errors: [] });
     });

@@ -149,10 +149,10 @@ it.each([
   await partner.send(await expectBuilt({ ...body, minAmountOut: least }));
 });
 
-it('behavior: the minAmount in a refusal of a full repayment repays the whole debt', async () => {
+it('behavior: the sufficientAmount in a refusal of a full repayment repays the whole debt', async () => {
   const id = await opened();
   const body = { id, action: 'repay', full: true, payToken: usde.address };
-  const amount = await numberIn({ ...body, amount: '100' }, 'minAmount');
+  const amount = await numberIn({ ...body, amount: '100' }, 'sufficientAmount');
   await service.world.chains.on(4663).mint(usde, user, units(amount, usde));
   await partner.send(await expectBuilt({ ...body, amount }));
   expect((await partner.position(market, id)).debt).toBe(0n);

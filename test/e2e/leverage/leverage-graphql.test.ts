@@ -276,10 +276,10 @@ describe('manageLeveragePlan', () => {
       __typename: 'LimitExceededRefusal',
       field: 'input.action.repayAll.amount',
       value: '0.01',
-      limits: [{ name: 'minAmount', value: expect.any(String) }],
+      limits: [{ name: 'sufficientAmount', value: expect.any(String) }],
     });
     const [{ value }] = refused.limits;
-    expect(refused.message).toContain(`does not cover the whole debt. Send at least ${value}`);
+    expect(refused.message).toContain(`does not cover the whole debt. Send ${value}, which is enough`);
     const plan = await repayAll(value);
     expect(plan).toMatchObject({ __typename: 'LeveragePlan', position: { debtAmount: '0' } });
   });

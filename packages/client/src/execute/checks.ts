@@ -28,7 +28,7 @@ export async function checkChain(chainId: number, wallet: Rpc, reader: Rpc): Pro
     }
     // Not every wallet has this method; one that answers differently cannot be relied on.
     const version = await rpc.read('net_version').catch(() => undefined);
-    if (version !== undefined && /^(0x)?[0-9a-f]+$/i.test(String(version)) && BigInt(String(version)) !== found) {
+    if (version !== undefined && /^(0x[0-9a-f]+|\d+)$/i.test(String(version)) && BigInt(String(version)) !== found) {
       throw new WrongChainError(chainId, `The ${who} says chain ${found}, and its node says network ${version}.`);
     }
   }

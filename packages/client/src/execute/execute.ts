@@ -1,17 +1,11 @@
 import type { Plan } from '../client.ts';
 import { keepOrigin, withoutClosed } from '../plan-origin.ts';
 import { untilAborted } from '../wait.ts';
-import { canBatch, receiptOfBatch, sendBatch, waitForBatch } from './batch.ts';
-import { checkBalances, checkChain, checkCode, checkOwner, checkSigner, isExpired, refuseExpired } from './checks.ts';
+import { canBatch } from './batch.ts';
+import { runBatch } from './batch-run.ts';
+import { checkBalances, checkChain, checkCode, checkOwner, isExpired, refuseExpired } from './checks.ts';
 import { comparePlans } from './compare.ts';
-import {
-  ExecutionError,
-  InvalidPlanError,
-  ReceiptTimeoutError,
-  UnexpectedOutcomeError,
-  WalletError,
-  WorsePlanError,
-} from './errors.ts';
+import { ExecutionError, UnexpectedOutcomeError, WalletError, WorsePlanError } from './errors.ts';
 import { missingIn } from './expected.ts';
 import { excessesIn, type Holders, holdersOf, type OutcomeContext } from './limits.ts';
 import { type ExecuteOptions, type Settings, settingsOf } from './options.ts';
@@ -19,7 +13,6 @@ import { type Outcome, outcomeOf } from './outcome.ts';
 import { type CheckedPlan, checkPlan } from './plan.ts';
 import { closedBy, type PlanProof, type Proven, provenIfItIs, provenPlan } from './proof.ts';
 import type { Receipt } from './receipts.ts';
-import { isAuthorizationLeft, revoke } from './revocation.ts';
 import { sendInOrder } from './sequence.ts';
 import type { SequenceContext } from './transaction.ts';
 import { createRpc, ownAccountOf, type Rpc, type Wallet } from './wallet.ts';
@@ -177,37 +170,4 @@ async function usesBatch(plan: CheckedPlan, { wallet, account, settings }: Seque
   const can = await canBatch(wallet, account, plan.chainId);
   if (mode === 'batch' && !can) throw new WalletError('The wallet runs no atomic batches on this chain (EIP-5792).');
   return can;
-}
-
-async function runBatch(plan: CheckedPlan, context: SequenceContext): Promise<'done' | 'expired'> {
-  const { wallet, reader, account, settings, sent, mined } = context;
-  const [first] = plan.calls;
-  if (first === undefined) throw new InvalidPlanError('The plan has no calls.');
-  settings.options.signal?.throwIfAborted();
-  // The own check of the caller may have taken a while.
-  if (await isExpired(plan, reader, settings.expiry)) return 'expired';
-  const block = await reader.readNumber('eth_blockNumber');
-  await checkSigner(plan.chainId, account, wallet);
-  settings.options.signal?.throwIfAborted();
-  settings.report({ kind: 'signing', index: 0, total: plan.calls.length, to: first.to });
-  const id = await sendBatch(wallet, account, plan, (id) => {
-    sent.push(id);
-    settings.report({ kind: 'batch_sent', id });
-  });
-  const batch = { id, chainId: plan.chainId, calls: plan.calls.length };
-  try {
-    const hash = await waitForBatch(wallet, batch, settings.receipts);
-    mined.push(await receiptOfBatch(reader, { hash, block }, settings.receipts));
-    settings.report({ kind: 'mined', hash, index: plan.calls.length - 1 });
-  } catch (error) {
-    // A batch that may still be mined as a whole revokes its authorization by itself.
-    const isOver = error instanceof ExecutionError && !(error instanceof ReceiptTimeoutError);
-    if (isOver && (await isAuthorizationLeft(plan, context)) !== false) context.isRevoked = await revoke(plan, context);
-    throw error;
-  }
-  // A node that does not tell is no reason to doubt a batch that was mined.
-  if ((await isAuthorizationLeft(plan, context)) !== true) return 'done';
-  context.isRevoked = await revoke(plan, context);
-  if (context.isRevoked) return 'done';
-  throw new WalletError('The wallet left the authorization of the batch, and it is not revoked: revoke it yourself.');
 }

@@ -11,6 +11,11 @@ function revocationOf({ calls }: CheckedPlan): PlanCall | undefined {
   return last !== undefined && authorizationOf(last) === 'revoke' ? last : undefined;
 }
 
+/** Whether a plan authorizes a manager, and revokes that in its last call. */
+export function grants(plan: CheckedPlan): boolean {
+  return revocationOf(plan) !== undefined && plan.calls.some((call) => authorizationOf(call) === 'grant');
+}
+
 /** The context of a part of an execution that outlives the signal of the caller. */
 export function unaborted(context: SequenceContext, signal: AbortSignal): SequenceContext {
   const settings = { ...context.settings, receipts: { ...context.settings.receipts, signal } };
@@ -50,7 +55,7 @@ const IS_AUTHORIZED = selectorsOf(morphoBlueAbi).get('isAuthorized') ?? '';
  */
 export async function isAuthorizationLeft(plan: CheckedPlan, context: SequenceContext): Promise<boolean | undefined> {
   const last = revocationOf(plan);
-  if (last === undefined || !plan.calls.some((call) => authorizationOf(call) === 'grant')) return false;
+  if (last === undefined || !grants(plan)) return false;
   const { reader } = context.connect(new AbortController().signal);
   const authorizer = context.account.slice(2).toLowerCase().padStart(64, '0');
   const data = `${IS_AUTHORIZED}${authorizer}${last.data.slice(10, 74)}`;

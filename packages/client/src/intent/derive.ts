@@ -215,6 +215,7 @@ async function paymentOf(asked: Asked, market: TrustedMarket, price: bigint, int
   return { token, amount, worth: await worthOf(asked, { token, amount }, market, price, into) };
 }
 
+/** The payment of a full repayment: an amount of the request is the most of it, as the service sizes it by the debt otherwise. */
 async function wholeDebt(
   asked: Asked,
   market: TrustedMarket,
@@ -222,9 +223,14 @@ async function wholeDebt(
 ): Promise<Payment> {
   const { chain, state, fields } = asked;
   const token = fields.payToken ?? market.loanToken;
+  const given = fields.amount === undefined ? undefined : unitsOf(chain, token, fields.amount);
   const { depositFee } = await state.fees();
   const owed = more(debt, market.correlated ? INTEREST : INTEREST + depositFee);
-  if (isSame(token, market.loanToken)) return { token, amount: owed };
+  // Nothing is swapped, and the service takes no more than the debt.
+  if (isSame(token, market.loanToken)) return { token, amount: given !== undefined && given < owed ? given : owed };
+  if (given !== undefined) {
+    return { token, amount: given, worth: await worthOf(asked, { token, amount: given }, market, price, 'loan') };
+  }
   const unit = 10n ** BigInt(decimalsOf(chain, token));
   const worth = (await worthOf(asked, { token, amount: unit }, market, price, 'loan')) ?? 0n;
   if (worth <= 0n) throw lacking(`a price of ${token}`);

@@ -5,6 +5,7 @@ import type {
   EquityExitInput,
   ManageLeverageInput,
   OpenLeverageInput,
+  PositionAtInput,
 } from '../generated/graphql.ts';
 import { isRecord } from '../json.ts';
 import { rememberOrigin } from '../plan-origin.ts';
@@ -72,28 +73,46 @@ export function planOfGraphql(answer: GraphqlPlan, request: GraphqlRequest): Pla
 
 /** The same request as the body of the REST row. */
 function fieldsOf(request: GraphqlRequest): RequestFields & { readonly action: string } {
-  const { maxSlippageBps, maxSwapLossPct, minAmountOut } = { minAmountOut: undefined, ...request.input };
+  const { maxSlippageBps, maxSwapLossPct, minAmountOut, allowUnsimulated } = {
+    ...{ minAmountOut: undefined, allowUnsimulated: undefined },
+    ...request.input,
+  };
   const limits = {
-    slippage: maxSlippageBps ? Number(maxSlippageBps) / 10_000 : undefined,
-    maxSwapLossPct: maxSwapLossPct ? Number(maxSwapLossPct) : undefined,
+    slippage: numberOf(maxSlippageBps, 10_000),
+    maxSwapLossPct: numberOf(maxSwapLossPct),
     minAmountOut: minAmountOut ?? undefined,
+    allowUnsimulated: allowUnsimulated ?? undefined,
   };
   switch (request.field) {
     case 'openLeveragePlan': {
-      const { strategyId, payToken, amount, target } = request.input;
-      return { action: 'open_leverage', strategyId, payToken, amount, ...targetOf(target), ...limits };
+      const { strategyId, chainId, payToken, amount, target } = request.input;
+      const of = { strategyId, chainId: chainId ?? undefined };
+      return { action: 'open_leverage', ...of, payToken, amount, ...targetOf(target), ...limits };
     }
     case 'manageLeveragePlan':
-      return { ...managedOf(request.input, request.wallet), ...limits };
+      return takenBy({ ...managedOf(request.input, request.wallet), ...limits });
     case 'equityDepositPlan': {
-      const { strategyId, amount, stockLtvPct } = request.input;
-      return { action: 'equity_deposit', strategyId, amount, stockLtvPct: stockLtvPct ?? undefined, ...limits };
+      const { strategyId, chainId, amount, stockLtvPct } = request.input;
+      const of = { strategyId, chainId: chainId ?? undefined };
+      return { action: 'equity_deposit', ...of, amount, stockLtvPct: stockLtvPct ?? undefined, ...limits };
     }
     case 'equityExitPlan': {
-      const { strategyId, yieldPositionIndexes } = request.input;
-      return { action: 'equity_exit', strategyId, yieldPositionIds: yieldPositionIndexes ?? undefined, ...limits };
+      const { strategyId, chainId, yieldPositionIndexes } = request.input;
+      const of = { strategyId, chainId: chainId ?? undefined };
+      return { action: 'equity_exit', ...of, yieldPositionIds: yieldPositionIndexes ?? undefined, ...limits };
     }
   }
+}
+
+/** A decimal, as a share of `of`; `undefined` = it is not given. */
+const numberOf = (decimal: string | null | undefined, of = 1): number | undefined =>
+  decimal === undefined || decimal === null ? undefined : Number(decimal) / of;
+
+/** The actions whose body has `allowUnsimulated`; the input of GraphQL has it for all. */
+const LOWERS_RISK: readonly string[] = ['close', 'repay', 'add_collateral'];
+
+function takenBy<F extends RequestFields>(fields: F): F {
+  return LOWERS_RISK.includes(fields.action ?? '') ? fields : { ...fields, allowUnsimulated: undefined };
 }
 
 function targetOf({
@@ -133,13 +152,18 @@ function decoded(base64url: string): string {
   }
 }
 
+/** Its market is part of the composite id only. */
+function placeOf({ chainId, marketId, positionIndex }: PositionAtInput) {
+  return marketId === undefined || marketId === null
+    ? { id: positionIndex, chainId }
+    : { positionId: `${chainId}-${marketId}-${positionIndex}`, chainId };
+}
+
 function managedOf(
   { action, position }: ManageLeverageInput,
   wallet: string,
 ): RequestFields & { readonly action: string } {
-  const of = position.at
-    ? { id: position.at.positionIndex, chainId: position.at.chainId }
-    : positionOf(position.id, wallet);
+  const of = position.at ? placeOf(position.at) : positionOf(position.id, wallet);
   const { addCollateral, borrow, close, increaseLeverage, removeCollateral, repay, repayAll } = action;
   if (increaseLeverage) return { action: 'increase_leverage', ...of, ...targetOf(increaseLeverage) };
   if (addCollateral) return { action: 'add_collateral', ...of, ...addCollateral };
@@ -147,7 +171,8 @@ function managedOf(
   if (borrow) return { action: 'borrow', ...of, ...borrow };
   if (repay) return { action: 'repay', ...of, ...repay };
   if (repayAll) {
-    return { action: 'repay', ...of, full: true, payToken: repayAll.payToken ?? undefined };
+    const { amount, payToken } = repayAll;
+    return { action: 'repay', ...of, full: true, amount: amount ?? undefined, payToken: payToken ?? undefined };
   }
   return { action: 'close', ...of, amount: close?.amount ?? undefined };
 }

@@ -25,4 +25,6 @@ export interface RequestFields {
   readonly slippage?: number | undefined;
   readonly maxSwapLossPct?: number | undefined;
   readonly minAmountOut?: string | undefined;
+  /** Of a rebuild only: a simulation proves nothing. */
+  readonly allowUnsimulated?: boolean | undefined;
 }
