@@ -708,7 +708,7 @@ export type RefusalCode =
 
 /** Repay the whole debt, by shares, so that no dust is left. */
 export type RepayAllInput = {
-  /** Amount to pay, whole tokens of `payToken`, never rounded; the part that the debt does not need is returned, and less than the whole debt needs is refused with the required amount. Sized by the debt when left out. */
+  /** Amount to pay, whole tokens of `payToken`, never rounded; the part that the debt does not need is returned, and less than the whole debt needs is refused with an amount that is enough. Sized by the debt when left out. */
   readonly amount?: string | null | undefined;
   /** Token to pay with; the zero address is the native token. The loan token when left out. */
   readonly payToken?: string | null | undefined;
