@@ -61,6 +61,7 @@ export async function startPartnerWorld({ registered }: { readonly registered: n
     venueStatistics: createVenueStatistics(),
     budgets: BUDGETS,
     appUrl: 'https://app.example',
+    gasPriceOf: async () => undefined,
     readWallet: async () => {
       throw new Error('no vault is built here');
     },

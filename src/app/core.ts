@@ -83,7 +83,8 @@ export function createCore(deps: AppDeps): Core {
   const stores = createStores(deps, metrics?.query, metrics?.keyCheck);
   const nodes = createNodesByChain(deps, telemetry);
   const readerNodes = forReaders(nodes);
-  const upstreams = createAdapters(deps, telemetry, createGasPrices(readerNodes));
+  const gasPriceOf = createGasPrices(readerNodes);
+  const upstreams = createAdapters(deps, telemetry, gasPriceOf);
   const venueStatistics = createVenueStatistics(metrics?.swapQuote);
   const positions = createPositionServices({
     ...deps,
@@ -143,8 +144,7 @@ export function createCore(deps: AppDeps): Core {
       budgets,
       telemetry,
       readerNodes,
-      upstreams,
-      venueStatistics,
+      ...{ upstreams, venueStatistics, gasPriceOf },
       positions: positions.positions,
       ...current,
     }),
@@ -158,6 +158,7 @@ interface BuildersInput extends Pick<Services, 'catalog' | 'budgets' | 'position
   readonly readerNodes: NodesOf;
   readonly upstreams: Upstreams;
   readonly venueStatistics: ReturnType<typeof createVenueStatistics>;
+  readonly gasPriceOf: GasPriceOf;
 }
 
 /** Create the services that preview and build transactions. */

@@ -97,6 +97,8 @@ export const ORACLE_REFERENCE =
 export const AFFORDABILITIES = ['affordable', 'not_affordable', 'nothing_to_pay', 'unknown'] as const;
 /** Actions that lower the LTV of a position. */
 export const DELEVERAGE_ACTIONS = ['repay', 'add_collateral', 'close'] as const;
+/** States of a position that a holder has to know before choosing a way to a lower LTV. */
+export const DELEVERAGE_REASONS = ['under_water'] as const;
 export const COST_KINDS = [
   'ENTRY_SWAP',
   'LEVERAGE_SWAP',

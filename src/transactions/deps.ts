@@ -38,6 +38,8 @@ export interface BuilderDeps {
   /** Base URL of the client app; absent = no signing links. */
   readonly appUrl: string | undefined;
   readonly vaultOf: VaultOf;
+  /** Gas price of a chain's node, wei; `undefined` = it gave no plausible one. */
+  gasPriceOf(chainId: ChainId): Promise<bigint | undefined>;
 }
 
 /** One session on a chain, as builders use it. */

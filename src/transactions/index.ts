@@ -28,6 +28,7 @@ import { createTokenDirectory } from './read/tokens.ts';
 
 export { buildManualExit } from './build/manual-exit.ts';
 export { buildSetAuthorization } from './build/set-authorization.ts';
+export { gasOfSteps, gasUsdOf } from './deleverage/gas.ts';
 export * from './deleverage/rank.ts';
 export type * from './deleverage/types.ts';
 export * from './errors.ts';
@@ -60,6 +61,7 @@ export interface PartnerDeps extends Pick<BuilderDeps, 'facts' | 'composed' | 'b
   readonly feeReceiver?: BuilderDeps['feeReceiver'] | undefined;
   readonly appUrl?: BuilderDeps['appUrl'] | undefined;
   readonly vaultOf?: VaultOf | undefined;
+  readonly gasPriceOf: BuilderDeps['gasPriceOf'];
   /** Reads the positions of a wallet, for exits of equity vaults. */
   readonly readWallet: ReadWallet;
 }
@@ -85,6 +87,7 @@ function createBuilderDeps(deps: PartnerDeps): BuilderDeps {
     feeReceiver: deps.feeReceiver,
     appUrl: deps.appUrl,
     vaultOf: deps.vaultOf ?? (async () => null),
+    gasPriceOf: deps.gasPriceOf,
   };
 }
 

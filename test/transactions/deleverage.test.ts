@@ -10,6 +10,7 @@ import {
   compareOptions,
   lostToLenders,
   type RankedBy,
+  underWaterOf,
 } from '../../src/transactions/deleverage/rank.ts';
 import {
   correctedSale,
@@ -259,6 +260,9 @@ describe('deleverageOptions', () => {
     expect(repay >= whole(440, loan) && repay < whole(441, loan), String(repay)).toBe(true);
     expect([add, close]).toEqual([repay, 0n]);
     expect(await lost(8_500)).toEqual([0n, 0n, 0n]);
+    const under = underWaterOf(await optionsIn({ market, before: owing(9_000) }));
+    expect(under).toMatchObject({ collateralValue: whole(8_560, loan), excess: repay });
+    expect(underWaterOf(await optionsIn({ market, before: owing(8_500) }))).toBeUndefined();
   });
 
   test('behavior: a repayment speaks of no new debt where an incentive is paid', () => {

@@ -4,6 +4,7 @@ import type { Position } from '../../domain/position/types.ts';
 import { type Decimal, formatPct, formatUnitsPlain, fromUnits, toFixedHalfUp, ZERO } from '../../shared/decimal.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { Address, StrategyId } from '../../shared/ids.ts';
+import type { DELEVERAGE_REASONS } from '../../shared/vocabulary.ts';
 import {
   type Affordability,
   affordabilityOf,
@@ -13,6 +14,8 @@ import {
   type DeleverageOptions,
   type DeleverageStep,
   formatAmount,
+  gasOfSteps,
+  gasUsdOf,
   lostToLenders,
   ltvPctOf,
   type Plan,
@@ -22,6 +25,7 @@ import {
   pricedAt,
   type RankedBy,
   totalUsd,
+  underWaterOf,
 } from '../../transactions/index.ts';
 import type { AppContext } from '../common/context.ts';
 import { absences, type Estimate, estimateGaps } from './estimate.ts';
@@ -44,7 +48,18 @@ export interface DeleverageView {
   readonly options: readonly DeleverageOptionView[];
   readonly cheapest: DeleverageAction | null;
   readonly cheapestAffordable: DeleverageAction | null;
+  readonly underWater: UnderWaterView | null;
   readonly gaps: readonly Gap[];
+}
+
+/** A debt above the value of its collateral: whole loan tokens, USD with 2 places. */
+export interface UnderWaterView {
+  readonly code: (typeof DELEVERAGE_REASONS)[number];
+  readonly debt: string;
+  readonly collateralValue: string;
+  readonly excess: string;
+  readonly excessUsd: string | null;
+  readonly message: string;
 }
 
 export interface DeleverageOptionView {
@@ -57,6 +72,8 @@ export interface DeleverageOptionView {
   readonly costUsd: string | null;
   /** Units of gas of all steps; `null` = not all of them were simulated. */
   readonly simulatedGas: bigint | null;
+  /** USD with 4 places. */
+  readonly gasUsd: string | null;
   readonly preview: DeleveragePreviewView | null;
   readonly unavailable: DeleverageUnavailable | null;
   readonly gaps: readonly Gap[];
@@ -100,6 +117,7 @@ export async function deleverageOf(
     cheapestAffordable:
       cheap.find(({ affordability }) => affordability === 'affordable' || affordability === 'nothing_to_pay')?.action ??
       null,
+    underWater: underWaterView(found, ctx),
   };
   return { ...view, gaps: viewGaps(view) };
 }
@@ -124,13 +142,17 @@ function optionView(
   const swapsAndFees = previewed && totalUsd(previewed.costs);
   const lostUsd = usdOfLoan(lost, found, ctx);
   const costUsd = lostUsd && swapsAndFees?.plus(lostUsd);
+  const gas = gasOfSteps(steps);
+  const nativeUsd = ctx.live().leverage.usdOf(found.chain.chainId, found.chain.native.address);
+  const gasUsd = gasUsdOf(gas, found.gasPriceWei, found.chain, nativeUsd);
   const view = {
     action,
     steps,
     affordability: affordabilityOf(option, found.balances),
     walletBalance: paid && held !== undefined ? formatUnitsPlain(held, paid.token.decimals) : null,
     costUsd: costUsd ? toFixedHalfUp(costUsd, 2) : null,
-    simulatedGas: gasOf(option),
+    simulatedGas: gas ?? null,
+    gasUsd: gasUsd ? toFixedHalfUp(gasUsd, 4) : null,
     preview: previewed?.preview ?? null,
     unavailable: outcome instanceof AppError ? unavailableOf(named(outcome, ctx)) : null,
   };
@@ -140,9 +162,20 @@ function optionView(
   };
 }
 
-/** The second step of a sale is built when the first was mined, so its gas is not known before. */
-function gasOf({ steps, outcome }: DeleverageOption): bigint | null {
-  return outcome instanceof AppError || steps.length > 1 ? null : (outcome.gasUsed ?? null);
+function underWaterView(found: DeleverageOptions, ctx: AppContext): UnderWaterView | null {
+  const under = underWaterOf(found);
+  if (!under) return null;
+  const { loan } = found.market;
+  const { debt, collateralValue, excess } = under;
+  const usd = usdOfLoan(excess, found, ctx);
+  return {
+    code: 'under_water',
+    debt: formatUnitsPlain(debt, loan.decimals),
+    collateralValue: formatUnitsPlain(collateralValue, loan.decimals),
+    excess: formatUnitsPlain(excess, loan.decimals),
+    excessUsd: usd ? toFixedHalfUp(usd, 2) : null,
+    message: `The debt of ${formatAmount(debt, loan)} is above the value of the collateral, ${formatAmount(collateralValue, loan)}. Repaying or adding collateral costs ${formatAmount(excess, loan)} more than the position is worth afterwards: that part goes to the lenders. The owner does not have to pay it, and loses nothing more without it.`,
+  };
 }
 
 function unavailableOf({ code, message, retryable }: AppError): DeleverageUnavailable {
@@ -187,7 +220,7 @@ function previewOf(plan: Plan, action: DeleverageAction, lost: bigint, ctx: AppC
 }
 
 function optionGaps(view: Omit<DeleverageOptionView, 'gaps'>, paid: Token | undefined): readonly Gap[] {
-  const { walletBalance, costUsd, simulatedGas, preview, unavailable, steps } = view;
+  const { walletBalance, costUsd, simulatedGas, gasUsd, preview, unavailable, steps } = view;
   const impossible = unavailable !== null;
   return absences(
     [
@@ -209,15 +242,40 @@ function optionGaps(view: Omit<DeleverageOptionView, 'gaps'>, paid: Token | unde
       impossible
         ? 'It is not possible now.'
         : steps.length > 1
-          ? 'The second transaction is built when the first was mined, so its gas is not known.'
+          ? 'No node has simulated both transactions, one after the other.'
           : 'No node has simulated it.',
     ],
+    [
+      'gasUsd',
+      gasUsd,
+      impossible ? 'NOT_APPLICABLE' : 'NOT_MEASURED',
+      impossible
+        ? 'It is not possible now.'
+        : simulatedGas === null
+          ? 'The gas is not known, see `simulatedGas`.'
+          : 'The node gave no gas price, or nothing prices the native token in USD.',
+    ],
+    ...steps.map(
+      ({ gasUsed }, i) =>
+        [
+          `steps.${i}.simulatedGas`,
+          gasUsed,
+          impossible ? 'NOT_APPLICABLE' : 'NOT_MEASURED',
+          impossible ? 'It is not possible now.' : 'No node has simulated it.',
+        ] as const,
+    ),
     ['preview', preview, 'NOT_APPLICABLE', 'It is not possible now, see `unavailable`.'],
     ['unavailable', unavailable, 'NONE', 'It is possible now.'],
   );
 }
 
-function viewGaps({ isNeeded, cheapest, cheapestAffordable, priced }: Omit<DeleverageView, 'gaps'>): readonly Gap[] {
+function viewGaps({
+  isNeeded,
+  cheapest,
+  cheapestAffordable,
+  priced,
+  underWater,
+}: Omit<DeleverageView, 'gaps'>): readonly Gap[] {
   const [reason, message] = isNeeded
     ? (['NONE', 'None is possible now at a known cost.'] as const)
     : (['NOT_APPLICABLE', 'The position is not above the target: nothing has to be done.'] as const);
@@ -226,6 +284,13 @@ function viewGaps({ isNeeded, cheapest, cheapestAffordable, priced }: Omit<Delev
   return absences(
     ['cheapestAction', cheapest, reason, message],
     ['cheapestAffordableAction', cheapestAffordable, reason, unaffordable],
+    ['underWater', underWater, 'NOT_APPLICABLE', 'The collateral is worth at least the debt.'],
+    [
+      'underWater.excessUsd',
+      underWater ? underWater.excessUsd : '',
+      'NOT_MEASURED',
+      'Nothing prices the loan token in USD.',
+    ],
     ['readAt', priced.readAt, 'NOT_MEASURED', 'The node did not tell the block.'],
   );
 }

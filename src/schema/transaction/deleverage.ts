@@ -4,6 +4,7 @@ import {
   type DeleverageUnavailable,
   type DeleverageView,
   deleverageOf,
+  type UnderWaterView,
 } from '../../resolvers/transaction/deleverage.ts';
 import { borrowApyOf } from '../../resolvers/transaction/position-preview.ts';
 import { formatPct, formatUnitsPlain } from '../../shared/decimal.ts';
@@ -61,6 +62,13 @@ const StepRef = builder.objectRef<DeleverageStep>('DeleverageStep').implement({
     fromProceeds: t.exposeBoolean('fromProceeds', {
       description: 'Whether it is paid with the proceeds of the step before it, and not by the wallet.',
     }),
+    simulatedGas: t.field({
+      type: 'BigInteger',
+      nullable: true,
+      description:
+        'Gas that the simulation of its calls used, approvals included, in units of gas. A step that is paid with proceeds is simulated after the one before it. `null` = it could not be simulated, or the option is not possible now: see `gaps` of the option.',
+      resolve: ({ gasUsed }) => gasUsed ?? null,
+    }),
   }),
 });
 
@@ -111,6 +119,40 @@ const PreviewRef = builder.objectRef<DeleveragePreviewView>('DeleveragePreview')
   }),
 });
 
+const ReasonRef = builder.enumType('DeleverageReason', {
+  description: 'A state of a position that its holder has to know before choosing an option.',
+  values: enumValues<UnderWaterView['code']>({
+    under_water:
+      'The debt is above the value of the collateral: paying in costs more than the position is worth afterwards.',
+  }),
+});
+
+const UnderWaterRef = builder.objectRef<UnderWaterView>('PositionUnderWater').implement({
+  description:
+    "A debt above the value of its collateral at the oracle's price. A payment into the position gives the excess to the lenders; the owner does not have to pay it.",
+  fields: (t) => ({
+    code: t.expose('code', { type: ReasonRef, description: 'Always `UNDER_WATER`.' }),
+    debtAmount: t.expose('debt', { type: 'Decimal', description: 'The debt, whole loan tokens.' }),
+    collateralValueAmount: t.expose('collateralValue', {
+      type: 'Decimal',
+      description: "Value of the collateral at the oracle's price, whole loan tokens.",
+    }),
+    excessAmount: t.expose('excess', {
+      type: 'Decimal',
+      description: 'Debt above that value, whole loan tokens: the part of a payment that is lost.',
+    }),
+    excessUsd: t.expose('excessUsd', {
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'The excess in USD with 2 places, which `costUsd` of an option that pays in contains. `null` = nothing prices the loan token.',
+    }),
+    message: t.exposeString('message', {
+      description: 'The state, its amounts and what a payment would lose, in sentences.',
+    }),
+  }),
+});
+
 const OptionRef = builder.objectRef<DeleverageOptionView>('DeleverageOption').implement({
   description: 'One way to bring a position down to the target.',
   fields: (t) => ({
@@ -135,12 +177,19 @@ const OptionRef = builder.objectRef<DeleverageOptionView>('DeleverageOption').im
       type: 'Decimal',
       nullable: true,
       description:
-        'All costs of all steps, USD with 2 places: losses of swaps and fees of the contract. Of a payment into a position whose debt is above the value of its collateral also that excess, which goes to the lenders. Amounts that stay in the position are no cost; gas is not counted, see `simulatedGas`.',
+        'All costs of all steps, USD with 2 places: losses of swaps and fees of the contract. Of a payment into a position whose debt is above the value of its collateral also that excess, which goes to the lenders. Amounts that stay in the position are no cost; gas is not counted, see `gasUsd`.',
     }),
     simulatedGas: t.expose('simulatedGas', {
       type: 'BigInteger',
       nullable: true,
-      description: 'Gas that the simulation of all calls used, in units of gas. The wallet sets its price.',
+      description:
+        'Gas that the simulation of all calls of all steps used, in units of gas. The wallet sets its price.',
+    }),
+    gasUsd: t.expose('gasUsd', {
+      type: 'Decimal',
+      nullable: true,
+      description:
+        "`simulatedGas` at the node's present gas price, USD with 4 places: an estimate, not part of `costUsd`. The fee that a rollup takes for its data is not in it.",
     }),
     preview: t.expose('preview', { type: PreviewRef, nullable: true, description: 'Costs and result.' }),
     unavailable: t.expose('unavailable', {
@@ -205,6 +254,11 @@ const OptionsRef = builder.objectRef<DeleverageView>('DeleverageOptions').implem
       type: DeleverageActionRef,
       nullable: true,
       description: 'The cheapest way that is possible now and that the wallet can pay for.',
+    }),
+    underWater: t.expose('underWater', {
+      type: UnderWaterRef,
+      nullable: true,
+      description: 'The debt above the value of the collateral, where there is one.',
     }),
     readAt: t.field({
       type: ReadAtRef,

@@ -15,6 +15,7 @@ import type { Plan } from '../plan.ts';
 import { debtOf } from '../read/market-state.ts';
 import { type ManagedState, type PositionDirectory, readManaged } from '../read/position.ts';
 import { readOf } from '../read/reads.ts';
+import { type RepaymentInput, repaymentGas } from './gas.ts';
 import { sellAndRepay } from './sell-and-repay.ts';
 import { type DeleverageSizes, deleverageSizes, excessDebt, ROUNDING } from './size.ts';
 import { requireLoss, targetOf } from './target.ts';
@@ -33,14 +34,19 @@ export async function deleverageOptions(
   requireLoss(request.maxSwapLossPct);
   const deps = inOneSession(shared);
   const chain = requireChainOf(deps.chains, request.chainId);
-  const { market, state, balances } = await readPosition(deps, positions, chain, request);
+  const [{ market, state, balances, allowance }, gasPriceWei] = await Promise.all([
+    readPosition(deps, positions, chain, request),
+    deps.gasPriceOf(chain.chainId),
+  ]);
   const { position, live, deployment } = state;
   const { limits } = deployment;
   const targetLtvPct = targetOf(request, limits);
   const excess = excessDebt({ position, price: live.price, targetLtvPct });
-  const result = { chain, market, position, live, limits, targetLtvPct, excess, balances };
+  const result = { chain, market, position, live, limits, targetLtvPct, excess, balances, gasPriceWei };
   if (excess <= 0n) return { ...result, options: [] };
   const ways = waysOf({ market, state, targetLtvPct });
+  const { simulator } = deps.node(chain.chainId);
+  const repayment = { simulator, chain, market, user: request.user, positionId: request.id, allowance };
   const build = (given: Omit<ManageInput, 'chainId' | 'user' | 'id'>) => {
     const { chainId, user, id } = request;
     return buildManagePlan(deps, positions, { chainId, user, id, ...given });
@@ -50,7 +56,7 @@ export async function deleverageOptions(
     options: await Promise.all([
       repayOption(ways, build),
       addCollateralOption(ways, build),
-      closeOption(ways, build, request.maxSwapLossPct),
+      closeOption(ways, build, request.maxSwapLossPct, repayment),
     ]),
   };
 }
@@ -92,7 +98,7 @@ async function repayOption({ market: { loan }, sizes, due }: Ways, build: Build)
     build({ action: 'repay', payToken: loan.address, amount, full, allowUnsimulated: true }),
   );
   const paid = outcome instanceof AppError ? sizes.repay : (outcome.pays?.amount ?? sizes.repay);
-  return { action: 'repay', steps: [step('repay', loan, paid, { isFull })], outcome };
+  return { action: 'repay', steps: [step('repay', loan, paid, { isFull, gasUsed: gasOf(outcome) })], outcome };
 }
 
 async function addCollateralOption(
@@ -100,17 +106,20 @@ async function addCollateralOption(
   build: Build,
 ): Promise<DeleverageOption> {
   const action = 'add_collateral';
-  const steps = [step(action, collateral, sizes.addCollateral)];
-  if (sizes.addCollateral > MAX_UNITS) return { action, steps, outcome: tooMuch(collateral, targetLtvPct) };
+  const stepOf = (gasUsed?: bigint) => step(action, collateral, sizes.addCollateral, { gasUsed });
+  if (sizes.addCollateral > MAX_UNITS) {
+    return { action, steps: [stepOf()], outcome: tooMuch(collateral, targetLtvPct) };
+  }
   const amount = fromUnits(sizes.addCollateral, collateral.decimals);
   const outcome = await tried(() => build({ action, payToken: collateral.address, amount, allowUnsimulated: true }));
-  return { action, steps, outcome };
+  return { action, steps: [stepOf(gasOf(outcome))], outcome };
 }
 
 async function closeOption(
   { market, state, sizes, targetLtvPct }: Ways,
   build: Build,
   maxSwapLossPct: Decimal | undefined,
+  repayment: RepaymentInput,
 ): Promise<DeleverageOption> {
   const { collateral, loan } = market;
   const { live, position } = state;
@@ -130,9 +139,13 @@ async function closeOption(
     return { action: 'close', steps, outcome: part };
   }
   const { sold, repaid, isFull, plan } = part;
+  const gasUsed = await repaymentGas(repayment, part);
   return {
     action: 'close',
-    steps: [step('close', collateral, sold), step('repay', loan, repaid, { isFull, fromProceeds: true })],
+    steps: [
+      step('close', collateral, sold, { gasUsed: plan.gasUsed }),
+      step('repay', loan, repaid, { isFull, fromProceeds: true, gasUsed }),
+    ],
     outcome: plan,
   };
 }
@@ -149,9 +162,17 @@ function step(
   action: DeleverageStep['action'],
   token: DeleverageStep['token'],
   amount: bigint,
-  { isFull = false, fromProceeds = false }: Partial<Pick<DeleverageStep, 'isFull' | 'fromProceeds'>> = {},
+  {
+    isFull = false,
+    fromProceeds = false,
+    gasUsed,
+  }: Partial<Pick<DeleverageStep, 'isFull' | 'fromProceeds' | 'gasUsed'>> = {},
 ): DeleverageStep {
-  return { action, token, amount, isFull, fromProceeds };
+  return { action, token, amount, isFull, fromProceeds, gasUsed };
+}
+
+function gasOf(outcome: Plan | AppError): bigint | undefined {
+  return outcome instanceof AppError ? undefined : outcome.gasUsed;
 }
 
 /** An expected error of one option does not affect the others. */
@@ -164,7 +185,7 @@ async function tried<T>(run: () => Promise<T>): Promise<T | AppError> {
   }
 }
 
-/** Read a position, its market and the balances that an option may pay with, at one block. */
+/** Read a position, its market, the balances that an option may pay with, and the allowance of a repayment, at one block. */
 async function readPosition(
   deps: BuilderDeps,
   positions: PositionDirectory,
@@ -175,17 +196,23 @@ async function readPosition(
   readonly market: Market;
   readonly state: ManagedState;
   readonly balances: ReadonlyMap<Address, bigint | undefined>;
+  readonly allowance: bigint | undefined;
 }> {
   const { reader } = deps.node(chain.chainId);
   const binding = await positions.bind(reader, chain, user, id);
   const { market } = binding;
   const tokens = [market.loan.address, market.collateral.address];
   const nowMs = deps.clock.now();
+  const { flashLeverage } = chain.contracts;
   const [state, { answers }] = await Promise.all([
     readManaged(reader, { chain, user, id, binding, payToken: undefined, nowMs, feeds: feedsOf(deps, market) }),
-    reader.read(tokens.map((token) => readOf(token, erc20Abi, 'balanceOf', [user]))),
+    reader.read([
+      ...tokens.map((token) => readOf(token, erc20Abi, 'balanceOf', [user])),
+      readOf(market.loan.address, erc20Abi, 'allowance', [user, flashLeverage]),
+    ]),
   ]);
-  if (state) return { market, state, balances: new Map(tokens.map((token, i) => [token, answers[i]])) };
+  const [allowance] = answers.slice(tokens.length);
+  if (state) return { market, state, balances: new Map(tokens.map((token, i) => [token, answers[i]])), allowance };
   positions.forget(chain, user, id);
   if (!isFirst) throw new ChainReadError('implausible');
   return readPosition(deps, positions, chain, { chainId: chain.chainId, user, id }, false);

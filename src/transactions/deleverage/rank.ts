@@ -52,16 +52,30 @@ export function paymentOf(
     : paid.amount;
 }
 
+/** A position whose debt is above the value of its collateral at the oracle's price, loan base units. */
+export interface UnderWater {
+  readonly debt: bigint;
+  readonly collateralValue: bigint;
+  /** The debt above the value: a payment into the position gives it to the lenders. */
+  readonly excess: bigint;
+}
+
+/** Compare the debt of a position with the value of its collateral; `undefined` = it is not under water. */
+export function underWaterOf({ position, live }: Pick<DeleverageOptions, 'position' | 'live'>): UnderWater | undefined {
+  const excess = -equityValueOf(position, live.price);
+  if (excess <= 0n) return undefined;
+  return { debt: position.debt, collateralValue: position.debt - excess, excess };
+}
+
 /**
  * The part of an option's payment that goes to the lenders, loan base units: of a position whose debt is above the value of its
  * collateral at the oracle's price the excess, which its owner does not have to pay.
  */
 export function lostToLenders(
   option: Pick<DeleverageOption, 'steps'>,
-  { position, live }: Pick<DeleverageOptions, 'position' | 'live'>,
+  found: Pick<DeleverageOptions, 'position' | 'live'>,
 ): bigint {
-  const equity = equityValueOf(position, live.price);
-  return equity < 0n && paidStep(option) ? -equity : 0n;
+  return paidStep(option) ? (underWaterOf(found)?.excess ?? 0n) : 0n;
 }
 
 /** Compare the balance of the wallet with the payment of an option. */

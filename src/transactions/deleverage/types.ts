@@ -31,6 +31,8 @@ export interface DeleverageStep {
   readonly isFull: boolean;
   /** Whether it is paid with the proceeds of the step before it. */
   readonly fromProceeds: boolean;
+  /** Gas of its calls, approvals included; absent = they could not be simulated, or the step is not possible now. */
+  readonly gasUsed?: bigint | undefined;
 }
 
 export interface DeleverageOption {
@@ -53,4 +55,6 @@ export interface DeleverageOptions {
   readonly options: readonly DeleverageOption[];
   /** Balances of the wallet by token, base units; absent = it could not be read. */
   readonly balances: ReadonlyMap<Address, bigint | undefined>;
+  /** Gas price of the node, wei per unit of gas; absent = the node gave none. */
+  readonly gasPriceWei: bigint | undefined;
 }

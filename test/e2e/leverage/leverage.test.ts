@@ -270,6 +270,33 @@ describe('GET /v1/partner/positions/{address}/{id}/deleverage-options', () => {
       expect(reasons).toEqual({ repay: null, add_collateral: null, close });
     });
 
+    it('behavior: a position under water is named with its amounts, over REST and GraphQL', async () => {
+      const { on, id } = await heldAt('85');
+      const local = service.world.chains.on(1);
+      const state = await local.snapshot();
+      await local.moveOracle(on, '-20');
+      const query = `query ($wallet: Address!, $id: Int!) { position(wallet: $wallet, chainId: 1, positionIndex: $id) {
+        deleverageOptions { ... on DeleverageOptions { underWater { code debtAmount collateralValueAmount excessAmount excessUsd message } } } } }`;
+      const [{ body }, typed, equity] = await Promise.all([
+        optionsOf(id, ''),
+        service.graphql(query, { wallet: user, id }, PARTNER),
+        equityOf(on, id),
+      ]);
+      await local.revert(state);
+      const { underWater } = body;
+      expect(underWater).toMatchObject({ code: 'under_water', message: expect.stringContaining(underWater.excess) });
+      const { debt, collateralValue, excess, ...rest } = underWater;
+      expect(new Decimal(debt).minus(collateralValue).toFixed()).toBe(excess);
+      // Between both readings lies the interest of a few blocks.
+      expect(equity.plus(excess).abs().toNumber()).toBeLessThan(0.01);
+      expect(typed.body.errors).toBeUndefined();
+      expect(Object.keys(rest).sort()).toEqual(['code', 'excessUsd', 'message']);
+      const both = typed.body.data.position.deleverageOptions.underWater;
+      expect(both.code).toBe('UNDER_WATER');
+      expect(new Decimal(both.excessAmount).minus(excess).abs().toNumber()).toBeLessThan(0.01);
+      expect(new Decimal(both.debtAmount).minus(both.collateralValueAmount).toFixed()).toBe(both.excessAmount);
+    });
+
     it('behavior: without a venue the sale has its reason, the others are possible', async () => {
       const { id } = await heldAt('80');
       const { faults } = service.world.upstreams;

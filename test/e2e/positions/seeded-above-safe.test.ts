@@ -26,9 +26,16 @@ test('default: a seeded position is above its safe and below its liquidation LTV
   expect(found.options.map(({ action }: Json) => action).sort()).toEqual(['add_collateral', 'close', 'repay']);
   expect(found.options.filter(({ preview }: Json) => preview !== null).length).toBeGreaterThanOrEqual(2);
   expect(found.cheapest).toBe(found.options[0].action);
-  for (const { action, steps, simulatedGas, unavailable } of found.options) {
-    // The repayment after a sale is built later: its gas is unknown, and not 0.
-    if (steps.length > 1 || unavailable) expect([action, simulatedGas]).toEqual([action, undefined]);
-    else expect(Number(simulatedGas), action).toBeGreaterThan(21_000);
+  expect(found.underWater).toBeNull();
+  for (const { action, steps, simulatedGas, gasUsd, unavailable } of found.options) {
+    if (unavailable) {
+      expect([action, simulatedGas, gasUsd]).toEqual([action, undefined, null]);
+      continue;
+    }
+    // Of a sale the repayment is simulated after it.
+    const gas = steps.map((step: Json) => Number(step.simulatedGas));
+    for (const one of gas) expect(one, action).toBeGreaterThan(21_000);
+    expect(Number(simulatedGas), action).toBe(gas.reduce((sum: number, one: number) => sum + one, 0));
+    expect(Number(gasUsd), action).toBeGreaterThan(0);
   }
 });

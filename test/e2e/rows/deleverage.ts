@@ -15,8 +15,8 @@ export function deleverageRow({
   return {
     ask: async (service, example) => {
       const query = `query ($wallet: Address!, $chainId: ChainId!, $index: Int!, $targetLtvPct: Decimal, $targetHeadroomPct: Decimal, $maxSwapLossPct: Decimal) { position(wallet: $wallet, chainId: $chainId, positionIndex: $index) { chainId wallet positionIndex positionId strategyId
-      deleverageOptions(targetLtvPct: $targetLtvPct, targetHeadroomPct: $targetHeadroomPct, maxSwapLossPct: $maxSwapLossPct) { ... on DeleverageOptions { isNeeded ltvPct targetLtvPct safeLtvPct maxLtvPct liquidationLtvPct excessDebtAmount cheapestAction cheapestAffordableAction readAt { blockNumber blockAt }
-        options { action steps { action token { address symbol } amount isFull fromProceeds } affordability walletBalance costUsd simulatedGas unavailable { code message retryable }
+      deleverageOptions(targetLtvPct: $targetLtvPct, targetHeadroomPct: $targetHeadroomPct, maxSwapLossPct: $maxSwapLossPct) { ... on DeleverageOptions { isNeeded ltvPct targetLtvPct safeLtvPct maxLtvPct liquidationLtvPct excessDebtAmount cheapestAction cheapestAffordableAction underWater { code debtAmount collateralValueAmount excessAmount excessUsd message } readAt { blockNumber blockAt }
+        options { action steps { action token { address symbol } amount isFull fromProceeds simulatedGas } affordability walletBalance costUsd simulatedGas gasUsd unavailable { code message retryable }
           preview { ${estimate} ${preview.replace(/}$/, 'worstCaseLtvPct }')} borrowApy { beforePct afterPct } note } } } } } }`;
       const { position } = await dataOf(service, query, {
         wallet: example.params?.address,
@@ -34,6 +34,7 @@ export function deleverageRow({
       [/^id$/, 'positionIndex'],
       [/^needed$/, 'isNeeded'],
       [/^excessDebt$/, 'excessDebtAmount'],
+      [/^underWater\.(debt|collateralValue|excess)$/, 'underWater.$1Amount'],
       [/^(cheapest|cheapestAffordable)$/, '$1Action'],
       [/(steps\.\d+\.)token$/, '$1token.address'],
       [/(steps\.\d+\.)symbol$/, '$1token.symbol'],

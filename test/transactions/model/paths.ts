@@ -99,6 +99,7 @@ function pathOf(kind: Kind): ModelPath {
     feeReceiver: undefined,
     appUrl: undefined,
     vaultOf: async () => null,
+    gasPriceOf: async () => undefined,
   };
   const never = { setTimeout: () => null, clearTimeout: () => {} };
   return {

@@ -144,6 +144,7 @@ export function depsOf(
     feeReceiver: undefined,
     appUrl: undefined,
     vaultOf: async () => null,
+    gasPriceOf: async () => 2_000_000_000n,
     venueStatistics: statistics,
     quoter: createQuoter({
       venues: venues.ports,

@@ -252,6 +252,7 @@ export const VALUE_TYPES: readonly string[] = [
   "PositionPreview",
   "PositionProxyRefusal",
   "PositionRegistration",
+  "PositionUnderWater",
   "PriceChart",
   "ProxyOwner",
   "RateChange",

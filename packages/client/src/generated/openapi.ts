@@ -2153,6 +2153,7 @@ export interface components {
              * @example 612345
              */
             readonly simulatedGas?: string;
+            readonly gasUsd?: string | null;
             /** @description Costs and result; null = not possible now. */
             readonly preview: components["schemas"]["DeleveragePreview"] | null;
             /** @description The reason for which it is not possible now; null = it is. */
@@ -2215,6 +2216,8 @@ export interface components {
             readonly cheapest: ("repay" | "add_collateral" | "close") | null;
             /** @description The cheapest option that is possible now and that the wallet can pay for; null = none. */
             readonly cheapestAffordable: ("repay" | "add_collateral" | "close") | null;
+            /** @description The debt above the value of the collateral; null = there is none. */
+            readonly underWater: components["schemas"]["PositionUnderWater"] | null;
             /** @description The block at which the prices and the debt were read; absent if the node did not return it. */
             readonly readAt?: components["schemas"]["BlockReading"];
             /** @description The cheapest first, of equal costs the one that takes less from the wallet; then those of unknown cost, then those that are not possible now. */
@@ -2260,6 +2263,11 @@ export interface components {
             readonly full: boolean;
             /** @description Whether it is paid with the proceeds of the step before. */
             readonly fromProceeds: boolean;
+            /**
+             * @description Gas that the simulation of all calls used, units of gas; absent = not simulated.
+             * @example 612345
+             */
+            readonly simulatedGas?: string;
         };
         /** @description Why an option is not possible now. */
         readonly DeleverageUnavailable: {
@@ -5299,6 +5307,36 @@ export interface components {
             readonly strategyId: string;
             readonly stress: components["schemas"]["StressTable"];
         };
+        /** @description A debt above the value of its collateral. */
+        readonly PositionUnderWater: {
+            /**
+             * @description Always under_water.
+             * @enum {string}
+             */
+            readonly code: "under_water";
+            /**
+             * @description The debt, whole loan tokens. 0 or more.
+             * @example 1250.5
+             */
+            readonly debt: string;
+            /**
+             * @description Value of the collateral at the oracle's price, whole loan tokens. 0 or more.
+             * @example 1250.5
+             */
+            readonly collateralValue: string;
+            /**
+             * @description Debt above that value, whole loan tokens: the part of a payment that is lost. 0 or more.
+             * @example 1250.5
+             */
+            readonly excess: string;
+            /**
+             * @description The excess in USD, part of costUsd of an option that pays in; absent = not priced. May be negative.
+             * @example 1250.5
+             */
+            readonly excessUsd?: string;
+            /** @description The state, its amounts and what a payment would lose, in sentences. */
+            readonly message: string;
+        };
         /** @description Price chart of the provider. */
         readonly PriceChart: {
             /** @description Price in the requested currency: [unix milliseconds, value], oldest first. */
@@ -6983,6 +7021,7 @@ export type PositionHistoryGap = components['schemas']['PositionHistoryGap'];
 export type PositionPreview = components['schemas']['PositionPreview'];
 export type PositionProxyDetails = components['schemas']['PositionProxyDetails'];
 export type PositionStress = components['schemas']['PositionStress'];
+export type PositionUnderWater = components['schemas']['PositionUnderWater'];
 export type PriceChart = components['schemas']['PriceChart'];
 export type Prices = components['schemas']['Prices'];
 export type RateLimitedDetails = components['schemas']['RateLimitedDetails'];

@@ -582,6 +582,7 @@ export const ROWS = {
         "excessDebt",
         "cheapest",
         "cheapestAffordable",
+        "underWater",
         "options"
       ]
     }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ERROR_CODES, type ErrorCode } from '../../../shared/errors.ts';
-import { AFFORDABILITIES, DELEVERAGE_ACTIONS } from '../../../shared/vocabulary.ts';
+import { AFFORDABILITIES, DELEVERAGE_ACTIONS, DELEVERAGE_REASONS } from '../../../shared/vocabulary.ts';
 import { addressString, pricedAtSchema } from '../common.ts';
 import { chainIdNumber, decimalString, jsonNumber, pct, wholeNumber } from '../numbers.ts';
 import { borrowApy, issueList, simulatedGas } from '../plan.ts';
@@ -16,6 +16,7 @@ const deleverageStep = z
     symbol: z.string().describe('Its symbol.'),
     full: z.boolean().describe('Whether the whole debt is repaid: send full: true without an amount.'),
     fromProceeds: z.boolean().describe('Whether it is paid with the proceeds of the step before.'),
+    simulatedGas,
   })
   .meta({ id: 'DeleverageStep', description: 'One transaction of an option, built when the one before is mined.' });
 
@@ -53,12 +54,18 @@ export const deleverageOption = z
       .nullable()
       .optional(),
     costUsd: decimalString(
-      'All costs of all steps, USD; gas is not counted, see simulatedGas. Null = not possible now, absent = a cost has no price.',
+      'All costs of all steps, USD; gas is not counted, see gasUsd. Null = not possible now, absent = a cost has no price.',
       {},
     )
       .nullable()
       .optional(),
     simulatedGas,
+    gasUsd: decimalString(
+      "simulatedGas at the node's present gas price, USD with 4 decimals: an estimate, without the fee that a rollup takes for its data. Null = not possible now, absent = a factor is unknown.",
+      {},
+    )
+      .nullable()
+      .optional(),
     preview: deleveragePreview.nullable().describe('Costs and result; null = not possible now.'),
     unavailable: z
       .object({
@@ -71,6 +78,20 @@ export const deleverageOption = z
       .describe('The reason for which it is not possible now; null = it is.'),
   })
   .meta({ id: 'DeleverageOption', description: 'One way to bring a position down to the target.' });
+
+const underWater = z
+  .object({
+    code: z.enum(DELEVERAGE_REASONS).describe('Always under_water.'),
+    debt: decimalString('The debt, whole loan tokens.'),
+    collateralValue: decimalString("Value of the collateral at the oracle's price, whole loan tokens."),
+    excess: decimalString('Debt above that value, whole loan tokens: the part of a payment that is lost.'),
+    excessUsd: decimalString(
+      'The excess in USD, part of costUsd of an option that pays in; absent = not priced.',
+      {},
+    ).optional(),
+    message: z.string().describe('The state, its amounts and what a payment would lose, in sentences.'),
+  })
+  .meta({ id: 'PositionUnderWater', description: 'A debt above the value of its collateral.' });
 
 const cheapest = (which: string) => z.enum(DELEVERAGE_ACTIONS).nullable().describe(`${which} null = none.`);
 
@@ -90,6 +111,7 @@ export const deleverageOptionsBody = z
     excessDebt: decimalString('Debt above the target LTV, whole loan tokens; 0 = none.'),
     cheapest: cheapest('The cheapest option that is possible now;'),
     cheapestAffordable: cheapest('The cheapest option that is possible now and that the wallet can pay for;'),
+    underWater: underWater.nullable().describe('The debt above the value of the collateral; null = there is none.'),
     readAt: pricedAtSchema,
     options: z
       .array(deleverageOption)
