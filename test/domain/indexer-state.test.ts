@@ -15,6 +15,12 @@ const cases: readonly (readonly [Pick<IndexerRecord, 'range' | 'run'>, string, b
   [{ range, run: { ...run, atMs: NOW_MS - 600_001 } }, 'stopped', 1n],
   [{ range, run: { ...run, failure: 'rate_limited', atMs: NOW_MS - 700_000 } }, 'failing', 1n],
   [{ range, run: { ...run, head: null } }, 'following', null],
+  // Clocks of machines differ by two minutes at most: a later run has an unknown age, and would never be stopped.
+  [{ range, run: { ...run, atMs: NOW_MS + 120_000 } }, 'following', 1n],
+  [{ range, run: { ...run, atMs: NOW_MS + 120_001 } }, 'unknown', 1n],
+  [{ range, run: { ...run, atMs: NOW_MS + 120_001, head: 401n } }, 'unknown', 301n],
+  [{ range, run: { ...run, atMs: NOW_MS + 120_001, failure: 'rate_limited' } }, 'failing', 1n],
+  [{ range: null, run: { ...run, atMs: NOW_MS + 120_001 } }, 'never', null],
   // Recorded by a version that did not record runs.
   [{ range, run: null }, 'following', null],
   [{ range: null, run: null }, 'never', null],
