@@ -11,6 +11,8 @@ export interface ServerContext {
   readonly params?: unknown;
   /** `Last-Event-ID` of a subscription that reconnects. */
   readonly lastEventId?: string | undefined;
+  /** Aborted when the connection of a stream has ended. */
+  readonly readerLeft?: AbortSignal | undefined;
   /** Ids of the events of a stream that are not written yet, in order; `null` = the event has none. */
   readonly eventIds?: (string | null)[] | undefined;
   /** Payments of the operation, once its parameters are known. */

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { GraphQLError, type GraphQLSchema, NoSchemaIntrospectionCustomRule } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
@@ -160,13 +161,28 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
       }
       const eventIds: (string | null)[] = [];
       const lastEventId = request.headers['last-event-id'];
-      const context = { params, info: requestContext, transport: 'graphql', lastEventId, eventIds } as const;
+      const readerLeft = leftSignal(res);
+      const context = {
+        params,
+        info: requestContext,
+        transport: 'graphql',
+        lastEventId,
+        eventIds,
+        readerLeft,
+      } as const;
       const executed = await responseOf(await yoga.handleNodeRequestAndResponse(req, res, context), eventIds);
       const response = withDeprecations(executed, deprecations(params));
       return 'stream' in response ? response : compressedAnswer(response, request.headers);
     },
     executePersisted: createPersistedExecution({ schema, persisted, yoga, fairQueue, formatError }),
   };
+}
+
+/** A signal that is aborted when the connection of an answer has ended. */
+function leftSignal(res: ServerResponse): AbortSignal {
+  const left = new AbortController();
+  res.once('close', () => left.abort());
+  return left.signal;
 }
 
 /** Convert an error, count it and log it, once per error object. */

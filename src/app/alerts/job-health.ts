@@ -4,8 +4,8 @@ import {
   type AlertJobsRecord,
   deliveryJobStatus,
   evaluationJobStatus,
-  reasonOfUnknown,
 } from '../../domain/alerts/jobs.ts';
+import { reasonOfUnknown } from '../../domain/freshness/unknown-run.ts';
 
 /** Format the jobs of alerts for the health page; `undefined` = not known. */
 export function formatAlertJobs(record: AlertJobsRecord | null, nowMs: number) {

@@ -1,3 +1,4 @@
+import { reasonOfUnknown } from '../../domain/freshness/unknown-run.ts';
 import { blocksBehind, type IndexerRecord, indexerStatus } from '../../domain/history/indexer-state.ts';
 import type { ChainId } from '../../shared/ids.ts';
 
@@ -8,8 +9,10 @@ export function formatIndexer(records: readonly IndexerRecord[] | null, chainId:
   const { range, run, found } = record;
   const at = (ms: number | null | undefined) => (ms == null ? undefined : new Date(ms).toISOString());
   const whole = (number: bigint | null | undefined) => (number == null ? undefined : Number(number));
+  const status = indexerStatus(record, nowMs);
   return {
-    status: indexerStatus(record, nowMs),
+    status,
+    statusReason: reasonOfUnknown(status) ?? undefined,
     completeFrom: range ? { blockNumber: Number(range.fromBlock), blockTime: at(range.fromMs) } : undefined,
     readTo: range ? { blockNumber: Number(range.toBlock), blockTime: at(range.toMs) } : undefined,
     headBlock: whole(run?.head),

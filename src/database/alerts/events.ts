@@ -9,6 +9,8 @@ import { pageBySeq } from './page-by-seq.ts';
 export interface AlertEventRepository {
   list(query: DeliveryListQuery): Promise<AlertPage<AlertDelivery>>;
   find(ownerId: string, id: string): Promise<AlertDelivery | null>;
+  /** Find the place and the owner of an event by its id or its place. */
+  locate(event: string | bigint): Promise<{ readonly seq: bigint; readonly ownerId: string } | null>;
   /** Read events that follow a place, the oldest first. */
   after(ownerId: string, seq: bigint, limit: number): Promise<readonly AlertDelivery[]>;
   /** The place of the newest event of all owners; 0 without one. */
@@ -46,6 +48,14 @@ export function createAlertEventRepository(db: Database, clock: Clock): AlertEve
         .where('id', '=', id)
         .executeTakeFirst();
       return row === undefined ? null : toDelivery(row);
+    },
+    locate: async (event) => {
+      const row = await db
+        .selectFrom('alert_deliveries')
+        .select(['seq', 'owner_id'])
+        .where((of) => (typeof event === 'bigint' ? of('seq', '=', String(event)) : of('id', '=', event)))
+        .executeTakeFirst();
+      return row === undefined ? null : { seq: BigInt(row.seq), ownerId: row.owner_id };
     },
     after: async (ownerId, seq, limit) => {
       const rows = await db

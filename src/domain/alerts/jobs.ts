@@ -38,13 +38,6 @@ const STOPPED_AFTER_MS = 600_000;
 /** As the alarm WebhooksLate has it. */
 const LATE_AFTER_MS = 900_000;
 
-/** Explain the state `unknown` of a job; `null` = it has another state. */
-export function reasonOfUnknown(status: AlertJobStatus): string | null {
-  return status === 'unknown'
-    ? 'The latest run has a time in the future: the clock of this process or of the one that ran the job is wrong.'
-    : null;
-}
-
 /** Judge the evaluation of alerts, the worst first. */
 export function evaluationJobStatus(
   { evaluation }: Pick<AlertJobsRecord, 'evaluation'>,

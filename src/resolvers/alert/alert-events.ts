@@ -1,4 +1,6 @@
 import type { AlertDelivery } from '../../domain/alerts/records.ts';
+import { BadRequestError } from '../../shared/errors.ts';
+import { formatValue } from '../../shared/ids.ts';
 import type { AppContext } from '../common/context.ts';
 import { follow } from '../strategy/subscriptions.ts';
 import type { AlertsPort } from './alert-services.ts';
@@ -8,6 +10,8 @@ const EVENTS_PER_READ = 100;
 /** Events sent at once; the rest follows with the next second. */
 const MAX_READS = 10;
 const EVENT_ID = /^alert-(\d{1,18})$/;
+/** The id before every event. */
+const ALL_KEPT = 'alert-0';
 
 /** Write the id of an event for `Last-Event-ID`. */
 export function alertEventId({ seq }: Pick<AlertDelivery, 'seq'>): string {
@@ -15,17 +19,21 @@ export function alertEventId({ seq }: Pick<AlertDelivery, 'seq'>): string {
 }
 
 /**
- * Follow the events of the caller's alerts: those after `Last-Event-ID`, all that are kept if that is the id of no event, or
- * from now on without one. @throws UnauthorizedError,
- * RateLimitedError, NotReadyError, UpstreamUnavailableError
+ * Follow the events of the caller's alerts: those after `Last-Event-ID`, or from now on without one.
+ * @throws BadRequestError for an id that the caller's key cannot have got
+ * @throws UnauthorizedError, RateLimitedError, NotReadyError, UpstreamUnavailableError
  */
 export async function watchAlertEvents(ctx: AppContext): Promise<AsyncIterableIterator<AlertDelivery>> {
   const keyId = keyOf(ctx);
   const { alerts, changes, catalog } = ctx.live();
-  const known = await alerts.newestEvent();
-  let place = ctx.lastEventId === undefined ? known : await placeOf(ctx.lastEventId, known, alerts, keyId);
+  const lastEventId = ctx.lastEventId?.trim() ?? '';
+  let place = lastEventId === '' ? await alerts.newestEvent() : await placeOf(lastEventId, alerts, keyId);
   const options = { caller: ctx.caller, ticking: true, groups: [] };
-  return follow(changes.open('alertEvents', catalog.chainIds, options), ctx, async () => {
+  const feed = changes.open('alertEvents', catalog.chainIds, options);
+  // Nobody ends the feed of a reader that left while its place was looked up.
+  if (ctx.readerLeft?.aborted) feed.return();
+  else ctx.readerLeft?.addEventListener('abort', () => feed.return(), { once: true });
+  return follow(feed, ctx, async () => {
     const newest = await alerts.newestEvent();
     const events: AlertDelivery[] = [];
     for (let reads = 0; place < newest && reads < MAX_READS; reads += 1) {
@@ -37,10 +45,29 @@ export async function watchAlertEvents(ctx: AppContext): Promise<AsyncIterableIt
   });
 }
 
-/** Find the place of an id: of the stream, or of the event. An id that was never given out is of another database. */
-async function placeOf(lastEventId: string, known: bigint, alerts: AlertsPort, keyId: string): Promise<bigint> {
-  const id = lastEventId.trim().toLowerCase();
-  const [, seq] = EVENT_ID.exec(id) ?? [];
-  if (seq !== undefined) return BigInt(seq) > known ? 0n : BigInt(seq);
-  return (UUID.test(id) ? await alerts.placeOf(keyId, id) : null) ?? 0n;
+/**
+ * Find the place of an id: of the stream, or of the event. After an event that is not kept any more come all that are kept.
+ * @throws BadRequestError for an id that the key cannot have got
+ */
+async function placeOf(lastEventId: string, alerts: AlertsPort, keyId: string): Promise<bigint> {
+  const id = lastEventId.toLowerCase();
+  const [, digits] = EVENT_ID.exec(id) ?? [];
+  if (digits === undefined && !UUID.test(id)) throw refused(lastEventId, 'is not the id of an event');
+  const seq = digits === undefined ? null : BigInt(digits);
+  const place = await alerts.placeOf(keyId, seq ?? id);
+  if (place === 'other_key') throw refused(lastEventId, 'is not the id of an event of this key');
+  if (place !== null || seq === null) return place ?? 0n;
+  // Another process may have sent it within the second for which the newest place is kept.
+  const newest = await alerts.newestEvent('now');
+  if (newest > 0n && seq > newest)
+    throw refused(lastEventId, `is after the newest event, ${alertEventId({ seq: newest })}`);
+  return seq > newest ? 0n : seq;
+}
+
+function refused(lastEventId: string, why: string): BadRequestError {
+  const value = formatValue(lastEventId);
+  return new BadRequestError(
+    `Last-Event-ID "${value}" ${why}. Send the id of the last event that this key has got, ${ALL_KEPT} for all events that are kept, or no Last-Event-ID for those from now on.`,
+    { field: 'headers.last-event-id', value },
+  );
 }

@@ -43,12 +43,12 @@ export interface AlertsPort {
   deliveries(keyId: string, query: Omit<DeliveryListQuery, 'ownerId'>): Promise<AlertPage<AlertDelivery>>;
   /** Deliver an event again; `null` = there is no such event, or it is being delivered. */
   redeliver(keyId: string, id: string): Promise<AlertDelivery | null>;
-  /** Find the place of an event of the caller; `null` = there is none with this id, or none any more. */
-  placeOf(keyId: string, eventId: string): Promise<bigint | null>;
+  /** Find the place of an event by its id or its place; `null` = there is none, or none any more. */
+  placeOf(keyId: string, event: string | bigint): Promise<bigint | 'other_key' | null>;
   /** Read events that follow a place, the oldest first. */
   eventsAfter(keyId: string, seq: bigint, limit: number): Promise<readonly AlertDelivery[]>;
-  /** The place of the newest event of all keys; read at most once a second. */
-  newestEvent(): Promise<bigint>;
+  /** The place of the newest event of all keys, 0 without one; read at most once a second, unless it is asked for `now`. */
+  newestEvent(asOf?: 'now'): Promise<bigint>;
 }
 
 export interface AlertServices {

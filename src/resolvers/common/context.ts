@@ -65,6 +65,8 @@ export interface AppContext extends ContextInput {
   readonly seenVersions?: ReadonlyMap<ChainId, SeenVersion> | undefined;
   /** `Last-Event-ID` of a stream that reconnects. */
   readonly lastEventId?: string | undefined;
+  /** Aborted when the connection of a stream has ended. */
+  readonly readerLeft?: AbortSignal | undefined;
   /** Id of the event that is resolved now, for events that are not told apart by a chain and its version. */
   readonly eventId?: string | undefined;
   /** The event of a subscription that is resolved now. */

@@ -4,8 +4,8 @@ import {
   type AlertJobsRecord,
   deliveryJobStatus,
   evaluationJobStatus,
-  reasonOfUnknown,
 } from '../../domain/alerts/jobs.ts';
+import { reasonOfUnknown } from '../../domain/freshness/unknown-run.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
 

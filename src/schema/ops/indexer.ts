@@ -1,3 +1,4 @@
+import { reasonOfUnknown } from '../../domain/freshness/unknown-run.ts';
 import {
   blocksBehind,
   type IndexerRecord,
@@ -30,6 +31,11 @@ export const IndexerRef = builder.objectRef<IndexerRecord>('Indexer').implement(
       type: IndexerStatusRef,
       description: 'State of the reading, the worst that holds.',
       resolve: (record, _args, { nowMs }) => indexerStatus(record, nowMs),
+    }),
+    statusReason: t.string({
+      nullable: true,
+      description: 'Reason of the state `UNKNOWN`, one sentence; `null` = it is another one.',
+      resolve: (record, _args, { nowMs }) => reasonOfUnknown(indexerStatus(record, nowMs)),
     }),
     completeFrom: t.field({
       type: ReadAtRef,

@@ -85,11 +85,14 @@ export function createAlertRegistry(deps: AlertRegistryDeps): AlertRegistry {
     },
     deliveries: async (keyId, query) => events.list({ ...query, ownerId: await ownerOf(keyId) }),
     redeliver: async (keyId, id) => events.redeliver(await ownerOf(keyId), id),
-    placeOf: async (keyId, id) => (await events.find(await ownerOf(keyId), id))?.seq ?? null,
+    placeOf: async (keyId, event) => {
+      const [found, ownerId] = await Promise.all([events.locate(event), ownerOf(keyId)]);
+      return found && (found.ownerId === ownerId ? found.seq : 'other_key');
+    },
     eventsAfter: async (keyId, seq, limit) => events.after(await ownerOf(keyId), seq, limit),
-    newestEvent: () => {
+    newestEvent: (asOf) => {
       const nowMs = clock.now();
-      if (newest === undefined || nowMs >= newest.untilMs || nowMs < newest.untilMs - NEWEST_FOR_MS) {
+      if (asOf === 'now' || newest === undefined || nowMs >= newest.untilMs || nowMs < newest.untilMs - NEWEST_FOR_MS) {
         newest = { untilMs: nowMs + NEWEST_FOR_MS, seq: events.newest() };
       }
       return newest.seq;

@@ -10,7 +10,6 @@ import { untouchedAccounts } from '../../../devnet/seed/accounts.ts';
 import { morphoBlueAbi } from '../../../src/abi/morpho-blue.ts';
 import { makeCertificates } from '../../redis/certificates.ts';
 import { type Json, OPS, PARTNER, startService, type TestService } from '../../support/service.ts';
-import { subscribe } from '../../support/sse.ts';
 import { MARKET, OWNER, REFUSED_INPUTS } from './refused-inputs.ts';
 
 const LIQUIDATOR = untouchedAccounts[0]?.address ?? OWNER;
@@ -287,52 +286,5 @@ describe('a position that is liquidated', () => {
     expect(await alertOf(headroom)).toMatchObject({ status: 'not_applicable', value: null });
     expect(bodiesOf(headroom).map(({ type }) => type)).toEqual(['alert.fired', 'alert.ended']);
     for (const id of [liquidated, headroom]) await remove(id);
-  });
-});
-
-describe('alertEvents', () => {
-  const SUBSCRIPTION = 'subscription { alertEvents { eventId alertId type occurredAt payload } }';
-
-  test('sends events as they are stored, and those that a reader missed', async () => {
-    const { id } = (await create({ strategyId: MARKET, condition: 'paused' })).body.alert;
-    const stream = await subscribe(service.url, SUBSCRIPTION, {}, PARTNER);
-    const ping = async () => (await service.post(`/v1/partner/alerts/${id}/ping`, {}, PARTNER)).body.delivery.id;
-    // Changes within a fifth of a second are gathered.
-    service.clock.advance(1_000);
-    const sent = await ping();
-    const { alertEvents } = (await stream.next())?.data ?? {};
-    expect(alertEvents).toMatchObject({ eventId: sent, alertId: id, type: 'PING', payload: { id: sent } });
-    const lastId = stream.lastId() ?? '';
-    expect(lastId).toMatch(/^alert-\d+$/);
-    await stream.close();
-    const missed = [await ping(), await ping()];
-    const resumed = await subscribe(service.url, SUBSCRIPTION, {}, { ...PARTNER, 'last-event-id': lastId });
-    const got = [await resumed.next(), await resumed.next()];
-    expect(got.map((event) => event?.data.alertEvents.eventId)).toEqual(missed);
-    await resumed.close();
-    const firstAfter = async (last: string) => {
-      const again = await subscribe(service.url, SUBSCRIPTION, {}, { ...PARTNER, 'last-event-id': last });
-      const first = await again.next();
-      await again.close();
-      return first?.data.alertEvents.eventId;
-    };
-    // The id of the event works as well; any other text gets everything.
-    expect(await firstAfter(sent)).toBe(missed[0]);
-    const [oldest] = await firstEvents();
-    for (const last of [UNKNOWN_ID, 'garbage', 'alert-1e3', 'alert-999999999999', ''])
-      expect([last, await firstAfter(last)]).toEqual([last, oldest]);
-    await remove(id);
-  });
-
-  /** Ids of all kept events, the oldest first. */
-  const firstEvents = async (): Promise<string[]> =>
-    (await service.get('/v1/partner/alerts/deliveries?limit=500', PARTNER)).body.deliveries
-      .map(({ id }: Json) => id)
-      .reverse();
-
-  test('error: needs a key', async () => {
-    const stream = await subscribe(service.url, SUBSCRIPTION);
-    expect(stream.status).toBe(401);
-    await stream.close();
   });
 });

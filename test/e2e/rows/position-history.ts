@@ -76,7 +76,7 @@ export const alertJobs: Row = {
 };
 export const indexers: Row = {
   ask: async (service, { query = {} }) => {
-    const document = `query ($chainIds: [ChainId!]) { ops { indexers(chainIds: $chainIds) { chainId status completeFrom { blockNumber blockAt } readTo { blockNumber blockAt } headBlock blocksBehind isWhole foundCount expectedCount ranAt failureReason failingSince } } }`;
+    const document = `query ($chainIds: [ChainId!]) { ops { indexers(chainIds: $chainIds) { chainId status statusReason completeFrom { blockNumber blockAt } readTo { blockNumber blockAt } headBlock blocksBehind isWhole foundCount expectedCount ranAt failureReason failingSince } } }`;
     const chainIds = query.chainId === undefined ? null : [Number(query.chainId)];
     return (await dataOf(service, document, { chainIds })).ops.indexers;
   },

@@ -13,10 +13,12 @@ const TONES = {
   FOLLOWING: 'good',
   BACKFILLING: 'plain',
   BEHIND: 'warn',
+  UNKNOWN: 'bad',
   STOPPED: 'bad',
   FAILING: 'bad',
   NEVER: 'plain',
 };
+const LATE = ['FAILING', 'UNKNOWN', 'STOPPED', 'BEHIND'];
 const block = (place) => (place ? `${place.blockNumber} · ${when(place.blockAt)}` : UNKNOWN);
 
 const INDEXER_COLUMNS = [
@@ -35,7 +37,8 @@ const INDEXER_COLUMNS = [
   { name: 'Latest run', numeric: true, show: ({ ranAt }) => when(ranAt) },
   {
     name: 'Failure',
-    show: ({ failure, failingSince }) => (failure === null ? 'none' : `${words(failure)} since ${when(failingSince)}`),
+    show: ({ statusReason, failure, failingSince }) =>
+      failure === null ? (statusReason ?? 'none') : `${words(failure)} since ${when(failingSince)}`,
   },
 ];
 
@@ -54,7 +57,7 @@ export async function showIndexers(chainIds, isLatest) {
     const { ops } = await ask(INDEXERS, { chainIds });
     if (!isLatest()) return;
     indexers = ops.indexers;
-    const late = indexers.filter(({ status }) => status === 'FAILING' || status === 'STOPPED' || status === 'BEHIND');
+    const late = indexers.filter(({ status }) => LATE.includes(status));
     at('indexers-count').textContent = late.length === 0 ? '' : `${late.length} of ${indexers.length} late`;
     fillTable(at('indexers'), 'Reading by chain', INDEXER_COLUMNS, indexers, 'No chain is read.');
   } catch (error) {

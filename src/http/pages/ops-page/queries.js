@@ -149,7 +149,7 @@ export const ADVICE = `query OpsAdvice($wallet: Address!, $chainId: ChainId!, $p
 export const INDEXERS = `query OpsIndexers($chainIds: [ChainId!]) {
   ops {
     indexers(chainIds: $chainIds) {
-      chainId status completeFrom { blockNumber blockAt } readTo { blockNumber blockAt } headBlock blocksBehind
+      chainId status statusReason completeFrom { blockNumber blockAt } readTo { blockNumber blockAt } headBlock blocksBehind
       isWhole foundCount expectedCount ranAt failure: failureReason failingSince
     }
   }

@@ -14,8 +14,12 @@ export const indexerFields = {
   status: z
     .enum(INDEXER_STATUSES)
     .describe(
-      'never: nothing was read. failing: see failure. unknown: the latest run has a time in the future, so a clock is wrong. stopped: no run for ten minutes. behind: by more than 300 blocks. backfilling: it goes back to older blocks. following: nothing is missing.',
+      'never: nothing was read. failing: see failure. unknown: see statusReason. stopped: no run for ten minutes. behind: by more than 300 blocks. backfilling: it goes back to older blocks. following: nothing is missing.',
     ),
+  statusReason: z
+    .string()
+    .optional()
+    .describe('Why the state is unknown: the latest run has a time in the future; absent = it is another one.'),
   completeFrom: readBlock('The oldest block that was read: no log is missing after it.'),
   readTo: readBlock('The newest block that was read.'),
   headBlock: largeNumber('Number of its newest block at the latest run that saw it; absent = none did.').optional(),
