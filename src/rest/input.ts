@@ -80,6 +80,7 @@ function adviceFor(
   unknown: UnknownNames,
   accepts: Accepts,
 ): string | undefined {
+  if (unknown === 'ignore' && name.startsWith('utm_')) return undefined;
   const meant = meantName(name, known) ?? abbreviated(name, value, known, accepts);
   if (meant !== undefined) return `Its spelling is "${meant}".`;
   if (unknown === 'ignore') return undefined;

@@ -33,7 +33,7 @@ const planOf = (answer: Json, input: object) =>
   planOfGraphql(answer as never, { field: 'manageLeveragePlan', wallet: user, input } as never);
 
 describe('a full repayment with an amount', () => {
-  test('default: is proven for exactly this payment where it is swapped, by REST and by GraphQL', async () => {
+  test('default: is proven for this payment where it is swapped, by REST and by GraphQL', async () => {
     await open();
     for (const amount of ['4100', '5000', '9000']) {
       await local().mint(collateral, user, 9_000n * 10n ** 18n);
@@ -82,11 +82,12 @@ describe('a full repayment with an amount', () => {
     const { tx, ...plan } = (await built(loan.address, '1000000')) as TransactionBundle;
     const { spendsAtMost } = await proofOf({ ...plan, tx } as Plan, bodyOf(loan.address, '1000000'));
     expect(Number(spendsAtMost[0]?.amount)).toBeLessThan(5_000e6);
-    // More than the debt of now, and less than that with the interest of half an hour.
+    // More than the debt of now, and less than that with the interest of half an hour: it could revert when it is mined.
     const later = spendsAtMost[0]?.amount ?? 0n;
     const amount = String(Number(later - 1_000n) / 1e6);
-    const exact = await proofOf(await built(loan.address, amount), bodyOf(loan.address, amount));
-    expect(exact.spendsAtMost).toMatchObject([{ amount: later - 1_000n }]);
+    expect(await built(loan.address, amount).catch((error: unknown) => error)).toMatchObject({
+      details: { limit: { sufficientAmount: expect.any(String) } },
+    });
   });
 });
 

@@ -200,6 +200,41 @@ describe('a wallet that executes a part of a batch', () => {
     expect(reports.map(({ kind }) => kind).slice(-4)).toEqual(['revoking', 'signing', 'sent', 'mined']);
   });
 
+  test('behavior: an authorization from before is not revoked where the batch fails', async () => {
+    const plan = await depositPlan();
+    const grant = plan.calls[1];
+    await sign({ from: user, to: grant?.to, data: grant?.data });
+    const asked: string[] = [];
+    const eth_sendTransaction = () => asked.push('transaction');
+    const methods = { wallet_sendCalls: walletFailure(-32_603, 'failed'), eth_sendTransaction };
+    const error = await failureOf(execute(plan, await partly(2, {}, methods), options()));
+    expect(error).toMatchObject({ code: 'wallet_failed', isRevoked: undefined });
+    expect(asked).toEqual([]);
+    expect(await world.vaults.isAuthorized(user)).toBe(true);
+  });
+
+  test('error: says that an authorization may be left where the wallet gives no id', async () => {
+    const wallet = await partly(2, {}, { wallet_sendCalls: () => ({}) });
+    const error = await failureOf(execute(await depositPlan(), wallet, options()));
+    expect(error).toMatchObject({ code: 'wallet_failed', isRevoked: false });
+  });
+
+  test('behavior: an abort ends the wait for the prompt of a batch at once, whatever the node does', async () => {
+    const abort = new AbortController();
+    const left = new Error('left');
+    let reads = 0;
+    const eth_call = ([call]: readonly Json[]) =>
+      call.data.startsWith('0x65e4ad9e') && ++reads > 1
+        ? new Promise(() => {})
+        : chain().client.request({ method: 'eth_call', params: [call, 'latest'] } as never);
+    const wallet_sendCalls = () => {
+      setImmediate(() => abort.abort(left));
+      return new Promise(() => {});
+    };
+    const wallet = await partly(2, {}, { wallet_sendCalls, eth_call });
+    expect(await failureOf(execute(await depositPlan(), wallet, options({ signal: abort.signal })))).toBe(left);
+  });
+
   test('behavior: nothing is revoked where the user refuses the batch', async () => {
     const asked: string[] = [];
     const eth_sendTransaction = () => asked.push('transaction');

@@ -73,7 +73,7 @@ describe(parseQuery, () => {
       expect(() => parseQuery(`${name}=4663`, known)).toThrow('Its spelling is "chainId".');
       expect(parseQuery(`${name}=4663`, ['leverage'])).toEqual({});
     }
-    for (const name of ['train', 'utm_campaign', 'ref', 'cache', 'work']) {
+    for (const name of ['train', 'utm_campaign', 'utm_network', 'ref', 'cache', 'work']) {
       expect(parseQuery(`${name}=4663`, known)).toEqual({});
     }
   });

@@ -177,12 +177,12 @@ describe('repay', () => {
     const { args } = later.tx.action as { args: { amountRepay: bigint; borrowShares: bigint } };
     expect([args.borrowShares, args.amountRepay > units(6_000)]).toEqual([2n ** 256n - 1n, true]);
     expect(later.notes.join(' ')).toContain('the interest of half an hour more');
-    // Never more than was given, and no more than is needed.
-    const paid = async (amount: number) => (await act(repay(amount, true))).pays?.amount;
-    expect([await paid(6_000), await paid(7_000)]).toEqual([units(6_000), args.amountRepay]);
-    const short = await refused(repay('5999.999999', true));
+    // No more than is needed, and never more than was given: the debt of now is too little a block later.
     const sufficientAmount = d(args.amountRepay.toString()).shiftedBy(-6).toFixed();
-    expect(short).toMatchObject({ details: { value: '5999.999999', limit: { sufficientAmount } } });
+    const paid = async (amount: string | number) => (await act(repay(amount, true))).pays?.amount;
+    expect([await paid(sufficientAmount), await paid(7_000)]).toEqual([args.amountRepay, args.amountRepay]);
+    const short = await refused(repay(6_000, true));
+    expect(short).toMatchObject({ details: { value: '6000', limit: { sufficientAmount } } });
     expect((await act(repay(10))).notes.join(' ')).not.toContain('half an hour');
   });
 

@@ -92,9 +92,9 @@ function repayDirectly(context: ManageContext, token: PayToken, due: Due): VerbD
         ),
     );
   }
-  if (isFull && given !== undefined && given < due.now) throw tooLittle(given, due.later, token);
-  // A full repayment takes no more than it needs, and never more than was given.
-  const amount = given === undefined || (isFull && given > due.later) ? due.later : given;
+  // With less, the interest until the transaction is mined would make it revert.
+  if (isFull && given !== undefined && given < due.later) throw tooLittle(given, due.later, token);
+  const amount = isFull || given === undefined ? due.later : given;
   const { debtChange, preview } = repaid(context, due, amount);
   return {
     path: 'repay',
@@ -112,7 +112,7 @@ function repayDirectly(context: ManageContext, token: PayToken, due: Due): VerbD
       ...depositFeeNote(due.feeOf(amount), market.loan),
       ...(isFull
         ? [
-            `The whole debt of ${formatAmount(position.debt, token)} is repaid; the amount covers ${amount < due.later ? 'less than ' : ''}the interest of half an hour more, and the rest comes back.`,
+            `The whole debt of ${formatAmount(position.debt, token)} is repaid; the amount covers the interest of half an hour more, and the rest comes back.`,
           ]
         : []),
     ],

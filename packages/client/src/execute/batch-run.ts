@@ -1,4 +1,4 @@
-import { receiptOfBatch, sendBatch, waitForBatch } from './batch.ts';
+import { NoBatchIdError, receiptOfBatch, sendBatch, waitForBatch } from './batch.ts';
 import { checkSigner, isExpired } from './checks.ts';
 import { ExecutionError, InvalidPlanError, ReceiptTimeoutError, RejectedError, WalletError } from './errors.ts';
 import type { CheckedPlan } from './plan.ts';
@@ -10,6 +10,11 @@ interface SentBatch {
   /** Newest block before it was sent. */
   readonly block: bigint;
 }
+
+/** The caller who has aborted waits no longer for the one read that tells whether an authorization is left. */
+const READ_MS = 2000;
+/** A batch that is pending after the caller has aborted is not followed for longer, whatever the limit of receipts is. */
+const FOLLOWED_MS = 600_000;
 
 /**
  * Send all calls of a plan as one batch and wait until it is mined. A wallet may execute a part of it: an authorization that is
@@ -29,6 +34,9 @@ export async function runBatch(plan: CheckedPlan, context: SequenceContext): Pro
   const block = await reader.readNumber('eth_blockNumber');
   await checkSigner(plan.chainId, account, wallet);
   signal?.throwIfAborted();
+  // Another plan, or the user, may have authorized the same contract: that is not this batch's to take back.
+  const isGranted = (await isAuthorizationLeft(plan, context)) === true;
+  signal?.throwIfAborted();
   settings.report({ kind: 'signing', index: 0, total: plan.calls.length, to: first.to });
   let batch: SentBatch | undefined;
   try {
@@ -36,12 +44,15 @@ export async function runBatch(plan: CheckedPlan, context: SequenceContext): Pro
       sent.push(id);
       settings.report({ kind: 'batch_sent', id });
       batch = { id, block };
-      if (signal?.aborted) void followLate(plan, batch, context);
+      if (signal?.aborted && !isGranted) void followLate(plan, batch, context);
     });
     if (batch !== undefined) await mine(plan, batch, context);
   } catch (error) {
-    const isRevoked = await takenBack(plan, context, error, batch !== undefined);
-    if (batch !== undefined && signal?.aborted && !isRevoked) void followLate(plan, batch, context);
+    // A batch whose prompt was left open is followed from the moment that the wallet answers.
+    if (batch === undefined && signal?.aborted) throw error;
+    const isRevoked = isGranted ? undefined : await takenBack(plan, context, error, batch !== undefined);
+    if (batch !== undefined && isRevoked === undefined && !isGranted && signal?.aborted)
+      void followLate(plan, batch, context);
     if (isRevoked !== undefined) context.isRevoked = isRevoked;
     // The reason of a signal may be anything.
     if (isRevoked !== undefined && typeof error === 'object' && error !== null) {
@@ -81,16 +92,17 @@ async function takenBack(
 ): Promise<boolean | undefined> {
   // Of a batch that the user refused nothing was executed.
   if (!isSent && error instanceof RejectedError) return undefined;
-  const left = await isAuthorizationLeft(plan, context);
+  const { signal } = context.settings.options;
+  const left = await isAuthorizationLeft(plan, context, signal?.aborted ? AbortSignal.timeout(READ_MS) : undefined);
   const isOver = isSent && error instanceof ExecutionError && !(error instanceof ReceiptTimeoutError);
   if (left === true || (left === undefined && isOver)) return revoke(plan, context);
-  return left === undefined && isSent ? false : undefined;
+  return (left === undefined && isSent) || (error instanceof NoBatchIdError && grants(plan)) ? false : undefined;
 }
 
 /** Follow a batch that was signed, or is still pending, after the signal has aborted, for the authorization that it may leave. */
 async function followLate(plan: CheckedPlan, batch: SentBatch, context: SequenceContext): Promise<void> {
   if (!grants(plan)) return;
-  const late = unaborted(context, new AbortController().signal);
+  const late = unaborted(context, AbortSignal.timeout(FOLLOWED_MS));
   try {
     await mine(plan, batch, late);
     if ((await isAuthorizationLeft(plan, context)) === true) await revoke(plan, context);

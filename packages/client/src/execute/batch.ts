@@ -21,6 +21,13 @@ export async function canBatch(wallet: Rpc, account: string, chainId: number): P
   return isRecord(atomic) && (atomic.status === 'supported' || atomic.status === 'ready');
 }
 
+/** A batch that the wallet may execute, and that cannot be followed. */
+export class NoBatchIdError extends WalletError {
+  constructor() {
+    super('The wallet took the batch and gave no id: look at the account before you go on.');
+  }
+}
+
 /**
  * Send all calls of a plan as one request. `onSent` gets the id of the batch, also when the user has signed after the signal
  * has aborted.
@@ -48,7 +55,7 @@ export async function sendBatch(
   };
   const id = idOf(await wallet.request('wallet_sendCalls', [batch], idOf));
   if (id !== undefined) return id;
-  throw new WalletError('The wallet took the batch and gave no id: look at the account before you go on.');
+  throw new NoBatchIdError();
 }
 
 /**

@@ -53,10 +53,14 @@ const IS_AUTHORIZED = selectorsOf(morphoBlueAbi).get('isAuthorized') ?? '';
  * Whether the authorization that a batch has granted is left: a wallet may execute a part of it only. `undefined` = the node
  * does not tell. It is asked also after the caller has aborted.
  */
-export async function isAuthorizationLeft(plan: CheckedPlan, context: SequenceContext): Promise<boolean | undefined> {
+export async function isAuthorizationLeft(
+  plan: CheckedPlan,
+  context: SequenceContext,
+  limit: AbortSignal = new AbortController().signal,
+): Promise<boolean | undefined> {
   const last = revocationOf(plan);
   if (last === undefined || !grants(plan)) return false;
-  const { reader } = context.connect(new AbortController().signal);
+  const { reader } = context.connect(limit);
   const authorizer = context.account.slice(2).toLowerCase().padStart(64, '0');
   const data = `${IS_AUTHORIZED}${authorizer}${last.data.slice(10, 74)}`;
   const left = await reader.readNumber('eth_call', [{ to: last.to, data }, 'latest']).catch(() => undefined);

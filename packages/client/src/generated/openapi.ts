@@ -3424,10 +3424,12 @@ export interface components {
         /** @description The reading of position logs; absent = the database has not told yet. */
         readonly HealthChainPositionHistory: {
             /**
-             * @description never: nothing was read. failing: see failure. unknown: the latest run has a time in the future, so a clock is wrong. stopped: no run for ten minutes. behind: by more than 300 blocks. backfilling: it goes back to older blocks. following: nothing is missing.
+             * @description never: nothing was read. failing: see failure. unknown: see statusReason. stopped: no run for ten minutes. behind: by more than 300 blocks. backfilling: it goes back to older blocks. following: nothing is missing.
              * @enum {string}
              */
             readonly status: "never" | "failing" | "unknown" | "stopped" | "behind" | "backfilling" | "following";
+            /** @description Why the state is unknown: the latest run has a time in the future; absent = it is another one. */
+            readonly statusReason?: string;
             /** @description The oldest block that was read: no log is missing after it. Absent = none was read. */
             readonly completeFrom?: components["schemas"]["HealthChainPositionHistoryCompleteFrom"];
             /** @description The newest block that was read. Absent = none was read. */
@@ -3766,10 +3768,12 @@ export interface components {
              */
             readonly chainId: number;
             /**
-             * @description never: nothing was read. failing: see failure. unknown: the latest run has a time in the future, so a clock is wrong. stopped: no run for ten minutes. behind: by more than 300 blocks. backfilling: it goes back to older blocks. following: nothing is missing.
+             * @description never: nothing was read. failing: see failure. unknown: see statusReason. stopped: no run for ten minutes. behind: by more than 300 blocks. backfilling: it goes back to older blocks. following: nothing is missing.
              * @enum {string}
              */
             readonly status: "never" | "failing" | "unknown" | "stopped" | "behind" | "backfilling" | "following";
+            /** @description Why the state is unknown: the latest run has a time in the future; absent = it is another one. */
+            readonly statusReason?: string;
             /** @description The oldest block that was read: no log is missing after it. Absent = none was read. */
             readonly completeFrom?: components["schemas"]["IndexerCompleteFrom"];
             /** @description The newest block that was read. Absent = none was read. */
