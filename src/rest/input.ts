@@ -14,8 +14,8 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 /** Handling of query parameters that a row does not have: named in a header of the answer, or refused. */
 export type UnknownNames = 'ignore' | 'refuse';
 
-/** Whether a value is one of a parameter, by its known name. */
-export type Accepts = (name: string, value: string) => boolean;
+/** Whether a text is a value of a parameter, by its known name, that its default is not. */
+export type DiffersFromDefault = (name: string, value: string) => boolean;
 
 /**
  * Parse a query string to the values of its known names; without `known` every name is one. A repeated known name is refused,
@@ -28,7 +28,7 @@ export function parseQuery(
   known?: readonly string[],
   unknown: UnknownNames = 'ignore',
   refused: Readonly<Record<string, string>> = {},
-  accepts: Accepts = () => false,
+  differs: DiffersFromDefault = () => false,
 ): Record<string, string> {
   const values: Record<string, string> = {};
   if (/%(?![0-9a-fA-F]{2})/.test(query)) {
@@ -39,7 +39,7 @@ export function parseQuery(
   }
   for (const [name, value] of new URLSearchParams(query)) {
     if (known && !known.includes(name)) {
-      checkUnknown(name, value, known, unknown, refused, accepts);
+      checkUnknown(name, value, known, unknown, refused, differs);
       continue;
     }
     if (Object.hasOwn(values, name)) {
@@ -59,10 +59,10 @@ function checkUnknown(
   known: readonly string[],
   unknown: UnknownNames,
   refused: Readonly<Record<string, string>>,
-  accepts: Accepts,
+  differs: DiffersFromDefault,
 ): void {
   const reason = Object.hasOwn(refused, name) ? refused[name] : undefined;
-  const advice = reason ?? adviceFor(name, value, known, unknown, accepts);
+  const advice = reason ?? adviceFor(name, value, known, unknown, differs);
   if (advice === undefined) return;
   const problem = reason === undefined ? 'is unknown' : 'is not taken here';
   throw new BadRequestError(`The parameter "${formatValue(name)}" ${problem}. ${advice}`, {
@@ -78,11 +78,14 @@ function adviceFor(
   value: string,
   known: readonly string[],
   unknown: UnknownNames,
-  accepts: Accepts,
+  differs: DiffersFromDefault,
 ): string | undefined {
   if (unknown === 'ignore' && name.startsWith('utm_')) return undefined;
-  const meant = meantName(name, known) ?? abbreviated(name, value, known, accepts);
+  const meant = meantName(name, known);
   if (meant !== undefined) return `Its spelling is "${meant}".`;
+  if (known.includes(CHAIN) && numbersIn(value).some((number) => differs(CHAIN, number))) {
+    return `Its value is a chain, which is asked for with "${CHAIN}".`;
+  }
   if (unknown === 'ignore') return undefined;
   return known.length === 0
     ? 'This path takes no parameters: leave it out.'
@@ -96,27 +99,21 @@ function meantName(name: string, known: readonly string[]): string | undefined {
     .find((found) => found !== undefined);
   if (similar !== undefined) return similar;
   const letters = name.toLowerCase().replaceAll(/[^a-z]/g, '');
-  return known.find((other) => WORDS[other]?.some((word) => letters.includes(word) || isNearly(letters, word)));
-}
-
-/** Names that mean something else as often: `cid` is that of a chain where its value is one. */
-const ABBREVIATIONS: Readonly<Record<string, readonly string[]>> = { chainId: ['cid', 'net', 'chn', 'nid'] };
-
-function abbreviated(name: string, value: string, known: readonly string[], accepts: Accepts): string | undefined {
-  const plain = bare(name.slice(0, MAX_READ_LENGTH));
-  return known.find((other) => ABBREVIATIONS[other]?.includes(plain) && accepts(other, value));
-}
-
-/** Whether letters are a word with one of its letters left out, added, replaced or swapped with its neighbour. */
-function isNearly(letters: string, word: string): boolean {
-  return letters.length <= MAX_SIMILAR_LENGTH && nearestName(letters, [word]) !== undefined;
+  return known.includes(CHAIN) && CHAIN_WORDS.some((word) => letters.includes(word)) ? CHAIN : undefined;
 }
 
 /**
- * Words that mean a parameter wherever they are within a name: `chains`, `targetChain`, `chain_id_eq`, `network`. Of the chain,
- * because an answer about the default chain does not show that another one was asked for.
+ * An answer about the default chain does not show that another one was asked for. So a name with one of these words in it, as
+ * in `chains`, `targetChain` and `chain_id_eq`, and another chain as the value of any unknown name, stand for this parameter.
  */
-const WORDS: Readonly<Record<string, readonly string[]>> = { chainId: ['chain', 'network', 'chainid'] };
+const CHAIN = 'chainId';
+const CHAIN_WORDS = ['chain', 'network'];
+
+/** The numbers in a value as the contract writes them: `0x1237`, `eip155:4663` and `1,4663` have 4663. */
+function numbersIn(value: string): readonly string[] {
+  const parts = value.slice(0, MAX_READ_LENGTH).split(/[^A-Za-z0-9.]+/);
+  return parts.filter((part) => part !== '').map((part) => String(Number(part)));
+}
 
 function knownName(name: string, known: readonly string[]): string | undefined {
   const plain = bare(name);
@@ -147,11 +144,13 @@ export function queryNames(params: z.ZodType, pathParams: Readonly<Record<string
     : [];
 }
 
-/** Whether a value is one of a parameter of a row. */
-export function valuesOf(params: z.ZodType): Accepts {
+/** Tell, by the parameters of a row, whether a text is a value other than the default; without a default none is. */
+export function valuesOf(params: z.ZodType): DiffersFromDefault {
   return (name, value) => {
     const field: unknown = params instanceof z.ZodObject ? params.shape[name] : undefined;
-    return field instanceof z.ZodType && field.safeParse(value).success;
+    if (!(field instanceof z.ZodType)) return false;
+    const [standard, given] = [field.safeParse(undefined).data, field.safeParse(value)];
+    return standard !== undefined && given.success && given.data !== standard;
   };
 }
 

@@ -68,23 +68,36 @@ describe(parseQuery, () => {
     }
   });
 
-  it('error: BadRequest for the word of a known name with a typing error', () => {
-    for (const name of ['chian', 'netwrok', 'netork', 'chainz', 'chian[]', 'chian_id', 'cahinId', 'Netwrok']) {
-      expect(() => parseQuery(`${name}=4663`, known)).toThrow('Its spelling is "chainId".');
-      expect(parseQuery(`${name}=4663`, ['leverage'])).toEqual({});
-    }
-    for (const name of ['train', 'utm_campaign', 'utm_network', 'ref', 'cache', 'work']) {
-      expect(parseQuery(`${name}=4663`, known)).toEqual({});
-    }
-  });
+  describe('with a default chain', () => {
+    const differs = valuesOf(z.object({ chainId: z.enum(['1', '4663']).default('1') }));
+    const read = (query: string, names: readonly string[] = known) => parseQuery(query, names, 'ignore', {}, differs);
 
-  it('error: BadRequest for an abbreviation of a known name, where the value is one of it', () => {
-    const accepts = valuesOf(z.object({ chainId: z.enum(['1', '4663']) }));
-    for (const name of ['net', 'cid', 'NET', 'c_id']) {
-      const read = (value: string) => parseQuery(`${name}=${value}`, known, 'ignore', {}, accepts);
-      expect(() => read('4663')).toThrow('Its spelling is "chainId".');
-      expect([read('5'), read('abc')]).toEqual([{}, {}]);
-    }
+    it.each([
+      'chians=4663',
+      'net[]=4663',
+      'CAIP=eip155:4663',
+      'x=0x1237',
+      'cid=04663',
+      'cid=4663.0',
+      'nid=%204663',
+      'l2=1,4663',
+      '=4663',
+    ])('error: BadRequest for another chain as the value of an unknown name: %s', (query) => {
+      expect(() => read(query)).toThrow('is unknown. Its value is a chain, which is asked for with "chainId".');
+      expect(read(query, ['leverage'])).toEqual({});
+    });
+
+    it.each(['chair=4', 'nid=1', 'cid=abc', 'net=true', 'train=', 'ref=46630', 'utm_id=4663', 'utm_network=4663'])(
+      'behavior: ignores an unknown name whose value is no other chain, and those of campaigns: %s',
+      (query) => {
+        expect(read(query)).toEqual({});
+      },
+    );
+
+    it('behavior: ignores a chain as the value of an unknown name where all chains are answered', () => {
+      const all = valuesOf(z.object({ chainId: z.enum(['1', '4663']).optional() }));
+      expect(parseQuery('page=1', known, 'ignore', {}, all)).toEqual({});
+    });
   });
 
   it('error: BadRequest for the beginning of a known name in any case, in the plural too', () => {
