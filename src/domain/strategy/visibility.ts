@@ -75,8 +75,8 @@ function maturityCheck({ maturing, nowMs }: VisibilityInput, rules: ListingRules
 }
 
 /**
- * Liquidity is measured in loan tokens; only its USD value can be unknown. A market whose loan token has no price stays listed
- * while it has any liquidity, so that a failing price source does not empty the list; its `liquidityUsd` is absent.
+ * Without a price of the loan token the USD value is unknown and `liquidityUsd` absent. Such a market stays listed while it has
+ * liquidity in loan tokens, so that a failing price source does not empty the list.
  */
 function liquidityCheck({ market }: VisibilityInput, rules: ListingRules): VisibilityCheck {
   const liquidityUsd = market.worst.liquidityUsd ?? market.liquidityUsd;

@@ -137,9 +137,8 @@ const delivery = z
     failure: z
       .enum(WEBHOOK_FAILURES)
       .nullable()
-
       .describe(
-        'Why the latest attempt failed; null = it did not, or there was none. certificate_expired, certificate_not_yet_valid, certificate_revoked, certificate_weak (a key or a hash that is too short), certificate_refused (a wrong purpose or signature), certificate_host (of another name), certificate_self_signed, certificate_authority (of none that is public, or a certificate in between is missing): the certificate of the receiver. tls: any other failure of TLS. redirect: never followed.',
+        'Why the latest attempt failed; null = it did not, or there was none. certificate_expired, certificate_not_yet_valid, certificate_revoked, certificate_weak (a key or a hash that is too short), certificate_refused (a wrong purpose or signature), certificate_host (issued for another host name), certificate_self_signed, certificate_authority (its authority is not publicly trusted, or an intermediate certificate is missing): the certificate of the receiver. tls: any other failure of TLS. redirect: never followed.',
       ),
   })
   .meta({ id: 'AlertDelivery', description: 'An event of an alert and the state of its delivery.' });

@@ -998,7 +998,7 @@ export interface components {
             readonly nextAttemptAt: string | null;
             readonly finishedAt: string | null;
             readonly httpStatus: number | null;
-            /** @description Why the latest attempt failed; null = it did not, or there was none. certificate_expired, certificate_not_yet_valid, certificate_revoked, certificate_weak (a key or a hash that is too short), certificate_refused (a wrong purpose or signature), certificate_host (of another name), certificate_self_signed, certificate_authority (of none that is public, or a certificate in between is missing): the certificate of the receiver. tls: any other failure of TLS. redirect: never followed. */
+            /** @description Why the latest attempt failed; null = it did not, or there was none. certificate_expired, certificate_not_yet_valid, certificate_revoked, certificate_weak (a key or a hash that is too short), certificate_refused (a wrong purpose or signature), certificate_host (issued for another host name), certificate_self_signed, certificate_authority (its authority is not publicly trusted, or an intermediate certificate is missing): the certificate of the receiver. tls: any other failure of TLS. redirect: never followed. */
             readonly failure: ("address_not_public" | "unknown_host" | "unreachable" | "tls" | "certificate_expired" | "certificate_not_yet_valid" | "certificate_host" | "certificate_self_signed" | "certificate_authority" | "certificate_revoked" | "certificate_weak" | "certificate_refused" | "timeout" | "redirect" | "status" | "malformed" | "invalid_url") | null;
         };
         /** @description One event of an alert. */
