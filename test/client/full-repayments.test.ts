@@ -19,6 +19,8 @@ const built = async (payToken: string, amount?: string) =>
 const proofOf = (plan: Plan, input: Body) =>
   prove(plan, node(), { account: user, request: { row: 'manageBuild', input } });
 
+const wordOf = (units: bigint) => units.toString(16).padStart(64, '0');
+
 const answerOf = async (input: object): Promise<Json> => {
   const { print } = await import('graphql');
   const query = print(ManageLeveragePlanDocument as never);
@@ -63,17 +65,43 @@ describe('a full repayment with an amount', () => {
     }
   });
 
-  test('error: a swapped payment whose least output is low for its own amount', async () => {
+  test('error: a service that swaps less than the amount, by REST and by GraphQL', async () => {
     await open();
     const plan = await built(collateral.address, '5000');
-    // The same calls for a larger request: their least output is that of 5000.
-    const request = bodyOf(collateral.address, '9000');
-    const { swaps } = await proofOf(plan, bodyOf(collateral.address, '5000'));
-    const least = swaps[0]?.givesAtLeast.amount ?? 0n;
-    const wordOf = (units: bigint) => units.toString(16).padStart(64, '0');
-    const low = JSON.stringify(plan).replaceAll(wordOf(least), wordOf((least * 95n) / 100n));
-    expect(low).not.toBe(JSON.stringify(plan));
-    const refused = await failureOf(proofOf(JSON.parse(low), request));
+    const refused = await failureOf(proofOf(plan, bodyOf(collateral.address, '9000')));
+    expect(refused).toMatchObject({ code: 'unproven', cause: { code: 'amount' } });
+    const answer = await answerOf(inputOf(collateral.address, '5000'));
+    const lying = planOf(answer, inputOf(collateral.address, '9000'));
+    const other = await failureOf(prove(lying, node(), { account: user }));
+    expect(other).toMatchObject({ code: 'unproven', cause: { code: 'amount' } });
+  });
+
+  test('error: a swapped payment whose least output is low for its own amount', async () => {
+    await open();
+    for (const amount of ['5000', undefined]) {
+      const plan = await built(collateral.address, amount);
+      const { swaps } = await proofOf(plan, bodyOf(collateral.address, amount));
+      const least = swaps[0]?.givesAtLeast.amount ?? 0n;
+      const low = JSON.stringify(plan).replaceAll(wordOf(least), wordOf((least * 95n) / 100n));
+      expect(low).not.toBe(JSON.stringify(plan));
+      const refused = await failureOf(proofOf(JSON.parse(low), bodyOf(collateral.address, amount)));
+      expect(refused).toMatchObject({ code: 'unproven', cause: { code: 'minimum' } });
+    }
+  });
+
+  test.each([
+    ['the collateral', collateral.address, 7],
+    ['the loan token', loan.address, 3],
+  ])('error: a plan that brings less than the debt, in %s', async (_what, payToken, sharesAt) => {
+    await open();
+    const part = { ...bodyOf(payToken, '10'), full: false } as Body;
+    const plan = structuredClone((await world.client.manageBuild(part)) as TransactionBundle);
+    // The call of a repayment of 10, with the shares of the whole debt.
+    const { data } = plan.tx;
+    const at = 10 + 64 * sharesAt;
+    const whole = `${data.slice(0, at)}${'f'.repeat(64)}${data.slice(at + 64)}`;
+    const lying = JSON.parse(JSON.stringify(plan).replaceAll(data, whole));
+    const refused = await failureOf(proofOf(lying, bodyOf(payToken)));
     expect(refused).toMatchObject({ code: 'unproven', cause: { code: 'minimum' } });
   });
 

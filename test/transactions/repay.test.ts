@@ -27,4 +27,20 @@ describe('repaying the whole debt with another token', () => {
     const built = await repay(String(sufficientAmount)).build('right', honest);
     expect(built.execute()).not.toBe('reverted');
   });
+
+  test('edge: LimitExceeded where the least fill covers the debt of now, but not that with the interest of half an hour', async () => {
+    const refusalOf = async (amount: string): Promise<Decimal> => {
+      const error = await repay(amount)
+        .build('right', honest)
+        .catch((refused: unknown) => refused);
+      expect(error).toBeInstanceOf(LimitExceededError);
+      return new Decimal(String((error as LimitExceededError).details?.limit?.sufficientAmount));
+    };
+    // Without its margin of 1 %, the sufficient amount gives at least the 6,000.004945 that are owed then.
+    const covering = (await refusalOf('6010')).div('1.01');
+    const short = covering.times('6000.002').div('6000.004945');
+    expect((await refusalOf(short.toFixed(6))).gt(covering)).toBe(true);
+    const built = await repay(covering.plus('0.001').toFixed(6)).build('right', honest);
+    expect(built.execute()).not.toBe('reverted');
+  });
 });

@@ -92,7 +92,7 @@ function repayDirectly(context: ManageContext, token: PayToken, due: Due): VerbD
         ),
     );
   }
-  // With less, the interest until the transaction is mined would make it revert.
+  // With less, the interest until it is mined could make it revert.
   if (isFull && given !== undefined && given < due.later) throw tooLittle(given, due.later, token);
   const amount = isFull || given === undefined ? due.later : given;
   const { debtChange, preview } = repaid(context, due, amount);
@@ -125,8 +125,8 @@ async function repaySwapped(context: ManageContext, token: PayToken, due: Due): 
   const amountIn = input.amount ? baseUnits(input.amount, token) : amountFor(context, token, due.later);
   const wanted = { tokenIn: token, tokenOut: loan, amountIn, feeBps: 0, feesOf: due.feesOf };
   const { swap, draft } = await paySwapped(context, wanted);
-  if (input.full === true && worstOutput(swap) < due.now) {
-    throw tooLittle(amountIn, amountCovering(swap, due.later), token);
+  if (input.full === true && worstOutput(swap) < due.later) {
+    throw tooLittle(amountIn, amountCovering(swap, due.later), token, input.amount === undefined);
   }
   const { debtChange, preview } = repaid(context, due, swap.expectedOut, worstOutput(swap));
   return {
@@ -183,10 +183,11 @@ function restNote({ expectedOut }: PlannedSwap, debt: bigint, loan: PayToken): r
 }
 
 /** The least amount that passes depends on quotes that are not known, and grows by the block: `enough` passes, and less may. */
-function tooLittle(amount: bigint, enough: bigint | undefined, token: PayToken): LimitExceededError {
+function tooLittle(amount: bigint, enough: bigint | undefined, token: PayToken, isSized = false): LimitExceededError {
   const sufficientAmount = enough === undefined ? undefined : formatUnitsPlain(enough, token.decimals);
+  const send = sufficientAmount === undefined ? 'Send more' : `Send ${sufficientAmount}, which is enough`;
   return new LimitExceededError(
-    `${formatAmount(amount, token)} does not cover the whole debt. Send ${sufficientAmount === undefined ? 'more' : `${sufficientAmount}, which is enough`}, or leave amount out.`,
+    `${formatAmount(amount, token)} does not cover the whole debt with the interest of half an hour. ${send}${isSized ? '' : ', or leave amount out'}.`,
     {
       field: 'amount',
       value: formatUnitsPlain(amount, token.decimals),

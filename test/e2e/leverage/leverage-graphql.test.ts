@@ -279,7 +279,9 @@ describe('manageLeveragePlan', () => {
       limits: [{ name: 'sufficientAmount', value: expect.any(String) }],
     });
     const [{ value }] = refused.limits;
-    expect(refused.message).toContain(`does not cover the whole debt. Send ${value}, which is enough`);
+    expect(refused.message).toContain(
+      `does not cover the whole debt with the interest of half an hour. Send ${value}, which is enough`,
+    );
     const plan = await repayAll(value);
     expect(plan).toMatchObject({ __typename: 'LeveragePlan', position: { debtAmount: '0' } });
   });

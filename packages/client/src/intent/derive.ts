@@ -130,8 +130,13 @@ async function manageIntent(asked: Asked): Promise<Intent> {
       const pay = full
         ? await wholeDebt(asked, market, reading)
         : await paymentOf(asked, market, reading.price, 'loan');
-      const minAmountOut = leastOf(asked, market.loanToken);
-      return { ...of, action: 'repay', ...paymentLimits(fields, pay), minAmountOut, full, pay, state: fees };
+      // The service swaps exactly the amount of the request.
+      const isExact = full && pay.worth !== undefined && fields.amount !== undefined;
+      const owed = full ? { ...fees, debt: reading.debt } : fees;
+      return {
+        ...{ ...of, action: 'repay', ...paymentLimits(fields, pay), full, isExact, pay, state: owed },
+        minAmountOut: leastOf(asked, market.loanToken),
+      };
     }
     case 'close': {
       const sold = fields.amount === undefined ? undefined : amount(market.collateralToken);
@@ -215,7 +220,7 @@ async function paymentOf(asked: Asked, market: TrustedMarket, price: bigint, int
   return { token, amount, worth: await worthOf(asked, { token, amount }, market, price, into) };
 }
 
-/** The payment of a full repayment: an amount of the request is the most of it, as the service sizes it by the debt otherwise. */
+/** The payment of a full repayment: the amount of the request, or the most that the service takes by the debt without one. */
 async function wholeDebt(
   asked: Asked,
   market: TrustedMarket,

@@ -16,7 +16,7 @@ const KNOWN: Readonly<Record<Intent['action'], readonly string[]>> = {
   add_collateral: [...OF_POSITION, 'pay', 'state', ...SWAP_LIMITS],
   remove_collateral: [...OF_POSITION, 'amount', 'state'],
   borrow: [...OF_POSITION, 'amount'],
-  repay: [...OF_POSITION, 'pay', 'full', 'state', ...SWAP_LIMITS],
+  repay: [...OF_POSITION, 'pay', 'full', 'isExact', 'state', ...SWAP_LIMITS],
   close: [...OF_POSITION, 'amount', 'state', ...SWAPPED],
   equity_deposit: [...OF_VAULT, 'amount', 'stockLtv', 'yieldLtv'],
   equity_exit: [...OF_VAULT, 'positionIds', 'minAmountOut'],

@@ -51,6 +51,7 @@ export function requireIntent(intent: unknown): asserts intent is Intent {
     'amount',
     'minAmountOut',
     'reallocation.maxFee',
+    'state.debt',
     ...feesAt('state'),
     ...basisAt('state'),
   ]) {
@@ -59,12 +60,7 @@ export function requireIntent(intent: unknown): asserts intent is Intent {
   for (const name of idsOf(action)) requireText(intent[name], name);
   if (intent.reallocation !== undefined) requireVaults(valueAt(intent, 'reallocation.vaults'));
   if (OF_POSITION.includes(action)) requireIndex(intent.positionId, 'positionId');
-  if (intent.full !== undefined && typeof intent.full !== 'boolean') {
-    throw new VerificationError(
-      'intent',
-      `full of the intent is ${quoted(intent.full)}, and true or false was expected.`,
-    );
-  }
+  for (const name of ['full', 'isExact']) requireFlag(intent[name], name);
   if (action === 'equity_deposit') requireOptional(intent, ['state.stock', 'state.yield']);
   if (action === 'equity_exit') requireLoops(intent);
 }
@@ -78,6 +74,11 @@ function idsOf(action: string): readonly string[] {
 function requireText(value: unknown, name: string): void {
   if (typeof value === 'string') return;
   throw new VerificationError('intent', `${name} of the intent is ${quoted(value)}, and text was expected.`);
+}
+
+function requireFlag(value: unknown, name: string): void {
+  if (value === undefined || typeof value === 'boolean') return;
+  throw new VerificationError('intent', `${name} of the intent is ${quoted(value)}, and true or false was expected.`);
 }
 
 function requireVaults(vaults: unknown): void {

@@ -1,6 +1,7 @@
 import { flashLeverageAbi, flashLeverageRouterAbi } from '../abi/index.ts';
 import { proveApprovals, takeApprovals } from './approvals.ts';
 import { decodeExactly, methodsOf } from './calldata.ts';
+import { VerificationError } from './errors.ts';
 import { requireNoLimits } from './intent-fields.ts';
 import { proveLoan } from './loan.ts';
 import {
@@ -12,6 +13,7 @@ import {
   type OwnMoney,
   percentOf,
   targetLtv,
+  WAD,
   yieldFeeOf,
 } from './numbers.ts';
 import { addressOf } from './plan.ts';
@@ -148,11 +150,13 @@ export function proveRepay(proof: Proof, intent: RepayIntent): void {
   const approvals = takeApprovals(proof);
   const fee = depositFeeOf(market, intent.state?.depositFee);
   const rest = symbolOf(proof, loanToken);
-  const repaid = (atLeast: bigint) => {
-    recordChange(proof, intent.positionId, market, { repays: less(atLeast, fee) });
+  const repaid = (index: number, atLeast: bigint) => {
+    const repays = less(atLeast, fee);
+    if (intent.full === true) requireWhole(proof, index, intent, loanToken, atLeast - (atLeast * fee) / WAD);
+    recordChange(proof, intent.positionId, market, { repays });
     return intent.full === true
       ? `Repays the whole debt of position ${intent.positionId}; the rest comes back${payToken === loanToken.toLowerCase() ? '' : ` as ${rest}, not in the paid token`}.`
-      : `Repays at least ${amountOf(proof, loanToken, less(atLeast, fee)).text} of the debt of position ${intent.positionId}, or all of it where less is owed.`;
+      : `Repays at least ${amountOf(proof, loanToken, repays).text} of the debt of position ${intent.positionId}, or all of it where less is owed.`;
   };
   if (payToken === loanToken.toLowerCase()) {
     requireNoLimits(intent, symbolOf(proof, payToken));
@@ -160,16 +164,33 @@ export function proveRepay(proof: Proof, intent: RepayIntent): void {
     const [user, positionId, amount, borrowShares] = decoded.args;
     requireOwn(proof, index, user, positionId, intent);
     requireSameNumber(index, 'amount', 'it repays', borrowShares, shares, sharesText);
-    requirePaid(proof, index, payToken, amount, intent.pay.amount, intent.full);
+    requirePaid(proof, index, payToken, amount, intent.pay.amount, isSized(intent));
     proveApprovals(proof, approvals, { token: payToken, spender: contracts.flashLeverage, amount, callIndex: index });
     spend(proof, payToken, amount);
-    proof.sentences.push(repaid(amount));
+    proof.sentences.push(repaid(index, amount));
     return;
   }
   const call = takeCall(proof, contracts.flashLeverageRouter, 'FlashLeverageRouter');
   const { args, places } = decodeExactly(SWAP_AND_REPAY, call.data, call.index);
   requireSameNumber(call.index, 'amount', 'it repays', args[7], shares, sharesText);
-  proof.sentences.push(repaid(provePaidSwap(proof, { ...call, args, places, approvals }, intent, market, loanToken)));
+  const minimum = provePaidSwap(proof, { ...call, args, places, approvals }, intent, market, loanToken);
+  proof.sentences.push(repaid(call.index, minimum));
+}
+
+/** Whether the service has chosen the payment: `pay.amount` is the most of it then. */
+const isSized = (intent: AddIntent | RepayIntent) =>
+  intent.action === 'repay' && intent.full === true && intent.isExact !== true;
+
+/** Require that a full repayment brings the debt. @throws VerificationError */
+function requireWhole(proof: Proof, index: number, intent: RepayIntent, loanToken: string, repays: bigint): void {
+  const { positionId, state } = intent;
+  const text = (units: bigint) => amountOf(proof, loanToken, units).text;
+  proof.assumptions.push(
+    `Position ${positionId} owes at most ${text(repays)} when it is sent: with a larger debt it reverts.`,
+  );
+  if (state?.debt === undefined || repays >= state.debt) return;
+  const message = `it may repay as little as ${text(repays)} after fees, and the whole debt of ${text(state.debt)} was asked for.`;
+  throw new VerificationError('minimum', message, index);
 }
 
 /** @throws VerificationError */
@@ -263,8 +284,7 @@ function provePaidSwap(
   requireOwn(proof, index, user, positionId, intent);
   requireSameAddress(index, 'market', 'it acts on the market', marketId, market.id);
   requireSameAddress(index, 'token', 'it is paid with', tokenIn, pay.token);
-  const isFull = intent.action === 'repay' && intent.full;
-  requirePaid(proof, index, tokenIn, amountIn, pay.amount, isFull);
+  requirePaid(proof, index, tokenIn, amountIn, pay.amount, isSized(intent));
   requireValue(call, isNative(tokenIn) ? amountIn : 0n, proof.chain);
   // A full repayment may take less than the most that may be spent.
   const reference = pay.worth === undefined || pay.amount === 0n ? undefined : (pay.worth * amountIn) / pay.amount;
@@ -279,7 +299,7 @@ function provePaidSwap(
   return minimum;
 }
 
-function requirePaid(proof: Proof, index: number, token: string, paid: bigint, asked: bigint, atMost?: boolean): void {
+function requirePaid(proof: Proof, index: number, token: string, paid: bigint, asked: bigint, atMost = false): void {
   const text = (units: bigint) => amountOf(proof, token, units).text;
   if (atMost ? paid <= asked && paid > 0n : paid === asked) return;
   throw differs(index, 'amount', 'it pays', text(paid), `${atMost ? 'at most ' : ''}${text(asked)}`);

@@ -187,13 +187,13 @@ export interface BorrowIntent extends OfPosition {
 
 export interface RepayIntent extends OfPosition, SwapLimits {
   readonly action: 'repay';
-  /**
-   * With `full`, the amount is the most that may be spent; the rest comes back. Where it is swapped, all of it may be, and the
-   * rest comes back in loan tokens: choose it near the debt.
-   */
+  /** With `full` the most that is spent. Where it is swapped all of it may be, and the rest comes back in loan tokens. */
   readonly pay: Payment;
   readonly full?: boolean | undefined;
-  readonly state?: ContractFees | undefined;
+  /** With `full`: the plan pays exactly `pay.amount`, as where the request names the amount of another token. */
+  readonly isExact?: boolean | undefined;
+  /** `debt`, with its interest in base units: a full repayment that may bring less is refused. */
+  readonly state?: (ContractFees & { readonly debt?: bigint | undefined }) | undefined;
 }
 
 export interface CloseIntent extends OfPosition, TotalLimits {
