@@ -162,7 +162,11 @@ export const walletPositions = z
     chainId: chainIdNumber('The chain.'),
     userAddress: addressString('The wallet, checksummed.'),
     positions: z.array(positionSchema).describe('Plain positions, newest first; the loops of a vault are left out.'),
-    equityPositions: z.array(equityPositionSchema).describe('Open equity vaults.'),
+    equityPositions: z
+      .array(equityPositionSchema)
+      .describe(
+        'Open equity vaults: those with a debt on their stock market, or with collateral there worth at least 0.01 deposit tokens, because anybody may supply collateral on behalf of a wallet.',
+      ),
     meta: readMeta,
     leftAuthorizations: z
       .array(
