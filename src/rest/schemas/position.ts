@@ -64,7 +64,7 @@ export const positionSchema = z
       {},
     ).optional(),
     currentLeverageApyPct: pct(
-      'APY at the current leverage and rates, incentives (APRs) included without conversion, signed.',
+      'APY at currentLeverage, which has 1 decimal, and the current rates, incentives (APRs) included without conversion, signed. Rows of stress tables are at the exact leverage.',
     )
       .nullable()
       .optional(),
