@@ -8,6 +8,7 @@ import type { ChainNodes } from '../chain/rpc/nodes.ts';
 import type { MarketMarkRepository, MarkReading, UnmarkedBlock } from '../database/market-marks.ts';
 import type { FailureReason } from '../domain/facts.ts';
 import { accrue } from '../domain/market/accrue.ts';
+import { isPossiblePrice } from '../domain/market/oracle-range.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { MarketId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
@@ -29,8 +30,6 @@ const BLOCKS_PER_RUN = 200;
 const BLOCKS_AT_ONCE = 10;
 /** State and rates. */
 const REQUESTS_PER_BLOCK = 2;
-/** Prices of whole tokens of at most 36 decimals each up to 1e30. */
-const MAX_PRICE = 10n ** 102n;
 /** Failures that the next run would repeat: the node has dropped the state of the block. */
 const LASTING: readonly FailureReason[] = ['missing', 'server_error', 'malformed', 'reverted'];
 
@@ -66,9 +65,10 @@ export function createMarkReading({ nodes, chain, marks, clock, logger, take }: 
 
   const marksOf = ({ block, lending, oracle }: LendingReading, isSample: boolean): MarkReading[] =>
     [...lending.values].flatMap(([marketId, lendingState]) => {
-      const price = oracle.values.get(known.get(marketId)?.oracle ?? '0x')?.price;
-      // A price of 0 and one beyond every token are none: a history would be worth nothing, or everything.
-      if (price === undefined || price <= 0n || price > MAX_PRICE) return [];
+      const market = known.get(marketId);
+      const price = market && oracle.values.get(market.oracle)?.price;
+      // An impossible price is none: a history would be worth nothing, or everything.
+      if (!market || price === undefined || !isPossiblePrice(price, market)) return [];
       const { totalBorrowAssets, totalBorrowShares } = accrue(lendingState);
       const atMs = Number(block.timestamp) * 1_000;
       return [

@@ -32,7 +32,8 @@ export function useHistories() {
   async function heldNow(wallet = alice) {
     const position = await world().position(wallet);
     const { borrowShares } = await heldAt(world(), position.userProxy);
-    return { ...position, borrowShares, blockNumber: await world().client.getBlockNumber() };
+    const depositedAssets = position.amountDepositedInLoanToken;
+    return { ...position, depositedAssets, borrowShares, blockNumber: await world().client.getBlockNumber() };
   }
 
   /** @param held holdings of an earlier block */
@@ -54,6 +55,7 @@ export function useHistories() {
       readonly collateral: bigint;
       readonly borrowShares: bigint;
       readonly debt: bigint;
+      readonly depositedAssets?: bigint;
       readonly blockNumber?: bigint;
     },
   ) {

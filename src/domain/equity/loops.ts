@@ -12,11 +12,11 @@ export interface CandidateLoop {
   readonly marketId: MarketId;
   /** Deposit basis, loan base units. */
   readonly depositedAssets: bigint;
-  /** Whether it still holds collateral. A liquidated loop fits no debt any more, but may be tagged. */
+  /** Whether it holds more than dust. A liquidated loop fits no debt any more, but may be tagged. */
   readonly live: boolean;
 }
 
-/** An open vault: a stock leg with collateral. */
+/** An open vault: a stock leg that is more than dust. */
 export interface OpenVault {
   readonly id: StrategyId;
   readonly yieldMarketId: MarketId;

@@ -1,11 +1,12 @@
-import type { Chain, Market } from '../../catalog/types.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
+import { isPossiblePrice } from '../market/oracle-range.ts';
 import type { ReadAt } from '../position/types.ts';
 import { type Operation, operationsOf } from './operations.ts';
 import { debtAt, type HeldNow, segmentsOf } from './pnl-split.ts';
 import { stockOperationsOf } from './stock-leg.ts';
-import type { MarketMark, PositionKey, RecordedPosition } from './types.ts';
+import type { HistoryInput, MarketMark } from './types.ts';
+import { wrongBasis, wrongDeposit, wrongPrice } from './wrong-amounts.ts';
 
 /** An event of a position, and the position right after it. Base units. */
 export interface PositionEvent extends Operation {
@@ -42,17 +43,9 @@ export interface PositionHistory {
   readonly incomplete?: Gap | undefined;
 }
 
-export interface HistoryInput {
-  readonly key: PositionKey;
-  readonly market: Market;
-  readonly contracts: Pick<Chain['contracts'], 'morphoBlue' | 'flashLeverage' | 'flashLeverageRouter' | 'equityRouter'>;
-  readonly recorded: RecordedPosition;
-  /** The position as the chain holds it now, and the block of that reading. */
-  readonly held: { readonly collateral: bigint; readonly borrowShares: bigint; readonly blockNumber: bigint };
-}
-
 /** Compose the history of a position from its recorded logs. */
-export function composePositionHistory(input: HistoryInput): PositionHistory {
+export function composePositionHistory(asRead: HistoryInput): PositionHistory {
+  const input = withPossibleMarks(asRead);
   const { key, market, contracts, recorded } = input;
   const operations = operationsOf({
     morphoBlue: contracts.morphoBlue,
@@ -65,21 +58,32 @@ export function composePositionHistory(input: HistoryInput): PositionHistory {
   });
   const isOpened = operations.some(({ kind }) => kind === 'opened');
   const history = composed(input, operations, isOpened);
-  return { ...history, incomplete: history.incomplete ?? wrongDeposit(input) };
+  return {
+    ...history,
+    incomplete: history.incomplete ?? wrongDeposit(asRead) ?? wrongPrice(asRead, operations) ?? wrongBasis(input),
+  };
 }
 
 /**
  * Compose the history of a stock leg from its recorded logs: of all times at which the wallet held it, because an exit and a new
  * deposit continue one position of the lending protocol.
  */
-export function composeStockHistory(input: HistoryInput): PositionHistory {
+export function composeStockHistory(asRead: HistoryInput): PositionHistory {
+  const input = withPossibleMarks(asRead);
   const { key, recorded, contracts } = input;
   const payingContracts = contracts.equityRouter ? [contracts.equityRouter] : [];
   const leg = { wallet: key.wallet, marketId: key.marketId, payingContracts, logs: recorded.logs };
   const operations = stockOperationsOf({ ...leg, startsEmpty: false });
   const isWhole = recorded.range?.isWhole === true;
   const startsEmpty = isWhole || (operations.length > 0 && isAllOf(input.held, sumsOf(upTo(input.held, operations))));
-  return composed(input, startsEmpty ? stockOperationsOf({ ...leg, startsEmpty }) : operations, startsEmpty);
+  const history = composed(input, startsEmpty ? stockOperationsOf({ ...leg, startsEmpty }) : operations, startsEmpty);
+  return { ...history, incomplete: history.incomplete ?? wrongPrice(asRead, operations) };
+}
+
+/** Leave out marks with an impossible price: an earlier version has stored them. */
+function withPossibleMarks(input: HistoryInput): HistoryInput {
+  const marks = input.recorded.marks.filter(({ price }) => isPossiblePrice(price, input.market));
+  return { ...input, recorded: { ...input.recorded, marks } };
 }
 
 type Sums = Pick<HistoryInput['held'], 'collateral' | 'borrowShares'>;
@@ -191,28 +195,6 @@ function incompleteness(
   return (
     unexplained &&
     gap('', 'IMPLAUSIBLE', `The transfers of the transaction ${unexplained.txHash} do not explain its event.`)
-  );
-}
-
-/** The oracle may be updated in the block of an opening after it. */
-const DEPOSIT_TOLERANCE_PCT = 10n;
-
-/** The contract's event of an opening has the deposit in both tokens, which shows a wrong price or a wrong deposit. */
-function wrongDeposit({ key, recorded: { logs, marks } }: HistoryInput): Gap | undefined {
-  const opening = logs.find(
-    ({ event, wallet, positionIndex }) =>
-      event === 'LeveragePositionOpened' && wallet === key.wallet && positionIndex === key.positionIndex,
-  );
-  const mark = marks.find(({ blockNumber }) => blockNumber === opening?.blockNumber);
-  if (!opening || !mark) return undefined;
-  const value = (opening.collateral * mark.price) / 10n ** 36n;
-  const difference = value > opening.assets ? value - opening.assets : opening.assets - value;
-  // Rounding down to a unit of the loan token.
-  if (difference <= 1n || difference * 100n <= opening.assets * DEPOSIT_TOLERANCE_PCT) return undefined;
-  return gap(
-    '',
-    'IMPLAUSIBLE',
-    `The deposit of its opening at block ${opening.blockNumber} and the price of the oracle there contradict each other: a node has answered one of them wrong. An operator can have both read anew.`,
   );
 }
 

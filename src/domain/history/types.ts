@@ -1,3 +1,4 @@
+import type { Chain, Market } from '../../catalog/types.ts';
 import type { Address, ChainId, Hex, MarketId } from '../../shared/ids.ts';
 
 /** Events of Morpho that change a position, of the product's contract, and of tokens. */
@@ -93,4 +94,19 @@ export interface RecordedPosition {
   readonly marks: readonly MarketMark[];
   /** Whether there are more than are read. */
   readonly isCut: boolean;
+}
+
+export interface HistoryInput {
+  readonly key: PositionKey;
+  readonly market: Market;
+  readonly contracts: Pick<Chain['contracts'], 'morphoBlue' | 'flashLeverage' | 'flashLeverageRouter' | 'equityRouter'>;
+  readonly recorded: RecordedPosition;
+  /** The position as the chain holds it now, and the block of that reading. */
+  readonly held: {
+    readonly collateral: bigint;
+    readonly borrowShares: bigint;
+    /** Deposit basis that the contract keeps of a position, loan base units; absent of a stock leg. */
+    readonly depositedAssets?: bigint | undefined;
+    readonly blockNumber: bigint;
+  };
 }

@@ -55,6 +55,20 @@ export function exceededBound(market: Market, usd: Decimal, loanUsd: Decimal, at
   return usd.lt(min) ? min : undefined;
 }
 
+/** Whole tokens that one whole token of a market is worth at most, either way: the cheapest and the dearest traded ones are 10^11 apart. */
+const MAX_RATIO = 10n ** 18n;
+
+/**
+ * Return whether a price of an oracle, scaled by 1e36, is possible for the tokens of a market: without a USD price, so that it
+ * holds for past blocks too. A price of 0 is not.
+ */
+export function isPossiblePrice(price: bigint, { collateral, loan }: Pick<Market, 'collateral' | 'loan'>): boolean {
+  const collateralUnit = 10n ** BigInt(collateral.decimals);
+  const loanUnit = 10n ** BigInt(36 + loan.decimals);
+  const scaled = price * collateralUnit;
+  return price > 0n && scaled * MAX_RATIO >= loanUnit && scaled <= loanUnit * MAX_RATIO;
+}
+
 const inUsd = ({ min, max }: PossibleRange, usd: Decimal): PossibleRange => ({
   min: min.times(usd),
   max: max.times(usd),

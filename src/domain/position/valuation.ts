@@ -53,6 +53,22 @@ export function valueHolding(
   };
 }
 
+/**
+ * Return whether a holding is too small to be an entry of its account. Anybody may supply collateral on behalf of an account,
+ * and only the account or a contract that it has authorized may borrow. So a holding counts if it owes something, or if its
+ * collateral is worth a hundredth of a loan token, the smallest amount of the USD values. A value that is not known counts.
+ */
+export function isDust(
+  held: { readonly collateral: bigint; readonly borrowShares: bigint },
+  composed: PositionMarketValues | undefined,
+): boolean {
+  if (held.borrowShares > 0n) return false;
+  if (held.collateral === 0n) return true;
+  const price = composed?.facts.oracle.value.price ?? 0n;
+  if (!composed || price === 0n) return false;
+  return collateralValueInLoan(held.collateral, price) * 100n < 10n ** BigInt(composed.market.loan.decimals);
+}
+
 /** Remaining collateral if the debt were paid with it, whole tokens, rounded down; negative under water. */
 export function netCollateralOf(
   { collateral, collateralValue, debt }: Valuation,

@@ -5,7 +5,7 @@ import { composeEquityPosition, type EquityPosition } from '../equity/position.t
 import type { MarketValues } from '../market/at-block.ts';
 import { composePosition } from './compose.ts';
 import type { Position, WalletHoldings } from './types.ts';
-import { valueHolding } from './valuation.ts';
+import { isDust, valueHolding } from './valuation.ts';
 
 /** Composed holdings of one wallet on one chain. A vault's loops are in the vault, all others in `positions`. */
 export interface ComposedWallet extends Pick<WalletHoldings, 'chainId' | 'wallet' | 'block'> {
@@ -83,7 +83,10 @@ export function attributionOf(
   return null;
 }
 
-/** Match the loops of a wallet to its open vaults: those with collateral of the wallet in their stock market. */
+/**
+ * Match the loops of a wallet to its open vaults: those whose stock market has debt of the wallet, or collateral that is more
+ * than dust. Collateral of a stranger makes neither a vault, nor a liquidated loop live again.
+ */
 function matchLoops(
   chain: Chain,
   markets: MarketValues,
@@ -92,15 +95,22 @@ function matchLoops(
 ): ReadonlyMap<StrategyId, LoopMatch> {
   const vaults = chain.equityVaults.flatMap((vault): OpenVault[] => {
     const held = holdings.stocks.find(({ marketId }) => marketId === vault.stockMarket.id);
-    if (!held || held.collateral === 0n) return [];
     const stock = markets.get(vault.stockMarket.id);
+    if (!held || isDust(held, stock)) return [];
     const debt = stock ? valueHolding(held, stock, holdings.block.timestamp).debt : null;
     return [{ id: vault.id, yieldMarketId: vault.yieldMarket.id, debt: held.borrowShares === 0n ? 0n : debt }];
   });
   if (vaults.length === 0) return new Map();
   const loops = holdings.positions.flatMap((held): CandidateLoop[] =>
     held.open
-      ? [{ id: held.id, marketId: held.marketId, depositedAssets: held.depositedAssets, live: held.collateral > 0n }]
+      ? [
+          {
+            id: held.id,
+            marketId: held.marketId,
+            depositedAssets: held.depositedAssets,
+            live: !isDust(held, markets.get(held.marketId)),
+          },
+        ]
       : [],
   );
   return matchYieldLoops(vaults, loops, tags);

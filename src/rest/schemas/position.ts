@@ -64,7 +64,7 @@ export const positionSchema = z
       {},
     ).optional(),
     currentLeverageApyPct: pct(
-      'APY at the current leverage and rates, incentives (APRs) included without conversion, signed.',
+      'APY at currentLeverage, which has 1 decimal, and the current rates, incentives (APRs) included without conversion, signed. Rows of stress tables are at the exact leverage.',
     )
       .nullable()
       .optional(),
@@ -162,7 +162,11 @@ export const walletPositions = z
     chainId: chainIdNumber('The chain.'),
     userAddress: addressString('The wallet, checksummed.'),
     positions: z.array(positionSchema).describe('Plain positions, newest first; the loops of a vault are left out.'),
-    equityPositions: z.array(equityPositionSchema).describe('Open equity vaults.'),
+    equityPositions: z
+      .array(equityPositionSchema)
+      .describe(
+        'Open equity vaults: those with a debt on their stock market, or with collateral there worth at least 0.01 deposit tokens, because anybody may supply collateral on behalf of a wallet.',
+      ),
     meta: readMeta,
     leftAuthorizations: z
       .array(

@@ -181,7 +181,7 @@ function requireOpenPosition(
   throw namedError(({ places }) => {
     const pointer = places.positions(holdings.wallet, chain.chainId);
     return new NotEligibleError(
-      `${holdings.wallet} has no position in the vault ${vault.id}: its stock market holds no ${vault.stock.symbol} of it. See ${pointer} for its positions.`,
+      `${holdings.wallet} has no position in the vault ${vault.id}: its stock market has no debt of it, and no ${vault.stock.symbol} of it worth 0.01 ${vault.depositToken.symbol}. See ${pointer} for its positions.`,
       { reason: 'nothing_to_do', pointer },
     );
   });

@@ -173,6 +173,36 @@ describe('composeWallet', () => {
     expect(found).toMatchObject({ yieldLoopMatch: 'none', currentNetApyPct: '0.00' });
   });
 
+  test('edge: collateral below a hundredth of a loan token is no vault, and makes no liquidated loop live', () => {
+    // 1.07 USDG per stock: the least collateral that is worth 0.01 USDG, and one unit less.
+    const cent = 10n ** BigInt(vault.stock.decimals + 2) / 10_700n + 1n;
+    const tags = new Map([[0, { vaultId: vault.id, marketId: vault.yieldMarket.id }]]);
+    for (const [collateral, borrowShares, vaultIds] of [
+      [1n, 0n, []],
+      [cent - 1n, 0n, []],
+      [cent, 0n, [vault.id]],
+      [1n, 1n, [vault.id]],
+    ] as const) {
+      const { positions, equityPositions } = compose([loop(0, debt)], tags, [
+        { ...stockLeg, collateral, borrowShares },
+      ]);
+      expect(equityPositions.map(({ strategyId }) => strategyId)).toEqual(vaultIds);
+      expect(positions.map(({ id }) => id)).toEqual(vaultIds.length === 0 ? [0] : []);
+    }
+    const revived = compose([loop(0, debt, { collateral: 1n, borrowShares: 0n }), loop(1, debt)]).equityPositions;
+    expect(revived).toMatchObject([{ yieldLoopMatch: 'basis', yieldLoops: [{ id: 1 }] }]);
+  });
+
+  test('edge: collateral of an unknown or a zero price is listed, because it may be worth something', () => {
+    const blind = withItem(facts, 'lendingState', vault.stockMarket.id, {});
+    const worthless = withItem(facts, 'oracle', vault.stockMarket.oracle, { value: { price: 0n, blockNumber: 100n } });
+    for (const known of [blind, worthless]) {
+      const owned = holdings(4663, [], [{ ...stockLeg, collateral: 1n, borrowShares: 0n }]);
+      const { lookup } = composedOf(robinhood, known);
+      expect(composeWallet(robinhood, lookup.markets, owned, new Map()).equityPositions).toHaveLength(1);
+    }
+  });
+
   test('behavior: without a measured stock market its loops are ambiguous and its values are gaps', () => {
     const blind = withItem(facts, 'lendingState', vault.stockMarket.id, {});
     const { equityPositions, positions } = composeWallet(
