@@ -16,6 +16,8 @@ export interface FirstClientOptions {
   readonly node: string;
   /** An empty folder that stays; default: one for temporary files, removed at the end. */
   readonly folder?: string;
+  /** Files that are compiled with the quickstart. */
+  readonly files?: Readonly<Record<string, string>>;
   /** Options of the Node process that runs the client. */
   readonly nodeOptions?: readonly string[];
   readonly onStep?: (step: string, ms: number) => void;
@@ -91,7 +93,7 @@ export async function runFirstClient(options: FirstClientOptions): Promise<strin
   try {
     await timed('pack and install the client', packClient(folder));
     const [quickstart = ''] = samplesOf('docs/client.md', options);
-    await timed('compile the quickstart', compileConsumer(folder, { 'quickstart.ts': quickstart }));
+    await timed('compile the quickstart', compileConsumer(folder, { ...options.files, 'quickstart.ts': quickstart }));
     const args = [...(options.nodeOptions ?? []), join(folder, 'out/quickstart.js')];
     const { stdout } = await timed('run it', run(process.execPath, args));
     return stdout;

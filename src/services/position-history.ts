@@ -7,9 +7,10 @@ import type { ChainId, MarketId } from '../shared/ids.ts';
 export interface PositionHistoryReads {
   readonly history: Pick<PositionHistoryRepository, 'cursor' | 'logs'>;
   readonly marks: Pick<MarketMarkRepository, 'read' | 'at'>;
+  /** Default: those of some hundred positions with some ten events each. */
+  readonly logsPerPage?: number | undefined;
 }
 
-/** Logs of one page: those of some hundred positions with some ten events each. */
 const LOGS_PER_PAGE = 20_000;
 /** Most positions have one page. Everybody can add events to a position, which bounds the memory of a reading. */
 const MAX_PAGES = 5;
@@ -20,13 +21,17 @@ const MAX_SAMPLES = 300;
  * Create the reading of recorded positions: two statements for all of them, one more for each further page of logs, and one for the
  * marks of each, or of each market.
  */
-export function createPositionHistoryReads({ history, marks }: PositionHistoryReads): PositionHistoryPort {
+export function createPositionHistoryReads({
+  history,
+  marks,
+  logsPerPage = LOGS_PER_PAGE,
+}: PositionHistoryReads): PositionHistoryPort {
   const readPages = async (keys: readonly PositionKey[], chainId: ChainId) => {
     const logs: RecordedLog[] = [];
     for (let page = 0; page < MAX_PAGES; page += 1) {
-      const found = await history.logs({ chainId, keys, limit: LOGS_PER_PAGE, after: logs.at(-1) });
+      const found = await history.logs({ chainId, keys, limit: logsPerPage, after: logs.at(-1) });
       for (const log of found) logs.push(log);
-      if (found.length < LOGS_PER_PAGE) return { logs, isCut: false };
+      if (found.length < logsPerPage) return { logs, isCut: false };
     }
     return { logs, isCut: true };
   };

@@ -36,13 +36,15 @@ const positions = async () =>
 
 describe('the published package', () => {
   test('default: the quickstart of docs/client.md needs nothing else, and opens a position', async () => {
-    const printed = await runFirstClient({ ...addresses(), folder: alone, nodeOptions: clock() });
+    const printed = await runFirstClient({
+      ...{ ...addresses(), folder: alone, nodeOptions: clock() },
+      files: { 'wrong.ts': WRONG, ...documentedSamples() },
+    });
     expect(printed).toContain('LeveragePositionOpened');
     expect(await positions()).toMatchObject([{ id: 0, status: 'open', currentLeverage: '5.0' }]);
     const manifest = readFileSync(join(alone, 'node_modules/@spiral-gateway/client/package.json'), 'utf8');
     const { dependencies, peerDependenciesMeta } = JSON.parse(manifest);
     expect([dependencies, peerDependenciesMeta]).toEqual([undefined, { viem: { optional: true } }]);
-    await compileConsumer(alone, { 'wrong.ts': WRONG, ...documentedSamples() });
   }, 120_000);
 
   test('behavior: a bundler for browsers takes it without a warning, and leaves out unused exports', async () => {

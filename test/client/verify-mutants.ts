@@ -1,4 +1,4 @@
-import { type Abi, type AbiFunction, decodeFunctionData, getAbiItem, type Hex } from 'viem';
+import { type Abi, type AbiFunction, decodeAbiParameters, type Hex, toFunctionSelector } from 'viem';
 import {
   equityRouterAbi,
   erc20Abi,
@@ -62,13 +62,19 @@ export function* mutantsOf(plan: VerifiablePlan, masksOf: Masks): Generator<Muta
   }
 }
 
+/** Selectors are hashes: computed for each of many thousand calls, they took more time than the decoding. */
+const functionsBySelector: ReadonlyMap<string, AbiFunction> = new Map(
+  planAbi.flatMap((item) => (item.type === 'function' ? [[toFunctionSelector(item), item] as const] : [])),
+);
+
 /** The arguments of a call by their paths, as viem decodes it. */
 export function argumentsOf(plan: VerifiablePlan, callIndex: number): ReadonlyMap<string, unknown> {
   const data = callsIn(plan)[callIndex]?.data as Hex;
-  const { functionName, args = [] } = decodeFunctionData({ abi: planAbi, data });
-  const { inputs } = getAbiItem({ abi: planAbi, name: functionName, args: args as never }) as AbiFunction;
-  const named = Object.fromEntries(args.map((value, i) => [inputs[i]?.name, value]));
-  return new Map(flatten(functionName, named));
+  const item = functionsBySelector.get(data.slice(0, 10));
+  if (!item) throw new Error(`no function of the plans has the selector ${data.slice(0, 10)}`);
+  const args = decodeAbiParameters(item.inputs, `0x${data.slice(10)}`);
+  const named = Object.fromEntries(args.map((value, i) => [item.inputs[i]?.name, value]));
+  return new Map(flatten(item.name, named));
 }
 
 /** Name the argument in which a mutant differs from the arguments of its original. */

@@ -2,10 +2,27 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startService, type TestService } from '../support/service.ts';
 import { differences, examplesOf, guideFiles } from './blocks.ts';
 
-const guides = guideFiles().map((file) => [file, examplesOf(file)] as const);
+const guides = guideFiles()
+  .map((file) => [file, examplesOf(file)] as const)
+  .filter(([, examples]) => examples.length > 0);
 
-/** Requests of one guide build on each other, so each guide has a separate world and its requests run in order. */
-describe.each(guides.filter(([, examples]) => examples.length > 0))('%s', (_file, examples) => {
+/** The requests of these guides change the alerts of a key, or the world. */
+const CHANGING: readonly string[] = ['docs/alerts.md', 'docs/local-world.md'];
+/** Each of them has a separate world; those that only read share one. */
+const worlds = [
+  guides.filter(([file]) => !CHANGING.includes(file)),
+  ...guides.filter(([file]) => CHANGING.includes(file)).map((guide) => [guide]),
+];
+const named = worlds.map(
+  (of) =>
+    [
+      of.map(([file]) => file).join(', '),
+      of.flatMap(([file, examples]) => examples.map((example) => [file, example] as const)),
+    ] as const,
+);
+
+/** Requests of one guide build on each other: they run in order. */
+describe.each(named)('%s', (_files, examples) => {
   let service: TestService;
   beforeAll(async () => {
     service = await startService();
@@ -14,7 +31,8 @@ describe.each(guides.filter(([, examples]) => examples.length > 0))('%s', (_file
 
   it.each(
     examples.map(
-      (example) => [`line ${example.line}: ${example.method} ${example.path.slice(0, 80)}`, example] as const,
+      ([file, example]) =>
+        [`${file}, line ${example.line}: ${example.method} ${example.path.slice(0, 80)}`, example] as const,
     ),
   )('default: %s answers as printed', async (_name, { method, at, path, headers, body, answer }) => {
     const origin = at === 'service' ? service.url : service.world.control.url;

@@ -1,7 +1,7 @@
 import { type Json, OPS, type TestService } from '../support/service.ts';
 
-/** The leaves of an answer; items of lists are identified by their id. */
-export type Leaves = ReadonlyMap<string, unknown>;
+/** Answers by what was read. */
+type Answers = ReadonlyMap<string, Json>;
 
 export interface GroupRow {
   readonly group: string;
@@ -15,7 +15,7 @@ export interface GroupRow {
 }
 
 export interface Observation {
-  readonly leaves: Leaves;
+  readonly answers: Answers;
   readonly texts: readonly string[];
   readonly statuses: readonly number[];
   /** By chain and group, and by APY source if there is one: `1 collateralApy stableindex`. */
@@ -61,13 +61,13 @@ const STRATEGIES = `{ strategies(filter: { listedOnly: false }, first: 60) { nod
 /** Read these paths, the same strategies through GraphQL, and the freshness of everything. */
 export async function observe(service: TestService, paths: readonly string[]): Promise<Observation> {
   const answers = await Promise.all(paths.map((path) => service.get(path)));
-  const leaves = new Map<string, unknown>();
-  for (const [i, path] of paths.entries()) flatten(answers[i]?.body, path, leaves);
   const typed = await service.graphql(STRATEGIES, {}, OPS);
   if (typed.body.errors) throw new Error(JSON.stringify(typed.body.errors));
-  flatten(typed.body.data.strategies.nodes, 'graphql', leaves);
   return {
-    leaves,
+    answers: new Map([
+      ...paths.map((path, i) => [path, answers[i]?.body] as const),
+      ['graphql', typed.body.data.strategies.nodes],
+    ]),
     texts: [...answers.map(({ text }) => text), typed.text],
     statuses: answers.map(({ status }) => status),
     groups: await observeGroups(service),
@@ -78,33 +78,42 @@ export async function observe(service: TestService, paths: readonly string[]): P
 const ABOUT_NOW: ReadonlySet<string> = new Set(['staleForSec', 'ageSec', 'stale', 'maturityDaysLeft']);
 const isAboutNow = (key: string, parent: string) => ABOUT_NOW.has(key) || (key === 'asOf' && !parent.includes('.'));
 
-function flatten(value: Json, path: string, into: Map<string, unknown>): void {
-  if (Array.isArray(value)) {
-    value.forEach((item, i) => {
-      flatten(item, `${path}[${keyOf(item) ?? i}]`, into);
-    });
-  } else if (typeof value === 'object' && value !== null) {
-    for (const [key, item] of Object.entries(value)) {
-      if (typeof item === 'object' && item !== null) flatten(item, `${path}.${key}`, into);
-      else if (!isAboutNow(key, path)) into.set(`${path}.${key}`, item);
-    }
-  } else into.set(path, value);
+/** List the leaves in which the answers of two readings differ; items of lists are identified by their id. */
+export function differences(a: Answers, b: Answers): string[] {
+  const found: string[] = [];
+  for (const path of new Set([...a.keys(), ...b.keys()])) compare(a.get(path), b.get(path), path, found);
+  return found;
+}
+
+const isNode = (value: Json): boolean => typeof value === 'object' && value !== null;
+
+/** Compare two parts at the same path; `undefined` = absent. */
+function compare(a: Json, b: Json, path: string, found: string[]): void {
+  if (a === b) return;
+  if (!isNode(a) && !isNode(b)) {
+    found.push(`${path}: ${show(a)} → ${show(b)}`);
+    return;
+  }
+  if (!isNode(a) && a !== undefined) found.push(`${path}: ${show(a)} → absent`);
+  if (!isNode(b) && b !== undefined) found.push(`${path}: absent → ${show(b)}`);
+  const [before, after] = [partsOf(a, path), partsOf(b, path)];
+  for (const [place, part] of before) compare(part, after.get(place), path + place, found);
+  for (const [place, part] of after) if (!before.has(place)) compare(undefined, part, path + place, found);
+}
+
+/** The fields or items of a part by their places; a leaf has none. */
+function partsOf(value: Json, path: string): ReadonlyMap<string, Json> {
+  if (Array.isArray(value)) return new Map(value.map((item, i) => [`[${keyOf(item) ?? i}]`, item]));
+  if (!isNode(value)) return new Map();
+  const parts = new Map<string, Json>();
+  for (const key in value) if (isNode(value[key]) || !isAboutNow(key, path)) parts.set(`.${key}`, value[key]);
+  return parts;
 }
 
 function keyOf(item: Json): string | undefined {
-  if (typeof item !== 'object' || item === null) return undefined;
+  if (!isNode(item)) return undefined;
   const key = item.id ?? item.timestamp ?? item.ts ?? item.x ?? item.leverage ?? item.vault ?? item.sizeUsd;
   return key === undefined ? undefined : String(key);
 }
 
-/** List the differences of two readings, up to a limit. */
-export function differences(a: Leaves, b: Leaves): string[] {
-  const paths = new Set([...a.keys(), ...b.keys()]);
-  return [...paths].flatMap((path) =>
-    a.get(path) === b.get(path) && a.has(path) === b.has(path) ? [] : [`${path}: ${show(a, path)} → ${show(b, path)}`],
-  );
-}
-
-function show(leaves: Leaves, path: string): string {
-  return leaves.has(path) ? JSON.stringify(leaves.get(path)) : 'absent';
-}
+const show = (leaf: Json): string => (leaf === undefined ? 'absent' : JSON.stringify(leaf));

@@ -23,6 +23,10 @@ export interface AskedField {
   readonly coordinate: string;
   readonly query: string;
   readonly scope: FieldScope;
+  /** The field with its required arguments and, unless it is a leaf, a selection. */
+  readonly selection: string;
+  /** The text around a selection on its type. */
+  readonly wrap: (selection: string) => string;
 }
 
 const RANK: Readonly<Record<FieldScope, number>> = { public: 0, partner: 1, ops: 2 };
@@ -104,13 +108,45 @@ export function everyField(schema: GraphQLSchema): AskedField[] {
   );
   for (const allowed of ['public', 'partner', 'ops'] as const) spread(schema, ways, allowed);
   return [...ways].flatMap(([type, way]) =>
-    Object.values(type.getFields()).map((field) => ({
-      coordinate: `${type.name}.${field.name}`,
-      query: way.wrap(isLeafType(getNamedType(field.type)) ? callOf(field) : `${callOf(field)}{__typename}`),
-      scope: stricter(way.scope, scopeOf(field)),
-    })),
+    Object.values(type.getFields()).map((field) => {
+      const selection = isLeafType(getNamedType(field.type)) ? callOf(field) : `${callOf(field)}{__typename}`;
+      return {
+        coordinate: `${type.name}.${field.name}`,
+        query: way.wrap(selection),
+        scope: stricter(way.scope, scopeOf(field)),
+        selection,
+        wrap: way.wrap,
+      };
+    }),
   );
 }
+
+/**
+ * The fields that a caller may read, those of one type together in one query, and each other field in a query of its own: a
+ * query is answered if all of its fields are allowed, and refused if one of them is not.
+ */
+export function togetherIfAllowed(fields: readonly AskedField[], tier: Tier): readonly AskedField[] {
+  const alone = fields.filter(({ scope, query }) => !isAllowed(scope, tier) || query.startsWith('mutation'));
+  const byType = new Map<AskedField['wrap'], AskedField[]>();
+  for (const field of fields) {
+    if (!alone.includes(field)) byType.set(field.wrap, [...(byType.get(field.wrap) ?? []), field]);
+  }
+  const together = [...byType].flatMap(([wrap, ofType]) =>
+    Array.from({ length: Math.ceil(ofType.length / MOST_TOGETHER) }, (_, i): AskedField => {
+      const part = ofType.slice(i * MOST_TOGETHER, (i + 1) * MOST_TOGETHER);
+      const selection = part.map((field) => field.selection).join(' ');
+      const [scope = 'public'] = part.map((field) => field.scope).sort((a, b) => RANK[b] - RANK[a]);
+      return {
+        coordinate: part.map(({ coordinate }) => coordinate).join(' '),
+        ...{ query: wrap(selection), scope, selection, wrap },
+      };
+    }),
+  );
+  return [...alone, ...together];
+}
+
+/** More would exceed the limit of the cost of a query. */
+const MOST_TOGETHER = 8;
 
 function stricter(a: FieldScope, b: FieldScope): FieldScope {
   return RANK[a] >= RANK[b] ? a : b;

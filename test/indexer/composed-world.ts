@@ -15,8 +15,8 @@ import { clear, MARKET, newIndexer, signal } from './world.ts';
 /** After the months that pass in these tests. */
 const LATER_MS = Date.UTC(2027, 5, 1);
 
-/** A chain, a database, and the histories that the indexer and the service make of them. */
-export function useHistories() {
+/** A chain, a database, and the histories that the indexer and the service make of them, from pages of the usual or a given size. */
+export function useHistories({ logsPerPage }: { readonly logsPerPage?: number } = {}) {
   const world = useWorld(1);
   let opened: MigratedDatabase;
   const database = () => opened;
@@ -64,6 +64,7 @@ export function useHistories() {
     const reads = createPositionHistoryReads({
       history: createPositionHistoryRepository(database().db),
       marks: createMarketMarkRepository(database().db, clock),
+      logsPerPage,
     });
     const market = world().market(MARKET);
     const key = { chainId: 1, ...of, marketId: market.id };

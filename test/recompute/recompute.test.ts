@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Address } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestDatabase } from '../support/process/postgres.ts';
+import { createWorldDatabase } from '../support/process/postgres.ts';
 import { type Json, noSleep, OPS, PARTNER, startService, type TestService } from '../support/service.ts';
 import { appNumbers, loopNumbers, vaultNumbers } from './answers.ts';
 import { expectNumbers } from './compare.ts';
@@ -61,7 +61,7 @@ describe.each([undefined, 25n * 10n ** 15n])('with the buffer %s', (liquidationB
   let appMarkets: Json;
 
   beforeAll(async () => {
-    const database = await createTestDatabase();
+    const database = await createWorldDatabase();
     const deployment = liquidationBuffer === undefined ? {} : { deployment: { liquidationBuffer } };
     service = await startService({ sleep: noSleep, database, ...deployment });
     appMarkets = (await service.get('/v1/app/markets')).body;

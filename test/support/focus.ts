@@ -71,18 +71,22 @@ interface Place {
 
 function changedPixels(one: Picture, other: Picture): number {
   let changed = 0;
-  for (let y = 0; y < one.height; y += 1) {
-    for (let x = 0; x < one.width; x += 1) {
-      const [a, b] = [luminanceOf(one.rgb(x, y)), luminanceOf(other.rgb(x, y))];
-      if ((Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) >= 3) changed += 1;
-    }
+  for (let pixel = 0; pixel < one.width * one.height; pixel += 1) {
+    const [a, b] = [one.rgbAt(pixel), other.rgbAt(pixel)];
+    if (a !== b && contrastOf(a, b) >= 3) changed += 1;
   }
   return changed;
 }
 
+/** Contrast of two colors by WCAG. */
+function contrastOf(one: number, other: number): number {
+  const [a, b] = [luminanceOf(one), luminanceOf(other)];
+  return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+}
+
 /** Relative luminance by WCAG. */
-function luminanceOf(rgb: readonly [number, number, number]): number {
-  const [red = 0, green = 0, blue = 0] = rgb.map((value) => {
+function luminanceOf(rgb: number): number {
+  const [red = 0, green = 0, blue = 0] = [rgb >> 16, (rgb >> 8) & 0xff, rgb & 0xff].map((value) => {
     const share = value / 255;
     return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
   });

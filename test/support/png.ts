@@ -3,8 +3,8 @@ import { inflateSync } from 'node:zlib';
 export interface Picture {
   readonly width: number;
   readonly height: number;
-  /** Red, green and blue of a pixel, 0 to 255. */
-  rgb(x: number, y: number): readonly [number, number, number];
+  /** Red, green and blue of a pixel in one number, 0xrrggbb. Pixels are counted from the top left, row by row. */
+  rgbAt(pixel: number): number;
 }
 
 const SIGNATURE_BYTES = 8;
@@ -27,15 +27,19 @@ export function decodePng(file: Buffer): Picture {
   if (header[8] !== 8 || header[12] !== 0 || step === undefined) throw new Error('a picture of another kind');
   const bytes = inflateSync(Buffer.concat(parts));
   const row = width * step;
-  const at = (x: number, y: number) => (x < 0 || y < 0 ? 0 : (bytes[y * (row + 1) + 1 + x] ?? 0));
+  /** Each row without the byte of its filter, which comes first in the file. */
+  const pixels = Buffer.alloc(row * height);
   for (let y = 0; y < height; y += 1) {
     const filter = bytes[y * (row + 1)];
+    const start = y * row;
     for (let x = 0; x < row; x += 1) {
-      const [left, up, corner] = [x < step ? 0 : at(x - step, y), at(x, y - 1), x < step ? 0 : at(x - step, y - 1)];
-      bytes[y * (row + 1) + 1 + x] = at(x, y) + predicted(filter, left, up, corner);
+      const left = x < step ? 0 : (pixels[start + x - step] ?? 0);
+      const up = y === 0 ? 0 : (pixels[start + x - row] ?? 0);
+      const corner = x < step || y === 0 ? 0 : (pixels[start + x - row - step] ?? 0);
+      pixels[start + x] = (bytes[y * (row + 1) + 1 + x] ?? 0) + predicted(filter, left, up, corner);
     }
   }
-  return { width, height, rgb: (x, y) => [at(x * step, y), at(x * step + 1, y), at(x * step + 2, y)] };
+  return { width, height, rgbAt: (pixel) => pixels.readUIntBE(pixel * step, 3) };
 }
 
 function predicted(filter: number | undefined, left: number, up: number, corner: number): number {
@@ -43,8 +47,9 @@ function predicted(filter: number | undefined, left: number, up: number, corner:
   if (filter === 2) return up;
   if (filter === 3) return (left + up) >> 1;
   if (filter !== 4) return 0;
-  const [byLeft, byUp, byCorner] = [left, up, corner].map((one) => Math.abs(left + up - corner - one));
-  if (byLeft === undefined || byUp === undefined || byCorner === undefined) return 0;
+  const byLeft = Math.abs(up - corner);
+  const byUp = Math.abs(left - corner);
+  const byCorner = Math.abs(left + up - 2 * corner);
   if (byLeft <= byUp && byLeft <= byCorner) return left;
   return byUp <= byCorner ? up : corner;
 }

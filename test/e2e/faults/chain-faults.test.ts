@@ -74,7 +74,7 @@ describe('a node that fails', () => {
       waitTimeouts.restore();
       const during = await observe(service, READS);
       expect(during.statuses).toEqual([200, 200]);
-      expect(differences(before.leaves, during.leaves)).toEqual([]);
+      expect(differences(before.answers, during.answers)).toEqual([]);
       for (const group of ['1 lendingState', '1 oracle', '1 collateralApy onchain']) {
         const [was, is] = [before.groups.get(group), during.groups.get(group)];
         expect([group, is?.items, is?.asOf, is?.status]).toEqual([group, was?.items, was?.asOf, 'FAILING']);
@@ -84,7 +84,7 @@ describe('a node that fails', () => {
         expect(is?.ageSec).toBeGreaterThan(was?.ageSec ?? 0);
       }
       const untouched = await observe(service, OTHER_CHAIN);
-      expect(differences(other.leaves, untouched.leaves)).toEqual([]);
+      expect(differences(other.answers, untouched.answers)).toEqual([]);
       expect((await service.get('/ready')).status).toBe(200);
       const text = [...during.texts, ...logs.take()].join('\n');
       expect(text).not.toContain(proxy.url);
@@ -117,7 +117,7 @@ describe('a node that fails', () => {
     proxy.set({ kind: 'lag', blockNumber: behind });
     await service.refresh('lending-state:1');
     const during = await observe(service, READS);
-    expect(differences(before.leaves, during.leaves)).toEqual([]);
+    expect(differences(before.answers, during.answers)).toEqual([]);
     expect(during.groups.get('1 lendingState')?.failing[0]?.reason).toBe('implausible');
     proxy.set({ kind: 'pass' });
     await service.refresh('lending-state:1');

@@ -232,7 +232,7 @@ describe.each(ROWS.map((row) => [row.provider, row] as const))('%s', (provider, 
         .map(([group, it]) => [group, ageless(it)]);
     expect(others(during.groups)).toEqual(others(before.groups));
 
-    const changed = differences(before.leaves, during.leaves).filter((line) => !row.recomputed?.test(line));
+    const changed = differences(before.answers, during.answers).filter((line) => !row.recomputed?.test(line));
     const measuredAnew = (line: string) => /\.asOf: |\.source: /.test(line);
     if (meaning === 'down') {
       // No unmeasured value, last-good values by item, and unchanged times.

@@ -43,6 +43,12 @@ function heal(): void {
   service.world.upstreams.faults.clear();
   for (const proxy of proxies) proxy.set({ kind: 'pass' });
 }
+/** Start on the snapshot file as it is, and measure everything anew. */
+async function restartWarm(): Promise<void> {
+  heal();
+  await service.restart();
+  await service.app.warmed;
+}
 const READ_PATHS = READS.filter((path) => !path.includes('borrow-apy-history'));
 
 describe('a restart', () => {
@@ -54,7 +60,7 @@ describe('a restart', () => {
     await service.restart();
     const after = await observe(service, READ_PATHS);
     expect(after.statuses).toEqual(READ_PATHS.map(() => 200));
-    expect(differences(before.leaves, after.leaves)).toEqual([]);
+    expect(differences(before.answers, after.answers)).toEqual([]);
     for (const [group, was] of before.groups) {
       const is = after.groups.get(group);
       expect([group, is?.items, is?.asOf]).toEqual([group, was.items, was.asOf]);
@@ -67,9 +73,7 @@ describe('a restart', () => {
   });
 
   test('keeps histories including our own samples', async () => {
-    heal();
-    await service.restart();
-    await service.app.warmed;
+    await restartWarm();
     const path = `/v1/markets/${SUSDE_PYUSD}/borrow-apy-history`;
     const before = (await service.get(path)).body.history;
     const { body } = await service.graphql(
@@ -94,44 +98,47 @@ describe('a restart', () => {
     heal();
   });
 
-  test.each([
-    ['cut in the middle', (text: string) => text.slice(0, Math.floor(text.length / 2))],
-    [
-      'changed by one digit',
-      (text: string) =>
-        text.replace(/("apyPct":[^0-9]*)(\d)/, (_, head, digit) => `${head}${(Number(digit) + 1) % 10}`),
-    ],
-    ['something else', () => 'not a snapshot'],
-    ['empty', () => ''],
-  ])('sets a snapshot that is %s aside, names it, and starts empty', async (_, damage) => {
-    heal();
-    await service.restart();
-    await service.app.warmed;
-    await service.app.stop();
-    const good = await readFile(snapshotFile, 'utf8');
-    const damaged = damage(good);
-    expect(damaged).not.toBe(good);
-    await writeFile(snapshotFile, damaged);
-    silence();
-    logs.take();
-    service.clock.advance(1_000);
-    await service.restart();
-    const lines = logs.take().filter((line) => line.includes('set aside'));
-    expect(lines).toHaveLength(1);
-    const asides = (await readdir(dirname(snapshotFile))).filter((name) => name.startsWith('snapshot.json.damaged-'));
-    const named = asides.find((name) => lines[0]?.includes(name)) ?? '';
-    expect(await readFile(join(dirname(snapshotFile), named), 'utf8')).toBe(damaged);
-    expect((await service.get('/v1/strategies')).status).toBe(503);
-    expect((await service.get('/ready')).status).toBe(503);
-    heal();
+  describe('with a damaged snapshot', () => {
+    let good: string;
+    beforeAll(async () => {
+      await restartWarm();
+      await service.app.stop();
+      good = await readFile(snapshotFile, 'utf8');
+    });
+
+    test.each([
+      ['cut in the middle', (text: string) => text.slice(0, Math.floor(text.length / 2))],
+      [
+        'changed by one digit',
+        (text: string) =>
+          text.replace(/("apyPct":[^0-9]*)(\d)/, (_, head, digit) => `${head}${(Number(digit) + 1) % 10}`),
+      ],
+      ['something else', () => 'not a snapshot'],
+      ['empty', () => ''],
+    ])('sets a snapshot that is %s aside, names it, and starts empty', async (_, damage) => {
+      await service.app.stop();
+      const damaged = damage(good);
+      expect(damaged).not.toBe(good);
+      await writeFile(snapshotFile, damaged);
+      silence();
+      logs.take();
+      service.clock.advance(1_000);
+      await service.restart();
+      const lines = logs.take().filter((line) => line.includes('set aside'));
+      expect(lines).toHaveLength(1);
+      const asides = (await readdir(dirname(snapshotFile))).filter((name) => name.startsWith('snapshot.json.damaged-'));
+      const named = asides.find((name) => lines[0]?.includes(name)) ?? '';
+      expect(await readFile(join(dirname(snapshotFile), named), 'utf8')).toBe(damaged);
+      expect((await service.get('/v1/strategies')).status).toBe(503);
+      expect((await service.get('/ready')).status).toBe(503);
+      heal();
+    });
   });
 });
 
 describe('a file of a later version with the same form', () => {
   test('is read: another provider, reason, field, group, chain, side and size change no answer', async () => {
-    heal();
-    await service.restart();
-    await service.app.warmed;
+    await restartWarm();
     const before = await observe(service, READ_PATHS);
     await service.app.stop();
     const [head = '', ...lines] = (await readFile(snapshotFile, 'utf8')).split('\n');
@@ -162,7 +169,7 @@ describe('a file of a later version with the same form', () => {
     expect(logs.take().filter((line) => line.includes('snapshot file'))).toEqual([]);
     const after = await observe(service, READ_PATHS);
     expect(after.statuses).toEqual(READ_PATHS.map(() => 200));
-    expect(differences(before.leaves, after.leaves)).toEqual([]);
+    expect(differences(before.answers, after.answers)).toEqual([]);
     expect((await service.get('/health')).body.chains).toHaveLength(known);
     heal();
   });
@@ -170,9 +177,7 @@ describe('a file of a later version with the same form', () => {
 
 describe('an unconfirmed value', () => {
   test('stays unconfirmed after a restart with its readings: the last good one and the warning remain until the third', async () => {
-    heal();
-    await service.restart();
-    await service.app.warmed;
+    await restartWarm();
     const market = marketByKey(service.world.chains.on(1).chain, 'weETH/WETH 94.5');
     const shown = async () => {
       const { collateral, spiralHints } = (await service.get(`/v1/strategies/${market.id}`)).body;
@@ -214,9 +219,7 @@ describe('an unconfirmed value', () => {
 
 describe('an upgrade with another form of the facts', () => {
   test('is not ready with some strategies, then continues and names the missing ones', async () => {
-    heal();
-    await service.restart();
-    await service.app.warmed;
+    await restartWarm();
     const whole = (await service.get('/v1/strategies')).body;
     await service.app.stop();
     const now = await readFile(snapshotFile, 'utf8');
@@ -244,9 +247,7 @@ describe('an upgrade with another form of the facts', () => {
   });
 
   test('shows the age of sources that stopped forty days ago, and is fresh with the first correct answer', async () => {
-    heal();
-    await service.restart();
-    await service.app.warmed;
+    await restartWarm();
     await service.app.stop();
     await writeFile(snapshotFile, (await readFile(snapshotFile, 'utf8')).replace(/"v":\d+/, '"v":0'));
     for (const provider of ['defillama-yields', 'coingecko', 'defillama-coins'] as const) {

@@ -22,7 +22,9 @@ let worlds = 0;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'spiral-gateway-cli-'));
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+/** In the project, where the bundle finds its packages. */
+const outdir = join('node_modules', '.cache', `spiral-gateway-build-${process.pid}`);
+afterAll(() => Promise.all([folder, outdir].map((path) => rm(path, { recursive: true, force: true }))));
 
 const started: Running[] = [];
 afterEach(async () => {
@@ -53,6 +55,17 @@ function start(command: string, args: readonly string[], env: Readonly<Record<st
 /** The same program as `npm start` runs, without the seconds that loading its sources takes. */
 const bundled = (env: Readonly<Record<string, string>>) => start(process.execPath, [BUNDLED_MAIN], env);
 
+/** Bundle the service, and start it in a world of its own as the guide does, but for the settings of an installation. */
+async function startBuilt(): Promise<Running> {
+  const built = start(process.execPath, ['scripts/build.mjs', outdir], {});
+  expect(await built.ended).toBe(0);
+  expect(built.stderr()).toBe('');
+  const guide = await readFile('docs/operations.md', 'utf8');
+  const [, flags = ''] = /^NODE_ENV=production node (.*) dist\/main\.js$/m.exec(guide) ?? [];
+  expect(flags).toMatch(/^--/);
+  return start(process.execPath, [...flags.split(' '), join(outdir, 'main.js')], ownWorld());
+}
+
 /** Run one printed `curl` line without curl: the URL, headers and body that it would send. */
 async function execute(line: string): Promise<Response> {
   const [, url = ''] = /curl '([^']+)'/.exec(line) ?? [];
@@ -75,9 +88,9 @@ async function stopsCleanly(running: Running, below: readonly ProcessRef[]): Pro
 
 describe('npm start', () => {
   test(
-    'prints its URLs and examples, works, names a taken port, and leaves no processes',
+    'as built by npm run build: prints its URLs and examples, works, names a taken port, and leaves no processes',
     async () => {
-      const running = bundled(ownWorld());
+      const running = await startBuilt();
       await running.output('Ready');
       const output = running.stdout();
       expect(output.split('\n')[0]).toBe('Starting spiral-gateway: loading the sources.');
@@ -105,6 +118,9 @@ describe('npm start', () => {
         expect(body.errors).toBeUndefined();
         if (body.count !== undefined) expect(body.count).toBeGreaterThan(0);
       }
+      const strategies = urls.find((url) => url.endsWith('/v1/strategies')) ?? '';
+      const { count } = (await (await fetch(strategies)).json()) as { count: number };
+      expect(count).toBeGreaterThan(10);
       // A Postgres that is slow beside other tests is said in the log, and is no fault of the start.
       const warnings = running.stderr().split('\n');
       expect(
@@ -312,32 +328,4 @@ describe('.env.example', () => {
     const named = [...text.matchAll(/^(?:# )?([A-Z][A-Z0-9_]*)=/gm)].map(([, name]) => name);
     expect(named).toEqual(Object.keys(envSchema.shape));
   });
-});
-
-describe('npm run build', () => {
-  test(
-    'writes a bundle that node can start',
-    async () => {
-      const outdir = join('node_modules', '.cache', `spiral-gateway-build-${process.pid}`);
-      try {
-        const built = start(process.execPath, ['scripts/build.mjs', outdir], {});
-        expect(await built.ended).toBe(0);
-        expect(built.stderr()).toBe('');
-        // As the guide starts it, but for the settings of an installation.
-        const guide = await readFile('docs/operations.md', 'utf8');
-        const [, flags = ''] = /^NODE_ENV=production node (.*) dist\/main\.js$/m.exec(guide) ?? [];
-        expect(flags).toMatch(/^--/);
-        const running = start(process.execPath, [...flags.split(' '), join(outdir, 'main.js')], ownWorld());
-        await running.output('Ready');
-        const [, url = ''] = /(http:\/\/127\.0\.0\.1:\d+)\/v1/.exec(running.stdout()) ?? [];
-        const response = await fetch(`${url}/v1/strategies`);
-        expect(response.status).toBe(200);
-        expect(((await response.json()) as { count: number }).count).toBeGreaterThan(10);
-        await stopsCleanly(running, hasProc ? await descendants(running.child.pid ?? 0) : []);
-      } finally {
-        await rm(outdir, { recursive: true, force: true });
-      }
-    },
-    2 * START_MS,
-  );
 });

@@ -80,7 +80,7 @@ async function refresh({ warmers }: Row): Promise<void> {
 /** Fields about an unconfirmed value, a time of measurement or a source. */
 const ABOUT = /\.warnings\[|\.(asOf|source|lastUpdated)(\.|: )/;
 const changes = (before: Observation, after: Observation) =>
-  differences(before.leaves, after.leaves).filter((line) => !ABOUT.test(line));
+  differences(before.answers, after.answers).filter((line) => !ABOUT.test(line));
 
 /** The worse of the served and the new value decides the listing: these strategies are not listed meanwhile. */
 const delisted = (lines: readonly string[]) =>

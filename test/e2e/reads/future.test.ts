@@ -39,7 +39,7 @@ describe('a block a day ahead of our clock', () => {
     await service.refresh('lending-state:1', 'collateral-apy-onchain:1', 'tvl:1');
     const during = await observe(service, READS);
     expect(during.statuses).toEqual([200, 200]);
-    expect(differences(before.leaves, during.leaves)).toEqual([]);
+    expect(differences(before.answers, during.answers)).toEqual([]);
     for (const group of ['1 lendingState', '1 oracle']) {
       const row = during.groups.get(group);
       expect([group, row?.asOf, row?.status]).toEqual([group, before.groups.get(group)?.asOf, 'FAILING']);
@@ -55,7 +55,7 @@ describe('a block a day ahead of our clock', () => {
     }
     const ofBlock = (line: string) =>
       /\.(borrowApyPct|liquidityUsd|utilizationPct|freshness\.borrow\.asOf): /.test(line);
-    expect(differences(before.leaves, restarted.leaves).filter(ofBlock)).toEqual([]);
+    expect(differences(before.answers, restarted.answers).filter(ofBlock)).toEqual([]);
 
     await chain().revert(now);
     await chain().increaseTime(60);
@@ -97,11 +97,11 @@ describe('a row of the future in a chart', () => {
     service.world.upstreams.faults.set(provider, { kind: 'future' });
     await service.refresh(warmer);
     const during = await observe(service, ['/v1/strategies', HISTORY]);
-    expect(differences(before.leaves, during.leaves).filter((line) => !line.includes('.asOf: '))).toEqual([]);
+    expect(differences(before.answers, during.answers).filter((line) => !line.includes('.asOf: '))).toEqual([]);
     service.world.upstreams.faults.clear();
     await service.refresh(warmer);
     const after = await observe(service, ['/v1/strategies', HISTORY]);
-    expect(differences(before.leaves, after.leaves).filter((line) => !line.includes('.asOf: '))).toEqual([]);
+    expect(differences(before.answers, after.answers).filter((line) => !line.includes('.asOf: '))).toEqual([]);
   });
 });
 
