@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import type { RecordedLog } from '../../src/domain/history/types.ts';
 import { createPositionHistoryReads } from '../../src/services/position-history.ts';
+import type { MarketId } from '../../src/shared/ids.ts';
 import { alice, mallory } from '../contracts/world.ts';
 import { useHistories } from './composed-world.ts';
 import { actions } from './world.ts';
@@ -80,7 +81,7 @@ test('default: five pages of 20,000 logs each are read', async () => {
     marks: { read: async () => [], at: async () => [] },
   });
   const [recorded] = await reads.read([
-    { chainId: 1, wallet: alice, positionIndex: 0, account: mallory, marketId: '0x' },
+    { chainId: 1, wallet: alice, positionIndex: 0, account: mallory, marketId: '0x' as MarketId },
   ]);
   expect([limits, recorded?.isCut]).toEqual([Array.from({ length: PAGES }, () => 20_000), true]);
 });

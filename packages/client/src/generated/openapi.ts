@@ -6728,7 +6728,7 @@ export interface components {
             readonly userAddress: string;
             /** @description Plain positions, newest first; the loops of a vault are left out. */
             readonly positions: readonly components["schemas"]["Position"][];
-            /** @description Open equity vaults. */
+            /** @description Open equity vaults: those with a debt on their stock market, or with collateral there worth at least 0.01 deposit tokens, because anybody may supply collateral on behalf of a wallet. */
             readonly equityPositions: readonly components["schemas"]["EquityPosition"][];
             readonly meta?: components["schemas"]["ReadMeta"];
             /** @description Leftover authorizations of an incomplete batch at the lending protocol, with the call that revokes each; empty = none, absent = unknown. */
