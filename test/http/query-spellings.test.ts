@@ -13,21 +13,20 @@ const { paths } = JSON.parse(readFileSync('openapi.json', 'utf8')) as Json;
 const ADDRESS = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 const LOOP = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5';
 
-/** Every GET row that takes a chain, with an address, a strategy or a position in its path. */
-const rows: readonly (readonly [path: string, tag: string])[] = Object.entries<Json>(paths).flatMap(
-  ([path, { get }]) => {
-    const parameters: readonly Json[] = get?.parameters ?? [];
-    const others = parameters.filter(({ in: place, required }) => place === 'query' && required);
-    const query = others.map(({ name, example, examples, schema }) => {
-      const [first] = Object.values((examples ?? {}) as Json) as Json[];
-      return `${name}=${example ?? first?.value ?? schema.examples?.[0] ?? schema.example}&`;
-    });
-    const filled = path.replace('{address}', ADDRESS).replace('{id}', path.includes('/positions/') ? '0' : LOOP);
-    return parameters.some(({ name }) => name === 'chainId')
-      ? [[`${filled}?${query.join('')}`, get.tags[0]] as const]
-      : [];
-  },
-);
+/** Every GET row that takes a chain, with an address, a strategy or a position in its path, and whether it has a default chain. */
+const rows: readonly (readonly [path: string, tag: string, hasDefault: boolean])[] = Object.entries<Json>(
+  paths,
+).flatMap(([path, { get }]) => {
+  const parameters: readonly Json[] = get?.parameters ?? [];
+  const others = parameters.filter(({ in: place, required }) => place === 'query' && required);
+  const query = others.map(({ name, example, examples, schema }) => {
+    const [first] = Object.values((examples ?? {}) as Json) as Json[];
+    return `${name}=${example ?? first?.value ?? schema.examples?.[0] ?? schema.example}&`;
+  });
+  const filled = path.replace('{address}', ADDRESS).replace('{id}', path.includes('/positions/') ? '0' : LOOP);
+  const chain = parameters.find(({ name }) => name === 'chainId');
+  return chain ? [[`${filled}?${query.join('')}`, get.tags[0], chain.schema.default !== undefined] as const] : [];
+});
 
 const KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = { Partner: PARTNER_KEY, Ops: OPS_KEY };
 
@@ -120,16 +119,27 @@ describe('other unknown names', () => {
     'behavior: "%s" is ignored and named in a header on public rows, and refused on others',
     async (name) => {
       for (const [path, tag] of rows) {
-        const { status, body, headers } = await front.send(`${path}${encodeURIComponent(name)}=4663`, {
-          headers: KEYS[tag] ?? {},
-        });
+        const parameter = encodeURIComponent(name);
+        const { status, body, headers } = await front.send(`${path}${parameter}=abc`, { headers: KEYS[tag] ?? {} });
         if (tag !== 'Public') {
           expect([path, status, body.error?.details.field]).toEqual([path, 400, `query.${name}`]);
           continue;
         }
         expect([path, status]).toEqual([path, (await front.send(path)).status]);
-        if (status === 200)
-          expect(headers.get('ignored-parameters')).toBe(name === '' ? '""' : encodeURIComponent(name));
+        if (status === 200) expect(headers.get('ignored-parameters')).toBe(name === '' ? '""' : parameter);
+      }
+    },
+  );
+
+  test.each(others)(
+    'error: "%s" with another chain as its value is refused, except those of campaigns and where no chain is the default',
+    async (name) => {
+      for (const [path, tag, hasDefault] of rows) {
+        const sent = `${path}${encodeURIComponent(name)}=4663`;
+        const { status, body } = await front.send(sent, { headers: KEYS[tag] ?? {} });
+        const ignored = tag === 'Public' && (name === 'utm_source' || !hasDefault);
+        expect([sent, status]).toEqual([sent, ignored ? (await front.send(path)).status : 400]);
+        if (!ignored) expect([sent, body.error?.details.field]).toEqual([sent, `query.${name}`]);
       }
     },
   );

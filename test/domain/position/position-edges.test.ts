@@ -215,9 +215,9 @@ describe('a vault', () => {
     expect(compose([], null).warnings).toEqual([]);
   });
 
-  test('behavior: only stock with collateral is a vault, and only open loops belong to one', () => {
+  test('behavior: only stock with a debt or collateral is a vault, and only open loops belong to one', () => {
     const debt = valueHolding(stockHeld, stock, BLOCK.timestamp).debt;
-    const loop = held(vault.yieldMarket.id, { id: 0, depositedAssets: debt, collateral: 1n });
+    const loop = held(vault.yieldMarket.id, { id: 0, depositedAssets: debt, collateral: 10n ** 18n });
     const of = (over: object, stocks = [stockHeld]) => {
       const { equityPositions, positions } = composeWallet(
         robinhood,
@@ -232,7 +232,7 @@ describe('a vault', () => {
       [['none'], 1],
       [['none'], 1],
     ]);
-    expect(of({}, [{ ...stockHeld, collateral: 0n }])).toEqual([[], 1]);
+    expect(of({}, [{ ...stockHeld, collateral: 0n, borrowShares: 0n }])).toEqual([[], 1]);
     expect(of({}, [{ ...stockHeld, marketId: rival.stockMarket.id }])[0]).toHaveLength(1);
     const left = composeWallet(robinhood, all.lookup.markets, { ...holdings(4663, []), authorized: [] }, new Map());
     expect(left.leftAuthorizations).toEqual([]);
