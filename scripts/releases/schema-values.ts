@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type DocumentNode, isNode, listIn, resolved } from './document-node.ts';
 
 /**
@@ -80,8 +81,9 @@ function isMultiple(step: unknown, of: unknown): boolean {
   return typeof step === 'number' && typeof of === 'number' && Number.isInteger(step / of);
 }
 
+/** Whether two parts are equal; the order of names says nothing. */
 export function isSame(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
+  return isDeepStrictEqual(one, other);
 }
 
 /** Whether the width of an integer tells no more than its bounds. */

@@ -26,6 +26,7 @@ const VALUES: readonly Kind[] = [
   ['another constant', { const: 'a' }, { const: 'b' }, 'value "a" removed', 'value "a" removed'],
   ['a default where there was none', text, { ...text, default: 'a' }, 'default undefined became "a"', null],
   ['another default', { ...text, default: 'a' }, { ...text, default: 'b' }, 'default "a" became "b"', null],
+  ['names of a default in another order', { default: { a: 1, b: 2 } }, { default: { b: 2, a: 1 } }, null, null],
   ['a default that is gone', { ...text, default: 'a' }, text, 'default "a" became undefined', null],
   ['a higher minimum', { ...number, minimum: 1 }, { ...number, minimum: 2 }, 'minimum 1 became 2', null],
   ['a lower minimum', { ...number, minimum: 2 }, { ...number, minimum: 1 }, null, 'minimum 2 became 1'],
