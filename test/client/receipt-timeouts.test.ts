@@ -104,6 +104,14 @@ describe(ReceiptTimeoutError, () => {
     expect(await isLeft(error.revocation)).toBe(0n);
   });
 
+  test('behavior: of a batch whose transaction has too few confirmations names the transaction', async () => {
+    const { provider } = await batchingWallet(chain(), user);
+    const error = await failureOf(execute(await depositPlan(), provider, options({ ...soon, confirmations: 3 })));
+    expect(error).toMatchObject({ code: 'receipt_timeout', isBatch: false, sent: ['0xba7c4'] });
+    expect(await chain().client.getTransactionReceipt({ hash: error.id })).toMatchObject({ status: 'success' });
+    expect(await isLeft(error.revocation)).toBe(0n);
+  });
+
   test('behavior: of a pending grant has the call that revokes it once it is mined', async () => {
     const plan = await depositPlan();
     const { wallet, hash, mine } = keepingWallet(plan, 1);
@@ -168,6 +176,25 @@ describe('other failures', () => {
     const error = await failureOf(execute(await depositPlan(), refusing, options()));
     expect(error).toMatchObject({ code: 'reverted', isRevoked: false });
     await expectRevokes(error.revocation);
+  });
+
+  test('behavior: the reason of a signal has the call while the prompt of a batch is open', async () => {
+    const abort = new AbortController();
+    const left = new Error('left');
+    const { wallet } = await pendingWallet();
+    const silent: Eip1193Provider = {
+      request(call) {
+        if (call.method !== 'wallet_sendCalls') return wallet.request(call);
+        setImmediate(() => abort.abort(left));
+        return new Promise(() => {});
+      },
+    };
+    const plan = await depositPlan();
+    const reason = await failureOf(execute(plan, silent, options({ signal: abort.signal })));
+    expect(reason).toBe(left);
+    const { to, data } = plan.calls[1] ?? {};
+    await send({ from: user, to, data });
+    await expectRevokes(reason.revocation);
   });
 
   test('behavior: the reason of a signal has the call while a batch is pending', async () => {
