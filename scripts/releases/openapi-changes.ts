@@ -1,11 +1,12 @@
 import { type DocumentNode, entriesIn, isNode, listIn, nodeIn, resolved } from './document-node.ts';
-import { type Comparison, compareSchemas, isOver, isSame, type Side } from './schema-changes.ts';
+import { compareSchemas, isOver } from './schema-changes.ts';
+import { type Comparison, isSame, type Side } from './schema-values.ts';
 
 /**
  * List the changes of an OpenAPI document that can break a client of the earlier one, generated ones included: removed or
  * renamed operations, schemas, answers, headers, fields and enum values, other keys and servers, new required inputs, narrower
- * inputs and other defaults, and answers that may be absent, null or of another type or range. Additions to answers are none:
- * answers are open.
+ * inputs, other and new defaults, and answers that may be absent, null or of another type, form or range. Further fields of
+ * answers are none: answers are open.
  */
 export function breakingOpenApiChanges(before: DocumentNode, after: DocumentNode, today: string): readonly string[] {
   const comparison: Comparison = { before, after, today, changes: [], compared: new Set() };
@@ -14,8 +15,16 @@ export function breakingOpenApiChanges(before: DocumentNode, after: DocumentNode
     for (const [method, operation] of entriesIn(methods)) {
       const name = `${method.toUpperCase()} ${path}`;
       const next = nodeIn(pathsAfter, path)[method];
-      if (isNode(next)) compareOperations(comparison, name, operation, next);
-      else if (!isOver(comparison, operation)) comparison.changes.push(`${name}: removed`);
+      if (isNode(next)) {
+        compareOperations(comparison, name, operation, next);
+        compareParameters(
+          comparison,
+          name,
+          parametersOf(before, methods, operation),
+          parametersOf(after, nodeIn(pathsAfter, path), next),
+        );
+        compareQueries(comparison, name, operation, next);
+      } else if (!isOver(comparison, operation)) comparison.changes.push(`${name}: removed`);
     }
   }
   compareServers(comparison);
@@ -43,9 +52,9 @@ function compareComponents(comparison: Comparison): void {
   }
   for (const [name, scheme] of entriesIn(nodeIn(components, 'securitySchemes'))) {
     const found = nodeIn(nodeIn(next, 'securitySchemes'), name);
-    for (const part of ['type', 'scheme', 'in', 'name']) {
-      if (scheme[part] !== found[part]) {
-        changes.push(`security scheme ${name}: ${part} ${scheme[part]} became ${found[part]}`);
+    for (const part of ['type', 'scheme', 'in', 'name', 'openIdConnectUrl', 'flows']) {
+      if (!isSame(scheme[part], found[part])) {
+        changes.push(`security scheme ${name}: ${part} ${textOf(scheme[part])} became ${textOf(found[part])}`);
       }
     }
   }
@@ -57,12 +66,16 @@ function compareOperations(comparison: Comparison, name: string, before: Documen
     changes.push(`${name}: operationId ${before.operationId} became ${after.operationId}`);
   }
   compareSecurity(comparison, name, before, after);
-  compareParameters(comparison, name, before, after);
   compareBodies(comparison, name, before, after);
-  for (const [status, response] of entriesIn(nodeIn(before, 'responses'))) {
-    const next = nodeIn(after, 'responses')[status];
-    if (isNode(next)) compareAnswers(comparison, `${name} ${status}`, response, next);
+  const [responses, responsesNext] = [nodeIn(before, 'responses'), nodeIn(after, 'responses')];
+  for (const [status, response] of entriesIn(responses)) {
+    const next = responsesNext[status];
+    if (isNode(next)) compareAnswers(comparison, `${name} ${status}`, status, response, next);
     else changes.push(`${name} ${status}: removed`);
+  }
+  // Errors may be added. Another success is one that clients do not expect.
+  for (const status of Object.keys(responsesNext)) {
+    if (status.startsWith('2') && responses[status] === undefined) changes.push(`${name} ${status}: added`);
   }
 }
 
@@ -72,35 +85,60 @@ function compareSecurity(comparison: Comparison, name: string, before: DocumentN
   const waysOf = (document: DocumentNode, operation: DocumentNode) =>
     listIn(operation.security === undefined ? document : operation, 'security');
   const [ways, next] = [waysOf(comparison.before, before), waysOf(comparison.after, after)];
-  if (next.length === 0) return;
-  if (ways.length === 0) changes.push(`${name}: needs a key`);
-  for (const way of ways) {
-    if (!next.some((other) => isSame(other, way))) changes.push(`${name}: security ${JSON.stringify(way)} removed`);
+  // An empty way is that without a key.
+  const isNamed = (way: DocumentNode) => Object.keys(way).length > 0;
+  if (!next.some(isNamed)) return;
+  const wasOpen = ways.length === 0 || !ways.every(isNamed);
+  if (wasOpen && next.every(isNamed)) changes.push(`${name}: needs a key`);
+  for (const way of ways.filter(isNamed)) {
+    const isKept = next.some((other) => isNamed(other) && isEnough(way, other));
+    if (!isKept) changes.push(`${name}: security ${JSON.stringify(way)} removed`);
   }
+}
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** Whether the keys and scopes of a client satisfy a way to authenticate. */
+function isEnough(keys: DocumentNode, way: DocumentNode): boolean {
+  const scopesOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+  return Object.entries(way).every(
+    ([name, scopes]) => name in keys && scopesOf(scopes).every((scope) => scopesOf(keys[name]).includes(scope)),
+  );
 }
 
 function compareBodies(comparison: Comparison, name: string, before: DocumentNode, after: DocumentNode): void {
   const { changes } = comparison;
-  const [body, next] = [before.requestBody, after.requestBody];
+  const [body, next] = [bodyOf(comparison.before, before), bodyOf(comparison.after, after)];
   const place = `${name} body`;
-  if (isNode(next) && (isNode(body) ? body.required !== true && next.required === true : true)) {
-    changes.push(`${place}: new required input`);
-  }
+  if (next?.required === true && body?.required !== true) changes.push(`${place}: new required input`);
   if (!isNode(body)) return;
   if (isNode(next)) compareContents(comparison, 'input', place, body, next);
   else changes.push(`${place}: removed`);
 }
 
-function compareAnswers(comparison: Comparison, place: string, before: DocumentNode, after: DocumentNode): void {
-  compareContents(comparison, 'answer', place, before, after);
-  for (const [name, header] of entriesIn(nodeIn(before, 'headers'))) {
-    const next = nodeIn(after, 'headers')[name];
+function bodyOf(document: DocumentNode, { requestBody }: DocumentNode): DocumentNode | undefined {
+  return isNode(requestBody) ? resolved(document, requestBody) : undefined;
+}
+
+function compareAnswers(
+  comparison: Comparison,
+  place: string,
+  status: string,
+  before: DocumentNode,
+  after: DocumentNode,
+): void {
+  const [response, responseNext] = [resolved(comparison.before, before), resolved(comparison.after, after)];
+  compareContents(comparison, /^[45]/.test(status) ? 'error' : 'answer', place, response, responseNext);
+  for (const [name, header] of entriesIn(nodeIn(response, 'headers'))) {
+    const next = nodeIn(responseNext, 'headers')[name];
     if (!isNode(next)) {
       if (!isOver(comparison, header)) comparison.changes.push(`${place} header ${name}: removed`);
       continue;
     }
     const [known, found] = [resolved(comparison.before, header), resolved(comparison.after, next)];
     const [schema, schemaNext] = [nodeIn(known, 'schema'), nodeIn(found, 'schema')];
+    if (known.required === true && found.required !== true)
+      comparison.changes.push(`${place} header ${name}: may be absent`);
     compareSchemas(comparison, 'answer', `${place} header ${name}`, schema, schemaNext);
   }
 }
@@ -121,31 +159,49 @@ function compareContents(
   }
 }
 
-function compareParameters(comparison: Comparison, name: string, before: DocumentNode, after: DocumentNode): void {
+/** The parameters of an operation and those of its path, each under its place and name. */
+function parametersOf(document: DocumentNode, path: DocumentNode, operation: DocumentNode) {
+  const parameters = [...listIn(path, 'parameters'), ...listIn(operation, 'parameters')];
+  return new Map(
+    parameters.map((parameter) => {
+      const found = resolved(document, parameter);
+      return [`${found.in}.${found.name}`, found] as const;
+    }),
+  );
+}
+
+function compareParameters(
+  comparison: Comparison,
+  name: string,
+  known: ReadonlyMap<string, DocumentNode>,
+  next: ReadonlyMap<string, DocumentNode>,
+): void {
   const { changes } = comparison;
-  const byName = (operation: DocumentNode) =>
-    new Map(listIn(operation, 'parameters').map((parameter) => [`${parameter.in}.${parameter.name}`, parameter]));
-  const [known, next] = [byName(before), byName(after)];
   for (const [place, parameter] of known) {
     const found = next.get(place);
     if (found === undefined) {
       changes.push(`${name} ${place}: removed`);
       continue;
     }
-    for (const part of ['style', 'explode', 'allowReserved']) {
+    for (const part of ['style', 'explode', 'allowReserved', 'allowEmptyValue']) {
       if (parameter[part] !== found[part]) {
         changes.push(`${name} ${place}: ${part} ${parameter[part]} became ${found[part]}`);
       }
     }
+    compareContents(comparison, 'input', `${name} ${place}`, parameter, found);
     compareSchemas(comparison, 'input', `${name} ${place}`, nodeIn(parameter, 'schema'), nodeIn(found, 'schema'));
+    if (isNode(parameter.schema) && !isNode(found.schema)) changes.push(`${name} ${place}: schema removed`);
   }
-  // The same parameters as one schema, which the types of the client are made of.
-  const [whole, wholeNext] = [before[QUERY_SCHEMA], after[QUERY_SCHEMA]];
-  if (isNode(whole) && isNode(wholeNext)) compareSchemas(comparison, 'input', `${name} query`, whole, wholeNext);
-  else if (isNode(whole)) changes.push(`${name} query: schema removed`);
   for (const [place, { required }] of next) {
     if (required === true && known.get(place)?.required !== true) {
       changes.push(`${name} ${place}: new required input`);
     }
   }
+}
+
+/** Compare the parameters as one schema, which the types of the client are made of. */
+function compareQueries(comparison: Comparison, name: string, before: DocumentNode, after: DocumentNode): void {
+  const [whole, wholeNext] = [before[QUERY_SCHEMA], after[QUERY_SCHEMA]];
+  if (isNode(whole) && isNode(wholeNext)) compareSchemas(comparison, 'input', `${name} query`, whole, wholeNext);
+  else if (isNode(whole)) comparison.changes.push(`${name} query: schema removed`);
 }

@@ -64,7 +64,7 @@ describe('the published package', () => {
   test('default: the other samples of docs/client.md compile strictly, and those that end run', async () => {
     cpSync(join(alone, 'node_modules'), join(beside, 'node_modules'), { recursive: true });
     const [, ...samples] = samplesOf('docs/client.md', addresses());
-    expect(samples).toHaveLength(8);
+    expect(samples).toHaveLength(9);
     const files = Object.fromEntries(samples.map((code, i) => [`sample-${i}.ts`, code]));
     await compileConsumer(beside, files, true);
     const ended: string[] = [];

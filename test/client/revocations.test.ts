@@ -219,7 +219,7 @@ describe('a wallet that executes a part of a batch', () => {
     expect(error).toMatchObject({ code: 'wallet_failed', isRevoked: false });
   });
 
-  test('behavior: an abort ends the wait for the prompt of a batch at once, whatever the node does', async () => {
+  test('behavior: an abort while the prompt of a batch is open ends execute at once, also where the node does not answer', async () => {
     const abort = new AbortController();
     const left = new Error('left');
     let reads = 0;

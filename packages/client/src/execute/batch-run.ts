@@ -2,7 +2,7 @@ import { NoBatchIdError, receiptOfBatch, sendBatch, waitForBatch } from './batch
 import { checkSigner, isExpired } from './checks.ts';
 import { ExecutionError, InvalidPlanError, ReceiptTimeoutError, RejectedError, WalletError } from './errors.ts';
 import type { CheckedPlan } from './plan.ts';
-import { grants, isAuthorizationLeft, revoke, unaborted } from './revocation.ts';
+import { grants, isAuthorizationLeft, READ_MS, recordRevocation, revoke, unaborted } from './revocation.ts';
 import type { SequenceContext } from './transaction.ts';
 
 interface SentBatch {
@@ -11,9 +11,10 @@ interface SentBatch {
   readonly block: bigint;
 }
 
-/** The caller who has aborted waits no longer for the one read that tells whether an authorization is left. */
-const READ_MS = 2000;
-/** A batch that is pending after the caller has aborted is not followed for longer, whatever the limit of receipts is. */
+/**
+ * The longest time for which a batch is followed that is still pending after the caller has aborted; a longer
+ * `receiptTimeoutMs` does not extend it.
+ */
 const FOLLOWED_MS = 600_000;
 
 /**
@@ -48,21 +49,18 @@ export async function runBatch(plan: CheckedPlan, context: SequenceContext): Pro
     });
     if (batch !== undefined) await mine(plan, batch, context);
   } catch (error) {
+    if (isGranted) throw error;
     // A batch whose prompt was left open is followed from the moment that the wallet answers.
-    if (batch === undefined && signal?.aborted) throw error;
-    const isRevoked = isGranted ? undefined : await takenBack(plan, context, error, batch !== undefined);
-    if (batch !== undefined && isRevoked === undefined && !isGranted && signal?.aborted)
-      void followLate(plan, batch, context);
-    if (isRevoked !== undefined) context.isRevoked = isRevoked;
-    // The reason of a signal may be anything.
-    if (isRevoked !== undefined && typeof error === 'object' && error !== null) {
-      Reflect.set(error, 'isRevoked', isRevoked);
-    }
+    const isOpen = batch === undefined && signal?.aborted === true;
+    const isRevoked = isOpen ? undefined : await takenBack(plan, context, error, batch !== undefined);
+    if (batch !== undefined && isRevoked === undefined && signal?.aborted) void followLate(plan, batch, context);
+    const isPending = error instanceof ExecutionError ? error instanceof ReceiptTimeoutError : signal?.aborted === true;
+    recordRevocation(plan, context, isRevoked, { error, mayBeLeft: isPending || isRevoked === false });
     throw error;
   }
   // A node that does not tell is no reason to doubt a batch that was mined.
   if ((await isAuthorizationLeft(plan, context)) !== true) return 'done';
-  context.isRevoked = await revoke(plan, context);
+  recordRevocation(plan, context, await revoke(plan, context));
   if (context.isRevoked) return 'done';
   throw new WalletError('The wallet left the authorization of the batch, and it is not revoked: revoke it yourself.');
 }

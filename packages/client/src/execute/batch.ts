@@ -82,7 +82,7 @@ export async function waitForBatch(
     if (hash !== undefined) return hash;
     await wait(pollMs, signal);
   }
-  throw new ReceiptTimeoutError(batch.id, timeoutMs);
+  throw new ReceiptTimeoutError(batch.id, timeoutMs, true);
 }
 
 /**

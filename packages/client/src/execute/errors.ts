@@ -7,6 +7,17 @@ export class ExecutionError extends ClientError {
   sent: readonly string[] = [];
   /** Whether a manager authorization that this execution granted is revoked again; `undefined` = none is left that it granted. */
   isRevoked: boolean | undefined;
+  /** The call that revokes the authorization, where this execution may leave one; `undefined` = it leaves none. */
+  revocation: Revocation | undefined;
+}
+
+/** The unsigned call that revokes an authorization, and the read that tells whether there is one. */
+export interface Revocation {
+  readonly chainId: number;
+  /** The parameter of `eth_sendTransaction`. It reverts while there is no authorization. */
+  readonly call: { readonly from: string; readonly to: string; readonly data: string };
+  /** The parameter of `eth_call`. Its result is 1 while there is an authorization, and 0 otherwise. */
+  readonly check: { readonly to: string; readonly data: string };
 }
 
 /** The plan is not one, or a rebuilt plan is for something else. `code` is `invalid_plan`. */
@@ -168,16 +179,22 @@ export class ReplacedError extends ExecutionError {
   }
 }
 
-/** No receipt came in time; the transaction may still be mined. `code` is `receipt_timeout`. */
+/**
+ * No receipt came in time; the transaction or batch may still be mined, and is not followed any longer. `revocation` takes back
+ * the authorization that it may leave then. `code` is `receipt_timeout`.
+ */
 export class ReceiptTimeoutError extends ExecutionError {
   /** Hash of the transaction, or id of the batch. */
   readonly id: string;
+  /** Whether `id` is that of a batch, for `wallet_getCallsStatus`. */
+  readonly isBatch: boolean;
 
-  constructor(id: string, timeoutMs: number) {
+  constructor(id: string, timeoutMs: number, isBatch = false) {
     super(
       'receipt_timeout',
       `No receipt of ${id} within ${timeoutMs} ms. It may still be mined: look before you build again.`,
     );
     this.id = id;
+    this.isBatch = isBatch;
   }
 }

@@ -110,6 +110,7 @@ export async function execute(plan: Plan, wallet: Wallet, options: ExecuteOption
     if (error instanceof ExecutionError) {
       error.sent = [...context.sent];
       error.isRevoked ??= context.isRevoked;
+      error.revocation ??= context.revocation;
     }
     throw error;
   }

@@ -1,7 +1,7 @@
 import { isExpired } from './checks.ts';
 import { RejectedError } from './errors.ts';
 import { authorizationOf, type CheckedPlan, isPreparation } from './plan.ts';
-import { revoke, unaborted } from './revocation.ts';
+import { isAuthorizationLeft, READ_MS, recordRevocation, revoke, unaborted } from './revocation.ts';
 import { type SendListeners, type SequenceContext, sendOne } from './transaction.ts';
 
 /**
@@ -13,6 +13,7 @@ import { type SendListeners, type SequenceContext, sendOne } from './transaction
  */
 export async function sendInOrder(plan: CheckedPlan, context: SequenceContext): Promise<'done' | 'expired'> {
   let isGranted = false;
+  let isRevoking = false;
   let firstRevocation: Promise<boolean> | undefined;
   const revokeNow = () => {
     firstRevocation = revoke(plan, context);
@@ -31,13 +32,13 @@ export async function sendInOrder(plan: CheckedPlan, context: SequenceContext): 
       context.settings.options.signal?.throwIfAborted();
       const isQuoted = !isPreparation(call) || authorizationOf(call) === 'grant';
       if (isQuoted && (await isExpired(plan, context.reader, context.settings.expiry))) {
-        if (isGranted) context.isRevoked = await revokeNow();
+        if (isGranted) recordRevocation(plan, context, await revokeNow());
         return 'expired';
       }
       // From the moment that the wallet is asked: a receipt that never comes does not say that it was not mined.
       const onAsked = () => {
         if (authorizationOf(call) === 'grant') isGranted = true;
-        if (index === plan.calls.length - 1) isGranted = isGranted && authorizationOf(call) !== 'revoke';
+        if (index === plan.calls.length - 1) isRevoking = isGranted && authorizationOf(call) === 'revoke';
       };
       const onLate = authorizationOf(call) === 'grant' ? onLateGrant : undefined;
       await sendOne(plan, index, call, context, { onAsked, onLate }).catch((error: unknown) => {
@@ -49,9 +50,10 @@ export async function sendInOrder(plan: CheckedPlan, context: SequenceContext): 
     return 'done';
   } catch (error) {
     if (isGranted) {
-      context.isRevoked = await revokeNow();
-      // The reason of a signal may be anything.
-      if (typeof error === 'object' && error !== null) Reflect.set(error, 'isRevoked', context.isRevoked);
+      // The user is not asked twice for the same revocation.
+      const limit = AbortSignal.timeout(READ_MS);
+      const isRevoked = isRevoking ? (await isAuthorizationLeft(plan, context, limit)) === false : await revokeNow();
+      recordRevocation(plan, context, isRevoked, { error });
     }
     throw error;
   }

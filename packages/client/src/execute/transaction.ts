@@ -1,5 +1,5 @@
 import { checkSigner } from './checks.ts';
-import { WalletError, WouldRevertError } from './errors.ts';
+import { type Revocation, WalletError, WouldRevertError } from './errors.ts';
 import type { Settings } from './options.ts';
 import type { CheckedPlan } from './plan.ts';
 import { type Receipt, waitForReceipt } from './receipts.ts';
@@ -19,7 +19,9 @@ export interface SequenceContext {
   /** The calls that were mined, but for approvals and authorizations, added as it happens. */
   readonly executed: PlanCall[];
   /** Whether the last authorization was revoked, of those that were taken back before the end of their plan. */
-  isRevoked?: boolean;
+  isRevoked?: boolean | undefined;
+  /** The call that revokes the authorization that may be left. */
+  revocation?: Revocation | undefined;
 }
 
 export interface SendListeners {
