@@ -101,7 +101,7 @@ export function loopParts(input: LoopPnlInput): PnlParts {
     return allUnknown(known ?? gap('', 'NOT_MEASURED', 'The price of the loan token is unknown.'));
   }
   const usd = (assets: bigint) => fromUnits(assets, market.loan.decimals).times(price);
-  const value = statusOf(held) === 'open' ? valueHolding(held, composed, input.timestamp) : null;
+  const value = statusOf(held, composed) === 'open' ? valueHolding(held, composed, input.timestamp) : null;
   const rewards = loopIncentives(input, value);
   // Loans are non-recourse: an owner whose debt exceeds the collateral loses the deposit and nothing more.
   const netValueUsd = value ? usd(positive(value.collateralValue - value.debt)) : ZERO;

@@ -10,7 +10,7 @@ import { limitsOf } from '../market/statics.ts';
 import { closingOf, formatClosing } from './closing.ts';
 import { positionExit } from './exit.ts';
 import { type HeldPosition, type Position, type PositionStatus, readAtOf, type WalletHoldings } from './types.ts';
-import { formatPrice, netCollateralOf, type Valuation, valueHolding } from './valuation.ts';
+import { formatPrice, isDust, netCollateralOf, type Valuation, valueHolding } from './valuation.ts';
 
 /** The market of a position: unknown, in the catalog, or composed. */
 export interface PositionMarket {
@@ -22,15 +22,21 @@ const NO_WARNINGS: Position['warnings'] = [];
 
 export type Owner = Pick<WalletHoldings, 'chainId' | 'wallet' | 'block'>;
 
-/** Return the status of a position. A liquidated position is still open for the contract, but has no collateral. */
-export function statusOf({ open, collateral }: Pick<HeldPosition, 'open' | 'collateral'>): PositionStatus {
-  if (!open) return 'closed';
-  return collateral === 0n ? 'liquidated' : 'open';
+/**
+ * Return the status of a position. A liquidated position is still open for the contract, but has no collateral; anybody may
+ * supply dust for its account afterwards.
+ */
+export function statusOf(
+  held: Pick<HeldPosition, 'open' | 'collateral' | 'borrowShares'>,
+  composed: PositionMarketValues | undefined,
+): PositionStatus {
+  if (!held.open) return 'closed';
+  return held.collateral === 0n || isDust(held, composed) ? 'liquidated' : 'open';
 }
 
 /** Compose one position with formatted values. If the market is not known, only the fields that need it are missing. */
 export function composePosition(held: HeldPosition, owner: Owner, { market, composed }: PositionMarket): Position {
-  const status = statusOf(held);
+  const status = statusOf(held, composed);
   const gaps: Gap[] = [];
   // Assigned field by field: there are thousands of positions, and spreading objects of many shapes is measurably slower.
   const draft: Draft = {

@@ -1,6 +1,7 @@
 import { AccrualPosition, Market as SdkMarket } from '@morpho-org/blue-sdk';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { PositionMarketValues } from '../../../src/domain/market/at-block.ts';
 import { composePosition, statusOf } from '../../../src/domain/position/compose.ts';
 import type { Position } from '../../../src/domain/position/types.ts';
 import { netCollateralOf } from '../../../src/domain/position/valuation.ts';
@@ -237,8 +238,8 @@ describe('composePosition', () => {
 
   test('behavior: shown values add up, without exponents', () => {
     const amounts = fc.record({
-      // From ten loan base units on: dust that the oracle rounds to nothing has no LTV.
-      collateral: fc.bigInt({ min: 10n ** 13n, max: 10n ** 30n }),
+      // From 0.01 loan tokens on: less without a debt is not open, and what the oracle rounds to nothing has no LTV.
+      collateral: fc.bigInt({ min: 10n ** 16n, max: 10n ** 30n }),
       borrowShares: fc.bigInt({ min: 0n, max: 10n ** 24n }),
     });
     fc.assert(
@@ -263,18 +264,45 @@ describe('composePosition', () => {
 
 describe('composePosition at the edge of value', () => {
   test('behavior: collateral with an oracle value of zero has no LTV', () => {
-    const shown = show({ collateral: 1n, borrowShares: 0n });
+    const shown = show({ collateral: 1n, borrowShares: 1n });
     expect(shown).toMatchObject({ status: 'open', ltvPct: null, ltvHeadroomPct: null, currentLeverage: null });
     expect(shown.gaps).toContainEqual(expect.objectContaining({ field: 'ltvPct', reason: 'NOT_APPLICABLE' }));
   });
 });
 
 describe('statusOf', () => {
+  const of = (
+    open: boolean,
+    collateral: bigint,
+    borrowShares = 0n,
+    values: PositionMarketValues | undefined = composed,
+  ) => statusOf({ open, collateral, borrowShares }, values ?? undefined);
+
   test('default', () => {
-    expect(statusOf({ open: true, collateral: 1n })).toBe('open');
-    expect(statusOf({ open: true, collateral: 0n })).toBe('liquidated');
-    expect(statusOf({ open: false, collateral: 0n })).toBe('closed');
-    expect(statusOf({ open: false, collateral: 1n })).toBe('closed');
+    expect([of(true, 10n ** 18n), of(true, 0n), of(false, 0n), of(false, 10n ** 18n)]).toEqual([
+      'open',
+      'liquidated',
+      'closed',
+      'closed',
+    ]);
+    expect(of(true, 0n, 1n)).toBe('liquidated');
+  });
+
+  test('behavior: dust that anybody may supply does not open a liquidated position again, and one with a debt is open', () => {
+    const { price } = composed.facts.oracle.value;
+    // The least whose value, rounded down, is 0.01 loan tokens.
+    const least = 10n ** BigInt(market.loan.decimals - 2);
+    const hundredth = (least * 10n ** 36n - 1n) / (price ?? 1n) + 1n;
+    expect([of(true, 1n), of(true, hundredth - 1n), of(true, hundredth)]).toEqual(['liquidated', 'liquidated', 'open']);
+    expect(of(true, 1n, 1n)).toBe('open');
+    expect(show({ collateral: 1n, borrowShares: 0n })).toMatchObject({
+      ...{ status: 'liquidated', amountLeveragedCollateral: '0.000000000000000001', netCollateral: '0' },
+    });
+  });
+
+  test('edge: a value that is not known counts', () => {
+    expect(of(true, 1n, 0n, null)).toBe('open');
+    expect(of(true, 0n, 0n, null)).toBe('liquidated');
   });
 });
 
