@@ -201,57 +201,6 @@ describe('holdings of an older block than the history', () => {
   });
 });
 
-describe('amounts that nodes have answered wrong', () => {
-  const incomplete = async () => (await historyOf()).history.incomplete;
-  const events = () => database().db.updateTable('position_events').where('wallet', '=', alice.toLowerCase());
-
-  test('behavior: a deposit that is wrong in both tokens contradicts the record of the contract', async () => {
-    const { open, supply, repay, borrow } = actions(world());
-    await open();
-    await supply(10n);
-    await repay(5n);
-    await borrow(3n);
-    expect(await incomplete()).toBeUndefined();
-    const opening = () => events().where('event', '=', 'LeveragePositionOpened');
-    await opening()
-      .set((eb) => ({ assets: eb('assets', '*', '2'), collateral: eb('collateral', '*', '2') }))
-      .execute();
-    expect(await incomplete()).toMatchObject({
-      reason: 'IMPLAUSIBLE',
-      message: expect.stringContaining('and the contract has recorded'),
-    });
-    // After a withdrawal the record is bounded from above alone.
-    await actions(world()).withdraw(2n);
-    expect(await incomplete()).toBeUndefined();
-    await opening().set({ assets: '1', collateral: '1' }).execute();
-    expect(await incomplete()).toMatchObject({ reason: 'IMPLAUSIBLE' });
-  });
-
-  test('behavior: a later event of another amount contradicts the record of the contract', async () => {
-    const { open, supply } = actions(world());
-    await open();
-    await supply(10n);
-    await historyOf();
-    await events().where('event', '=', 'CollateralSupplied').set({ assets: '1000000000000000' }).execute();
-    expect(await incomplete()).toMatchObject({ reason: 'IMPLAUSIBLE' });
-  });
-
-  test('behavior: an impossible price at a later event is said, and the event has none', async () => {
-    const { open, supply } = actions(world());
-    await open();
-    await supply(10n);
-    const { history } = await historyOf();
-    const later = String(history.events[1]?.blockNumber);
-    const marks = () => database().db.updateTable('market_marks');
-    await marks().where('block_number', '=', later).set({ price: '1' }).execute();
-    expect(await incomplete()).toMatchObject({
-      reason: 'IMPLAUSIBLE',
-      message: expect.stringContaining(`at block ${later} is impossible`),
-    });
-    expect((await historyOf()).history.events[1]?.price).toBeNull();
-  });
-});
-
 describe('composeStockHistory', () => {
   const WHOLE = 10n ** 18n;
 

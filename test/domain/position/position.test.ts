@@ -271,12 +271,8 @@ describe('composePosition at the edge of value', () => {
 });
 
 describe('statusOf', () => {
-  const of = (
-    open: boolean,
-    collateral: bigint,
-    borrowShares = 0n,
-    values: PositionMarketValues | undefined = composed,
-  ) => statusOf({ open, collateral, borrowShares }, values ?? undefined);
+  const of = (open: boolean, collateral: bigint, borrowShares = 0n, values: PositionMarketValues | null = composed) =>
+    statusOf({ open, collateral, borrowShares }, values ?? undefined);
 
   test('default', () => {
     expect([of(true, 10n ** 18n), of(true, 0n), of(false, 0n), of(false, 10n ** 18n)]).toEqual([
