@@ -45,7 +45,7 @@ export function adviceOf(client: Client, position: Position, account: string, si
 }
 
 function answerOf(found: Options, account: string): readonly Node[] {
-  const { needed, ltvPct, safeLtvPct, targetLtvPct, options } = found;
+  const { needed, ltvPct, safeLtvPct, targetLtvPct, underWater, options } = found;
   if (!needed) return [el('p', {}, `Nothing: the LTV of ${ltvPct} % is not above the safe ${safeLtvPct} %.`)];
   return [
     el(
@@ -53,12 +53,13 @@ function answerOf(found: Options, account: string): readonly Node[] {
       {},
       `The LTV of ${ltvPct} % is above the safe ${safeLtvPct} %. Each way leads to ${targetLtvPct} % or below:`,
     ),
+    ...(underWater ? [el('p', { 'data-under-water': '' }, underWater.message)] : []),
     el('ul', { class: 'options' }, ...options.map((option) => itemOf(option, found, account))),
   ];
 }
 
 function itemOf(option: Option, found: Options, account: string): HTMLElement {
-  const { action, steps, affordability, preview, unavailable, simulatedGas } = option;
+  const { action, steps, affordability, preview, unavailable, simulatedGas, gasUsd } = option;
   const [first] = steps;
   const name = first && preview ? el('a', { href: linkOf(first, found, account) }, NAMES[action]) : NAMES[action];
   const amounts = steps.map(textOf).join(', then ');
@@ -74,6 +75,7 @@ function itemOf(option: Option, found: Options, account: string): HTMLElement {
       ['Cost', usd(option.costUsd)],
       ['LTV after', percent(preview?.positionPreview.effectiveLtv)],
       ['Gas', simulatedGas === undefined ? undefined : Number(simulatedGas).toLocaleString('en')],
+      ['Gas at its present price', gasUsd && `about $${gasUsd}`],
       ['Payment', AFFORDABLE[affordability]],
     ]),
   );

@@ -42,7 +42,7 @@ describe.skipIf(whyNoChromium !== null)('the options for a position, on the exam
     const rows = card.locator('[data-option]');
     const shown = await rows.evaluateAll((all) => all.map((row) => row.getAttribute('data-option')));
     expect(shown).toEqual(found.options.map(({ action }: { action: string }) => action));
-    for (const { action, preview, steps, simulatedGas, unavailable } of found.options) {
+    for (const { action, preview, steps, simulatedGas, gasUsd, unavailable } of found.options) {
       const text = await card.locator(`[data-option="${action}"]`).innerText();
       if (unavailable) {
         expect(text).toContain(unavailable.message);
@@ -51,7 +51,10 @@ describe.skipIf(whyNoChromium !== null)('the options for a position, on the exam
       expect(text).toContain(`${preview.positionPreview.effectiveLtv} %`);
       expect(text).toContain(steps[0].symbol);
       expect(text).toContain(simulatedGas === undefined ? 'unknown' : Number(simulatedGas).toLocaleString('en'));
+      // The gas price of the local chain moves from block to block.
+      expect(text).toContain(gasUsd ? 'about $' : 'unknown');
     }
+    expect(await card.locator('[data-under-water]').count()).toBe(0);
     for (const one of LOOKS) {
       await look(page, one);
       await picture(page, `app-advice-${one.width}-${one.colorScheme}`);
@@ -62,6 +65,19 @@ describe.skipIf(whyNoChromium !== null)('the options for a position, on the exam
     await page.locator('#build').click();
     await page.locator('#execute').waitFor();
     expect(await page.locator('#proof').innerText()).toMatch(/Repays at least [\d.]+ USDC of the debt/);
+  });
+
+  test('behavior: a debt above the value of the collateral is said', async () => {
+    const message = 'The debt of 110 USDC is above the value of the collateral, 100 USDC.';
+    await page.route('**/deleverage-options*', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), underWater: { message } } });
+    });
+    await page.goto(`${service.url}/app/#/strategies`);
+    await page.goto(`${service.url}/app/#/positions`);
+    await page.locator('[data-under-water]', { hasText: message }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await page.unroute('**/deleverage-options*');
   });
 
   test('behavior: a position that is not near it is read on request only, and says that nothing has to be done', async () => {

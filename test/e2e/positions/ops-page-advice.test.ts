@@ -34,10 +34,10 @@ describe.skipIf(whyNoChromium !== null)('options for a position, on the ops page
     const { body: found } = await service.get(path, PARTNER);
     const rows = await page.locator('#advice tbody tr').allInnerTexts();
     expect(rows).toHaveLength(found.options.length);
-    for (const [i, { steps, preview, unavailable, simulatedGas }] of found.options.entries()) {
+    for (const [i, { steps, preview, unavailable, simulatedGas, gasUsd }] of found.options.entries()) {
       expect(rows[i]).toContain(`${steps[0].amount} ${steps[0].symbol}`);
       expect(rows[i]).toContain(unavailable ? unavailable.message : preview.positionPreview.effectiveLtv);
-      if (simulatedGas !== undefined) expect(rows[i]).toContain(simulatedGas);
+      if (!unavailable) expect(rows[i]).toContain(`${simulatedGas ?? '–'}${gasUsd ? `, $${gasUsd.slice(0, -3)}` : ''}`);
     }
     for (const one of LOOKS) {
       await look(page, one);
@@ -46,6 +46,23 @@ describe.skipIf(whyNoChromium !== null)('options for a position, on the ops page
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(one.width);
     }
     expect({ leaving: opened.leaving, errors: opened.errors }).toEqual({ leaving: [], errors: [] });
+    expect(await page.locator('#advice-notes').isVisible()).toBe(false);
+    // A debt above the value of the collateral, in an answer that has none otherwise.
+    const message = 'The debt of 110 USDC is above the value of the collateral, 100 USDC. Repaying costs 10 USDC more.';
+    await page.route('**/graphql', async (route) => {
+      if (!route.request().postData()?.includes('deleverageOptions')) return route.continue();
+      const response = await route.fetch();
+      const answer = await response.json();
+      answer.data.position.deleverageOptions.underWater = { message };
+      for (const option of answer.data.position.deleverageOptions.options) option.gasUsd = null;
+      await route.fulfill({ response, json: answer });
+    });
+    await page.goto(`${service.url}/ops?wallet=${address}`);
+    await page.locator('#advice-notes', { hasText: message }).waitFor();
+    expect(await page.locator('#advice tbody').innerText()).toContain(', not priced');
+    expect(await violationsOf(page)).toEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(LOOKS.at(-1)?.width);
+    await page.unroute('**/graphql');
     // After a failure the rows of the reading before do not stay.
     await page.route('**/graphql', async (route) => {
       if (route.request().postData()?.includes('deleverageOptions')) await route.abort();

@@ -1,5 +1,5 @@
 import { ask, KeyRefused } from './api.js';
-import { at, fillTable } from './dom.js';
+import { at, el, fillTable } from './dom.js';
 import { percent, UNKNOWN, usd } from './format.js';
 import { positionLink } from './links.js';
 import { ADVICE, NEAR_LIMITS } from './queries.js';
@@ -21,6 +21,9 @@ const PAID = {
 
 const step = ({ action, token, amount, isFull, fromProceeds }) =>
   `${STEPS[action]} ${isFull ? 'all debt, about ' : ''}${amount} ${token.symbol}${fromProceeds ? ' of the proceeds' : ''}`;
+/** In USD with the 4 places of the service: gas often costs less than a cent. */
+const gasOf = ({ simulatedGas, gasUsd }) =>
+  simulatedGas === null ? UNKNOWN : `${simulatedGas}, ${gasUsd === null ? 'not priced' : `$${gasUsd}`}`;
 const ifPossible = (show) => (row) => (row.option.unavailable === null ? show(row) : '–');
 
 const COLUMNS = [
@@ -32,7 +35,7 @@ const COLUMNS = [
   { name: 'What', show: ({ option }) => WAYS[option.action] },
   { name: 'Amounts', show: ({ option }) => option.steps.map(step).join(', then ') || UNKNOWN },
   { name: 'Cost', numeric: true, show: ifPossible(({ option }) => usd(option.costUsd)) },
-  { name: 'Gas', numeric: true, show: ifPossible(({ option }) => option.simulatedGas ?? UNKNOWN) },
+  { name: 'Gas', numeric: true, show: ifPossible(({ option }) => gasOf(option)) },
   {
     name: 'LTV after',
     numeric: true,
@@ -70,17 +73,27 @@ export async function showAdvice(wallet, chainIds, isLatest) {
       ...(failed === 0 ? [] : [`${failed} ${UNREAD}`]),
     ].join('; ');
     const rows = answers.flatMap(({ value = [] }) => value);
+    note(answers.flatMap(({ value = [] }) => value.slice(0, 1)));
     fill(rows, failed === 0 ? 'No position is above its safe LTV: nothing has to be done.' : `${failed} ${UNREAD}`);
   } catch (error) {
     if (error instanceof KeyRefused) throw error;
     if (!isLatest()) return;
     at('advice-count').textContent = UNREAD;
     // The rows may be of another wallet.
+    note([]);
     fill([], UNREAD);
   }
 }
 
 const UNREAD = 'could not be read; Refresh asks again';
+
+/** Show of each position whose debt is above the value of its collateral what a payment into it loses. */
+function note(rows) {
+  const under = rows.filter(({ found }) => found.underWater !== null);
+  const list = at('advice-notes');
+  list.hidden = under.length === 0;
+  list.replaceChildren(...under.map(({ name, found }) => el('li', {}, `${name}: ${found.underWater.message}`)));
+}
 
 function fill(rows, empty) {
   fillTable(at('advice'), 'Ways to the safe LTV', COLUMNS, rows, empty);

@@ -135,9 +135,9 @@ export const ADVICE = `query OpsAdvice($wallet: Address!, $chainId: ChainId!, $p
   position(wallet: $wallet, chainId: $chainId, positionIndex: $positionIndex) {
     deleverageOptions {
       ... on DeleverageOptions {
-        ltvPct safeLtvPct
+        ltvPct safeLtvPct underWater { message }
         options {
-          action affordability costUsd simulatedGas steps { action amount isFull fromProceeds token { symbol: displaySymbol } }
+          action affordability costUsd simulatedGas gasUsd steps { action amount isFull fromProceeds token { symbol: displaySymbol } }
           preview { position { ltvPct } } unavailable { message }
         }
       }
