@@ -57,6 +57,7 @@ describe.skipIf(whyNoChromium !== null)('the options for a position, on the exam
     expect(await card.locator('[data-under-water]').count()).toBe(0);
     for (const one of LOOKS) {
       await look(page, one);
+      await rows.first().scrollIntoViewIfNeeded();
       await picture(page, `app-advice-${one.width}-${one.colorScheme}`);
       expect([one, await violationsOf(page)]).toEqual([one, []]);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(one.width);

@@ -41,6 +41,7 @@ describe.skipIf(whyNoChromium !== null)('options for a position, on the ops page
     }
     for (const one of LOOKS) {
       await look(page, one);
+      await page.locator('#advice').scrollIntoViewIfNeeded();
       await picture(page, `ops-advice-${one.width}-${one.colorScheme}`);
       expect([one, await violationsOf(page)]).toEqual([one, []]);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(one.width);

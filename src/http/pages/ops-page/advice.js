@@ -21,6 +21,11 @@ const PAID = {
 
 const step = ({ action, token, amount, isFull, fromProceeds }) =>
   `${STEPS[action]} ${isFull ? 'all debt, about ' : ''}${amount} ${token.symbol}${fromProceeds ? ' of the proceeds' : ''}`;
+/** One line for each transaction. */
+const amountsOf = (steps) =>
+  steps.length === 0
+    ? UNKNOWN
+    : el('div', {}, ...steps.map((one, i) => el('div', {}, `${step(one)}${i < steps.length - 1 ? ', then' : ''}`)));
 /** In USD with the 4 places of the service: gas often costs less than a cent. */
 const gasOf = ({ simulatedGas, gasUsd }) =>
   simulatedGas === null ? UNKNOWN : `${simulatedGas}, ${gasUsd === null ? 'not priced' : `$${gasUsd}`}`;
@@ -33,7 +38,7 @@ const COLUMNS = [
   },
   { name: 'LTV, safe', numeric: true, show: ({ found }) => `${percent(found.ltvPct)}, ${percent(found.safeLtvPct)}` },
   { name: 'What', show: ({ option }) => WAYS[option.action] },
-  { name: 'Amounts', show: ({ option }) => option.steps.map(step).join(', then ') || UNKNOWN },
+  { name: 'Amounts', show: ({ option }) => amountsOf(option.steps) },
   { name: 'Cost', numeric: true, show: ifPossible(({ option }) => usd(option.costUsd)) },
   { name: 'Gas', numeric: true, show: ifPossible(({ option }) => gasOf(option)) },
   {
