@@ -6,9 +6,13 @@ export const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
   [1280, 390].map((width) => ({ colorScheme, width })),
 );
 
-/** Wait for the transitions that a change of the looks has begun, also inside of components. */
+/** Wait until scripts have applied a change of the looks, and for the transitions that it has begun, also inside of components. */
 const TRANSITIONS_ENDED = `
   (async () => {
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    // The page hears of the change with one frame, and components draw it with the next.
+    await frame();
+    await frame();
     const rootsIn = (root) => [root, ...[...root.querySelectorAll('*')].flatMap(({ shadowRoot }) => (shadowRoot ? rootsIn(shadowRoot) : []))];
     const transitions = rootsIn(document).flatMap((root) => root.getAnimations()).filter((one) => one instanceof CSSTransition);
     await Promise.allSettled(transitions.map(({ finished }) => finished));
