@@ -58,6 +58,12 @@ const CHECKS_PER_LIMIT = 10;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
 /**
+ * Listeners of one event that an answer may have before Node warns of a leak. A stream has ten for its end (metrics, tracing, the
+ * limits, Yoga and the pipeline that writes it), which is Node's default, and one more while the process stops.
+ */
+const ANSWER_LISTENERS = 20;
+
+/**
  * Listen for HTTP.
  * @throws ListenError when the address is in use or not permitted
  */
@@ -88,6 +94,7 @@ export async function listen(
       requireHostHeader: false,
     },
     (req, res) => {
+      res.setMaxListeners(ANSWER_LISTENERS);
       const connection = connections.get(req.socket);
       if (connection) connection.answer = res;
       drain.answering(res);

@@ -15,11 +15,17 @@ export interface Conformance {
   violation(operation: DocumentedOperation, answer: Answer): string | null;
 }
 
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
 /** Check answers against an OpenAPI document. */
 export function conformanceTo(document: Json): Conformance {
-  const ajv = new Ajv2020({ strict: false, allErrors: false });
+  // A format that is not checked here is an error, and not a line that nobody reads.
+  const fail = (message: string) => {
+    throw new Error(message);
+  };
+  const ajv = new Ajv2020({ strict: false, allErrors: false, logger: { log: fail, warn: fail, error: fail } });
+  ajv.addFormat('uuid', UUID);
   ajv.addFormat('date-time', DATE_TIME);
   ajv.addFormat('date', /^\d{4}-\d\d-\d\d$/);
   ajv.addFormat('uri', (text) => URL.canParse(text));

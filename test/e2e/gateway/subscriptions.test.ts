@@ -299,11 +299,19 @@ describe.skipIf(skipped !== null)(skipped ?? 'subscriptions across processes', (
     expect((await second.next()).errors[0].extensions).toMatchObject({ code: 'rate_limited', retryable: true });
   });
 
-  test('behavior: a stopping process completes its streams', async () => {
-    const leaving = await cluster.launch({ ROLE: 'api' });
-    const stream = await open(STRATEGIES, ALL_ON_ONE, leaving);
-    await changeOf(stream);
-    await leaving.stop();
-    expect(await stream.next()).toBeNull();
+  test('behavior: a stopping process completes its streams, without a warning of Node', async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error) => warnings.push(warning);
+    process.on('warning', note);
+    try {
+      const leaving = await cluster.launch({ ROLE: 'api' });
+      const stream = await open(STRATEGIES, ALL_ON_ONE, leaving);
+      await changeOf(stream);
+      await leaving.stop();
+      expect(await stream.next()).toBeNull();
+      expect(warnings.map(({ message }) => message)).toEqual([]);
+    } finally {
+      process.off('warning', note);
+    }
   });
 });
