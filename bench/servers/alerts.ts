@@ -1,7 +1,7 @@
 import { getAddress, numberToHex, pad } from 'viem';
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import { createAlertIndex, evaluateSubject } from '../../src/domain/alerts/index-by-subject.ts';
-import { type AlertWorld, observeSubject } from '../../src/domain/alerts/observe.ts';
+import { createAlertWorld, observeSubject } from '../../src/domain/alerts/observe.ts';
 import { CONDITIONS_OF } from '../../src/domain/alerts/rules.ts';
 import { stepAlert } from '../../src/domain/alerts/step.ts';
 import type { AlertSubject, EvaluatedAlert } from '../../src/domain/alerts/types.ts';
@@ -44,8 +44,8 @@ serve<AlertsInput>(async ({ conditions, perSubject }) => {
       return [wallet as string, { asOfMs: NOW_MS, wallet: found }] as const;
     }),
   );
-  const world: AlertWorld = {
-    ...{
+  const world = () =>
+    createAlertWorld({
       composed,
       vaults: [],
       contract: { isPaused: false },
@@ -53,24 +53,25 @@ serve<AlertsInput>(async ({ conditions, perSubject }) => {
       walletStaleAfterSec: 300,
       history: null,
       nowMs: NOW_MS,
-    },
-  };
+    });
   const alerts = subjects.flatMap((subject, n) => alertsOf(subject, n, perSubject));
   const index = createAlertIndex<EvaluatedAlert>();
   for (const alert of alerts) index.put(alert);
 
   const bySubject = () => {
     let changes = 0;
+    const shared = world();
     for (const entry of index.subjects(CHAIN_ID)) {
-      const seen = observeSubject(entry.subject, world);
+      const seen = observeSubject(entry.subject, shared);
       if (seen !== undefined) changes += evaluateSubject(entry, seen, NOW_MS).length;
     }
     return changes;
   };
   const byCondition = () => {
     let changes = 0;
+    const shared = world();
     for (const { rule, state } of alerts) {
-      const seen = observeSubject(rule.subject, world);
+      const seen = observeSubject(rule.subject, shared);
       if (seen !== undefined && stepAlert(rule, state, seen, NOW_MS) !== null) changes += 1;
     }
     return changes;

@@ -137,8 +137,10 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
     // A refused key gets no budget headers.
     if (response.status === 401) return response;
     const deprecation = match.ok ? deprecations.get(match.value.route) : undefined;
-    const more = { ...deprecation, 'ignored-parameters': ignored };
-    return withHeaders(response, more, entry.headers());
+    const budget = entry.headers();
+    if (deprecation === undefined && ignored === undefined) return withHeaders(response, response.headers, budget);
+    const ignoring = ignored === undefined ? {} : { 'ignored-parameters': ignored };
+    return withHeaders(response, { ...response.headers, ...deprecation, ...ignoring }, budget);
   };
   return { answer, routeOf: router.templateOf };
 }
@@ -166,6 +168,7 @@ const FRESH_PARAMETERS = ['afterTx', 'minBlock', 'maxAge'] as const;
 
 /** Whether a request asks for an answer that is fresher than the cached one. */
 function asksFresh(query: string, { route, pathParams }: Match): boolean {
+  if (query === '') return false;
   const names = queryNames(route.params, pathParams);
   const sent = new URLSearchParams(query);
   return FRESH_PARAMETERS.some((name) => names.includes(name) && sent.has(name));
@@ -179,15 +182,13 @@ function withMeta(body: unknown, extensions: Readonly<Record<string, unknown>> |
   return { ...(body as object), meta };
 }
 
-/** Add headers to a response; `undefined` ones are left out. */
+/** The response with these headers, and those of the budget. */
 function withHeaders(
   response: RestResponse | StreamResponse,
-  more: Readonly<Record<string, string | undefined>>,
+  headers: Readonly<Record<string, string>>,
   budget: Readonly<Record<string, string>>,
 ): RestResponse | StreamResponse {
   const { status } = response;
-  const added = Object.entries(more).filter((header): header is [string, string] => header[1] !== undefined);
-  const headers = added.length === 0 ? response.headers : { ...response.headers, ...Object.fromEntries(added) };
   return 'stream' in response
     ? { status, headers, budget, stream: response.stream }
     : { status, headers, budget, body: response.body };

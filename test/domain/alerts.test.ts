@@ -83,7 +83,7 @@ describe('stepAlert', () => {
     expect(follow(rule('headroom_below', '2'), [{ headroomPct: least }]).events).toEqual(['fired']);
   });
 
-  test('without an open position a condition ends and is not over, and is watched on', () => {
+  test('without an open position a condition ends, is not cleared, and stays active', () => {
     const none = { least: null, complete: true };
     const measures = [1, null, null, 3, null, 1].map((n) => ({ headroomPct: n === null ? none : known(n) }));
     const { events, state } = follow(rule('headroom_below', '2', '2.5'), measures);

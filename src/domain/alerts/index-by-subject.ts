@@ -73,7 +73,7 @@ export function evaluateSubject<A extends EvaluatedAlert>(
   const changes: AlertChange<A>[] = [];
   for (const alert of alerts.values()) {
     const transition = withLoops(alert.state, stepAlert(alert.rule, alert.state, seen, nowMs), seen);
-    if (transition !== null) changes.push({ ...transition, alert });
+    if (transition !== null) changes.push({ state: transition.state, events: transition.events, alert });
   }
   return changes;
 }

@@ -14,9 +14,9 @@ const MAX_REMEMBERED = 200;
 type Emptied = ReportedLiquidations['emptied'][number];
 
 /**
- * Evaluate the condition `liquidated`: each liquidation since the first evaluation fires by itself, partial ones included, and
- * none is over. At the first evaluation positions without collateral fire. An event that a reorganization takes away stays
- * reported.
+ * Evaluate the condition `liquidated`: each liquidation since the first evaluation fires once, partial ones included, and the
+ * condition is never cleared. At the first evaluation positions without collateral fire. An event that a reorganization
+ * removes stays reported.
  */
 export function stepLiquidated(state: AlertState, seen: SubjectObservation): AlertTransition | null {
   const { liquidations, observedMs } = seen;

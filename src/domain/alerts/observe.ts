@@ -2,11 +2,12 @@ import { Decimal } from '../../shared/decimal.ts';
 import type { StrategyId } from '../../shared/ids.ts';
 import type { ContractTerms } from '../deployment/terms.ts';
 import { isStale } from '../freshness/stamp.ts';
-import type { Gap, Stamp } from '../freshness/types.ts';
+import type { Stamp } from '../freshness/types.ts';
 import type { ComposedChain } from '../market/types.ts';
 import type { Position } from '../position/types.ts';
 import type { ComposedWallet } from '../position/wallet.ts';
 import type { Strategy } from '../strategy/types.ts';
+import { createMarketStates, hasApyGap, type MarketState, UNKNOWN } from './market-state.ts';
 import { awaitedGroups, isFresh, mergedGroups, type StaleGroup, staleGroupsOf, staleGroupsOfMarket } from './stale.ts';
 import type { AlertSubject, LeastValue, LiquidationEvent, SeenLiquidations, SubjectObservation } from './types.ts';
 
@@ -39,7 +40,7 @@ export interface StockLegPlace {
 }
 
 /** Everything that subjects of one chain are observed from. */
-export interface AlertWorld {
+export interface AlertFacts {
   readonly composed: ComposedChain;
   /** The equity vaults of the chain: each has collateral and debt of wallets themselves in a market. */
   readonly vaults: readonly StockLegPlace[];
@@ -55,21 +56,22 @@ export interface AlertWorld {
 }
 
 const NOT_APPLICABLE: LeastValue = { least: null, complete: true };
-const UNKNOWN: LeastValue = { least: null, complete: false };
-/** Fields whose gap means that an APY is computed with an assumed input. */
-const APY_INPUTS: ReadonlySet<string> = new Set([
-  'collateralApyPct',
-  'totalCollateralApyPct',
-  'effectiveCollateralApyPct',
-  'borrowApyPct',
-  'netBorrowApyPct',
-  'ltvPct.safe',
-  'fees.yieldFeePct',
-  'equityVault.yieldLegApyPct',
-  'defaultLeverage',
-  'leverageLadder',
-  'currentLeverageApyPct',
-]);
+/** The facts of a chain with the values that all subjects share, each computed once. */
+export interface AlertWorld extends AlertFacts {
+  readonly market: (marketId: Position['marketId']) => MarketState;
+  /** Groups of the contract that are past their budget or missing. */
+  readonly contractGroups: readonly StaleGroup[];
+}
+
+/** Prepare the observation of the subjects of a chain. */
+export function createAlertWorld(facts: AlertFacts): AlertWorld {
+  const { composed, contract, nowMs } = facts;
+  return {
+    ...facts,
+    market: createMarketStates(composed, nowMs),
+    contractGroups: staleGroupsOf({ deployment: [contract.stamp] }, nowMs),
+  };
+}
 
 /**
  * Observe a subject; `undefined` = there is nothing to judge it by yet.
@@ -84,22 +86,22 @@ export function observeSubject(
   const watched = world.wallets.get(subject.wallet);
   if (watched === undefined) return undefined;
   const { wallet } = watched;
-  const { contract, nowMs } = world;
+  const { contract, contractGroups, nowMs } = world;
   const observedMs = Math.max(watched.asOfMs, world.composed.asOfMs);
   const isOld = isStale({ asOfMs: watched.asOfMs, staleAfterSec: world.walletStaleAfterSec }, nowMs);
   const isPaused = isFresh(contract.stamp, nowMs) ? contract.isPaused : undefined;
-  const stale: StaleGroup[] = [
-    ...(isOld ? ['wallet' as const] : []),
-    ...staleGroupsOf({ deployment: [contract.stamp] }, nowMs),
-  ];
+  const stale: readonly StaleGroup[] = isOld ? ['wallet', ...contractGroups] : contractGroups;
   if (wallet === null) return { ...NOTHING, observedMs, staleGroups: mergedGroups(stale), isPaused };
   const { positions, vaults, stockLegs } = heldBy(subject, wallet, world, loops);
   const parts = [
     ...positions.flatMap((position) => partOfPosition(position, world) ?? []),
     ...vaults.map((vault) => partOfVault(vault, world)),
   ];
+  const { headroomPct, apyPct, liquidityUsd } = isOld ? NO_VALUES : leastOfParts(parts);
   return {
-    ...(isOld ? NO_VALUES : leastOfParts(parts)),
+    headroomPct,
+    apyPct,
+    liquidityUsd,
     observedMs,
     staleGroups: mergedGroups([...stale, ...parts.flatMap((part) => part.staleGroups)]),
     isPaused,
@@ -206,7 +208,7 @@ function observeStrategy({ strategyId }: { readonly strategyId: StrategyId }, wo
   const { borrow, collateralApy } = strategy.freshness;
   const { prices, incentives } = strategy.inputFreshness;
   const { deployment } = strategy;
-  const isApyKnown = fresh([borrow, collateralApy, incentives], nowMs) && !hasGap(strategy.gaps);
+  const isApyKnown = fresh([borrow, collateralApy, incentives], nowMs) && !hasApyGap(strategy.gaps);
   const isDeploymentKnown = fresh([deployment?.stamp], nowMs);
   const stale = [...groupsOfStrategy(strategy, world), ...(isDeploymentKnown ? [] : ['deployment' as const])];
   return {
@@ -232,23 +234,31 @@ function groupsOfStrategy({ marketId, equityVault }: Strategy, { composed, nowMs
 }
 
 /** `undefined` = it has ended, and is no part of the wallet's risk. */
-function partOfPosition(position: Position, world: AlertWorld): Part | undefined {
-  const { nowMs, composed } = world;
+function partOfPosition(position: Position, { nowMs, market: stateOf }: AlertWorld): Part | undefined {
   if (position.status !== 'open') return undefined;
-  const market = composed.lookup.markets.get(position.marketId);
-  const ofMarket = staleGroupsOfMarket(market, nowMs);
-  if (position.freshness === undefined) return { ...NO_VALUES, staleGroups: ofMarket };
+  const market = stateOf(position.marketId);
+  if (position.freshness === undefined) return { ...NO_VALUES, staleGroups: market.staleGroups };
   const { borrow, oracle, collateralApy } = position.freshness;
-  const isLtvKnown = fresh([borrow, oracle], nowMs);
-  const isApyKnown =
-    isLtvKnown && fresh([collateralApy, market?.stamps.incentives], nowMs) && market && !hasGap(market.gaps);
+  const isLtvKnown = isFresh(borrow, nowMs) && isFresh(oracle, nowMs);
+  const isApyKnown = isLtvKnown && isFresh(collateralApy, nowMs) && market.isApyKnown;
   return {
     // Without a price of the collateral there is no LTV: that is unknown and not safe.
     headroomPct: isLtvKnown ? knownAs(position.ltvHeadroomPct ?? undefined) : UNKNOWN,
     apyPct: isApyKnown ? knownAs(position.currentLeverageApyPct ?? undefined) : UNKNOWN,
-    liquidityUsd: liquidityOf(position.marketId, world),
-    staleGroups: [...ofMarket, ...staleGroupsOf({ lendingState: [borrow], oracle: [oracle] }, nowMs)],
+    liquidityUsd: market.liquidityUsd,
+    staleGroups: withLtvGroups(market.staleGroups, borrow, oracle, nowMs),
   };
+}
+
+/** Add the groups of an LTV that are past their budget. */
+function withLtvGroups(
+  groups: readonly StaleGroup[],
+  borrow: Stamp,
+  oracle: Stamp,
+  nowMs: number,
+): readonly StaleGroup[] {
+  const ofLtv = staleGroupsOf({ lendingState: [borrow], oracle: [oracle] }, nowMs);
+  return ofLtv.length === 0 ? groups : [...groups, ...ofLtv];
 }
 
 /** The stock leg of an equity vault with the APY of the whole; its loops are positions. */
@@ -263,27 +273,17 @@ function partOfVault(vault: ComposedWallet['equityPositions'][number], world: Al
     isKnown &&
     strategy &&
     fresh([strategy.freshness.collateralApy, strategy.inputFreshness.incentives], nowMs) &&
-    !hasGap(strategy.gaps);
+    !hasApyGap(strategy.gaps);
   return {
     headroomPct: isKnown ? knownAs(vault.stock.ltvHeadroomPct ?? undefined) : UNKNOWN,
     apyPct: isApyKnown ? knownAs(vault.currentNetApyPct ?? undefined) : UNKNOWN,
-    liquidityUsd: strategy ? liquidityOf(strategy.marketId, world) : UNKNOWN,
-    staleGroups: [...ofStrategy, ...staleGroupsOf({ lendingState: [borrow], oracle: [oracle] }, nowMs)],
+    liquidityUsd: strategy ? world.market(strategy.marketId).liquidityUsd : UNKNOWN,
+    staleGroups: withLtvGroups(ofStrategy, borrow, oracle, nowMs),
   };
-}
-
-function liquidityOf(marketId: Position['marketId'], { composed, nowMs }: AlertWorld): LeastValue {
-  const market = composed.lookup.markets.get(marketId);
-  if (market?.liquidityUsd === undefined || !fresh([market.stamps.borrow, market.stamps.prices], nowMs)) return UNKNOWN;
-  return { least: market.liquidityUsd, complete: true };
 }
 
 function fresh(stamps: readonly (Stamp | undefined)[], nowMs: number): boolean {
   return stamps.every((stamp) => isFresh(stamp, nowMs));
-}
-
-function hasGap(gaps: readonly Gap[]): boolean {
-  return gaps.some(({ field, reason }) => APY_INPUTS.has(field) && reason !== 'NONE' && reason !== 'NOT_APPLICABLE');
 }
 
 function knownAs(text: string | undefined): LeastValue {
@@ -291,6 +291,8 @@ function knownAs(text: string | undefined): LeastValue {
 }
 
 function leastOfParts(parts: readonly Part[]): Values {
+  const [only] = parts;
+  if (only !== undefined && parts.length === 1) return only;
   return {
     headroomPct: leastOf(parts.map((part) => part.headroomPct)),
     apyPct: leastOf(parts.map((part) => part.apyPct)),

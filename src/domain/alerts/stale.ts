@@ -65,7 +65,6 @@ export function awaitedGroups(strategyId: string, excluded: readonly ExcludedMar
 }
 
 /** Each group once, in the order of the vocabulary. */
-export function mergedGroups(groups: Iterable<StaleGroup>): readonly StaleGroup[] {
-  const named = new Set(groups);
-  return named.size === 0 ? NO_GROUPS : ALERT_STALE_GROUPS.filter((group) => named.has(group));
+export function mergedGroups(groups: readonly StaleGroup[]): readonly StaleGroup[] {
+  return groups.length === 0 ? NO_GROUPS : ALERT_STALE_GROUPS.filter((group) => groups.includes(group));
 }

@@ -46,7 +46,7 @@ export interface RankedTerms {
   readonly holding: StressHolding;
 }
 
-/** Why a strategy fell out: its value, and the value that the request needs. */
+/** The reason for leaving a strategy out: its value, and the value that the request needs. */
 export interface Exclusion {
   readonly reason: BestExclusion;
   readonly value: string | null;

@@ -125,10 +125,17 @@ function ruleOf(
   [so, not]: readonly [so: string, not: string],
   why: () => Gap,
 ): Rule {
-  const base = { name, passed: isSo !== true, value: isSo === undefined ? null : isSo ? so : not, threshold: null };
-  if (isSo !== undefined) return { check: { ...base, ...measured } };
-  const gap = assumed(`visibility.${name}`, INSTEAD[name], why());
-  return { check: { ...base, ...measured, note: gap.message }, gap };
+  const gap = isSo === undefined ? assumed(`visibility.${name}`, INSTEAD[name], why()) : undefined;
+  const check: VisibilityCheck = {
+    name,
+    passed: isSo !== true,
+    value: isSo === undefined ? null : isSo ? so : not,
+    threshold: null,
+    source: measured.source,
+    stamp: measured.stamp,
+    note: gap?.message,
+  };
+  return { check, gap };
 }
 
 function together(...rules: readonly Rule[]): DeploymentRules {

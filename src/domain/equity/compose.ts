@@ -10,14 +10,7 @@ import { stockLtvCapPct } from '../leverage/limits.ts';
 import type { ComposedMarket } from '../market/types.ts';
 import { exitTierPart, gapsOfStrategy, type StrategyParams, withWarnings } from '../strategy/compose.ts';
 import { anyLacksRoute, exitLiquidityOf, formatNoRoute, lacksRoute } from '../strategy/exit.ts';
-import {
-  addMarketFields,
-  linksOf,
-  pricedCollateral,
-  pricedLoan,
-  type StrategyDraft,
-  wadPct,
-} from '../strategy/parts.ts';
+import { addMarketFields, linksOf, pricedLoan, type StrategyDraft, wadPct } from '../strategy/parts.ts';
 import { loanToken, staticsOf } from '../strategy/statics.ts';
 import type { LadderEntry, Strategy } from '../strategy/types.ts';
 import { visibilityOf } from '../strategy/visibility.ts';
@@ -82,7 +75,7 @@ export function composeEquityStrategy(
     kind: 'equity',
     correlated: false,
     curator: vault.curator,
-    collateral: pricedCollateral(statics.collateral, stock.collateralPrice),
+    collateral: statics.collateral,
     loan: pricedLoan(statics.loan, stock.loanPrice),
     collateralApyPct: formatPct(legApy),
     collateralApySource: yieldMarket.collateralApySource,

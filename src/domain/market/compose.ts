@@ -99,6 +99,7 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
       // Without a source for the yield, its stamp is that of the market.
       collateralApy: stampOf(collateralApy ?? lendingState, context.budgets.collateralApy[apySource]),
       exitLiquidity: stampOf(facts.exitLiquidity ?? { asOfMs: NEVER_MS }, context.budgets.exitLiquidity),
+      prices: undefined,
       incentives: facts.incentives ? stampOf(facts.incentives, context.budgets.incentives) : undefined,
     },
     warnings: [],
@@ -132,8 +133,9 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
 const NO_DEPLOYMENT = gap('deployment', 'NOT_APPLICABLE', 'The contract opens no positions on it.');
 
 /** A market under construction: optional fields are added once they are known. */
-type Draft = { -readonly [K in keyof ComposedMarket]: ComposedMarket[K] };
-type Facts = { -readonly [K in keyof ComposedMarket['facts']]: ComposedMarket['facts'][K] };
+type Draft = Writable<Omit<ComposedMarket, 'stamps'>> & { readonly stamps: Writable<ComposedMarket['stamps']> };
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+type Facts = Writable<ComposedMarket['facts']>;
 
 /** Gather the facts of a market. Facts that were never measured are absent. */
 function factsOf(
@@ -202,7 +204,7 @@ function explainInputs(composed: Draft, context: CompositionContext, gaps: Gap[]
   const [first, ...others] = [loan, collateral].flatMap((price) =>
     price ? [stampOf(price, context.budgets.price)] : [],
   );
-  if (first) composed.stamps = { ...stamps, prices: earliestStale(first, ...others) };
+  if (first) stamps.prices = earliestStale(first, ...others);
   else gaps.push(gapOfGroup('inputFreshness.prices', context.facts.groups.price, market.loan.address));
   if (stamps.incentives) return;
   const missing = gapOfGroup('inputFreshness.incentives', context.facts.groups.incentives, market.id);

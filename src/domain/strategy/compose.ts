@@ -7,15 +7,7 @@ import { ladderEntries, type Rung } from '../leverage/ladder.ts';
 import type { ComposedMarket } from '../market/types.ts';
 import type { Warning } from '../plausibility/types.ts';
 import { exitLiquidityOf, exitTierHint, explainExit, formatNoRoute, lacksRoute } from './exit.ts';
-import {
-  addMarketFields,
-  type LinkTemplates,
-  linksOf,
-  pricedCollateral,
-  pricedLoan,
-  type StrategyDraft,
-  wadPct,
-} from './parts.ts';
+import { addMarketFields, type LinkTemplates, linksOf, pricedLoan, type StrategyDraft, wadPct } from './parts.ts';
 import { staticsOf } from './statics.ts';
 import type { LadderEntry, SpiralHints, Strategy } from './types.ts';
 import { type ListingRules, visibilityOf } from './visibility.ts';
@@ -58,7 +50,7 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
     marketId: market.id,
     kind: 'loop',
     correlated: market.correlated,
-    collateral: pricedCollateral(statics.collateral, composed.collateralPrice),
+    collateral: statics.collateral,
     loan: pricedLoan(statics.loan, composed.loanPrice),
     collateralApyPct: formatPct(composed.collateralApyPct),
     collateralApySource: composed.collateralApySource,

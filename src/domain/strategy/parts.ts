@@ -5,7 +5,7 @@ import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import { priceAsOfMs } from '../market/price-age.ts';
 import type { ComposedMarket, RunningIncentive } from '../market/types.ts';
-import type { Incentive, Strategy, StrategyCollateral, StrategyLoan } from './types.ts';
+import type { Incentive, Strategy, StrategyLoan } from './types.ts';
 
 /** Decimal places of a USD price that is derived instead of quoted. */
 const PRICE_PLACES = 12;
@@ -20,12 +20,6 @@ export interface LinkTemplates {
 /** A strategy under construction: optional fields are added once they are known. */
 export type StrategyDraft = { -readonly [K in keyof Strategy]: Strategy[K] };
 
-/** Add a price and its source to a collateral. */
-export function pricedCollateral(token: StrategyCollateral, price: Fact<UsdPrice> | undefined): StrategyCollateral {
-  if (!price) return token;
-  return { ...token, priceUsd: formatUsdPrice(price), priceSource: price.source };
-}
-
 /** Add a price and its source to a loan token. */
 export function pricedLoan(
   { address, symbol, decimals }: StrategyLoan,
@@ -35,7 +29,8 @@ export function pricedLoan(
   return { address, symbol, decimals, priceUsd: formatUsdPrice(price), priceSource: price.source };
 }
 
-function formatUsdPrice({ value }: Fact<UsdPrice>): string {
+/** Format the price of a whole token. */
+export function formatUsdPrice({ value }: Fact<UsdPrice>): string {
   return value.usd.decimalPlaces(PRICE_PLACES).toFixed();
 }
 

@@ -1,10 +1,12 @@
 import type { Market, Token } from '../../catalog/types.ts';
+import type { Fact, UsdPrice } from '../facts.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import type { ComposedMarket } from '../market/types.ts';
+import { formatUsdPrice } from './parts.ts';
 import type { Strategy, StrategyCollateral, StrategyLoan } from './types.ts';
 
-/** The part of a strategy that follows from the catalog and the LTV limits alone. */
+/** The part of a strategy that follows from the catalog, the LTV limits and the price of the collateral. */
 export interface MarketStatics {
   readonly collateral: StrategyCollateral;
   readonly loan: StrategyLoan;
@@ -14,9 +16,9 @@ export interface MarketStatics {
 }
 
 /** Describe a catalog market as strategies show it. */
-export function staticsOf({ market, limits }: Pick<ComposedMarket, 'market' | 'limits'>): MarketStatics {
+export function staticsOf({ market, limits, collateralPrice }: ComposedMarket): MarketStatics {
   return {
-    collateral: describeCollateral(market.collateral),
+    collateral: describeCollateral(market.collateral, collateralPrice),
     loan: loanToken(market.loan),
     ltvPct: limits.ltvPct,
     oracle: { address: market.oracle, type: market.oracleType },
@@ -29,7 +31,7 @@ export function loanToken(token: Token): StrategyLoan {
   return { address: token.address, symbol: token.displaySymbol, decimals: token.decimals };
 }
 
-function describeCollateral(token: Token): StrategyCollateral {
+function describeCollateral(token: Token, price: Fact<UsdPrice> | undefined): StrategyCollateral {
   const { project, yieldSource, description, maturity, underlying } = token;
   return {
     address: token.address,
@@ -40,6 +42,8 @@ function describeCollateral(token: Token): StrategyCollateral {
     project,
     yieldSource,
     description,
+    priceUsd: price && formatUsdPrice(price),
+    priceSource: price?.source,
     isPt: token.isPt,
     maturity: maturity ?? null,
     maturityDate: maturity === undefined ? null : new Date(maturity * 1_000).toISOString().slice(0, 10),

@@ -9,13 +9,13 @@ export type AlertCondition =
   | 'apy_below'
   /** The distance between LTV and liquidation LTV is below the threshold, percentage points; of a wallet the smallest one. */
   | 'headroom_below'
-  /** The position was liquidated, also in part. Each liquidation fires by itself; none is over. */
+  /** The position was liquidated, also in part. Each liquidation fires once; the condition is never cleared. */
   | 'liquidated'
   /** The liquidity of the market is below the threshold, USD; of a wallet the smallest one. */
   | 'liquidity_below'
   /** The contract of the positions is paused. */
   | 'paused'
-  /** A value that any condition of the subject depends on is past its freshness budget or missing, or the wallet cannot be read. It fires once; `staleGroups` names what. */
+  /** A value that any condition of the subject depends on is past its freshness budget or missing, or the wallet cannot be read. It fires once; `staleGroups` lists the causes. */
   | 'stale';
 
 /** State of the delivery of an event. */
@@ -78,7 +78,7 @@ export type AlertStatus =
   | 'armed'
   /** The condition holds, or its value has not reached `rearmAt` again. */
   | 'firing'
-  /** No open position to judge: none with this index, or every one was closed or liquidated. It is watched on. */
+  /** No open position to evaluate: none with this index, or every one was closed or liquidated. The alert stays active. */
   | 'not_applicable'
   /** Not evaluated yet, or its value was never known. */
   | 'unknown';

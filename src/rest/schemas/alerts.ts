@@ -96,7 +96,7 @@ const alert = z
     status: z
       .enum(ALERT_STATUSES)
       .describe(
-        'unknown: not evaluated yet. armed: it does not hold. firing: it holds, or is not over yet. not_applicable: there is no open position to judge; it is watched on.',
+        'unknown: not evaluated yet. armed: it does not hold. firing: it holds, or is not over yet. not_applicable: there is no open position to evaluate; the alert stays active.',
       ),
     value: decimalString(
       'Value at the latest change of the status, in the unit of the threshold, or the number of reported liquidations; null = there was none.',

@@ -64,4 +64,4 @@ export const bestStrategiesSchema = z
       )
       .describe('In catalog order.'),
   })
-  .meta({ id: 'BestStrategies', description: 'Strategies for a payment, ranked, and those that fell out.' });
+  .meta({ id: 'BestStrategies', description: 'Strategies for a payment, ranked, and those that were left out.' });

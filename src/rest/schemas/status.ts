@@ -166,7 +166,7 @@ export const healthBody = z
     alerts: z
       .looseObject(alertJobFields)
       .optional()
-      .describe('The jobs of alerts; absent = the database has not told yet.'),
+      .describe('The jobs of alerts; absent = not read from the database yet.'),
     providers: z
       .array(providerHealth)
       .describe(
@@ -207,7 +207,7 @@ export const healthBody = z
           positionHistory: z
             .looseObject(indexerFields)
             .optional()
-            .describe('The reading of position logs; absent = the database has not told yet.'),
+            .describe('The reading of position logs; absent = not read from the database yet.'),
           disagreements: z.array(disagreement).describe('Disagreements between catalog and chain; empty = none.'),
           excluded: z
             .array(

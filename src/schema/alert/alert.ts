@@ -28,9 +28,10 @@ export const AlertConditionRef = builder.enumType('AlertCondition', {
       'The net APY is below the threshold, percent: of a strategy at its default leverage, of a position at its own, of a vault its own and those of its loops, the smallest one; of a wallet the smallest one.',
     liquidity_below: 'The liquidity of the market is below the threshold, USD; of a wallet the smallest one.',
     stale:
-      'A value that any condition of the subject depends on is past its freshness budget or missing, or the wallet cannot be read. It fires once; `staleGroups` names what.',
+      'A value that any condition of the subject depends on is past its freshness budget or missing, or the wallet cannot be read. It fires once; `staleGroups` lists the causes.',
     paused: 'The contract of the positions is paused.',
-    liquidated: 'The position was liquidated, also in part. Each liquidation fires by itself; none is over.',
+    liquidated:
+      'The position was liquidated, also in part. Each liquidation fires once; the condition is never cleared.',
   }),
 });
 
@@ -41,7 +42,7 @@ const AlertStatusRef = builder.enumType('AlertStatus', {
     armed: 'The condition does not hold.',
     firing: 'The condition holds, or its value has not reached `rearmAt` again.',
     not_applicable:
-      'No open position to judge: none with this index, or every one was closed or liquidated. It is watched on.',
+      'No open position to evaluate: none with this index, or every one was closed or liquidated. The alert stays active.',
   }),
 });
 

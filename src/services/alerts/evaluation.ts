@@ -9,7 +9,12 @@ import {
   evaluateSubject,
   loopsBefore,
 } from '../../domain/alerts/index-by-subject.ts';
-import { type AlertWorld, type LiquidationHistory, observeSubject } from '../../domain/alerts/observe.ts';
+import {
+  type AlertWorld,
+  createAlertWorld,
+  type LiquidationHistory,
+  observeSubject,
+} from '../../domain/alerts/observe.ts';
 import type { AlertRecord } from '../../domain/alerts/records.ts';
 import type { AlertCondition, TransitionEvent } from '../../domain/alerts/types.ts';
 import { contractTerms } from '../../domain/deployment/terms.ts';
@@ -152,7 +157,7 @@ function worldOf(
   const { budgets, catalog, clock, wallets } = deps;
   const nowMs = clock.now();
   const { equityVaults = [] } = catalog.chain(composed.chainId) ?? {};
-  return {
+  return createAlertWorld({
     composed,
     vaults: equityVaults.map(({ id, stockMarket }) => ({ strategyId: id, marketId: stockMarket.id })),
     contract: contractTerms(facts, budgets.deployment),
@@ -160,7 +165,7 @@ function worldOf(
     walletStaleAfterSec: budgets.lendingState,
     history,
     nowMs,
-  };
+  });
 }
 
 /** Find the block after which liquidations are of interest; `null` = no alert has begun to follow them. */

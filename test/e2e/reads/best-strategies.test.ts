@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('default: every listed equity vault is among those that fell out, with the reason, and none is ranked', async () => {
+test('default: every listed equity vault is left out, with the reason, and none is ranked', async () => {
   const usdg = tokenOf(4663, 'USDG');
   const query = `chainId=4663&amount=10000&payToken=${usdg.address}&maxDrawdownPct=5&minExitUsd=10000&limit=100`;
   const { status, body } = await service.get(`/v1/best-strategies?${query}`);

@@ -777,7 +777,7 @@ export interface paths {
         };
         /**
          * The best strategies for a payment
-         * @description Listed loops, each at the largest leverage that survives a fall of the price, by the net APY after the own borrow, entry and exit over the holding time; and the reason why each other strategy fell out. Costs are those of the measured exit liquidity; no venue is asked.
+         * @description Listed loops, each at the largest leverage that survives a fall of the price, by the net APY after the own borrow, entry and exit over the holding time; and the reason for each strategy that was left out. Costs are those of the measured exit liquidity; no venue is asked.
          */
         readonly get: operations["bestStrategyRanking"];
         readonly put?: never;
@@ -911,7 +911,7 @@ export interface components {
             readonly secretVersion: number;
             readonly earlierSecretsEndAt: string | null;
             /**
-             * @description unknown: not evaluated yet. armed: it does not hold. firing: it holds, or is not over yet. not_applicable: there is no open position to judge; it is watched on.
+             * @description unknown: not evaluated yet. armed: it does not hold. firing: it holds, or is not over yet. not_applicable: there is no open position to evaluate; the alert stays active.
              * @enum {string}
              */
             readonly status: "unknown" | "armed" | "firing" | "not_applicable";
@@ -1450,7 +1450,7 @@ export interface components {
             /** @description Details of the code. */
             readonly details: components["schemas"]["InputDetails"] | components["schemas"]["NotEligibleDetails"] | components["schemas"]["PositionProxyDetails"] | components["schemas"]["AmbiguousYieldLoopsDetails"];
         };
-        /** @description Strategies for a payment, ranked, and those that fell out. */
+        /** @description Strategies for a payment, ranked, and those that were left out. */
         readonly BestStrategies: {
             /**
              * @description Value of the payment, USD. 0 or more.
@@ -3119,7 +3119,7 @@ export interface components {
             readonly database?: components["schemas"]["HealthDatabase"];
             /** @description Connections to Redis; absent without it. */
             readonly redis?: components["schemas"]["HealthRedis"];
-            /** @description The jobs of alerts; absent = the database has not told yet. */
+            /** @description The jobs of alerts; absent = not read from the database yet. */
             readonly alerts?: components["schemas"]["HealthAlerts"];
             /** @description The providers of facts and quotes. Those that only the warmers call are described by the shared facts. */
             readonly providers: readonly components["schemas"]["HealthProvider"][];
@@ -3128,7 +3128,7 @@ export interface components {
         } & {
             readonly [key: string]: unknown;
         };
-        /** @description The jobs of alerts; absent = the database has not told yet. */
+        /** @description The jobs of alerts; absent = not read from the database yet. */
         readonly HealthAlerts: {
             /** @description The evaluation of alerts. */
             readonly evaluation: components["schemas"]["HealthAlertsEvaluation"];
@@ -3239,7 +3239,7 @@ export interface components {
             readonly groups: readonly components["schemas"]["HealthChainGroup"][];
             /** @description The nodes of the chain, in the order of their setting. Their addresses are not returned. */
             readonly nodes: readonly components["schemas"]["HealthChainNode"][];
-            /** @description The reading of position logs; absent = the database has not told yet. */
+            /** @description The reading of position logs; absent = not read from the database yet. */
             readonly positionHistory?: components["schemas"]["HealthChainPositionHistory"];
             /** @description Disagreements between catalog and chain; empty = none. */
             readonly disagreements: readonly components["schemas"]["HealthChainDisagreement"][];
@@ -3421,7 +3421,7 @@ export interface components {
         } & {
             readonly [key: string]: unknown;
         };
-        /** @description The reading of position logs; absent = the database has not told yet. */
+        /** @description The reading of position logs; absent = not read from the database yet. */
         readonly HealthChainPositionHistory: {
             /**
              * @description never: nothing was read. failing: see failure. unknown: see statusReason. stopped: no run for ten minutes. behind: by more than 300 blocks. backfilling: it goes back to older blocks. following: nothing is missing.
@@ -11040,7 +11040,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Strategies for a payment, ranked, and those that fell out. */
+            /** @description Strategies for a payment, ranked, and those that were left out. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
