@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { chown, mkdir, readdir } from 'node:fs/promises';
+import { chown, copyFile, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parse } from 'yaml';
@@ -94,7 +94,12 @@ export async function checkWithoutSettings({ config, root, container }: Built): 
 export async function checkService({ config, container }: Built, { env, port, volume }: Outside): Promise<string> {
   const [kind, ...probe] = config.Healthcheck.Test;
   assert.equal(kind, 'CMD');
-  const settings = { ...env, PORT: String(port), SNAPSHOT_FILE: `${DATA}/snapshot` };
+  const settings = {
+    ...env,
+    PORT: String(port),
+    SNAPSHOT_FILE: `${DATA}/snapshot`,
+    CATALOG_OVERLAY: `${DATA}/overlay.json`,
+  };
   const isHealthy = async () => (await container.exec({ PORT: String(port) }, probe).ended) === 0;
   assert.equal(await isHealthy(), false);
   const migration = container.start(settings, ['dist/migrate.js']);
@@ -104,6 +109,7 @@ export async function checkService({ config, container }: Built, { env, port, vo
   const [uid, gid] = await ownerOf(container);
   await mkdir(volume, { recursive: true });
   await chown(volume, uid, gid);
+  await copyFile(env.CATALOG_OVERLAY ?? '', join(volume, 'overlay.json'));
   const startedMs = Date.now();
   const service = container.start(settings, config.Cmd, { from: volume, to: DATA });
   try {
@@ -122,7 +128,7 @@ export async function checkService({ config, container }: Built, { env, port, vo
         `"${step}" is not logged`,
       );
     }
-    assert.ok((await readdir(volume)).length > 0, 'no snapshot in the volume');
+    assert.ok((await readdir(volume)).includes('snapshot'), 'no snapshot in the volume');
     return `ready after ${seconds} s`;
   } finally {
     service.child.kill('SIGKILL');
