@@ -1,19 +1,29 @@
 # The service without its local world, on the newest even release of Node: CI tests it there (npm run test:newest-node).
+# The packages of the service, a layer that changes only with them. npm names the list of packages after the folder.
+FROM node:26-bookworm-slim AS packages
+WORKDIR /spiral-gateway
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev --omit=optional --no-progress
+# The list is read from what is installed: told to omit, npm also omits packages that others name as optional, two thirds of them.
+RUN npm pkg delete devDependencies optionalDependencies workspaces overrides.openapi-typescript \
+ && npm sbom --sbom-format=cyclonedx --sbom-type=application > sbom.cdx.json
+
 FROM node:26-bookworm-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --no-progress
 COPY . .
-RUN npm run build -- --without-local-world \
- && npm prune --omit=dev --omit=optional --no-progress \
- && npm sbom --package-lock-only --omit=dev --omit=optional --sbom-format=cyclonedx > sbom.cdx.json
+RUN npm run build -- --without-local-world
 
 FROM node:26-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8787
 WORKDIR /app
-# Owned by root: the process cannot change its own code. It writes nothing unless SNAPSHOT_FILE names a mounted volume.
-COPY --from=build /src/package.json /src/sbom.cdx.json ./
-COPY --from=build /src/node_modules ./node_modules
+# Owned by root: the process cannot change its own code. It writes nothing unless SNAPSHOT_FILE names a file in /data: a volume
+# that is mounted there gets the owner of this folder.
+RUN install -d -o node -g node /data
+COPY --from=packages /spiral-gateway/node_modules ./node_modules
+COPY --from=packages /spiral-gateway/sbom.cdx.json ./
+COPY --from=build /src/package.json ./
 COPY --from=build /src/dist ./dist
 USER node
 EXPOSE 8787

@@ -74,7 +74,7 @@ describe('releases of Node', () => {
     expect(readme).toContain(`every test on Node ${Number.parseInt(oldest, 10)} and on Node ${newest}`);
     expect(readme).toContain(`the container image uses Node ${newest}`);
     const images = [...read('Dockerfile').matchAll(/^FROM node:(\d+)-/gm)].map(([, major]) => Number(major));
-    expect(images).toEqual([newest, newest]);
+    expect([...new Set(images)]).toEqual([newest]);
     expect(read('scripts/build.mjs')).toContain(`target: 'node${Number.parseInt(oldest, 10)}'`);
     expect(read('.ci/run').trimEnd().split('\n').at(-1)).toBe('npm test');
     expect(read('.ci/run')).toContain('npm run test:newest-node');
