@@ -94,6 +94,7 @@ describe.skipIf(whyNoChromium !== null)('the options for a position, on the exam
     const { id } = marketOf(1, 'sUSDe/PYUSD 91.5');
     const asked = { payToken: `0x${'0'.repeat(40)}`, amount: '0.5', leverage: 2 };
     const { body } = await service.post('/v1/partner/leverage/simulate', { strategyId: id, ...asked }, PARTNER);
+    await page.clock.setFixedTime(service.clock.now());
     await page.goto(`${service.url}/app/#/strategies/${id}?chainId=1&payToken=${asked.payToken}&amount=0.5&leverage=2`);
     await page.waitForSelector('#preview:not([aria-busy])');
     await page.locator('#build').click();
@@ -108,5 +109,19 @@ describe.skipIf(whyNoChromium !== null)('the options for a position, on the exam
     await page.keyboard.press('Enter');
     await page.locator('#execute').waitFor();
     expect(await page.locator('#proof').innerText()).toContain('It spends at most 0.5 ETH.');
+
+    // A node that says that it reverted: what was sent is not sent again by the same button.
+    await page.route(/./, async (route) => {
+      if (!route.request().postData()?.includes('"eth_getTransactionReceipt"')) return route.fallback();
+      const answer = await route.fetch();
+      return route.fulfill({
+        response: answer,
+        body: (await answer.text()).replace('"status":"0x1"', '"status":"0x0"'),
+      });
+    });
+    await page.locator('#execute').click();
+    await page.locator('#progress', { hasText: 'Something was sent' }).waitFor();
+    expect(await page.locator('#execute').isDisabled()).toBe(true);
+    await page.unroute(/./);
   });
 });
