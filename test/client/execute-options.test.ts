@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import {
   createClient,
@@ -6,6 +7,7 @@ import {
   execute,
   InputError,
   type Plan,
+  verifyWebhook,
 } from '../../packages/client/src/index.ts';
 import { runAfter, wait } from '../../packages/client/src/wait.ts';
 import { failureOf } from '../support/execution.ts';
@@ -21,6 +23,16 @@ function deferredAnswer() {
   });
   return { promise, settle };
 }
+
+test.each([{ toleranceSec: Number.NaN }, { toleranceSec: -1 }, { nowMs: Number.NaN }])(
+  'error: a time of verifyWebhook that would find no webhook too old: %o',
+  async (times) => {
+    const signature = `t=1,v1=${createHmac('sha256', 'secret').update('1.{}').digest('hex')}`;
+    const input = { body: '{}', signature, secret: 'secret' };
+    await expect(verifyWebhook(input)).rejects.toMatchObject({ code: 'too_old' });
+    await expect(verifyWebhook({ ...input, ...times })).rejects.toBeInstanceOf(InputError);
+  },
+);
 
 describe('error: an option of execute that is not allowed is refused before the wallet is asked', () => {
   const asked: string[] = [];

@@ -7,6 +7,23 @@ import { deploySafe, injectedWallet } from '../support/wallets.ts';
 const world = useExecution();
 const { local, options, openPlan, positionOf } = world;
 
+test('error: a plan is sent as it was proven, whatever its object holds in between', async () => {
+  const [plan, larger] = [await openPlan(), await openPlan({ amount: '2000' })];
+  const [own, other] = [plan, larger].map(({ approvals, tx, meta }) => ({ approvals, tx, meta }));
+  Object.assign(plan, other);
+  // The object has its own calls again before they are proven.
+  const wallet = injectedWallet(local(), {
+    eth_chainId: () => {
+      Object.assign(plan, own);
+      return '0x1';
+    },
+  });
+  expect(await failureOf(execute(plan, wallet, options({ account: user })))).toMatchObject({
+    code: 'unproven',
+    sent: [],
+  });
+});
+
 describe('proposeToSafe', () => {
   test('default: the built transaction of a Safe, executed by its owner with the contracts of Safe', async () => {
     const { safe, multiSend, execute: executeSafe } = await deploySafe(local(), otherAccount);

@@ -64,6 +64,13 @@ describe('safeTransaction', () => {
     }
   });
 
+  test('error: a value that does not fit into its 32 bytes, and would move those behind it', () => {
+    const most = 2n ** 256n - 1n;
+    const of = (value: bigint) => ({ ...plan, tx: { ...plan.tx, value: String(value) } });
+    expect(safeTransaction(of(most), options).data).toContain('f'.repeat(64));
+    expect(() => safeTransaction(of(most + 1n), options)).toThrow(InvalidPlanError);
+  });
+
   test('error: a call of the Safe itself, which would be allowed to change its owners', () => {
     const own = { ...plan, tx: { ...plan.tx, to: options.safe } };
     expect(() => safeTransaction(own, options)).toThrow(InvalidPlanError);

@@ -1,6 +1,7 @@
 import type { Strategy } from './client.ts';
 import { alertOf, el, facts } from './dom.ts';
-import { amount, percent, usd } from './format.ts';
+import { amount, percent, shortened, usd } from './format.ts';
+import { boundsOf, boundsText } from './link.ts';
 import { planPanel } from './plan-panel.ts';
 import { amountField, leverageField } from './sliders.ts';
 import type { ViewContext } from './views/view.ts';
@@ -13,8 +14,10 @@ const NATIVE = { address: `0x${'0'.repeat(40)}`, symbol: 'ETH' };
 /** Preview a leveraged position while sliders move, then build and execute it. */
 export function openForm(context: ViewContext, strategy: Strategy): HTMLElement {
   const { client, wallet, account, query, signal } = context;
-  const tokens = [strategy.loan, strategy.collateral, NATIVE];
   const asked = query.get('payToken')?.toLowerCase();
+  const usual = [strategy.loan, strategy.collateral, NATIVE];
+  const isUsual = asked === undefined || usual.some(({ address }) => address.toLowerCase() === asked);
+  const tokens = isUsual ? usual : [...usual, { address: asked, symbol: shortened(asked) }];
   const pay = el(
     'select',
     { id: 'pay' },
@@ -28,7 +31,9 @@ export function openForm(context: ViewContext, strategy: Strategy): HTMLElement 
     Number(query.get('leverage') ?? Math.min(3, Number(strategy.defaultLeverage.leverage))),
   );
   const preview = el('div', { id: 'preview', 'aria-live': 'polite', 'aria-busy': 'true' });
+  const bounds = boundsOf(query);
   const body = () => ({
+    ...bounds,
     strategyId: strategy.id,
     chainId: strategy.chainId as 1 | 4663,
     payToken: pay.value,
@@ -68,12 +73,14 @@ export function openForm(context: ViewContext, strategy: Strategy): HTMLElement 
     clearTimeout(resting);
     resting = setTimeout(show, REST_MS);
   };
+  const said = boundsText(bounds);
   const form = el(
     'form',
     { class: 'form', 'aria-label': 'Position' },
     el('label', {}, 'Pay with', pay),
     size.node,
     leverage.node,
+    said === undefined ? null : el('p', { class: 'muted' }, said),
   );
   form.addEventListener('input', changed);
   form.addEventListener('submit', (event) => event.preventDefault());

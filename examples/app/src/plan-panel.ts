@@ -1,7 +1,8 @@
-import { type Client, execute, type Plan, type Progress, prove } from './client.ts';
+import { type Client, ExecutionError, execute, type Plan, type Progress, type ProofOptions, prove } from './client.ts';
 import { alertOf, el } from './dom.ts';
 import { shortened } from './format.ts';
 import type { DevelopmentWallet } from './wallet.ts';
+import { askForWorth } from './worth.ts';
 
 export interface PlanPanelOptions {
   readonly client: Client;
@@ -24,13 +25,21 @@ export function planPanel(options: PlanPanelOptions): PlanPanel {
   const build = el('button', { type: 'button', class: 'primary', id: 'build' }, 'Build the transaction');
   build.addEventListener('click', async () => {
     build.disabled = true;
-    const waiting = el('p', {}, 'Building …');
+    const waiting = el('div', {}, 'Building …');
     shown.replaceChildren(waiting);
-    const nodes = await planOf(options).catch((error: unknown) => [alertOf(error)]);
+    const question = (form: HTMLElement) => {
+      if (waiting.isConnected) waiting.replaceChildren(form);
+    };
+    const nodes = await planOf(options, { worth: askForWorth(question) }).catch((error: unknown) => [alertOf(error)]);
     // Skipped if the panel was cleared while the plan was built.
     if (waiting.isConnected) shown.replaceChildren(...nodes);
     build.disabled = false;
   });
+  const clear = () => {
+    shown.replaceChildren();
+    // The question for a price may be among what is removed.
+    build.disabled = false;
+  };
   const node = el(
     'section',
     { 'aria-labelledby': 'plan-title' },
@@ -38,14 +47,14 @@ export function planPanel(options: PlanPanelOptions): PlanPanel {
     build,
     shown,
   );
-  return { node, clear: () => shown.replaceChildren() };
+  return { node, clear };
 }
 
-async function planOf(options: PlanPanelOptions): Promise<readonly Node[]> {
+async function planOf(options: PlanPanelOptions, proof: ProofOptions): Promise<readonly Node[]> {
   const plan = await options.build();
   await switchChain(plan, options);
   // Against the request that the client has sent, with readings of the chain: the service has no say in it.
-  const { sentences } = await prove(plan, options.wallet, { account: options.account });
+  const { sentences } = await prove(plan, options.wallet, { ...proof, account: options.account });
   const run = el('button', { type: 'button', class: 'primary', id: 'execute' }, 'Execute');
   const progress = el('ol', { class: 'progress', id: 'progress', 'aria-live': 'polite' });
   run.addEventListener('click', async () => {
@@ -53,12 +62,15 @@ async function planOf(options: PlanPanelOptions): Promise<readonly Node[]> {
     progress.replaceChildren();
     const say = (text: string) => progress.append(el('li', {}, text));
     try {
-      await executePlan(plan, options, say);
+      await executePlan(plan, options, proof, say);
       say('Done.');
       progress.after(el('p', {}, el('a', { href: '#/positions' }, 'To the positions')));
     } catch (error) {
       progress.append(el('li', {}, alertOf(error)));
-      run.disabled = false;
+      // What was sent may still be mined: the same plan, sent again, would be executed twice.
+      const isSent = error instanceof ExecutionError && error.sent.length > 0;
+      if (isSent) say('Something was sent: look at the positions before you build a transaction again.');
+      run.disabled = isSent;
     }
   });
   const { issues = [] } = plan.meta as { issues?: readonly { message: string }[] };
@@ -74,12 +86,18 @@ async function planOf(options: PlanPanelOptions): Promise<readonly Node[]> {
 }
 
 /** Send the plan. A plan that expired meanwhile is built and proven again. */
-async function executePlan(plan: Plan, options: PlanPanelOptions, say: (text: string) => void): Promise<void> {
+async function executePlan(
+  plan: Plan,
+  options: PlanPanelOptions,
+  proof: ProofOptions,
+  say: (text: string) => void,
+): Promise<void> {
   const { client, wallet, account, signal } = options;
   await switchChain(plan, options);
   const execution = await execute(plan, wallet, {
     account,
     signal,
+    proof,
     rebuild: client.rebuild,
     pollMs: 250,
     onProgress: (progress) => {

@@ -1,4 +1,5 @@
 import { el } from './dom.ts';
+import { rangeWith } from './link.ts';
 
 export interface Field<Value> {
   readonly node: HTMLElement;
@@ -28,7 +29,8 @@ export function amountField(name: string, initial: string): Field<string> {
 }
 
 /** A number between two limits. */
-export function numberField({ id, name, unit, min, max, step }: NumberFieldOptions, initial: number): Field<number> {
+export function numberField({ id, name, unit, ...usual }: NumberFieldOptions, initial: number): Field<number> {
+  const { min, max, step } = rangeWith(initial, usual);
   const slider = el('input', { id, type: 'range', min, max, step, value: initial });
   const shown = el('output', { for: id });
   const write = () => {

@@ -1,6 +1,7 @@
 import type { Strategy } from './client.ts';
 import { alertOf, el, facts } from './dom.ts';
 import { percent } from './format.ts';
+import { boundsOf, boundsText } from './link.ts';
 import { planPanel } from './plan-panel.ts';
 import { amountField, numberField } from './sliders.ts';
 import type { ViewContext } from './views/view.ts';
@@ -16,7 +17,9 @@ export function vaultForm({ client, wallet, account, query, signal }: ViewContex
     Number(query.get('stockLtvPct') ?? vault?.targetLtvPct),
   );
   const preview = el('div', { id: 'preview', 'aria-live': 'polite', 'aria-busy': 'true' });
-  const body = () => ({ strategyId: strategy.id, amount: size.value(), stockLtvPct: String(ltv.value()) });
+  // A deposit takes no least output.
+  const { minAmountOut: _, ...bounds } = boundsOf(query);
+  const body = () => ({ ...bounds, strategyId: strategy.id, amount: size.value(), stockLtvPct: String(ltv.value()) });
   let running = new AbortController();
   const show = async () => {
     running.abort();
@@ -39,7 +42,14 @@ export function vaultForm({ client, wallet, account, query, signal }: ViewContex
     preview.removeAttribute('aria-busy');
   };
   let resting: ReturnType<typeof setTimeout> | undefined;
-  const form = el('form', { class: 'form', 'aria-label': 'Deposit' }, size.node, ltv.node);
+  const said = boundsText(bounds);
+  const form = el(
+    'form',
+    { class: 'form', 'aria-label': 'Deposit' },
+    size.node,
+    ltv.node,
+    said === undefined ? null : el('p', { class: 'muted' }, said),
+  );
   form.addEventListener('input', () => {
     clearTimeout(resting);
     resting = setTimeout(show, REST_MS);

@@ -13,6 +13,12 @@ export function timeLimitOf(name: string, ms: number): number {
   throw new InputError(`${name} is ${String(ms)}. Give milliseconds from 0 on, or Infinity for no limit.`);
 }
 
+/** @throws InputError unless the value is a number of seconds from 0 on, or `Infinity` */
+export function secondsOf(name: string, seconds: number): number {
+  if (typeof seconds === 'number' && seconds >= 0) return seconds;
+  throw new InputError(`${name} is ${String(seconds)}. Give seconds from 0 on, or Infinity for no limit.`);
+}
+
 /** @throws InputError unless the value is a whole number from 0 on */
 export function countOf(name: string, value: number): number {
   if (Number.isSafeInteger(value) && value >= 0) return value;

@@ -2,7 +2,7 @@ import { InputError, InvalidAnswerError } from './errors.ts';
 import type { operations } from './generated/openapi.ts';
 import { type QueryForms, ROWS } from './generated/rows.ts';
 import type { CallOptions, Requests, ServiceRequest } from './http/requests.ts';
-import { isRecord } from './json.ts';
+import { isRecord, jsonCopyOf } from './json.ts';
 
 type RowName = keyof operations & keyof typeof ROWS;
 
@@ -49,12 +49,14 @@ interface Row {
 export function createRows(requests: Requests, onAnswer: (name: string, input: unknown, answer: object) => void): Rows {
   const methods = Object.entries<Row>(ROWS).map(([name, row]) => {
     const method = async (input: unknown = {}, options: CallOptions = {}): Promise<unknown> => {
-      const { status, body } = await requests.send(requestOf(row, input), options);
+      // The caller may change his object while the answer is under way. A repetition, and a plan, are of what was sent first.
+      const given = row.hasBody && isRecord(input) ? jsonCopyOf(input) : input;
+      const { status, body } = await requests.send(requestOf(row, given), options);
       const missing = missingFields(body, row.answers[status] ?? []);
       if (missing !== undefined) {
         throw new InvalidAnswerError('shape', status, `The answer of ${row.method} ${row.path} ${missing}.`);
       }
-      onAnswer(name, input, body as object);
+      onAnswer(name, given, body as object);
       return body;
     };
     return [name, method];

@@ -1,5 +1,6 @@
 import { ClientError, InputError } from './errors.ts';
 import { isRecord } from './json.ts';
+import { secondsOf, timeOf } from './option-checks.ts';
 
 /** An event of an alert, as its webhook carries it. */
 export interface WebhookEvent {
@@ -71,10 +72,13 @@ const TYPES: readonly string[] = [
 
 /**
  * Verify the signature of a webhook and read its event. An event is delivered at least once: remember the ids that were handled.
- * @throws WebhookError, and InputError for an empty secret
+ * @throws WebhookError, and InputError for an empty secret, or a time that is no number
  */
 export async function verifyWebhook(input: WebhookInput): Promise<WebhookEvent> {
-  const { secret, toleranceSec = TOLERANCE_SEC, nowMs = Date.now() } = input;
+  const { secret } = input;
+  // A comparison with what is no number would find no webhook too old.
+  const toleranceSec = secondsOf('toleranceSec', input.toleranceSec ?? TOLERANCE_SEC);
+  const nowMs = timeOf('nowMs', input.nowMs ?? Date.now());
   const secrets = typeof secret === 'string' ? [secret] : secret;
   if (secrets.length === 0 || secrets.includes('')) {
     throw new InputError('secret is empty: give the one that the registration or the rotation returned.');

@@ -4,6 +4,7 @@ import { seededWallet } from '../../../devnet/seed/wallets.ts';
 import { LOOKS, look, picture, violationsOf } from '../../support/axe.ts';
 import { openPage, startChromium, whyNoChromium } from '../../support/chromium.ts';
 import { PARTNER, startService, type TestService } from '../../support/service.ts';
+import { marketOf } from '../leverage/support.ts';
 
 const { address } = seededWallet('speculator').account;
 
@@ -87,5 +88,40 @@ describe.skipIf(whyNoChromium !== null)('the options for a position, on the exam
     await closed.waitFor();
     await closed.locator('summary').click();
     await page.locator('.advice', { hasText: 'Nothing: the LTV of' }).first().waitFor();
+  });
+
+  test('behavior: a payment that no oracle prices is proven by a price of the user', async () => {
+    const { id } = marketOf(1, 'sUSDe/PYUSD 91.5');
+    const asked = { payToken: `0x${'0'.repeat(40)}`, amount: '0.5', leverage: 2 };
+    const { body } = await service.post('/v1/partner/leverage/simulate', { strategyId: id, ...asked }, PARTNER);
+    await page.clock.setFixedTime(service.clock.now());
+    await page.goto(`${service.url}/app/#/strategies/${id}?chainId=1&payToken=${asked.payToken}&amount=0.5&leverage=2`);
+    await page.waitForSelector('#preview:not([aria-busy])');
+    await page.locator('#build').click();
+    await page.locator('#worth').fill('1e3');
+    await page.keyboard.press('Enter');
+    const form = page.locator('[aria-label="Worth of the payment"]');
+    await form.locator('[role=alert]', { hasText: 'such as 1500.5' }).waitFor();
+    expect(await form.innerText()).toContain('Worth of 0.5 ETH in sUSDe');
+    expect(await violationsOf(page)).toEqual([]);
+    const worth = Number(body.positionPreview.amountLeveragedCollateral) / 2;
+    await page.locator('#worth').fill(worth.toFixed(6));
+    await page.keyboard.press('Enter');
+    await page.locator('#execute').waitFor();
+    expect(await page.locator('#proof').innerText()).toContain('It spends at most 0.5 ETH.');
+
+    // A node that says that it reverted: what was sent is not sent again by the same button.
+    await page.route(/./, async (route) => {
+      if (!route.request().postData()?.includes('"eth_getTransactionReceipt"')) return route.fallback();
+      const answer = await route.fetch();
+      return route.fulfill({
+        response: answer,
+        body: (await answer.text()).replace('"status":"0x1"', '"status":"0x0"'),
+      });
+    });
+    await page.locator('#execute').click();
+    await page.locator('#progress', { hasText: 'Something was sent' }).waitFor();
+    expect(await page.locator('#execute').isDisabled()).toBe(true);
+    await page.unroute(/./);
   });
 });

@@ -295,8 +295,8 @@ describe.skipIf(whyNoChromium !== null)(`example app${whyNoChromium === null ? '
 
   test('opens the link of a plan with the same request', async () => {
     const body = {
-      ...{ strategyId: MARKET.id, payToken: MARKET.loan.address, amount: '250', leverage: 2.5 },
-      userAddress: account.address,
+      ...{ strategyId: MARKET.id, payToken: MARKET.loan.address, amount: '250', leverage: 2.55 },
+      ...{ userAddress: account.address, slippage: 0.003, maxSwapLossPct: 1, minAmountOut: '150' },
     };
     const { body: bundle } = await service.post('/v1/partner/leverage/build', body, PARTNER);
     const link = new URL(bundle.meta.signingUrl);
@@ -304,7 +304,7 @@ describe.skipIf(whyNoChromium !== null)(`example app${whyNoChromium === null ? '
     await page.goto(`${service.url}/app/${link.hash}`);
     await page.waitForSelector('#preview:not([aria-busy])');
     expect(await page.inputValue('#amount')).toBe('250');
-    expect(await page.inputValue('#leverage')).toBe('2.5');
+    expect(await page.inputValue('#leverage')).toBe('2.55');
     const built = page.waitForRequest((request) => request.url().endsWith('/v1/partner/leverage/build'));
     await page.click('#build');
     expect((await built).postDataJSON()).toMatchObject(body);

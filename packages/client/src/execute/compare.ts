@@ -147,8 +147,8 @@ function requirePositions(before: CheckedPlan, after: CheckedPlan): void {
 }
 
 /** The result that a plan states, by name. */
-function resultsOf({ source }: CheckedPlan): Map<string, string> {
-  const meta: unknown = source.meta;
+function resultsOf({ content }: CheckedPlan): Map<string, string> {
+  const meta: unknown = content.meta;
   if (!isRecord(meta)) return new Map();
   const previews = [meta, meta.positionPreview, meta.preview].filter(isRecord);
   const worstCase = previews.map((preview) => preview.worstCase).find(isRecord) ?? {};

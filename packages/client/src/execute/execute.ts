@@ -81,7 +81,7 @@ export async function execute(plan: Plan, wallet: Wallet, options: ExecuteOption
       checkOwner(current, account);
       const { proof: how = {} } = options;
       const proven =
-        how === 'none' ? undefined : await untilAborted(() => provenPlan(current.source, account, node, how), signal);
+        how === 'none' ? undefined : await untilAborted(() => provenPlan(current.content, account, node, how), signal);
       if (proven !== undefined) kept.set(current, proven);
       const proof = proven?.proof;
       if (proof !== undefined) settings.report({ kind: 'proven', proof });

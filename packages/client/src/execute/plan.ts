@@ -1,11 +1,15 @@
 import type { Plan } from '../client.ts';
-import { isRecord } from '../json.ts';
+import { copyOf, isRecord } from '../json.ts';
+import { keepOrigin } from '../plan-origin.ts';
 import { InvalidPlanError } from './errors.ts';
 import type { PlanCall } from './wallet.ts';
 
 /** A plan after its check. */
 export interface CheckedPlan {
+  /** As it was given. */
   readonly source: Plan;
+  /** Its content when it was checked: the caller may change the object later, and its calls would not be those that are sent. */
+  readonly content: Plan;
   readonly chainId: number;
   readonly action: string;
   readonly strategyId: string | undefined;
@@ -21,11 +25,15 @@ const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const APPROVE = '0x095ea7b3';
 const SET_AUTHORIZATION = '0xeecea000';
 const MAX_CALLS = 50;
+/** A larger one would not fit into the 32 bytes that MultiSend has for it. */
+const MOST_WEI = (1n << 256n) - 1n;
 
 /** @throws InvalidPlanError for a value that is no bundle of the service */
 export function checkPlan(plan: Plan): CheckedPlan {
-  const unchecked: unknown = plan;
-  if (!isRecord(unchecked)) throw new InvalidPlanError('The plan is not an object: pass what a build returned.');
+  if (!isRecord(plan)) throw new InvalidPlanError('The plan is not an object: pass what a build returned.');
+  const content = copyOf(plan);
+  keepOrigin(plan, content);
+  const unchecked: Readonly<Record<string, unknown>> = content;
   const { chainId, action, strategyId, approvals, tx, calls, meta } = unchecked;
   if (!Number.isSafeInteger(chainId) || Number(chainId) <= 0) throw new InvalidPlanError('The plan names no chain.');
   const isBatch = Array.isArray(calls);
@@ -43,6 +51,7 @@ export function checkPlan(plan: Plan): CheckedPlan {
   requireOwnSpenders(checked);
   return {
     source: plan,
+    content,
     chainId: Number(chainId),
     action: String(action),
     strategyId: typeof strategyId === 'string' ? strategyId : undefined,
@@ -64,7 +73,7 @@ function checkCall(call: unknown, index: number): PlanCall {
   if (typeof data !== 'string' || !/^0x([0-9a-fA-F]{2})*$/.test(data)) {
     throw new InvalidPlanError(`Call ${index} has no calldata.`);
   }
-  if (typeof value !== 'string' || !/^\d{1,78}$/.test(value)) {
+  if (typeof value !== 'string' || !/^\d{1,78}$/.test(value) || BigInt(value) > MOST_WEI) {
     throw new InvalidPlanError(`The value of call ${index} is no number of wei.`);
   }
   return { to, data, value: BigInt(value) };

@@ -78,14 +78,14 @@ export async function provePlan(
 
 /** As `provenPlan`; `undefined` = it is not proven, or no proof was asked for. @throws WalletError */
 export async function provenIfItIs(
-  { source }: CheckedPlan,
+  { content }: CheckedPlan,
   account: string,
   node: ProofNode,
   options: ProofOptions | 'none' = {},
 ): Promise<Proven | undefined> {
   if (options === 'none') return undefined;
   try {
-    return await provenPlan(source, account, node, options);
+    return await provenPlan(content, account, node, options);
   } catch (error) {
     if (error instanceof UnprovenError) return undefined;
     throw error;

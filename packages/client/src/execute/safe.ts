@@ -33,7 +33,9 @@ export async function proposeToSafe(
   await checkCode([...checked.calls, { to: options.safe }, ...multiSend], reader);
   const { proof: how = {} } = options;
   const proof =
-    how === 'none' ? undefined : await provePlan(plan, options.safe, { rpc: reader, isOfWallet: false }, how);
+    how === 'none'
+      ? undefined
+      : await provePlan(checked.content, options.safe, { rpc: reader, isOfWallet: false }, how);
   const action = proof?.action ?? checked.action;
   await checkBalances(checked, options.safe, reader, action);
   return { ...transactionOf({ ...checked, action }, options), proof };

@@ -1,6 +1,7 @@
 import { isRecord } from '../json.ts';
 import { untilAborted, wait } from '../wait.ts';
 import { RejectedError, WalletError } from './errors.ts';
+import { type LocalAccount, signingOnly } from './local-account.ts';
 
 /** A provider as browsers inject it (EIP-1193). */
 export interface Eip1193Provider {
@@ -9,8 +10,8 @@ export interface Eip1193Provider {
 
 /** A `WalletClient` of viem, as far as it is used; also one that signs with a local account. */
 export interface ViemWallet {
-  readonly account?: { readonly address: string } | undefined;
-  request(args: never): Promise<unknown>;
+  readonly account?: { readonly address: string; readonly type?: string | undefined } | undefined;
+  request(args: never, options?: never): Promise<unknown>;
   sendTransaction(args: never): Promise<string>;
 }
 
@@ -61,8 +62,10 @@ export function ownAccountOf(wallet: Wallet): string | undefined {
 }
 
 export function createRpc(wallet: Wallet, signal?: AbortSignal): Rpc {
-  const asked = async (method: string, params: readonly unknown[]): Promise<unknown> => {
+  const asked = async (method: string, params: readonly unknown[], mayRepeat = false): Promise<unknown> => {
     try {
+      // viem repeats a request that fails for an unknown reason. A wallet may have executed it all the same.
+      if (!mayRepeat && isViemWallet(wallet)) return await wallet.request({ method, params } as never, ONCE as never);
       return await (wallet as Eip1193Provider).request({ method, params });
     } catch (error) {
       throw walletError(method, error);
@@ -70,12 +73,18 @@ export function createRpc(wallet: Wallet, signal?: AbortSignal): Rpc {
   };
   const request = (method: string, params: readonly unknown[] = [], onLate?: (answer: unknown) => void) =>
     untilAborted(() => asked(method, params), signal, onLate);
+  const signed = async (from: string, call: PlanCall, gas: bigint, chainId: number): Promise<unknown> => {
+    if (isViemWallet(wallet) && isSignedByClient(wallet)) return sendByViem(wallet, from, call, gas, chainId);
+    const { to, data, value } = call;
+    const tx = { from, to, data, value: hexOf(value), gas: hexOf(gas), chainId: hexOf(BigInt(chainId)) };
+    return asked('eth_sendTransaction', [tx]);
+  };
   const read = async (method: string, params?: readonly unknown[]): Promise<unknown> => {
     const done = new AbortController();
     const late = wait(READ_TIMEOUT_MS, done.signal).then(() => {
       throw new WalletError(`The wallet did not answer ${method} within ${READ_TIMEOUT_MS} ms.`);
     });
-    const answer = request(method, params);
+    const answer = untilAborted(() => asked(method, params ?? [], true), signal);
     try {
       return await Promise.race([answer, late]);
     } finally {
@@ -99,24 +108,46 @@ export function createRpc(wallet: Wallet, signal?: AbortSignal): Rpc {
       const shown = await read('eth_accounts').catch(() => []);
       return Array.isArray(shown) ? shown.map(String) : [];
     },
-    async send(from, { to, data, value }, gas, chainId, onLate) {
-      const signed = async () => {
-        const hash = isViemWallet(wallet)
-          ? await wallet
-              .sendTransaction({ account: wallet.account ?? from, chain: null, to, data, value, gas } as never)
-              .catch((error: unknown) => {
-                throw walletError('sendTransaction', error);
-              })
-          : await asked('eth_sendTransaction', [
-              { from, to, data, value: hexOf(value), gas: hexOf(gas), chainId: hexOf(BigInt(chainId)) },
-            ]);
+    async send(from, call, gas, chainId, onLate) {
+      const run = async () => {
+        const hash = await signed(from, call, gas, chainId);
         if (typeof hash !== 'string' || !HASH.test(hash)) throw new WalletError(NO_HASH);
         return hash;
       };
       // A request that is shown in the wallet can no longer be withdrawn.
-      return untilAborted(signed, signal, onLate);
+      return untilAborted(run, signal, onLate);
     },
   };
+}
+
+/** An option of viem's `request`. */
+const ONCE = { retryCount: 0 };
+
+/** Whether a client of viem signs by itself, and does not pass the transaction on to a wallet or node that signs. */
+const isSignedByClient = ({ account }: ViemWallet) => account !== undefined && account.type !== 'json-rpc';
+
+async function sendByViem(
+  wallet: ViemWallet,
+  from: string,
+  call: PlanCall,
+  gas: bigint,
+  chainId: number,
+): Promise<unknown> {
+  const account = signingOnly((wallet.account ?? from) as LocalAccount, call, chainId);
+  const { to, data, value } = call;
+  try {
+    return await wallet.sendTransaction({
+      account: account.given,
+      chain: null,
+      chainId,
+      to,
+      data,
+      value,
+      gas,
+    } as never);
+  } catch (error) {
+    throw account.refusal() ?? walletError('sendTransaction', error);
+  }
 }
 
 /** The user refused the request (EIP-1193), or the upgrade of the account that a batch needs (EIP-5792). */

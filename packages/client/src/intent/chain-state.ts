@@ -47,6 +47,8 @@ export function createChainState(reader: Rpc, { contracts }: TrustedChain): Chai
       positionIn(await words(flashLeverage, LEVERAGE.get('getUserLeveragePosition'), owner, BigInt(index)), 0),
     positions: async (owner) => {
       const [, count = 0n, ...rest] = await words(flashLeverage, LEVERAGE.get('getUserLeveragePositions'), owner);
+      // The list is as long as the answer: a node must not name a number that takes all memory.
+      if (count * BigInt(POSITION_WORDS) !== BigInt(rest.length)) throw new Error('The list of positions is cut.');
       return Array.from({ length: Number(count) }, (_, i) => positionIn(rest, i * POSITION_WORDS));
     },
     holding: async (account, market) => {

@@ -7,7 +7,7 @@ import type {
   OpenLeverageInput,
   PositionAtInput,
 } from '../generated/graphql.ts';
-import { isRecord } from '../json.ts';
+import { isRecord, jsonCopyOf } from '../json.ts';
 import { rememberOrigin } from '../plan-origin.ts';
 import type { RequestFields } from './request.ts';
 
@@ -66,7 +66,7 @@ export function planOfGraphql(answer: GraphqlPlan, request: GraphqlRequest): Pla
   const isManaged = request.field === 'manageLeveragePlan';
   rememberOrigin(plan, {
     row: ROWS[request.field],
-    input: { ...(isManaged ? { action, ...body } : body), userAddress: wallet },
+    input: jsonCopyOf({ ...(isManaged ? { action, ...body } : body), userAddress: wallet }),
   });
   return plan;
 }
