@@ -96,7 +96,7 @@ export function useHistories({ logsPerPage }: { readonly logsPerPage?: number } 
       source: 'none',
       incentives: () => ZERO,
     });
-    return { history, split, now, price, market };
+    return { history, split, now, price, market, input };
   }
 
   return { world, database, index, heldNow, historyOf, stockHistoryOf };

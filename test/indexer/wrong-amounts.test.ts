@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { equityCurve } from '../../src/domain/history/compose.ts';
+import { wrongBasis } from '../../src/domain/history/wrong-amounts.ts';
 import { alice } from '../contracts/world.ts';
 import { sumOf, useHistories } from './composed-world.ts';
 import { actions } from './world.ts';
@@ -29,6 +30,12 @@ describe('amounts that nodes have answered wrong', () => {
     // After a withdrawal the record is bounded from above alone.
     await actions(world()).withdraw(2n);
     expect(await incomplete()).toBeUndefined();
+    // A sale of a part takes the share of the basis, and has the event, that the contract likes.
+    const { input } = await historyOf();
+    const logs = input.recorded.logs.filter(({ event }) => event !== 'CollateralWithdrawn');
+    const judge = (depositedAssets: bigint) =>
+      wrongBasis({ ...input, recorded: { ...input.recorded, logs }, held: { ...input.held, depositedAssets } });
+    expect([judge(1n), judge(10n ** 30n)]).toEqual([undefined, expect.objectContaining({ reason: 'IMPLAUSIBLE' })]);
     await opening().set({ assets: '1', collateral: '1' }).execute();
     expect(await incomplete()).toMatchObject({ reason: 'IMPLAUSIBLE' });
   });

@@ -9,7 +9,7 @@ const [chain] = catalog.chains;
 if (!chain) throw new Error('the catalog has no chain');
 
 /** A wallet with many positions, and a database that gives so many events at most at once. */
-function manyPositions(count: number, mostAtOnce: number) {
+function manyPositions(count: number, mostAtOnce: number, { isMeasured = true } = {}) {
   const proxyOf = (id: number) => `0x${id.toString(16).padStart(40, '0')}`;
   const market = chain?.markets[0];
   const reads: number[] = [];
@@ -59,7 +59,7 @@ function manyPositions(count: number, mostAtOnce: number) {
     live: () => ({ positionHistory: { readEvents } }),
     loaders: {
       wallet: { load: async () => ({ holdings }) },
-      marketsAt: () => new Map([[market?.id, composed]]),
+      marketsAt: () => new Map(isMeasured ? [[market?.id, composed]] : []),
     },
   };
   const wallet = { chainId: 1, wallet: WALLET, positions, equityPositions: [] };
@@ -76,6 +76,12 @@ test('behavior: a wallet with many positions has a whole statement, read in grou
   // Groups with more logs than are read at once are read in halves.
   expect(reads.filter((size) => size > 120).length).toBeGreaterThan(0);
   expect(Math.max(...reads)).toBe(200);
+});
+
+test('behavior: a market whose sources were never measured takes no event out of a statement', async () => {
+  const measured = await manyPositions(3, 120).statement();
+  expect(measured.trimEnd().split('\r\n')).toHaveLength(4);
+  expect(await manyPositions(3, 120, { isMeasured: false }).statement()).toBe(measured);
 });
 
 test('behavior: a wallet with as many events as a statement can have has one', async () => {

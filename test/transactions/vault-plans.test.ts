@@ -74,11 +74,11 @@ function walletOf({
       stocks: [{ marketId: stockMarket.id, collateral: left, borrowShares: stockDebt * 1_000_000n }],
     },
     composed: {
-      positions: match === 'none' ? free.map((id) => ({ id })) : [],
+      positions: match === 'none' ? free.map((id) => ({ id, open: true })) : [],
       equityPositions: [
         {
           ...{ strategyId: vault?.id, yieldLoopMatch: match },
-          yieldLoops: match === 'none' || match === 'ambiguous' ? [] : ids.map((id) => ({ id })),
+          yieldLoops: match === 'none' || match === 'ambiguous' ? [] : ids.map((id) => ({ id, open: true })),
           ambiguousYieldLoopIds: match === 'ambiguous' ? ids : undefined,
         },
       ],

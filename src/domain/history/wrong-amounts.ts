@@ -44,14 +44,15 @@ export function wrongPrice(
 /**
  * Compare the deposits of all events with the deposit basis that the contract keeps, which another reading has answered: both
  * amounts of an opening may be wrong together. The value of collateral that was withdrawn is not in the events, and the share of
- * the basis that a partial sale takes is the contract's, so after these the basis is only bounded from above.
+ * the basis that a partial sale takes is the contract's, as are the events of such a sale, so after any withdrawal from the
+ * lending protocol that does not close the position the basis is only bounded from above.
  */
 export function wrongBasis(input: HistoryInput): Gap | undefined {
   const { held, market } = input;
   const { depositedAssets } = held;
   if (depositedAssets === undefined) return undefined;
   const logs = ownLogs(input).filter(({ blockNumber }) => blockNumber <= held.blockNumber);
-  const isReduced = logs.some(({ event }) => event === 'CollateralWithdrawn');
+  const isReduced = isTakenFrom(input);
   let [added, basis] = [0n, 0n];
   for (const { event, assets } of logs) {
     if (ADDING.includes(event)) [added, basis] = [added + assets, basis + assets];
@@ -69,10 +70,25 @@ export function wrongBasis(input: HistoryInput): Gap | undefined {
   );
 }
 
+/** Whether collateral was withdrawn or sold up to the block of the holdings, and the position went on. */
+function isTakenFrom({ key, recorded, held }: HistoryInput): boolean {
+  const closing = new Set(
+    ownLogs({ key, recorded }).flatMap(({ event, txHash }) => (event === 'LeveragePositionClosed' ? [txHash] : [])),
+  );
+  return recorded.logs.some(
+    ({ event, account, marketId, txHash, blockNumber }) =>
+      event === 'WithdrawCollateral' &&
+      account === key.account &&
+      marketId === key.marketId &&
+      blockNumber <= held.blockNumber &&
+      !closing.has(txHash),
+  );
+}
+
 const ADDING: readonly RecordedLog['event'][] = ['LeveragePositionOpened', 'CollateralSupplied', 'LoanRepaid'];
 
 /** The product contract's own events of the position, in the order of the chain. */
-function ownLogs({ key, recorded }: HistoryInput): readonly RecordedLog[] {
+function ownLogs({ key, recorded }: Pick<HistoryInput, 'key' | 'recorded'>): readonly RecordedLog[] {
   return recorded.logs.filter(
     ({ wallet, positionIndex }) => wallet === key.wallet && positionIndex === key.positionIndex,
   );

@@ -53,10 +53,15 @@ export function valueHolding(
   };
 }
 
+/** The smallest amount of the USD values. */
+const LEAST_USD = new Decimal('0.01');
+/** Places of the least amount of a loan token without a price: of the dearest one it is worth less than a cent. */
+const LEAST_PLACES = 6;
+
 /**
  * Return whether a holding is too small to be an entry of its account. Anybody may supply collateral on behalf of an account,
  * and only the account or a contract that it has authorized may borrow. So a holding counts if it owes something, or if its
- * collateral is worth a hundredth of a loan token, the smallest amount of the USD values. A value that is not known counts.
+ * collateral is worth 0.01 USD; where the loan token has no price, a millionth of one. A value that is not known counts.
  */
 export function isDust(
   held: { readonly collateral: bigint; readonly borrowShares: bigint },
@@ -66,7 +71,11 @@ export function isDust(
   if (held.collateral === 0n) return true;
   const price = composed?.facts.oracle.value.price ?? 0n;
   if (!composed || price === 0n) return false;
-  return collateralValueInLoan(held.collateral, price) * 100n < 10n ** BigInt(composed.market.loan.decimals);
+  const { market, loanPrice } = composed;
+  const { decimals } = market.loan;
+  const value = collateralValueInLoan(held.collateral, price);
+  if (!loanPrice) return fromUnits(value, decimals).lt(new Decimal(1).shiftedBy(-LEAST_PLACES));
+  return usdOf(value, decimals, loanPrice.value.usd).lt(LEAST_USD);
 }
 
 /** Remaining collateral if the debt were paid with it, whole tokens, rounded down; negative under water. */

@@ -58,6 +58,8 @@ export const DEFAULT_HOLDING_DAYS = 90;
 export const MAX_HOLDING_DAYS = 3_650;
 export const DEFAULT_BEST_LIMIT = 20;
 export const MAX_BEST_LIMIT = 100;
+/** Below this the rounding to base units of a dear collateral decides the rank. */
+const MIN_AMOUNT_USD = new Decimal(1);
 const MAX_AMOUNT_USD = new Decimal('1e12');
 
 /**
@@ -153,8 +155,9 @@ function amountIn({ amount, payToken }: BestArgs, chains: readonly Chain[], ctx:
     throw new BadRequestError(message, { field: 'payToken', value: formatValue(payToken) });
   }
   const usd = amount.times(price.price.value.usd);
-  if (usd.gt(0) && usd.lte(MAX_AMOUNT_USD)) return usd;
-  const message = `amount is above 0 and worth at most ${MAX_AMOUNT_USD.toFixed()} USD. Send whole tokens of payToken.`;
+  if (usd.gte(MIN_AMOUNT_USD) && usd.lte(MAX_AMOUNT_USD)) return usd;
+  const range = `${MIN_AMOUNT_USD.toFixed()} to ${MAX_AMOUNT_USD.toFixed()} USD`;
+  const message = `amount is worth ${range}, in whole tokens of payToken. Send an amount of that range.`;
   throw new BadRequestError(message, { field: 'amount', value: formatValue(amount.toFixed()) });
 }
 

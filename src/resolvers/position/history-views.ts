@@ -102,7 +102,9 @@ export function curveViews({ market, history, now, loanUsd }: PositionHistoryRow
 
 const UNPRICED = gap('', 'NOT_MEASURED', 'The price of the loan token is unknown.');
 
-export function splitView({ market, loanUsd }: PositionHistoryRow, split: PnlSplit): PnlSplitView {
+/** @param split `null` = the market of the position has not been measured yet, and so has the view */
+export function splitView({ market, loanUsd }: PositionHistoryRow, split: PnlSplit | null): PnlSplitView | null {
+  if (!split) return null;
   const gaps: Gap[] = [];
   const { parts, ...sums } = split;
   const view = (field: SplitValue, value: bigint | Gap) => {
@@ -121,9 +123,16 @@ export function splitView({ market, loanUsd }: PositionHistoryRow, split: PnlSpl
 }
 
 /** Fields of a history that are `null`, and why. */
-export function historyGaps({ history }: PositionHistoryRow): readonly Gap[] {
+export function historyGaps({ history, isValued }: PositionHistoryRow): readonly Gap[] {
   const { incomplete, completeFrom } = history;
-  if (!incomplete) return [];
+  const unvalued = isValued ? [] : [UNVALUED];
+  if (!incomplete) return unvalued;
   const fields = completeFrom === null ? ['completeFrom', 'readTo', 'events'] : ['events'];
-  return fields.map((field) => ({ ...incomplete, field }));
+  return [...fields.map((field) => ({ ...incomplete, field })), ...unvalued];
 }
+
+const UNVALUED = gap(
+  'equityCurve',
+  'NOT_MEASURED',
+  'The market of the position has not been measured yet: the curve does not reach until now, and profit and loss are not known.',
+);

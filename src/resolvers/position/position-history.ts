@@ -32,6 +32,8 @@ export interface PositionHistoryRow {
   readonly market: Market;
   readonly history: PositionHistory;
   readonly now: HeldNow;
+  /** Whether `now` has the value of what is held; `false` = the market has not been measured yet. */
+  readonly isValued: boolean;
   /** USD per loan token; `null` = not known. */
   readonly loanUsd: Decimal | null;
 }
@@ -58,8 +60,8 @@ export function historyKeyOf(subject: HistorySubject, ctx: AppContext): Position
 }
 
 /**
- * Read the history of a position or a stock leg; `null` = its market is not in the catalog or not measured, or the wallet does
- * not hold the position any more.
+ * Read the history of a position or a stock leg; `null` = its market is not in the catalog, or the wallet does not hold the
+ * position any more.
  * @throws UpstreamUnavailableError, as reading the wallet
  */
 export async function readPositionHistory(
@@ -88,22 +90,25 @@ export function composeHistoryRow(
     positionIndex === null
       ? (holdings.stocks.find((entry) => entry.marketId === marketId) ?? NO_STOCK)
       : holdings.positions.find((entry) => entry.id === positionIndex);
+  const market = chain?.markets.find(({ id }) => id === marketId);
+  if (!chain || !held || !market) return null;
+  // Events need the market's tokens alone: a source that was never measured takes no event out of a statement.
   const composed = ctx.loaders.marketsAt(chainId, holdings.markets).get(marketId);
-  if (!chain || !held || !composed) return null;
   const { number: blockNumber, timestamp } = holdings.block;
   const { contracts } = chain;
-  const input = { key, market: composed.market, contracts, recorded, held: { ...held, blockNumber } };
+  const input = { key, market, contracts, recorded, held: { ...held, blockNumber } };
   const isHolding = held.collateral > 0n || held.borrowShares > 0n;
   return {
-    market: composed.market,
+    market,
     history: positionIndex === null ? composeStockHistory(input) : composePositionHistory(input),
     now: {
       atMs: Number(timestamp) * 1_000,
       collateral: held.collateral,
-      debt: isHolding ? valueHolding(held, composed, timestamp).debt : 0n,
-      price: isHolding ? composed.facts.oracle.value.price : null,
+      debt: isHolding && composed ? valueHolding(held, composed, timestamp).debt : 0n,
+      price: isHolding && composed ? composed.facts.oracle.value.price : null,
     },
-    loanUsd: composed.loanPrice?.value.usd ?? null,
+    isValued: !isHolding || composed !== undefined,
+    loanUsd: composed?.loanPrice?.value.usd ?? null,
   };
 }
 
@@ -130,9 +135,13 @@ export async function findStockLeg(
   return logs.length > 0 ? leg : null;
 }
 
-/** Split the profit and loss of a position into its parts. @throws UpstreamUnavailableError */
-export async function readPnlSplit(row: PositionHistoryRow, ctx: AppContext): Promise<PnlSplit> {
-  const { history, market, now } = row;
+/**
+ * Split the profit and loss of a position into its parts; `null` = its market has not been measured yet.
+ * @throws UpstreamUnavailableError
+ */
+export async function readPnlSplit(row: PositionHistoryRow, ctx: AppContext): Promise<PnlSplit | null> {
+  const { history, market, now, isValued } = row;
+  if (!isValued) return null;
   const [first] = history.events;
   const last = history.events.at(-1);
   // After the end nothing is earned.
@@ -150,7 +159,7 @@ export async function readPnlSplit(row: PositionHistoryRow, ctx: AppContext): Pr
 }
 
 /**
- * Compare both P&Ls of a position; `null` as of `readPositionHistory`.
+ * Compare both P&Ls of a position; `null` as of `readPositionHistory` and `readPnlSplit`.
  * @throws UpstreamUnavailableError
  */
 export async function readPnlDifference(position: Position, ctx: AppContext): Promise<PnlDifference | null> {
@@ -165,7 +174,7 @@ export async function readPnlDifference(position: Position, ctx: AppContext): Pr
   if (!row || !pnl || !recorded) return null;
   const { market, loanUsd } = row;
   const split = await readPnlSplit(row, ctx);
-  return pnlDifference({ split, pnl, recorded, loanDecimals: market.loan.decimals, loanUsd });
+  return split && pnlDifference({ split, pnl, recorded, loanDecimals: market.loan.decimals, loanUsd });
 }
 
 const UNKNOWN_YIELD: Gap = gap('yield', 'NOT_MEASURED', 'The APY of the collateral was not recorded on every day.');

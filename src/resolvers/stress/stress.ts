@@ -4,6 +4,7 @@ import type { Gap } from '../../domain/freshness/types.ts';
 import { marketsById } from '../../domain/market/lookup.ts';
 import { limitsOf } from '../../domain/market/statics.ts';
 import type { Position } from '../../domain/position/types.ts';
+import { isDust } from '../../domain/position/valuation.ts';
 import type { Strategy } from '../../domain/strategy/types.ts';
 import { borrowedHolding, commonOf, heldHolding, openedHolding, yieldsOf } from '../../domain/stress/holding.ts';
 import { type RecordedMove, recordedMoves } from '../../domain/stress/survival.ts';
@@ -145,7 +146,11 @@ const UNCOMPOSED: readonly Gap[] = [
 
 type Which = 'all' | { readonly loops: readonly number[]; readonly stocks?: readonly MarketId[] | undefined };
 
-/** The open holdings of a wallet; `null` stands for one whose market cannot be valued. @throws as reading the wallet */
+/**
+ * The open holdings of a wallet; `null` stands for one whose market cannot be valued. Dust, which anybody may supply for a wallet,
+ * is none: it may be worth nothing and have no LTV, which would take that of the whole wallet.
+ * @throws as reading the wallet
+ */
 async function holdingsOf(
   key: { readonly chainId: ChainId; readonly wallet: Address },
   ctx: AppContext,
@@ -158,7 +163,7 @@ async function holdingsOf(
   const held = [
     ...holdings.positions.filter((position) => position.open && isWanted(position)),
     ...holdings.stocks.filter(({ marketId }) => isWantedStock(marketId)),
-  ].filter(({ collateral }) => collateral > 0n);
+  ].filter((one) => one.collateral > 0n && !isDust(one, markets.get(one.marketId)));
   return held.map((position) => {
     const composed = markets.get(position.marketId);
     return composed ? heldHolding(position, composed, holdings.block.timestamp) : null;

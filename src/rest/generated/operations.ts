@@ -665,7 +665,7 @@ export type PositionPayer =
 export type PositionStatus =
   /** The owner closed the position. */
   | 'closed'
-  /** The position was liquidated as a whole: the contract still calls it open, and it has no debt and less collateral than 0.01 loan tokens are worth. After a liquidation of a part it is open. */
+  /** The position was liquidated as a whole: the contract still calls it open, and it has no debt and collateral worth less than 0.01 USD. After a liquidation of a part it is open. */
   | 'liquidated'
   /** The position holds collateral. */
   | 'open';

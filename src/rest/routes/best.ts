@@ -38,7 +38,7 @@ export function bestRoute({ chainIds }: RouteOptions): AnyRoute {
     operation: 'BestStrategyRanking',
     tool: { name: 'find_best_strategies' },
     params: z.object({
-      amount: decimal('Payment, whole tokens of payToken. Above 0.'),
+      amount: decimal('Payment, whole tokens of payToken. Worth at least 1 USD.'),
       payToken: z
         .string()
         .regex(ADDRESS_PATTERN, 'expected an address: 0x followed by 40 hex characters')

@@ -165,7 +165,7 @@ export const walletPositions = z
     equityPositions: z
       .array(equityPositionSchema)
       .describe(
-        'Open equity vaults: those with a debt on their stock market, or with collateral there worth at least 0.01 deposit tokens, because anybody may supply collateral on behalf of a wallet.',
+        'Open equity vaults: those with a debt on their stock market, or with collateral there worth at least 0.01 USD, because anybody may supply collateral on behalf of a wallet.',
       ),
     meta: readMeta,
     leftAuthorizations: z

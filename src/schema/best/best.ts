@@ -144,7 +144,11 @@ builder.queryFields((t) => ({
     description:
       'Listed loops for a payment, each at the largest leverage that survives a fall of the price at any time until the exit, ranked by the net APY after the own borrow, entry and exit over the holding time. Costs come from the measured exit liquidity; no venue is asked, and a preview has the real ones.',
     args: {
-      amount: t.arg({ type: 'Decimal', required: true, description: 'Payment, whole tokens of `payToken`, above 0.' }),
+      amount: t.arg({
+        type: 'Decimal',
+        required: true,
+        description: 'Payment, whole tokens of `payToken`, worth at least 1 USD.',
+      }),
       payToken: t.arg({ type: 'Address', required: true, description: 'Curated token that is paid with.' }),
       maxDrawdownPct: t.arg({
         type: 'Decimal',

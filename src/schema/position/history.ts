@@ -203,7 +203,12 @@ const PositionHistoryRef = builder.objectRef<PositionHistoryRow>('PositionHistor
       description: `Equity at events, at hourly samples between them and now, oldest first; at most ${MAX_CURVE_POINTS}, spread evenly.`,
       resolve: (row, { points }) => curveViews(row, checkPoints(points)),
     }),
-    gaps: t.field(gapsOf(historyGaps, 'Fields that are `null`, and `events` that are not complete')),
+    gaps: t.field(
+      gapsOf(
+        historyGaps,
+        'Fields that are `null`, `events` that are not complete, and an `equityCurve` that does not reach until now',
+      ),
+    ),
   }),
 });
 
@@ -212,7 +217,7 @@ builder.objectFields(PositionRef, (t) => ({
     type: PositionHistoryRef,
     nullable: true,
     complexity: 5,
-    description: 'Recorded events and equity; `null` = the market of the position is not known or not measured.',
+    description: 'Recorded events and equity; `null` = the market of the position is not in the catalog.',
     resolve: (position, _args, ctx) => readPositionHistory(position, ctx),
   }),
   pnlSplit: t.field({
@@ -259,7 +264,7 @@ const StockLegRef = builder.objectRef<StockLeg>('StockLeg').implement({
       nullable: true,
       complexity: 5,
       description:
-        'Recorded events and equity, of all times at which the wallet was in the vault; `null` = the stock market is not measured.',
+        'Recorded events and equity, of all times at which the wallet was in the vault; `null` = the stock market is not in the catalog.',
       resolve: (leg, _args, ctx) => readPositionHistory(leg, ctx),
     }),
     pnlSplit: t.field({

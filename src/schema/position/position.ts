@@ -22,7 +22,7 @@ export const PositionStatusRef = builder.enumType('PositionStatus', {
     open: 'The position holds collateral.',
     closed: 'The owner closed the position.',
     liquidated:
-      'The position was liquidated as a whole: the contract still calls it open, and it has no debt and less collateral than 0.01 loan tokens are worth. After a liquidation of a part it is open.',
+      'The position was liquidated as a whole: the contract still calls it open, and it has no debt and collateral worth less than 0.01 USD. After a liquidation of a part it is open.',
   }),
 });
 

@@ -134,7 +134,7 @@ WalletRef.implement({
     equityPositions: t.field({
       type: [EquityPositionRef],
       complexity: { field: 1, multiplier: 3 },
-      description: `Open equity vaults, one entry per chain and vault of the catalog, at most ${MAX_CHAINS * MAX_VAULTS}: those with a debt on their stock market, or with collateral there worth at least 0.01 deposit tokens, because anybody may supply collateral on behalf of a wallet.`,
+      description: `Open equity vaults, one entry per chain and vault of the catalog, at most ${MAX_CHAINS * MAX_VAULTS}: those with a debt on their stock market, or with collateral there worth at least 0.01 USD, because anybody may supply collateral on behalf of a wallet.`,
       resolve: ({ readings }) => readings.flatMap(({ equityPositions }) => equityPositions),
     }),
   }),

@@ -140,7 +140,7 @@ function selectedLegs(deps: BuilderDeps, found: FoundVault, request: ExitRequest
       loopIds: position.yieldLoops.map(({ id }) => id),
       candidateIds: position.ambiguousYieldLoopIds ?? [],
     },
-    own: loopsOutsideOtherVaults(wallet, position),
+    own: openLoopsOutsideOtherVaults(wallet, position),
     requested: request.yieldPositionIds,
   };
   const loops = selectLoops(choice);
@@ -181,17 +181,21 @@ function requireOpenPosition(
   throw namedError(({ places }) => {
     const pointer = places.positions(holdings.wallet, chain.chainId);
     return new NotEligibleError(
-      `${holdings.wallet} has no position in the vault ${vault.id}: its stock market has no debt of it, and no ${vault.stock.symbol} of it worth 0.01 ${vault.depositToken.symbol}. See ${pointer} for its positions.`,
+      `${holdings.wallet} has no position in the vault ${vault.id}: its stock market has no debt of it, and no ${vault.stock.symbol} of it worth 0.01 USD. See ${pointer} for its positions.`,
       { reason: 'nothing_to_do', pointer },
     );
   });
 }
 
-/** The wallet's positions, without the loops of other vaults. */
-function loopsOutsideOtherVaults(
+/**
+ * The wallet's open positions, without the loops of other vaults. A liquidated one with dust, which anybody may supply for it, is
+ * not open: nothing of it can be sold, and that would hold up the exit.
+ */
+function openLoopsOutsideOtherVaults(
   { holdings, composed }: VaultWallet,
   position: EquityPosition,
 ): readonly HeldPosition[] {
-  const own = new Set([...composed.positions, ...position.yieldLoops].map(({ id }) => id));
+  const listed = [...composed.positions, ...position.yieldLoops];
+  const own = new Set(listed.flatMap(({ id, open }) => (open ? [id] : [])));
   return holdings.positions.filter(({ id }) => own.has(id));
 }

@@ -8,7 +8,7 @@ import { AmbiguousYieldLoopsError } from './errors.ts';
 export interface LoopChoice {
   readonly vault: EquityVault;
   readonly match: LoopMatch;
-  /** The wallet's positions that belong to no other vault. */
+  /** The wallet's open positions that belong to no other vault. */
   readonly own: readonly HeldPosition[];
   /** The loops that the request names; absent = none is named. */
   readonly requested?: readonly number[] | undefined;

@@ -238,16 +238,15 @@ describe('composePosition', () => {
 
   test('behavior: shown values add up, without exponents', () => {
     const amounts = fc.record({
-      // From 0.01 loan tokens on: less without a debt is not open, and what the oracle rounds to nothing has no LTV.
+      // From 0.01 USD on: less without a debt is not open, and what the oracle rounds to nothing has no LTV.
       collateral: fc.bigInt({ min: 10n ** 16n, max: 10n ** 30n }),
       borrowShares: fc.bigInt({ min: 0n, max: 10n ** 24n }),
     });
     fc.assert(
       fc.property(amounts, (over) => {
         const shown = show(over);
-        for (const value of Object.values(shown)) {
-          if (typeof value === 'string') expect(value).not.toMatch(/^-?\d+(\.\d+)?e/i);
-        }
+        const texts = Object.values(shown).filter((value) => typeof value === 'string');
+        expect(texts.filter((text) => /^-?\d+(\.\d+)?e/i.test(text))).toEqual([]);
         const of = (text: string | null | undefined) => new Decimal(text ?? 'NaN');
         expect(of(shown.ltvPct).plus(of(shown.ltvHeadroomPct)).toFixed(2)).toBe(shown.liquidationLtvPct);
         const net = of(shown.collateralUsd).minus(of(shown.debtUsd));
@@ -286,14 +285,38 @@ describe('statusOf', () => {
 
   test('behavior: dust that anybody may supply does not open a liquidated position again, and one with a debt is open', () => {
     const { price } = composed.facts.oracle.value;
-    // The least whose value, rounded down, is 0.01 loan tokens.
-    const least = 10n ** BigInt(market.loan.decimals - 2);
+    // The least whose value, rounded down to base units of the loan token, is 0.01 USD.
+    const cent = new Decimal('0.01').div(composed.loanPrice?.value.usd ?? 0).shiftedBy(market.loan.decimals);
+    const least = BigInt(cent.toFixed(0, Decimal.ROUND_UP));
     const hundredth = (least * 10n ** 36n - 1n) / (price ?? 1n) + 1n;
     expect([of(true, 1n), of(true, hundredth - 1n), of(true, hundredth)]).toEqual(['liquidated', 'liquidated', 'open']);
     expect(of(true, 1n, 1n)).toBe('open');
     expect(show({ collateral: 1n, borrowShares: 0n })).toMatchObject({
       ...{ status: 'liquidated', amountLeveragedCollateral: '0.000000000000000001', netCollateral: '0' },
     });
+  });
+
+  test('edge: a hundredth of a dear loan token is no dust: the limit is in USD', () => {
+    const dear = composedMarket(composedOf(ethereum, facts), marketOf(ethereum, 'wstETH', 'WETH').id);
+    const worth = (usd: number) =>
+      BigInt(
+        new Decimal(usd)
+          .div(dear?.loanPrice?.value.usd ?? 0)
+          .times(10 ** 36)
+          .shiftedBy(dear?.market.loan.decimals ?? 0)
+          .div(String(dear?.facts.oracle.value.price))
+          .toFixed(0),
+      );
+    expect([20, 0.011, 0.009].map((usd) => of(true, worth(usd), 0n, dear))).toEqual(['open', 'open', 'liquidated']);
+  });
+
+  test('edge: without a price of the loan token a millionth of one counts, so that a unit of a stranger stays dust', () => {
+    const unpriced = { ...composed, loanPrice: undefined };
+    expect([1n, 10n ** 10n, 10n ** 13n].map((units) => of(true, units, 0n, unpriced))).toEqual([
+      'liquidated',
+      'liquidated',
+      'open',
+    ]);
   });
 
   test('edge: a value that is not known counts', () => {

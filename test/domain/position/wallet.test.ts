@@ -173,9 +173,15 @@ describe('composeWallet', () => {
     expect(found).toMatchObject({ yieldLoopMatch: 'none', currentNetApyPct: '0.00' });
   });
 
-  test('edge: collateral below a hundredth of a loan token is no vault, and makes no liquidated loop live', () => {
-    // 1.07 USDG per stock: the least collateral that is worth 0.01 USDG, and one unit less.
-    const cent = 10n ** BigInt(vault.stock.decimals + 2) / 10_700n + 1n;
+  test('edge: collateral worth less than 0.01 USD is no vault, and makes no liquidated loop live', () => {
+    // 1.07 USDG per stock: the least collateral that is worth 0.01 USD in base units of USDG, and one unit less.
+    const { usd } = facts.groups.price.items.get(vault.stockMarket.loan.address)?.value ?? {};
+    const units = new Decimal('0.01')
+      .div(usd ?? 0)
+      .shiftedBy(vault.stockMarket.loan.decimals)
+      .toFixed(0, Decimal.ROUND_UP);
+    const cent =
+      (BigInt(units) * 10n ** BigInt(vault.stock.decimals - vault.stockMarket.loan.decimals + 2)) / 107n + 1n;
     const tags = new Map([[0, { vaultId: vault.id, marketId: vault.yieldMarket.id }]]);
     for (const [collateral, borrowShares, vaultIds] of [
       [1n, 0n, []],

@@ -1,11 +1,16 @@
+import { encodeFunctionData, maxUint256 } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { mainVenue } from '../../../devnet/chain/swaps.ts';
 import { OWNER } from '../../../devnet/seed/accounts.ts';
 import { seededWallet } from '../../../devnet/seed/wallets.ts';
 import { seedRegistrations } from '../../../devnet/seed-database.ts';
+import { erc20Abi } from '../../../src/abi/erc20.ts';
+import { flashLeverageAbi } from '../../../src/abi/flash-leverage.ts';
+import { morphoBlueAbi } from '../../../src/abi/morpho-blue.ts';
 import type { EquityVault } from '../../../src/catalog/types.ts';
 import { createDatabase } from '../../../src/database/client.ts';
 import { Decimal } from '../../../src/shared/decimal.ts';
+import type { Address } from '../../../src/shared/ids.ts';
 import { silentLogger } from '../../../src/shared/logger.ts';
 import { refusal } from '../../contracts/world.ts';
 import { CHAIN_ID, EXIT_QUERY } from '../../support/equity.ts';
@@ -129,6 +134,18 @@ describe('exit', () => {
     });
     expect(refused.status).toBe(400);
     expect(refused.body.error.details).toMatchObject({ limit: { candidates: [1] } });
+    await unregister(wallet);
+  });
+
+  test('behavior: a registered loop of dust, which anybody may supply after its liquidation, does not hold up the exit', async () => {
+    const vault = vaults.verbs.vault('SPY');
+    const wallet = owner('shareholder');
+    await register(wallet, vault, 0);
+    await leaveOneUnit(vault, wallet, 0);
+    const exit = await vaults.verbs.exit({ strategyId: vault.id, userAddress: wallet });
+    expect(exit).toMatchObject({ __typename: 'EquityExitPlan', closedPositionIndexes: [] });
+    await vaults.verbs.sendAtomically(wallet, exit.calls);
+    expect(await vaults.verbs.stockLeg(vault, wallet)).toEqual({ borrowShares: 0n, collateral: 0n });
     await unregister(wallet);
   });
 
@@ -258,6 +275,40 @@ function register(wallet: `0x${string}`, vault: EquityVault, positionIndex: numb
       },
     ]),
   );
+}
+
+/** Repay a loop and withdraw all of its collateral but one unit: what is left of a liquidated one that was given dust. */
+async function leaveOneUnit({ yieldMarket }: EquityVault, wallet: Address, index: number): Promise<void> {
+  const { local, loops } = vaults.verbs;
+  const { flashLeverage, morphoBlue } = local.chain.contracts;
+  const account = (await loops(wallet))[index]?.userProxy ?? wallet;
+  const [, , collateral] = await local.client.readContract({
+    address: morphoBlue,
+    abi: morphoBlueAbi,
+    functionName: 'position',
+    args: [yieldMarket.id, account],
+  });
+  const paid = 10n ** BigInt(yieldMarket.loan.decimals + 6);
+  await local.mint(yieldMarket.loan, wallet, paid);
+  const calls = [
+    {
+      to: yieldMarket.loan.address,
+      data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [flashLeverage, paid] }),
+    },
+    ...[
+      encodeFunctionData({
+        abi: flashLeverageAbi,
+        functionName: 'repay',
+        args: [wallet, BigInt(index), paid, maxUint256],
+      }),
+      encodeFunctionData({
+        abi: flashLeverageAbi,
+        functionName: 'withdrawCollateral',
+        args: [BigInt(index), collateral - 1n],
+      }),
+    ].map((data) => ({ to: flashLeverage, data })),
+  ];
+  for (const call of calls) await local.send({ from: wallet, ...call });
 }
 
 function unregister(wallet: string): Promise<void> {

@@ -3,7 +3,7 @@ import { marketParams, tokenContract } from '../../../devnet/chain/deploy.ts';
 import { untouchedAccounts } from '../../../devnet/seed/accounts.ts';
 import type { Address } from '../../../src/shared/ids.ts';
 import { CHAIN_ID } from '../../support/equity.ts';
-import { PARTNER } from '../../support/service.ts';
+import { type Json, PARTNER } from '../../support/service.ts';
 import { user, useVaults } from '../../support/vaults.ts';
 
 const vaults = useVaults();
@@ -51,7 +51,16 @@ test('behavior: collateral of a stranger changes nothing about an own vault', as
   const vault = vaults.verbs.vault('SPY');
   await vaults.deposit(vault, '1000');
   const before = await vaults.positionIn(vault);
+  const stressed = async () =>
+    (await vaults.service.get(`/v1/partner/positions/${user}/stress?chainId=${CHAIN_ID}`, PARTNER)).body.stress;
+  const { positionCount, rows } = await stressed();
   await supplyForUser('SPY', 1n);
+  await supplyForUser('NVDA', 1n);
+  const after = await stressed();
+  expect(after.positionCount).toBe(positionCount);
+  expect(after.rows.map(({ headroomPct, endsBy }: Json) => [headroomPct === null, endsBy])).toEqual(
+    rows.map(({ headroomPct, endsBy }: Json) => [headroomPct === null, endsBy]),
+  );
   expect(await listed()).toEqual([vault.id]);
   expect(await vaults.positionIn(vault)).toMatchObject({
     yieldLoopMatch: before.yieldLoopMatch,

@@ -21,3 +21,15 @@ test('default: every listed equity vault is left out, with the reason, and none 
   expect(body.ranked.filter(({ id }: Json) => id.startsWith('equity-'))).toEqual([]);
   expect(body.ranked.length).toBeGreaterThan(0);
 });
+
+test('error: an amount worth less than 1 USD, whose rank rounding would decide, is refused', async () => {
+  const usdg = tokenOf(4663, 'USDG');
+  const ask = (amount: string) =>
+    service.get(`/v1/best-strategies?amount=${amount}&payToken=${usdg.address}&maxDrawdownPct=5&minExitUsd=0`);
+  for (const amount of ['0', '0.00000001', '0.98']) {
+    const { status, body } = await ask(amount);
+    expect({ status, field: body.error?.details?.field }).toEqual({ status: 400, field: 'query.amount' });
+  }
+  const { status, body } = await ask('1.02');
+  expect({ status, isRanked: body.ranked.length > 0 }).toEqual({ status: 200, isRanked: true });
+});

@@ -225,7 +225,7 @@ export function vaultKinds(vault: EquityVault): readonly Kind[] {
           },
           composed: {
             positions: [],
-            equityPositions: [{ strategyId: vault.id, yieldLoopMatch: 'tagged', yieldLoops: [{ id: 0 }] }],
+            equityPositions: [{ strategyId: vault.id, yieldLoopMatch: 'tagged', yieldLoops: [{ id: 0, open: true }] }],
           },
         } as unknown as VaultWallet;
         const { terms, calls, worstCase } = await withVenues(deps, (attempt) => buildExit(attempt, found, {}, wallet));

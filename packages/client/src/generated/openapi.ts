@@ -5194,11 +5194,11 @@ export interface components {
             readonly events: readonly components["schemas"]["PositionEvent"][];
             /** @description At events, at hourly samples and now, oldest first. */
             readonly equity: readonly components["schemas"]["PositionEquityPoint"][];
-            /** @description Profit and loss by its parts; absent = the market is not known. */
+            /** @description Profit and loss by its parts; absent = the market is not known, or not measured yet. */
             readonly pnlSplit?: components["schemas"]["PnlSplit"];
             /** @description Reasons of absent values, and why the events are not complete. */
             readonly gaps: readonly components["schemas"]["PositionHistoryGap"][];
-            /** @description Excess of pnl of the positions row over pnlSplit; absent = the market is not known. */
+            /** @description Excess of pnl of the positions row over pnlSplit; absent = the market is not known, or not measured yet. */
             readonly pnlDifference?: components["schemas"]["PnlDifference"];
         };
         /** @description The reason for a missing value. */
@@ -5997,7 +5997,7 @@ export interface components {
             readonly events: readonly components["schemas"]["PositionEvent"][];
             /** @description At events, at hourly samples and now, oldest first. */
             readonly equity: readonly components["schemas"]["PositionEquityPoint"][];
-            /** @description Profit and loss by its parts; absent = the market is not known. */
+            /** @description Profit and loss by its parts; absent = the market is not known, or not measured yet. */
             readonly pnlSplit?: components["schemas"]["PnlSplit"];
             /** @description Reasons of absent values, and why the events are not complete. */
             readonly gaps: readonly components["schemas"]["PositionHistoryGap"][];
@@ -6728,7 +6728,7 @@ export interface components {
             readonly userAddress: string;
             /** @description Plain positions, newest first; the loops of a vault are left out. */
             readonly positions: readonly components["schemas"]["Position"][];
-            /** @description Open equity vaults: those with a debt on their stock market, or with collateral there worth at least 0.01 deposit tokens, because anybody may supply collateral on behalf of a wallet. */
+            /** @description Open equity vaults: those with a debt on their stock market, or with collateral there worth at least 0.01 USD, because anybody may supply collateral on behalf of a wallet. */
             readonly equityPositions: readonly components["schemas"]["EquityPosition"][];
             readonly meta?: components["schemas"]["ReadMeta"];
             /** @description Leftover authorizations of an incomplete batch at the lending protocol, with the call that revokes each; empty = none, absent = unknown. */
@@ -11019,7 +11019,7 @@ export interface operations {
     readonly bestStrategyRanking: {
         readonly parameters: {
             readonly query: {
-                /** @description Payment, whole tokens of payToken. Above 0. */
+                /** @description Payment, whole tokens of payToken. Worth at least 1 USD. */
                 readonly amount: string;
                 /** @description Curated token that is paid with. */
                 readonly payToken: string;

@@ -52,7 +52,7 @@ function pastOf(history: Past | undefined) {
     next: page?.pageInfo.hasNextPage ? page.pageInfo.endCursor : null,
     events: page?.nodes.map((event) => ({ ...event, blockNumber: Number(event.blockNumber) })) ?? [],
     equity: history?.equityCurve ?? [],
-    gaps: history?.gaps ?? [],
+    gaps: history?.gaps.map((found) => (found.field === 'equityCurve' ? { ...found, field: 'equity' } : found)) ?? [],
   };
 }
 

@@ -128,7 +128,9 @@ const past = {
   next: z.string().nullable().describe('Send it as "after" for the next page; null = this is the last one.'),
   events: z.array(positionEvent).describe('Oldest first.'),
   equity: z.array(equityPoint).describe('At events, at hourly samples and now, oldest first.'),
-  pnlSplit: pnlSplit.optional().describe('Profit and loss by its parts; absent = the market is not known.'),
+  pnlSplit: pnlSplit
+    .optional()
+    .describe('Profit and loss by its parts; absent = the market is not known, or not measured yet.'),
   gaps: z.array(gapRow).describe('Reasons of absent values, and why the events are not complete.'),
 };
 
@@ -142,7 +144,9 @@ export const positionHistoryBody = z
     ...past,
     pnlDifference: pnlDifference
       .optional()
-      .describe('Excess of pnl of the positions row over pnlSplit; absent = the market is not known.'),
+      .describe(
+        'Excess of pnl of the positions row over pnlSplit; absent = the market is not known, or not measured yet.',
+      ),
   })
   .meta({ id: 'PositionHistory', description: 'Recorded events, equity and profit and loss of a position.' });
 
