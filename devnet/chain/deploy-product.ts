@@ -1,4 +1,5 @@
-import { type Address, encodeFunctionData, parseAbi, parseEther, parseUnits, zeroAddress } from 'viem';
+import { type Address, parseAbi, parseEther, parseUnits, zeroAddress } from 'viem';
+import { encodeFunctionData } from '../../src/abi/calldata.ts';
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
 import type { Market, SwapSource, Token } from '../../src/catalog/index.ts';
 import { swapVenueAbi } from '../abi/swap-venue.ts';

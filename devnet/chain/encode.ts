@@ -1,4 +1,5 @@
-import { type Abi, type Address, encodeFunctionData, type Hex } from 'viem';
+import type { Abi, Address, Hex } from 'viem';
+import { encodeFunctionData } from '../../src/abi/calldata.ts';
 import { type Artifacts, artifactOf } from './compile.ts';
 import type { Transaction } from './context.ts';
 

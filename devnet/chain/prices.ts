@@ -1,4 +1,5 @@
-import { type Address, encodeFunctionData, type Hex, parseAbi } from 'viem';
+import { type Address, type Hex, parseAbi } from 'viem';
+import { encodeFunctionData } from '../../src/abi/calldata.ts';
 import type { Market } from '../../src/catalog/index.ts';
 import { Decimal, toUnits } from '../../src/shared/decimal.ts';
 import { feedsOf, oracleSeed } from '../seed/oracles.ts';

@@ -1,4 +1,5 @@
-import { type Address, encodeFunctionData, erc20Abi, formatUnits, parseAbi, parseUnits } from 'viem';
+import { type Address, erc20Abi, formatUnits, parseAbi, parseUnits } from 'viem';
+import { encodeFunctionData } from '../../src/abi/calldata.ts';
 import { equityRouterAbi } from '../../src/abi/equity-router.ts';
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
 import type { Chain, EquityVault, Market } from '../../src/catalog/index.ts';

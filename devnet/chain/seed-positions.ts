@@ -1,4 +1,5 @@
-import { type Address, encodeFunctionData, maxUint256, parseAbi, parseEther } from 'viem';
+import { type Address, maxUint256, parseAbi, parseEther } from 'viem';
+import { encodeFunctionData } from '../../src/abi/calldata.ts';
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
 import type { Market } from '../../src/catalog/index.ts';
 import { liquidator, type SeededPosition, type SeededWallet, seededWallets } from '../seed/wallets.ts';

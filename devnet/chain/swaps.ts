@@ -1,4 +1,5 @@
-import { type Address, encodeFunctionData, type Hex } from 'viem';
+import type { Address, Hex } from 'viem';
+import { encodeFunctionData } from '../../src/abi/calldata.ts';
 import type { Chain } from '../../src/catalog/index.ts';
 import { swapVenueAbi } from '../abi/swap-venue.ts';
 import type { DevnetClient } from './client.ts';

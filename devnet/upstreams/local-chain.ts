@@ -3,11 +3,11 @@ import {
   BaseError,
   ContractFunctionRevertedError,
   createPublicClient,
-  encodeFunctionData,
   erc20Abi,
   type Hex,
   zeroAddress,
 } from 'viem';
+import { encodeFunctionData } from '../../src/abi/calldata.ts';
 import type { Chain } from '../../src/catalog/index.ts';
 import { swapVenueAbi } from '../abi/swap-venue.ts';
 import { localTransport } from '../chain/transport.ts';

@@ -1,4 +1,5 @@
-import { decodeFunctionResult, encodeFunctionData, numberToHex, size } from 'viem';
+import { decodeFunctionResult, numberToHex, size } from 'viem';
+import { encodeFunctionData } from '../abi/calldata.ts';
 import { multicall3Abi } from '../abi/multicall3.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Address, ChainId, Hex } from '../shared/ids.ts';

@@ -1,4 +1,5 @@
-import { type Abi, type AbiParameter, decodeFunctionData, getAbiItem, isHex } from 'viem';
+import { type Abi, type AbiParameter, getAbiItem, isHex } from 'viem';
+import { decodeFunctionData } from '../abi/calldata.ts';
 import { equityRouterAbi } from '../abi/equity-router.ts';
 import { erc20Abi } from '../abi/erc20.ts';
 import { flashLeverageAbi, userProxyAbi } from '../abi/flash-leverage.ts';

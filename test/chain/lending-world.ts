@@ -1,5 +1,4 @@
 import {
-  decodeFunctionData,
   encodeFunctionResult,
   getAbiItem,
   getAddress,
@@ -9,6 +8,7 @@ import {
   pad,
   toFunctionSelector,
 } from 'viem';
+import { decodeFunctionData } from '../../src/abi/calldata.ts';
 import { irmAbi } from '../../src/abi/irm.ts';
 import { morphoBlueAbi } from '../../src/abi/morpho-blue.ts';
 import { oracleAbi } from '../../src/abi/oracle.ts';

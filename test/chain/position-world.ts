@@ -1,13 +1,5 @@
-import {
-  decodeFunctionData,
-  encodeFunctionResult,
-  getAddress,
-  type Hex,
-  keccak256,
-  numberToHex,
-  pad,
-  zeroAddress,
-} from 'viem';
+import { encodeFunctionResult, getAddress, type Hex, keccak256, numberToHex, pad, zeroAddress } from 'viem';
+import { decodeFunctionData } from '../../src/abi/calldata.ts';
 import { flashLeverageAbi, userProxyAbi } from '../../src/abi/flash-leverage.ts';
 import { morphoBlueAbi } from '../../src/abi/morpho-blue.ts';
 import { type Chain, createCatalog, curatedChains } from '../../src/catalog/index.ts';

@@ -1,13 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import {
-  decodeFunctionData,
-  encodeAbiParameters,
-  encodeFunctionResult,
-  type Hex,
-  numberToHex,
-  toFunctionSelector,
-} from 'viem';
+import { encodeAbiParameters, encodeFunctionResult, type Hex, numberToHex, toFunctionSelector } from 'viem';
+import { decodeFunctionData } from '../../src/abi/calldata.ts';
 import { multicall3Abi } from '../../src/abi/multicall3.ts';
 import type { NamedBlock } from '../../src/chain/reading.ts';
 import type { Address } from '../../src/shared/ids.ts';

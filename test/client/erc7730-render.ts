@@ -1,13 +1,6 @@
-import {
-  type AbiFunction,
-  decodeFunctionData,
-  formatUnits,
-  getAddress,
-  type Hex,
-  parseAbiItem,
-  toFunctionSelector,
-} from 'viem';
+import { type AbiFunction, formatUnits, getAddress, type Hex, parseAbiItem, toFunctionSelector } from 'viem';
 import type { PlannedCall, TrustedChain } from '../../packages/client/src/verify/index.ts';
+import { decodeFunctionData } from '../../src/abi/calldata.ts';
 import type { Json } from '../support/service.ts';
 
 /** A descriptor, its file parsed. */

@@ -1,4 +1,4 @@
-import { decodeFunctionData, encodeFunctionData, type Hex, parseUnits } from 'viem';
+import { type Hex, parseUnits } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { ManageLeveragePlanDocument, OpenLeveragePlanDocument } from '../../packages/client/src/graphql/index.ts';
 import {
@@ -11,6 +11,7 @@ import {
   type Records,
   type TransactionBundle,
 } from '../../packages/client/src/index.ts';
+import { decodeFunctionData, encodeFunctionData } from '../../src/abi/calldata.ts';
 import { flashLeverageRouterAbi } from '../../src/abi/flash-leverage-router.ts';
 import { tokenOf } from '../e2e/leverage/support.ts';
 import { account, failureOf, market, otherAccount, useExecution, user } from '../support/execution.ts';

@@ -1,7 +1,8 @@
-import { decodeFunctionData, encodeFunctionData, type Hex } from 'viem';
+import type { Hex } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { seededWallet } from '../../devnet/seed/wallets.ts';
 import { type ExecuteOptions, execute, type Plan, type Progress } from '../../packages/client/src/index.ts';
+import { decodeFunctionData, encodeFunctionData } from '../../src/abi/calldata.ts';
 import { equityRouterAbi } from '../../src/abi/equity-router.ts';
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
 import { account, failureOf, useExecution, user } from '../support/execution.ts';

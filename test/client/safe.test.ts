@@ -1,9 +1,10 @@
 import fc from 'fast-check';
-import { decodeFunctionData, parseAbi, keccak256 as reference, stringToHex } from 'viem';
+import { parseAbi, keccak256 as reference, stringToHex } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { keccak256 } from '../../packages/client/src/hash/keccak.ts';
 import { ExpiredError, InputError, InvalidPlanError, safeTransaction } from '../../packages/client/src/index.ts';
 import { checksumOf } from '../../packages/client/src/safe/safe.ts';
+import { decodeFunctionData } from '../../src/abi/calldata.ts';
 
 describe('keccak256', () => {
   test('behavior: equals the reference for every length around the block size', () => {

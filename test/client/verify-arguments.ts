@@ -1,4 +1,4 @@
-import { decodeFunctionData, encodeFunctionData, type Hex, maxUint256, zeroAddress } from 'viem';
+import { type Hex, maxUint256, zeroAddress } from 'viem';
 import { describe, expect, it } from 'vitest';
 import {
   type TrustedChain,
@@ -7,6 +7,7 @@ import {
   type Verified,
   verify,
 } from '../../packages/client/src/verify/index.ts';
+import { decodeFunctionData, encodeFunctionData } from '../../src/abi/calldata.ts';
 import { type Bundle, localChains } from './verify-bundles.ts';
 import { type Executed, harmOf } from './verify-execute.ts';
 import { callsIn, planAbi, withCall } from './verify-mutants.ts';

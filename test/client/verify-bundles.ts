@@ -1,9 +1,10 @@
-import { decodeFunctionData, type Hex } from 'viem';
+import type { Hex } from 'viem';
 import { OWNER } from '../../devnet/seed/accounts.ts';
 import { vaultSeeds } from '../../devnet/seed/vaults.ts';
 import { seededWallet } from '../../devnet/seed/wallets.ts';
 import type { Intent, TrustedChain, VerifiablePlan } from '../../packages/client/src/verify/index.ts';
 import { trustedChain } from '../../scripts/client-chains.ts';
+import { decodeFunctionData } from '../../src/abi/calldata.ts';
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
 import { flashLeverageRouterAbi } from '../../src/abi/flash-leverage-router.ts';
 import { morphoBlueAbi } from '../../src/abi/morpho-blue.ts';

@@ -1,4 +1,4 @@
-import { decodeFunctionData, encodeFunctionData, erc20Abi, type Hex, maxUint256, toFunctionSelector } from 'viem';
+import { erc20Abi, type Hex, maxUint256, toFunctionSelector } from 'viem';
 import { describe, expect, it } from 'vitest';
 import { flashLeverageAbi } from '../../packages/client/src/abi/index.ts';
 import {
@@ -9,6 +9,7 @@ import {
   VerificationError,
   verify,
 } from '../../packages/client/src/verify/index.ts';
+import { decodeFunctionData, encodeFunctionData } from '../../src/abi/calldata.ts';
 import { marketOf, tokenOf } from '../e2e/leverage/support.ts';
 import { type Bundle, localChains } from './verify-bundles.ts';
 

@@ -1,7 +1,8 @@
-import { type Address, encodeFunctionData, type Hex, parseAbi } from 'viem';
+import { type Address, type Hex, parseAbi } from 'viem';
 import { accounts, labelAddress } from '../../devnet/seed/accounts.ts';
 import { seededWallets } from '../../devnet/seed/wallets.ts';
 import type { Verified } from '../../packages/client/src/verify/index.ts';
+import { encodeFunctionData } from '../../src/abi/calldata.ts';
 import { erc20Abi } from '../../src/abi/erc20.ts';
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
 import { morphoBlueAbi } from '../../src/abi/morpho-blue.ts';

@@ -1,6 +1,7 @@
-import { encodeFunctionData, parseAbi, parseUnits } from 'viem';
+import { parseAbi, parseUnits } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { marketParams } from '../../devnet/chain/deploy.ts';
+import { encodeFunctionData } from '../../src/abi/calldata.ts';
 import { allowHostileRouter, innerReason, reenter } from './hostile-router.ts';
 import { alice, equityCall, eventsOf, leverageCall, mallory, OWNER, useWorld } from './world.ts';
 

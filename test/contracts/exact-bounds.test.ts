@@ -1,7 +1,8 @@
-import { type Address, encodeFunctionData, type Hex, maxUint256, zeroAddress } from 'viem';
+import { type Address, type Hex, maxUint256, zeroAddress } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { artifactOf, compileContracts } from '../../devnet/chain/compile.ts';
 import { TREASURY } from '../../devnet/seed/accounts.ts';
+import { encodeFunctionData } from '../../src/abi/calldata.ts';
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
 import { allowHostileRouter, creationOf, deploy, hostileRouterAbi } from './hostile-router.ts';
 import { alice, eventsOf, leverageCall, mallory, OWNER, refusal, routerCall, useWorld } from './world.ts';

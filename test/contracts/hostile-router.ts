@@ -1,14 +1,7 @@
-import {
-  type Address,
-  decodeErrorResult,
-  encodeDeployData,
-  encodeFunctionData,
-  getContractAddress,
-  type Hex,
-  parseAbi,
-} from 'viem';
+import { type Address, decodeErrorResult, encodeDeployData, getContractAddress, type Hex, parseAbi } from 'viem';
 import { artifactOf, compileContracts } from '../../devnet/chain/compile.ts';
 import { sendMined } from '../../devnet/chain/receipt.ts';
+import { encodeFunctionData } from '../../src/abi/calldata.ts';
 import { mallory, OWNER, productErrors, type World } from './world.ts';
 
 export const hostileRouterAbi = parseAbi([

@@ -1,5 +1,6 @@
-import { type Address, encodeFunctionData, type Hex, parseAbi } from 'viem';
+import { type Address, type Hex, parseAbi } from 'viem';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { encodeFunctionData } from '../../src/abi/calldata.ts';
 import { computeMarketId } from '../../src/catalog/index.ts';
 import { allowHostileRouter, deploy, hostileRouterAbi, innerReason, reenter } from './hostile-router.ts';
 import { alice, leverageCall, mallory, OWNER, routerCall, useWorld } from './world.ts';

@@ -1,7 +1,8 @@
-import { type Address, encodeFunctionData, getContractAddress, type Hex, parseAbi } from 'viem';
+import { type Address, getContractAddress, type Hex, parseAbi } from 'viem';
 import { expect, test } from 'vitest';
 import { marketParams } from '../../devnet/chain/deploy.ts';
 import { seededWallets } from '../../devnet/seed/wallets.ts';
+import { encodeFunctionData } from '../../src/abi/calldata.ts';
 import { flashLeverageAbi, userProxyAbi } from '../../src/abi/flash-leverage.ts';
 import { alice, callBuilder, leverageCall, mallory, OWNER, useWorld } from './world.ts';
 

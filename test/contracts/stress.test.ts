@@ -1,10 +1,11 @@
 import type { MarketId as SdkMarketId } from '@morpho-org/blue-sdk';
 import { fetchMarket } from '@morpho-org/blue-sdk-viem';
-import { type Address, BaseError, encodeFunctionData, maxUint256, parseAbi } from 'viem';
+import { type Address, BaseError, maxUint256, parseAbi } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { marketParams } from '../../devnet/chain/deploy.ts';
 import { accounts } from '../../devnet/seed/accounts.ts';
 import { marketKey } from '../../devnet/seed/markets.ts';
+import { encodeFunctionData } from '../../src/abi/calldata.ts';
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
 import type { Market } from '../../src/catalog/index.ts';
 import { limitsOf } from '../../src/domain/market/statics.ts';

@@ -1,6 +1,7 @@
-import { decodeFunctionResult, encodeFunctionData, type Hex, pad, parseAbi } from 'viem';
+import { decodeFunctionResult, type Hex, pad, parseAbi } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Anvil, startAnvil } from '../../devnet/chain/anvil.ts';
+import { encodeFunctionData } from '../../src/abi/calldata.ts';
 import { WALLET_EXECUTOR_CODE } from '../../src/abi/generated/wallet-executor.ts';
 import { walletExecutorAbi } from '../../src/abi/wallet-executor.ts';
 

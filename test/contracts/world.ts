@@ -6,7 +6,6 @@ import {
   type ContractFunctionName,
   decodeErrorResult,
   type EncodeFunctionDataParameters,
-  encodeFunctionData,
   erc20Abi,
   type Hex,
   parseAbi,
@@ -22,6 +21,7 @@ import { planSwap } from '../../devnet/chain/swaps.ts';
 import { createOverlay } from '../../devnet/overlay.ts';
 import { accounts, OWNER } from '../../devnet/seed/accounts.ts';
 import type { DeploymentSettings } from '../../devnet/seed/deployment.ts';
+import { encodeFunctionData } from '../../src/abi/calldata.ts';
 import { equityRouterAbi } from '../../src/abi/equity-router.ts';
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
 import { flashLeverageRouterAbi } from '../../src/abi/flash-leverage-router.ts';

@@ -1,6 +1,7 @@
-import { encodeFunctionData, parseAbi, zeroAddress } from 'viem';
+import { parseAbi, zeroAddress } from 'viem';
 import { expect, test } from 'vitest';
 import { marketParams } from '../../devnet/chain/deploy.ts';
+import { encodeFunctionData } from '../../src/abi/calldata.ts';
 import { pnlDifference } from '../../src/domain/history/pnl-difference.ts';
 import type { PnlSplit } from '../../src/domain/history/pnl-split.ts';
 import { toPnl } from '../../src/domain/portfolio/pnl.ts';

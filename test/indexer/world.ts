@@ -1,6 +1,7 @@
-import { type Address, encodeFunctionData, type Hex, maxUint256, parseAbi } from 'viem';
+import { type Address, type Hex, maxUint256, parseAbi } from 'viem';
 import { marketParams } from '../../devnet/chain/deploy.ts';
 import { marketByKey } from '../../devnet/chain/seed-plans.ts';
+import { encodeFunctionData } from '../../src/abi/calldata.ts';
 import type { NodeCapabilities } from '../../src/chain/rpc/capabilities.ts';
 import { createChainNodes } from '../../src/chain/rpc/nodes.ts';
 import type { Database } from '../../src/database/client.ts';

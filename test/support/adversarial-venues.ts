@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Address, decodeFunctionData, encodeFunctionData, type Hex, parseAbi } from 'viem';
+import { type Address, type Hex, parseAbi } from 'viem';
 import { swapVenueAbi } from '../../devnet/abi/swap-venue.ts';
 import { compileContracts } from '../../devnet/chain/compile.ts';
 import type { World } from '../../devnet/index.ts';
 import { labelAddress } from '../../devnet/seed/accounts.ts';
+import { decodeFunctionData, encodeFunctionData } from '../../src/abi/calldata.ts';
 import type { Json } from './service.ts';
 
 /** Receiver of the diverted amounts. */

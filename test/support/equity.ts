@@ -1,9 +1,10 @@
-import { createWalletClient, encodeFunctionData } from 'viem';
+import { createWalletClient } from 'viem';
 import type { LocalAccount } from 'viem/accounts';
 import { compileContracts } from '../../devnet/chain/compile.ts';
 import { localTransport } from '../../devnet/chain/transport.ts';
 import { createOverlay } from '../../devnet/overlay.ts';
 import { OWNER } from '../../devnet/seed/accounts.ts';
+import { encodeFunctionData } from '../../src/abi/calldata.ts';
 import { erc20Abi } from '../../src/abi/erc20.ts';
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
 import { morphoBlueAbi } from '../../src/abi/morpho-blue.ts';

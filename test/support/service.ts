@@ -33,6 +33,8 @@ export interface ServiceOptions {
   /** Wait for the first round of warmers. Default true. */
   readonly warm?: boolean;
   readonly logger?: Logger;
+  /** For requests to providers and nodes; default: that of Node. */
+  readonly fetch?: typeof fetch;
   /** Wait between retries of upstreams; default: real time. */
   readonly sleep?: Sleep;
   /** Timers for timeouts of requests to upstreams; default: real ones. */
@@ -117,7 +119,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       sleep: options.sleep,
       timeouts: options.timeouts,
       random: () => 0.5,
-      fetch: globalThis.fetch,
+      fetch: options.fetch ?? globalThis.fetch,
     });
     await app.start();
     if (options.warm ?? true) await app.warmed;

@@ -86,7 +86,7 @@ function implementationsIn(
 ): ReadonlyMap<ts.Node, ts.Node[]> {
   const found = new Map<ts.Node, ts.Node[]>();
   const visit = (node: ts.Node): void => {
-    if (ts.isObjectLiteralExpression(node)) {
+    if (ts.isObjectLiteralExpression(node) && !isOfPackage(node, checker)) {
       const type = checker.getContextualType(node);
       for (const property of type ? node.properties : []) {
         const name = property.name?.getText();
@@ -99,6 +99,18 @@ function implementationsIn(
   };
   for (const source of sources) visit(source);
   return found;
+}
+
+/** Whether an object is given to a function of a package: it is of a type of the package, and inferring that takes long. */
+function isOfPackage(object: ts.Expression, checker: ts.TypeChecker): boolean {
+  const call = ts.findAncestor(
+    object.parent,
+    (node) => !ts.isObjectLiteralExpression(node) && !ts.isPropertyAssignment(node),
+  );
+  if (!call || !ts.isCallExpression(call) || !ts.isIdentifier(call.expression) || call.typeArguments) return false;
+  const [declared] = checker.getSymbolAtLocation(call.expression)?.declarations ?? [];
+  const imported = declared && ts.findAncestor(declared, ts.isImportDeclaration);
+  return imported !== undefined && !imported.moduleSpecifier.getText().includes('./');
 }
 
 function declarationOf(program: ts.Program, { file, name, member }: Entry): ts.Node {

@@ -1,9 +1,10 @@
-import { type Address, encodeFunctionData, erc20Abi, maxUint256, numberToHex, zeroAddress } from 'viem';
+import { type Address, erc20Abi, maxUint256, numberToHex, zeroAddress } from 'viem';
 import { expect } from 'vitest';
 import { compileContracts } from '../../devnet/chain/compile.ts';
 import { sendMined } from '../../devnet/chain/receipt.ts';
 import { OWNER } from '../../devnet/seed/accounts.ts';
 import { seededWallet } from '../../devnet/seed/wallets.ts';
+import { encodeFunctionData } from '../../src/abi/calldata.ts';
 import type { Market, Token } from '../../src/catalog/index.ts';
 import { Decimal, fromUnits, ZERO } from '../../src/shared/decimal.ts';
 import { referenceFor } from '../../src/transactions/quote/reference.ts';

@@ -3,7 +3,6 @@ import {
   type Address,
   createWalletClient,
   encodeDeployData,
-  encodeFunctionData,
   getContractAddress,
   type Hex,
   http,
@@ -15,6 +14,7 @@ import { compileContracts } from '../../devnet/chain/compile.ts';
 import type { LocalChain } from '../../devnet/chain/index.ts';
 import { OWNER } from '../../devnet/seed/accounts.ts';
 import type { Eip1193Provider, SafeTransaction } from '../../packages/client/src/index.ts';
+import { encodeFunctionData } from '../../src/abi/calldata.ts';
 import type { Json } from './service.ts';
 
 type Method = (params: readonly Json[]) => unknown;

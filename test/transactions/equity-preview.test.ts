@@ -113,7 +113,7 @@ describe('previewDeposit', () => {
           expect(net.shiftedBy(-2).minus(preview.netApyPct).abs().lte('0.02')).toBe(true);
         },
       ),
-      { numRuns: 10_000 },
+      { numRuns: 2_000 },
     );
   });
 });

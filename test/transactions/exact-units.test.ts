@@ -1,5 +1,6 @@
-import { decodeFunctionData, encodeAbiParameters, encodeFunctionResult, type Hex, pad } from 'viem';
+import { encodeAbiParameters, encodeFunctionResult, type Hex, pad } from 'viem';
 import { describe, expect, test } from 'vitest';
+import { decodeFunctionData } from '../../src/abi/calldata.ts';
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
 import { walletExecutorAbi } from '../../src/abi/wallet-executor.ts';
 import { Decimal } from '../../src/shared/decimal.ts';

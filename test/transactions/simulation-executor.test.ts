@@ -1,5 +1,6 @@
-import { decodeFunctionData, encodeFunctionResult } from 'viem';
+import { encodeFunctionResult } from 'viem';
 import { describe, expect, test } from 'vitest';
+import { decodeFunctionData } from '../../src/abi/calldata.ts';
 import { WALLET_EXECUTOR_CODE } from '../../src/abi/generated/wallet-executor.ts';
 import { walletExecutorAbi } from '../../src/abi/wallet-executor.ts';
 import { ChainReadError } from '../../src/chain/rpc/errors.ts';

@@ -1,11 +1,5 @@
-import {
-  type Abi,
-  type DecodeFunctionResultReturnType,
-  decodeFunctionResult,
-  encodeFunctionData,
-  size,
-  zeroAddress,
-} from 'viem';
+import { type Abi, type DecodeFunctionResultReturnType, decodeFunctionResult, size, zeroAddress } from 'viem';
+import { encodeFunctionData } from '../../abi/calldata.ts';
 import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
 import { flashLeverageRouterAbi } from '../../abi/flash-leverage-router.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';

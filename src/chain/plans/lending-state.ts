@@ -1,4 +1,5 @@
-import { decodeFunctionResult, encodeFunctionData, prepareEncodeFunctionData } from 'viem';
+import { decodeFunctionResult, prepareEncodeFunctionData } from 'viem';
+import { encodeFunctionData } from '../../abi/calldata.ts';
 import { irmAbi } from '../../abi/irm.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import type { Market } from '../../catalog/types.ts';

@@ -1,4 +1,4 @@
-import { encodeFunctionData } from 'viem';
+import { encodeFunctionData } from '../../abi/calldata.ts';
 import { savingsRateAbi } from '../../abi/savings-rate.ts';
 import type { Token } from '../../catalog/types.ts';
 import type { Address } from '../../shared/ids.ts';

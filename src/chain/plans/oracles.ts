@@ -1,4 +1,5 @@
-import { decodeFunctionResult, encodeFunctionData, zeroAddress } from 'viem';
+import { decodeFunctionResult, zeroAddress } from 'viem';
+import { encodeFunctionData } from '../../abi/calldata.ts';
 import { aggregatorAbi, feedOracleAbi } from '../../abi/feeds.ts';
 import { oracleAbi } from '../../abi/oracle.ts';
 import type { OracleFeed } from '../../domain/facts.ts';

@@ -1,4 +1,5 @@
-import { decodeFunctionResult, encodeFunctionData, prepareEncodeFunctionData, size } from 'viem';
+import { decodeFunctionResult, prepareEncodeFunctionData, size } from 'viem';
+import { encodeFunctionData } from '../../abi/calldata.ts';
 import { flashLeverageAbi, userProxyAbi } from '../../abi/flash-leverage.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import type { FailureReason } from '../../domain/facts.ts';

@@ -1,4 +1,5 @@
-import { decodeFunctionResult, encodeFunctionData, type Hex, hexToString, size, slice } from 'viem';
+import { decodeFunctionResult, type Hex, hexToString, size, slice } from 'viem';
+import { encodeFunctionData } from '../../abi/calldata.ts';
 import { erc20Abi } from '../../abi/erc20.ts';
 import type { Chain } from '../../catalog/types.ts';
 import type { TokenContract } from '../../domain/deployment/types.ts';

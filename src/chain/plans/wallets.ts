@@ -1,4 +1,5 @@
-import { decodeFunctionResult, encodeFunctionData, getAddress, getContractAddress, zeroAddress } from 'viem';
+import { decodeFunctionResult, getAddress, getContractAddress, zeroAddress } from 'viem';
+import { encodeFunctionData } from '../../abi/calldata.ts';
 import { userProxyAbi } from '../../abi/flash-leverage.ts';
 import type { FailureReason } from '../../domain/facts.ts';
 import type { Address } from '../../shared/ids.ts';

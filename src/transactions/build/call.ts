@@ -1,4 +1,5 @@
-import { type Abi, type ContractFunctionArgs, type ContractFunctionName, encodeFunctionData } from 'viem';
+import type { Abi, ContractFunctionArgs, ContractFunctionName } from 'viem';
+import { encodeFunctionData } from '../../abi/calldata.ts';
 import type { Address } from '../../shared/ids.ts';
 import type { BuiltCall, PlannedSwap, SwapData } from '../types.ts';
 

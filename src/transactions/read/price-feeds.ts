@@ -1,4 +1,5 @@
-import { decodeFunctionResult, encodeFunctionData } from 'viem';
+import { decodeFunctionResult } from 'viem';
+import { encodeFunctionData } from '../../abi/calldata.ts';
 import { aggregatorAbi } from '../../abi/feeds.ts';
 import { multicall3Abi } from '../../abi/multicall3.ts';
 import type { Chain } from '../../catalog/types.ts';

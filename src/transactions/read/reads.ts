@@ -4,8 +4,8 @@ import {
   type ContractFunctionName,
   type ContractFunctionReturnType,
   decodeFunctionResult,
-  encodeFunctionData,
 } from 'viem';
+import { encodeFunctionData } from '../../abi/calldata.ts';
 import type { BlockReader, ReadAtOptions } from '../../chain/read-at.ts';
 import type { Reading } from '../../chain/reading.ts';
 import { ChainReadError } from '../../chain/rpc/errors.ts';

@@ -1,4 +1,5 @@
-import { encodeFunctionData, getAddress, zeroAddress } from 'viem';
+import { getAddress, zeroAddress } from 'viem';
+import { encodeFunctionData } from '../../abi/calldata.ts';
 import { flashLeverageAbi, userProxyAbi } from '../../abi/flash-leverage.ts';
 import type { Chain } from '../../catalog/types.ts';
 import { proxyAddress } from '../../chain/plans/wallets.ts';

@@ -1,13 +1,5 @@
-import {
-  type Address,
-  concat,
-  encodeAbiParameters,
-  encodeFunctionData,
-  type Hex,
-  keccak256,
-  numberToHex,
-  pad,
-} from 'viem';
+import { type Address, concat, encodeAbiParameters, type Hex, keccak256, numberToHex, pad } from 'viem';
+import { encodeFunctionData } from '../../abi/calldata.ts';
 import { erc20Abi } from '../../abi/erc20.ts';
 import type { Reading } from '../../chain/reading.ts';
 

@@ -1,4 +1,5 @@
-import { decodeFunctionResult, encodeFunctionData, type Hex, hexToBytes } from 'viem';
+import { decodeFunctionResult, type Hex, hexToBytes } from 'viem';
+import { encodeFunctionData } from '../../abi/calldata.ts';
 import { WALLET_EXECUTOR_CODE } from '../../abi/generated/wallet-executor.ts';
 import { walletExecutorAbi } from '../../abi/wallet-executor.ts';
 import type { Reading } from '../../chain/reading.ts';

@@ -1,5 +1,6 @@
 import { MathLib, ORACLE_PRICE_SCALE } from '@morpho-org/blue-sdk';
-import { encodeFunctionData, slice } from 'viem';
+import { slice } from 'viem';
+import { encodeFunctionData } from '../../abi/calldata.ts';
 import { erc20Abi } from '../../abi/erc20.ts';
 import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';

@@ -1,8 +1,9 @@
-import { decodeFunctionData, encodeDeployData, encodeFunctionData, type Hex } from 'viem';
+import { encodeDeployData, type Hex } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileContracts } from '../../../devnet/chain/compile.ts';
 import { sendMined } from '../../../devnet/chain/receipt.ts';
 import { labelAddress, OWNER, untouchedAccounts } from '../../../devnet/seed/accounts.ts';
+import { decodeFunctionData, encodeFunctionData } from '../../../src/abi/calldata.ts';
 import { flashLeverageAbi } from '../../../src/abi/flash-leverage.ts';
 import { payTokenOf } from '../../../src/transactions/read/tokens.ts';
 import { createBalanceSlots } from '../../../src/transactions/simulate/balance-slot.ts';

@@ -1,6 +1,7 @@
-import { encodeFunctionData, erc20Abi } from 'viem';
+import { erc20Abi } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OWNER, untouchedAccounts } from '../../../devnet/seed/accounts.ts';
+import { encodeFunctionData } from '../../../src/abi/calldata.ts';
 import { Decimal, formatUnitsPlain } from '../../../src/shared/decimal.ts';
 import { type Json, noSleep, PARTNER, startService, type TestService } from '../../support/service.ts';
 import { localCatalog, marketOf, type Partner, partnerOn, units } from './support.ts';

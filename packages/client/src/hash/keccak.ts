@@ -23,33 +23,45 @@ export function keccak256(input: string | Uint8Array): `0x${string}` {
   return `0x${[...new Uint8Array(digest.buffer)].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
-function at(words: ArrayLike<number>, index: number): number {
+function at(words: Uint32Array, index: number): number {
   return words[index] ?? 0;
 }
 
+/** Reused by all permutations: each writes them before it reads them. */
+const columns = new Uint32Array(10);
+const moved = new Uint32Array(2 * LANES);
+
 function permute(state: Uint32Array): void {
-  const columns = new Uint32Array(10);
-  const moved = new Uint32Array(2 * LANES);
   for (let round = 0; round < 24; round += 1) {
     for (let i = 0; i < 10; i += 1) {
       columns[i] = at(state, i) ^ at(state, i + 10) ^ at(state, i + 20) ^ at(state, i + 30) ^ at(state, i + 40);
     }
-    for (let lane = 0; lane < LANES; lane += 1) {
-      const [before, after] = [2 * ((lane + 4) % 5), 2 * ((lane + 1) % 5)];
-      const [low, high] = [at(columns, after), at(columns, after + 1)];
-      const mixedLow = at(state, 2 * lane) ^ at(columns, before) ^ ((low << 1) | (high >>> 31));
-      const mixedHigh = at(state, 2 * lane + 1) ^ at(columns, before + 1) ^ ((high << 1) | (low >>> 31));
-      const by = at(ROTATIONS, lane);
-      const to = 2 * at(MOVES, lane);
-      // By 32 or more the halves change places; a shift by 32 would shift nothing.
-      const [a, b] = by < 32 ? [mixedLow, mixedHigh] : [mixedHigh, mixedLow];
-      const rest = by % 32;
-      moved[to] = rest === 0 ? a : (a << rest) | (b >>> (32 - rest));
-      moved[to + 1] = rest === 0 ? b : (b << rest) | (a >>> (32 - rest));
+    for (let column = 0; column < 5; column += 1) {
+      const before = 2 * ((column + 4) % 5);
+      const after = 2 * ((column + 1) % 5);
+      const low = at(columns, after);
+      const high = at(columns, after + 1);
+      const mixLow = at(columns, before) ^ ((low << 1) | (high >>> 31));
+      const mixHigh = at(columns, before + 1) ^ ((high << 1) | (low >>> 31));
+      for (let lane = column; lane < LANES; lane += 5) {
+        const mixedLow = at(state, 2 * lane) ^ mixLow;
+        const mixedHigh = at(state, 2 * lane + 1) ^ mixHigh;
+        const by = at(ROTATIONS, lane);
+        const to = 2 * at(MOVES, lane);
+        // By 32 or more the halves change places.
+        const a = by < 32 ? mixedLow : mixedHigh;
+        const b = by < 32 ? mixedHigh : mixedLow;
+        // Only 5 bits of a shift count. Shifted by 1 and by the rest, a half that is not rotated gives nothing.
+        const rest = by & 31;
+        moved[to] = (a << rest) | ((b >>> 1) >>> (31 - rest));
+        moved[to + 1] = (b << rest) | ((a >>> 1) >>> (31 - rest));
+      }
     }
     for (let row = 0; row < 2 * LANES; row += 10) {
       for (let i = 0; i < 10; i += 1) {
-        state[row + i] = at(moved, row + i) ^ (~at(moved, row + ((i + 2) % 10)) & at(moved, row + ((i + 4) % 10)));
+        const next = i < 8 ? i + 2 : i - 8;
+        const second = i < 6 ? i + 4 : i - 6;
+        state[row + i] = at(moved, row + i) ^ (~at(moved, row + next) & at(moved, row + second));
       }
     }
     state[0] = at(state, 0) ^ at(CONSTANTS, 2 * round);
@@ -59,17 +71,17 @@ function permute(state: Uint32Array): void {
 
 /** By the reference of Keccak: where each lane moves to, its rotation, and the constants of the 24 rounds in halves. */
 function constants(): {
-  readonly MOVES: Uint8Array;
-  readonly ROTATIONS: Uint8Array;
+  readonly MOVES: Uint32Array;
+  readonly ROTATIONS: Uint32Array;
   readonly CONSTANTS: Uint32Array;
 } {
-  const rotations = new Uint8Array(LANES);
+  const rotations = new Uint32Array(LANES);
   let [x, y] = [1, 0];
   for (let t = 0; t < 24; t += 1) {
     rotations[x + 5 * y] = (((t + 1) * (t + 2)) / 2) % 64;
     [x, y] = [y, (2 * x + 3 * y) % 5];
   }
-  const moves = Uint8Array.from({ length: LANES }, (_, lane) => {
+  const moves = Uint32Array.from({ length: LANES }, (_, lane) => {
     const [column, row] = [lane % 5, Math.floor(lane / 5)];
     return row + 5 * ((2 * column + 3 * row) % 5);
   });
