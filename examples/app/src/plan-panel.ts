@@ -67,7 +67,7 @@ async function planOf(options: PlanPanelOptions, proof: ProofOptions): Promise<r
       progress.after(el('p', {}, el('a', { href: '#/positions' }, 'To the positions')));
     } catch (error) {
       progress.append(el('li', {}, alertOf(error)));
-      // What was sent may still be mined: the same plan, sent again, would be executed twice.
+      // A sent transaction may still be mined: the same plan, sent again, would be executed twice.
       const isSent = error instanceof ExecutionError && error.sent.length > 0;
       if (isSent) say('Something was sent: look at the positions before you build a transaction again.');
       run.disabled = isSent;

@@ -110,7 +110,7 @@ describe.skipIf(whyNoChromium !== null)('the options for a position, on the exam
     await page.locator('#execute').waitFor();
     expect(await page.locator('#proof').innerText()).toContain('It spends at most 0.5 ETH.');
 
-    // A node that says that it reverted: what was sent is not sent again by the same button.
+    // A node that says that it reverted: the same button does not send it again.
     await page.route(/./, async (route) => {
       if (!route.request().postData()?.includes('"eth_getTransactionReceipt"')) return route.fallback();
       const answer = await route.fetch();
