@@ -28,6 +28,8 @@ export interface WorldOptions {
   readonly mining: 'interval' | 'auto';
   /** A running Postgres; absent: an embedded one is started. */
   readonly databaseUrl?: string | undefined;
+  /** Whether that database is migrated and has the registrations and samples already. Default false. */
+  readonly isFilled?: boolean;
   /** Differences from the usual deployment of the product's contract. */
   readonly deployment?: Partial<DeploymentSettings> | undefined;
   /** Called at each step of the start with a line for people. */
@@ -94,8 +96,10 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     };
     const database = async () => {
       const url = await postgres();
-      await migrateDatabase(url, { logger });
-      await seedDatabase(url, catalog, clock.now());
+      if (!options.isFilled) {
+        await migrateDatabase(url, { logger });
+        await seedDatabase(url, catalog, clock.now());
+      }
       onStep('Postgres is up.');
       return url;
     };

@@ -89,7 +89,8 @@ async function answer(
   const record = log.add(name, request, fault?.kind);
   const gone = new AbortController();
   response.once('close', () => gone.abort());
-  const signal = AbortSignal.any([gone.signal, ending]);
+  // Only the delivery of a fault waits.
+  const signal = fault === undefined ? ending : AbortSignal.any([gone.signal, ending]);
   const reply = await replyOf(name, request, world, fault);
   record.status = await deliver(response, reply, fault, { sleep, signal, nowMs: world.clock.now() });
 }

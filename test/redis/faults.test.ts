@@ -11,6 +11,7 @@ import { publishPrice, startProcess, useEverything } from '../snapshot/redis-flo
 import { launch, settingsOf, whyNoRedis } from '../snapshot/redis-server.ts';
 import { freePort } from '../support/free-port.ts';
 import { captureLogs } from '../support/log-capture.ts';
+import { eventually } from '../support/process/spawn-service.ts';
 import { startTcpProxy } from '../support/process/tcp-proxy.ts';
 import { makeCertificates } from './certificates.ts';
 
@@ -206,8 +207,10 @@ describe.skipIf(skipped !== null)(skipped ?? 'faults of a real Redis', () => {
     const restore = undo;
     rmSync(server.folder, { recursive: true });
     await admin.call('BGSAVE');
-    while (!(await admin.info('persistence')).includes('rdb_last_bgsave_status:err'))
-      await new Promise((resolve) => setImmediate(resolve));
+    await eventually(
+      () => admin.info('persistence'),
+      (info) => info.includes('rdb_last_bgsave_status:err'),
+    );
     expect((await faultOf(server.url)).reason).toBe('cannot_save');
     undo = restore;
   }, 20_000);
@@ -220,7 +223,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'faults of a real Redis', () => {
     await expect.poll(() => process.connections.failing()[0]?.reason).toBe('not_primary');
     expect(process.store.place().ok).toBe(false);
     await undo?.();
-    while (process.connections.failing().length > 0) await new Promise((resolve) => setImmediate(resolve));
+    await eventually(() => process.connections.failing().length === 0, Boolean);
     await process.close();
   }, 20_000);
 

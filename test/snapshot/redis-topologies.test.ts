@@ -7,6 +7,7 @@ import {
   startRedisCluster,
   startSentinels,
 } from '../support/process/redis-topologies.ts';
+import { eventually } from '../support/process/spawn-service.ts';
 import { startTcpProxy } from '../support/process/tcp-proxy.ts';
 import { price, publication } from './facts.ts';
 import { publishPrice, type RedisProcess, startProcess, untilPrice, useEverything } from './redis-flow.ts';
@@ -16,7 +17,7 @@ const skipped = whyNoRedis() ?? (process.env.TEST_REDIS_URL === undefined ? null
 
 /** Wait until a process is connected and has nothing that Redis lacks. */
 async function settled({ store, connections }: RedisProcess): Promise<void> {
-  while (!store.place().ok || connections.failing().length > 0) await new Promise((resolve) => setImmediate(resolve));
+  await eventually(() => store.place().ok && connections.failing().length === 0, Boolean);
 }
 
 describe.skipIf(skipped !== null)(skipped ?? 'sentinels', () => {
@@ -52,7 +53,10 @@ describe.skipIf(skipped !== null)(skipped ?? 'sentinels', () => {
 
   test('error: names a primary that the sentinels do not know', async () => {
     const stranger = await startProcess(settingsOf(redis.url.replace(/mymaster$/, 'another'), 'x'), { waitMs: 0 });
-    while (stranger.connections.failing().length < 4) await new Promise((resolve) => setImmediate(resolve));
+    await eventually(
+      () => stranger.connections.failing().length,
+      (failing) => failing >= 4,
+    );
     expect(new Set(stranger.connections.failing().map(({ reason }) => reason))).toEqual(new Set(['unknown_primary']));
     expect(stranger.store.place().ok).toBe(false);
     expect(await stranger.lease.acquire('job')).toEqual({ lease: null, freeInMs: null });
@@ -90,7 +94,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'cluster', () => {
     await publishPrice(one, '2');
     expect(one.store.facts(1).groups.price.items.get('a')?.value.usd.toFixed()).toBe('2');
     expect(one.store.place().ok).toBe(false);
-    while (other.connections.failing().length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await eventually(() => other.connections.failing().length > 0, Boolean);
     expect(other.store.place().ok).toBe(false);
     expect(other.store.facts(1).groups.price.items.get('a')?.value.usd.toFixed()).toBe('1');
     await lost?.start?.();
@@ -104,7 +108,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'cluster', () => {
   test('error: a cluster behind redis:// is named, and holds nothing', async () => {
     const [first] = cluster.nodes;
     const wrong = await startProcess(settingsOf(first?.url ?? '', 'of-cluster'), { waitMs: 0 });
-    while (wrong.connections.failing().length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await eventually(() => wrong.connections.failing().length > 0, Boolean);
     expect(wrong.connections.failing().map(({ reason }) => reason)).toContain('wrong_mode');
     expect(wrong.store.place().ok).toBe(false);
     await wrong.close();

@@ -7,6 +7,7 @@ import { Decimal } from '../../src/shared/decimal.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { createRedisSnapshot } from '../../src/snapshot/redis.ts';
 import type { SnapshotStore } from '../../src/snapshot/types.ts';
+import { eventually } from '../support/process/spawn-service.ts';
 import { startTcpProxy } from '../support/process/tcp-proxy.ts';
 import { describeStore } from './conformance.ts';
 import { keepAll, price, publication } from './facts.ts';
@@ -42,9 +43,7 @@ const event = (redis: Redis, name: 'ready' | 'close') =>
   new Promise<void>((resolve) => redis.once(name, () => resolve()));
 
 /** Ask until it holds. */
-async function tried(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
-}
+const tried = (holds: () => boolean) => eventually(holds, Boolean);
 
 /** A connection beside the service's own. */
 class Admin {

@@ -1,18 +1,24 @@
 import type { Hex } from 'viem';
-import { type LocalChains, type StartChainsOptions, startChains } from '../../devnet/chain/index.ts';
+import { type LocalChain, type LocalChains, type StartChainsOptions, startChains } from '../../devnet/chain/index.ts';
 import { systemClock } from '../../src/shared/clock.ts';
+
+interface Snapshot {
+  readonly id: Hex;
+  /** The last block of the seeding. */
+  readonly head: bigint;
+}
 
 /** Chains that no test uses at the moment, in the state of their seeding. */
 interface IdleChains {
   readonly key: string;
   readonly chains: LocalChains;
-  readonly snapshots: ReadonlyMap<number, Hex>;
+  readonly snapshots: ReadonlyMap<number, Snapshot>;
   /** Blocks that earlier files have mined on the chain with the most of them. */
   readonly minedBlocks: bigint;
 }
 
 /** Kinds of chains kept for later files of this worker; each chain is a process of some 50 MB. */
-const MAX_IDLE = 2;
+const MAX_IDLE = 4;
 const MINUTE_MS = 60_000;
 /** Anvil keeps the states of the newest 500 blocks that it has mined, those that were set back included; tests read the seeded ones. */
 const MAX_MINED_BLOCKS = 200n;
@@ -42,7 +48,10 @@ async function seeded(
   minedBlocks: bigint,
   options: StartChainsOptions,
 ): Promise<IdleChains> {
-  const snapshots = options.chains.map(async ({ chainId }) => [chainId, await chains.on(chainId).snapshot()] as const);
+  const snapshots = options.chains.map(async ({ chainId }) => {
+    const { client, snapshot } = chains.on(chainId);
+    return [chainId, { head: await headOf(client), id: await snapshot() }] as const;
+  });
   return { key, chains, minedBlocks, snapshots: new Map(await Promise.all(snapshots)) };
 }
 
@@ -53,12 +62,12 @@ async function putBack(
 ): Promise<void> {
   try {
     let most = 0n;
-    for (const [chainId, snapshot] of snapshots) {
+    for (const [chainId, { id, head }] of snapshots) {
       const { client, revert } = chains.on(chainId);
-      const head = await client.getBlockNumber({ cacheTime: 0 });
-      if (head > most) most = head;
+      const mined = (await headOf(client)) - head;
+      if (mined > most) most = mined;
       await client.request({ method: 'anvil_dropAllTransactions' } as never);
-      await revert(snapshot);
+      await revert(id);
     }
     if (minedBlocks + most > MAX_MINED_BLOCKS) await chains.stop();
     else idle.push(await seeded(key, chains, minedBlocks + most, options));
@@ -66,4 +75,8 @@ async function putBack(
     await chains.stop();
   }
   while (idle.length > MAX_IDLE) await idle.shift()?.chains.stop();
+}
+
+function headOf(client: LocalChain['client']): Promise<bigint> {
+  return client.getBlockNumber({ cacheTime: 0 });
 }

@@ -99,6 +99,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     dataDir: folder,
     mining: 'auto',
     databaseUrl: database.url,
+    isFilled: options.database === undefined,
     startChains: startPooledChains,
     clock,
     logger: silentLogger,

@@ -1,4 +1,4 @@
-import { decodeEventLog, getAddress } from 'viem';
+import { type AbiEvent, decodeEventLog, getAddress, toEventSelector } from 'viem';
 import { erc20Abi } from '../../abi/erc20.ts';
 import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
 import { morphoBlueAbi, morphoCreationAbi, morphoLiquidationAbi } from '../../abi/morpho-blue.ts';
@@ -9,6 +9,8 @@ import type { LogSources } from './filters.ts';
 import type { NodeLog } from './schema.ts';
 
 const MORPHO_ABI = [...morphoBlueAbi, ...morphoLiquidationAbi, ...morphoCreationAbi] as const;
+
+const [morphoEvent, productEvent, tokenEvent] = [eventsOf(MORPHO_ABI), eventsOf(flashLeverageAbi), eventsOf(erc20Abi)];
 
 type Content = Omit<RecordedLog, 'blockNumber' | 'blockHash' | 'atMs' | 'txHash' | 'logIndex'>;
 
@@ -45,14 +47,14 @@ export function decodeLog(log: NodeLog, atMs: number, sources: LogSources): Reco
 function contentOf(log: NodeLog, { morphoBlue, flashLeverage }: LogSources): Content | null {
   if (log.address === morphoBlue.toLowerCase()) return morphoContent(log);
   if (log.address === flashLeverage.toLowerCase()) return productContent(log);
-  const { args } = decoded(() => decodeEventLog({ abi: erc20Abi, ...raw(log) }));
+  const { args } = decoded(() => decodeEventLog({ abi: tokenEvent(log), ...raw(log) }));
   const { from, to, value } = args;
   if (value === 0n) return null;
   return { ...NOTHING, event: 'Transfer', token: getAddress(log.address), sender: from, receiver: to, assets: value };
 }
 
 function morphoContent(log: NodeLog): Content {
-  const { eventName, args } = decoded(() => decodeEventLog({ abi: MORPHO_ABI, ...raw(log) }));
+  const { eventName, args } = decoded(() => decodeEventLog({ abi: morphoEvent(log), ...raw(log) }));
   const marketId = args.id.toLowerCase() as MarketId;
   if (eventName === 'Liquidate') {
     return {
@@ -76,7 +78,7 @@ function morphoContent(log: NodeLog): Content {
 }
 
 function productContent(log: NodeLog): Content | null {
-  const { eventName, args } = decoded(() => decodeEventLog({ abi: flashLeverageAbi, ...raw(log) }));
+  const { eventName, args } = decoded(() => decodeEventLog({ abi: productEvent(log), ...raw(log) }));
   if (!('positionId' in args) || args.positionId > MAX_INDEX) return null;
   const of = (event: Content['event'], amounts: Partial<Content>): Content => ({
     ...NOTHING,
@@ -101,6 +103,13 @@ function productContent(log: NodeLog): Content | null {
     default:
       return null;
   }
+}
+
+/** Find the event of a log in an ABI. The decoder would hash the signature of every event before it. */
+function eventsOf<const A extends readonly unknown[]>(abi: A): (log: NodeLog) => A {
+  const events = (abi as readonly { readonly type?: string }[]).filter(({ type }) => type === 'event') as AbiEvent[];
+  const known = new Map(events.map((event) => [toEventSelector(event), [event]] as const));
+  return ({ topics: [topic] }) => (topic === undefined ? [] : (known.get(topic) ?? [])) as unknown as A;
 }
 
 function raw({ topics, data }: NodeLog) {

@@ -10,7 +10,7 @@ import { migrations } from '../../../src/database/migrations/index.ts';
 import { BUNDLED_KEYS, BUNDLED_MAIN } from '../../support/bundle.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/process/postgres.ts';
 import { descendants, type ProcessRef, type Running, run, survivors } from '../../support/process/process.ts';
-import { spawnService } from '../../support/process/spawn-service.ts';
+import { eventually, spawnService } from '../../support/process/spawn-service.ts';
 
 const START_MS = 60_000;
 /** The grace period of orchestrators. */
@@ -171,13 +171,14 @@ describe('npm start', () => {
     'a stop during the start leaves no processes',
     async () => {
       const running = bundled(ownWorld());
-      let below: ProcessRef[] = [];
-      for (;;) {
-        below = await descendants(running.child.pid ?? 0);
-        if (below.some(({ command }) => command.startsWith('anvil'))) break;
-        if (running.child.exitCode !== null) throw new Error(running.stderr());
-        await new Promise((resolve) => setImmediate(resolve));
-      }
+      await running.output('Starting the local world');
+      const below = await eventually(
+        () => descendants(running.child.pid ?? 0),
+        (found) => {
+          if (running.child.exitCode !== null) throw new Error(running.stderr());
+          return found.some(({ command }) => command.startsWith('anvil'));
+        },
+      );
       running.child.kill('SIGTERM');
       await running.ended;
       expect(await survivors(below)).toEqual([]);
@@ -269,7 +270,12 @@ describe('a start in production', () => {
     ['a misspelt KEY_PEPPER', { KEY_PEPPER: '', KEY_PEPER: 'sixteen-characters' }, /KEY_PEPPER/, ['KEY_PEPPER']],
     ['a port that is none, of a quiet process', { PORT: 'http', LOG_LEVEL: 'silent' }, /PORT: /, []],
     ['a level of the log that is none', { LOG_LEVEL: 'loud' }, /LOG_LEVEL: /, []],
-    ['a database', { DATABASE_URL: 'postgres://u:hunter2@127.0.0.1:1/x', START_WAIT_SEC: '0' }, /\(unreachable\)/, []],
+    [
+      'a database',
+      { DATABASE_URL: 'postgres://u:hunter2@127.0.0.1:1/x', START_WAIT_SEC: '0' },
+      /^DATABASE_URL: .*\(unreachable\)/,
+      [],
+    ],
   ] as const)('without %s ends with 1 and a line of JSON that says what to do', async (_, env, reason, nearest) => {
     const running = start(process.execPath, [BUNDLED_MAIN], { ...production, ...env });
     expect(await running.ended).toBe(1);

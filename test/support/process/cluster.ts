@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { LocalChains, StartChainsOptions } from '../../../devnet/chain/index.ts';
 import { startWorld, type World } from '../../../devnet/index.ts';
 import { type App, createApp } from '../../../src/app.ts';
 import { createConfig } from '../../../src/config/config.ts';
@@ -8,6 +9,7 @@ import { type Logger, silentLogger } from '../../../src/shared/logger.ts';
 import { systemTimers } from '../../../src/shared/timers.ts';
 import { withoutUndefined } from '../../../src/shared/without-undefined.ts';
 import { startRedis, type TestRedis } from '../../snapshot/redis-server.ts';
+import { startPooledChains } from '../chain-pool.ts';
 import { createTestDatabase } from './postgres.ts';
 import { type Env, type ServiceProcess, spawnService } from './spawn-service.ts';
 
@@ -27,6 +29,21 @@ export interface Cluster {
   stop(): Promise<void>;
 }
 
+/** The time at which all chains of clusters of this worker begin, so that later files can take them over. */
+const CHAINS_START_MS = Date.now();
+
+/** Take over chains, or start some, and set their time to the present one, by which the services run. */
+async function startPresentChains(options: StartChainsOptions): Promise<LocalChains> {
+  const chains = await startPooledChains({ ...options, clock: { now: () => CHAINS_START_MS } });
+  for (const { chainId } of options.chains) {
+    const { client, increaseTime } = chains.on(chainId);
+    const { timestamp } = await client.getBlock();
+    const lagSec = Math.floor(Date.now() / 1_000) - Number(timestamp);
+    if (lagSec > 0) await increaseTime(lagSec);
+  }
+  return chains;
+}
+
 /** Start the world. Without `redis`, services keep their snapshot in files. */
 export async function startCluster({ redis: wanted = true }: { readonly redis?: boolean } = {}): Promise<Cluster> {
   const folder = await mkdtemp(join(tmpdir(), 'spiral-gateway-cluster-'));
@@ -35,6 +52,7 @@ export async function startCluster({ redis: wanted = true }: { readonly redis?: 
     dataDir: folder,
     mining: 'auto',
     databaseUrl: database.url,
+    startChains: startPresentChains,
     logger: silentLogger,
   });
   const redis: TestRedis = wanted ? await startRedis() : { url: '', flush: async () => {}, close: async () => {} };

@@ -17,7 +17,7 @@ export interface ServiceProcess {
 
 /** Run the bundled service (see `buildBundle`) and wait until it listens. @throws Error with its output when it ends before */
 export async function spawnService(env: Env): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, ['--enable-source-maps', BUNDLED_MAIN], {
+  const child = spawn(process.execPath, [BUNDLED_MAIN], {
     env: { PATH: process.env.PATH ?? '', LOG_LEVEL: 'info', ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
