@@ -1,19 +1,16 @@
 import type { Hex } from 'viem';
-import { type LocalChain, type LocalChains, type StartChainsOptions, startChains } from '../../devnet/chain/index.ts';
+import { type LocalChains, type StartChainsOptions, startChains } from '../../devnet/chain/index.ts';
 import { systemClock } from '../../src/shared/clock.ts';
-
-interface Snapshot {
-  readonly id: Hex;
-  /** The last block of the seeding. */
-  readonly head: bigint;
-}
 
 /** Chains that no test uses at the moment, in the state of their seeding. */
 interface IdleChains {
   readonly key: string;
   readonly chains: LocalChains;
-  readonly snapshots: ReadonlyMap<number, Snapshot>;
-  /** Blocks that earlier files have mined on the chain with the most of them. */
+  readonly snapshots: ReadonlyMap<number, Hex>;
+  /**
+   * Blocks that earlier files have mined on the chain with the most of them. Those of the seeding count for each file: blocks that
+   * a file has mined and set back itself are not seen, and this leaves room for them.
+   */
   readonly minedBlocks: bigint;
 }
 
@@ -48,10 +45,7 @@ async function seeded(
   minedBlocks: bigint,
   options: StartChainsOptions,
 ): Promise<IdleChains> {
-  const snapshots = options.chains.map(async ({ chainId }) => {
-    const { client, snapshot } = chains.on(chainId);
-    return [chainId, { head: await headOf(client), id: await snapshot() }] as const;
-  });
+  const snapshots = options.chains.map(async ({ chainId }) => [chainId, await chains.on(chainId).snapshot()] as const);
   return { key, chains, minedBlocks, snapshots: new Map(await Promise.all(snapshots)) };
 }
 
@@ -62,12 +56,12 @@ async function putBack(
 ): Promise<void> {
   try {
     let most = 0n;
-    for (const [chainId, { id, head }] of snapshots) {
+    for (const [chainId, snapshot] of snapshots) {
       const { client, revert } = chains.on(chainId);
-      const mined = (await headOf(client)) - head;
-      if (mined > most) most = mined;
+      const head = await client.getBlockNumber({ cacheTime: 0 });
+      if (head > most) most = head;
       await client.request({ method: 'anvil_dropAllTransactions' } as never);
-      await revert(id);
+      await revert(snapshot);
     }
     if (minedBlocks + most > MAX_MINED_BLOCKS) await chains.stop();
     else idle.push(await seeded(key, chains, minedBlocks + most, options));
@@ -75,8 +69,4 @@ async function putBack(
     await chains.stop();
   }
   while (idle.length > MAX_IDLE) await idle.shift()?.chains.stop();
-}
-
-function headOf(client: LocalChain['client']): Promise<bigint> {
-  return client.getBlockNumber({ cacheTime: 0 });
 }
