@@ -7,7 +7,7 @@ import { deploySafe, injectedWallet } from '../support/wallets.ts';
 const world = useExecution();
 const { local, options, openPlan, positionOf } = world;
 
-test('error: a plan is sent as it was proven, whatever its object holds in between', async () => {
+test('error: a plan whose object changes between the call and the proof is not sent', async () => {
   const [plan, larger] = [await openPlan(), await openPlan({ amount: '2000' })];
   const [own, other] = [plan, larger].map(({ approvals, tx, meta }) => ({ approvals, tx, meta }));
   Object.assign(plan, other);

@@ -45,7 +45,7 @@ describe('a client of viem', () => {
     expect(sent.map(({ params }) => params)).toEqual([[expect.objectContaining({ chainId: '0x1237', value: '0x7' })]]);
   });
 
-  test('behavior: a local account signs for the chain of the plan, whatever chain the node names now', async () => {
+  test('behavior: a local account signs for the chain of the plan, even if the node names another chain', async () => {
     const signed: Json[] = [];
     const { client } = viemClient(account, {
       eth_chainId: () => '0x1237',
