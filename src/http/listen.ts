@@ -182,6 +182,8 @@ function createDrain(server: Server, connections: ReadonlyMap<Socket, Connection
       await closed;
       clearTimeout(idle);
       clearTimeout(cut);
+      // Ends the interval in which Node checks the timeouts of requests: it would keep the server, and the service behind it.
+      server.close(() => {});
     },
   };
 }

@@ -1,6 +1,9 @@
-import { Agent, request } from 'node:http';
+import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
+import { sendHttp } from '../../devnet/http.ts';
 import { listen } from '../../src/http/listen.ts';
 import { settle } from '../warmers/fake-time.ts';
 
@@ -179,5 +182,23 @@ describe('listen', () => {
       message: expect.stringContaining('METRICS_PORT'),
     });
     await first.close(100);
+  });
+
+  test('behavior: a closed server keeps nothing of the service in memory', async () => {
+    const held = await (async () => {
+      const listener = (_req: IncomingMessage, res: ServerResponse) => res.end('done');
+      const listening = await listen(listener, place);
+      await sendHttp(listening.url, { isAlone: true });
+      await listening.close(1_000);
+      return new WeakRef(listener);
+    })();
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    await expect
+      .poll(() => {
+        collect();
+        return held.deref() === undefined;
+      })
+      .toBe(true);
   });
 });
