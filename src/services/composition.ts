@@ -1,4 +1,4 @@
-import type { Catalog, Market } from '../catalog/types.ts';
+import type { Catalog, Chain, Market } from '../catalog/types.ts';
 import { beginComposition, type ComposeParams, composeChain } from '../domain/compose.ts';
 import type { ChainFacts } from '../domain/facts.ts';
 import { contractFeesOf } from '../domain/market/fees.ts';
@@ -21,19 +21,20 @@ export interface CompositionDeps {
 export interface Composition {
   /** The newest composed version of a chain: the same object until there is a newer one. */
   (chainId: ChainId): ComposedChain;
-  /** Resolves when no composition is running. */
+  /** Resolves when no composition in pages is running. */
   settled(): Promise<void>;
 }
 
-/** Chains up to this size are composed synchronously on request, in a few milliseconds. */
+/** Chains up to this size are composed at once, in a few milliseconds, by the first request that needs a version. */
 const AT_ONCE_MARKETS = 100;
 /** A page is composed in some milliseconds. */
 const MARKETS_PER_PAGE = 50;
 
 /**
  * Compose each chain once per version of its facts, and again when it changes with time alone (a maturity, the end of a
- * campaign). Composition starts after every publish. A small chain is always composed from the newest facts. For a large one
- * the newest finished composition is returned while the next is made in pages, so that no request waits for it.
+ * campaign). A small chain is composed on request, always from the newest facts: of several publishes in a row only the last
+ * one costs a composition. The composition of a large one starts after every publish and is made in pages; until it is
+ * finished the one before is returned, so that no request waits for it.
  */
 export function createComposition(deps: CompositionDeps): Composition {
   const { catalog, snapshot, clock, onLookup } = deps;
@@ -72,10 +73,7 @@ export function createComposition(deps: CompositionDeps): Composition {
     for (;;) {
       await letOthersRun();
       if (current(chainId)) return;
-      const made = await composeInPages(snapshot.facts(chainId));
-      // A request for a small chain may have composed this version meanwhile: its object stays the current one.
-      if (!current(chainId) && (composedChains.get(chainId)?.version ?? 0) <= made.version)
-        composedChains.set(chainId, made);
+      composedChains.set(chainId, await composeInPages(snapshot.facts(chainId)));
     }
   };
   const begin = (chainId: ChainId): Promise<void> => {
@@ -89,7 +87,8 @@ export function createComposition(deps: CompositionDeps): Composition {
   };
 
   snapshot.subscribe(({ chainId }) => {
-    if (catalog.chain(chainId)) begin(chainId);
+    const chain = catalog.chain(chainId);
+    if (chain && isLarge(chain)) begin(chainId);
   });
 
   const composed = (chainId: ChainId): ComposedChain => {
@@ -97,7 +96,7 @@ export function createComposition(deps: CompositionDeps): Composition {
     const found = current(chainId);
     onLookup?.(found !== undefined);
     if (found) return found;
-    if (chain.markets.length <= AT_ONCE_MARKETS) return composeNow(chainId);
+    if (!isLarge(chain)) return composeNow(chainId);
     void begin(chainId);
     return composedChains.get(chainId) ?? notYet(snapshot.facts(chainId), chain.markets, deps.params, clock.now());
   };
@@ -107,6 +106,8 @@ export function createComposition(deps: CompositionDeps): Composition {
     },
   });
 }
+
+const isLarge = ({ markets }: Chain) => markets.length > AT_ONCE_MARKETS;
 
 /** The composition of a chain before the first one is finished: everything is excluded as not measured yet. */
 function notYet(

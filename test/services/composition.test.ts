@@ -55,6 +55,30 @@ describe('createComposition', () => {
     expect(w.composed(chain.chainId).version).toBe(2);
   });
 
+  it('behavior: a small chain is not composed before a request', async () => {
+    const chain = chainOf(1);
+    let reads = 0;
+    const { equityVaults } = chain;
+    const w = world(
+      Object.defineProperty({ ...chain }, 'equityVaults', {
+        enumerable: true,
+        get: () => {
+          reads += 1;
+          return equityVaults;
+        },
+      }),
+    );
+    reads = 0;
+    await w.publish();
+    await turn();
+    await w.publish();
+    await turn();
+    await w.finish();
+    expect(reads).toBe(0);
+    expect(w.composed(chain.chainId).version).toBe(2);
+    expect(reads).toBeGreaterThan(0);
+  });
+
   it('behavior: a large chain returns its newest finished composition while the next one is computed', async () => {
     const chain = large(150);
     const w = world(chain);

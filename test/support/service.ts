@@ -11,6 +11,7 @@ import type { Timers } from '../../src/shared/timers.ts';
 import type { Sleep } from '../../src/upstreams/sleep.ts';
 import { startPooledChains } from './chain-pool.ts';
 import { type Answer, type Json, sendRequest } from './http-client.ts';
+import { localFetch } from './local-fetch.ts';
 import { createWorldDatabase, type TestDatabase } from './process/postgres.ts';
 import { createTestClock, type TestClock } from './test-clock.ts';
 
@@ -33,7 +34,7 @@ export interface ServiceOptions {
   /** Wait for the first round of warmers. Default true. */
   readonly warm?: boolean;
   readonly logger?: Logger;
-  /** For requests to providers and nodes; default: that of Node. */
+  /** For requests to providers and nodes. Default: `localFetch`; tests of the transport use that of Node. */
   readonly fetch?: typeof fetch;
   /** Wait between retries of upstreams; default: real time. */
   readonly sleep?: Sleep;
@@ -120,7 +121,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       sleep: options.sleep,
       timeouts: options.timeouts,
       random: () => 0.5,
-      fetch: options.fetch ?? globalThis.fetch,
+      fetch: options.fetch ?? localFetch,
     });
     await app.start();
     if (options.warm ?? true) await app.warmed;
