@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { type Address, type Hex, parseAbi } from 'viem';
 import { swapVenueAbi } from '../../devnet/abi/swap-venue.ts';
 import { compileContracts } from '../../devnet/chain/compile.ts';
+import { sendHttp } from '../../devnet/http.ts';
 import type { World } from '../../devnet/index.ts';
 import { labelAddress } from '../../devnet/seed/accounts.ts';
 import { decodeFunctionData, encodeFunctionData } from '../../src/abi/calldata.ts';
@@ -86,10 +87,9 @@ export async function startAdversarialVenues(world: World): Promise<AdversarialV
     const known = remembered?.get(key);
     if (known) return known;
     const type = { 'content-type': 'application/json' };
-    const answer = await fetch(`${origin}${path}`, { method, headers: type, body: body ?? null });
-    const { ok, status } = answer;
-    const output = { ok, status, text: await answer.text() };
-    if (ok) remembered?.set(key, output);
+    const { status, bytes } = await sendHttp(`${origin}${path}`, { method, headers: type, body });
+    const output = { ok: status === 200, status, text: bytes.toString() };
+    if (output.ok) remembered?.set(key, output);
     return output;
   };
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

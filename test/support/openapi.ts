@@ -24,7 +24,9 @@ export function conformanceTo(document: Json): Conformance {
   const fail = (message: string) => {
     throw new Error(message);
   };
-  const ajv = new Ajv2020({ strict: false, allErrors: false, logger: { log: fail, warn: fail, error: fail } });
+  const logger = { log: fail, warn: fail, error: fail };
+  // Most schemas check few answers: compiling them takes longer than checking, and twice as long with inlined parts.
+  const ajv = new Ajv2020({ strict: false, allErrors: false, inlineRefs: false, code: { optimize: false }, logger });
   ajv.addFormat('uuid', UUID);
   ajv.addFormat('date-time', DATE_TIME);
   ajv.addFormat('date', /^\d{4}-\d\d-\d\d$/);

@@ -140,16 +140,9 @@ const WAYS: readonly [string, Lacks, Json][] = [
   ],
 ];
 
-it('behavior: a capability that fails after its probe passed is not used again, and the build continues', async () => {
-  expect(await capabilities(1)).toMatchObject({ simulateV1: 'works' });
-  proxies.get(1)?.set({ kind: 'lacks', simulate: 'crashes' });
-  const bundle = await partner(1).build(BUILD, opening(1));
-  expect(bundle.meta.instructions).not.toContain('NOT_SIMULATED');
-  expect(await capabilities(1)).toMatchObject({ simulateV1: 'broken', stateOverrides: 'works' });
-});
-
 describe.each(WAYS)('simulated by %s', (_name, lacks, can) => {
-  beforeAll(() => restartBefore(lacks), 60_000);
+  // Of nodes that lack nothing the service knows it from its start.
+  if (Object.keys(lacks).length > 0) beforeAll(() => restartBefore(lacks), 60_000);
 
   it.each(CHAIN_IDS)('default: /health of chain %i shows the capabilities of its node', async (chainId) => {
     expect(await capabilities(chainId)).toMatchObject(can);
@@ -208,12 +201,22 @@ describe.each(WAYS)('simulated by %s', (_name, lacks, can) => {
     expect(bundle.meta.instructions).toContain('fund it first');
     expect(bundle.meta.instructions).not.toContain('NOT_SIMULATED');
   });
+
+  // The last one here: the service is started anew before the next way.
+  if (lacks.simulate !== undefined) return;
+  it('behavior: a capability that fails after its probe passed is not used again, and the build continues', async () => {
+    expect(await capabilities(1)).toMatchObject({ simulateV1: 'works' });
+    proxies.get(1)?.set({ kind: 'lacks', simulate: 'crashes' });
+    const bundle = await partner(1).build(BUILD, opening(1));
+    expect(bundle.meta.instructions).not.toContain('NOT_SIMULATED');
+    expect(await capabilities(1)).toMatchObject({ simulateV1: 'broken', stateOverrides: 'works' });
+  });
 });
 
 describe('on nodes without simulation', () => {
   const ids = new Map<number, number>();
   beforeAll(async () => {
-    await restartBefore({});
+    // Until here the nodes lack nothing that keeps the service from opening positions.
     for (const chainId of CHAIN_IDS) ids.set(chainId, await open(chainId));
     await restartBefore({ simulate: 'missing', overrides: 'refused' });
   }, 60_000);

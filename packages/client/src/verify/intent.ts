@@ -46,15 +46,7 @@ export function requireIntent(intent: unknown): asserts intent is Intent {
   for (const path of NEEDED[action as Intent['action']]) {
     requireAmount(intent, path, path.endsWith('price') ? 1n : 0n);
   }
-  for (const path of [
-    'pay.worth',
-    'amount',
-    'minAmountOut',
-    'reallocation.maxFee',
-    'state.debt',
-    ...feesAt('state'),
-    ...basisAt('state'),
-  ]) {
+  for (const path of GIVEN) {
     if (valueAt(intent, path) !== undefined) requireAmount(intent, path, path === 'amount' ? 1n : 0n);
   }
   for (const name of idsOf(action)) requireText(intent[name], name);
@@ -105,6 +97,12 @@ function requireLoops(intent: object): void {
 const feesAt = (state: string) => [`${state}.depositFee`, `${state}.yieldFee`];
 const basisAt = (state: string) => [`${state}.basis`];
 
+/** Amounts of several actions that may be left out. */
+const GIVEN = [
+  ...['pay.worth', 'amount', 'minAmountOut', 'reallocation.maxFee', 'state.debt'],
+  ...[...feesAt('state'), ...basisAt('state')],
+];
+
 function requireOptional(intent: object, states: readonly string[]): void {
   for (const path of states.flatMap((state) => [...feesAt(state), ...basisAt(state)])) {
     if (valueAt(intent, path) !== undefined) requireAmount(intent, path, 0n);
@@ -140,5 +138,7 @@ const hasOwn = (value: unknown, name: string): value is Readonly<Record<string, 
   typeof value === 'object' && value !== null && Object.hasOwn(value, name);
 
 function valueAt(value: unknown, path: string): unknown {
-  return path.split('.').reduce<unknown>((inner, name) => (hasOwn(inner, name) ? inner[name] : undefined), value);
+  let inner = value;
+  for (const name of path.split('.')) inner = hasOwn(inner, name) ? inner[name] : undefined;
+  return inner;
 }

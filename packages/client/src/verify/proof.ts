@@ -36,8 +36,17 @@ export interface Proof {
 
 export function startProof(chain: TrustedChain, owner: Address, calls: readonly ReadCall[]): Proof {
   return {
-    ...{ chain, owner, left: [...calls], sentences: [], spends: [], receives: [], swaps: [] },
-    ...{ authorizes: [], opaque: [], assumptions: [], changes: [] },
+    chain,
+    owner,
+    left: [...calls],
+    sentences: [],
+    spends: [],
+    receives: [],
+    swaps: [],
+    authorizes: [],
+    opaque: [],
+    assumptions: [],
+    changes: [],
   };
 }
 
@@ -105,7 +114,8 @@ export function differs(index: number, code: RefusalCode, what: string, actual: 
 
 /** An amount in the words of the trusted tokens; of an unlisted one in base units. */
 export function amountOf({ chain }: Pick<Proof, 'chain'>, token: string, amount: bigint): VerifiedAmount {
-  const known = chain.tokens.find(({ address }) => address.toLowerCase() === token.toLowerCase());
+  const lower = token.toLowerCase();
+  const known = chain.tokens.find(({ address }) => address.toLowerCase() === lower);
   const text = known
     ? `${unitsText(amount, known.decimals)} ${known.symbol}`
     : `${amount} base units of the token ${shown(token)}`;
