@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startChains } from '../../devnet/chain/index.ts';
 import { startWorld, type World } from '../../devnet/index.ts';
 import type { Report } from '../../src/doctor/core/report.ts';
 import type { Area } from '../../src/doctor/core/types.ts';
@@ -36,7 +37,7 @@ export async function startDoctorWorld({ ownChains = false } = {}): Promise<Doct
     dataDir: folder,
     mining: 'auto',
     databaseUrl: database.url,
-    ...(ownChains ? {} : { startChains: startPresentChains }),
+    startChains: ownChains ? startChains : startPresentChains,
     logger: silentLogger,
   });
   const settings: Settings = {
