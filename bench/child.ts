@@ -73,8 +73,17 @@ export async function startChild(
   };
 }
 
+const bundles = new Map<string, Promise<string>>();
+
+/** The bundle of a server, made once. */
+function bundled(name: string): Promise<string> {
+  const made = bundles.get(name) ?? bundle(name);
+  bundles.set(name, made);
+  return made;
+}
+
 /** Bundle as for production, because a loader of sources adds a cost to every function. */
-async function bundled(name: string): Promise<string> {
+async function bundle(name: string): Promise<string> {
   const folder = `node_modules/.cache/bench/${process.pid}/${name}`;
   const entry = `--entry=bench/servers/${name}.ts`;
   const cwd = fileURLToPath(new URL('..', import.meta.url));
@@ -84,6 +93,7 @@ async function bundled(name: string): Promise<string> {
 
 /** Remove the bundles. */
 export async function removeBundles(): Promise<void> {
+  bundles.clear();
   await rm(new URL(`../node_modules/.cache/bench/${process.pid}`, import.meta.url), { recursive: true, force: true });
 }
 

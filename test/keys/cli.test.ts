@@ -225,26 +225,19 @@ describe('npm run keys', () => {
     await service.close();
   });
 
-  test('behavior: without DATABASE_URL, the database of the running local service', async () => {
+  test('behavior: without DATABASE_URL, starts the database of the local world, or uses that of the running service', async () => {
     const folder = world();
+    expect(await run({ DEVNET_DATA_DIR: folder }, 'issue', '--tier', 'ops', '--label', 'Ops')).toMatchObject({
+      code: 0,
+    });
     const postgres = await startPostgres({ dataDir: postgresDataDir(folder), logger: silentLogger });
     const url = await postgres.createDatabase(SERVICE_DATABASE);
-    expect(await run({ DEVNET_DATA_DIR: folder }, 'issue', '--tier', 'ops', '--label', 'Ops')).toMatchObject({
-      code: 0,
-    });
     const local = createDatabase({ url, poolSize: 1, statementTimeoutMs: 5_000 });
-    expect(await local.selectFrom('api_keys').select('label').execute()).toEqual([{ label: 'Ops' }]);
+    await local.updateTable('api_keys').set({ label: 'Renamed' }).execute();
+    const listed = await run({ DEVNET_DATA_DIR: folder }, 'list', '--json');
+    expect(JSON.parse(listed.out)).toMatchObject([{ label: 'Renamed', tier: 'ops' }]);
     await local.destroy();
     await postgres.stop();
-  });
-
-  test('behavior: without DATABASE_URL and without a service, starts the same database for the command', async () => {
-    const folder = world();
-    expect(await run({ DEVNET_DATA_DIR: folder }, 'issue', '--tier', 'ops', '--label', 'Ops')).toMatchObject({
-      code: 0,
-    });
-    const listed = await run({ DEVNET_DATA_DIR: folder }, 'list', '--json');
-    expect(JSON.parse(listed.out)).toMatchObject([{ label: 'Ops' }]);
   });
 
   test('error: names the setting without its value', async () => {

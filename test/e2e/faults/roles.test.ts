@@ -150,15 +150,15 @@ describe.skipIf(skipped !== null)(skipped ?? 'roles', () => {
     await warmer.stop();
     /** The holder of each job, and the end of its lease by the clock of Redis, ms. */
     const leases = async (): Promise<Map<string, { token: string; untilMs: number }>> => {
-      const found = new Map<string, { token: string; untilMs: number }>();
-      for (const key of await redis.keys('spiral:lease:*')) {
-        const [[, token], [, untilMs]] = (await redis.multi().get(key).pexpiretime(key).exec()) as [
-          [null, string | null],
-          [null, number],
-        ];
-        if (token !== null) found.set(key, { token, untilMs });
-      }
-      return found;
+      const keys = await redis.keys('spiral:lease:*');
+      const asked = keys.reduce((multi, key) => multi.get(key).pexpiretime(key), redis.multi());
+      const answers = ((await asked.exec()) ?? []).map(([, answer]) => answer);
+      return new Map(
+        keys.flatMap((key, i) => {
+          const [token, untilMs] = answers.slice(2 * i) as [string | null, number];
+          return token === null ? [] : [[key, { token, untilMs }]];
+        }),
+      );
     };
     const doomed: ServiceProcess = await cluster.spawn({ ROLE: 'warmer' });
     const held = await eventually(leases, ({ size }) => size > 10);

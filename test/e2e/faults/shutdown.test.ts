@@ -3,7 +3,7 @@ import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createConfig } from '../../../src/config/config.ts';
-import { type Cluster, eventually, type ServiceProcess, startCluster } from '../../support/process/cluster.ts';
+import { type Cluster, eventually, startCluster } from '../../support/process/cluster.ts';
 import { subscribe } from '../../support/sse.ts';
 
 // Processes start here, one after the other, while other tests may keep the machine busy.
@@ -36,9 +36,9 @@ function get(agent: Agent, url: string): Promise<{ status: number; connection: s
   });
 }
 
-const untilReady = async (service: ServiceProcess): Promise<void> => {
+const untilReady = async ({ url }: { readonly url: string }): Promise<void> => {
   await eventually(
-    () => fetch(`${service.url}/ready`),
+    () => fetch(`${url}/ready`),
     ({ status }) => status === 200,
   );
 };
@@ -96,17 +96,8 @@ describe('SIGTERM', () => {
     for (const agent of agents) agent.destroy();
   });
 
-  test('behavior: a connection that stays idle ends with the time of the drain', async () => {
-    const service = await cluster.spawn({ STOP_DRAIN_SEC: '1' });
-    const agent = new Agent({ keepAlive: true });
-    expect((await get(agent, `${service.url}/health`)).status).toBe(200);
-    expect(await service.end('SIGTERM')).toBe(0);
-    await expect(get(agent, `${service.url}/health`)).rejects.toThrow();
-    agent.destroy();
-  });
-
-  test('behavior: during the delay /ready is false and requests are answered', async () => {
-    const service = await cluster.spawn({ STOP_DELAY_SEC: '2' });
+  test('behavior: during the delay /ready is false and requests are answered; a second signal ends at once', async () => {
+    const service = await cluster.spawn({ STOP_DELAY_SEC: '6' });
     await untilReady(service);
     const ended = service.end('SIGTERM');
     const notReady = await eventually(
@@ -115,18 +106,21 @@ describe('SIGTERM', () => {
     );
     expect(await notReady.json()).toMatchObject({ ready: false, stopping: true });
     expect((await fetch(`${service.url}/v1/strategies`)).status).toBe(200);
-    expect(await ended).toBe(0);
-  });
-
-  test('behavior: a second signal ends at once', async () => {
-    const service = await cluster.spawn({ STOP_DELAY_SEC: '6' });
-    const ended = service.end('SIGTERM');
-    await eventually(
-      () => service.log,
-      (log) => log.some((line) => line.includes('"stopping"')),
-    );
     service.child.kill('SIGTERM');
     expect(await ended).toBe(130);
+  });
+});
+
+describe('stop', () => {
+  test('behavior: after the delay, a connection that stays idle ends with the time of the drain', async () => {
+    const app = await cluster.launch({ STOP_DELAY_SEC: '1', STOP_DRAIN_SEC: '1' });
+    const agent = new Agent({ keepAlive: true });
+    expect((await get(agent, `${app.url}/health`)).status).toBe(200);
+    const before = performance.now();
+    await app.stop();
+    expect(performance.now() - before).toBeLessThan(STOP_MS);
+    await expect(get(agent, `${app.url}/health`)).rejects.toThrow();
+    agent.destroy();
   });
 });
 
@@ -186,10 +180,10 @@ describe('start', () => {
 
 describe('restart', () => {
   test('behavior: serves the last facts with their true ages before any call to a provider', async () => {
-    const first = await cluster.spawn();
+    const first = await cluster.launch();
     await untilReady(first);
     const before = await (await fetch(`${first.url}/v1/strategies`)).json();
-    expect(await first.end('SIGTERM')).toBe(0);
+    await first.stop();
     // No source answers any more: every served value comes from the file.
     const nowhere = 'http://127.0.0.1:1';
     const second = await cluster.launch({ RPC_URL_1: nowhere, RPC_URL_4663: nowhere });

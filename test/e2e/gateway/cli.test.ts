@@ -157,7 +157,8 @@ describe('npm start', () => {
     'a signal to npm ends all its child processes',
     async () => {
       const running = start('npm', ['start'], { ...ownWorld(), HOME: folder });
-      await running.output('Ready');
+      // The service listens; the reads of all sources up to "Ready" take as long as everything before.
+      await running.output('local-partner');
       const below = await descendants(running.child.pid ?? 0);
       expect(below.map(({ command }) => command).join(' ')).toContain('anvil');
       running.child.kill('SIGTERM');

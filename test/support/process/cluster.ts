@@ -33,7 +33,7 @@ export interface Cluster {
 const CHAINS_START_MS = Date.now();
 
 /** Take over chains, or start some, and set their time to the present one, by which the services run. */
-async function startPresentChains(options: StartChainsOptions): Promise<LocalChains> {
+export async function startPresentChains(options: StartChainsOptions): Promise<LocalChains> {
   const chains = await startPooledChains({ ...options, clock: { now: () => CHAINS_START_MS } });
   for (const { chainId } of options.chains) {
     const { client, increaseTime } = chains.on(chainId);
