@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { LAYERS, PROCESS_DOORS } from './layers.ts';
-import { type Import, importsOf, packageFiles, sourceFiles, targetOf } from './sources.ts';
+import { type Import, importsIn, importsOf, packageFiles, sourceFiles, targetOf } from './sources.ts';
 
 // The first test parses every file, which takes long on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
@@ -25,9 +25,8 @@ function forbidden({ file, to, typeOnly }: Import): boolean {
 
 /** The files that import each other in a circle, and those between two circles: the rest without the ends of chains. */
 function circular(imports: readonly (readonly [string, string])[]): string[] {
-  const inner = imports.filter(
-    ([from, to]) => imports.some(([, into]) => into === from) && imports.some(([outOf]) => outOf === to),
-  );
+  const [importing, imported] = [new Set(imports.map(([from]) => from)), new Set(imports.map(([, to]) => to))];
+  const inner = imports.filter(([from, to]) => imported.has(from) && importing.has(to));
   if (inner.length < imports.length) return circular(inner);
   return [...new Set(inner.flat())].sort();
 }
@@ -41,6 +40,17 @@ describe('layers', () => {
   it('default: imports follow the table', () => {
     const broken = sourceFiles.flatMap(importsOf).filter(forbidden);
     expect(broken.map(({ file, to }) => `${file} imports ${to}`)).toEqual([]);
+  });
+
+  it('behavior: an import is seen wherever it is in a file', () => {
+    const head = "import {\n  a,\n} from './a.ts';\nimport './b.ts';";
+    const later = `${head}\nconst c = 1;\nexport * from "./c.ts"`;
+    expect(importsIn(`${head}\nconst c = 1;\n`)).toBe(head);
+    expect(importsIn(`${later};\nf();\n`)).toBe(`${later};`);
+    expect(importsIn('const from = 1;')).toBe('');
+    for (const text of ["const d = await import('./d.ts');", "type E = typeof import ('./e.ts');\n"]) {
+      expect(importsIn(`${head}\n${text}\nf();\n`)).toBe(`${head}\n${text}\nf();\n`);
+    }
   });
 
   it('behavior: detects a forbidden import', () => {

@@ -18,7 +18,7 @@ function longFunctions(source: ts.SourceFile): string[] {
   const lineOf = (position: number) => source.getLineAndCharacterOfPosition(position).line + 1;
   const visit = (node: ts.Node): void => {
     if (ts.isFunctionLike(node) && 'body' in node && node.body) {
-      const [first, last] = [lineOf(node.getStart()), lineOf(node.end)];
+      const [first, last] = [lineOf(node.getStart(source)), lineOf(node.end)];
       if (last - first + 1 > MAX_FUNCTION_LINES) found.push(`${source.fileName}:${first} (${last - first + 1} lines)`);
     }
     ts.forEachChild(node, visit);
@@ -65,7 +65,7 @@ function conditionalSpreads(source: ts.SourceFile): string[] {
       const isConditional = ts.isConditionalExpression(spread)
         ? [spread.whenTrue, spread.whenFalse].some((side) => isEmpty(bare(side)))
         : ts.isBinaryExpression(spread) && spread.operatorToken.kind === ts.SyntaxKind.AmpersandAmpersandToken;
-      if (isConditional) found.push(`${source.fileName}: ${node.getText()}`);
+      if (isConditional) found.push(`${source.fileName}: ${node.getText(source)}`);
     }
     ts.forEachChild(node, visit);
   };
@@ -111,8 +111,8 @@ function exportsOf(source: ts.SourceFile): string[] {
       : false;
     if (!isExported) return [];
     if (ts.isVariableStatement(statement))
-      return statement.declarationList.declarations.map(({ name }) => name.getText());
+      return statement.declarationList.declarations.map(({ name }) => name.getText(source));
     const { name } = statement as ts.DeclarationStatement;
-    return name ? [name.getText()] : [];
+    return name ? [name.getText(source)] : [];
   });
 }

@@ -22,13 +22,41 @@ export interface Import {
 }
 
 const parsed = new Map<string, ts.SourceFile>();
+/** Nothing here is about the text of comments. */
+const OPTIONS: ts.CreateSourceFileOptions = {
+  languageVersion: ts.ScriptTarget.Latest,
+  jsDocParsingMode: ts.JSDocParsingMode.ParseNone,
+};
 
+/** The syntax tree of a file. Its nodes do not know their parents: give `getText` and `getStart` the file. */
 export function parse(file: string): ts.SourceFile {
   const known = parsed.get(file);
   if (known) return known;
-  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
+  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), OPTIONS);
   parsed.set(file, source);
   return source;
+}
+
+const heads = new Map<string, ts.SourceFile>();
+
+/**
+ * The syntax tree of a file up to its last import or export of another file: of most files a few lines, which take a tenth of
+ * the time of the whole.
+ */
+export function parseImports(file: string): ts.SourceFile {
+  const known = heads.get(file);
+  if (known) return known;
+  const head = importsIn(readFileSync(file, 'utf8'));
+  const source = ts.createSourceFile(file, head, OPTIONS);
+  heads.set(file, source);
+  return source;
+}
+
+/** The text up to the end of the line of the last import; the whole text if an import may be within an expression or a type. */
+export function importsIn(text: string): string {
+  if (/\bimport\s*\(/.test(text)) return text;
+  const [last] = [...text.matchAll(/\b(?:from|import)\s*['"].*/g)].slice(-1);
+  return last === undefined ? '' : text.slice(0, last.index + last[0].length);
 }
 
 /** The relative imports of a file: of values and of types, exports of another file included. */
@@ -54,7 +82,7 @@ export function importsOf(file: string): Import[] {
     }
     ts.forEachChild(node, visit);
   };
-  visit(parse(file));
+  visit(parseImports(file));
   return found.filter(({ to }) => to.startsWith('.'));
 }
 

@@ -221,9 +221,9 @@ describe('createCachedRows', () => {
         }
       }
     };
-    await fill(0, 500);
+    await fill(0, 200);
     const [before, bytesBefore] = [await memory(), w.cache.fill.bytes];
-    await fill(500, 2_000);
+    await fill(200, 400);
     expect((await memory()) - before).toBeLessThanOrEqual(w.cache.fill.bytes - bytesBefore);
   });
 

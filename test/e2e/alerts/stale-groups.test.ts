@@ -40,12 +40,21 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => service?.stop());
 
-const refresh = async (without: string): Promise<void> => {
-  for (const [warmer] of WARMERS) {
+/** Warmers that did not run since time passed: none at the start. */
+const late = new Set<string>();
+/** Let those that are late run, but for one. */
+const refresh = async (without = ''): Promise<void> => {
+  for (const warmer of [...late]) {
     if (warmer === without) continue;
     await service.refresh(...(warmer === 'collateral-apy' ? apyWarmers : [warmer]));
+    late.delete(warmer);
   }
   await service.refresh('alerts', 'alert-deliveries');
+};
+const pass = async (): Promise<void> => {
+  service.clock.advance(LONG_SEC * 1_000);
+  for (const [warmer] of WARMERS) late.add(warmer);
+  for (const chainId of [1, VAULT_CHAIN]) await service.world.chains.on(chainId).increaseTime(LONG_SEC);
 };
 const states = async (): Promise<Record<string, readonly [string, readonly string[]]>> =>
   Object.fromEntries(
@@ -66,12 +75,7 @@ describe('the condition "stale"', () => {
   test.each(WARMERS)(
     'behavior: without %s it fires once on each subject and names the groups',
     async (warmer, groups) => {
-      const pass = async (): Promise<void> => {
-        service.clock.advance(LONG_SEC * 1_000);
-        for (const chainId of [1, VAULT_CHAIN]) await service.world.chains.on(chainId).increaseTime(LONG_SEC);
-      };
-      await pass();
-      await refresh('');
+      await refresh();
       for (const [name, state] of Object.entries(await states())) expect([name, state]).toEqual([name, ['armed', []]]);
       const before = new Map([...subjects].map(([name, id]) => [name, bodiesOf(id).length]));
       await pass();

@@ -4,7 +4,7 @@ import { startService, type TestService } from '../../support/service.ts';
 
 const LIMIT = 2 ** 20;
 /** Answers of each kind that a test asks for: together they are larger than the memory. */
-const ANSWERS = 200;
+const ANSWERS = 120;
 
 let service: TestService;
 beforeAll(async () => {
@@ -34,7 +34,8 @@ function spelling(id: string, n: number): string {
   return id.replace(/[a-f]/g, (digit) => (((n >> (letter++ % 12)) & 1) === 1 ? digit.toUpperCase() : digit));
 }
 
-const LIST = 'query ($least: Decimal) { strategies(first: 20, filter: { minLiquidityUsd: $least }) { nodes { id } } }';
+const LIST =
+  'query ($least: Decimal) { strategies(first: 60, filter: { minLiquidityUsd: $least }) { nodes { id strategyId } } }';
 
 describe('cached answers', () => {
   test('default: metrics show their memory and its limit', async () => {
