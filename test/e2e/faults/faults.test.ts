@@ -203,7 +203,7 @@ const OF_THE_CLIENT = [
   ...['latency', 'status 500', '429', '429 with Retry-After', '429 with a date', 'unauthorized'],
   ...['malformed', 'html', 'reset', 'slowDrip', 'hang'],
 ];
-const CARRIED_THROUGH: readonly Provider[] = ['coingecko', 'pendle'];
+const CARRIED_THROUGH: readonly Provider[] = ['coingecko', 'merkl'];
 const casesOf = ({ provider, means = {} }: Row): readonly Case[] =>
   CASES.filter(([name]) => !OF_THE_CLIENT.includes(name) || name in means || CARRIED_THROUGH.includes(provider));
 
