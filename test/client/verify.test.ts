@@ -6,7 +6,6 @@ import {
   type Verified,
   verify,
 } from '../../packages/client/src/verify/index.ts';
-import { localFetch } from '../support/local-fetch.ts';
 import { noSleep, startService, type TestService } from '../support/service.ts';
 import { describeSentences } from './erc7730-sentences.ts';
 import { describeArguments } from './verify-arguments.ts';
@@ -20,7 +19,7 @@ let service: TestService;
 let bundles: readonly Bundle[];
 let run: (plan: VerifiablePlan, report: Verified) => Promise<Executed | undefined>;
 beforeAll(async () => {
-  service = await startService({ sleep: noSleep, fetch: localFetch });
+  service = await startService({ sleep: noSleep });
   bundles = await buildBundles(service);
   run = await createExecutor(service);
 }, 180_000);

@@ -18,6 +18,7 @@ const REVERTING = '0x60006000fd';
 
 beforeAll(async () => {
   service = await startService({
+    fetch: globalThis.fetch,
     sleep: noSleep,
     logger: logs.logger,
     timeouts: waitTimeouts.timeouts,

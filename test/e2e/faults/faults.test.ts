@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Fault, Provider } from '../../../devnet/upstreams/index.ts';
-import { FAULT_KINDS } from '../../../devnet/upstreams/index.ts';
+import { FAULT_KINDS, type Fault, type Provider } from '../../../devnet/upstreams/index.ts';
 import { captureLogs } from '../../support/log-capture.ts';
 import { type Json, noSleep, startService, type TestService } from '../../support/service.ts';
 import { createWaitTimeouts } from '../../support/wait-timeouts.ts';
@@ -23,6 +22,7 @@ const waitTimeouts = createWaitTimeouts();
 
 beforeAll(async () => {
   service = await startService({
+    fetch: globalThis.fetch,
     sleep: noSleep,
     timeouts: waitTimeouts.timeouts,
     logger: logs.logger,

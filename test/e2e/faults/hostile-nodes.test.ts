@@ -45,6 +45,7 @@ let hostile: RpcProxy;
 let healthy: RpcProxy;
 beforeAll(async () => {
   service = await startService({
+    fetch: globalThis.fetch,
     sleep: noSleep,
     timeouts,
     env: { RPC_TIMEOUT_MS: '60000' },

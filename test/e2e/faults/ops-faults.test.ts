@@ -14,6 +14,7 @@ let service: TestService;
 let proxy: RpcProxy;
 beforeAll(async () => {
   service = await startService({
+    fetch: globalThis.fetch,
     arrange: async (world) => {
       proxy = await startRpcProxy(world.chains.on(1).rpcUrl);
       return { RPC_URL_1: proxy.url };

@@ -29,6 +29,7 @@ let second: RpcProxy;
 
 beforeAll(async () => {
   service = await startService({
+    fetch: globalThis.fetch,
     sleep: noSleep,
     logger: logs.logger,
     arrange: async (world) => {

@@ -6,7 +6,6 @@ import {
   startAdversarialVenues,
 } from '../../support/adversarial-venues.ts';
 import { equityVerbs, passing } from '../../support/equity.ts';
-import { localFetch } from '../../support/local-fetch.ts';
 import { manageVariables } from '../../support/partner-inputs.ts';
 import { type Json, PARTNER, startService, type TestService } from '../../support/service.ts';
 import { account, user } from '../../support/vaults.ts';
@@ -27,7 +26,6 @@ let partner: Partner;
 beforeAll(async () => {
   service = await startService({
     sleep: passing(() => service),
-    fetch: localFetch,
     arrange: async (world) => {
       venues = await startAdversarialVenues(world);
       return venues.env;

@@ -9,7 +9,6 @@ import {
   startAdversarialVenues,
 } from '../../support/adversarial-venues.ts';
 import { passing } from '../../support/equity.ts';
-import { localFetch } from '../../support/local-fetch.ts';
 import { type Json, startService, type TestService } from '../../support/service.ts';
 import {
   createVenueFlows,
@@ -88,7 +87,6 @@ let flows: VenueFlows;
 beforeAll(async () => {
   service = await startService({
     sleep: passing(() => service),
-    fetch: localFetch,
     // Time passes with the requests and no fact is refreshed: other tests cover ages.
     env: { BUDGET_LENDING_STATE_SEC: '86400', BUDGET_ORACLE_SEC: '86400', BUDGET_PRICES_SEC: '86400' },
     arrange: async (world) => {

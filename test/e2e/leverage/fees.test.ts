@@ -6,7 +6,6 @@ import { flashLeverageAbi } from '../../../src/abi/flash-leverage.ts';
 import type { EquityVault, Market, Token } from '../../../src/catalog/index.ts';
 import { depositFeeOf } from '../../../src/domain/leverage/fees.ts';
 import { DEPOSIT_QUERY, equityVerbs, passing } from '../../support/equity.ts';
-import { localFetch } from '../../support/local-fetch.ts';
 import { type Json, PARTNER, startService, type TestService } from '../../support/service.ts';
 import { drain, localCatalog, marketOf, type Partner, partnerOn, tokenOf, units } from './support.ts';
 
@@ -25,7 +24,7 @@ const user = account.address;
 /** Fees at their maximum and ten times the usual buffer. No time passes: fees of yields hold to the unit. */
 beforeAll(async () => {
   const deployment = { depositFee: DEPOSIT_FEE, yieldFee: YIELD_FEE, liquidationBuffer: 25n * 10n ** 15n };
-  service = await startService({ sleep: passing(() => service), fetch: localFetch, deployment });
+  service = await startService({ sleep: passing(() => service), deployment });
   partner = partnerOn(service, 1, account);
   for (const chainId of [1, 4663]) {
     await service.world.chains.on(chainId).client.setBlockTimestampInterval({ interval: 0 });

@@ -10,7 +10,6 @@ import { borrowApyPctFromRate } from '../../../src/domain/apy/rates.ts';
 import { leverageApyPctAtLtv } from '../../../src/domain/leverage/leverage.ts';
 import { leverageSimulation, transactionBundle } from '../../../src/rest/schemas/transactions.ts';
 import { Decimal } from '../../../src/shared/decimal.ts';
-import { localFetch } from '../../support/local-fetch.ts';
 import { openVariables } from '../../support/partner-inputs.ts';
 import { type Json, noSleep, PARTNER, startService, type TestService } from '../../support/service.ts';
 import { localCatalog, marketOf, type OnChain, type Partner, partnerOn, tokenOf, units } from './support.ts';
@@ -30,7 +29,7 @@ const partnerAt = (chainId: number): Partner => {
 };
 
 beforeAll(async () => {
-  service = await startService({ sleep: noSleep, fetch: localFetch });
+  service = await startService({ sleep: noSleep });
   for (const chainId of [1, 4663]) {
     partners.set(chainId, partnerOn(service, chainId, account));
     await service.world.chains.on(chainId).impersonate(user);

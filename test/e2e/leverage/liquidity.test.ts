@@ -6,7 +6,6 @@ import type { Market } from '../../../src/catalog/types.ts';
 import { formatUnitsPlain } from '../../../src/shared/decimal.ts';
 import type { Hex } from '../../../src/shared/ids.ts';
 import { CHAIN_ID, type EquityVerbs, equityVerbs, passing } from '../../support/equity.ts';
-import { localFetch } from '../../support/local-fetch.ts';
 import { manageVariables } from '../../support/partner-inputs.ts';
 import { type Json, PARTNER, startService, type TestService } from '../../support/service.ts';
 import { account, user } from '../../support/vaults.ts';
@@ -25,7 +24,7 @@ let partner: Partner;
 let snapshot: Hex;
 
 beforeAll(async () => {
-  service = await startService({ sleep: passing(() => service), fetch: localFetch });
+  service = await startService({ sleep: passing(() => service) });
   verbs = equityVerbs(service);
   partner = partnerOn(service, CHAIN_ID, account);
   await verbs.local.client.setBlockTimestampInterval({ interval: 0 });

@@ -17,7 +17,7 @@ const user = account.address;
 /** Fees at the most that the contract allows, ten times the usual buffer. No time passes, so that all of it holds to the unit. */
 beforeAll(async () => {
   const deployment = { depositFee: 10n ** 16n, yieldFee: 10n ** 17n, liquidationBuffer: 25n * 10n ** 15n };
-  service = await startService({ sleep: passing(() => service), deployment });
+  service = await startService({ sleep: passing(() => service), deployment, fetch: globalThis.fetch });
   partner = partnerOn(service, 1, account);
   await local().client.setBlockTimestampInterval({ interval: 0 });
 }, 120_000);

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Market } from '../../../src/catalog/types.ts';
 import { Decimal, formatUnitsPlain, fromUnits } from '../../../src/shared/decimal.ts';
 import { equityVerbs, passing } from '../../support/equity.ts';
-import { localFetch } from '../../support/local-fetch.ts';
 import { type Json, startService, type TestService } from '../../support/service.ts';
 import { account, user } from '../../support/vaults.ts';
 import { marketOf, type Partner, partnerOn, tokenOf } from './support.ts';
@@ -51,7 +50,7 @@ const percentOff = (paid: Decimal, reported: string) => paid.minus(reported).div
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startService({ sleep: passing(() => service), fetch: localFetch });
+  service = await startService({ sleep: passing(() => service) });
 }, 120_000);
 afterAll(() => service?.stop());
 
