@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-/** Collateral of both previews without a fault. It changes by some millionths between the cases. */
+/** Collateral of both previews without a fault, from the start of the file: later ones are compared within `TOLERANCE`. */
 const healthy = { direct: Number.NaN, principal: Number.NaN };
 beforeAll(async () => {
   for (const request of ['direct', 'principal'] as const) healthy[request] = collateralOf(await simulate(request));
