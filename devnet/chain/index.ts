@@ -48,8 +48,11 @@ export interface LocalChains {
 
 const BLOCK_GAS_LIMIT = 60_000_000n;
 const BLOCK_TIME_SEC = 1;
-/** Past blocks that stay readable. At a block per second, all states together take megabytes after some hours. */
-const HISTORY_BLOCKS = { interval: 16, auto: 512 } as const;
+/**
+ * Blocks whose states stay readable, those included that were set back. A state takes up to 0.4 MB: at a block per second, all
+ * of them would take gigabytes after some hours.
+ */
+const HISTORY_BLOCKS = { interval: 16, auto: 2_048 } as const;
 
 /**
  * Start the local chains with everything on them: compile (or take the compilation from the cache), deploy at the

@@ -122,6 +122,7 @@ export function createVerbs({ chain, client, artifacts }: Dependencies) {
     return morpho(from, 'supplyCollateral', [marketParams(into), amount, from, '0x']);
   };
 
+  let setBack = 0n;
   return {
     chain,
     client,
@@ -158,9 +159,13 @@ export function createVerbs({ chain, client, artifacts }: Dependencies) {
     snapshot: (): Promise<Hex> => client.snapshot(),
     /** Go back to a snapshot, which ends with it. @throws Error when the chain does not know it */
     revert: async (id: Hex): Promise<void> => {
+      const head = await client.getBlockNumber();
       const isBack = await client.request({ method: 'evm_revert', params: [id] } as never);
       if (isBack !== true) throw new Error(`The chain ${chain.chainId} did not go back to ${id}: ${String(isBack)}`);
+      setBack += head - (await client.getBlockNumber());
     },
+    /** Blocks that were mined since the genesis, those included that were set back: each took a place in the history of states. */
+    minedBlocks: async (): Promise<bigint> => setBack + (await client.getBlockNumber()),
     supply,
     borrow,
     supplyCollateral,

@@ -7,18 +7,16 @@ interface IdleChains {
   readonly key: string;
   readonly chains: LocalChains;
   readonly snapshots: ReadonlyMap<number, Hex>;
-  /**
-   * Blocks that earlier files have mined on the chain with the most of them. Those of the seeding count for each file: blocks that
-   * a file has mined and set back itself are not seen, and this leaves room for them.
-   */
-  readonly minedBlocks: bigint;
 }
 
 /** Kinds of chains kept for later files of this worker; each chain is a process of some 50 MB. */
 const MAX_IDLE = 4;
 const MINUTE_MS = 60_000;
-/** Anvil keeps the states of the newest 500 blocks that it has mined, those that were set back included; tests read the seeded ones. */
-const MAX_MINED_BLOCKS = 200n;
+/**
+ * Anvil keeps the states of the newest blocks that it has mined (`HISTORY_BLOCKS` of the local chains), those included that were
+ * set back, and tests read the seeded ones. So a file finds nearly the same room on a chain of earlier files as on a new one.
+ */
+const MAX_MINED_BLOCKS = 300n;
 const idle: IdleChains[] = [];
 
 /**
@@ -35,36 +33,28 @@ export async function startPooledChains(options: StartChainsOptions): Promise<Lo
   );
   const at = idle.findIndex((found) => found.key === key);
   const [found] = at < 0 ? [] : idle.splice(at, 1);
-  const running = found ?? (await seeded(key, await startChains(options), 0n, options));
+  const running = found ?? (await seeded(key, await startChains(options), options));
   return { ...running.chains, stop: () => putBack(running, options) };
 }
 
-async function seeded(
-  key: string,
-  chains: LocalChains,
-  minedBlocks: bigint,
-  options: StartChainsOptions,
-): Promise<IdleChains> {
+async function seeded(key: string, chains: LocalChains, options: StartChainsOptions): Promise<IdleChains> {
   const snapshots = options.chains.map(async ({ chainId }) => [chainId, await chains.on(chainId).snapshot()] as const);
-  return { key, chains, minedBlocks, snapshots: new Map(await Promise.all(snapshots)) };
+  return { key, chains, snapshots: new Map(await Promise.all(snapshots)) };
 }
 
 /** Set chains back and keep them. Chains of which a test has ended one, that cannot be set back or have mined much are ended. */
-async function putBack(
-  { key, chains, snapshots, minedBlocks }: IdleChains,
-  options: StartChainsOptions,
-): Promise<void> {
+async function putBack({ key, chains, snapshots }: IdleChains, options: StartChainsOptions): Promise<void> {
   try {
     let most = 0n;
     for (const [chainId, snapshot] of snapshots) {
-      const { client, revert } = chains.on(chainId);
-      const head = await client.getBlockNumber({ cacheTime: 0 });
-      if (head > most) most = head;
+      const { client, revert, minedBlocks } = chains.on(chainId);
       await client.request({ method: 'anvil_dropAllTransactions' } as never);
       await revert(snapshot);
+      const mined = await minedBlocks();
+      if (mined > most) most = mined;
     }
-    if (minedBlocks + most > MAX_MINED_BLOCKS) await chains.stop();
-    else idle.push(await seeded(key, chains, minedBlocks + most, options));
+    if (most > MAX_MINED_BLOCKS) await chains.stop();
+    else idle.push(await seeded(key, chains, options));
   } catch {
     await chains.stop();
   }
