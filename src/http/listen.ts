@@ -48,7 +48,7 @@ export interface Listening {
 const SLOW_READER_MS = 15_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
-/** How long a refused connection may take to send a request and get its answer. */
+/** How long a refused connection may take to send a request and get its answer, and to close after the answer. */
 const REFUSED_MS = 1_000;
 const REFUSED_RETRY_SEC = 2;
 /** Maximum interval between Node's checks of timeouts; with its default requests may exceed them by half a minute. */
@@ -178,7 +178,11 @@ function createDrain(server: Server, connections: ReadonlyMap<Socket, Connection
       const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
       if (idleMs === 0) closeIdle();
       const idle = setTimeout(closeIdle, idleMs);
-      const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+      // Those that Node handed over after CONNECT are not among the connections of its server.
+      const cutAll = () => {
+        for (const socket of connections.keys()) socket.destroy();
+      };
+      const cut = setTimeout(cutAll, graceMs);
       await closed;
       clearTimeout(idle);
       clearTimeout(cut);
@@ -251,6 +255,11 @@ function refusal(status: number, message: string, field: string) {
 function writeRaw(socket: Duplex, status: number, reason: string, message: string): void {
   const { headers, body } = refusal(status, message, 'request');
   const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}`);
+  // Node removes its own listeners from a socket that it hands over: the error of a client that has left would end the process.
+  socket.on('error', () => socket.destroy());
+  // Node checks no timeout of this connection any more, and a client may leave its side open.
+  const lingering = setTimeout(() => socket.destroy(), REFUSED_MS);
+  socket.once('close', () => clearTimeout(lingering));
   socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
 }
 

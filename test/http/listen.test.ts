@@ -144,6 +144,48 @@ describe('listen', () => {
     await listening.close(100);
   });
 
+  const TUNNEL = 'CONNECT example.org:443 HTTP/1.1\r\nhost: x\r\n\r\n';
+
+  test('behavior: a client that resets the connection of its refused tunnel does not end the process', async () => {
+    const listening = await listen((_req, res) => res.end('served'), place);
+    const uncaught: unknown[] = [];
+    const note = (error: unknown) => void uncaught.push(error);
+    process.on('uncaughtExceptionMonitor', note);
+    const socket = connect(listening.port, '127.0.0.1').on('error', () => {});
+    socket.once('data', () => socket.resetAndDestroy());
+    socket.write(TUNNEL);
+    await new Promise((resolve) => socket.once('close', resolve));
+    await expect.poll(() => listening.connections).toBe(0);
+    process.off('uncaughtExceptionMonitor', note);
+    expect(uncaught).toEqual([]);
+    await listening.close(100);
+  });
+
+  test.each([
+    ['a tunnel', TUNNEL, 405],
+    ['headers that never end', 'GET / HTTP/1.1\r\nhost: x\r\n', 408],
+  ])('behavior: a client that keeps its side open after the refusal of %s is cut off', async (_name, text, status) => {
+    const listening = await listen((_req, res) => res.end('served'), { ...place, headersTimeout: 100 });
+    const socket = connect({ port: listening.port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {});
+    socket.write(text);
+    const answer = await new Promise((resolve) => socket.once('data', (bytes) => resolve(String(bytes))));
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    await expect.poll(() => listening.connections, { timeout: 5_000 }).toBe(0);
+    socket.destroy();
+    await listening.close(100);
+  });
+
+  test('behavior: closing cuts off a refused tunnel after the grace', async () => {
+    const listening = await listen((_req, res) => res.end('served'), place);
+    const socket = connect({ port: listening.port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {});
+    socket.write(TUNNEL);
+    await new Promise((resolve) => socket.once('data', resolve));
+    const since = performance.now();
+    await listening.close(50);
+    expect(performance.now() - since).toBeLessThan(900);
+    socket.destroy();
+  });
+
   test('error: not_ready for connections of one address beyond the limit, and no answer beyond twice the limit', async () => {
     let refused = 0;
     const listening = await listen((_req, res) => res.end('served'), {
