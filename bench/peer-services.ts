@@ -43,7 +43,7 @@ export async function contextFrom({ snapshotFile, overlayFile }: PeerInput): Pro
   const services = {
     catalog,
     budgets,
-    composed: createComposition({ catalog, snapshot, clock, params: { budgets, listing } }),
+    composed: createComposition({ catalog, snapshot, clock, logger: silentLogger, params: { budgets, listing } }),
     facts: (chainId: number) => snapshot.facts(chainId),
     health: createReadiness({ catalog, snapshot, budgets, ceilingSec: config.env.READY_CEILING_SEC, startedMs: 0 }),
     histories: { read: unused },

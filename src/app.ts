@@ -80,6 +80,7 @@ export function createApp(deps: AppDeps): App {
         logger.info({}, 'database ready');
         await restoreSnapshot(snapshot);
         logger.info({ ...snapshot.place() }, 'snapshot restored');
+        await Promise.all(catalog.chainIds.map((chainId) => services.caughtUp(chainId)));
         await telemetry.start();
         const listener = tracing?.node(handler.node, routeName) ?? handler.node;
         listening = await listen(listener, {

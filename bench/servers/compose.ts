@@ -57,7 +57,7 @@ serve<{ readonly markets: number }>(async ({ markets }) => {
   const clock = { now: () => NOW_MS };
   const snapshot = createMemorySnapshot({ clock, logger: silentLogger });
   const catalog = { chain: () => chain } as unknown as Catalog;
-  const composed = createComposition({ catalog, snapshot, clock, params: PARAMS });
+  const composed = createComposition({ catalog, snapshot, clock, logger: silentLogger, params: PARAMS });
   const groups = FACT_GROUPS.filter((group) => facts.groups[group].items.size > 0);
   await snapshot.publishAll(chain.chainId, publicationsOf(facts, groups));
   await composed.settled();

@@ -59,7 +59,7 @@ serve<{ readonly markets: number; readonly rpcUrl: string }>(async ({ markets, r
     keep: () => () => true,
   });
   const catalog = { chain: () => chain } as unknown as Catalog;
-  const composed = createComposition({ catalog, snapshot, clock, params: PARAMS });
+  const composed = createComposition({ catalog, snapshot, clock, logger: silentLogger, params: PARAMS });
   const facts = syntheticFacts(chain);
   await snapshot.publishAll(
     chain.chainId,

@@ -5,7 +5,7 @@ import { createRedisConnections, type RedisConnections } from '../redis/connecti
 import type { Services } from '../resolvers/common/services.ts';
 import { createChanges } from '../services/changes.ts';
 import { createCandles, createCharts } from '../services/charts.ts';
-import { createComposition } from '../services/composition.ts';
+import { type Composition, createComposition } from '../services/composition.ts';
 import { createHistories } from '../services/histories.ts';
 import type { IndexerRecords } from '../services/indexer-records.ts';
 import type { LatestReading } from '../services/latest-reading.ts';
@@ -128,9 +128,10 @@ export function createCore(deps: AppDeps): Core {
   if (metrics) snapshot.subscribe(({ chainId }, group) => metrics.publish(chainId, group));
 
   const freshReads = createFreshReads({ ...deps, readerNodes, snapshotWiring, redisConnections, metrics });
-  const changes = watchChanges(deps, snapshot, telemetry);
+  const composed = composeChains({ deps, catalog, budgets, telemetry, snapshot });
+  const changes = watchChanges(deps, composed, telemetry);
   const services: Services = {
-    ...createReadServices({ deps, catalog, budgets, telemetry, snapshot, stores, upstreams, changes }),
+    ...createReadServices({ deps, catalog, budgets, telemetry, snapshot, stores, upstreams, composed, changes }),
     ...freshReads.services,
     positions: positions.positions,
     ops: positions.ops,
@@ -181,7 +182,7 @@ function createBuilders({ config, clock, timers }: AppDeps, input: BuildersInput
 
 function watchChanges(
   { config, clock, timers }: AppDeps,
-  snapshot: SnapshotWiring['snapshot'],
+  snapshot: Pick<Composition, 'subscribe'>,
   { metrics }: Telemetry,
 ) {
   const { MAX_SUBSCRIPTIONS: maxOpen } = config.env;
@@ -204,12 +205,36 @@ function createAdapters(deps: AppDeps, telemetry: Telemetry, gasPriceOf: GasPric
   });
 }
 
-interface ReadServicesInput {
+interface CompositionInput {
   readonly deps: AppDeps;
   readonly catalog: Catalog;
   readonly budgets: ReturnType<typeof budgetsOf>;
   readonly telemetry: Telemetry;
   readonly snapshot: SnapshotWiring['snapshot'];
+}
+
+function composeChains({ deps, catalog, budgets, telemetry: { metrics }, snapshot }: CompositionInput): Composition {
+  const { clock, logger, config } = deps;
+  const { env } = config;
+  return createComposition({
+    catalog,
+    snapshot,
+    clock,
+    logger,
+    onLookup: metrics === undefined ? undefined : (hit) => metrics.cacheLookup('composition', hit),
+    params: {
+      budgets,
+      listing: {
+        minDaysToMaturity: env.LISTING_MIN_DAYS_TO_MATURITY,
+        minLiquidityUsd: new Decimal(env.LISTING_MIN_LIQUIDITY_USD),
+      },
+      appUrl: env.APP_URL,
+    },
+  });
+}
+
+interface ReadServicesInput extends CompositionInput {
+  readonly composed: Composition;
   readonly stores: Pick<Stores, 'samples' | 'marketSamples'>;
   readonly upstreams: Upstreams;
   readonly changes: ReturnType<typeof createChanges>;
@@ -224,6 +249,7 @@ function createReadServices({
   snapshot,
   stores,
   upstreams,
+  composed,
   changes,
 }: ReadServicesInput) {
   const { clock, logger } = deps;
@@ -234,20 +260,8 @@ function createReadServices({
   return {
     catalog,
     budgets,
-    composed: createComposition({
-      catalog,
-      snapshot,
-      clock,
-      onLookup: metrics === undefined ? undefined : (hit) => metrics.cacheLookup('composition', hit),
-      params: {
-        budgets,
-        listing: {
-          minDaysToMaturity: env.LISTING_MIN_DAYS_TO_MATURITY,
-          minLiquidityUsd: new Decimal(env.LISTING_MIN_LIQUIDITY_USD),
-        },
-        appUrl: env.APP_URL,
-      },
-    }),
+    composed,
+    caughtUp: composed.caughtUp,
     facts: (chainId: ChainId) => snapshot.facts(chainId),
     histories: createHistories({
       catalog,

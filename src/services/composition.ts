@@ -1,26 +1,36 @@
 import type { Catalog, Chain, Market } from '../catalog/types.ts';
 import { beginComposition, type ComposeParams, composeChain } from '../domain/compose.ts';
-import type { ChainFacts } from '../domain/facts.ts';
+import type { ChainFacts, FactGroup } from '../domain/facts.ts';
 import { contractFeesOf } from '../domain/market/fees.ts';
 import { beginLookup } from '../domain/market/lookup.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
+import type { Logger } from '../shared/logger.ts';
 import { inPages, letOthersRun } from '../shared/pages.ts';
-import type { SnapshotReader } from '../snapshot/types.ts';
+import { loggedError } from '../shared/scrub.ts';
+import type { SnapshotListener, SnapshotReader } from '../snapshot/types.ts';
 
 export interface CompositionDeps {
   readonly catalog: Catalog;
   readonly snapshot: SnapshotReader;
   readonly clock: Clock;
+  readonly logger: Logger;
   readonly params: Omit<ComposeParams, 'nowMs'>;
   /** Called on every lookup, for metrics. */
   readonly onLookup?: ((hit: boolean) => void) | undefined;
 }
 
 export interface Composition {
-  /** The newest composed version of a chain: the same object until there is a newer one. */
+  /**
+   * The newest composed version of a chain: the same object until there is a newer one.
+   * @throws the error of the composition of the newest facts
+   */
   (chainId: ChainId): ComposedChain;
+  /** Be called on every new version once it is composed, or cannot be: once per changed group. */
+  subscribe(listener: SnapshotListener): () => void;
+  /** Resolves once the facts that are the newest now are composed, or cannot be. */
+  caughtUp(chainId: ChainId): Promise<void>;
   /** Resolves when no composition in pages is running. */
   settled(): Promise<void>;
 }
@@ -34,12 +44,19 @@ const MARKETS_PER_PAGE = 50;
  * Compose each chain once per version of its facts, and again when it changes with time alone (a maturity, the end of a
  * campaign). A small chain is composed on request, always from the newest facts: of several publishes in a row only the last
  * one costs a composition. The composition of a large one starts after every publish and is made in pages; until it is
- * finished the one before is returned, so that no request waits for it.
+ * finished the one before is returned, so that no request waits for it, and subscribers are told afterwards, so that they do
+ * not miss it.
  */
 export function createComposition(deps: CompositionDeps): Composition {
   const { catalog, snapshot, clock, onLookup } = deps;
   const composedChains = new Map<ChainId, ComposedChain>();
   const running = new Map<ChainId, Promise<void>>();
+  const failed = new Map<ChainId, { readonly version: number; readonly error: unknown }>();
+  /** Groups of large chains that were published and are not composed yet. */
+  const published = new Map<ChainId, Set<FactGroup>>();
+  /** Callers that wait for the next composition to begin, and then to be finished. */
+  const waiting = createWaiters();
+  const { tell, subscribe } = createListeners(deps.logger);
 
   const chainOf = (chainId: ChainId) => {
     const chain = catalog.chain(chainId);
@@ -51,14 +68,6 @@ export function createComposition(deps: CompositionDeps): Composition {
     nowMs: clock.now(),
     previous: composedChains.get(chainId),
   });
-  const composeInPages = async (facts: ChainFacts): Promise<ComposedChain> => {
-    const chain = chainOf(facts.chainId);
-    const composing = beginComposition(chain, facts, paramsOf(facts.chainId));
-    for await (const page of inPages(chain.markets, MARKETS_PER_PAGE)) {
-      for (const market of page) composing.add(market);
-    }
-    return composing.finish();
-  };
   const current = (chainId: ChainId): ComposedChain | undefined => {
     const composed = composedChains.get(chainId);
     if (composed?.version !== snapshot.facts(chainId).version) return undefined;
@@ -69,26 +78,46 @@ export function createComposition(deps: CompositionDeps): Composition {
     composedChains.set(chainId, made);
     return made;
   };
+  const failureOf = (chainId: ChainId) => {
+    const failure = failed.get(chainId);
+    return failure?.version === snapshot.facts(chainId).version ? failure : undefined;
+  };
+  const composeNewest = async (chainId: ChainId): Promise<void> => {
+    const facts = snapshot.facts(chainId);
+    const groups = published.get(chainId) ?? [];
+    published.delete(chainId);
+    const release = waiting.take(chainId);
+    try {
+      composedChains.set(chainId, await composeInPages(chainOf(chainId), facts, paramsOf(chainId)));
+    } catch (error) {
+      failed.set(chainId, { version: facts.version, error });
+    }
+    for (const group of groups) tell(facts, group);
+    release();
+  };
   const catchUp = async (chainId: ChainId): Promise<void> => {
-    for (;;) {
-      await letOthersRun();
-      if (current(chainId)) return;
-      composedChains.set(chainId, await composeInPages(snapshot.facts(chainId)));
+    try {
+      for (;;) {
+        await letOthersRun();
+        if (current(chainId) || failureOf(chainId)) return;
+        await composeNewest(chainId);
+      }
+    } finally {
+      // In the turn of the last look at the facts: a publish after it begins anew.
+      running.delete(chainId);
+      waiting.take(chainId)();
     }
   };
-  const begin = (chainId: ChainId): Promise<void> => {
-    const begun = running.get(chainId);
-    if (begun) return begun;
-    const work = catchUp(chainId).finally(() => running.delete(chainId));
-    running.set(chainId, work);
-    // The next request for the chain gets the error; this promise has no reader.
-    work.catch(() => {});
-    return work;
+  const begin = (chainId: ChainId): void => {
+    if (!running.has(chainId)) running.set(chainId, catchUp(chainId));
   };
 
-  snapshot.subscribe(({ chainId }) => {
+  snapshot.subscribe((facts, group) => {
+    const { chainId } = facts;
     const chain = catalog.chain(chainId);
-    if (chain && isLarge(chain)) begin(chainId);
+    if (!chain || !isLarge(chain)) return tell(facts, group);
+    published.set(chainId, (published.get(chainId) ?? new Set()).add(group));
+    begin(chainId);
   });
 
   const composed = (chainId: ChainId): ComposedChain => {
@@ -97,14 +126,67 @@ export function createComposition(deps: CompositionDeps): Composition {
     onLookup?.(found !== undefined);
     if (found) return found;
     if (!isLarge(chain)) return composeNow(chainId);
-    void begin(chainId);
+    const failure = failureOf(chainId);
+    if (failure) throw failure.error;
+    begin(chainId);
     return composedChains.get(chainId) ?? notYet(snapshot.facts(chainId), chain.markets, deps.params, clock.now());
   };
   return Object.assign(composed, {
+    subscribe,
+    async caughtUp(chainId: ChainId) {
+      if (!isLarge(chainOf(chainId)) || current(chainId) || failureOf(chainId)) return;
+      await new Promise<void>((resolve) => {
+        waiting.add(chainId, resolve);
+        begin(chainId);
+      });
+    },
     async settled() {
       while (running.size > 0) await Promise.all(running.values());
     },
   });
+}
+
+async function composeInPages(chain: Chain, facts: ChainFacts, params: ComposeParams): Promise<ComposedChain> {
+  const composing = beginComposition(chain, facts, params);
+  for await (const page of inPages(chain.markets, MARKETS_PER_PAGE)) {
+    for (const market of page) composing.add(market);
+  }
+  return composing.finish();
+}
+
+function createWaiters() {
+  const waiters = new Map<ChainId, (() => void)[]>();
+  return {
+    add: (chainId: ChainId, waiter: () => void) => void waiters.set(chainId, [...(waiters.get(chainId) ?? []), waiter]),
+    /** Take all of a chain out; returns the function that calls them. */
+    take: (chainId: ChainId): (() => void) => {
+      const taken = waiters.get(chainId) ?? [];
+      waiters.delete(chainId);
+      return () => {
+        for (const waiter of taken) waiter();
+      };
+    },
+  };
+}
+
+function createListeners(logger: Logger) {
+  const listeners = new Set<SnapshotListener>();
+  return {
+    /** Call every listener; an error of one does not affect the others. */
+    tell: (facts: ChainFacts, group: FactGroup): void => {
+      for (const listener of [...listeners]) {
+        try {
+          listener(facts, group);
+        } catch (error) {
+          logger.error({ err: loggedError(error), chainId: facts.chainId, group }, 'snapshot listener failed');
+        }
+      }
+    },
+    subscribe: (listener: SnapshotListener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
 }
 
 const isLarge = ({ markets }: Chain) => markets.length > AT_ONCE_MARKETS;

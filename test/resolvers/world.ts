@@ -32,6 +32,7 @@ export function servicesOf(facts: readonly ChainFacts[], overrides: Partial<Serv
     catalog: CATALOG,
     budgets: BUDGETS,
     composed: (chainId) => known(composed, chainId),
+    caughtUp: async () => {},
     facts: (chainId) => known(factsById, chainId),
     histories: {
       read: async (_kind, chainId, ids, { fromMs, toMs }) => {

@@ -28,7 +28,7 @@ function world(chain: Chain) {
   const snapshot = createMemorySnapshot({ clock, logger: silentLogger });
   const catalog = { chain: (id: number) => (id === chain.chainId ? chain : undefined) } as unknown as Catalog;
   const { nowMs: _, ...params } = PARAMS;
-  const composed = createComposition({ catalog, snapshot, clock, params });
+  const composed = createComposition({ catalog, snapshot, clock, logger: silentLogger, params });
   const publish = () => {
     const facts = completeFacts(chain);
     const groups = Object.entries(facts.groups).map(([group, { items }]) => [
@@ -114,6 +114,80 @@ describe('createComposition', () => {
     await w.publish();
     await turn();
     await w.publish();
+    await w.publish();
+    await w.finish();
+    expect(w.composed(chain.chainId).version).toBe(3);
+  });
+
+  it.each([
+    ['small', 100],
+    ['large', 101],
+  ])(
+    'behavior: subscribers to a %s chain of %i markets are told of a version that is composed',
+    async (_size, count) => {
+      const chain = large(count);
+      const w = world(chain);
+      const told: string[] = [];
+      const leave = w.composed.subscribe(({ version }, group) => {
+        if (group === 'price') told.push(`${version} ${w.composed(chain.chainId).version}`);
+      });
+      await w.publish();
+      await w.finish();
+      await w.publish();
+      await w.finish();
+      expect(told).toEqual(['1 1', '2 2']);
+      leave();
+      await w.publish();
+      await w.finish();
+      expect(told).toHaveLength(2);
+    },
+  );
+
+  it('behavior: a caller may wait until the facts of a large chain are composed, however many follow', async () => {
+    const chain = large(150);
+    const w = world(chain);
+    await w.publish();
+    await turn();
+    await w.publish();
+    let waited = false;
+    const waiting = w.composed.caughtUp(chain.chainId).then(() => {
+      waited = true;
+      expect(w.composed(chain.chainId).version).toBeGreaterThanOrEqual(2);
+    });
+    // A publish in every turn: there is always a newer version.
+    for (let n = 0; n < 50 && !waited; n += 1) {
+      await w.publish();
+      await turn();
+    }
+    expect(waited).toBe(true);
+    await waiting;
+    await w.finish();
+    await w.composed.caughtUp(chain.chainId);
+  });
+
+  it.each([
+    ['small', 100],
+    ['large', 101],
+  ])('error: a %s chain of %i markets that cannot be composed, until it can', async (_size, count) => {
+    const chain = large(count);
+    let isBroken = false;
+    const w = world(
+      Object.defineProperty({ ...chain }, 'equityVaults', {
+        enumerable: true,
+        get: () => {
+          if (isBroken) throw new Error('impossible value');
+          return [];
+        },
+      }),
+    );
+    await w.publish();
+    await w.finish();
+    expect(w.composed(chain.chainId).version).toBe(1);
+    isBroken = true;
+    await w.publish();
+    await w.composed.caughtUp(chain.chainId);
+    for (const _time of [1, 2]) expect(() => w.composed(chain.chainId)).toThrow('impossible value');
+    isBroken = false;
     await w.publish();
     await w.finish();
     expect(w.composed(chain.chainId).version).toBe(3);

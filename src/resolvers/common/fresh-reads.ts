@@ -55,6 +55,7 @@ async function makeFresh(
     readAfter = afterReceipt({ afterTx, minBlock }, outcome, source, ctx);
   }
   if (maxAge !== null) freshness.push(...(await youngFacts(maxAge, chainIds, freshness, ctx)));
+  await Promise.all(chainIds.map((chainId) => services.caughtUp(chainId)));
   for (const chainId of chainIds) ctx.loaders.renew(chainId);
   for (const [chainId, block] of blocks) ctx.blocks.set(blockKey(chainId, block.number), block);
   ctx.receipts.push({ field, readAfter, freshness: freshness.length === 0 ? undefined : freshness });

@@ -32,6 +32,8 @@ interface ReadServices extends SnapshotServices {
    * composed its lists are empty and `excluded` names the facts that each market waits for.
    */
   composed(chainId: ChainId): ComposedChain;
+  /** Resolves once `composed` is made from the facts that are the newest now: a large chain is composed after a publish. */
+  caughtUp(chainId: ChainId): Promise<void>;
   /** The facts that `composed` was made from, or newer ones. */
   facts(chainId: ChainId): ChainFacts;
   readonly histories: HistorySource;
