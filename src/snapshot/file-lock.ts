@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { type FileHandle, link, mkdir, open, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import type { Clock } from '../shared/clock.ts';
@@ -100,13 +100,24 @@ async function thisOwner(): Promise<Owner> {
   return { id: randomUUID(), pid: process.pid, host: hostname(), space, startedAt };
 }
 
+/** @returns `false` when there is a lock already */
 async function tryCreate(lock: string, owner: Owner): Promise<boolean> {
+  let file: FileHandle;
   try {
-    await writeFile(lock, JSON.stringify(owner), { flag: 'wx', mode: 0o600 });
-    return true;
+    file = await open(lock, 'wx', 0o600);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
     throw error;
+  }
+  try {
+    await file.writeFile(JSON.stringify(owner));
+    return true;
+  } catch (error) {
+    // On a full disk: an empty lock names no owner, and would be that of another process when it is read next.
+    await rm(lock, { force: true }).catch(() => {});
+    throw error;
+  } finally {
+    await file.close();
   }
 }
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -199,6 +199,26 @@ describe('lockFile', () => {
     const held = await lock({ timers: once });
     expect(await owner()).toMatchObject({ pid: process.pid, space: await processSpace() });
     await held.release();
+  });
+
+  test('behavior: a full disk on which the lock was removed leaves the file to its process', async () => {
+    let lost = 0;
+    const mine = await lock({ onLost: () => (lost += 1) });
+    const handle = await open(folder);
+    const write = vi.spyOn(Object.getPrototypeOf(handle), 'writeFile');
+    await handle.close();
+    write.mockRejectedValue(Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }));
+    try {
+      await rm(`${path}.lock`);
+      expect(await mine.isOurs()).toBe(true);
+      await expect(lock()).rejects.toMatchObject({ code: 'ENOSPC' });
+      expect([write.mock.calls.length, await readdir(folder)]).toEqual([2, []]);
+    } finally {
+      write.mockRestore();
+    }
+    expect([await mine.isOurs(), lost]).toEqual([true, 0]);
+    expect(await owner()).toMatchObject({ pid: process.pid });
+    await mine.release();
   });
 
   test('behavior: renews the lock while the process runs, and makes a removed one anew', async () => {
