@@ -1,5 +1,5 @@
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { mkdir, open, readFile, readlink, realpath, rename, rm } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { FACT_GROUPS } from '../domain/facts.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
@@ -33,6 +33,11 @@ const GATHER_MS = 1_000;
  */
 export function createFileSnapshot(deps: FileSnapshotDeps): SnapshotStore {
   const { path, clock, timers, logger, gatherMs = GATHER_MS } = deps;
+  let resolved: Promise<string> | undefined;
+  const file = (): Promise<string> => {
+    resolved ??= targetOf(path);
+    return resolved;
+  };
   const local = createLocalFacts({ logger });
   const mutex = createKeyedMutex();
   let scheduled: unknown = null;
@@ -47,7 +52,7 @@ export function createFileSnapshot(deps: FileSnapshotDeps): SnapshotStore {
     dirty = false;
     try {
       // Facts are immutable: publishes during the write are in the next one.
-      await writeAtomically(path, await fileOf(local.chainIds().map(local.facts)));
+      await writeAtomically(await file(), await fileOf(local.chainIds().map(local.facts)));
       if (failing) logger.info({ path }, 'snapshot file written again');
       failing = false;
     } catch (error) {
@@ -82,9 +87,10 @@ export function createFileSnapshot(deps: FileSnapshotDeps): SnapshotStore {
     publishAll,
     place: () => ({ kind: 'file', ok: !failing && !lost }),
     restore: async () => {
+      const target = await file();
       try {
         lock ??= await lockFile({
-          path,
+          path: target,
           clock,
           timers,
           onWait: () => logger.warn({ path }, 'waiting for the lock of the snapshot file'),
@@ -98,14 +104,14 @@ export function createFileSnapshot(deps: FileSnapshotDeps): SnapshotStore {
         if (error instanceof SnapshotFileInUseError) throw error;
         logger.warn({ path, error: errorCode(error) }, 'snapshot file cannot be locked');
       }
-      await removeLeftovers(path, clock.now(), logger);
-      const text = await readIfThere(path, logger);
+      await removeLeftovers(target, clock.now(), logger);
+      const text = await readIfThere(target, logger);
       if (text === null) return;
       try {
         const read = parseFile(text).map((facts) => admit(facts, deps.keep(facts.chainId), clock.now()));
         for (const facts of read) local.set(facts, FACT_GROUPS);
       } catch (error) {
-        const aside = await setAside(path, error, clock.now());
+        const aside = await setAside(target, error, clock.now());
         const reason = error instanceof CodecError ? error.message : String(error);
         logger.warn({ path, aside, reason }, 'snapshot file set aside');
       }
@@ -119,6 +125,17 @@ export function createFileSnapshot(deps: FileSnapshotDeps): SnapshotStore {
       lock = undefined;
     },
   };
+}
+
+/**
+ * Follow a symbolic link: a rename would replace the link, and leave the disk that it leads to. Processes with other links to
+ * the same file see one lock.
+ */
+async function targetOf(path: string): Promise<string> {
+  const target = await readlink(path).catch(() => null);
+  if (target === null) return path;
+  // The file may not be there yet.
+  return realpath(path).catch(() => resolve(dirname(path), target));
 }
 
 async function readIfThere(path: string, logger: Logger): Promise<string | null> {

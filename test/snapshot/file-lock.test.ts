@@ -1,6 +1,18 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, open, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import {
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -236,6 +248,30 @@ describe('lockFile', () => {
 });
 
 describe('createFileSnapshot', () => {
+  test.each([
+    ['a file', true],
+    ['a place without a file yet', false],
+  ])('behavior: a symbolic link to %s stays, and what it leads to is written and locked', async (_what, isThere) => {
+    const target = join(folder, 'volume', 'facts.json');
+    await mkdir(join(folder, 'volume'));
+    await symlink('volume/facts.json', path);
+    const make = () =>
+      createFileSnapshot({ path, clock, timers: systemTimers, logger: rememberingLogger(), keep: () => keepAll });
+    for (const _time of isThere ? ['first', 'second'] : ['first']) {
+      const store = make();
+      await store.restore();
+      expect(await readdir(join(folder, 'volume'))).toContain('facts.json.lock');
+      await store.publish(1, 'price', publication(10, { a: price('2', 10) }));
+      await store.close();
+    }
+    expect(await readlink(path)).toBe('volume/facts.json');
+    expect((await stat(target)).isFile()).toBe(true);
+    const next = make();
+    await next.restore();
+    expect([...next.facts(1).groups.price.items.keys()]).toEqual(['a']);
+    await next.close();
+  });
+
   test('behavior: a process that lost its file while it was stopped writes no more, and leaves the lock to the other', async () => {
     const logger = rememberingLogger();
     const store = createFileSnapshot({ path, clock, timers: systemTimers, logger, keep: () => keepAll });
