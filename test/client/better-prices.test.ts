@@ -2,14 +2,15 @@ import { zeroAddress } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { swapVenueAbi } from '../../devnet/abi/swap-venue.ts';
 import type { LocalChain } from '../../devnet/chain/index.ts';
-import type { TransactionBundle } from '../../packages/client/src/index.ts';
+import { execute, type Plan, prove, type TransactionBundle } from '../../packages/client/src/index.ts';
 import { decodeFunctionData } from '../../src/abi/calldata.ts';
 import { flashLeverageRouterAbi } from '../../src/abi/flash-leverage-router.ts';
 import type { Market } from '../../src/catalog/types.ts';
-import { market, useExecution } from '../support/execution.ts';
+import { account, failureOf, market, useExecution, user } from '../support/execution.ts';
+import { batchingWallet, injectedWallet, viemWallet } from '../support/wallets.ts';
 
 const world = useExecution();
-const { local, openPlan } = world;
+const { local, options, openPlan } = world;
 
 /** From now on the venues sell the collateral of a market for so many percent less than its oracle says. */
 async function sellBelowOracle(chain: LocalChain, market: Market, percent: string): Promise<void> {
@@ -38,5 +39,43 @@ describe('a market that pays more than the oracle', () => {
     const { args } = decodeFunctionData({ abi: flashLeverageRouterAbi, data: tx.data as `0x${string}` });
     const [, , , minTokenOut, params] = args as readonly [...unknown[], bigint, { readonly amountCollateral: bigint }];
     expect(params).toMatchObject({ amountCollateral: minTokenOut });
+  });
+
+  test.each([
+    ['0.8', 5, 0.005],
+    ['1.2', 1.1, 0.005],
+    ['2', 1.3, 0.01],
+  ])('default: an opening at %s % and %s x is proven and executed', async (percent, leverage, slippage) => {
+    await sellBelowOracle(local(), market, percent);
+    await local().mint(market.loan, user, 1_000_000_000n);
+    const { proof } = await execute(await opening(leverage, slippage), viemWallet(local(), account), options());
+    expect(proof).toMatchObject({ action: 'open_leverage' });
+    expect(await world.hasPosition()).toBe(true);
+  });
+
+  test.each([
+    ['stockMarket', '1.7', 0.01],
+    ['stockMarket', '1', 0.002],
+    ['yieldMarket', '1.7', 0.01],
+  ] as const)('default: a deposit whose %s trades at %s % is proven and executed', async (leg, percent, slippage) => {
+    const { local: chain, vault } = world.vaults;
+    const spy = vault('SPY');
+    await sellBelowOracle(chain, spy[leg], percent);
+    await world.vaults.fund(user, spy, 5_000_000_000n);
+    const deposit = { strategyId: spy.id, amount: '5000', userAddress: user, slippage };
+    const { provider } = await batchingWallet(chain, user);
+    const { proof } = await execute(await world.client.equityDepositBuild(deposit), provider, options());
+    expect(proof).toMatchObject({ action: 'equity_deposit' });
+  });
+
+  test('error: a loan that is smaller than the deposit carries', async () => {
+    const { local: chain, vault } = world.vaults;
+    const spy = vault('SPY');
+    await sellBelowOracle(chain, spy.stockMarket, '1.7');
+    const asked = { strategyId: spy.id, amount: '5000', userAddress: user, stockLtvPct: '50' };
+    const plan = await world.client.equityDepositBuild({ ...asked, stockLtvPct: '49.8' });
+    const request = { row: 'equityDepositBuild', input: asked } as const;
+    const refused = prove(plan as Plan, injectedWallet(chain), { account: user, request });
+    expect(await failureOf(refused)).toMatchObject({ code: 'unproven', cause: { code: 'loan' } });
   });
 });

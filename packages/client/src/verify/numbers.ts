@@ -95,6 +95,9 @@ export function unitsText(units: bigint, decimals: number): string {
 export const less = (amount: bigint, share: bigint): bigint => (amount * (WAD - share)) / WAD;
 export const more = (amount: bigint, share: bigint): bigint => (amount * (WAD + share)) / WAD;
 
+/** The part of a least output that a plan counts on: a market that pays more than the reference adds nothing. */
+export const counted = (minimum: bigint, reference: bigint): bigint => (minimum < reference ? minimum : reference);
+
 /** Value of collateral in loan base units, and the reverse. */
 export const loanValue = (collateral: bigint, price: bigint): bigint => (collateral * price) / ORACLE_SCALE;
 export const collateralFor = (loan: bigint, price: bigint): bigint => (loan * ORACLE_SCALE) / price;
