@@ -1,5 +1,5 @@
 import { VerificationError } from '../verify/errors.ts';
-import { collateralFor, loanValue, more } from '../verify/numbers.ts';
+import { collateralFor, loanValue, more, ROUNDING } from '../verify/numbers.ts';
 import { NATIVE_TOKEN } from '../verify/proof.ts';
 import { trustedMarketOf, trustedVaultOf } from '../verify/trusted.ts';
 import type { Intent, Payment, ReallocationLimits, TrustedChain, TrustedMarket } from '../verify/types.ts';
@@ -230,7 +230,7 @@ async function wholeDebt(
   const token = fields.payToken ?? market.loanToken;
   const given = fields.amount === undefined ? undefined : unitsOf(chain, token, fields.amount);
   const { depositFee } = await state.fees();
-  const owed = more(debt, market.correlated ? INTEREST : INTEREST + depositFee);
+  const owed = more(debt, market.correlated ? INTEREST : INTEREST + depositFee) + ROUNDING;
   // Nothing is swapped, and the service takes no more than the debt.
   if (isSame(token, market.loanToken)) return { token, amount: given !== undefined && given < owed ? given : owed };
   if (given !== undefined) {

@@ -5,6 +5,8 @@ export const WAD = 10n ** 18n;
 export const ORACLE_SCALE = 10n ** 36n;
 /** The readings of the caller may be some blocks apart from those of the plan: prices, and interest. WAD. */
 export const READING_TOLERANCE = 2n * 10n ** 15n;
+/** Base units by which interest and fee may round a debt up, however small it is. */
+export const ROUNDING = 2n;
 /** The largest fees that the contract allows: deposit fee 1 %, yield fee 10 %. WAD. */
 export const MOST_DEPOSIT_FEE = 10n ** 16n;
 export const MOST_YIELD_FEE = 10n ** 17n;

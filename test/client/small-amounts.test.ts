@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { execute } from '../../packages/client/src/index.ts';
+import { verify } from '../../packages/client/src/verify/index.ts';
+import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
+import { morphoBlueAbi } from '../../src/abi/morpho-blue.ts';
+import { buildManualExit } from '../../src/transactions/build/manual-exit.ts';
+import { localCatalog } from '../e2e/leverage/support.ts';
+import { account, market, useExecution, user } from '../support/execution.ts';
+import { viemWallet } from '../support/wallets.ts';
+import { localChains } from './verify-bundles.ts';
+
+const world = useExecution();
+const { local, options, openPlan } = world;
+const run = async (plan: Parameters<typeof execute>[0]) => execute(plan, viemWallet(local(), account), options());
+const build = (more: object) =>
+  world.client.manageBuild({
+    action: 'repay',
+    id: 0,
+    userAddress: user,
+    payToken: market.loan.address,
+    ...more,
+  } as never);
+
+/** The debt of the opened position, rounded up as the lending protocol does. */
+async function debtNow(): Promise<bigint> {
+  const { client, chain } = local();
+  const morpho = { address: chain.contracts.morphoBlue, abi: morphoBlueAbi } as const;
+  const { userProxy } = await client.readContract({
+    ...{ address: chain.contracts.flashLeverage, abi: flashLeverageAbi },
+    ...{ functionName: 'getUserLeveragePosition', args: [user, 0n] },
+  });
+  const args = [market.id] as const;
+  const [, , borrowed, all] = await client.readContract({ ...morpho, functionName: 'market', args });
+  const [, shares] = await client.readContract({ ...morpho, functionName: 'position', args: [market.id, userProxy] });
+  return (shares * (borrowed + 1n) + all + 1_000_000n - 1n) / (all + 1_000_000n);
+}
+
+describe('a debt of some base units', () => {
+  test.each([2n, 50n, 150n])('default: is repaid as a whole, where a part has left %i', async (left) => {
+    await run(await openPlan());
+    await local().mint(market.loan, user, 5_000_000_000n);
+    await run(await build({ amount: String(Number((await debtNow()) - left) / 1e6) }));
+    const { proof } = await run(await build({ full: true }));
+    expect(proof?.spendsAtMost[0]?.amount).toBeLessThan(left + 3n);
+    expect(await debtNow()).toBe(0n);
+  });
+
+  test('default: is repaid at the end of a position in manual mode', () => {
+    const [chain] = localCatalog.chains;
+    if (chain === undefined) throw new Error('the local world has a chain');
+    const proxy = `0x${'7'.repeat(40)}` as const;
+    const state = { collateral: 10n ** 18n, borrowShares: 50_000_000n, debt: 50n };
+    const calls = (debtLater: bigint) =>
+      buildManualExit(chain, market, { user, proxy, holding: { ...state, debtLater } }).map(({ to, data }) => ({
+        to,
+        data,
+      }));
+    const intent = { action: 'manual_exit', chainId: 1, owner: user, marketId: market.id, proxy, state } as const;
+    const proof = (debtLater: bigint) => verify({ chainId: 1, calls: calls(debtLater) } as never, intent, localChains);
+    expect(proof(51n).spendsAtMost).toMatchObject([{ amount: 51n }]);
+    expect(() => proof(53n)).toThrow('it approves');
+  });
+});
