@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { execute } from '../../packages/client/src/index.ts';
+import type { ChainState } from '../../packages/client/src/intent/chain-state.ts';
+import { deriveIntent } from '../../packages/client/src/intent/derive.ts';
+import type { RepayIntent } from '../../packages/client/src/verify/index.ts';
 import { verify } from '../../packages/client/src/verify/index.ts';
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
 import { morphoBlueAbi } from '../../src/abi/morpho-blue.ts';
 import { buildManualExit } from '../../src/transactions/build/manual-exit.ts';
-import { localCatalog } from '../e2e/leverage/support.ts';
+import { localCatalog, marketOf } from '../e2e/leverage/support.ts';
 import { account, market, useExecution, user } from '../support/execution.ts';
 import { viemWallet } from '../support/wallets.ts';
 import { localChains } from './verify-bundles.ts';
@@ -59,5 +62,42 @@ describe('a debt of some base units', () => {
     const proof = (debtLater: bigint) => verify({ chainId: 1, calls: calls(debtLater) } as never, intent, localChains);
     expect(proof(51n).spendsAtMost).toMatchObject([{ amount: 51n }]);
     expect(() => proof(53n)).toThrow('it approves');
+  });
+});
+
+describe('a full repayment in a token of little value', () => {
+  test('behavior: its worth is exact, whether the oracle or the caller prices it', async () => {
+    const cheap = marketOf(4663, 'PONS/USDG 38.5');
+    const chain = localChains.find(({ chainId }) => chainId === 4663);
+    if (chain === undefined) throw new Error('the local world has two chains');
+    // One token is worth 1.9 base units of the loan token.
+    const price = 19n * 10n ** 17n;
+    const state: ChainState = {
+      priceOf: async () => price,
+      position: async () => ({ isOpen: true, marketId: cheap.id, proxy: user, basis: 0n }),
+      positions: async () => [],
+      holding: async () => ({ collateral: 10n ** 26n, debt: 100_000_000n }),
+      fees: async () => ({ depositFee: 0n, yieldFee: 0n }),
+    };
+    const worthOf = (amount: bigint) => (amount * price) / 10n ** 36n;
+    const [ofOracle, ofCaller] = await Promise.all(
+      [cheap.collateral.address, chain.tokens.find(({ symbol }) => symbol === 'USDe')?.address].map(
+        async (payToken) => {
+          const input = { action: 'repay', full: true, id: 0, chainId: 4663, userAddress: user, payToken };
+          const worth = ({ amount }: { readonly amount: bigint }) => worthOf(amount);
+          const request = { row: 'manageBuild', input } as never;
+          return (await deriveIntent(request, user, chain, state, { worth })) as RepayIntent;
+        },
+      ),
+    );
+    for (const intent of [ofOracle, ofCaller]) {
+      const { amount, worth = 0n } = intent?.pay ?? { amount: 0n };
+      const real = worthOf(amount);
+      expect([real - worth, worth], String(real)).toEqual([
+        expect.toSatisfy((off: bigint) => off >= -1n && off <= 1n),
+        worth,
+      ]);
+      expect(worth).toBeGreaterThan(104_000_000n);
+    }
   });
 });

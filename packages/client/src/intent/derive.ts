@@ -236,11 +236,18 @@ async function wholeDebt(
   if (given !== undefined) {
     return { token, amount: given, worth: await worthOf(asked, { token, amount: given }, market, price, 'loan') };
   }
-  const unit = 10n ** BigInt(decimalsOf(chain, token));
-  const worth = (await worthOf(asked, { token, amount: unit }, market, price, 'loan')) ?? 0n;
-  if (worth <= 0n) throw lacking(`a price of ${token}`);
+  const worthAt = async (amount: bigint) => {
+    const worth = (await worthOf(asked, { token, amount }, market, price, 'loan')) ?? 0n;
+    if (worth <= 0n) throw lacking(`a price of ${token}`);
+    return worth;
+  };
   const most = more(owed, SWAPPED_REST);
-  return { token, amount: (most * unit) / worth, worth: most };
+  const unit = 10n ** BigInt(decimalsOf(chain, token));
+  // One token of little value is worth few base units, whose rounding would be multiplied: the whole payment is valued.
+  const about = (most * unit) / (await worthAt(unit)) + 1n;
+  const worth = await worthAt(about);
+  const amount = (about * most) / worth + 1n;
+  return { token, amount, worth: (worth * amount) / about };
 }
 
 /** `undefined` = it is not swapped. */
