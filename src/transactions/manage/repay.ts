@@ -1,5 +1,6 @@
 import { maxUint256 } from 'viem';
 import { beforeDepositFee, depositFeeOf } from '../../domain/leverage/fees.ts';
+import { wholePrice } from '../../domain/position/valuation.ts';
 import { Decimal, formatUnitsPlain, fromUnits } from '../../shared/decimal.ts';
 import { BadRequestError, namedError } from '../../shared/errors.ts';
 import { swapDataOf } from '../build/call.ts';
@@ -149,11 +150,10 @@ async function repaySwapped(context: ManageContext, token: PayToken, due: Due): 
 }
 
 /** Size the pay token so that the least output covers the debt. @throws BadRequestError when nothing prices the token */
-function amountFor({ deps, chain, market, slippage }: ManageContext, token: PayToken, debt: bigint): bigint {
-  const usdOf = tokenUsdPrices(deps, chain);
-  const usdIn = usdOf(token.address);
-  const usdOut = usdOf(market.loan.address);
-  if (!usdIn || !usdOut) {
+function amountFor(context: ManageContext, token: PayToken, debt: bigint): bigint {
+  const { market, slippage } = context;
+  const price = referencePrice(context, token);
+  if (!price) {
     throw new BadRequestError(
       `The service has no price of ${token.symbol}. Send amount as well; the rest comes back.`,
       {
@@ -161,9 +161,17 @@ function amountFor({ deps, chain, market, slippage }: ManageContext, token: PayT
       },
     );
   }
-  const atReference = fromUnits(debt, market.loan.decimals).times(usdOut).div(usdIn);
+  const atReference = fromUnits(debt, market.loan.decimals).div(price);
   const amount = atReference.times(FULL_MARGIN.plus(1)).div(new Decimal(1).minus(slippage.value));
   return BigInt(amount.shiftedBy(token.decimals).integerValue(Decimal.ROUND_CEIL).toFixed(0));
+}
+
+/** Loan tokens per pay token, from where the quote's reference comes: by another source it would be sized too low or too high. */
+function referencePrice({ deps, chain, market, live }: ManageContext, token: PayToken): Decimal | undefined {
+  if (token.address === market.collateral.address) return wholePrice(live.price, market);
+  const usdOf = tokenUsdPrices(deps, chain);
+  const [usdIn, usdOut] = [usdOf(token.address), usdOf(market.loan.address)];
+  return usdIn && usdOut?.gt(0) ? usdIn.div(usdOut) : undefined;
 }
 
 /**
