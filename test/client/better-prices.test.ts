@@ -79,3 +79,18 @@ describe('a market that pays more than the oracle', () => {
     expect(await failureOf(refused)).toMatchObject({ code: 'unproven', cause: { code: 'loan' } });
   });
 });
+
+describe('a market that pays less than the oracle', () => {
+  test.each([
+    ['1.4', 0.005],
+    ['2.5', 0.01],
+  ])('default: a full repayment at %s % is sized for the loss that its request accepts', async (percent, slippage) => {
+    await execute(await openPlan(), viemWallet(local(), account), options());
+    await sellBelowOracle(local(), market, percent);
+    await local().mint(market.collateral, user, 5_000n * 10n ** 18n);
+    const repayment = { action: 'repay', full: true, id: 0, userAddress: user, slippage, maxSwapLossPct: 10 } as const;
+    const plan = await world.client.manageBuild({ ...repayment, payToken: market.collateral.address });
+    const { proof } = await execute(plan, viemWallet(local(), account), options());
+    expect(proof).toMatchObject({ action: 'repay' });
+  });
+});

@@ -123,12 +123,23 @@ function repayDirectly(context: ManageContext, token: PayToken, due: Due): VerbD
 async function repaySwapped(context: ManageContext, token: PayToken, due: Due): Promise<VerbDraft> {
   const { chain, market, position, input } = context;
   const loan = payTokenOf(market.loan);
-  const amountIn = input.amount ? baseUnits(input.amount, token) : amountFor(context, token, due.later);
-  const wanted = { tokenIn: token, tokenOut: loan, amountIn, feeBps: 0, feesOf: due.feesOf };
-  const { swap, draft } = await paySwapped(context, wanted);
-  if (input.full === true && worstOutput(swap) < due.later) {
-    throw tooLittle(amountIn, amountCovering(swap, due.later), token, input.amount === undefined);
+  const pay = (amountIn: bigint) =>
+    paySwapped(context, { tokenIn: token, tokenOut: loan, amountIn, feeBps: 0, feesOf: due.feesOf });
+  const enoughFor = ({ swap }: Awaited<ReturnType<typeof pay>>) => {
+    const isShort = input.full === true && worstOutput(swap) < due.later;
+    return isShort ? { amount: amountCovering(swap, due.later) } : undefined;
+  };
+  let amountIn = input.amount ? baseUnits(input.amount, token) : amountFor(context, token, due.later);
+  let paid = await pay(amountIn);
+  const enough = enoughFor(paid)?.amount;
+  // The venue takes more than the margin, within the loss that is allowed: it is asked once more, for what covers the debt.
+  if (input.amount === undefined && enough !== undefined) {
+    amountIn = enough;
+    paid = await pay(amountIn);
   }
+  const short = enoughFor(paid);
+  if (short) throw tooLittle(amountIn, short.amount, token, input.amount === undefined);
+  const { swap, draft } = paid;
   const { debtChange, preview } = repaid(context, due, swap.expectedOut, worstOutput(swap));
   return {
     ...draft,

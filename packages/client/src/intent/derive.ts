@@ -1,5 +1,5 @@
 import { VerificationError } from '../verify/errors.ts';
-import { collateralFor, loanValue, more, ROUNDING } from '../verify/numbers.ts';
+import { collateralFor, loanValue, more, ROUNDING, wadOf } from '../verify/numbers.ts';
 import { NATIVE_TOKEN } from '../verify/proof.ts';
 import { trustedMarketOf, trustedVaultOf } from '../verify/trusted.ts';
 import type { Intent, Payment, ReallocationLimits, TrustedChain, TrustedMarket } from '../verify/types.ts';
@@ -40,7 +40,7 @@ const MOST_SLIPPAGE = 0.01;
 export const DEFAULT_CHAIN = 1;
 /** A full repayment brings the interest of half an hour. WAD. */
 const INTEREST = 5n * 10n ** 15n;
-/** A swapped full repayment brings 2 % more, its slippage and its loss. WAD. */
+/** A swapped full repayment brings 2 % more, its slippage and its loss, besides the one that the request accepts. WAD. */
 const SWAPPED_REST = 4n * 10n ** 16n;
 
 /**
@@ -241,7 +241,7 @@ async function wholeDebt(
     if (worth <= 0n) throw lacking(`a price of ${token}`);
     return worth;
   };
-  const most = more(owed, SWAPPED_REST);
+  const most = more(owed, SWAPPED_REST + wadOf(shareOf(fields.maxSwapLossPct ?? 0), 'maxSwapLossPct'));
   const unit = 10n ** BigInt(decimalsOf(chain, token));
   // One token of little value is worth few base units, whose rounding would be multiplied: the whole payment is valued.
   const about = (most * unit) / (await worthAt(unit)) + 1n;
