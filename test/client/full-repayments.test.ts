@@ -105,6 +105,18 @@ describe('a full repayment with an amount', () => {
     expect(refused).toMatchObject({ code: 'unproven', cause: { code: 'minimum' } });
   });
 
+  test.each(['-3', '3'])(
+    'behavior: in the collateral is sized by the oracle, %s percent from the USD prices',
+    async (percent) => {
+      await open();
+      await local().mint(collateral, user, 9_000n * 10n ** 18n);
+      await local().moveOracle(market, percent);
+      const plan = await world.client.manageBuild(bodyOf(collateral.address));
+      const { proof } = await execute(plan, viemWallet(local(), account), options());
+      expect(proof).toMatchObject({ action: 'repay' });
+    },
+  );
+
   test('behavior: in the loan token takes no more than the debt and no more than the amount', async () => {
     await open();
     const { tx, ...plan } = (await built(loan.address, '1000000')) as TransactionBundle;

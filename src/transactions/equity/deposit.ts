@@ -129,8 +129,6 @@ export async function planDeposit(
   };
 }
 
-/** Path for leaving a vault whose yield market is closed. */
-
 /** Read the vault and, where a user signs, the wallet at one block. */
 async function readDeposit(
   deps: BuilderDeps,

@@ -1,5 +1,6 @@
 import { maxUint256 } from 'viem';
 import { beforeDepositFee, depositFeeOf } from '../../domain/leverage/fees.ts';
+import { wholePrice } from '../../domain/position/valuation.ts';
 import { Decimal, formatUnitsPlain, fromUnits } from '../../shared/decimal.ts';
 import { BadRequestError, namedError } from '../../shared/errors.ts';
 import { swapDataOf } from '../build/call.ts';
@@ -122,12 +123,23 @@ function repayDirectly(context: ManageContext, token: PayToken, due: Due): VerbD
 async function repaySwapped(context: ManageContext, token: PayToken, due: Due): Promise<VerbDraft> {
   const { chain, market, position, input } = context;
   const loan = payTokenOf(market.loan);
-  const amountIn = input.amount ? baseUnits(input.amount, token) : amountFor(context, token, due.later);
-  const wanted = { tokenIn: token, tokenOut: loan, amountIn, feeBps: 0, feesOf: due.feesOf };
-  const { swap, draft } = await paySwapped(context, wanted);
-  if (input.full === true && worstOutput(swap) < due.later) {
-    throw tooLittle(amountIn, amountCovering(swap, due.later), token, input.amount === undefined);
+  const pay = (amountIn: bigint) =>
+    paySwapped(context, { tokenIn: token, tokenOut: loan, amountIn, feeBps: 0, feesOf: due.feesOf });
+  const enoughFor = ({ swap }: Awaited<ReturnType<typeof pay>>) => {
+    const isShort = input.full === true && worstOutput(swap) < due.later;
+    return isShort ? { amount: amountCovering(swap, due.later) } : undefined;
+  };
+  let amountIn = input.amount ? baseUnits(input.amount, token) : amountFor(context, token, due.later);
+  let paid = await pay(amountIn);
+  const enough = enoughFor(paid)?.amount;
+  // The venue takes more than the margin, within the loss that is allowed: it is asked once more, for what covers the debt.
+  if (input.amount === undefined && enough !== undefined) {
+    amountIn = enough;
+    paid = await pay(amountIn);
   }
+  const short = enoughFor(paid);
+  if (short) throw tooLittle(amountIn, short.amount, token, input.amount === undefined);
+  const { swap, draft } = paid;
   const { debtChange, preview } = repaid(context, due, swap.expectedOut, worstOutput(swap));
   return {
     ...draft,
@@ -149,11 +161,10 @@ async function repaySwapped(context: ManageContext, token: PayToken, due: Due): 
 }
 
 /** Size the pay token so that the least output covers the debt. @throws BadRequestError when nothing prices the token */
-function amountFor({ deps, chain, market, slippage }: ManageContext, token: PayToken, debt: bigint): bigint {
-  const usdOf = tokenUsdPrices(deps, chain);
-  const usdIn = usdOf(token.address);
-  const usdOut = usdOf(market.loan.address);
-  if (!usdIn || !usdOut) {
+function amountFor(context: ManageContext, token: PayToken, debt: bigint): bigint {
+  const { market, slippage } = context;
+  const price = referencePrice(context, token);
+  if (!price) {
     throw new BadRequestError(
       `The service has no price of ${token.symbol}. Send amount as well; the rest comes back.`,
       {
@@ -161,9 +172,17 @@ function amountFor({ deps, chain, market, slippage }: ManageContext, token: PayT
       },
     );
   }
-  const atReference = fromUnits(debt, market.loan.decimals).times(usdOut).div(usdIn);
+  const atReference = fromUnits(debt, market.loan.decimals).div(price);
   const amount = atReference.times(FULL_MARGIN.plus(1)).div(new Decimal(1).minus(slippage.value));
   return BigInt(amount.shiftedBy(token.decimals).integerValue(Decimal.ROUND_CEIL).toFixed(0));
+}
+
+/** Loan tokens per pay token, from where the quote's reference comes: by another source it would be sized too low or too high. */
+function referencePrice({ deps, chain, market, live }: ManageContext, token: PayToken): Decimal | undefined {
+  if (token.address === market.collateral.address) return wholePrice(live.price, market);
+  const usdOf = tokenUsdPrices(deps, chain);
+  const [usdIn, usdOut] = [usdOf(token.address), usdOf(market.loan.address)];
+  return usdIn && usdOut?.gt(0) ? usdIn.div(usdOut) : undefined;
 }
 
 /**

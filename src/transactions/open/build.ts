@@ -35,7 +35,8 @@ function mainCall({ contracts }: Chain, market: Market, terms: OpenTerms, user: 
   const { payToken, amountIn, entrySwap, reallocations, leverageSwap } = terms;
   const leverageParams: LeverageParams = {
     marketId: market.id,
-    amountCollateral: terms.amountCollateral,
+    // The router replaces it by the output of the swap. By its interface it is the minimum, also of a quote above the reference.
+    amountCollateral: entrySwap ? entrySwap.minOut : terms.amountCollateral,
     amountFlashLoan: terms.amountFlashLoan,
     swapData: swapDataOf(leverageSwap),
     minTokenOut: leverageSwap.minOut,

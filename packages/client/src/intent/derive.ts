@@ -1,5 +1,5 @@
 import { VerificationError } from '../verify/errors.ts';
-import { collateralFor, loanValue, more } from '../verify/numbers.ts';
+import { collateralFor, loanValue, more, ROUNDING, wadOf } from '../verify/numbers.ts';
 import { NATIVE_TOKEN } from '../verify/proof.ts';
 import { trustedMarketOf, trustedVaultOf } from '../verify/trusted.ts';
 import type { Intent, Payment, ReallocationLimits, TrustedChain, TrustedMarket } from '../verify/types.ts';
@@ -40,7 +40,7 @@ const MOST_SLIPPAGE = 0.01;
 export const DEFAULT_CHAIN = 1;
 /** A full repayment brings the interest of half an hour. WAD. */
 const INTEREST = 5n * 10n ** 15n;
-/** A swapped full repayment brings 2 % more, its slippage and its loss. WAD. */
+/** A swapped full repayment brings 2 % more, its slippage and its loss, besides the one that the request accepts. WAD. */
 const SWAPPED_REST = 4n * 10n ** 16n;
 
 /**
@@ -230,17 +230,24 @@ async function wholeDebt(
   const token = fields.payToken ?? market.loanToken;
   const given = fields.amount === undefined ? undefined : unitsOf(chain, token, fields.amount);
   const { depositFee } = await state.fees();
-  const owed = more(debt, market.correlated ? INTEREST : INTEREST + depositFee);
+  const owed = more(debt, market.correlated ? INTEREST : INTEREST + depositFee) + ROUNDING;
   // Nothing is swapped, and the service takes no more than the debt.
   if (isSame(token, market.loanToken)) return { token, amount: given !== undefined && given < owed ? given : owed };
   if (given !== undefined) {
     return { token, amount: given, worth: await worthOf(asked, { token, amount: given }, market, price, 'loan') };
   }
+  const worthAt = async (amount: bigint) => {
+    const worth = (await worthOf(asked, { token, amount }, market, price, 'loan')) ?? 0n;
+    if (worth <= 0n) throw lacking(`a price of ${token}`);
+    return worth;
+  };
+  const most = more(owed, SWAPPED_REST + wadOf(shareOf(fields.maxSwapLossPct ?? 0), 'maxSwapLossPct'));
   const unit = 10n ** BigInt(decimalsOf(chain, token));
-  const worth = (await worthOf(asked, { token, amount: unit }, market, price, 'loan')) ?? 0n;
-  if (worth <= 0n) throw lacking(`a price of ${token}`);
-  const most = more(owed, SWAPPED_REST);
-  return { token, amount: (most * unit) / worth, worth: most };
+  // One token of little value is worth few base units, whose rounding would be multiplied: the whole payment is valued.
+  const about = (most * unit) / (await worthAt(unit)) + 1n;
+  const worth = await worthAt(about);
+  const amount = (about * most) / worth + 1n;
+  return { token, amount, worth: (worth * amount) / about };
 }
 
 /** `undefined` = it is not swapped. */

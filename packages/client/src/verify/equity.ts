@@ -7,6 +7,7 @@ import { ltvBelowLiquidation, proveLoan } from './loan.ts';
 import { proveDeleverage } from './manage.ts';
 import {
   collateralFor,
+  counted,
   depositFeeOf,
   less,
   loanValue,
@@ -14,6 +15,7 @@ import {
   more,
   READING_TOLERANCE,
   VAULT_DEFAULTS,
+  WAD,
   wadOf,
 } from './numbers.ts';
 import {
@@ -111,8 +113,9 @@ function proveLegs(
   const target =
     intent.yieldLtv === undefined ? BigInt(yieldMarket.lltv) - SAFE_BUFFER : wadOf(intent.yieldLtv, 'yieldLtv', 16);
   const fee = depositFeeOf(yieldMarket, state.yield.depositFee);
-  const value = loanValue(collateralFor(stockBorrowAmount, state.yield.price), state.yield.price);
-  const yieldAtLeast = loanValue(less(yieldMinOut, fee), state.yield.price);
+  const bought = collateralFor(stockBorrowAmount, state.yield.price);
+  const value = loanValue(bought, state.yield.price);
+  const yieldAtLeast = loanValue(less(counted(yieldMinOut, bought), fee), state.yield.price);
   proveLoan(proof, {
     ...{ index, token: yieldMarket.loanToken, amount: amountFlashLoan, target, debt: 0n, loss, value },
     valueAtLeast: yieldAtLeast,
@@ -152,18 +155,19 @@ function proveLegs(
 
 const NO_LOWER = {};
 
-/** The stock's loan is sized on the least stock that the swap may give. */
+/** The stock's loan is sized on the least stock that the swap may give, and on no more of it than the deposit is worth. */
 function proveStockBorrow(
   proof: Proof,
   index: number,
-  { stockLtv, state }: DepositIntent,
+  { amount, stockLtv, state: { stock: reading } }: DepositIntent,
   { loanToken }: TrustedMarket,
   stock: bigint,
   borrowed: bigint,
 ): void {
-  const sized = (loanValue(stock, state.stock.price) * wadOf(stockLtv, 'stockLtv', 16)) / 10n ** 18n;
-  const [most, least] = [more(sized, READING_TOLERANCE), less(sized, READING_TOLERANCE)];
-  if (borrowed <= most && borrowed >= least) return;
+  const ltv = wadOf(stockLtv, 'stockLtv', 16);
+  const sizedOn = (units: bigint) => (loanValue(units, reading.price) * ltv) / WAD;
+  const sized = sizedOn(counted(stock, collateralFor(amount, reading.price)));
+  if (borrowed <= more(sizedOn(stock), READING_TOLERANCE) && borrowed >= less(sized, READING_TOLERANCE)) return;
   const text = (units: bigint) => amountOf(proof, loanToken, units).text;
   throw differs(index, 'loan', 'it borrows', text(borrowed), `${text(sized)} against the stock`);
 }

@@ -210,7 +210,7 @@ export function proveDeleverage(
   limits: TotalLimits,
   id: number,
   { price, collateral, debt, basis = 0n, yieldFee }: PositionReading,
-  amount?: bigint,
+  asked?: bigint,
   defaults?: OwnMoney['defaults'],
 ): Sale {
   const { index, decoded } = takeDecoded(proof, proof.chain.contracts.flashLeverage, 'FlashLeverage', DELEVERAGE);
@@ -218,6 +218,8 @@ export function proveDeleverage(
   requireSameNumber(index, 'position', 'it acts on position', positionId, BigInt(id));
   const text = (units: bigint) => amountOf(proof, market.collateralToken, units).text;
   const soldText = (units: bigint) => (units === 0n ? 'all collateral' : text(units));
+  // Asked for as an amount or not, all collateral is a whole close: by a part the contract repays a share of the debt only.
+  const amount = sold === 0n && asked === collateral ? undefined : asked;
   requireSameNumber(index, 'amount', 'it sells', sold, amount ?? 0n, soldText);
   const input = amount ?? collateral;
   proveSwap(proof, {

@@ -2,7 +2,7 @@ import { morphoBlueAbi, userProxyAbi } from '../abi/index.ts';
 import { proveApprovals, takeApprovals } from './approvals.ts';
 import { decodeExactly, methodsOf } from './calldata.ts';
 import { VerificationError } from './errors.ts';
-import { more } from './numbers.ts';
+import { more, ROUNDING } from './numbers.ts';
 import { addressOf } from './plan.ts';
 import { amountOf, differs, type Proof, requireSameAddress, requireSameNumber, shown, takeDecoded } from './proof.ts';
 import { trustedMarketOf } from './trusted.ts';
@@ -45,7 +45,7 @@ function proveMorphoRepay(proof: Proof, market: TrustedMarket, proxy: string, sh
   requireSameAddress(index, 'position', 'it repays the debt of', onBehalf, proxy);
   if (data !== '0x') throw new VerificationError('encoding', 'it asks Morpho for a callback.', index);
   const allowed = approvedAmount(approvals.at(-1)?.data);
-  const most = more(debt, INTEREST_ALLOWANCE);
+  const most = more(debt, INTEREST_ALLOWANCE) + ROUNDING;
   const text = (units: bigint) => amountOf(proof, loanToken, units).text;
   if (allowed === undefined || allowed > most || allowed < debt) {
     throw differs(

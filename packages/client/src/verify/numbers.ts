@@ -5,6 +5,8 @@ export const WAD = 10n ** 18n;
 export const ORACLE_SCALE = 10n ** 36n;
 /** The readings of the caller may be some blocks apart from those of the plan: prices, and interest. WAD. */
 export const READING_TOLERANCE = 2n * 10n ** 15n;
+/** Base units by which interest and fee may round a debt up, however small it is. */
+export const ROUNDING = 2n;
 /** The largest fees that the contract allows: deposit fee 1 %, yield fee 10 %. WAD. */
 export const MOST_DEPOSIT_FEE = 10n ** 16n;
 export const MOST_YIELD_FEE = 10n ** 17n;
@@ -94,6 +96,9 @@ export function unitsText(units: bigint, decimals: number): string {
 
 export const less = (amount: bigint, share: bigint): bigint => (amount * (WAD - share)) / WAD;
 export const more = (amount: bigint, share: bigint): bigint => (amount * (WAD + share)) / WAD;
+
+/** The part of a least output that a plan counts on: a market that pays more than the reference adds nothing. */
+export const counted = (minimum: bigint, reference: bigint): bigint => (minimum < reference ? minimum : reference);
 
 /** Value of collateral in loan base units, and the reverse. */
 export const loanValue = (collateral: bigint, price: bigint): bigint => (collateral * price) / ORACLE_SCALE;

@@ -4,7 +4,7 @@ import { decodeExactly, methodsOf, type Places } from './calldata.ts';
 import { VerificationError } from './errors.ts';
 import { requireNoLimits } from './intent-fields.ts';
 import { proveLoan } from './loan.ts';
-import { collateralFor, depositFeeOf, less, loanValue, lossOf, percentOf, targetLtv } from './numbers.ts';
+import { collateralFor, counted, depositFeeOf, less, loanValue, lossOf, percentOf, targetLtv } from './numbers.ts';
 import { addressOf } from './plan.ts';
 import {
   amountOf,
@@ -141,17 +141,17 @@ function proveLeverage(
   const loss = lossOf(intent);
   const fee = depositFeeOf(market, depositFee);
   const { amountFlashLoan, minTokenOut, swapData } = params;
+  const worth = intent.pay.worth ?? 0n;
   proveLoan(proof, {
     ...{ index, token: loanToken, amount: amountFlashLoan, target: targetLtv(intent), debt: 0n, loss },
-    value: loanValue(entry ? (intent.pay.worth ?? 0n) : collateral, price),
-    valueAtLeast: loanValue(less(collateral, fee), price),
+    value: loanValue(entry ? worth : collateral, price),
+    valueAtLeast: loanValue(less(entry ? counted(collateral, worth) : collateral, fee), price),
   });
   proveSwap(proof, {
     ...{ index, places, path: `${path}.swapData.extCalldata`, swapData, partial: 'reverts' },
     ...{ of: 'loan', sells: { token: loanToken, amount: amountFlashLoan } },
     ...{ tokenOut: collateralToken, minimum: minTokenOut, reference: collateralFor(amountFlashLoan, price), loss },
   });
-  const worth = intent.pay.worth ?? 0n;
   const swaps = [{ reference: collateralFor(amountFlashLoan, price), minimum: minTokenOut }];
   proveTotalLoss(proof, index, intent, entry ? [{ reference: worth, minimum: entry.minTokenOut }, ...swaps] : swaps, {
     ...{ token: collateralToken, equity: entry ? worth : collateral, isLeaving: false },
