@@ -5,11 +5,20 @@ import { parseJson, parseJsonBody, parseQuery } from '../rest/input.ts';
 import { MethodNotAllowedError } from '../rest/router.ts';
 import type { RestRequest } from '../rest/types.ts';
 import { BadRequestError } from '../shared/errors.ts';
+import { formatValue } from '../shared/ids.ts';
 
 export type GraphQLParams = Readonly<Record<string, unknown>>;
 
 const METHODS = ['GET', 'POST'];
 const JSON_PARAMETERS = ['variables', 'extensions'];
+/** The parameters of an operation, with the type of their values. */
+const PARAMETERS: Readonly<Record<string, 'text' | 'object'>> = {
+  query: 'text',
+  documentId: 'text',
+  operationName: 'text',
+  variables: 'object',
+  extensions: 'object',
+};
 
 /**
  * Read the parameters of a GraphQL request: one operation or a batch.
@@ -48,12 +57,36 @@ function readGet(query: string): GraphQLParams {
       ? parseJson(text, `query.${name}`, `The parameter "${name}" is not valid JSON.`)
       : text;
   }
-  return params;
+  return checkParameters(params, 'query');
 }
 
 function asParams(value: unknown): GraphQLParams {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as GraphQLParams;
+  if (isRecord(value)) return checkParameters(value, 'body');
   throw new BadRequestError('A GraphQL request is a JSON object with "query" or "documentId", or an array of them.', {
     field: 'body',
   });
+}
+
+function isRecord(value: unknown): value is GraphQLParams {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Check names and types. The GraphQL server checks them as well, but its errors do not name the parameter in their details.
+ * @throws BadRequestError
+ */
+function checkParameters(params: GraphQLParams, place: 'query' | 'body'): GraphQLParams {
+  for (const [name, value] of Object.entries(params)) {
+    if (value === null) continue;
+    const type = Object.hasOwn(PARAMETERS, name) ? PARAMETERS[name] : undefined;
+    const field = `${place}.${name}`;
+    if (type === undefined) {
+      const known = Object.keys(PARAMETERS).join(', ');
+      throw new BadRequestError(`${formatValue(name)} is not a parameter of GraphQL. Send ${known}.`, { field });
+    }
+    if (type === 'text' ? typeof value !== 'string' : !isRecord(value)) {
+      throw new BadRequestError(`"${name}" has to be ${type === 'text' ? 'a string' : 'a JSON object'}.`, { field });
+    }
+  }
+  return params;
 }

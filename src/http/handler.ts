@@ -10,6 +10,7 @@ import type { Logger } from '../shared/logger.ts';
 import { type RequestInfo, requestInfoOf } from '../shared/request-info.ts';
 import { loggedError } from '../shared/scrub.ts';
 import { readNodeBody } from './body.ts';
+import { compressedAnswer } from './compressed-answer.ts';
 import type { createEarlyRefusals } from './early-refusals.ts';
 import { type CorsPolicy, corsHeaders, preflightHeaders, SECURITY_HEADERS } from './headers.ts';
 import { type UnreadAnswers, UnreadAnswersError } from './unread-answers.ts';
@@ -115,9 +116,10 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
       await writeStream(req, res, response, ...commonOf(req, state));
       return;
     }
+    const encoded = variesByEncoding(response) ? response : await compressedAnswer(response, request.headers);
     const identity = addressIdentity(info.clientIp);
-    if (unread.refuses(identity, bytesOf(response.body))) throw new UnreadAnswersError();
-    writeWhole(req, res, response, ...commonOf(req, state));
+    if (unread.refuses(identity, bytesOf(encoded.body))) throw new UnreadAnswersError();
+    writeWhole(req, res, encoded, ...commonOf(req, state));
     unread.note(res, identity);
   };
 
@@ -185,6 +187,11 @@ function createExchangeLog({ routeName, observe, clock, logger }: HandlerDeps) {
       logger.error({ err: loggedError(error), correlationId }, 'request was answered and not recorded');
     }
   };
+}
+
+/** Whether the encoding was chosen before: for answers of a cache, for files and for GraphQL. */
+function variesByEncoding({ headers }: RestResponse): boolean {
+  return headers.vary?.includes('accept-encoding') === true;
 }
 
 /** The signal that is aborted when an exchange is over: its answer is sent, or its client has disconnected. */

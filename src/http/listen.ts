@@ -243,10 +243,10 @@ function refuseConnection(res: ServerResponse, most: number): void {
 /** Make the envelope of a request without a handler. */
 function refusal(status: number, message: string, field: string) {
   const correlationId = randomUUID();
-  const { headers, body } = errorResponse(
-    { code: CODES[status] ?? 'bad_request', status, message, details: { field } },
-    correlationId,
-  );
+  const code = CODES[status] ?? 'bad_request';
+  // A 405 names the methods of its target; here there are none.
+  const content = code === 'method_not_allowed' ? { allow: [] } : { details: { field } };
+  const { headers, body } = errorResponse({ code, status, message, ...content }, correlationId);
   const text = String(body);
   const own = { 'x-correlation-id': correlationId, 'content-length': String(Buffer.byteLength(text)) };
   return { headers: { ...SECURITY_HEADERS, ...headers, ...own }, body: text };

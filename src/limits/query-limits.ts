@@ -29,7 +29,7 @@ const MESSAGES: Readonly<Record<QueryMeasure, readonly [what: string, wayOut: st
   selections: ['The number of selections', 'Split it into several requests'],
   fragments: ['The number of fragments', 'Send fewer fragments per request'],
   validation: [
-    'The cost of validating',
+    'The validation cost',
     'Name each field once per selection, and send fewer fragments and operations per request',
   ],
   depth: ['The depth', 'Request the nested objects by their ids in a second request'],
@@ -43,11 +43,12 @@ const MESSAGES: Readonly<Record<QueryMeasure, readonly [what: string, wayOut: st
 export class QueryTooComplexError extends AppError<QueryTooComplexDetails> {
   constructor(details: QueryTooComplexDetails) {
     const { measure, limit, actual, tier } = details;
-    const found = actual === undefined ? `more than ${limit}` : String(actual);
     const [what, wayOut] = MESSAGES[measure];
     super(
       'query_too_complex',
-      `${what} of the query is ${found}; the limit for ${tier} callers is ${limit}. ${wayOut}.`,
+      actual === undefined
+        ? `${what} of the query is above ${limit}, the limit for ${tier} callers. ${wayOut}.`
+        : `${what} of the query is ${actual}; the limit for ${tier} callers is ${limit}. ${wayOut}.`,
       { details },
     );
   }

@@ -71,8 +71,11 @@ export function instructionsOf(input: InstructionsInput, names: SurfaceNames): s
 
 function signingSentence({ user, approvals }: InstructionsInput): string {
   if (approvals === 0) return `Sign and send "tx" from ${user}; no approval is needed.`;
-  const entries = approvals === 1 ? 'the one entry' : `the ${approvals} entries`;
-  return `From ${user}: sign and send ${entries} of "approvals" in order and wait until mined, then sign and send "tx".`;
+  const entries =
+    approvals === 1
+      ? 'the one entry of "approvals" and wait until it is mined'
+      : `the ${approvals} entries of "approvals" in order and wait until they are mined`;
+  return `From ${user}: sign and send ${entries}, then sign and send "tx".`;
 }
 
 function batchSentences({ user, calls }: InstructionsInput): readonly string[] {

@@ -59,7 +59,9 @@ export function createTvlWarmer(deps: TvlDeps, chain: Chain, everySec: number): 
     if (now === diverging) return;
     diverging = now;
     const oracles = oracleDivergences.map(({ marketId, oracle, against, divergencePct, grossTvlUsd }) => ({
-      ...{ marketId, oracle, against },
+      marketId,
+      oracle,
+      against,
       divergencePct: formatPct(divergencePct),
       grossTvlUsd: grossTvlUsd.toFixed(2),
     }));

@@ -280,6 +280,9 @@ describe('HTTP', () => {
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     const body = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4));
     expect(body.error).toMatchObject({ code, correlationId: expect.any(String) });
+    if (status !== 405) return;
+    expect(answer).toMatch(/\r\nallow: \r\n/);
+    expect(body.error.details).toEqual({ allow: [] });
   });
 
   test('behavior: always answers a refused body of 5 MB', async () => {

@@ -79,7 +79,10 @@ export function createAlertEventRepository(db: Database, clock: Clock): AlertEve
       const row = await db
         .updateTable('alert_deliveries')
         .set({
-          ...{ status: 'pending', attempts: 0, next_attempt_at: new Date(clock.now()), finished_at: null },
+          status: 'pending',
+          attempts: 0,
+          next_attempt_at: new Date(clock.now()),
+          finished_at: null,
           // It counts again in the limit of the hour.
           first_attempt_at: null,
           earlier_begins: sql<Date[]>`array(

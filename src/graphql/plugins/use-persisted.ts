@@ -1,6 +1,8 @@
 import { usePersistedOperations } from '@graphql-yoga/plugin-persisted-operations';
+import { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { ERROR_CODES } from '../../shared/errors.ts';
+import { formatValue } from '../../shared/ids.ts';
 import { bearerOf } from '../../shared/request-info.ts';
 
 export interface PersistedOptions {
@@ -18,23 +20,19 @@ export function usePersisted({ operations, anyDocument }: PersistedOptions): Plu
   });
   return usePersistedOperations({
     getPersistedOperation: (id) => operations.get(id) ?? null,
-    extractPersistedOperationId: (params) => {
-      const { documentId, extensions } = params as {
-        documentId?: unknown;
-        extensions?: { persistedQuery?: { sha256Hash?: unknown } | undefined } | undefined;
-      };
-      const id = documentId ?? extensions?.persistedQuery?.sha256Hash;
-      return typeof id === 'string' ? id.replace(/^sha256:/, '') : null;
-    },
+    extractPersistedOperationId: idOf,
     // A request with an invalid key is refused before.
     allowArbitraryOperations: (request) =>
       anyDocument || bearerOf(request.headers.get('authorization') ?? undefined) !== undefined,
     customErrors: {
-      notFound: refusal(
-        'not_found',
-        'No persisted operation has this id. The ids are the sha256 values of src/rest/generated/manifest.json.',
-        { resource: 'persisted operation', id: 'documentId' },
-      ),
+      notFound: ({ params }) => {
+        const { message, extensions } = refusal(
+          'not_found',
+          'No persisted operation has this id. The ids are the sha256 values of src/rest/generated/manifest.json.',
+          { resource: 'persisted operation', id: formatValue(idOf(params)) },
+        );
+        return new GraphQLError(message, { extensions });
+      },
       persistedQueryOnly: refusal(
         'bad_request',
         'Without a key only persisted operations are allowed. Send a documentId, or a key.',
@@ -45,4 +43,13 @@ export function usePersisted({ operations, anyDocument }: PersistedOptions): Plu
       }),
     },
   }) as Plugin;
+}
+
+function idOf(params: object): string | null {
+  const { documentId, extensions } = params as {
+    documentId?: unknown;
+    extensions?: { persistedQuery?: { sha256Hash?: unknown } | undefined } | undefined;
+  };
+  const id = documentId ?? extensions?.persistedQuery?.sha256Hash;
+  return typeof id === 'string' ? id.replace(/^sha256:/, '') : null;
 }

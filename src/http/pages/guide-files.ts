@@ -14,7 +14,9 @@ export function guideFiles(
   urlOf: (path: string) => Promise<string>,
 ): Readonly<Record<string, StaticFile>> {
   const index: GuideText = {
-    ...{ name: 'guides', title: 'Guides', description: 'All guides and interfaces.' },
+    name: 'guides',
+    title: 'Guides',
+    description: 'All guides and interfaces.',
     markdown: guideIndex(guides, { docs: '', root: '../' }),
   };
   const text = (type: string, load: () => string): StaticFile => ({ type, load, cacheControl: HOUR });

@@ -96,7 +96,9 @@ export async function deleverageOf(
   ctx: AppContext,
 ): Promise<DeleverageView> {
   const found = await ctx.live().leverage.deleverage({
-    ...{ chainId, user: wallet, id },
+    chainId,
+    user: wallet,
+    id,
     targetLtvPct: targetLtvPct ?? undefined,
     targetHeadroomPct: targetHeadroomPct ?? undefined,
     maxSwapLossPct: maxSwapLossPct ?? undefined,

@@ -120,8 +120,12 @@ function headersOf({ headers }: AnyRoute, schemas: SchemaCollector) {
     properties?: Record<string, JsonSchema> | undefined;
   };
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
-    ...{ name: name.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase()), in: 'header', required: false },
-    ...{ description, schema, examples: undefined },
+    name: name.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase()),
+    in: 'header',
+    required: false,
+    description,
+    schema,
+    examples: undefined,
   }));
 }
 

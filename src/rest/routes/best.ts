@@ -14,8 +14,7 @@ const decimal = (description: string) =>
       'expected a plain decimal number such as 1250.5: at most 13 digits before the point and 18 after it',
     )
     .describe(description);
-const whole = (name: string, description: string, max: number) =>
-  integerParam(name, { min: 1, max }).optional().describe(description);
+const whole = (description: string, max: number) => integerParam({ min: 1, max }).optional().describe(description);
 
 type Named = BestStrategyRankingQuery['bestStrategies'] & {};
 
@@ -47,13 +46,13 @@ export function bestRoute({ chainIds }: RouteOptions): AnyRoute {
         "Fall of the oracle's price that must not liquidate the position at any time until the exit, percent. From 0 to 99.",
       ),
       minExitUsd: decimal('Size of a sale of the collateral that has to be clean, USD. 0 or more.'),
-      holdingDays: whole('holdingDays', 'Days until the exit, 1 to 3650; 90 when left out.', 3_650),
+      holdingDays: whole('Days until the exit, 1 to 3650; 90 when left out.', 3_650),
       chainId: z
         .enum(chainIds.map(String))
         .transform(Number)
         .optional()
         .meta({ type: 'integer', enum: [...chainIds], description: 'Chain id; all chains when left out.' }),
-      limit: whole('limit', 'Number of entries of each list, 1 to 100; 20 when left out.', 100),
+      limit: whole('Number of entries of each list, 1 to 100; 20 when left out.', 100),
     }),
     variables: ({ params: { chainId, ...params } }) =>
       chainId === undefined ? params : { ...params, chainIds: [chainId] },

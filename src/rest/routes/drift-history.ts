@@ -36,7 +36,7 @@ export function driftHistoryRoute({ chainIds }: RouteOptions): AnyRoute {
         .enum(['true', 'false'])
         .optional()
         .describe('true: only those that are gone; false: only open ones. All when left out.'),
-      limit: integerParam('limit', { min: 1, max: MAX_RECORDS })
+      limit: integerParam({ min: 1, max: MAX_RECORDS })
         .default(50)
         .describe(`Maximum number of records, 1 to ${MAX_RECORDS}. Default 50.`),
       after: z

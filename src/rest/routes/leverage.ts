@@ -106,7 +106,14 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
           preview;
         const body = inSimulation(
           {
-            ...{ path, isDirect, isReallocate, amountFlashLoan, minTokenOut, reallocationFeeWei, borrowApy, note },
+            path,
+            isDirect,
+            isReallocate,
+            amountFlashLoan,
+            minTokenOut,
+            reallocationFeeWei,
+            borrowApy,
+            note,
             issues: contractIssues(preview.issues),
             positionPreview: positionPreviewOf(preview, preview.position),
             slippage: slippageRatio(preview),

@@ -36,7 +36,7 @@ export function leveragedHistoryRoute({ chainIds }: RouteOptions): AnyRoute {
         .describe(
           'Leverage of all points, 1 to the largest of the strategy; of a vault 1 + LTV of the stock leg. The default leverage, or the target LTV, when left out.',
         ),
-      days: integerParam('days', { min: 1, max: MAX_DAYS })
+      days: integerParam({ min: 1, max: MAX_DAYS })
         .default(90)
         .describe(`UTC days up to the present one, which counts: 1 to ${MAX_DAYS}. Default 90.`),
     }),

@@ -22,7 +22,7 @@ const chartParams = z.object({
     .string({ error: COIN_ID_EXPECTED })
     .regex(COIN_ID_PATTERN, COIN_ID_EXPECTED)
     .describe('Coin id of the price provider.'),
-  days: integerParam('days', { min: 1, max: MAX_CHART_DAYS })
+  days: integerParam({ min: 1, max: MAX_CHART_DAYS })
     .default(7)
     .describe(`Number of past days, 1 to ${MAX_CHART_DAYS}. Default 7.`),
   currency: z
@@ -76,7 +76,7 @@ function ohlcvParams({ chainIds }: RouteOptions) {
       aggregate: integerChoice(AGGREGATES)
         .default(1)
         .describe('Units per bucket: minute 1, 5 or 15; hour 1, 4 or 12; day 1. Default 1.'),
-      limit: integerParam('limit', { min: 1, max: MAX_CANDLES })
+      limit: integerParam({ min: 1, max: MAX_CANDLES })
         .default(168)
         .describe('Maximum number of candles, 1 to 1000. Default 168.'),
     })

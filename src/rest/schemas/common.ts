@@ -100,11 +100,11 @@ export const addressParam = z
   .meta({ description: 'Address: 0x followed by 40 hex characters.', pattern: ADDRESS_PATTERN.source });
 
 /** An integer in a query string, within bounds. */
-export function integerParam(name: string, { min, max }: { readonly min: number; readonly max: number }) {
+export function integerParam({ min, max }: { readonly min: number; readonly max: number }) {
   return z
     .string()
     .refine((value) => /^\d{1,10}$/.test(value) && Number(value) >= min && Number(value) <= max, {
-      error: `expected ${name} to be a whole number from ${min} to ${max}`,
+      error: `expected a whole number from ${min} to ${max}`,
       params: { limit: { min, max } },
     })
     .transform(Number)

@@ -9,7 +9,7 @@ const BLOCK_NUMBER = /^\d{1,15}$/;
 
 /** The parameter of rows that answer from measured facts. */
 export const maxAgeParam = {
-  maxAge: integerParam('maxAge', { min, max })
+  maxAge: integerParam({ min, max })
     .optional()
     .describe(
       `Seconds: market state and prices that are older are measured again first, for ${REFRESH_POINTS} points each; prices need a key. If that is refused or fails, the last good values are answered. \`meta.freshness\` has the outcome.`,

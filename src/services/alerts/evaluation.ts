@@ -224,7 +224,11 @@ async function store(
         state,
         events: caused.map(({ type, value, liquidation }) =>
           makeAlertEvent({
-            ...{ id: randomUUID(), type, alert, liquidation, occurredMs: nowMs },
+            id: randomUUID(),
+            type,
+            alert,
+            liquidation,
+            occurredMs: nowMs,
             state: { ...state, value },
             receiver: receiverOf(new URL(alert.url)),
           }),

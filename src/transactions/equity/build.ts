@@ -154,7 +154,10 @@ export async function buildExit(
       const received = outcome && receivedBy(found, outcome);
       return {
         ...(outcome ? costsAsFilled(legs, places, outcome) : exitCosts(legs)),
-        ...{ calls, terms, position, priced },
+        calls,
+        terms,
+        position,
+        priced,
         received: received && positiveAmounts([received]),
         notes: [
           closingNote(ids),

@@ -93,7 +93,14 @@ export async function planDeposit(
   const { router, amountIn, stockLtvPct } = order;
   const { depositFee } = live.deployment;
   const decided = {
-    ...{ vault, router, amountIn, stockLtvPct, stockBorrow, amountFlashLoan, depositFee, swaps },
+    vault,
+    router,
+    amountIn,
+    stockLtvPct,
+    stockBorrow,
+    amountFlashLoan,
+    depositFee,
+    swaps,
     fees: { stockLegBps: swaps.stock.feeBps, yieldLegBps: swaps.leverage.feeBps },
     slippage: slippage.value,
   };

@@ -72,8 +72,12 @@ export async function increaseLeverage(context: ManageContext): Promise<VerbDraf
   });
   const debt = position.debt + amountFlashLoan;
   const swap = withinMaxLtv(quoted, {
-    ...{ collateral: position.collateral, debt: debt + context.interest, price: live.price },
-    ...{ slippage: context.slippage, maxLtvPct: limits.maxLtvPct, requested },
+    collateral: position.collateral,
+    debt: debt + context.interest,
+    price: live.price,
+    slippage: context.slippage,
+    maxLtvPct: limits.maxLtvPct,
+    requested,
   });
   const slippage = heldSlippage(context.slippage, [{ before, after: swap }]);
   return {

@@ -148,7 +148,12 @@ async function checkedOpen(deps: BuilderDeps, input: OpenInput, nowMs: number): 
     requireOperator(chain, facts, flashLeverageRouter, `Pay with ${market.collateral.symbol}, or try again later.`);
   } else if (input.minAmountOut) throw nothingSwapped(payToken.symbol);
   return {
-    ...{ chain, market, limits, payToken, slippage, maxSwapLossPct },
+    chain,
+    market,
+    limits,
+    payToken,
+    slippage,
+    maxSwapLossPct,
     amountIn: baseUnits(input.amount, payToken),
     targetLtvPct: target,
     minAmountOut: input.minAmountOut,

@@ -86,7 +86,7 @@ export function mostLoan(request: OpenRequest, entry: PlannedSwap | undefined, p
 
 /**
  * Decide whether the market lends the flash loan itself (with something left over) or needs a reallocation first, and whether
- * the protocol holds enough of the loan token. `mostLoan` is the largest loan that the amount could lead to: a smaller amount
+ * the protocol holds enough of the loan token. `largestLoan` is the largest loan that the amount could lead to: a smaller amount
  * is swapped at better prices, and the largest amount of a refusal has to be covered then as well.
  * @throws InsufficientLiquidityError with needed, available and the largest amount that is covered
  */
@@ -95,14 +95,14 @@ export function planLiquidity(
   amountFlashLoan: bigint,
   live: Pick<LiveMarket, 'liquidity' | 'idle'>,
   sources: readonly AllocatorSource[],
-  mostLoan = amountFlashLoan,
+  largestLoan = amountFlashLoan,
 ): { readonly reallocations: readonly Reallocation[]; readonly moved: bigint } {
   const isShort = chain.contracts.publicAllocator !== undefined && !lendsWithRoom(live.liquidity, amountFlashLoan);
   const plan = isShort ? planReallocation(sources, live.liquidity, amountFlashLoan) : undefined;
   const moved = plan?.moved ?? (isShort ? reallocatable(sources) : 0n);
   const needs = liquidityNeeds([borrowingFlows(market, amountFlashLoan)], [liquidityOf(market, live, moved)]);
   requireCovered(needs, () => {
-    const most = liquidityNeeds([borrowingFlows(market, mostLoan)], [liquidityOf(market, live, moved)]);
+    const most = liquidityNeeds([borrowingFlows(market, largestLoan)], [liquidityOf(market, live, moved)]);
     return { maxAmount: formatUnitsPlain(largestSwapped(amountIn, most), payToken.decimals) };
   });
   return plan ?? { reallocations: [], moved: 0n };

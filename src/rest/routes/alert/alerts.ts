@@ -44,7 +44,7 @@ const EVENT = '00000000-0000-4000-8000-00000000000e';
 const WALLET = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 const RECEIVER = 'https://partner.example/spiral-alerts';
 
-const limit = integerParam('limit', { min: 1, max: MAX_ENTRIES })
+const limit = integerParam({ min: 1, max: MAX_ENTRIES })
   .default(50)
   .describe(`Maximum number of entries, 1 to ${MAX_ENTRIES}. Default 50.`);
 const after = z
@@ -154,7 +154,7 @@ function oneAlertRoutes(): AnyRoute[] {
         'Begins a new signing secret. For the time of the overlap each webhook has the signatures of both secrets, then of the new one only. A repeated request begins one more; earlier ones sign as long as they did before, at most five at once.',
       operation: 'AlertRotateSecret',
       params: alertId.extend({
-        overlapSec: integerParam('overlapSec', { min: OVERLAP_SEC.min, max: OVERLAP_SEC.max })
+        overlapSec: integerParam({ min: OVERLAP_SEC.min, max: OVERLAP_SEC.max })
           .default(OVERLAP_SEC.default)
           .describe(
             `How long earlier secrets sign as well, seconds, ${OVERLAP_SEC.min} to ${OVERLAP_SEC.max}. Default ${OVERLAP_SEC.default}, a day; 0 ends all of them at once.`,

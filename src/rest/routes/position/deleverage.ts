@@ -115,7 +115,9 @@ function projectPreview(preview: NonNullable<Option['preview']>): unknown {
   const { position, borrowApy, note, issues } = preview;
   const { worstCaseLtvPct } = position;
   const body = {
-    ...{ borrowApy, note, worstCaseLtvPct },
+    borrowApy,
+    note,
+    worstCaseLtvPct,
     issues: contractIssues(issues),
     slippage: slippageRatio(preview),
     positionPreview: positionPreviewOf(preview, position),

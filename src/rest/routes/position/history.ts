@@ -28,11 +28,11 @@ const isNone = () => false;
 const OPEN_POSITION = '1-0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5-0';
 
 const pages = {
-  limit: integerParam('limit', { min: 1, max: MAX_EVENTS })
+  limit: integerParam({ min: 1, max: MAX_EVENTS })
     .default(100)
     .describe(`Maximum number of events, 1 to ${MAX_EVENTS}. Default 100.`),
   after: z.string().optional().describe('"next" of an answer: only events that follow it.'),
-  points: integerParam('points', { min: 1, max: MAX_POINTS })
+  points: integerParam({ min: 1, max: MAX_POINTS })
     .default(100)
     .describe(`Maximum number of points of the equity, 1 to ${MAX_POINTS}. Default 100.`),
 };

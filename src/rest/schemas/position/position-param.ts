@@ -9,7 +9,7 @@ export const positionPathId = z
   .union(
     [
       positionIdText.describe('`positionId` of the position, as listed with the positions; it names the chain.'),
-      integerParam('id', { min: 0, max: MAX_INDEX }).describe('Index of the position on the chain of `chainId`.'),
+      integerParam({ min: 0, max: MAX_INDEX }).describe('Index of the position on the chain of `chainId`.'),
     ],
     {
       error: `expected id to be a positionId, {chainId}-{marketId}-{id}, or a whole number from 0 to ${MAX_INDEX}`,
