@@ -40,7 +40,7 @@ describe('Dockerfile', () => {
   });
 
   test('behavior: a build without the local world excludes it and names the required settings', () => {
-    const folder = `dist-${process.pid}`;
+    const folder = `node_modules/.cache/dist-${process.pid}`;
     try {
       const built = spawnSync(process.execPath, ['scripts/build.mjs', folder, '--without-local-world']);
       expect([built.status, String(built.stderr)]).toEqual([0, '']);
