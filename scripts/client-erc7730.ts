@@ -36,12 +36,18 @@ export const DESCRIPTORS: readonly DescriptorFile[] = [
     functions: LEVERAGE,
   },
   {
-    ...{ file: 'flash-leverage-router', contract: 'flashLeverageRouter', name: 'FlashLeverageRouter' },
-    ...{ abi: flashLeverageRouterAbi, functions: only(ROUTER, FLAT_ROUTER) },
+    file: 'flash-leverage-router',
+    contract: 'flashLeverageRouter',
+    name: 'FlashLeverageRouter',
+    abi: flashLeverageRouterAbi,
+    functions: only(ROUTER, FLAT_ROUTER),
   },
   {
-    ...{ file: 'flash-leverage-router.nested', contract: 'flashLeverageRouter', name: 'FlashLeverageRouter' },
-    ...{ abi: flashLeverageRouterAbi, functions: only(ROUTER, NESTED_ROUTER) },
+    file: 'flash-leverage-router.nested',
+    contract: 'flashLeverageRouter',
+    name: 'FlashLeverageRouter',
+    abi: flashLeverageRouterAbi,
+    functions: only(ROUTER, NESTED_ROUTER),
   },
   { file: 'equity-router', contract: 'equityRouter', name: 'EquityRouter', abi: equityRouterAbi, functions: EXIT },
   {
@@ -69,7 +75,8 @@ export function renderDescriptor({ contract, name, abi, functions }: DescriptorF
     $schema: SCHEMA,
     context: { $id: name, contract: { deployments } },
     metadata: {
-      ...{ owner: 'Spiral', contractName: name },
+      owner: 'Spiral',
+      contractName: name,
       enums: ENUMS,
       ...(Object.keys(maps).length === 0 ? NO_MAPS : { maps }),
     },

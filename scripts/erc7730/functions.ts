@@ -19,7 +19,10 @@ const raw = (path: string, label: string): DescribedField => ({ path, label, as:
 const address = (path: string, label: string): DescribedField => ({ path, label, as: 'addressName' });
 const position = raw('positionId', 'Position');
 const inMarket = (path: string, label: string, map: 'collateral' | 'loan', keyPath: string): DescribedField => ({
-  ...{ path, label, as: 'tokenAmount', token: { map, keyPath } },
+  path,
+  label,
+  as: 'tokenAmount',
+  token: { map, keyPath },
 });
 const paid: DescribedField = { path: 'amountIn', label: 'Pay', as: 'tokenAmount', token: { path: 'tokenIn' } };
 /** A call that names only a position does not tell its tokens. */

@@ -130,6 +130,7 @@ export function createCore(deps: AppDeps): Core {
   const freshReads = createFreshReads({ ...deps, readerNodes, snapshotWiring, redisConnections, metrics });
   const composed = composeChains({ deps, catalog, budgets, telemetry, snapshot });
   const changes = watchChanges(deps, composed, telemetry);
+  const building = { catalog, budgets, telemetry, readerNodes, upstreams, venueStatistics, gasPriceOf };
   const services: Services = {
     ...createReadServices({ deps, catalog, budgets, telemetry, snapshot, stores, upstreams, composed, changes }),
     ...freshReads.services,
@@ -140,15 +141,7 @@ export function createCore(deps: AppDeps): Core {
     positionHistory: history.positionHistory,
     indexers: history.indexers,
     swapVenues: venueStatistics,
-    ...createBuilders(deps, {
-      catalog,
-      budgets,
-      telemetry,
-      readerNodes,
-      ...{ upstreams, venueStatistics, gasPriceOf },
-      positions: positions.positions,
-      ...current,
-    }),
+    ...createBuilders(deps, { ...building, positions: positions.positions, ...current }),
   };
   const parts = { catalog, stores, telemetry, redisConnections, snapshotWiring, changes, services, nodes, freshReads };
   return { ...parts, providers: upstreams.states, indexers: history.indexers, alertJobs: alerts.records };

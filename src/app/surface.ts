@@ -3,7 +3,7 @@ import { createGraphQLServer, type GraphQLServerDeps } from '../graphql/yoga.ts'
 import { createAnswerCache } from '../http/answer-cache.ts';
 import { createCachedRows } from '../http/cached-rows.ts';
 import { compress } from '../http/compression.ts';
-import { createEarlyRefusals } from '../http/early-refusals.ts';
+import { createEarlyRefusals, type EarlyRefusalDeps } from '../http/early-refusals.ts';
 import { createHandler, GRAPHQL_PATH, type HttpHandler } from '../http/handler.ts';
 import { exampleTabs } from '../http/pages/example-tabs.ts';
 import { createFiles } from '../http/pages/files.ts';
@@ -94,7 +94,13 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     cachedRows: createCachedRows({ cache: answers, clock, onLookup: (hit) => metrics?.cacheLookup('rest', hit) }),
   });
   const mcp = wireMcp({
-    ...{ routes, chainIds: catalog.chainIds, guides, origins: config.mcpOrigins, logger, rest, gateway },
+    routes,
+    chainIds: catalog.chainIds,
+    guides,
+    origins: config.mcpOrigins,
+    logger,
+    rest,
+    gateway,
     onCall: metrics?.toolCall,
   });
   const status = statusPages(deps, core, stopping, gateway.chargeStatus);
@@ -107,10 +113,6 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   const routeName = (path: string) => (routeNames.has(path) ? path : (rest.routeOf(path) ?? 'unmatched'));
   const isPublic = env.ROLE !== 'warmer';
   const unread = createUnread(UNREAD_LIMITS);
-  const early = createEarlyRefusals({
-    ...{ exhausted: gateway.exhausted, uncharged: status.paths, clock, logger, ...onError },
-    ...{ graphqlPath: GRAPHQL_PATH, keyedPaths: { [MCP_PATH]: unreadRefusal } },
-  });
   const handler = createHandler({
     graphql: isPublic ? graphql : closedGraphQL,
     pages: (request) =>
@@ -122,7 +124,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     cors,
     trustedProxies: env.TRUSTED_PROXIES,
     unread,
-    early: isPublic ? early : undefined,
+    early: isPublic ? earlyRefusals(deps, gateway, status.paths, onError) : undefined,
     clock,
     logger,
     onBrokenAnswer: metrics?.brokenAnswer,
@@ -139,6 +141,24 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     },
     close: () => gateway.close(),
   };
+}
+
+/** Refuse what needs no body before it is read. */
+function earlyRefusals(
+  { clock, logger }: AppDeps,
+  gateway: Gateway,
+  uncharged: readonly string[],
+  onError: Pick<EarlyRefusalDeps, 'onError'>,
+) {
+  return createEarlyRefusals({
+    exhausted: gateway.exhausted,
+    uncharged,
+    clock,
+    logger,
+    ...onError,
+    graphqlPath: GRAPHQL_PATH,
+    keyedPaths: { [MCP_PATH]: unreadRefusal },
+  });
 }
 
 /** Select the parts of the configuration that the pages show. */

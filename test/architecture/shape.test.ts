@@ -55,8 +55,8 @@ describe('sizes', () => {
 const bare = (node: ts.Expression): ts.Expression =>
   ts.isParenthesizedExpression(node) ? bare(node.expression) : node;
 
-/** The spreads that add properties on a condition: `...(x && { … })` and `...(x ? { … } : {})`. */
-function conditionalSpreads(source: ts.SourceFile): string[] {
+/** The spreads of literals, `...{ a }`, and those that add properties on a condition: `...(x && { … })`, `...(x ? { … } : {})`. */
+function needlessSpreads(source: ts.SourceFile): string[] {
   const found: string[] = [];
   const isEmpty = (node: ts.Expression) => ts.isObjectLiteralExpression(node) && node.properties.length === 0;
   const visit = (node: ts.Node): void => {
@@ -65,7 +65,8 @@ function conditionalSpreads(source: ts.SourceFile): string[] {
       const isConditional = ts.isConditionalExpression(spread)
         ? [spread.whenTrue, spread.whenFalse].some((side) => isEmpty(bare(side)))
         : ts.isBinaryExpression(spread) && spread.operatorToken.kind === ts.SyntaxKind.AmpersandAmpersandToken;
-      if (isConditional) found.push(`${source.fileName}: ${node.getText(source)}`);
+      if (isConditional || ts.isObjectLiteralExpression(spread))
+        found.push(`${source.fileName}: ${node.getText(source)}`);
     }
     ts.forEachChild(node, visit);
   };
@@ -73,17 +74,18 @@ function conditionalSpreads(source: ts.SourceFile): string[] {
   return found;
 }
 
-describe('optional properties', () => {
-  it('default: no object takes properties from a conditional spread', () => {
+describe('properties', () => {
+  it('default: no object takes them from a spread of a literal or of a condition', () => {
     const files = FOLDERS.flatMap(filesOf);
-    const withSpread = files.filter((file) => readFileSync(file, 'utf8').includes('...('));
-    expect(withSpread.map(parse).flatMap(conditionalSpreads)).toEqual([]);
+    const withSpread = files.filter((file) => /\.\.\.[({]/.test(readFileSync(file, 'utf8')));
+    expect(withSpread.map(parse).flatMap(needlessSpreads)).toEqual([]);
   });
 
-  it('behavior: detects both forms, and allows a choice of two objects', () => {
-    const text = 'const o = { ...(a && { a }), ...(b ? { b } : {}), ...(c === 0 ? {} : { c }), ...(d ? e : f), ...g };';
+  it('behavior: detects all forms, and allows a choice of two objects', () => {
+    const text =
+      'const o = { ...(a && { a }), ...(b ? { b } : {}), ...(c === 0 ? {} : { c }), ...{ h }, ...(d ? e : f), ...g };';
     const source = ts.createSourceFile('spreads.ts', text, ts.ScriptTarget.Latest, true);
-    expect(conditionalSpreads(source)).toHaveLength(3);
+    expect(needlessSpreads(source)).toHaveLength(4);
   });
 });
 

@@ -54,8 +54,12 @@ describe('an input that the caller changes while it is answered', () => {
     const yieldPositionIndexes = [0];
     const plan: Plan = planOfGraphql(
       {
-        ...{ __typename: 'EquityExitPlan', chainId: 4663, atomicRequired: true, sendCalls: {} },
-        ...{ expiresAt: '2026-11-25T12:00:00Z', calls: [{ to: account, data: '0x', value: '0' }] },
+        __typename: 'EquityExitPlan',
+        chainId: 4663,
+        atomicRequired: true,
+        sendCalls: {},
+        expiresAt: '2026-11-25T12:00:00Z',
+        calls: [{ to: account, data: '0x', value: '0' }],
       },
       { field: 'equityExitPlan', wallet: account, input: { strategyId: 'equity-0x1', yieldPositionIndexes } },
     );

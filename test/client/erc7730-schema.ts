@@ -32,8 +32,14 @@ const parameters = {
   interoperableAddressName: names,
   calldata: {
     ...closed({
-      ...{ callee: orMap(string), calleePath: string, selector: orMap(string), selectorPath: string },
-      ...{ amount: orMap(integer), amountPath: string, spender: orMap(string), spenderPath: string },
+      callee: orMap(string),
+      calleePath: string,
+      selector: orMap(string),
+      selectorPath: string,
+      amount: orMap(integer),
+      amountPath: string,
+      spender: orMap(string),
+      spenderPath: string,
     }),
     anyOf: [{ required: ['callee'] }, { required: ['calleePath'] }],
     allOf: [
@@ -46,15 +52,20 @@ const parameters = {
   amount: closed({ threshold: string, message: string }),
   tokenAmount: {
     ...closed({
-      ...{ token: orMap(string), tokenPath: string, nativeCurrencyAddress: oneOrMany },
-      ...{ threshold: string, message: string, chainId: orMap(integer), chainIdPath: string },
+      token: orMap(string),
+      tokenPath: string,
+      nativeCurrencyAddress: oneOrMany,
+      threshold: string,
+      message: string,
+      chainId: orMap(integer),
+      chainIdPath: string,
     }),
     allOf: [both('token', 'tokenPath'), both('chainId', 'chainIdPath')],
   },
   tokenTicker: { ...closed({ chainId: orMap(integer), chainIdPath: string }), ...both('chainId', 'chainIdPath') },
   nftName: {
     ...closed({ collection: orMap(string), collectionPath: string }),
-    ...{ anyOf: [{ required: ['collection'] }, { required: ['collectionPath'] }] },
+    anyOf: [{ required: ['collection'] }, { required: ['collectionPath'] }],
     ...both('collection', 'collectionPath'),
   },
   date: closed({ encoding: { enum: ['blockheight', 'timestamp'] } }, ['encoding']),
@@ -73,7 +84,12 @@ const place = { path: string, value: { type: ['string', 'integer', 'number', 'bo
 
 const field = {
   ...open({
-    ...{ $id: string, ...place, visible, label: string, separator: string, encryption },
+    $id: string,
+    ...place,
+    visible,
+    label: string,
+    separator: string,
+    encryption,
     format: { enum: ['raw', 'duration', 'chainId', ...Object.keys(parameters)] },
   }),
   allOf: [
@@ -122,7 +138,8 @@ const eip712 = closed({
 export const ERC7730_SCHEMA = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   ...closed({
-    ...{ $schema: { ...string, format: 'uri-reference' }, $comment: string },
+    $schema: { ...string, format: 'uri-reference' },
+    $comment: string,
     includes: { ...string, format: 'uri-reference' },
     context: {
       ...open({ $id: string }),
@@ -130,7 +147,10 @@ export const ERC7730_SCHEMA = {
       unevaluatedProperties: false,
     },
     metadata: open({
-      ...{ owner: string, contractName: string, constants: mapOf(scalar), enums: mapOf(mapOf(string)) },
+      owner: string,
+      contractName: string,
+      constants: mapOf(scalar),
+      enums: mapOf(mapOf(string)),
       info: closed({ deploymentDate: { ...string, format: 'date-time' }, url: { ...string, format: 'uri' } }, ['url']),
       token: closed({ name: string, ticker: string, decimals: integer }, ['name', 'ticker', 'decimals']),
     }),
@@ -151,7 +171,9 @@ export const ERC7730_SCHEMA = {
       items: { oneOf: [ref('field'), ref('group'), ref('reference')] },
       unevaluatedProperties: false,
     },
-    ...{ field, group, reference },
+    field,
+    group,
+    reference,
     mapReference: open({ map: string, keyPath: string }),
   },
 };

@@ -15,15 +15,21 @@ const files = readdirSync(FOLDER).sort();
 const read = (file: string): Descriptor => JSON.parse(readFileSync(`${FOLDER}/${file}`, 'utf8'));
 
 const formats: Record<string, Format> = {
-  ...{ eip155: true, eip55: true, 'uri-reference': true },
-  ...{ uri: (text: string) => URL.canParse(text), 'date-time': (text: string) => !Number.isNaN(Date.parse(text)) },
+  eip155: true,
+  eip55: true,
+  'uri-reference': true,
+  uri: (text: string) => URL.canParse(text),
+  'date-time': (text: string) => !Number.isNaN(Date.parse(text)),
 };
 const standard = new Ajv2020({ strict: false, formats }).compile(ERC7730_SCHEMA);
 
 const string = { type: 'string' } as const;
 const address = { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' } as const;
 const closed = (properties: object, required = Object.keys(properties)) => ({
-  ...{ type: 'object', properties, required, additionalProperties: false },
+  type: 'object',
+  properties,
+  required,
+  additionalProperties: false,
 });
 const mapOf = (values: object) => ({ type: 'object', additionalProperties: values });
 
@@ -39,7 +45,9 @@ const closedParts = new Ajv2020({ strict: false }).compile(
     }),
     metadata: closed(
       {
-        ...{ owner: string, contractName: string, enums: mapOf(mapOf(string)) },
+        owner: string,
+        contractName: string,
+        enums: mapOf(mapOf(string)),
         maps: mapOf(closed({ $keyType: string, values: mapOf(address) })),
       },
       ['owner', 'contractName', 'enums'],

@@ -23,6 +23,7 @@ const { local, options, openPlan, positionOf, hasPosition } = world;
 const wallet = () => viemWallet(local(), account);
 const run = (plan: Plan, more: ExecuteOptions = {}) => execute(plan, wallet(), options(more));
 const ETH = tokenOf(1, 'ETH');
+const OPENING = { strategyId: market.id, payToken: market.collateral.address, amount: '500' };
 
 type ManageBody = Parameters<typeof world.client.manageBuild>[0];
 type Action<Body> = Body extends unknown ? Omit<Body, 'userAddress' | 'id'> : never;
@@ -85,11 +86,7 @@ describe('the proof of a plan before it is executed', () => {
   });
 
   test('default: plans of GraphQL, with the request of their mutation', async () => {
-    const { id: strategyId } = market;
-    const open = {
-      ...{ strategyId, payToken: market.collateral.address, amount: '500', target: { leverage: '3' } },
-      maxSlippageBps: '40',
-    };
+    const open = { ...OPENING, target: { leverage: '3' }, maxSlippageBps: '40' };
     const { openLeveragePlan } = await mutation(OpenLeveragePlanDocument, { wallet: user, input: open });
     const opened = planOfGraphql(openLeveragePlan, { field: 'openLeveragePlan', wallet: user, input: open });
     const { proof, outcome } = await run(opened);
@@ -232,9 +229,7 @@ describe('plans that are built again are measured by their calls', () => {
   };
 
   test('behavior: a plan of GraphQL that has lapsed is built again and executed', async () => {
-    const input = {
-      ...{ strategyId: market.id, payToken: market.collateral.address, amount: '500', target: { ltvPct: '75' } },
-    };
+    const input = { ...OPENING, target: { ltvPct: '75' } };
     const { openLeveragePlan } = await mutation(OpenLeveragePlanDocument, { wallet: user, input });
     const open = planOfGraphql(openLeveragePlan, { field: 'openLeveragePlan', wallet: user, input });
     const opened = await run(lapsed(open), { rebuild: world.client.rebuild, maxWorsePct: 1 });
@@ -305,7 +300,11 @@ describe('plans that are built again are measured by their calls', () => {
 
 test('error: the least output of a request is part of its proof', async () => {
   const input = {
-    ...{ strategyId: market.id, payToken: market.loan.address, amount: '1000', leverage: 5, userAddress: user },
+    strategyId: market.id,
+    payToken: market.loan.address,
+    amount: '1000',
+    leverage: 5,
+    userAddress: user,
   };
   const plan = await openPlan({ payToken: market.loan.address });
   const demanding = { row: 'leverageBuild', input: { ...input, minAmountOut: '10000' } } as const;

@@ -37,7 +37,9 @@ const positions = async () =>
 describe('the published package', () => {
   test('default: the quickstart of docs/client.md needs nothing else, and opens a position', async () => {
     const printed = await runFirstClient({
-      ...{ ...addresses(), folder: alone, nodeOptions: clock() },
+      ...addresses(),
+      folder: alone,
+      nodeOptions: clock(),
       files: { 'wrong.ts': WRONG, ...documentedSamples() },
     });
     expect(printed).toContain('LeveragePositionOpened');
@@ -52,7 +54,10 @@ describe('the published package', () => {
     const outfile = join(alone, 'reads.bundle.mjs');
     const options = { bundle: true, minify: true, format: 'esm', platform: 'browser', logLevel: 'silent' } as const;
     const { warnings, metafile } = await build({
-      ...{ ...options, entryPoints: [join(alone, 'reads.js')], outfile, metafile: true },
+      ...options,
+      entryPoints: [join(alone, 'reads.js')],
+      outfile,
+      metafile: true,
     });
     expect(warnings).toEqual([]);
     const [{ bytes = 0 } = {}] = Object.values(metafile.outputs);

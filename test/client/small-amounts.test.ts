@@ -29,8 +29,10 @@ async function debtNow(): Promise<bigint> {
   const { client, chain } = local();
   const morpho = { address: chain.contracts.morphoBlue, abi: morphoBlueAbi } as const;
   const { userProxy } = await client.readContract({
-    ...{ address: chain.contracts.flashLeverage, abi: flashLeverageAbi },
-    ...{ functionName: 'getUserLeveragePosition', args: [user, 0n] },
+    address: chain.contracts.flashLeverage,
+    abi: flashLeverageAbi,
+    functionName: 'getUserLeveragePosition',
+    args: [user, 0n],
   });
   const args = [market.id] as const;
   const [, , borrowed, all] = await client.readContract({ ...morpho, functionName: 'market', args });

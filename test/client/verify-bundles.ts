@@ -62,10 +62,19 @@ export async function buildBundles(service: TestService): Promise<readonly Bundl
     const amount = units(whole, pay);
     const isDirect = pay.address === market.collateral.address;
     const plan = await post('leverage/build', {
-      ...{ chainId, strategyId: market.id, payToken: pay.address, amount: whole, leverage, userAddress: user },
+      chainId,
+      strategyId: market.id,
+      payToken: pay.address,
+      amount: whole,
+      leverage,
+      userAddress: user,
     });
     add(methodOf(plan.tx.data), plan, {
-      ...{ action: 'open_leverage', chainId, owner: user, marketId: market.id, leverage },
+      action: 'open_leverage',
+      chainId,
+      owner: user,
+      marketId: market.id,
+      leverage,
       pay: { token: pay.address, amount, worth: isDirect ? undefined : await worthOf(amount, pay, market) },
       state: { price: await priceOf(market) },
       reallocation: { vaults, maxFee: 2n * 10n ** 15n },
@@ -157,7 +166,12 @@ export async function buildBundles(service: TestService): Promise<readonly Bundl
       userAddress: user,
     });
     add('equityEntry', plan, {
-      ...{ action: 'equity_deposit', chainId, owner: user, vaultId, amount: units(amount, depositToken), stockLtv },
+      action: 'equity_deposit',
+      chainId,
+      owner: user,
+      vaultId,
+      amount: units(amount, depositToken),
+      stockLtv,
       state: { stock: { price: await priceOf(stockMarket) }, yield: { price: await priceOf(yieldMarket) } },
     });
   }
@@ -172,7 +186,10 @@ export async function buildBundles(service: TestService): Promise<readonly Bundl
     const plan = await post('equity/exit/build', { strategyId: vaultId, userAddress: wallet.address });
     const { morphoBlue } = local(chainId).chain.contracts;
     const [, shares, collateral] = await local(chainId).client.readContract({
-      ...{ address: morphoBlue, abi: morphoBlueAbi, functionName: 'position', args: [stockMarket.id, wallet.address] },
+      address: morphoBlue,
+      abi: morphoBlueAbi,
+      functionName: 'position',
+      args: [stockMarket.id, wallet.address],
     });
     const [, , borrowed, borrowedShares] = await verbs.totals(stockMarket);
     const debt = (shares * (borrowed + 1n)) / (borrowedShares + 1_000_000n) + 1n;
@@ -180,7 +197,11 @@ export async function buildBundles(service: TestService): Promise<readonly Bundl
       positionIds.map(async (id) => [id, await reading(yieldMarket, id, wallet as never)] as const),
     );
     add('equityExit', plan, {
-      ...{ action: 'equity_exit', chainId, owner: wallet.address, vaultId, positionIds },
+      action: 'equity_exit',
+      chainId,
+      owner: wallet.address,
+      vaultId,
+      positionIds,
       state: { stock: { price: await priceOf(stockMarket), collateral, debt }, loops: Object.fromEntries(loops) },
     });
   }
@@ -189,21 +210,17 @@ export async function buildBundles(service: TestService): Promise<readonly Bundl
     const { chainId } = market;
     const { flashLeverage } = local(chainId).chain.contracts;
     const { userProxy } = await local(chainId).client.readContract({
-      ...{
-        address: flashLeverage,
-        abi: flashLeverageAbi,
-        functionName: 'getUserLeveragePosition',
-        args: [user, BigInt(id)],
-      },
+      address: flashLeverage,
+      abi: flashLeverageAbi,
+      functionName: 'getUserLeveragePosition',
+      args: [user, BigInt(id)],
     });
     const { debt } = await reading(market, id);
     const [, borrowShares, collateral] = await local(chainId).client.readContract({
-      ...{
-        address: local(chainId).chain.contracts.morphoBlue,
-        abi: morphoBlueAbi,
-        functionName: 'position',
-        args: [market.id, userProxy],
-      },
+      address: local(chainId).chain.contracts.morphoBlue,
+      abi: morphoBlueAbi,
+      functionName: 'position',
+      args: [market.id, userProxy],
     });
     await local(chainId).call(OWNER, flashLeverage, 'FlashLeverage', 'enableManualMode', [userProxy]);
     const { body } = await service.get(`/v1/partner/positions/${user}?chainId=${chainId}`, PARTNER);
@@ -212,7 +229,11 @@ export async function buildBundles(service: TestService): Promise<readonly Bundl
       'manual exit',
       { chainId, calls: manualModeCalls },
       {
-        ...{ action: 'manual_exit', chainId, owner: user, marketId: market.id, proxy: userProxy },
+        action: 'manual_exit',
+        chainId,
+        owner: user,
+        marketId: market.id,
+        proxy: userProxy,
         state: { collateral, borrowShares, debt },
       },
     );

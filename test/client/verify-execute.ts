@@ -73,7 +73,9 @@ async function run(
   /** The cost of gas, wei; `undefined` = reverted. */
   async function send(): Promise<bigint | undefined> {
     const calls = callsIn(plan).map(({ to, data, value }) => ({
-      ...{ to: to as Address, data: data as Hex, value: BigInt(value ?? 0) },
+      to: to as Address,
+      data: data as Hex,
+      value: BigInt(value ?? 0),
     }));
     if (plan.calls && calls.length > 1) {
       const batch = calls.map((call) => ({ ...call, value: String(call.value) }));

@@ -56,7 +56,9 @@ export async function othersOf(local: LocalChain): Promise<Others> {
   const reads: Read[] = [];
   for (const account of PEOPLE) {
     const held = await client.readContract({
-      ...{ address: contracts.flashLeverage, abi: flashLeverageAbi, functionName: 'getUserLeveragePositions' },
+      address: contracts.flashLeverage,
+      abi: flashLeverageAbi,
+      functionName: 'getUserLeveragePositions',
       args: [account],
     });
     for (const { userProxy, marketId } of held) {
@@ -73,7 +75,10 @@ export async function othersOf(local: LocalChain): Promise<Others> {
       reads.push(
         isNative
           ? readOf(contracts.multicall3, MULTICALL_BALANCE, 'getEthBalance', [account], {
-              ...{ account, token, what: 'balance', text },
+              account,
+              token,
+              what: 'balance',
+              text,
             })
           : readOf(token, erc20Abi, 'balanceOf', [account], { account, token, what: 'balance', text }),
       );
@@ -145,7 +150,9 @@ function readOf(target: Address, abi: object, functionName: string, args: readon
 function positionOf(morphoBlue: Address, marketId: Hex, account: Address): Read {
   const callData = encodeFunctionData({ abi: morphoBlueAbi, functionName: 'position', args: [marketId, account] });
   const facts = (['supply', 'debt', 'collateral'] as const).map((what) => ({
-    ...{ account, what, text: `${what} of ${account} on ${marketId}` },
+    account,
+    what,
+    text: `${what} of ${account} on ${marketId}`,
   }));
   return { target: morphoBlue, callData, facts };
 }

@@ -15,12 +15,16 @@ const close = (amount?: string) =>
 async function collateralHeld(): Promise<string> {
   const { client, chain } = local();
   const { userProxy } = await client.readContract({
-    ...{ address: chain.contracts.flashLeverage, abi: flashLeverageAbi },
-    ...{ functionName: 'getUserLeveragePosition', args: [user, 0n] },
+    address: chain.contracts.flashLeverage,
+    abi: flashLeverageAbi,
+    functionName: 'getUserLeveragePosition',
+    args: [user, 0n],
   });
   const [, , collateral] = await client.readContract({
-    ...{ address: chain.contracts.morphoBlue, abi: morphoBlueAbi },
-    ...{ functionName: 'position', args: [market.id, userProxy] },
+    address: chain.contracts.morphoBlue,
+    abi: morphoBlueAbi,
+    functionName: 'position',
+    args: [market.id, userProxy],
   });
   const digits = String(collateral).padStart(19, '0');
   return `${digits.slice(0, -18)}.${digits.slice(-18)}`;

@@ -46,7 +46,12 @@ async function call(params: object): Promise<{ result?: Hex; error?: { message: 
 
 async function run(steps: readonly Step[]) {
   const full = steps.map(({ data = '0x', value = 0n, isRead = false, tailOf = 0n, tailWord = 0n, to }) => ({
-    ...{ to, data, value, isRead, tailOf, tailWord },
+    to,
+    data,
+    value,
+    isRead,
+    tailOf,
+    tailWord,
   }));
   const data = encodeFunctionData({ abi: walletExecutorAbi, functionName: 'run', args: [full] });
   const { result } = await call({ from: WALLET, to: WALLET, data });

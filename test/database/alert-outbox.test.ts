@@ -103,7 +103,10 @@ describe('delivery', () => {
     expect(new Set(ids).size).toBe(ids.length);
     await first.run();
     expect(await createAlertOutbox(db, clock).state(limitsOf(OWNER))).toEqual({
-      ...{ pending: 0, dead: 0, oldestPendingMs: null, dueSinceMs: null },
+      pending: 0,
+      dead: 0,
+      oldestPendingMs: null,
+      dueSinceMs: null,
     });
   });
 
@@ -229,7 +232,9 @@ describe('delivery', () => {
     await run();
     expect(sent).toEqual([]);
     expect(await createAlertOutbox(db, clock).state(limitsOf('other'))).toMatchObject({
-      ...{ pending: 1, oldestPendingMs: null, dueSinceMs: null },
+      pending: 1,
+      oldestPendingMs: null,
+      dueSinceMs: null,
     });
     expect(await createAlertOutbox(db, clock).state(limitsOf(OWNER))).toMatchObject({
       oldestPendingMs: T,

@@ -24,9 +24,15 @@ describe(createDatabase, () => {
 
   test('default: limits of time on both sides, and a name', async () => {
     expect(await optionsOf('postgres://127.0.0.1:1/x')).toMatchObject({
-      ...{ connectionString: 'postgres://127.0.0.1:1/x', max: 7, keepAlive: true, application_name: 'spiral-gateway' },
-      ...{ connectionTimeoutMillis: 3_000, idleTimeoutMillis: 30_000 },
-      ...{ statement_timeout: 250, query_timeout: 1_250, idle_in_transaction_session_timeout: 250 },
+      connectionString: 'postgres://127.0.0.1:1/x',
+      max: 7,
+      keepAlive: true,
+      application_name: 'spiral-gateway',
+      connectionTimeoutMillis: 3_000,
+      idleTimeoutMillis: 30_000,
+      statement_timeout: 250,
+      query_timeout: 1_250,
+      idle_in_transaction_session_timeout: 250,
     });
     expect(await optionsOf('postgres://127.0.0.1:1/x', { connectTimeoutMs: 9 })).toMatchObject({
       connectionTimeoutMillis: 9,

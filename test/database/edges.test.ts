@@ -132,8 +132,13 @@ describe('the history of drift', () => {
 
 describe('times of samples', () => {
   const sample = (atMs: number, borrowApy = '0.05') => ({
-    ...{ marketId: MARKET, atMs, borrowApy: d(borrowApy), utilization: d('0.9') },
-    ...{ supplyAssets: 10n, borrowAssets: 9n, liquidityAssets: 1n },
+    marketId: MARKET,
+    atMs,
+    borrowApy: d(borrowApy),
+    utilization: d('0.9'),
+    supplyAssets: 10n,
+    borrowAssets: 9n,
+    liquidityAssets: 1n,
   });
   const apy = (atMs: number, apyPct = '5') => ({ token: WALLET, atMs, apyPct: d(apyPct) });
 
@@ -165,7 +170,8 @@ describe('times of samples', () => {
     const rates = createRecordedRateRepository(db, clock);
     const campaign = (id: string, endsAtMs: number) => ({
       ...({ id, side: 'borrow', symbol: 'X', startsAtMs: 0 } as const),
-      ...{ endsAtMs, steps: [] },
+      endsAtMs,
+      steps: [],
     });
     const limit = T - SAMPLE_RETENTION_DAYS * DAY_MS;
     await rates.recordCampaigns(
@@ -230,8 +236,13 @@ describe('times of samples', () => {
 test('behavior: a replica with another schema is named once, until it answers', async () => {
   await createSampleRepository(db, clock).recordSamples(1, [
     {
-      ...{ marketId: MARKET, atMs: T, borrowApy: d(0), utilization: d(0) },
-      ...{ supplyAssets: 0n, borrowAssets: 0n, liquidityAssets: 0n },
+      marketId: MARKET,
+      atMs: T,
+      borrowApy: d(0),
+      utilization: d(0),
+      supplyAssets: 0n,
+      borrowAssets: 0n,
+      liquidityAssets: 0n,
     },
   ]);
   const { take, logger } = captureLogs();
@@ -260,8 +271,14 @@ describe('keys', () => {
     const keys = createKeyRepository(db);
     const id = '00000000-0000-4000-8000-000000000001';
     await keys.insert({
-      ...{ id, prefix: 'p', secretHash: Buffer.alloc(32), tier: 'partner', label: 'l', createdAtMs: T },
-      ...{ expiresAtMs: null, rotatedFrom: null },
+      id,
+      prefix: 'p',
+      secretHash: Buffer.alloc(32),
+      tier: 'partner',
+      label: 'l',
+      createdAtMs: T,
+      expiresAtMs: null,
+      rotatedFrom: null,
     });
     const used = async (atMs: number) => {
       await keys.touch(id, atMs);

@@ -69,8 +69,11 @@ describe(DatabaseUnavailableError, () => {
   test('default: reason, time to wait and the code of the driver, nothing else', () => {
     const error = new DatabaseUnavailableError('bad_password', coded('28P01', 'password of someone at 10.0.0.1'));
     expect(error).toMatchObject({
-      ...{ problem: 'bad_password', code: 'upstream_unavailable', retryAfterSec: 2 },
-      ...{ details: { provider: 'database', reason: 'rejected' }, cause: new Error('database driver: 28P01') },
+      problem: 'bad_password',
+      code: 'upstream_unavailable',
+      retryAfterSec: 2,
+      details: { provider: 'database', reason: 'rejected' },
+      cause: new Error('database driver: 28P01'),
     });
   });
 

@@ -47,7 +47,12 @@ describe(createReplicaReads, () => {
       async (n: number) => `primary ${n}`,
     );
     return {
-      ...{ clock, logs, watch, reads, read, checks: () => checks },
+      clock,
+      logs,
+      watch,
+      reads,
+      read,
+      checks: () => checks,
       fail: (error?: Error) => {
         failure = error;
       },

@@ -4,7 +4,6 @@ import { seedRegistrations } from '../../devnet/seed-database.ts';
 import { createDatabase, type Database } from '../../src/database/client.ts';
 import { createKeyRepository, LAST_USED_RESOLUTION_MS, type NewKeyRecord } from '../../src/database/keys.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
-import { type Migration, migrations } from '../../src/database/migrations/index.ts';
 import { createPortfolioSampleRepository } from '../../src/database/portfolio-samples.ts';
 import { createProxyRepository } from '../../src/database/proxies.ts';
 import { createRecordedRateRepository } from '../../src/database/recorded-rates.ts';
@@ -14,7 +13,6 @@ import type { CampaignRecord } from '../../src/domain/facts.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import type { Address } from '../../src/shared/ids.ts';
 import { parseMarketId } from '../../src/shared/ids.ts';
-import { captureLogs } from '../support/log-capture.ts';
 import { createTestDatabase, type TestDatabase } from '../support/process/postgres.ts';
 
 /* Edge cases of storing, reading and removing rows by the repositories. */
@@ -68,8 +66,13 @@ test('behavior: every statement is reported with its text, its time and whether 
 
 describe('hourly samples', () => {
   const sample = (atMs: number) => ({
-    ...{ marketId: MARKET, atMs, borrowApy: d('0.05'), utilization: d('0.9') },
-    ...{ supplyAssets: 1_000n, borrowAssets: 900n, liquidityAssets: 100n },
+    marketId: MARKET,
+    atMs,
+    borrowApy: d('0.05'),
+    utilization: d('0.9'),
+    supplyAssets: 1_000n,
+    borrowAssets: 900n,
+    liquidityAssets: 100n,
   });
 
   test('behavior: the end of a range is not in it, by the hour and by the day', async () => {
@@ -101,7 +104,11 @@ describe('hourly samples', () => {
 
 describe('campaigns and daily APYs', () => {
   const campaign = (over: Partial<CampaignRecord> = {}): CampaignRecord => ({
-    ...{ id: 'a', side: 'borrow', symbol: 'MORPHO', startsAtMs: T, endsAtMs: T + DAY_MS },
+    id: 'a',
+    side: 'borrow',
+    symbol: 'MORPHO',
+    startsAtMs: T,
+    endsAtMs: T + DAY_MS,
     steps: [{ atMs: T, ratePct: d('4.5') }],
     ...over,
   });
@@ -162,8 +169,13 @@ describe('totals of portfolios', () => {
   test('behavior: are returned exactly, of the hour of their time', async () => {
     const samples = createPortfolioSampleRepository(db, at(T + DAY_MS));
     const total = (atMs: number, usd: string) => ({
-      ...{ chainId: 1, atMs, positions: 2, depositedUsd: d(usd), netValueUsd: d(usd).plus(1) },
-      ...{ incentivesUsd: d(usd).plus(2), totalUsd: d(usd).plus(3) },
+      chainId: 1,
+      atMs,
+      positions: 2,
+      depositedUsd: d(usd),
+      netValueUsd: d(usd).plus(1),
+      incentivesUsd: d(usd).plus(2),
+      totalUsd: d(usd).plus(3),
     });
     const all = [total(T, '0.1'), total(T + HOUR_MS - 1, '123456789.123456789'), total(T + HOUR_MS, '-5')];
     for (const one of all) await samples.record(one);
@@ -220,10 +232,25 @@ describe('owners of proxies', () => {
 
 describe('registrations', () => {
   const row = (positionIndex: number) => ({
-    ...{ wallet: WALLET, chainId: 1, marketId: MARKET, positionIndex, isOpen: true, equityVaultId: null },
-    ...{ depositedUsd: d(1), addedUsd: d(2), removedUsd: d(3), returnedUsd: d(4) },
-    ...{ collateralApyPctAtOpen: null, borrowApyPctAtOpen: null, leverageApyPctAtOpen: null, desiredLtvPct: null },
-    ...{ entryPrice: null, exitPrice: null, createdAtMs: T, updatedAtMs: T, closedAtMs: null },
+    wallet: WALLET,
+    chainId: 1,
+    marketId: MARKET,
+    positionIndex,
+    isOpen: true,
+    equityVaultId: null,
+    depositedUsd: d(1),
+    addedUsd: d(2),
+    removedUsd: d(3),
+    returnedUsd: d(4),
+    collateralApyPctAtOpen: null,
+    borrowApyPctAtOpen: null,
+    leverageApyPctAtOpen: null,
+    desiredLtvPct: null,
+    entryPrice: null,
+    exitPrice: null,
+    createdAtMs: T,
+    updatedAtMs: T,
+    closedAtMs: null,
   });
 
   test('behavior: pages begin where the one before ended, also without a cursor', async () => {
@@ -244,8 +271,14 @@ describe('registrations', () => {
 describe('keys', () => {
   const keys = () => createKeyRepository(db);
   const key: NewKeyRecord = {
-    ...{ id: '5f0f9e5e-7f5c-4d0e-9a57-0d6f9b6f7a11', prefix: 'sg_partner_abcdefgh', secretHash: Buffer.alloc(32, 7) },
-    ...{ tier: 'partner', label: 'a', createdAtMs: T, expiresAtMs: T + 9, rotatedFrom: null },
+    id: '5f0f9e5e-7f5c-4d0e-9a57-0d6f9b6f7a11',
+    prefix: 'sg_partner_abcdefgh',
+    secretHash: Buffer.alloc(32, 7),
+    tier: 'partner',
+    label: 'a',
+    createdAtMs: T,
+    expiresAtMs: T + 9,
+    rotatedFrom: null,
   };
 
   test('behavior: a use is recorded once an hour has passed since the last one', async () => {
@@ -294,44 +327,5 @@ describe('keys', () => {
     await expect(failing).rejects.toThrow('undone');
     expect((await keys().findByPrefix('b'))?.expiresAtMs).toBeNull();
     expect((await keys().expire('b', T + 50))?.expiresAtMs).toBe(T + 50);
-  });
-});
-
-describe('migrations', () => {
-  const known = ['0001_a', '0002_b', '0003_c'].map((name) => ({ name, up: [] }));
-
-  test('behavior: versions that migrate at once wait for one lock, which is the same in all of them', async () => {
-    let migrated = false;
-    let migrating: Promise<unknown> = Promise.resolve();
-    await db.transaction().execute(async (transaction) => {
-      await sql`select pg_advisory_xact_lock(7164300113)`.execute(transaction);
-      migrating = migrateDatabase(database.url, { known: [...known, { name: '9999_z', up: [sql`select 1`] }] }).then(
-        () => {
-          migrated = true;
-        },
-      );
-      for (;;) {
-        const { rows } = await sql`select 1 from pg_locks where locktype = 'advisory' and not granted
-          and database = (select oid from pg_database where datname = current_database())`.execute(transaction);
-        if (rows.length > 0) break;
-      }
-      expect(migrated).toBe(false);
-    });
-    await migrating;
-    await sql`delete from gateway_migrations where name ~ '^(0001_a|0002_b|0003_c|9999_z)$'`.execute(db);
-  });
-
-  test('behavior: applied migrations are logged once, and a schema of a newer version is named', async () => {
-    const logs = captureLogs();
-    const more = { name: '9998_y', up: [sql`select 1`] };
-    const run = (own: readonly Migration[]) => migrateDatabase(database.url, { logger: logs.logger, known: own });
-    expect(await run([...migrations, more])).toEqual(['9998_y']);
-    await run([...migrations, more]);
-    await run(migrations);
-    expect(logs.take()).toEqual([
-      'info database migrated {"applied":["9998_y"]}',
-      'info the schema is of a newer version {"newer":["9998_y"]}',
-    ]);
-    await sql`delete from gateway_migrations where name = '9998_y'`.execute(db);
   });
 });

@@ -36,8 +36,12 @@ let bundled: Promise<unknown> | undefined;
 /** The program that holds a database, bundled once: a loader of sources takes longer than the start of a server. */
 async function holder(): Promise<string> {
   bundled ??= build({
-    ...{ entryPoints: ['test/support/process/hold-postgres.ts'], outfile: HOLDER, bundle: true, format: 'esm' },
-    ...{ platform: 'node', packages: 'external' },
+    entryPoints: ['test/support/process/hold-postgres.ts'],
+    outfile: HOLDER,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    packages: 'external',
   });
   await bundled;
   return HOLDER;

@@ -29,9 +29,19 @@ const ADDED = new Set(['instance', 'job']);
 
 const usd = new Decimal(1);
 const tvlOf = (chainId: ChainId): ChainTvl => ({
-  ...{ chainId, tvlUsd: usd, grossTvlUsd: usd, borrowedUsd: usd, badDebtUsd: usd, divergentUsd: usd },
-  ...{ oracleDivergences: [], asOfMs: NOW_MS, positions: 1, users: 1, wallets: [] },
-  ...{ outsideCatalog: 0, unreadableWallets: 0 },
+  chainId,
+  tvlUsd: usd,
+  grossTvlUsd: usd,
+  borrowedUsd: usd,
+  badDebtUsd: usd,
+  divergentUsd: usd,
+  oracleDivergences: [],
+  asOfMs: NOW_MS,
+  positions: 1,
+  users: 1,
+  wallets: [],
+  outsideCatalog: 0,
+  unreadableWallets: 0,
 });
 
 /** Every metric, recorded once, as Prometheus reads it. @param absent parts that the process lacks */
@@ -98,16 +108,14 @@ async function printed(absent: Partial<Parameters<typeof createMetrics>[0]> = {}
   metrics.rememberedHistory();
   metrics.publish(1, 'price');
   metrics.historyRun({
-    ...{
-      chainId: 1,
-      requests: 1,
-      logs: 1,
-      rewoundBlocks: 1,
-      correctedBlocks: 1,
-      blocksBehind: 1,
-      fromBlock: 1,
-      isWhole: true,
-    },
+    chainId: 1,
+    requests: 1,
+    logs: 1,
+    rewoundBlocks: 1,
+    correctedBlocks: 1,
+    blocksBehind: 1,
+    fromBlock: 1,
+    isWhole: true,
   });
   const page = await metrics.render();
   metrics.close();

@@ -48,7 +48,10 @@ describe('docs/verify.md', () => {
     expect(others).toEqual([]);
     const bundled = join(FOLDER, 'verify-client.mjs');
     await build({
-      ...{ entryPoints: ['packages/client/src/verify/index.ts'], outfile: bundled, bundle: true, format: 'esm' },
+      entryPoints: ['packages/client/src/verify/index.ts'],
+      outfile: bundled,
+      bundle: true,
+      format: 'esm',
       external: ['viem'],
     });
     const file = join(FOLDER, 'verify.mjs');

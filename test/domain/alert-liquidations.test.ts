@@ -15,17 +15,20 @@ const RULE = {
 
 /** The transaction `tx` liquidates a position. */
 const event = (positionIndex: number, block: number, tx = `${positionIndex}${block}`): LiquidationEvent => ({
-  ...{
-    id: `${tx}-${positionIndex}`,
-    positionIndex,
-    strategyId: null,
-    blockNumber: BigInt(block),
-    atMs: NOW_MS,
-    txHash: `0x${tx}`,
-  },
+  id: `${tx}-${positionIndex}`,
+  positionIndex,
+  strategyId: null,
+  blockNumber: BigInt(block),
+  atMs: NOW_MS,
+  txHash: `0x${tx}`,
 });
 const seen = (block: number, part: Partial<SeenLiquidations> = {}): SeenLiquidations => ({
-  ...{ blockNumber: BigInt(block), atMs: NOW_MS, events: [], history: 'whole', emptied: [], ...part },
+  blockNumber: BigInt(block),
+  atMs: NOW_MS,
+  events: [],
+  history: 'whole',
+  emptied: [],
+  ...part,
 });
 
 /** Evaluate one observation after the other; returns the events of each as `position@block`, and the last state. */
@@ -33,8 +36,14 @@ function follow(observations: readonly (SeenLiquidations | undefined)[], from = 
   let state = from;
   const events = observations.map((liquidations) => {
     const observation = {
-      ...{ observedMs: NOW_MS, exists: true, staleGroups: [], isPaused: false, liquidations },
-      ...{ headroomPct: UNKNOWN, apyPct: UNKNOWN, liquidityUsd: UNKNOWN },
+      observedMs: NOW_MS,
+      exists: true,
+      staleGroups: [],
+      isPaused: false,
+      liquidations,
+      headroomPct: UNKNOWN,
+      apyPct: UNKNOWN,
+      liquidityUsd: UNKNOWN,
     };
     const transition = stepAlert(RULE, state, observation, NOW_MS);
     state = transition?.state ?? state;

@@ -90,7 +90,8 @@ describe('stepAlert', () => {
     expect(events).toEqual(['fired', 'ended', null, null, null, 'fired']);
     expect(state.status).toBe('firing');
     expect(follow(rule('headroom_below', '2'), [{ headroomPct: none }]).state).toMatchObject({
-      ...{ status: 'not_applicable', value: null },
+      status: 'not_applicable',
+      value: null,
     });
   });
 
@@ -195,7 +196,10 @@ describe('the index by subject', () => {
           const value = known(apy);
           const measures = { headroomPct: value, apyPct: value, liquidityUsd: value };
           const liquidations = {
-            ...{ blockNumber: 1n, atMs: NOW_MS, events: [], history: 'whole' as const },
+            blockNumber: 1n,
+            atMs: NOW_MS,
+            events: [],
+            history: 'whole' as const,
             emptied: Array.from({ length: apy }, (_, i) => i),
           };
           const staleGroups = isStale ? (['price'] as const) : [];

@@ -53,7 +53,9 @@ describe('marketsAt', () => {
         ?.against;
     };
     const known = (against: 'price' | 'before') => ({
-      ...{ against, oracleUsd: usd, referenceUsd: usd },
+      against,
+      oracleUsd: usd,
+      referenceUsd: usd,
       divergencePct: new Decimal(20),
     });
     expect([found('coingecko'), found(ORACLE_SOURCE)]).toEqual(['price', 'before']);

@@ -34,11 +34,10 @@ const OTHER = marketOf(ethereum, 'siUSD', 'USDC');
 describe('rates', () => {
   test('borrowRateNow: a rate a millionth from that of the curve counts as its rate, one unit further does not', () => {
     // At its target utilization and without time the curve's rate is the rate at target: 1,200,001,200.
-    const state = {
-      ...{ totalSupplyAssets: 1_000_000n, totalSupplyShares: 1_000_000n, fee: 0n },
-      ...{ totalBorrowAssets: 900_000n, totalBorrowShares: 900_000n, rateAtTarget: 1_200_001_200n },
-      ...{ lastUpdate: 1_780_000_000n, blockTimestamp: 1_780_000_000n, blockNumber: 1n },
-    };
+    const supplied = { totalSupplyAssets: 1_000_000n, totalSupplyShares: 1_000_000n };
+    const borrowed = { totalBorrowAssets: 900_000n, totalBorrowShares: 900_000n };
+    const block = { lastUpdate: 1_780_000_000n, blockTimestamp: 1_780_000_000n, blockNumber: 1n };
+    const state = { ...supplied, ...borrowed, ...block, fee: 0n, rateAtTarget: 1_200_001_200n };
     const now = (borrowRate: bigint) => borrowRateNow({ ...state, borrowRate });
     expect([now(1_200_000_000n), now(1_199_999_999n)]).toEqual([1_200_001_200n, 1_199_999_999n]);
     expect([now(1_200_002_400n), now(1_200_002_402n)]).toEqual([1_200_001_200n, 1_200_002_402n]);
@@ -171,7 +170,11 @@ describe('repairOf', () => {
   const wallet = '0x00000000000000000000000000000000000000a1' as const;
   const drift = {
     kind: 'no_db_row',
-    ...{ chainId: 4663, wallet, marketId: market.id, positionIndex: 7, vaultId: null },
+    chainId: 4663,
+    wallet,
+    marketId: market.id,
+    positionIndex: 7,
+    vaultId: null,
     otherMarketId: null,
   } as const;
   const columns =
@@ -240,11 +243,13 @@ describe('a market', () => {
 
   test('marketsAt: a divergence that is gone at the block is gone with its warning', () => {
     const divergence: OracleDivergence = {
-      ...{ against: 'price', oracleUsd: of(2), referenceUsd: of(1), divergencePct: of(100) },
+      against: 'price',
+      oracleUsd: of(2),
+      referenceUsd: of(1),
+      divergencePct: of(100),
     };
-    const [oracle, peg] = ['oracle', 'loan.priceUsd'].map((field) => ({
-      ...{ code: 'off_peg', field, value: '1', message: field },
-    })) as unknown as ComposedMarket['warnings'];
+    const offPeg = (field: string) => ({ code: 'off_peg', field, value: '1', message: field });
+    const [oracle, peg] = ['oracle', 'loan.priceUsd'].map(offPeg) as unknown as ComposedMarket['warnings'];
     const changed = { ...last, oracleDivergence: divergence, warnings: [oracle, peg] } as ComposedMarket;
     const markets = new Map([[market.id, changed]]);
     const { price } = last.facts.oracle.value;
@@ -311,7 +316,8 @@ test('composeTvl: the sums of a divergence are rounded to cents', () => {
   const priced = withItem(facts, 'price', sUSDe.collateral.address, { value: { usd: of('1.9') } });
   const position = {
     ...({ wallet: '0x00000000000000000000000000000000000000a1', marketId: sUSDe.id, open: true } as const),
-    ...{ collateral: 10n ** 18n / 3n, borrowShares: (10n ** 24n * 2n) / 7n },
+    collateral: 10n ** 18n / 3n,
+    borrowShares: (10n ** 24n * 2n) / 7n,
   };
   const outcome = composeTvl(tvlMarkets(ethereum, priced), [position], NOW_MS);
   if (!outcome.computed) throw new Error('not computed');

@@ -142,7 +142,11 @@ describe('incentives over time', () => {
 
   test('runningIncentive: from its start on, before its end, above zero; the highest first', () => {
     const paying = (id: string, pct: number, fromMs: number, toMs: number) => ({
-      ...{ id, symbol: 'X', aprPct: of(pct), startsAtMs: fromMs, endsAtMs: toMs },
+      id,
+      symbol: 'X',
+      aprPct: of(pct),
+      startsAtMs: fromMs,
+      endsAtMs: toMs,
     });
     const ids = (...all: ReturnType<typeof paying>[]) => runningIncentive(all, NOW_MS)?.campaigns.map(({ id }) => id);
     expect(ids(paying('a', 1, NOW_MS, NOW_MS + 1), paying('b', 3, NOW_MS - 5, NOW_MS + 1))).toEqual(['b', 'a']);

@@ -33,7 +33,12 @@ describe('fields of a market', () => {
 
   test('behavior: an incentive is one line per symbol, and ends with the first campaign that does', () => {
     const campaign = (symbol: string, aprPct: string, endsAtMs: number, url?: string) => ({
-      ...{ id: symbol, symbol, aprPct: of(aprPct), startsAtMs: 0, endsAtMs, url },
+      id: symbol,
+      symbol,
+      aprPct: of(aprPct),
+      startsAtMs: 0,
+      endsAtMs,
+      url,
     });
     const campaigns = [
       campaign('A', '1.2', 900),
@@ -48,7 +53,9 @@ describe('fields of a market', () => {
       collateralIncentive: null,
     } as never);
     expect(strategy.borrowIncentive).toEqual({
-      ...{ aprPct: '2.01', campaignUrl: 'https://b', endsAtMs: 700 },
+      aprPct: '2.01',
+      campaignUrl: 'https://b',
+      endsAtMs: 700,
       breakdown: [
         { symbol: 'A', aprPct: '1.50' },
         { symbol: 'B', aprPct: '0.50' },
@@ -296,7 +303,8 @@ describe('a vault', () => {
       return composeChain(robinhood, given, PARAMS).excluded.find(({ marketId }) => marketId === vault.id);
     };
     const waiting = (...groups: readonly string[]) => ({
-      ...{ marketId: vault.id, symbol: vault.stock.displaySymbol },
+      marketId: vault.id,
+      symbol: vault.stock.displaySymbol,
       waitingFor: groups.map((group) => ({ group, reason: 'not_composed' })),
     });
     const [stock, leg] = [vault.stockMarket.id, vault.yieldMarket.id];

@@ -65,9 +65,22 @@ function live(first: Step, steps: readonly Step[], last: Step, isClosed: boolean
   const record = (kind: PositionEventKind, changes: Partial<Operation>): void => {
     const i = operations.length;
     const operation: Operation = {
-      ...{ kind, blockNumber: BigInt(i), atMs: i * 1_000, txHash: '0x', logIndex: 0 },
-      ...{ collateralChange: 0n, debtChange: 0n, sharesChange: 0n, badDebt: 0n },
-      ...{ paid: NONE, payer: 'owner', received: NONE, fee: NONE, swap: null, isUnexplained: false, ...changes },
+      kind,
+      blockNumber: BigInt(i),
+      atMs: i * 1_000,
+      txHash: '0x',
+      logIndex: 0,
+      collateralChange: 0n,
+      debtChange: 0n,
+      sharesChange: 0n,
+      badDebt: 0n,
+      paid: NONE,
+      payer: 'owner',
+      received: NONE,
+      fee: NONE,
+      swap: null,
+      isUnexplained: false,
+      ...changes,
     };
     operations.push(operation);
     marks.push({ blockNumber: BigInt(i), atMs: i * 1_000, price, totalBorrowAssets: 1n, totalBorrowShares: 1n });
@@ -91,8 +104,11 @@ function live(first: Step, steps: readonly Step[], last: Step, isClosed: boolean
     const rest = proceeds > repaid ? proceeds - repaid : 0n;
     const fee = feeOf(at, rest);
     record(kind, {
-      ...{ collateralChange: -sold, debtChange: -repaid, fee: { collateral: 0n, loan: fee } },
-      ...{ received: { collateral: 0n, loan: rest - fee }, swap: { collateral: -sold, loan: rest + repaid } },
+      collateralChange: -sold,
+      debtChange: -repaid,
+      fee: { collateral: 0n, loan: fee },
+      received: { collateral: 0n, loan: rest - fee },
+      swap: { collateral: -sold, loan: rest + repaid },
     });
   };
   pass(first);
@@ -100,8 +116,10 @@ function live(first: Step, steps: readonly Step[], last: Step, isClosed: boolean
   const bought = buy(first, loan);
   const fee = feeOf(first, first.amount);
   record('opened', {
-    ...{ collateralChange: first.amount - fee + bought, debtChange: loan },
-    ...{ paid: { collateral: first.amount, loan: 0n }, fee: { collateral: fee, loan: 0n } },
+    collateralChange: first.amount - fee + bought,
+    debtChange: loan,
+    paid: { collateral: first.amount, loan: 0n },
+    fee: { collateral: fee, loan: 0n },
     swap: { collateral: bought, loan: -loan },
   });
   for (const at of steps) {
@@ -110,18 +128,23 @@ function live(first: Step, steps: readonly Step[], last: Step, isClosed: boolean
     const charged = feeOf(at, at.amount);
     if (at.kind === 'supplied')
       record('supplied', {
-        ...{ collateralChange: at.amount - charged, paid: { collateral: at.amount, loan: 0n }, payer: at.payer },
+        collateralChange: at.amount - charged,
+        paid: { collateral: at.amount, loan: 0n },
+        payer: at.payer,
         fee: { collateral: charged, loan: 0n },
       });
     if (at.kind === 'withdrawn')
       record('withdrawn', {
-        ...{ collateralChange: -part, received: { collateral: part - feeOf(at, part), loan: 0n } },
+        collateralChange: -part,
+        received: { collateral: part - feeOf(at, part), loan: 0n },
         fee: { collateral: feeOf(at, part), loan: 0n },
       });
     if (at.kind === 'repaid') {
       const repaid = (debt * at.share) / 100n;
       record('repaid', {
-        ...{ debtChange: -repaid, paid: { collateral: 0n, loan: repaid + charged }, payer: at.payer },
+        debtChange: -repaid,
+        paid: { collateral: 0n, loan: repaid + charged },
+        payer: at.payer,
         fee: { collateral: 0n, loan: charged },
       });
     }
@@ -129,7 +152,8 @@ function live(first: Step, steps: readonly Step[], last: Step, isClosed: boolean
       record('borrowed', { debtChange: at.amount, received: { collateral: 0n, loan: at.amount } });
     if (at.kind === 'increased')
       record('increased', {
-        ...{ collateralChange: buy(at, at.amount), debtChange: at.amount },
+        collateralChange: buy(at, at.amount),
+        debtChange: at.amount,
         swap: { collateral: buy(at, at.amount), loan: -at.amount },
       });
     if (at.kind === 'partly_closed') sell(at, 'partly_closed', at.share);
@@ -226,8 +250,14 @@ describe('splitPnl', () => {
 });
 
 const STEP: Step = {
-  ...{ kind: 'supplied', share: 50n, amount: 1_000_000n, price: SCALE },
-  ...{ interestPpm: 1_000n, feePpm: 100n, lossPpm: 50n, payer: 'owner' },
+  kind: 'supplied',
+  share: 50n,
+  amount: 1_000_000n,
+  price: SCALE,
+  interestPpm: 1_000n,
+  feePpm: 100n,
+  lossPpm: 50n,
+  payer: 'owner',
 };
 
 describe('toCsv', () => {

@@ -97,7 +97,10 @@ describe('limits of queryStrategies', () => {
   ];
   const found = (filter: StrategyFilter, change: object = {}) =>
     queryStrategies(entries, {
-      ...{ filter, order: 'defaultApy', direction: 'asc', window: { size: 10, fromEnd: false } },
+      filter,
+      order: 'defaultApy',
+      direction: 'asc',
+      window: { size: 10, fromEnd: false },
       ...change,
     }).items.map(({ strategy }) => strategy.id[2]);
 

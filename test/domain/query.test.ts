@@ -82,7 +82,11 @@ describe('queryStrategies', () => {
   test('behavior: orders by collateral APY with its incentive and by net borrow APY', () => {
     const [low, high] = [marketOf(ethereum, 'siUSD', 'USDC'), marketOf(ethereum, 'reUSD', 'USDC')];
     const paid = (aprPct: number) => ({
-      ...{ id: 'c', symbol: 'X', aprPct: new Decimal(aprPct), startsAtMs: NOW_MS - DAY, endsAtMs: NOW_MS + DAY },
+      id: 'c',
+      symbol: 'X',
+      aprPct: new Decimal(aprPct),
+      startsAtMs: NOW_MS - DAY,
+      endsAtMs: NOW_MS + DAY,
     });
     let facts = completeFacts(ethereum);
     for (const [market, apyPct] of [

@@ -78,12 +78,17 @@ describe('orders', () => {
     const base = strategyOf(facts, market.id);
     const strategy = {
       ...base,
-      ...{ liquidityUsd: '500', maxLeverage: '4.0', collateral: { ...base.collateral, maturity: 1_000 } },
+      liquidityUsd: '500',
+      maxLeverage: '4.0',
+      collateral: { ...base.collateral, maturity: 1_000 },
       defaultLeverage: { ...base.defaultLeverage, leverageApyPct: '7' },
     } as Strategy;
     const passes = (filter: StrategyFilter) =>
       queryStrategies(indexStrategies([strategy]), {
-        ...{ filter, order: 'symbol', direction: 'asc', window: { size: 5, fromEnd: false } },
+        filter,
+        order: 'symbol',
+        direction: 'asc',
+        window: { size: 5, fromEnd: false },
       }).totalCount === 1;
     expect([{ minLiquidityUsd: 500 }, { minMaxLeverage: 4 }, { minDefaultApyPct: 7 }].map(passes)).toEqual([
       true,
@@ -107,8 +112,14 @@ describe('listing rules', () => {
   const checkOf = (name: string, over: object) =>
     visibilityOf(
       {
-        ...{ market: { worst: {}, liquidityAssets: 0n }, yieldsPct: [], needsYield: true, lacksRoute: false },
-        ...{ maturing: {}, nowMs: NOW_MS, deployment: [], ...over },
+        market: { worst: {}, liquidityAssets: 0n },
+        yieldsPct: [],
+        needsYield: true,
+        lacksRoute: false,
+        maturing: {},
+        nowMs: NOW_MS,
+        deployment: [],
+        ...over,
       } as never,
       { minDaysToMaturity: 7, minLiquidityUsd: of(1_000) },
     ).checks.find((check) => check.name === name);

@@ -240,7 +240,12 @@ describe('composeStrategy', () => {
     const startsAtMs = NOW_MS - 200 * DAY;
     const steps = [{ atMs: startsAtMs, ratePct: new Decimal(1) }];
     const campaigns = CAMPAIGN_SIDES.map((side) => ({
-      ...{ id: '1', side, symbol: 'X', startsAtMs, endsAtMs: NOW_MS + DAY, steps },
+      id: '1',
+      side,
+      symbol: 'X',
+      startsAtMs,
+      endsAtMs: NOW_MS + DAY,
+      steps,
     }));
     const recorded = withItem(present, 'incentiveHistory', key.market, { value: { campaigns } });
     const after = strategyOf(recorded, market.id).historicalLeverageApyPct?.avg60d;

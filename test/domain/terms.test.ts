@@ -65,8 +65,14 @@ describe('deploymentTerms', () => {
 
 test('contractTerms: the terms of every market, with a gap for each unknown', () => {
   expect(contractTerms(facts, 900)).toEqual({
-    ...{ isPaused: false, liquidationBuffer: CONTRACT.liquidationBuffer, hasCode: true, routers: [], operators: [] },
-    ...{ source: 'test', stamp: { asOfMs: MEASURED_MS, staleAfterSec: 900 }, gaps: [] },
+    isPaused: false,
+    liquidationBuffer: CONTRACT.liquidationBuffer,
+    hasCode: true,
+    routers: [],
+    operators: [],
+    source: 'test',
+    stamp: { asOfMs: MEASURED_MS, staleAfterSec: 900 },
+    gaps: [],
   });
   const nothing = contractTerms(withItem(facts, 'deployment', DEPLOYMENT_KEY, {}), 900);
   expect([nothing.stamp, nothing.routers, nothing.operators]).toEqual([undefined, [], []]);

@@ -138,7 +138,10 @@ export function togetherIfAllowed(fields: readonly AskedField[], tier: Tier): re
       const [scope = 'public'] = part.map((field) => field.scope).sort((a, b) => RANK[b] - RANK[a]);
       return {
         coordinate: part.map(({ coordinate }) => coordinate).join(' '),
-        ...{ query: wrap(selection), scope, selection, wrap },
+        query: wrap(selection),
+        scope,
+        selection,
+        wrap,
       };
     }),
   );

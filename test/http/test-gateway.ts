@@ -145,7 +145,10 @@ export async function startTestGateway(options: FrontOptions = {}): Promise<Fron
   });
   const toolCalls: (readonly [string, string])[] = [];
   const mcp = wireMcp({
-    ...{ routes, chainIds: curatedChains.map(({ chainId }) => chainId), guides, logger: logs.logger },
+    routes,
+    chainIds: curatedChains.map(({ chainId }) => chainId),
+    guides,
+    logger: logs.logger,
     origins: config.mcpOrigins,
     rest,
     gateway: door,

@@ -141,7 +141,9 @@ describe('composePositionHistory', () => {
       {
         loanToken: market.loan.address,
         collateralToken: market.collateral.address,
-        ...{ oracle: market.oracle, irm: market.irm, lltv: market.lltv },
+        oracle: market.oracle,
+        irm: market.irm,
+        lltv: market.lltv,
       },
       ...[userProxy, collateral, 0n, '0x'],
     ]);

@@ -60,7 +60,12 @@ describe('run', () => {
   test('behavior: a run without new blocks reads and changes nothing', async () => {
     const before = await readAnew();
     expect(await newIndexer(world(), database.db).run(signal)).toEqual({
-      ...{ logs: 0, steps: 0, requests: 0, rewoundBlocks: 0, correctedBlocks: 0, marks: 0 },
+      logs: 0,
+      steps: 0,
+      requests: 0,
+      rewoundBlocks: 0,
+      correctedBlocks: 0,
+      marks: 0,
     });
     expect(await stored(database.db)).toEqual(before);
   });

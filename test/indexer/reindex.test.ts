@@ -106,7 +106,8 @@ describe('npm run reindex', () => {
 
   test('behavior: of a chain that was never read nothing is to be read anew', async () => {
     expect(await reindex(['--chain', '4663'])).toEqual({
-      ...{ code: 0, err: '' },
+      code: 0,
+      err: '',
       out: 'Chain 4663: no block has been read yet, so there is nothing to read anew.\n',
     });
   });

@@ -6,12 +6,22 @@ import { createRouter } from '../../src/rest/router.ts';
 import { type AnyRoute, defineRoute } from '../../src/rest/types.ts';
 
 const base = {
-  ...{ surface: 'Public' as const, summary: 'A thing', description: 'One thing.', operation: 'Thing', errors: [] },
-  ...{ variables: () => ({}), project: () => ({}), response: z.object({}), examples: [] },
+  surface: 'Public' as const,
+  summary: 'A thing',
+  description: 'One thing.',
+  operation: 'Thing',
+  errors: [],
+  variables: () => ({}),
+  project: () => ({}),
+  response: z.object({}),
+  examples: [],
 } as const;
 const one = defineRoute({
   ...base,
-  ...{ method: 'GET', path: '/v1/things/{id}', params: z.object({ id: z.string() }), tool: { name: 'get_thing' } },
+  method: 'GET',
+  path: '/v1/things/{id}',
+  params: z.object({ id: z.string() }),
+  tool: { name: 'get_thing' },
 });
 const other = defineRoute({ ...base, method: 'GET', path: '/v1/things/secret', params: z.object({}) });
 const origin = { headers: {}, correlationId: 'correlation', clientIp: '192.0.2.1' };

@@ -37,7 +37,8 @@ const waitingArgs = async () => ({
   minBlock: String((await service.world.chains.on(1).client.getBlockNumber()) + 5n),
 });
 const waitingCall = async (id: number | string) => ({
-  ...{ id, method: 'tools/call' },
+  id,
+  method: 'tools/call',
   params: { name: 'list_positions', arguments: await waitingArgs() },
 });
 const cancel = (requestId: unknown, headers: Record<string, string>) =>

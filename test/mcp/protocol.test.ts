@@ -27,7 +27,9 @@ function send(message: unknown, headers: Record<string, string> = {}) {
 
 const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
 const callOf = (name: string, args: unknown, id = 1) => ({
-  ...{ jsonrpc: '2.0', id, method: 'tools/call' },
+  jsonrpc: '2.0',
+  id,
+  method: 'tools/call',
   params: { name, arguments: args },
 });
 
@@ -39,7 +41,9 @@ const left = (headers: Headers): number => Number(/;r=(\d+)/.exec(headers.get('r
 describe('the transport', () => {
   test.each(['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'])('default: speaks version %s', async (version) => {
     const { status, headers, body } = await send({
-      ...{ jsonrpc: '2.0', id: 'a', method: 'initialize' },
+      jsonrpc: '2.0',
+      id: 'a',
+      method: 'initialize',
       params: { protocolVersion: version, capabilities: {}, clientInfo: { name: 'x', version: '1' } },
     });
     expect(status).toBe(200);

@@ -24,7 +24,11 @@ beforeAll(async () => {
   [front] = await Promise.all([
     startTestGateway({ env: UNLIMITED }),
     build({
-      ...{ entryPoints: ['scripts/mcp.ts'], outfile: PROGRAM, bundle: true, format: 'esm', platform: 'node' },
+      entryPoints: ['scripts/mcp.ts'],
+      outfile: PROGRAM,
+      bundle: true,
+      format: 'esm',
+      platform: 'node',
       packages: 'external',
     }),
   ]);
@@ -34,7 +38,9 @@ afterAll(() => front?.stop());
 describe('the program on stdio', () => {
   test('default: the client of the SDK lists and calls tools and reads resources', async () => {
     const transport = new StdioClientTransport({
-      ...{ command: process.execPath, args: [PROGRAM], stderr: 'pipe' },
+      command: process.execPath,
+      args: [PROGRAM],
+      stderr: 'pipe',
       env: { MCP_URL: front.url, MCP_API_KEY: KEY },
     });
     let lines = '';
@@ -94,7 +100,9 @@ describe(createRelay, () => {
     const sent: JSONRPCMessage[] = [];
     const lines: string[] = [];
     const relay = createRelay({
-      ...{ endpoint: new URL('https://gateway.example/mcp'), apiKey: 'key', fetch },
+      endpoint: new URL('https://gateway.example/mcp'),
+      apiKey: 'key',
+      fetch,
       send: async (message) => void sent.push(message),
       log: (line) => lines.push(line),
     });

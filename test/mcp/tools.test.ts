@@ -85,7 +85,10 @@ describe('the list of tools', () => {
         'object',
       ]);
       expect(annotations).toMatchObject({
-        ...{ readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+        readOnlyHint: true,
+        destructiveHint: false,
+        idempotentHint: true,
+        openWorldHint: true,
       });
       expect(description).toMatch(/Needs (no|an) API key\.$/);
       expect(description.includes('UNSIGNED')).toBe(name.startsWith('build_'));

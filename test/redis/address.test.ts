@@ -7,16 +7,27 @@ describe('parseRedisUrl', () => {
     [
       'rediss://us%40er:p%2Fw@host:1234/7?family=6',
       {
-        ...{ mode: 'single', isTls: true, nodes: [{ host: 'host', port: 1234 }], db: 7 },
-        ...{ username: 'us@er', password: 'p/w', family: 6 },
+        mode: 'single',
+        isTls: true,
+        nodes: [{ host: 'host', port: 1234 }],
+        db: 7,
+        username: 'us@er',
+        password: 'p/w',
+        family: 6,
       },
     ],
     ['redis://:p@w:x@[::1]:6380', { nodes: [{ host: '::1', port: 6380 }], password: 'p@w:x', username: undefined }],
     [
       'redis+sentinel://user:pw@a,b:5,[::2]/mymaster/3?sentinelPassword=s%26p&sentinelUsername=su',
       {
-        ...{ mode: 'sentinel', isTls: false, primaryName: 'mymaster', db: 3, username: 'user', password: 'pw' },
-        ...{ sentinelUsername: 'su', sentinelPassword: 's&p' },
+        mode: 'sentinel',
+        isTls: false,
+        primaryName: 'mymaster',
+        db: 3,
+        username: 'user',
+        password: 'pw',
+        sentinelUsername: 'su',
+        sentinelPassword: 's&p',
         nodes: [
           { host: 'a', port: 26_379 },
           { host: 'b', port: 5 },

@@ -14,7 +14,9 @@ async function register(positionIndex: number, reading: WalletReading | Error) {
   const ctx = contextOf({ ...services, positions });
   const caller = { kind: 'key', keyId: 'k', tier: 'partner' } as const;
   const input = {
-    ...{ chainId: 1, wallet: WALLET, positionIndex },
+    chainId: 1,
+    wallet: WALLET,
+    positionIndex,
     condition: 'stale',
     webhookUrl: 'https://a.example',
   };
@@ -23,7 +25,10 @@ async function register(positionIndex: number, reading: WalletReading | Error) {
 const holding = (count: number) =>
   ({
     holdings: {
-      ...{ chainId: 1, wallet: WALLET, block: { number: 7n, timestamp: 1n }, stocks: [] },
+      chainId: 1,
+      wallet: WALLET,
+      block: { number: 7n, timestamp: 1n },
+      stocks: [],
       positions: Array.from({ length: count }, (_, id) => ({ id })),
     },
     tags: new Map(),

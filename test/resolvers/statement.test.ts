@@ -46,8 +46,15 @@ function manyPositions(count: number, mostAtOnce: number, { isMeasured = true } 
     facts: {
       lendingState: {
         value: {
-          ...{ blockTimestamp: 20_000n, lastUpdate: 20_000n, totalSupplyAssets: 0n, totalSupplyShares: 0n },
-          ...{ totalBorrowAssets: 0n, totalBorrowShares: 0n, fee: 0n, rateAtTarget: 0n, borrowRate: 0n },
+          blockTimestamp: 20_000n,
+          lastUpdate: 20_000n,
+          totalSupplyAssets: 0n,
+          totalSupplyShares: 0n,
+          totalBorrowAssets: 0n,
+          totalBorrowShares: 0n,
+          fee: 0n,
+          rateAtTarget: 0n,
+          borrowRate: 0n,
         },
       },
       oracle: { value: { price: 10n ** 36n } },

@@ -3,7 +3,9 @@ import type { IndexerRecord } from '../../src/domain/history/indexer-state.ts';
 import { createIndexerRecords } from '../../src/services/indexer-records.ts';
 
 const record = (failure: string | null): IndexerRecord => ({
-  ...{ chainId: 1, range: null, found: 0 },
+  chainId: 1,
+  range: null,
+  found: 0,
   run: { atMs: 0, head: null, expected: null, failure, failingSinceMs: null },
 });
 

@@ -21,7 +21,9 @@ function world() {
     return value;
   };
   return {
-    ...{ reading, latest, reads: () => reads },
+    reading,
+    latest,
+    reads: () => reads,
     advance: (ms: number) => {
       nowMs += ms;
     },

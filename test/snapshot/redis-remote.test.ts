@@ -51,14 +51,20 @@ describe.skipIf(skipped !== null)(skipped ?? 'the end of a process', () => {
       const put = (groups: Readonly<Record<string, readonly [expected: string, revision: string]>>, floor = 0) =>
         remote.write(1, {
           groups: Object.entries(groups).map(([group, [expected, revision]]) => ({
-            ...{ group: group as FactGroup, expected, revision },
+            group: group as FactGroup,
+            expected,
+            revision,
             payload: `${group} of ${revision}`,
           })),
           floor,
           publishedMs: 77,
         });
       return {
-        ...{ where, redis, remote, put, notices },
+        where,
+        redis,
+        remote,
+        put,
+        notices,
         close: () => {
           redis.disconnect();
           listener.disconnect();

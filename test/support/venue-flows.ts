@@ -195,7 +195,12 @@ export async function createVenueFlows(service: TestService, venues: Adversarial
       ],
       ask: (extra) =>
         ask('openLeveragePlan', {
-          ...{ chainId, strategyId: market.id, payToken: pay.address, amount, leverage: '2', userAddress: user },
+          chainId,
+          strategyId: market.id,
+          payToken: pay.address,
+          amount,
+          leverage: '2',
+          userAddress: user,
           ...extra,
         }),
       execute: (plan) =>

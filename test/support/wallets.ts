@@ -68,7 +68,12 @@ export async function batchingWallet(chain: LocalChain, account: Address, status
       return { id: '0xba7c4' };
     },
     wallet_getCallsStatus: ([id]) => ({
-      ...{ version: '2.0.0', id, chainId: numberToHex(chain.chain.chainId), status: 200, atomic: true, receipts },
+      version: '2.0.0',
+      id,
+      chainId: numberToHex(chain.chain.chainId),
+      status: 200,
+      atomic: true,
+      receipts,
       ...status,
     }),
   });

@@ -158,8 +158,13 @@ describe('liquidity', () => {
     movable: bigint,
     more: Partial<AllocatorSource> = {},
   ): AllocatorSource => ({
-    ...{ vault: `0x${String(vault).repeat(40)}` as Address, feeWei: 0n, maxIn: 10n ** 9n },
-    ...{ marketId: `0x${String(of).repeat(64)}` as MarketId, market: paramsOf(market), liquidity: 10n ** 9n, movable },
+    vault: `0x${String(vault).repeat(40)}` as Address,
+    feeWei: 0n,
+    maxIn: 10n ** 9n,
+    marketId: `0x${String(of).repeat(64)}` as MarketId,
+    market: paramsOf(market),
+    liquidity: 10n ** 9n,
+    movable,
     ...more,
   });
   const moves = (plan: ReturnType<typeof planReallocation>) =>
@@ -202,7 +207,9 @@ describe('liquidity', () => {
 
   test('behavior: liquidity of vaults does not count where the market itself suffices, or the chain has no allocator', () => {
     const request = {
-      ...{ market, amountIn: 50n, payToken: { ...market.collateral, symbol: 'C', isNative: false } },
+      market,
+      amountIn: 50n,
+      payToken: { ...market.collateral, symbol: 'C', isNative: false },
     };
     const shared = [source(1, 1, 50n)];
     const live = { liquidity: 101n, idle: 10n ** 6n };
@@ -223,10 +230,15 @@ describe('liquidity', () => {
       reallocations: [{ vault: USER, feeWei: 7n, withdrawals: [] }],
       supplyMarket: paramsOf(market),
       leverageParams: {
-        ...{ marketId: market.id, amountCollateral: 0n, amountFlashLoan: 1n, minTokenOut: 1n },
+        marketId: market.id,
+        amountCollateral: 0n,
+        amountFlashLoan: 1n,
+        minTokenOut: 1n,
         swapData: { extRouter: USER, extCalldata: '0x' as const },
       },
-      ...{ amountIn: 30n, swapData: { extRouter: USER, extCalldata: '0x' as const }, minTokenOut: 1n },
+      amountIn: 30n,
+      swapData: { extRouter: USER, extCalldata: '0x' as const },
+      minTokenOut: 1n,
     };
     const zero = `0x${'0'.repeat(40)}` as Address;
     const sent = (tokenIn: Address) => buildReallocateSwapAndLeverage(chain.contracts, { ...words, tokenIn }).value;

@@ -34,7 +34,8 @@ test('an open that is swapped and needs liquidity of a vault pays for both in on
   const isOf = ({ data }: { readonly data: string }) => data.includes(market.id.slice(2));
   const plan = await openIn(
     {
-      ...{ market, usd: { ETH: '2500' } },
+      market,
+      usd: { ETH: '2500' },
       answers: {
         market: (call: { readonly data: string }) => (isOf(call) ? rows(3_000, 1_000) : rows(900_000, 100_000)),
         idToMarketParams: [from.loan.address, from.collateral.address, from.oracle, from.irm, from.lltv],
@@ -106,18 +107,14 @@ describe('errors', () => {
     const error = (details: object, curable: boolean) =>
       new SimulationRevertedError({ reason: 'R', args: [], callIndex: 0, ...details } as never, curable);
     expect(error({}, true)).toMatchObject({
-      ...{
-        message: 'The transaction would revert with R. Build again for a fresh quote.',
-        status: 503,
-        retryable: true,
-      },
+      message: 'The transaction would revert with R. Build again for a fresh quote.',
+      status: 503,
+      retryable: true,
     });
     expect(error({}, false)).toMatchObject({
-      ...{
-        message: 'The transaction would revert with R. Building it again will not help: change the request.',
-        status: 400,
-        retryable: false,
-      },
+      message: 'The transaction would revert with R. Building it again will not help: change the request.',
+      status: 400,
+      retryable: false,
     });
     const args = [
       { name: 'a', value: '1' },

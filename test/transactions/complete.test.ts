@@ -14,7 +14,11 @@ const { depositToken, stock } = vaultOf('SPY');
 const swap: PlannedSwap = { ...swapOf(depositToken, stock, 100n, 100n, new Decimal('0.01')) };
 const call = (value: bigint): BuiltCall => ({ to: user, data: '0x', value, action: { type: 'x', args: {} } });
 const simulated: Simulation = {
-  ...{ simulated: true, way: 'simulate_v1', gasUsed: 7n, timestamp: 1n, answers: [] },
+  simulated: true,
+  way: 'simulate_v1',
+  gasUsed: 7n,
+  timestamp: 1n,
+  answers: [],
   movements: { fills: [{ swap, received: 99n }], repaid: [] },
 };
 
@@ -29,11 +33,22 @@ type TestDraft = Draft<{ readonly fills: PlannedFills }, { readonly notes: reado
 type PlannedFills = Extract<Simulation, { simulated: true }>['movements']['fills'];
 
 const draft = (over: Partial<TestDraft>): TestDraft => ({
-  ...{ chain, user, action: 'equity_exit', what: 'batch', approvals: [], calls: [call(0n)], nativeBalance: 0n },
-  ...{ swaps: [swap], slippage: { value: new Decimal('0.01') }, issues: [], takesRiskBack: false },
-  ...{ link: {}, bounds: {} },
+  chain,
+  user,
+  action: 'equity_exit',
+  what: 'batch',
+  approvals: [],
+  calls: [call(0n)],
+  nativeBalance: 0n,
+  swaps: [swap],
+  slippage: { value: new Decimal('0.01') },
+  issues: [],
+  takesRiskBack: false,
+  link: {},
+  bounds: {},
   observed: {
-    ...{ observations: [], watched: { chain, user, places: [], repays: [] } },
+    observations: [],
+    watched: { chain, user, places: [], repays: [] },
     fold: ({ movements }) => movements,
   },
   shortfall: () => undefined,
@@ -48,8 +63,13 @@ describe.each(['transaction', 'batch'] as const)('complete, of one %s', (what) =
     const slippage = { value: new Decimal('0.004'), tightenedFrom: new Decimal('0.008') };
     const { signingUrl } = await complete(depsWith(simulated), draft({ what, slippage, bounds, link: { id: '3' } }));
     expect(Object.fromEntries(new URL(signingUrl ?? '').searchParams)).toEqual({
-      ...{ chainId: String(chain.chainId), action: 'equity_exit', userAddress: user, id: '3' },
-      ...{ slippage: '0.008', maxSwapLossPct: '3', minAmountOut: '12.5' },
+      chainId: String(chain.chainId),
+      action: 'equity_exit',
+      userAddress: user,
+      id: '3',
+      slippage: '0.008',
+      maxSwapLossPct: '3',
+      minAmountOut: '12.5',
     });
   });
 
@@ -84,7 +104,11 @@ describe.each(['transaction', 'batch'] as const)('complete, of one %s', (what) =
 
   it('error: SimulationMismatch for a shortfall', async () => {
     const shortfall = () => ({
-      ...{ of: 'net_value' as const, expected: '2', simulated: '1', token: depositToken, tolerancePct: '0.10' },
+      of: 'net_value' as const,
+      expected: '2',
+      simulated: '1',
+      token: depositToken,
+      tolerancePct: '0.10',
     });
     await expect(complete(depsWith(simulated), draft({ what, shortfall }))).rejects.toThrow(SimulationMismatchError);
   });

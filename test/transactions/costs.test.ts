@@ -84,7 +84,12 @@ describe('costs', () => {
   test('behavior: the loss of all swaps is unknown where one has no reference price', () => {
     const swap = (reference?: bigint) =>
       ({
-        ...{ tokenIn: loan, tokenOut: loan, expectedOut: 90n, feeBps: 0, reference, quote: { amountIn: 100n } },
+        tokenIn: loan,
+        tokenOut: loan,
+        expectedOut: 90n,
+        feeBps: 0,
+        reference,
+        quote: { amountIn: 100n },
         lossPct: reference === undefined ? undefined : d(10),
       }) as unknown as PlannedSwap;
     const total = (...swaps: readonly PlannedSwap[]) =>

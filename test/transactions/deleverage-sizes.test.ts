@@ -93,7 +93,10 @@ describe('deleverageSizes', () => {
   test('behavior: at its liquidation LTV no part is named', () => {
     const at = (debt: bigint) =>
       deleverageSizes({
-        ...{ market, price: PRICE, depositFee: 0n, targetLtvPct: d(80) },
+        market,
+        price: PRICE,
+        depositFee: 0n,
+        targetLtvPct: d(80),
         position: { collateral: whole(100, collateral), debt },
       }) as DeleverageSizes;
     // 100 at 1.07 and 91.5 % carry 97.905.

@@ -89,7 +89,9 @@ describe('compareOptions', () => {
 describe('deleverageOptions', () => {
   const optionsIn = (at: Scene, request: Partial<DeleverageRequest> = {}) =>
     deleverageOptions(depsOf(at).deps, createPositionDirectory(), {
-      ...{ chainId: at.market.chainId, user: USER, id: 0 },
+      chainId: at.market.chainId,
+      user: USER,
+      id: 0,
       ...request,
     });
   /** 8,000 sUSDe at 1.07 carry 6,848 of debt at 80 %; 7,000 are owed. */

@@ -31,8 +31,11 @@ function liveOf(borrowed: bigint, lastUpdate = 1_700_000_000n): LiveMarket {
 
 describe('totalUsd', () => {
   const cost = (usd: Decimal | undefined) => ({
-    ...{ kind: 'ENTRY_SWAP' as const, token: '0x0000000000000000000000000000000000000001' as const, symbol: 'A' },
-    ...{ amount: new Decimal(1), usd },
+    kind: 'ENTRY_SWAP' as const,
+    token: '0x0000000000000000000000000000000000000001' as const,
+    symbol: 'A',
+    amount: new Decimal(1),
+    usd,
   });
 
   it('default: each cost once', () => {

@@ -26,7 +26,8 @@ import { before, chain, collateral, d, liveOf, loan, market, PRICE, refusal, ref
 describe('a part of a position', () => {
   const live = liveOf(whole(2_000_000, loan), whole(1_000_000, loan));
   const held = (size: bigint, debt: bigint, idle = whole(1_000_000, loan)) => ({
-    ...{ market, live: { ...live, idle } },
+    market,
+    live: { ...live, idle },
     position: { id: 0, collateral: size, debt, borrowShares: debt * 1_000_000n, basis: 0n },
   });
   const SIZE = whole(100, collateral) + 7n;
@@ -154,7 +155,8 @@ test('a minimum of an action without a swap: the refusal names the token that is
 test('a payment with a token without code is refused', async () => {
   const { address } = tokenOn(1, 'USDC');
   const scene: Scene = {
-    ...{ market, before },
+    market,
+    before,
     facts: (facts) => withItem(facts, 'tokenContract', address, { value: { hasCode: false } }),
   };
   const error = await refusal(manageIn(scene, { action: 'repay', amount: d(1), payToken: address }));
@@ -224,17 +226,23 @@ test('manage: on a chain without vaults the register of their loops is not asked
 test('by the executor: a new position is read of the contract that the list of positions names last', async () => {
   const PROXY: Address = '0x00000000000000000000000000000000000000B1';
   const row = (userProxy: Address, basis: bigint) => ({
-    ...{ open: true, marketId: market.id, userProxy, swapRouter: USER },
-    ...{ amountDepositedInLoanToken: basis, amountReturnedInLoanToken: 0n },
+    open: true,
+    marketId: market.id,
+    userProxy,
+    swapRouter: USER,
+    amountDepositedInLoanToken: basis,
+    amountReturnedInLoanToken: 0n,
   });
   const positions = encodeFunctionResult({
-    ...{ abi: flashLeverageAbi, functionName: 'getUserLeveragePositions' },
+    abi: flashLeverageAbi,
+    functionName: 'getUserLeveragePositions',
     result: [row(USER, 1n), row(PROXY, 42n)],
   } as never);
   const opened = encodeAbiParameters([{ type: 'uint256' }, { type: 'uint128' }, { type: 'uint128' }], [0n, 7n, 9n]);
   const answers = [pad(USER), '0x', positions, word(PRICE), opened] as readonly Hex[];
   const eth_call = encodeFunctionResult({
-    ...{ abi: walletExecutorAbi, functionName: 'run' },
+    abi: walletExecutorAbi,
+    functionName: 'run',
     result: [100n, answers.map((data) => ({ ok: true, data, gasUsed: 1n }))],
   } as never);
   const { simulator, asked } = simulatorOn({ simulateV1: 'missing', answers: { eth_call } });

@@ -164,7 +164,12 @@ describe('sizeLoan', () => {
           try {
             const sized = await sizeLoan({
               chainId: 1,
-              ...{ collateral, debt, price, targetLtvPct, feeBps: 5, sizeAt },
+              collateral,
+              debt,
+              price,
+              targetLtvPct,
+              feeBps: 5,
+              sizeAt,
               async quoteAt(loan) {
                 const share = sharesE6[quotes] ?? 0n;
                 quotes += 1;

@@ -28,7 +28,10 @@ describe('leastCollateral and mostDebt', () => {
 
 describe('withinMaxLtv', () => {
   const position = {
-    ...{ collateral: 4_000n, debt: 9_125n, price: PRICE, maxLtvPct: LIMIT },
+    collateral: 4_000n,
+    debt: 9_125n,
+    price: PRICE,
+    maxLtvPct: LIMIT,
     slippage: { value: new Decimal('0.005') } as Parameters<typeof withinMaxLtv>[1]['slippage'],
     requested: { field: 'leverage', value: '5' },
   };

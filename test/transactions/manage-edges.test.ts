@@ -23,7 +23,8 @@ const row = [
   0n,
 ];
 const scene = (debt: number | string = 6_000, answers: object = {}, more: Partial<Scene> = {}): Scene => ({
-  ...{ market, answers: { market: row, ...answers } },
+  market,
+  answers: { market: row, ...answers },
   before: { loop: { collateral: whole(8_000, collateral), debt: units(debt) }, basis: units(2_400) },
   ...more,
 });
@@ -147,7 +148,10 @@ describe('collateral', () => {
 
 describe('repay', () => {
   const repay = (amount: number | string | undefined, full?: boolean): Act => ({
-    ...{ action: 'repay', payToken: loan.address, full, amount: amount === undefined ? undefined : d(amount) },
+    action: 'repay',
+    payToken: loan.address,
+    full,
+    amount: amount === undefined ? undefined : d(amount),
   });
 
   test('behavior: up to the whole debt exactly', async () => {

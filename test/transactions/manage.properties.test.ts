@@ -120,13 +120,18 @@ describe('shortfallOf', { timeout: 120_000 }, () => {
           quote: { amountOut: 1n },
         } as unknown as PlannedSwap;
         const draft = {
-          ...{ market, live, before: { collateral, debt }, swaps: [swap] },
-          ...{ slippage: { value: new Decimal('0.005') }, preview: { after: { collateral: collateral + 1n, debt } } },
+          market,
+          live,
+          before: { collateral, debt },
+          swaps: [swap],
+          slippage: { value: new Decimal('0.005') },
+          preview: { after: { collateral: collateral + 1n, debt } },
         } as unknown as PlanDraft;
         const later = { ...live, sdk: live.sdk.accrueInterest(live.sdk.lastUpdate + seconds) };
         const ended = (owed: bigint) =>
           ({
-            ...{ fills: [{ swap, received: 1n }], live: later },
+            fills: [{ swap, received: 1n }],
+            live: later,
             position: { id: 0, collateral: collateral + 1n, debt: owed },
           }) as unknown as Outcome;
         const owed = debtOf(later, borrowShares);
@@ -145,12 +150,17 @@ describe('shortfallOf', { timeout: 120_000 }, () => {
         fc.pre(interestOf(debt, live, later) > 10n);
         const swap = { tokenOut: market.loan, expectedOut: 1n, quote: { amountOut: 1n } } as unknown as PlannedSwap;
         const draft = {
-          ...{ market, live, before: { collateral, debt }, swaps: [swap] },
-          ...{ slippage: { value: new Decimal('0.005') }, preview: { after: { collateral, debt: 0n } } },
+          market,
+          live,
+          before: { collateral, debt },
+          swaps: [swap],
+          slippage: { value: new Decimal('0.005') },
+          preview: { after: { collateral, debt: 0n } },
         } as unknown as PlanDraft;
         const leaving = (left: bigint) =>
           ({
-            ...{ fills: [{ swap, received: 1n }], live: later },
+            fills: [{ swap, received: 1n }],
+            live: later,
             position: { id: 0, collateral, debt: left },
           }) as unknown as Outcome;
         expect(shortfallOf(draft, leaving(0n), false)).toBeUndefined();
@@ -171,16 +181,24 @@ describe('depositShortfall', { timeout: 120_000 }, () => {
         const { collateral, debt, borrowShares } = position;
         const bought = { expectedOut: 1n, quote: { amountIn: 1n, amountOut: 1n } };
         const terms = {
-          ...{ vault: { depositToken: market.loan }, swaps: { stock: bought, zap: bought, leverage: bought } },
-          ...{ stockBorrow: 0n, amountFlashLoan: 0n, depositFee: 0n, slippage: new Decimal('0.005') },
+          vault: { depositToken: market.loan },
+          swaps: { stock: bought, zap: bought, leverage: bought },
+          stockBorrow: 0n,
+          amountFlashLoan: 0n,
+          depositFee: 0n,
+          slippage: new Decimal('0.005'),
         } as unknown as DepositTerms;
         const read = {
-          ...{ stockBefore: { collateral, debt }, stockMarket: live },
+          stockBefore: { collateral, debt },
+          stockMarket: live,
           prices: { stock: live.price, yield: live.price },
         };
         const later = { ...live, sdk: live.sdk.accrueInterest(live.sdk.lastUpdate + seconds) };
         const ended = (owed: bigint): BatchOutcome => ({
-          ...{ fills: [], received: [], repaid: [], stockMarket: later },
+          fills: [],
+          received: [],
+          repaid: [],
+          stockMarket: later,
           stock: { collateral: collateral + 1n, debt: owed },
         });
         const owed = debtOf(later, borrowShares);

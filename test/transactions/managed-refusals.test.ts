@@ -191,8 +191,11 @@ function bySize(amount: number): NonNullable<Scene['lieOf']> {
 
 function rowOf(change: object) {
   return {
-    ...{ open: true, marketId: susde.id, userProxy: '0x00000000000000000000000000000000000000b1' as Address },
-    ...{ amountDepositedInLoanToken: before.basis, amountReturnedInLoanToken: 0n },
+    open: true,
+    marketId: susde.id,
+    userProxy: '0x00000000000000000000000000000000000000b1' as Address,
+    amountDepositedInLoanToken: before.basis,
+    amountReturnedInLoanToken: 0n,
     ...change,
   };
 }

@@ -200,7 +200,10 @@ describe(exitCost, () => {
 
   test('default: the loss of selling all collateral against the oracle', async () => {
     expect(await cost(9_900n)).toEqual({
-      ...{ ok: true, source: 'AggregatorTwo', amountOut: 105_898_221n, lostLoan: 1_101_779n },
+      ok: true,
+      source: 'AggregatorTwo',
+      amountOut: 105_898_221n,
+      lostLoan: 1_101_779n,
     });
   });
 

@@ -7,8 +7,9 @@ import { before, chain, collateral, d, liveOf, loan, market, refusal } from './s
 
 describe('a part of a position', () => {
   const held = (debt: bigint, idle = whole(1_000_000, loan)) => ({
-    ...{ market, live: { ...liveOf(whole(2_000_000, loan), whole(1_000_000, loan)), idle } },
-    position: { ...{ id: 0, collateral: whole(100, collateral), debt, borrowShares: debt * 1_000_000n }, basis: 0n },
+    market,
+    live: { ...liveOf(whole(2_000_000, loan), whole(1_000_000, loan)), idle },
+    position: { id: 0, collateral: whole(100, collateral), debt, borrowShares: debt * 1_000_000n, basis: 0n },
   });
 
   test('behavior: without debt all but one unit may be sold, and nothing is repaid', () => {
@@ -64,7 +65,8 @@ describe('a part of a position', () => {
 
   test('error: that the protocol holds too little for it', async () => {
     const poor = {
-      ...{ market, before },
+      market,
+      before,
       answers: {
         balanceOf: ({ data }: { readonly data: string }) =>
           data.includes(chain.contracts.morphoBlue.slice(2).toLowerCase()) ? whole(2_000, loan) : 10n ** 30n,

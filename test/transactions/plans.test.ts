@@ -70,8 +70,10 @@ function sharing(
 ): Scene {
   const from = loopMarket(1, 'PT-sUSDe', 'USDC');
   const source = (n: number) => ({
-    ...{ vault: `0x00000000000000000000000000000000000000c${n}` as const, withdrawMarketId: from.id },
-    ...{ assets: BigInt(n), feeWei: 0n },
+    vault: `0x00000000000000000000000000000000000000c${n}` as const,
+    withdrawMarketId: from.id,
+    assets: BigInt(n),
+    feeWei: 0n,
   });
   const row = (supplied: number, borrowed: number) => [
     ...[supplied, supplied * 1_000_000, borrowed, borrowed * 1_000_000].map((amount) => whole(amount, susde.loan)),

@@ -32,7 +32,11 @@ describe('the size of a loan', () => {
     const returned: string[] = [];
     let quotes = 0;
     const result = await sizeLoan({
-      ...{ chainId: 1, collateral: 5_000n, price: SCALE, targetLtvPct: d(50), feeBps: 5 },
+      chainId: 1,
+      collateral: 5_000n,
+      price: SCALE,
+      targetLtvPct: d(50),
+      feeBps: 5,
       sizeAt: ({ numerator, denominator }) => {
         returned.push(`${numerator}/${denominator}`);
         return amounts[returned.length - 1] ?? 0n;
@@ -93,8 +97,13 @@ describe('a quote', () => {
   const quote = { source: 'AggregatorOne', amountIn: 1n, amountOut: 980n, feeBps: 5 } as never;
   const planned = (more: object = {}) =>
     planSwap({
-      ...{ tokenIn: market.loan, tokenOut: market.collateral, quote, reference: 1_000n, slippage: d('0.01') },
-      ...{ capped: true, ...more },
+      tokenIn: market.loan,
+      tokenOut: market.collateral,
+      quote,
+      reference: 1_000n,
+      slippage: d('0.01'),
+      capped: true,
+      ...more,
     });
 
   test('behavior: its minimum is that of the slippage, at least that of the reference', () => {
@@ -129,8 +138,15 @@ describe('a quote', () => {
 
 describe('sentences', () => {
   const input = {
-    ...{ what: 'transaction' as const, user: USER, approvals: 0, calls: 1, swaps: [], notes: [], issues: [] },
-    ...{ slippage: { value: d('0.01') }, expiresAtMs: 0 },
+    what: 'transaction' as const,
+    user: USER,
+    approvals: 0,
+    calls: 1,
+    swaps: [],
+    notes: [],
+    issues: [],
+    slippage: { value: d('0.01') },
+    expiresAtMs: 0,
   };
   const text = (more: object) => instructionsOf({ ...input, ...more }, REST_NAMES);
 
@@ -140,8 +156,11 @@ describe('sentences', () => {
     expect(text({ approvals: 2 })).toContain('the 2 entries of "approvals"');
     expect(text({ what: 'batch', calls: 3 })).toContain('send all 3 calls');
     const swap = {
-      ...{ quote: { source: 'AggregatorOne', amountIn: 1n }, tokenIn: market.loan, tokenOut: market.loan },
-      ...{ expectedOut: 5n, minOut: 4n },
+      quote: { source: 'AggregatorOne', amountIn: 1n },
+      tokenIn: market.loan,
+      tokenOut: market.loan,
+      expectedOut: 5n,
+      minOut: 4n,
     } as unknown as PlannedSwap;
     expect(text({ swaps: [swap] })).toContain('The swap price holds until 1970-01-01T00:00:00.000Z');
     expect(text({ swaps: [swap, swap] })).toContain('The swap prices hold until');
@@ -177,10 +196,17 @@ describe('sentences', () => {
   test('behavior: an intent shows up to 32 bytes whole, and the minimum of its last swap', () => {
     const call = (extCalldata: `0x${string}`) =>
       buildReallocateSwapAndLeverage(chain.contracts, {
-        ...{ reallocations: [], supplyMarket: paramsOf(market), tokenIn: market.loan.address, amountIn: maxUint256 },
-        ...{ swapData: { extRouter: USER, extCalldata }, minTokenOut: 3n },
+        reallocations: [],
+        supplyMarket: paramsOf(market),
+        tokenIn: market.loan.address,
+        amountIn: maxUint256,
+        swapData: { extRouter: USER, extCalldata },
+        minTokenOut: 3n,
         leverageParams: {
-          ...{ marketId: market.id, amountCollateral: 0n, amountFlashLoan: 1n, minTokenOut: 4n },
+          marketId: market.id,
+          amountCollateral: 0n,
+          amountFlashLoan: 1n,
+          minTokenOut: 4n,
           swapData: { extRouter: USER, extCalldata: '0x' },
         },
       });

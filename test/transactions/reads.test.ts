@@ -49,7 +49,11 @@ describe('a token to pay with', () => {
     const reader = readerOf(() => undefined);
     const usdc = tokenOn(1, 'USDC');
     expect(await find(reader, undefined, usdc.address)).toEqual({
-      ...{ address: usdc.address, symbol: 'USDC', decimals: 6, isNative: false, resetsApproval: usdc.resetsApproval },
+      address: usdc.address,
+      symbol: 'USDC',
+      decimals: 6,
+      isNative: false,
+      resetsApproval: usdc.resetsApproval,
     });
     expect(reader.asked).toEqual([]);
   });
@@ -64,7 +68,11 @@ describe('a token to pay with', () => {
     [18, undefined, '0x000000…'],
   ])('behavior: one with %s decimals that calls itself %s is called %s', async (decimals, symbol, shown) => {
     expect(await find(readerOf(of(decimals, symbol)))).toEqual({
-      ...{ address: FOREIGN, symbol: shown, decimals, isNative: false, resetsApproval: true },
+      address: FOREIGN,
+      symbol: shown,
+      decimals,
+      isNative: false,
+      resetsApproval: true,
     });
   });
 
@@ -106,7 +114,11 @@ describe('a position', () => {
   const market = loopMarket(1, 'sUSDe', 'PYUSD');
   const other = loopMarket(1, 'PT-sUSDe', 'USDC');
   const row = (marketId: string = market.id, userProxy = PROXY) => ({
-    ...{ open: true, marketId, userProxy, amountDepositedInLoanToken: 1n, amountReturnedInLoanToken: 0n },
+    open: true,
+    marketId,
+    userProxy,
+    amountDepositedInLoanToken: 1n,
+    amountReturnedInLoanToken: 0n,
   });
   const of =
     (found: unknown, owner: unknown = null): Answer =>

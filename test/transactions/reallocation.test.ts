@@ -53,7 +53,8 @@ describe('planReallocation', () => {
     };
     const source = (vault: string, feeWei: bigint, maxIn = 100n) => ({
       vault: vault as `0x${string}`,
-      ...{ feeWei, maxIn },
+      feeWei,
+      maxIn,
       marketId: `0x${vault.slice(2)}` as never,
       market: params,
       liquidity: 100n,

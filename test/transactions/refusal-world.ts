@@ -39,7 +39,10 @@ export const bitcoin = wbtc.collateral.address;
 /** Bitcoin has the price of the oracle of its market alone, which is computed from these feeds. */
 export function paidIn(feeds: readonly OracleFeed[] | undefined): Scene {
   return {
-    ...{ market: susde, before, usd: { WBTC: '60000' }, unmeasured: ['WBTC'] },
+    market: susde,
+    before,
+    usd: { WBTC: '60000' },
+    unmeasured: ['WBTC'],
     facts: (facts) =>
       withItem(facts, 'oracle', wbtc.oracle, {
         value: { price: 60_000n * 10n ** 34n, blockNumber: 100n, feeds },

@@ -172,8 +172,11 @@ it('behavior: nothing is opened for an address that cannot sign', async () => {
     buildOpenPlan(
       depsOf({ market: susde }).deps,
       {
-        ...{ chainId: 1, strategyId: susde.id as string as StrategyId, payToken: susde.collateral.address },
-        ...{ amount: d(1_000), leverage: d(3) },
+        chainId: 1,
+        strategyId: susde.id as string as StrategyId,
+        payToken: susde.collateral.address,
+        amount: d(1_000),
+        leverage: d(3),
       },
       user,
     ).catch(formatRefusal);

@@ -124,7 +124,9 @@ describe('rates and prices of a build', () => {
     { timestamp: 1_780_000_000n, number: 1n },
   );
   const composed = {
-    ...{ effectiveCollateralApyPct: d(6), borrowApyPct: d(5), netBorrowApyPct: d('4.2') },
+    effectiveCollateralApyPct: d(6),
+    borrowApyPct: d(5),
+    netBorrowApyPct: d('4.2'),
   } as unknown as ComposedMarket;
 
   test('behavior: the borrow rate follows the change of the debt and the liquidity moved in; the incentive is the APY less the net APY', () => {

@@ -122,7 +122,9 @@ describe('movements by events', () => {
     ];
     const twice = [...logs, [event('Repay', PROXY, 5n, 1n), event('Repay', PROXY, 8n, 1n, other.id)]];
     expect(movementsByLogs({ ...watched, opens: undefined, repays }, twice, undefined)).toEqual({
-      ...{ fills: [], opened: undefined, repaid: [7n, 8n] },
+      fills: [],
+      opened: undefined,
+      repaid: [7n, 8n],
     });
   });
 });
@@ -208,7 +210,10 @@ test('createVenueStatistics: counts each reason of a refusal, and tells each eve
   statistics.note(4663, 'AggregatorOne', 'failed_in_simulation');
   expect(statistics.counts()).toMatchObject([
     {
-      ...{ chainId: 1, asked: 5, quoted: 1, failedInSimulation: 0 },
+      chainId: 1,
+      asked: 5,
+      quoted: 1,
+      failedInSimulation: 0,
       refused: [
         { reason: 'timeout', count: 2 },
         { reason: 'rate_limited', count: 1 },
@@ -263,7 +268,11 @@ describe('withVenues', () => {
   const short = (tokenIn: Address | undefined) =>
     new SimulationMismatchError(
       {
-        ...{ of: 'swap_output', expected: '2', simulated: '1', token: market.loan, tolerancePct: '0.1' },
+        of: 'swap_output',
+        expected: '2',
+        simulated: '1',
+        token: market.loan,
+        tolerancePct: '0.1',
         swap: tokenIn && { tokenIn, tokenOut: market.loan.address },
       },
       1,
@@ -319,7 +328,10 @@ test('a payment that is swapped is measured by its own value, before the loss', 
   };
   const repay = (maxSwapLossPct: string, share: bigint) =>
     manageIn(losing(share), {
-      ...{ action: 'repay', amount: d(500), payToken: tokenOn(1, 'USDC').address, maxSwapLossPct: d(maxSwapLossPct) },
+      action: 'repay',
+      amount: d(500),
+      payToken: tokenOn(1, 'USDC').address,
+      maxSwapLossPct: d(maxSwapLossPct),
     }).then(
       ({ path }) => path,
       (error: { details?: { limit?: unknown } }) => error.details?.limit,

@@ -45,7 +45,10 @@ describe('by the executor at the address of the wallet', () => {
     ];
     const simulation = await simulator.simulate(input({ calls, observations, nativeBalance: 0n }));
     expect(simulation).toMatchObject({
-      ...{ simulated: true, way: 'executor', timestamp: 100n, answers: [7, 7, 'USDC'] },
+      simulated: true,
+      way: 'executor',
+      timestamp: 100n,
+      answers: [7, 7, 'USDC'],
       // 21,000 each, 4 for a zero byte and 16 for another one.
       gasUsed: 1_000n + 21_000n + 16n + 4n + 2_000n + 21_000n + 16n,
     });
@@ -111,7 +114,9 @@ describe('by the executor at the address of the wallet', () => {
     ['a node without overrides', 'server_error', 'missing'],
   ] as const)('error: that of %s', async (_, reason, stateOverrides) => {
     const { simulator, ways } = executor(answered(RESULTS), {
-      ...{ simulateV1: 'works', stateOverrides, answers: { eth_simulateV1: new ChainReadError(reason) } },
+      simulateV1: 'works',
+      stateOverrides,
+      answers: { eth_simulateV1: new ChainReadError(reason) },
     });
     await expect(simulator.simulate(input())).rejects.toMatchObject({ reason });
     expect(ways).toEqual(['simulate_v1']);

@@ -56,7 +56,9 @@ export const decimals = readOf(TOKEN, erc20Abi, 'decimals', []);
 export const symbol = readOf(TOKEN, erc20Abi, 'symbol', []);
 export const word = (value: bigint | number) => pad(numberToHex(value), { size: 32 });
 export const input = (more: Partial<SimulationInput> = {}): SimulationInput => ({
-  ...{ user: USER, calls: [call('0xaa', 3n), call('0xbb', 4n)], nativeBalance: 7n },
+  user: USER,
+  calls: [call('0xaa', 3n), call('0xbb', 4n)],
+  nativeBalance: 7n,
   observations: [
     { afterCalls: 0, read: decimals },
     { afterCalls: 2, read: symbol },

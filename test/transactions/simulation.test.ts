@@ -19,7 +19,10 @@ import {
 } from './simulation-world.ts';
 
 const done = (returnData: Hex, gasUsed = 100, more: object = {}) => ({
-  ...{ status: '0x1', returnData, gasUsed: numberToHex(gasUsed), logs: [] },
+  status: '0x1',
+  returnData,
+  gasUsed: numberToHex(gasUsed),
+  logs: [],
   ...more,
 });
 /** Of the steps: read, call, read, call, read. */
@@ -38,7 +41,10 @@ describe('by the simulation of the node', () => {
     const { simulator, asked, ways } = simulateV1(BLOCK);
     const simulation = await simulator.simulate(input());
     expect(simulation).toEqual({
-      ...{ simulated: true, way: 'simulate_v1', gasUsed: 3_000n, timestamp: 100n },
+      simulated: true,
+      way: 'simulate_v1',
+      gasUsed: 3_000n,
+      timestamp: 100n,
       movements: { fills: [], repaid: [] },
       answers: [7, 'USDC', 7],
     });

@@ -27,9 +27,15 @@ export const refusal = (promise: Promise<unknown>) => promise.catch((error: unkn
 /** A market whose debt is worth one share each, with so much lent and held. */
 export function liveOf(supplied: bigint, borrowed: bigint, idle = supplied - borrowed): LiveMarket {
   const sdk = new SdkMarket({
-    ...{ params: paramsOf(market), totalSupplyAssets: supplied, totalSupplyShares: supplied * 1_000_000n },
-    ...{ totalBorrowAssets: borrowed, totalBorrowShares: borrowed * 1_000_000n },
-    ...{ lastUpdate: 1_780_000_000n, fee: 0n, price: PRICE, rateAtTarget: 1_268_391_679n },
+    params: paramsOf(market),
+    totalSupplyAssets: supplied,
+    totalSupplyShares: supplied * 1_000_000n,
+    totalBorrowAssets: borrowed,
+    totalBorrowShares: borrowed * 1_000_000n,
+    lastUpdate: 1_780_000_000n,
+    fee: 0n,
+    price: PRICE,
+    rateAtTarget: 1_268_391_679n,
   });
   return { sdk, price: PRICE, liquidity: supplied - borrowed, idle, readAt: { blockTimeMs: 0 } };
 }

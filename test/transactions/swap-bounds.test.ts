@@ -12,8 +12,13 @@ import { chain, collateral, d, loan, market, PRICE, refusal, refused } from './s
 describe('a swap', () => {
   const swap = (expectedOut: bigint, minOut: bigint, more: object = {}) =>
     ({
-      ...{ tokenIn: collateral, tokenOut: loan, expectedOut, minOut, feeBps: 0, reference: expectedOut },
-      ...{ quote: { source: 'AggregatorOne', amountIn: 1n, amountOut: expectedOut } },
+      tokenIn: collateral,
+      tokenOut: loan,
+      expectedOut,
+      minOut,
+      feeBps: 0,
+      reference: expectedOut,
+      quote: { source: 'AggregatorOne', amountIn: 1n, amountOut: expectedOut },
       ...more,
     }) as unknown as PlannedSwap;
 
@@ -40,7 +45,10 @@ describe('a swap', () => {
     refused(() =>
       requireLossWithin({
         swaps: [{ swap: swap(10_000n - lost, 0n, { reference: 10_000n, lossPct: d(Number(lost)).div(100) }) }],
-        ...{ equity, boundsTotal: true, largestPct: d(10), requested: { field: 'amount', value: '1' } },
+        equity,
+        boundsTotal: true,
+        largestPct: d(10),
+        requested: { field: 'amount', value: '1' },
         ...more,
       } as Parameters<typeof requireLossWithin>[0]),
     ) as LimitExceededError;
@@ -69,7 +77,11 @@ describe('a swap', () => {
     const usdc = tokenOn(1, 'USDC');
     const value = (tokenIn: typeof usdc, tokenOut: typeof usdc, prices: Readonly<Record<string, string>>) =>
       referenceFor({
-        ...{ market, price: PRICE, tokenIn, tokenOut, amountIn: 10n ** BigInt(tokenIn.decimals) },
+        market,
+        price: PRICE,
+        tokenIn,
+        tokenOut,
+        amountIn: 10n ** BigInt(tokenIn.decimals),
         usdOf: (address) => {
           const symbol = chain.tokens.find((one) => one.address === address)?.symbol ?? '';
           return prices[symbol] === undefined ? undefined : d(prices[symbol]);
@@ -97,15 +109,23 @@ describe('a swap', () => {
       '0.101',
       undefined,
       {
-        ...{ of: 'swap_output', expected: '0.1', simulated: '0.099899', tolerancePct: '0.10', source: 'AggregatorOne' },
+        of: 'swap_output',
+        expected: '0.1',
+        simulated: '0.099899',
+        tolerancePct: '0.10',
+        source: 'AggregatorOne',
         token: { address: loan.address, symbol: loan.symbol },
         swap: { tokenIn: collateral.address, tokenOut: loan.address },
       },
     ]);
     const net = (debt: bigint, swapped: bigint) =>
       positionShortfall({
-        ...{ planned: { collateral: 0n, debt: -1_000_000n }, simulated: { collateral: 0n, debt } },
-        ...{ price: PRICE, loan, swapped, slippage: d('0.005') },
+        planned: { collateral: 0n, debt: -1_000_000n },
+        simulated: { collateral: 0n, debt },
+        price: PRICE,
+        loan,
+        swapped,
+        slippage: d('0.005'),
       });
     expect([net(-999_998n, 0n), net(-999_997n, 0n)?.simulated, net(-999_000n, 1_000_000n)]).toEqual([
       undefined,
@@ -123,15 +143,14 @@ describe('attempts', () => {
     let runs = 0;
     const built = withVenues(deps, async (attempt) => {
       await attempt.quoter.quote({
-        ...{
-          chain,
-          tokenIn: loan.address,
-          tokenOut: collateral.address,
-          amountIn: 100n,
-          sender: USER,
-          recipient: USER,
-        },
-        ...{ slippage: d('0.005'), feeBps: 0 },
+        chain,
+        tokenIn: loan.address,
+        tokenOut: collateral.address,
+        amountIn: 100n,
+        sender: USER,
+        recipient: USER,
+        slippage: d('0.005'),
+        feeBps: 0,
       });
       const failure = failures[runs];
       runs += 1;
@@ -144,14 +163,12 @@ describe('attempts', () => {
     new SimulationRevertedError({ reason, args: [], callIndex: 0 }, retryable);
   const short = new SimulationMismatchError(
     {
-      ...{
-        of: 'swap_output',
-        expected: '2',
-        simulated: '1',
-        token: loan,
-        tolerancePct: '0.1',
-        source: 'AggregatorOne',
-      },
+      of: 'swap_output',
+      expected: '2',
+      simulated: '1',
+      token: loan,
+      tolerancePct: '0.1',
+      source: 'AggregatorOne',
       swap: { tokenIn: loan.address, tokenOut: collateral.address },
     },
     1,

@@ -9,8 +9,13 @@ import { chain, market } from './susde-position.ts';
 
 describe('liquidity of vaults', () => {
   const source = (vaultN: number, marketN: number, movable: bigint, more: object = {}) => ({
-    ...{ vault: `0x${String(vaultN).repeat(40)}` as Address, feeWei: 0n, maxIn: 1_000n },
-    ...{ marketId: `0x${String(marketN).repeat(64)}` as never, market: paramsOf(market), liquidity: 1_000n, movable },
+    vault: `0x${String(vaultN).repeat(40)}` as Address,
+    feeWei: 0n,
+    maxIn: 1_000n,
+    marketId: `0x${String(marketN).repeat(64)}` as never,
+    market: paramsOf(market),
+    liquidity: 1_000n,
+    movable,
     ...more,
   });
   const moves = (plan: ReturnType<typeof planReallocation>) =>
@@ -56,14 +61,12 @@ describe('liquidity of vaults', () => {
   test('behavior: a source moves the lesser of its cap and its supply, at most the liquidity of its market', () => {
     const shared = (assets: readonly bigint[]) => ({
       sources: assets.map((amount, i) => ({
-        ...{
-          vault: `0x${String(i + 1)
-            .padStart(2, '0')
-            .repeat(20)}` as Address,
-          withdrawMarketId: market.id,
-          assets: amount,
-          feeWei: 0n,
-        },
+        vault: `0x${String(i + 1)
+          .padStart(2, '0')
+          .repeat(20)}` as Address,
+        withdrawMarketId: market.id,
+        assets: amount,
+        feeWei: 0n,
       })),
     });
     const plan = planAllocator(chain, market, shared([1n, 3n]));

@@ -44,7 +44,12 @@ const market = (of: typeof stockMarket, timestamp: bigint) =>
 const at = 1_780_000_000n;
 
 const terms: DepositTerms = planned({
-  ...{ vault, amountIn: usdg(3_000), stockLtvPct: d(30), slippage: SLIPPAGE, prices, lossBps: 0n },
+  vault,
+  amountIn: usdg(3_000),
+  stockLtvPct: d(30),
+  slippage: SLIPPAGE,
+  prices,
+  lossBps: 0n,
 });
 
 describe('loops to close', () => {
@@ -85,7 +90,9 @@ describe('a deposit with a fee of the contract', () => {
     const costs = depositCosts({ ...withFee, prices }, d('0.5'));
     const taken = d(fee(zap.expectedOut).toString()).shiftedBy(-loopToken.decimals);
     expect(costs.costs.find(({ kind }) => kind === 'DEPOSIT_FEE')).toMatchObject({
-      ...{ token: loopToken.address, amount: taken.toFixed(), usd: taken.times('1.07').times('0.5').toFixed(2) },
+      token: loopToken.address,
+      amount: taken.toFixed(),
+      usd: taken.times('1.07').times('0.5').toFixed(2),
     });
     const worth = (amount: bigint, price: bigint) => (amount * price) / 10n ** 36n;
     const looped = zap.minOut - fee(zap.minOut) + leverage.minOut;
@@ -128,14 +135,12 @@ describe('a deposit with a fee of the contract', () => {
     const rate = { before: d(4), after: d(4) };
     const apys = (more: Partial<typeof plain>) => {
       const preview = previewDeposit({
-        ...{
-          ...withFee,
-          ...plain,
-          ...more,
-          prices,
-          borrowApyPct: { stock: rate, yield: rate },
-          priced: { stock: {}, yield: {} },
-        },
+        ...withFee,
+        ...plain,
+        ...more,
+        prices,
+        borrowApyPct: { stock: rate, yield: rate },
+        priced: { stock: {}, yield: {} },
       });
       return [preview.yieldLeg.leverageApyPct, preview.netApyPct].map(Number) as [number, number];
     };
@@ -153,7 +158,9 @@ describe('a deposit with a fee of the contract', () => {
     const met = zap.expectedOut - fee(zap.expectedOut) + leverage.expectedOut;
     const swaps = [terms.swaps.stock, zap, leverage];
     const outcome = (more: Partial<BatchOutcome> = {}): BatchOutcome => ({
-      ...{ fills: swaps.map((swap) => ({ swap, received: swap.expectedOut })), received: [], repaid: [] },
+      fills: swaps.map((swap) => ({ swap, received: swap.expectedOut })),
+      received: [],
+      repaid: [],
       stock: { collateral: terms.swaps.stock.expectedOut, debt: terms.stockBorrow },
       stockMarket: stockMarketAt,
       loop: { collateral: met, debt: terms.amountFlashLoan },
@@ -207,10 +214,16 @@ describe('a deposit with a fee of the contract', () => {
 describe('an exit', () => {
   const sale = (out: bigint, token = loopToken): PlannedSwap => ({
     ...swapOf(token, depositToken, 10n ** 18n, out, SLIPPAGE),
-    ...{ reference: out, lossPct: d(0) },
+    reference: out,
+    lossPct: d(0),
   });
   const leg = (out: bigint, debt: bigint, token = loopToken) => ({
-    ...{ token, collateral: 1n, value: out, debt, debtLater: debt + 1n, swap: sale(out, token) },
+    token,
+    collateral: 1n,
+    value: out,
+    debt,
+    debtLater: debt + 1n,
+    swap: sale(out, token),
     requested: { field: '', value: '' },
   });
   const loops = [
@@ -219,7 +232,11 @@ describe('an exit', () => {
   ];
   // A tenth of the yield.
   const legs: ExitLegs = {
-    ...{ vault, loops, stock: leg(usdg(2_000), usdg(700), stock), equity: usdg(1_500), yieldFee: 10n ** 17n },
+    vault,
+    loops,
+    stock: leg(usdg(2_000), usdg(700), stock),
+    equity: usdg(1_500),
+    yieldFee: 10n ** 17n,
     usdOf: (token) => (token === depositToken.address ? d(1) : undefined),
   };
 
@@ -243,7 +260,10 @@ describe('an exit', () => {
     (type) => ({ to: user, data: '0x', value: 0n, action: { type, args: {} } }) as unknown as EquityCall,
   );
   const exit: ExitTerms = {
-    ...{ vault, router, stockSwap: legs.stock.swap, slippage: SLIPPAGE },
+    vault,
+    router,
+    stockSwap: legs.stock.swap,
+    slippage: SLIPPAGE,
     loops: loops.map(({ id, proxy, swap }) => ({ positionId: id, proxy, swap })),
   };
 
@@ -259,7 +279,12 @@ describe('an exit', () => {
   test('behavior: the payout of a call is the difference of the balances around it', () => {
     const places = exitPlaces(found, exit, calls);
     const { observations, watched, fold } = observeBatch({
-      ...{ found, user, calls, swaps: places, opens: false, proxies: [user, router] },
+      found,
+      user,
+      calls,
+      swaps: places,
+      opens: false,
+      proxies: [user, router],
     });
     expect(observations.map(({ afterCalls }) => afterCalls)).toEqual([0, 1, 2, 3, 4, 5, ...Array(6).fill(5)]);
     expect(watched.opens).toBeUndefined();
@@ -269,12 +294,17 @@ describe('an exit', () => {
     ]);
     const rows = [usdg(1_000), usdg(1_000) * 1_000_000n, usdg(600), usdg(600) * 1_000_000n, at, 0n];
     const outcome = fold({
-      ...{ simulated: true, way: 'simulate_v1', gasUsed: 1n, timestamp: at },
+      simulated: true,
+      way: 'simulate_v1',
+      gasUsed: 1n,
+      timestamp: at,
       answers: [10n, 15n, 12n, 12n, 40n, 41n, [0n, 5_000_000n, 9n], rows, 1n, prices.stock, 1n, undefined],
       movements: { fills: [], repaid: [3n, 4n] },
     });
     expect(outcome).toMatchObject({
-      ...{ received: [5n, -3n, 0n, 28n, 1n], repaid: [3n, 4n], stock: { collateral: 9n, debt: 5n } },
+      received: [5n, -3n, 0n, 28n, 1n],
+      repaid: [3n, 4n],
+      stock: { collateral: 9n, debt: 5n },
       loop: undefined,
     });
   });

@@ -68,8 +68,15 @@ function walletOf({
     holdings: {
       wallet: USER,
       positions: ids.map((id) => ({
-        ...{ id, marketId: yieldMarket.id, proxy: PROXY, open: true, depositedAssets: held.basis, returnedAssets: 0n },
-        ...{ collateral: held.loop.collateral, borrowShares: loopDebt * 1_000_000n, manualMode },
+        id,
+        marketId: yieldMarket.id,
+        proxy: PROXY,
+        open: true,
+        depositedAssets: held.basis,
+        returnedAssets: 0n,
+        collateral: held.loop.collateral,
+        borrowShares: loopDebt * 1_000_000n,
+        manualMode,
       })),
       stocks: [{ marketId: stockMarket.id, collateral: left, borrowShares: stockDebt * 1_000_000n }],
     },
@@ -77,7 +84,8 @@ function walletOf({
       positions: match === 'none' ? free.map((id) => ({ id, open: true })) : [],
       equityPositions: [
         {
-          ...{ strategyId: vault?.id, yieldLoopMatch: match },
+          strategyId: vault?.id,
+          yieldLoopMatch: match,
           yieldLoops: match === 'none' || match === 'ambiguous' ? [] : ids.map((id) => ({ id, open: true })),
           ambiguousYieldLoopIds: match === 'ambiguous' ? ids : undefined,
         },
@@ -186,7 +194,10 @@ const callsOf = (calls: Awaited<ReturnType<typeof exit>>['calls']) =>
 const swapsOf = (swaps: Awaited<ReturnType<typeof exit>>['swaps']) =>
   swaps.map(({ quote, tokenIn, tokenOut, expectedOut, minOut, reference, lossPct, feeBps }) => ({
     swap: `${quote.amountIn} ${tokenIn.symbol} into ${expectedOut} ${tokenOut.symbol}`,
-    ...{ minOut, reference, lossPct, feeBps },
+    minOut,
+    reference,
+    lossPct,
+    feeBps,
   }));
 const whereOf = (name: string) => join(import.meta.dirname, 'plans', `${name}.txt`);
 
@@ -216,7 +227,9 @@ it('behavior: exits', async () => {
   const text = await tableOf(EXITS, async (one) => {
     const { calls, swaps, terms, position: _position, user: _user, received, ...rest } = await exit(one);
     return {
-      ...{ calls: callsOf(calls), swaps: swapsOf(swaps), ...rest },
+      calls: callsOf(calls),
+      swaps: swapsOf(swaps),
+      ...rest,
       received: received?.map(({ token, amount }) => `${amount} ${token.symbol}`),
       loops: terms.loops.map(({ positionId }) => positionId),
     };

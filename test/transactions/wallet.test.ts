@@ -26,7 +26,8 @@ describe('funds of the wallet', () => {
   test('behavior: a token has an allowance for every spender; nothing may be missing', () => {
     const plan = planWallet(chain, USER, token, spenders);
     expect(plan.fold([5n, 6n, 7n, 8n], { timestamp: 1n })).toEqual({
-      ...{ native: 5n, balance: 6n },
+      native: 5n,
+      balance: 6n,
       allowances: new Map([
         [spenders[0], 7n],
         [spenders[1], 8n],
@@ -47,15 +48,21 @@ describe('funds of the wallet', () => {
     };
     const deps = { ...plain, node: () => ({ ...node, simulator: { ...node.simulator, prepare } }) };
     const opening = {
-      ...{ chainId: 1, strategyId: market.id as string as StrategyId, payToken: collateral.address },
-      ...{ amount: d(1_000), leverage: d(3) },
+      chainId: 1,
+      strategyId: market.id as string as StrategyId,
+      payToken: collateral.address,
+      amount: d(1_000),
+      leverage: d(3),
     };
     await prepareOpen(deps, opening);
     expect(prepared).toEqual([]);
     await buildOpenPlan(deps, opening, USER);
     const manage = { chainId: 1, user: USER, id: 0 } as const;
     await buildManagePlan(deps, createPositionDirectory(), {
-      ...{ ...manage, action: 'repay', amount: d(1), payToken: loan.address },
+      ...manage,
+      action: 'repay',
+      amount: d(1),
+      payToken: loan.address,
     });
     await buildManagePlan(deps, createPositionDirectory(), { ...manage, action: 'close' });
     expect(prepared).toEqual(['sUSDe', 'PYUSD']);

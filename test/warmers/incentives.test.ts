@@ -84,7 +84,11 @@ describe('incentives', () => {
 
   describe('doubtCampaigns', () => {
     const paying = (id: string, symbol: string, apr: string): IncentiveCampaign => ({
-      ...{ id, symbol, aprPct: pct(apr), startsAtMs: NOW_MS - 500, endsAtMs: NOW_MS + 500 },
+      id,
+      symbol,
+      aprPct: pct(apr),
+      startsAtMs: NOW_MS - 500,
+      endsAtMs: NOW_MS + 500,
     });
     const on = (...borrow: IncentiveCampaign[]): MarketIncentives => ({ borrow, collateral: [] });
     const known = on(paying('a', 'X', '4'), paying('big', 'Y', '80'));
@@ -126,7 +130,11 @@ describe('incentives', () => {
 
   describe('payments of campaigns', () => {
     const named = (id: string, startsAtMs: number, endsAtMs: number, apr = '2'): IncentiveCampaign => ({
-      ...{ id, symbol: 'X', aprPct: pct(apr), startsAtMs, endsAtMs },
+      id,
+      symbol: 'X',
+      aprPct: pct(apr),
+      startsAtMs,
+      endsAtMs,
     });
     const steps = (...points: readonly (readonly [number, string])[]) =>
       points.map(([atMs, apr]) => ({ atMs, ratePct: pct(apr) }));

@@ -70,7 +70,10 @@ describe('a receiver over https', () => {
   test('default: a valid certificate is delivered to, under the name of the URL', async () => {
     const { port, names, bodies } = await receiver('server');
     expect(await send(`https://localhost:${port}/hook`)).toEqual({
-      ...{ ok: true, httpStatus: 204, failure: null, retryAfterSec: undefined },
+      ok: true,
+      httpStatus: 204,
+      failure: null,
+      retryAfterSec: undefined,
     });
     expect([names, bodies]).toEqual([['localhost'], ['{"id":"1"}']]);
   });

@@ -23,12 +23,10 @@ export function guideFiles(
   const pages = [index, ...guides].flatMap((guide) => {
     const markdownAt = `/docs/${guide.name}.md`;
     const page: StaticFile = {
-      ...{
-        type: 'text/html; charset=utf-8',
-        cacheControl: 'no-cache',
-        headers: HTML_SECURITY_HEADERS.strict,
-        markdownAt,
-      },
+      type: 'text/html; charset=utf-8',
+      cacheControl: 'no-cache',
+      headers: HTML_SECURITY_HEADERS.strict,
+      markdownAt,
       load: async () =>
         guideHtml({
           guide,

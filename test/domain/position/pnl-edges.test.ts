@@ -29,7 +29,11 @@ describe('results', () => {
     startsAtMs?: number,
   ): MarketRewards => {
     const campaign = (side: 'borrow' | 'collateral', steps: readonly [number, string][]) => ({
-      ...{ id: side, side, symbol: 'X', endsAtMs: 10 * DAY, startsAtMs: startsAtMs ?? steps[0]?.[0] ?? 0 },
+      id: side,
+      side,
+      symbol: 'X',
+      endsAtMs: 10 * DAY,
+      startsAtMs: startsAtMs ?? steps[0]?.[0] ?? 0,
       steps: steps.map(([atMs, ratePct]) => ({ atMs, ratePct: d(ratePct) })),
     });
     const campaigns = [
@@ -77,18 +81,19 @@ describe('results', () => {
 
   const row = (over: Partial<RegisteredPosition> = {}): RegisteredPosition => ({
     ...rowOf(market.id, { createdAtMs: 2 * DAY, closedAtMs: 3 * DAY }),
-    ...{ openedAtMs: 2 * DAY, desiredLtvPct: d(75), ...over },
+    openedAtMs: 2 * DAY,
+    desiredLtvPct: d(75),
+    ...over,
   });
   const parts = (over: Partial<Parameters<typeof loopParts>[0]> = {}) =>
     loopParts({
-      ...{
-        held: { ...open, open: false, depositedAssets: 100_000_000n },
-        row: row(),
-        market,
-        composed,
-        timestamp: BLOCK.timestamp,
-      },
-      ...{ rewards: rewardsOf([[2 * DAY, '36.5']]), ...over },
+      held: { ...open, open: false, depositedAssets: 100_000_000n },
+      row: row(),
+      market,
+      composed,
+      timestamp: BLOCK.timestamp,
+      rewards: rewardsOf([[2 * DAY, '36.5']]),
+      ...over,
     });
   const price = composed.loanPrice?.value.usd ?? d(0);
 
@@ -150,22 +155,18 @@ describe('results', () => {
       yieldFeeUsd: d(2),
     };
     expect(toPnl(known)).toEqual({
-      ...{
-        depositedUsd: '100',
-        returnedUsd: '20',
-        netValueUsd: '90',
-        badDebtUsd: '0',
-        divergentUsd: '0',
-        incentivesUsd: '3',
-      },
-      ...{
-        baseResultUsd: '10',
-        totalUsd: '13',
-        returnOnEquityPct: '13',
-        yieldFeeUsd: '2',
-        baseResultAfterFeeUsd: '8',
-        totalAfterFeeUsd: '11',
-      },
+      depositedUsd: '100',
+      returnedUsd: '20',
+      netValueUsd: '90',
+      badDebtUsd: '0',
+      divergentUsd: '0',
+      incentivesUsd: '3',
+      baseResultUsd: '10',
+      totalUsd: '13',
+      returnOnEquityPct: '13',
+      yieldFeeUsd: '2',
+      baseResultAfterFeeUsd: '8',
+      totalAfterFeeUsd: '11',
       gaps: [],
     });
     const nothing = toPnl({ ...known, depositedUsd: d(0) });
@@ -187,12 +188,21 @@ describe('results', () => {
   test('sumPnl: adds up the bad debt and the values at a divergent price of all', () => {
     const of = (badDebtUsd: number, divergentUsd: number) =>
       toPnl({
-        ...{ depositedUsd: d(1), returnedUsd: d(0), netValueUsd: d(1), incentivesUsd: d(0), yieldFeeUsd: d(0) },
-        ...{ badDebtUsd: d(badDebtUsd), divergentUsd: d(divergentUsd) },
+        depositedUsd: d(1),
+        returnedUsd: d(0),
+        netValueUsd: d(1),
+        incentivesUsd: d(0),
+        yieldFeeUsd: d(0),
+        badDebtUsd: d(badDebtUsd),
+        divergentUsd: d(divergentUsd),
       });
     expect(sumPnl([of(1, 10), of(2, 20)])).toMatchObject({
-      ...{ depositedUsd: '2', returnedUsd: '0', netValueUsd: '2', totalUsd: '0' },
-      ...{ badDebtUsd: '3', divergentUsd: '30' },
+      depositedUsd: '2',
+      returnedUsd: '0',
+      netValueUsd: '2',
+      totalUsd: '0',
+      badDebtUsd: '3',
+      divergentUsd: '30',
     });
     expect(sumPnl([])).toMatchObject({ badDebtUsd: '0', divergentUsd: '0' });
   });

@@ -112,15 +112,30 @@ describe('markets elsewhere', () => {
 
 describe('sums of P&L', () => {
   const known: Pnl = {
-    ...{ depositedUsd: '10', returnedUsd: '2', netValueUsd: '9', incentivesUsd: '0.5', yieldFeeUsd: '0.25' },
-    ...{ baseResultUsd: '1', gaps: [] },
+    depositedUsd: '10',
+    returnedUsd: '2',
+    netValueUsd: '9',
+    incentivesUsd: '0.5',
+    yieldFeeUsd: '0.25',
+    baseResultUsd: '1',
+    gaps: [],
   };
 
   test('behavior: bad debt and diverging values that an item does not have count as none', () => {
     expect(sumPnl([known, { ...known, badDebtUsd: '3', divergentUsd: '4' }])).toMatchObject({
-      ...{ depositedUsd: '20', returnedUsd: '4', netValueUsd: '18', incentivesUsd: '1', yieldFeeUsd: '0.5' },
-      ...{ badDebtUsd: '3', divergentUsd: '4', baseResultUsd: '2', totalUsd: '3', returnOnEquityPct: '15' },
-      ...{ baseResultAfterFeeUsd: '1.5', totalAfterFeeUsd: '2.5', gaps: [] },
+      depositedUsd: '20',
+      returnedUsd: '4',
+      netValueUsd: '18',
+      incentivesUsd: '1',
+      yieldFeeUsd: '0.5',
+      badDebtUsd: '3',
+      divergentUsd: '4',
+      baseResultUsd: '2',
+      totalUsd: '3',
+      returnOnEquityPct: '15',
+      baseResultAfterFeeUsd: '1.5',
+      totalAfterFeeUsd: '2.5',
+      gaps: [],
     });
     expect(sumPnl([known])).toMatchObject({ badDebtUsd: '0', divergentUsd: '0' });
     expect(sumPnl([])).toMatchObject({ depositedUsd: '0', badDebtUsd: '0', returnOnEquityPct: null });
@@ -131,7 +146,11 @@ describe('a vault', () => {
   const value = (given = facts) => sdkValue(vault.stockMarket, stock, given);
   const vaultIn = (given: typeof facts, change: object = {}) =>
     portfolioOf({
-      ...{ chain: robinhood, facts: given, positions: [open], stocks: [stock], rows: [rowOf(market.id, tagged)] },
+      chain: robinhood,
+      facts: given,
+      positions: [open],
+      stocks: [stock],
+      rows: [rowOf(market.id, tagged)],
       ...change,
     }).equityPositions[0] as PortfolioVault;
 
@@ -201,7 +220,9 @@ describe('a vault', () => {
     const ended = (id: number, isOpen: boolean) => held(market.id, { id, open: isOpen, depositedAssets: units('4') });
     const statusOf = (...flags: readonly boolean[]) =>
       portfolioOf({
-        ...{ chain: robinhood, facts, positions: flags.map((flag, id) => ended(id, flag)) },
+        chain: robinhood,
+        facts,
+        positions: flags.map((flag, id) => ended(id, flag)),
         rows: flags.map((_, positionIndex) => ({ ...row, positionIndex })),
       }).closed.map((item) => [item.kind, item.kind === 'vault' && item.status]);
     expect(statusOf(false, true)).toEqual([['vault', 'liquidated']]);
@@ -243,11 +264,25 @@ test('composePosition: a closed position has no ratio, price or result of its ow
   const [item] = closed;
   if (item?.kind !== 'loop') throw new Error('a loop expected');
   expect(item.position).toMatchObject({
-    ...{ status: 'closed', open: false, liquidated: false, netCollateral: '0', amountLoan: '0' },
-    ...{ ltvPct: null, ltvHeadroomPct: null, currentLeverage: null, currentLeverageApyPct: null },
-    ...{ liquidationPrice: null, priceDropToLiquidationPct: null, closeNow: null, manualMode: null },
-    ...{ collateralUsd: '0.00', debtUsd: '0.00', netValueUsd: '0.00', exitLiquidity: null },
-    ...{ amountDepositedInLoanToken: '4', amountReturnedInLoanToken: '5' },
+    status: 'closed',
+    open: false,
+    liquidated: false,
+    netCollateral: '0',
+    amountLoan: '0',
+    ltvPct: null,
+    ltvHeadroomPct: null,
+    currentLeverage: null,
+    currentLeverageApyPct: null,
+    liquidationPrice: null,
+    priceDropToLiquidationPct: null,
+    closeNow: null,
+    manualMode: null,
+    collateralUsd: '0.00',
+    debtUsd: '0.00',
+    netValueUsd: '0.00',
+    exitLiquidity: null,
+    amountDepositedInLoanToken: '4',
+    amountReturnedInLoanToken: '5',
   });
   expect(item.position.gaps.map(({ field, message }) => `${field}: ${message}`)).toEqual(
     [

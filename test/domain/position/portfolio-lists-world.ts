@@ -59,14 +59,26 @@ export function vaultOf(
   change: Partial<PortfolioVault> = {},
 ): PortfolioVault {
   return {
-    ...{ kind: 'vault', chainId: 4663, wallet: addressOf(wallet), vaultId: vault.id },
-    ...{ status: 'open', stockSymbol: 'TSLA', equity: null, loops, pnl: { gaps: [] } },
+    kind: 'vault',
+    chainId: 4663,
+    wallet: addressOf(wallet),
+    vaultId: vault.id,
+    status: 'open',
+    stockSymbol: 'TSLA',
+    equity: null,
+    loops,
+    pnl: { gaps: [] },
     ...change,
   };
 }
 
 export const walletOf = (wallet: number, items: Partial<Portfolio>): Portfolio => ({
-  ...{ ...whole, wallet: addressOf(wallet), positions: [], equityPositions: [], closed: [], unresolved: [] },
+  ...whole,
+  wallet: addressOf(wallet),
+  positions: [],
+  equityPositions: [],
+  closed: [],
+  unresolved: [],
   ...items,
 });
 export const amounts = (usd: string, total = usd): Partial<Pnl> => ({ netValueUsd: usd, totalUsd: total });

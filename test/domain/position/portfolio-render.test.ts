@@ -34,9 +34,17 @@ const stock = {
   borrowShares: 10n * 10n ** 12n,
 };
 const complete = rowOf(market.id, {
-  ...{ addedUsd: d('1.5'), removedUsd: d('0.25'), returnedUsd: d(7), entryPrice: d('1.07'), exitPrice: d('1.1') },
-  ...{ collateralApyPctAtOpen: d('6.1'), borrowApyPctAtOpen: d('4.2'), leverageApyPctAtOpen: d('9.9') },
-  ...{ desiredLtvPct: d('62.5'), closedAtMs: NOW_MS - 5_000, isOpen: false },
+  addedUsd: d('1.5'),
+  removedUsd: d('0.25'),
+  returnedUsd: d(7),
+  entryPrice: d('1.07'),
+  exitPrice: d('1.1'),
+  collateralApyPctAtOpen: d('6.1'),
+  borrowApyPctAtOpen: d('4.2'),
+  leverageApyPctAtOpen: d('9.9'),
+  desiredLtvPct: d('62.5'),
+  closedAtMs: NOW_MS - 5_000,
+  isOpen: false,
 });
 type Shown = Record<string, unknown> & { readonly positions: readonly Record<string, unknown>[] };
 const shown = (portfolio: Portfolio) => renderEntry(portfolio) as unknown as Shown;
@@ -47,35 +55,53 @@ describe('renderEntry', () => {
     const wallet = portfolio({ positions: [of(0)], rows: [complete] });
     const [loop] = shown(wallet).positions;
     expect(loop).toMatchObject({
-      ...{ id: 0, chainId: 4663, status: 'open', dbDrift: 'db_closed_chain_open', strategyId: market.id },
+      id: 0,
+      chainId: 4663,
+      status: 'open',
+      dbDrift: 'db_closed_chain_open',
+      strategyId: market.id,
       readAt: { blockNumber: '100', blockTime: iso(Number(BLOCK.timestamp) * 1_000) },
       oraclePriceAsOf: iso(1_760_000_000_000),
       registered: {
-        ...{ isOpen: false, depositedUsd: '100', addedUsd: '1.5', removedUsd: '0.25', returnedUsd: '7' },
-        ...{ collateralApyPctAtOpen: '6.1', borrowApyPctAtOpen: '4.2', leverageApyPctAtOpen: '9.9' },
-        ...{ desiredLtvPct: '62.5', entryPrice: '1.07', exitPrice: '1.1', equityVaultId: null },
-        ...{
-          createdAt: iso(complete.createdAtMs),
-          updatedAt: iso(complete.updatedAtMs),
-          closedAt: iso(NOW_MS - 5_000),
-        },
+        isOpen: false,
+        depositedUsd: '100',
+        addedUsd: '1.5',
+        removedUsd: '0.25',
+        returnedUsd: '7',
+        collateralApyPctAtOpen: '6.1',
+        borrowApyPctAtOpen: '4.2',
+        leverageApyPctAtOpen: '9.9',
+        desiredLtvPct: '62.5',
+        entryPrice: '1.07',
+        exitPrice: '1.1',
+        equityVaultId: null,
+        createdAt: iso(complete.createdAtMs),
+        updatedAt: iso(complete.updatedAtMs),
+        closedAt: iso(NOW_MS - 5_000),
       },
       drift: {
-        ...{
-          kind: 'db_closed_chain_open',
-          severity: 'high',
-          firstSeen: iso(NOW_MS),
-          lastSeen: iso(NOW_MS),
-          earlier: [],
-        },
+        kind: 'db_closed_chain_open',
+        severity: 'high',
+        firstSeen: iso(NOW_MS),
+        lastSeen: iso(NOW_MS),
+        earlier: [],
         suggestedSql: expect.any(String),
         chain: {
-          ...{ status: 'open', blockNumber: '100', blockTime: iso(Number(BLOCK.timestamp) * 1_000), proxy: PROXY },
-          ...{ collateral: '100', debt: expect.any(String), netValueUsd: expect.any(String) },
+          status: 'open',
+          blockNumber: '100',
+          blockTime: iso(Number(BLOCK.timestamp) * 1_000),
+          proxy: PROXY,
+          collateral: '100',
+          debt: expect.any(String),
+          netValueUsd: expect.any(String),
         },
         database: {
-          ...{ isOpen: false, depositedUsd: '101.5', returnedUsd: '7.25', closedAt: iso(NOW_MS - 5_000) },
-          ...{ createdAt: iso(complete.createdAtMs), updatedAt: iso(complete.updatedAtMs) },
+          isOpen: false,
+          depositedUsd: '101.5',
+          returnedUsd: '7.25',
+          closedAt: iso(NOW_MS - 5_000),
+          createdAt: iso(complete.createdAtMs),
+          updatedAt: iso(complete.updatedAtMs),
         },
       },
     });
@@ -115,7 +141,9 @@ describe('renderEntry', () => {
     ];
     const document = shown(portfolio({ positions: [of(0), ended, of(2, { open: false, collateral: 0n })], rows }));
     expect(document).toMatchObject({
-      ...{ address: WALLET, chainId: 4663, header: { openCount: 1 } },
+      address: WALLET,
+      chainId: 4663,
+      header: { openCount: 1 },
       closed: [
         { kind: 'position', id: 2 },
         {
@@ -129,7 +157,9 @@ describe('renderEntry', () => {
       ],
       unresolved: [
         {
-          ...{ reason: 'no_chain_position', marketId: market.id, positionIndex: 9 },
+          reason: 'no_chain_position',
+          marketId: market.id,
+          positionIndex: 9,
           message: 'The wallet has no position with this index on this chain.',
           registered: { isOpen: true },
         },
@@ -145,9 +175,16 @@ describe('renderEntry', () => {
     const wallet = portfolio({ positions: [of(0), of(1)], stocks: [stock], rows: [tagged(0, true), tagged(1, false)] });
     const [found] = (shown(wallet) as unknown as { equityPositions: Record<string, unknown>[] }).equityPositions;
     expect(found).toMatchObject({
-      ...{ strategyId: vault.id, chainId: 4663, status: 'open', yieldLoopMatch: 'tagged', curator: vault.curator },
-      ...{ dbDrift: 'db_closed_chain_open', stock: { collateral: '20' }, yieldLoops: [{ id: 1 }, { id: 0 }] },
-      ...{ oraclePriceAsOf: iso(1_760_000_000_000), readAt: { blockNumber: '100' } },
+      strategyId: vault.id,
+      chainId: 4663,
+      status: 'open',
+      yieldLoopMatch: 'tagged',
+      curator: vault.curator,
+      dbDrift: 'db_closed_chain_open',
+      stock: { collateral: '20' },
+      yieldLoops: [{ id: 1 }, { id: 0 }],
+      oraclePriceAsOf: iso(1_760_000_000_000),
+      readAt: { blockNumber: '100' },
     });
     for (const field of ['wallet', 'freshness', 'gaps']) expect(found).not.toHaveProperty(field);
   });
@@ -172,16 +209,32 @@ describe('lists and sums', () => {
     pnl: { ...plain.pnl, ...pnl },
   });
   const walletOf = (n: number, items: Partial<Portfolio>): Portfolio => ({
-    ...{ ...wallet, wallet: addressOf(n), positions: [], equityPositions: [], closed: [], unresolved: [] },
+    ...wallet,
+    wallet: addressOf(n),
+    positions: [],
+    equityPositions: [],
+    closed: [],
+    unresolved: [],
     ...items,
   });
   const reportOf = (entries: readonly Portfolio[]): PortfolioReport => ({
-    ...{ chainId: 4663, blockNumber: 1n, asOfMs: NOW_MS, computedAtMs: NOW_MS, entries, counts: countsOf(entries) },
+    chainId: 4663,
+    blockNumber: 1n,
+    asOfMs: NOW_MS,
+    computedAtMs: NOW_MS,
+    entries,
+    counts: countsOf(entries),
     rows: entries.map((portfolio) => ({ portfolio, rows: rowsOfWallet(portfolio) })),
   });
   const vaultWith = (loops: readonly PortfolioLoop[], ltvHeadroomPct?: string | null): PortfolioVault => ({
-    ...{ kind: 'vault', chainId: 4663, wallet: addressOf(5), vaultId: vault.id, status: 'open', loops },
-    ...{ pnl: { gaps: [], netValueUsd: '9' }, equity: { stock: { ltvHeadroomPct, ltvPct: '41' } } as never },
+    kind: 'vault',
+    chainId: 4663,
+    wallet: addressOf(5),
+    vaultId: vault.id,
+    status: 'open',
+    loops,
+    pnl: { gaps: [], netValueUsd: '9' },
+    equity: { stock: { ltvHeadroomPct, ltvPct: '41' } } as never,
   });
   const page = { window: { size: 100, fromEnd: false } } as const;
 
@@ -228,7 +281,11 @@ describe('lists and sums', () => {
     const rival = walletOf(6, { positions: [loop(7, {}, { ltvHeadroomPct: '20' })] });
     const listed = (isWhole: boolean) =>
       queryItems([reportOf([walletOf(5, { equityPositions: [of('30')] }), rival])], {
-        ...{ ...page, filter: {}, order: 'headroom', direction: 'asc', isWhole },
+        ...page,
+        filter: {},
+        order: 'headroom',
+        direction: 'asc',
+        isWhole,
       }).edges.map(({ node }) => node.key.slice(0, 2));
     expect([listed(true), listed(false)]).toEqual([
       ['eq', 'p7'],
@@ -241,9 +298,7 @@ describe('lists and sums', () => {
           walletOf(6, { positions: [loop(7, {}, { ltvPct: '40' })] }),
         ]),
       ],
-      {
-        ...{ ...page, filter: { maxHeadroomPct: d(90) }, order: 'ltv', direction: 'asc' },
-      },
+      { ...page, filter: { maxHeadroomPct: d(90) }, order: 'ltv', direction: 'asc' },
     ).edges.map(({ node }) => node.key.slice(0, 2));
     expect(byLtv.indexOf('p7')).toBeLessThan(byLtv.indexOf('eq'));
   });
@@ -251,15 +306,13 @@ describe('lists and sums', () => {
   test('behavior: drift is listed by vault, and by the conditions on its item', () => {
     const drift = (n: number, vaultId: string | null, firstSeenMs: number) =>
       ({
-        ...{
-          kind: 'no_db_row',
-          severity: 'low',
-          chainId: 4663,
-          wallet: addressOf(n),
-          positionIndex: n,
-          positionId: `p${n}`,
-          marketId: market.id,
-        },
+        kind: 'no_db_row',
+        severity: 'low',
+        chainId: 4663,
+        wallet: addressOf(n),
+        positionIndex: n,
+        positionId: `p${n}`,
+        marketId: market.id,
         vaultId,
         firstSeenMs,
       }) as Drift;

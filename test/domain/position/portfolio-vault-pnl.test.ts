@@ -113,8 +113,12 @@ describe('P&L of a vault', () => {
     expect(header).toEqual({ totalDepositedUsd: '0', openCount: 0 });
     expect(closed).toMatchObject([
       {
-        ...{ kind: 'vault', status: 'closed', vaultId: vault.id, stockSymbol: vault.stock.displaySymbol },
-        ...{ equity: null, loops: [{ drift: null }] },
+        kind: 'vault',
+        status: 'closed',
+        vaultId: vault.id,
+        stockSymbol: vault.stock.displaySymbol,
+        equity: null,
+        loops: [{ drift: null }],
       },
     ]);
     expectPnl((closed[0] as PortfolioVault).pnl, {

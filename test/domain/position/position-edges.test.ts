@@ -31,8 +31,12 @@ const plain = (over: object = {}): PositionMarketValues => {
   const { value } = composed.facts.lendingState;
   const assets = 10n ** 13n;
   const state = {
-    ...{ ...value, totalBorrowAssets: assets, totalBorrowShares: assets * 1_000_000n, borrowRate: 0n },
-    ...{ lastUpdate: value.blockTimestamp, totalSupplyAssets: assets * 2n },
+    ...value,
+    totalBorrowAssets: assets,
+    totalBorrowShares: assets * 1_000_000n,
+    borrowRate: 0n,
+    lastUpdate: value.blockTimestamp,
+    totalSupplyAssets: assets * 2n,
   };
   return {
     ...composed,
@@ -67,8 +71,14 @@ describe('closing', () => {
   test('formatClosing: in loan tokens, and in USD where they have a price', () => {
     const closing = closingOf({ collateralValue: 1_300_000n, debt: 1_000_000n }, 100_000n, TENTH);
     expect(formatClosing(closing, market, d(2))).toEqual({
-      ...{ yieldFee: '0.02', paysOut: '0.28', pnlBeforeFee: '0.2', pnlAfterFee: '0.18' },
-      ...{ yieldFeeUsd: '0.04', paysOutUsd: '0.56', pnlBeforeFeeUsd: '0.40', pnlAfterFeeUsd: '0.36' },
+      yieldFee: '0.02',
+      paysOut: '0.28',
+      pnlBeforeFee: '0.2',
+      pnlAfterFee: '0.18',
+      yieldFeeUsd: '0.04',
+      paysOutUsd: '0.56',
+      pnlBeforeFeeUsd: '0.40',
+      pnlAfterFeeUsd: '0.36',
     });
     expect(Object.keys(formatClosing(closing, market, undefined))).toEqual([
       'yieldFee',

@@ -292,7 +292,9 @@ describe('statusOf', () => {
     expect([of(true, 1n), of(true, hundredth - 1n), of(true, hundredth)]).toEqual(['liquidated', 'liquidated', 'open']);
     expect(of(true, 1n, 1n)).toBe('open');
     expect(show({ collateral: 1n, borrowShares: 0n })).toMatchObject({
-      ...{ status: 'liquidated', amountLeveragedCollateral: '0.000000000000000001', netCollateral: '0' },
+      status: 'liquidated',
+      amountLeveragedCollateral: '0.000000000000000001',
+      netCollateral: '0',
     });
   });
 

@@ -16,8 +16,12 @@ beforeAll(async () => {
 afterAll(() => service?.stop());
 
 const bodyOf = (over: object = {}) => ({
-  ...{ chainId: 1, strategyId: MARKET, condition: 'apy_below', threshold: '-1000' },
-  ...{ webhookUrl: `${service.world.receiver.url}/hook`, ...over },
+  chainId: 1,
+  strategyId: MARKET,
+  condition: 'apy_below',
+  threshold: '-1000',
+  webhookUrl: `${service.world.receiver.url}/hook`,
+  ...over,
 });
 const create = (over: object = {}, headers: Record<string, string> = {}) =>
   service.post('/v1/partner/alerts', bodyOf(over), { ...PARTNER, ...headers });
@@ -186,7 +190,8 @@ describe('a registration under an idempotency key', () => {
     return { status, code: body.error?.code, details: body.error?.details };
   };
   const conflict = (key: string, id: string, reason: string) => ({
-    ...{ status: 409, code: 'conflict' },
+    status: 409,
+    code: 'conflict',
     details: { field: 'headers.idempotency-key', value: key, resource: 'alert', id, reason },
   });
 

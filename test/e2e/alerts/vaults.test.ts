@@ -43,7 +43,10 @@ describe('an alert on an equity vault', () => {
   test('default: is about the vault of the wallet, and its headroom is the least of its parts', async () => {
     const { strategyId, stock, yieldLoops } = await firstVault();
     const { status, body } = await register({
-      ...{ wallet: HOLDER, strategyId, condition: 'headroom_below', threshold: '100' },
+      wallet: HOLDER,
+      strategyId,
+      condition: 'headroom_below',
+      threshold: '100',
     });
     expect(status).toBe(200);
     const about = { subject: 'vault', wallet: HOLDER, strategyId, positionIndex: null };

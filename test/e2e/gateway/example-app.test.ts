@@ -294,10 +294,9 @@ describe.skipIf(whyNoChromium !== null)(`example app${whyNoChromium === null ? '
   });
 
   test('opens the link of a plan with the same request', async () => {
-    const body = {
-      ...{ strategyId: MARKET.id, payToken: MARKET.loan.address, amount: '250', leverage: 2.55 },
-      ...{ userAddress: account.address, slippage: 0.003, maxSwapLossPct: 1, minAmountOut: '150' },
-    };
+    const open = { strategyId: MARKET.id, payToken: loan, amount: '250', leverage: 2.55 };
+    const limits = { slippage: 0.003, maxSwapLossPct: 1, minAmountOut: '150' };
+    const body = { ...open, ...limits, userAddress: account.address };
     const { body: bundle } = await service.post('/v1/partner/leverage/build', body, PARTNER);
     const link = new URL(bundle.meta.signingUrl);
     expect(link.origin + link.pathname).toBe('http://app.example/app/');

@@ -93,7 +93,9 @@ describe('a history whose node refuses logs', () => {
     service.clock.advance(15_000);
     await read();
     expect(await indexerOf()).toMatchObject({
-      ...{ status: 'failing', failingSince: since, lastRun: new Date(service.clock.now()).toISOString() },
+      status: 'failing',
+      failingSince: since,
+      lastRun: new Date(service.clock.now()).toISOString(),
     });
     // The other chain goes on.
     expect(indexers[0]).toMatchObject({ chainId: 1, status: 'following' });

@@ -19,7 +19,9 @@ export async function openMigratedDatabase(poolSize = 2): Promise<MigratedDataba
   const onQuery = ({ sql }: { readonly sql: string }) => void statements.push(sql);
   const db = createDatabase({ url, poolSize, statementTimeoutMs: 20_000 }, { onQuery });
   return {
-    ...{ url, db, statements },
+    url,
+    db,
+    statements,
     async close() {
       await db.destroy();
       await drop();

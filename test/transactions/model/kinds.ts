@@ -92,7 +92,9 @@ export function openKind(
   const isDirect = pay.address === market.collateral.address;
   return {
     name: isDirect ? 'open' : `open with ${pay.symbol}`,
-    ...{ chainId, sources, market },
+    chainId,
+    sources,
+    market,
     before: { loop: NOTHING, basis: 0n, stock: NOTHING, received: 0n },
     swaps: [
       ...(isDirect ? [] : [{ market, tokenIn: pay, tokenOut: market.collateral }]),
@@ -144,7 +146,11 @@ export function manageKinds(
   const loop = { collateral: whole(8_000, collateral), debt: whole(6_000, loan) };
   const before = { loop, basis: whole(2_400, loan), stock: NOTHING, received: 0n };
   const kind = (name: string, tokenIn: Token, tokenOut: Token, input: Partial<ManageInput>): Kind => ({
-    ...{ name, chainId, sources, market, before },
+    name,
+    chainId,
+    sources,
+    market,
+    before,
     swaps: [{ market, tokenIn, tokenOut }],
     async run(deps, world) {
       const positions = { bind: async () => ({ market, proxy: world.proxy }), forget: () => {} };
@@ -217,8 +223,14 @@ export function vaultKinds(vault: EquityVault): readonly Kind[] {
             wallet: USER,
             positions: [
               {
-                ...{ id: 0, marketId: yieldMarket.id, proxy, open: true, depositedAssets: whole(300, depositToken) },
-                ...{ returnedAssets: 0n, collateral: loop.collateral, borrowShares: loop.debt * 1_000_000n },
+                id: 0,
+                marketId: yieldMarket.id,
+                proxy,
+                open: true,
+                depositedAssets: whole(300, depositToken),
+                returnedAssets: 0n,
+                collateral: loop.collateral,
+                borrowShares: loop.debt * 1_000_000n,
               },
             ],
             stocks: [{ marketId: stockMarket.id, collateral: held.collateral, borrowShares: held.debt * 1_000_000n }],

@@ -122,7 +122,10 @@ function pathOf(kind: Kind): ModelPath {
       const prices = pricesAt(reference);
       const priceOf = (oracle: Address) => prices.get(oracle) ?? 0n;
       const venues = modelVenues({
-        ...{ chain, sources, lieOf, expiresAtMs: NOW_MS + 60_000 },
+        chain,
+        sources,
+        lieOf,
+        expiresAtMs: NOW_MS + 60_000,
         fair: (tokenIn, tokenOut, amountIn) =>
           BigInt(
             new Decimal(amountIn.toString())

@@ -100,7 +100,9 @@ export function depsOf(
   const all = Object.keys(chain.swapRouters) as (keyof Chain['swapRouters'])[];
   const sources = all.filter((source) => source !== 'YieldMarket');
   const venues = modelVenues({
-    ...{ chain, sources, expiresAtMs: nowMs + 45_000 },
+    chain,
+    sources,
+    expiresAtMs: nowMs + 45_000,
     lieOf: (source, swap) => scene.lieOf?.(source, swap),
     fair: (tokenIn, tokenOut, amountIn) =>
       BigInt(
@@ -112,7 +114,11 @@ export function depsOf(
       ),
   });
   const model = modelChain({
-    ...{ chain, market, venues, priceOf, unsimulated: scene.unsimulated },
+    chain,
+    market,
+    venues,
+    priceOf,
+    unsimulated: scene.unsimulated,
     answers: { market: marketRow(market, nowMs), ...scene.answers },
     vault,
     before: { loop: NOTHING, basis: 0n, stock: NOTHING, received: 0n, ...before },
@@ -164,8 +170,11 @@ export function openIn(scene: Scene, input: Partial<OpenInput>): Promise<Plan> {
   return buildOpenPlan(
     deps,
     {
-      ...{ chainId, strategyId: id as string as StrategyId, payToken: collateral.address },
-      ...{ amount: new Decimal(1_000), leverage: new Decimal(3) },
+      chainId,
+      strategyId: id as string as StrategyId,
+      payToken: collateral.address,
+      amount: new Decimal(1_000),
+      leverage: new Decimal(3),
       ...input,
     },
     USER,
@@ -191,22 +200,31 @@ export function formatPlan(plan: Plan, usdOf: (token: Address) => Decimal | unde
   return {
     path: plan.path,
     calls: [...approvals, tx].map((call) => ({
-      ...{ to: call.to, value: call.value, action: call.action.type },
+      to: call.to,
+      value: call.value,
+      action: call.action.type,
       ...intentOf(call, user),
     })),
     swaps: swaps.map(({ tokenIn, tokenOut, quote, expectedOut, minOut, reference, lossPct, feeBps }) => ({
       swap: `${quote.amountIn} ${tokenIn.symbol} into ${expectedOut} ${tokenOut.symbol} at ${quote.source}`,
-      ...{ minOut, reference, lossPct, feeBps },
+      minOut,
+      reference,
+      lossPct,
+      feeBps,
     })),
     slippage: plan.slippage,
-    ...{ amountFlashLoan: plan.amountFlashLoan, debtChange: plan.debtChange, moved: plan.moved },
+    amountFlashLoan: plan.amountFlashLoan,
+    debtChange: plan.debtChange,
+    moved: plan.moved,
     leastPaidOut: plan.leastPaidOut,
     received: plan.received?.map(({ token, amount }) => `${amount} ${token.symbol}`),
     preview: preview && { ...preview, rates: undefined },
     leverage: preview && leverageOf(preview),
     liquidation: liquidationOf(market, value, live.price),
     terms: terms && {
-      ...{ amountCollateral: terms.amountCollateral, depositFee: terms.depositFee, path: terms.path },
+      amountCollateral: terms.amountCollateral,
+      depositFee: terms.depositFee,
+      path: terms.path,
       entered: terms.entrySwap?.expectedOut,
       worst: terms.preview.worst,
     },
@@ -216,7 +234,10 @@ export function formatPlan(plan: Plan, usdOf: (token: Address) => Decimal | unde
       totalSwapCostPctOfEquity: basis.totalSwapCostPctOfEquity,
       breakEven: breakEvenOf(totalUsd(costs), basis.equity, preview?.expectedLeverageApyPct),
     },
-    ...{ issues: plan.issues, instructions: plan.instructions, signingUrl: plan.signingUrl, gasUsed: plan.gasUsed },
+    issues: plan.issues,
+    instructions: plan.instructions,
+    signingUrl: plan.signingUrl,
+    gasUsed: plan.gasUsed,
     expiresInMs: plan.expiresAtMs === undefined ? undefined : plan.expiresAtMs - NOW_MS,
   };
 }

@@ -84,7 +84,8 @@ export function excessesIn(
     return [
       {
         what: isTooMuch ? 'payment' : 'receipt',
-        ...{ amount: textOf(token, amount), limit: textOf(token, limit) },
+        amount: textOf(token, amount),
+        limit: textOf(token, limit),
         isTooMuch,
       },
     ];

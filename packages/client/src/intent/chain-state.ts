@@ -74,7 +74,9 @@ const wordOf = (value: string | bigint) => BigInt(value).toString(16).padStart(6
 function positionIn(words: readonly bigint[], at: number): HeldPosition {
   const [open = 0n, market = 0n, proxy = 0n, basis = 0n] = words.slice(at, at + POSITION_WORDS);
   return {
-    ...{ isOpen: open === 1n, marketId: `0x${wordOf(market)}`, basis },
+    isOpen: open === 1n,
+    marketId: `0x${wordOf(market)}`,
+    basis,
     proxy: `0x${wordOf(proxy).slice(24)}`,
   };
 }

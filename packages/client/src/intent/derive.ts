@@ -1,9 +1,22 @@
 import { VerificationError } from '../verify/errors.ts';
 import { collateralFor, loanValue, more, ROUNDING, wadOf } from '../verify/numbers.ts';
-import { NATIVE_TOKEN } from '../verify/proof.ts';
 import { trustedMarketOf, trustedVaultOf } from '../verify/trusted.ts';
 import type { Intent, Payment, ReallocationLimits, TrustedChain, TrustedMarket } from '../verify/types.ts';
 import type { ChainState, HeldPosition } from './chain-state.ts';
+import {
+  decimalsOf,
+  isSame,
+  lacking,
+  needed,
+  openLimits,
+  paymentLimits,
+  positionOf,
+  saleLoss,
+  shareOf,
+  slippageOf,
+  targetOf,
+  unitsOf,
+} from './fields.ts';
 import type { BuildRequest, RequestFields } from './request.ts';
 
 /** A payment in a token that the market does not price. */
@@ -34,8 +47,6 @@ interface Asked {
   readonly closed: readonly number[] | undefined;
 }
 
-/** The service caps a larger slippage. */
-const MOST_SLIPPAGE = 0.01;
 /** The chain of a position that is named by its index alone, by the interface of the service. */
 export const DEFAULT_CHAIN = 1;
 /** A full repayment brings the interest of half an hour. WAD. */
@@ -88,8 +99,15 @@ async function openIntent(asked: Asked): Promise<Intent> {
   const [price, fees] = await Promise.all([state.priceOf(market), state.fees()]);
   const pay = await paymentOf(asked, market, price, 'collateral');
   return {
-    ...{ action: 'open_leverage', chainId: chain.chainId, owner, marketId: market.id, pay },
-    ...{ ...targetOf(fields), ...openLimits(fields), reallocation: options.reallocation, state: { price, ...fees } },
+    action: 'open_leverage',
+    chainId: chain.chainId,
+    owner,
+    marketId: market.id,
+    pay,
+    ...targetOf(fields),
+    ...openLimits(fields),
+    reallocation: options.reallocation,
+    state: { price, ...fees },
     minAmountOut: leastOf(asked, market.collateralToken),
   };
 }
@@ -113,7 +131,11 @@ async function manageIntent(asked: Asked): Promise<Intent> {
   switch (fields.action) {
     case 'increase_leverage':
       return {
-        ...{ ...of, action: 'increase_leverage', ...targetOf(fields), ...openLimits(fields), state: reading },
+        ...of,
+        action: 'increase_leverage',
+        ...targetOf(fields),
+        ...openLimits(fields),
+        state: reading,
         minAmountOut: leastOf(asked, market.collateralToken),
       };
     case 'add_collateral': {
@@ -134,7 +156,13 @@ async function manageIntent(asked: Asked): Promise<Intent> {
       const isExact = full && pay.worth !== undefined && fields.amount !== undefined;
       const owed = full ? { ...fees, debt: reading.debt } : fees;
       return {
-        ...{ ...of, action: 'repay', ...paymentLimits(fields, pay), full, isExact, pay, state: owed },
+        ...of,
+        action: 'repay',
+        ...paymentLimits(fields, pay),
+        full,
+        isExact,
+        pay,
+        state: owed,
         minAmountOut: leastOf(asked, market.loanToken),
       };
     }
@@ -166,7 +194,11 @@ async function depositIntent({ chain, state, fields, owner }: Asked): Promise<In
     state.fees(),
   ]);
   return {
-    ...{ action: 'equity_deposit', chainId: chain.chainId, owner, vaultId: vault.id, ...openLimits(fields) },
+    action: 'equity_deposit',
+    chainId: chain.chainId,
+    owner,
+    vaultId: vault.id,
+    ...openLimits(fields),
     amount: unitsOf(chain, stock.loanToken, needed(fields.amount, 'amount')),
     stockLtv: fields.stockLtvPct ?? vault.targetLtvPct,
     state: { stock: { price: stockPrice }, yield: { price: yieldPrice, depositFee } },
@@ -197,9 +229,15 @@ async function exitIntent(asked: Asked): Promise<Intent> {
   const legs = [{ price, ...held }, ...loops.map(([, reading]) => reading)];
   const minAmountOut = leastOf(asked, stock.loanToken);
   return {
-    ...{ action: 'equity_exit', chainId: chain.chainId, owner, vaultId: vault.id, slippage },
-    ...{ ...saleLoss(fields, legs), minAmountOut },
-    ...{ positionIds: ids, state: { stock: { price, ...held }, loops: Object.fromEntries(loops) } },
+    action: 'equity_exit',
+    chainId: chain.chainId,
+    owner,
+    vaultId: vault.id,
+    slippage,
+    ...saleLoss(fields, legs),
+    minAmountOut,
+    positionIds: ids,
+    state: { stock: { price, ...held }, loops: Object.fromEntries(loops) },
   };
 }
 
@@ -268,83 +306,6 @@ async function worthOf(
   );
 }
 
-/** Bounds of an opening: `maxSwapLossPct` is percent of the own money, for all swaps together. */
-function openLimits(fields: RequestFields) {
-  const { maxSwapLossPct } = fields;
-  const slippage = slippageOf(fields);
-  if (maxSwapLossPct === undefined) return { slippage };
-  return { slippage, maxSwapLoss: shareOf(maxSwapLossPct), maxTotalLoss: shareOf(maxSwapLossPct) };
-}
-
-/** A payment without a worth is not swapped: the service accepts these limits, and they have no effect. */
-function paymentLimits(fields: RequestFields, { worth }: Payment) {
-  const { maxSwapLossPct } = fields;
-  if (worth === undefined) return {};
-  const slippage = slippageOf(fields);
-  return maxSwapLossPct === undefined ? { slippage } : { slippage, maxSwapLoss: shareOf(maxSwapLossPct) };
-}
-
-interface Sold {
-  readonly collateral: bigint;
-  readonly debt: bigint;
-  readonly price: bigint;
-}
-
-/** Of sales it is percent of the equity of all together, which one of them may lose alone: a smaller part of its own input. */
-function saleLoss({ maxSwapLossPct }: RequestFields, sales: readonly Sold[]) {
-  if (maxSwapLossPct === undefined) return {};
-  const values = sales.map(({ collateral, price }) => loanValue(collateral, price)).filter((value) => value > 0n);
-  const debts = sales.reduce((sum, { debt }) => sum + debt, 0n);
-  const equity = values.reduce((sum, value) => sum + value, 0n) - debts;
-  const shares = values.map((value) => (equity > 0n ? Number((equity * 10_000n) / value) / 10_000 : 0));
-  const ofSale = (maxSwapLossPct / 100) * Math.min(1, Math.max(0, ...shares));
-  return { maxSwapLoss: ofSale.toFixed(6), maxTotalLoss: shareOf(maxSwapLossPct) };
-}
-
 /** `minAmountOut` of the request. */
 const leastOf = ({ chain, fields }: Asked, token: string) =>
   fields.minAmountOut === undefined ? undefined : unitsOf(chain, token, fields.minAmountOut);
-
-const shareOf = (percent: number) => (percent / 100).toFixed(6);
-const slippageOf = ({ slippage }: RequestFields) =>
-  slippage === undefined ? undefined : Math.min(slippage, MOST_SLIPPAGE);
-
-function targetOf({ leverage, desiredLtv }: RequestFields) {
-  return leverage === undefined || leverage === null
-    ? { desiredLtv: needed(desiredLtv ?? undefined, 'desiredLtv or leverage') }
-    : { leverage };
-}
-
-/** The index on chain, by itself or at the end of the composite id. */
-function positionOf({ id, positionId }: RequestFields): { readonly positionId: number; readonly marketId?: string } {
-  if (typeof id === 'number') return { positionId: id };
-  const [, marketId, index] = /^\d+-(0x[0-9a-fA-F]{64})-(\d{1,9})$/.exec(positionId ?? '') ?? [];
-  if (marketId === undefined) throw lacking('positionId or id');
-  return { positionId: Number(index), marketId };
-}
-
-function unitsOf(chain: TrustedChain, token: string, whole: string): bigint {
-  const decimals = decimalsOf(chain, token);
-  // Zeros at the end do not count as decimals, as with the service.
-  const [, units = '', fraction = ''] = /^(\d{1,60})(?:\.(?=\d)(\d*?)0*)?$/.exec(whole) ?? [];
-  if (units !== '' && fraction.length <= decimals) return BigInt(`${units}${fraction.padEnd(decimals, '0')}`);
-  throw lacking(`an amount with at most ${decimals} decimals (it is ${whole})`);
-}
-
-function decimalsOf({ chainId, tokens, nativeSymbol }: TrustedChain, token: string): number {
-  const found = tokens.find(({ address }) => isSame(address, token));
-  if (found) return found.decimals;
-  if (isSame(token, NATIVE_TOKEN)) return 18;
-  throw new VerificationError('token', `${token} is none of the trusted tokens of chain ${chainId} (${nativeSymbol}).`);
-}
-
-const isSame = (a: string, b: string) => a.toLowerCase() === b.toLowerCase();
-
-function needed<T>(value: T | undefined, name: string): T {
-  if (value === undefined) throw lacking(name);
-  return value;
-}
-
-function lacking(what: string): VerificationError {
-  return new VerificationError('intent', `The intent of the plan cannot be derived: the request lacks ${what}.`);
-}

@@ -58,7 +58,9 @@ export function planOfGraphql(answer: GraphqlPlan, request: GraphqlRequest): Pla
   const last: unknown = calls.at(-1);
   const isBatch = request.field.startsWith('equity');
   const plan = {
-    ...{ chainId, action: fields.action, strategyId: isBatch ? fields.strategyId : undefined },
+    chainId,
+    action: fields.action,
+    strategyId: isBatch ? fields.strategyId : undefined,
     ...(isBatch ? { atomic: true, calls } : { approvals: calls.slice(0, -1), tx: last }),
     meta: { expiresAt, sendCalls },
   } as unknown as Plan;
@@ -74,7 +76,8 @@ export function planOfGraphql(answer: GraphqlPlan, request: GraphqlRequest): Pla
 /** The same request as the body of the REST row. */
 function fieldsOf(request: GraphqlRequest): RequestFields & { readonly action: string } {
   const { maxSlippageBps, maxSwapLossPct, minAmountOut, allowUnsimulated } = {
-    ...{ minAmountOut: undefined, allowUnsimulated: undefined },
+    minAmountOut: undefined,
+    allowUnsimulated: undefined,
     ...request.input,
   };
   const limits = {

@@ -4,7 +4,6 @@ import { proveWhileAuthorized } from './authorization.ts';
 import { methodsOf } from './calldata.ts';
 import { VerificationError } from './errors.ts';
 import { ltvBelowLiquidation, proveLoan } from './loan.ts';
-import { proveDeleverage } from './manage.ts';
 import {
   collateralFor,
   counted,
@@ -28,8 +27,8 @@ import {
   shown,
   takeDecoded,
 } from './proof.ts';
-import { proveSales, type Sale } from './sales.ts';
-import { proveSwap, proveTotalLoss } from './swaps.ts';
+import { proveDeleverage, proveSales, type Sale } from './sales.ts';
+import { proveSwap, proveTotalLoss, type SwapCheck } from './swaps.ts';
 import { trustedMarketOf, trustedVaultOf } from './trusted.ts';
 import type { DepositIntent, ExitIntent, TrustedMarket } from './types.ts';
 
@@ -68,28 +67,26 @@ export function proveDeposit(proof: Proof, intent: DepositIntent): void {
   proof.spends.push(amountOf(proof, token, intent.amount));
 }
 
+interface DepositCall {
+  readonly index: number;
+  readonly places: SwapCheck['places'];
+  readonly params: {
+    readonly stockSwapData: SwapCheck['swapData'];
+    readonly stockMinOut: bigint;
+    readonly stockBorrowAmount: bigint;
+    readonly yieldSwapData: SwapCheck['swapData'];
+    readonly yieldMinOut: bigint;
+    readonly leverageParams: {
+      readonly amountFlashLoan: bigint;
+      readonly swapData: SwapCheck['swapData'];
+      readonly minTokenOut: bigint;
+    };
+  };
+}
+
 function proveLegs(
   proof: Proof,
-  {
-    index,
-    places,
-    params,
-  }: {
-    readonly index: number;
-    readonly places: Parameters<typeof proveSwap>[1]['places'];
-    readonly params: {
-      readonly stockSwapData: Parameters<typeof proveSwap>[1]['swapData'];
-      readonly stockMinOut: bigint;
-      readonly stockBorrowAmount: bigint;
-      readonly yieldSwapData: Parameters<typeof proveSwap>[1]['swapData'];
-      readonly yieldMinOut: bigint;
-      readonly leverageParams: {
-        readonly amountFlashLoan: bigint;
-        readonly swapData: Parameters<typeof proveSwap>[1]['swapData'];
-        readonly minTokenOut: bigint;
-      };
-    };
-  },
+  { index, places, params }: DepositCall,
   intent: DepositIntent,
   { stock, yieldMarket }: Vault,
 ): void {
@@ -100,15 +97,26 @@ function proveLegs(
   const at = { index, places, loss };
   const toYield = { ...at, tokenOut: yieldMarket.collateralToken };
   proveSwap(proof, {
-    ...{ ...at, path: 'params.stockSwapData.extCalldata', swapData: params.stockSwapData, partial: 'returned' },
-    ...{ of: 'payment', sells: { token: stock.loanToken, amount } },
-    ...{ tokenOut: stock.collateralToken, minimum: stockMinOut, reference: collateralFor(amount, state.stock.price) },
+    ...at,
+    path: 'params.stockSwapData.extCalldata',
+    swapData: params.stockSwapData,
+    partial: 'returned',
+    of: 'payment',
+    sells: { token: stock.loanToken, amount },
+    tokenOut: stock.collateralToken,
+    minimum: stockMinOut,
+    reference: collateralFor(amount, state.stock.price),
   });
   proveStockBorrow(proof, index, intent, stock, stockMinOut, stockBorrowAmount);
   proveSwap(proof, {
-    ...{ ...toYield, path: 'params.yieldSwapData.extCalldata', swapData: params.yieldSwapData, partial: 'returned' },
-    ...{ of: 'stock loan', sells: { token: stock.loanToken, amount: stockBorrowAmount } },
-    ...{ minimum: yieldMinOut, reference: collateralFor(stockBorrowAmount, state.yield.price) },
+    ...toYield,
+    path: 'params.yieldSwapData.extCalldata',
+    swapData: params.yieldSwapData,
+    partial: 'returned',
+    of: 'stock loan',
+    sells: { token: stock.loanToken, amount: stockBorrowAmount },
+    minimum: yieldMinOut,
+    reference: collateralFor(stockBorrowAmount, state.yield.price),
   });
   const target =
     intent.yieldLtv === undefined ? BigInt(yieldMarket.lltv) - SAFE_BUFFER : wadOf(intent.yieldLtv, 'yieldLtv', 16);
@@ -117,14 +125,25 @@ function proveLegs(
   const value = loanValue(bought, state.yield.price);
   const yieldAtLeast = loanValue(less(counted(yieldMinOut, bought), fee), state.yield.price);
   proveLoan(proof, {
-    ...{ index, token: yieldMarket.loanToken, amount: amountFlashLoan, target, debt: 0n, loss, value },
+    index,
+    token: yieldMarket.loanToken,
+    amount: amountFlashLoan,
+    target,
+    debt: 0n,
+    loss,
+    value,
     valueAtLeast: yieldAtLeast,
     ...(intent.yieldLtv === undefined ? { lowestTarget: target - LARGEST_BUFFER } : NO_LOWER),
   });
   proveSwap(proof, {
-    ...{ ...toYield, path: 'params.leverageParams.swapData.extCalldata', swapData: leverageParams.swapData },
-    ...{ of: 'loan', sells: { token: yieldMarket.loanToken, amount: amountFlashLoan } },
-    ...{ partial: 'reverts', minimum: minTokenOut, reference: collateralFor(amountFlashLoan, state.yield.price) },
+    ...toYield,
+    path: 'params.leverageParams.swapData.extCalldata',
+    swapData: leverageParams.swapData,
+    of: 'loan',
+    sells: { token: yieldMarket.loanToken, amount: amountFlashLoan },
+    partial: 'reverts',
+    minimum: minTokenOut,
+    reference: collateralFor(amountFlashLoan, state.yield.price),
   });
   const least = (reference: bigint, minimum: bigint, price: bigint) => ({
     reference,
@@ -193,10 +212,17 @@ export function proveExit(proof: Proof, intent: ExitIntent): void {
     const reference = loanValue(collateral, price);
     requireSameAddress(index, 'market', 'its stock market is', stockMarketId, stock.id);
     proveSwap(proof, {
-      ...{ index, places: decoded.places, path: 'params.stockSwapData.extCalldata', swapData: stockSwapData },
-      ...{ of: 'stock leg', sells: { token: stock.collateralToken, amount: collateral } },
-      ...{ partial: 'returned', tokenOut: stock.loanToken, minimum: minLoanOut },
-      ...{ reference, loss: lossOf(intent, VAULT_DEFAULTS) },
+      index,
+      places: decoded.places,
+      path: 'params.stockSwapData.extCalldata',
+      swapData: stockSwapData,
+      of: 'stock leg',
+      sells: { token: stock.collateralToken, amount: collateral },
+      partial: 'returned',
+      tokenOut: stock.loanToken,
+      minimum: minLoanOut,
+      reference,
+      loss: lossOf(intent, VAULT_DEFAULTS),
     });
     sales.push({ index, reference, minimum: minLoanOut, equity: reference - debt });
     const received = amountOf(proof, stock.loanToken, minLoanOut > debt ? minLoanOut - debt : 0n);

@@ -1,6 +1,6 @@
 import { flashLeverageAbi, flashLeverageRouterAbi } from '../abi/index.ts';
 import { proveApprovals, takeApprovals } from './approvals.ts';
-import { decodeExactly, methodsOf } from './calldata.ts';
+import { decodeExactly, methodsOf, type Places } from './calldata.ts';
 import { VerificationError } from './errors.ts';
 import { requireNoLimits } from './intent-fields.ts';
 import { proveLoan } from './loan.ts';
@@ -10,7 +10,6 @@ import {
   less,
   loanValue,
   lossOf,
-  type OwnMoney,
   percentOf,
   targetLtv,
   WAD,
@@ -31,7 +30,7 @@ import {
   takeCall,
   takeDecoded,
 } from './proof.ts';
-import { proveSales, type Sale } from './sales.ts';
+import { proveDeleverage, proveSales } from './sales.ts';
 import { proveSwap, proveTotalLoss } from './swaps.ts';
 import { trustedMarketOf } from './trusted.ts';
 import type {
@@ -39,16 +38,13 @@ import type {
   BorrowIntent,
   CloseIntent,
   IncreaseIntent,
-  PositionReading,
   RemoveIntent,
   RepayIntent,
-  TotalLimits,
   TrustedMarket,
 } from './types.ts';
 
 const MAX_UINT256 = (1n << 256n) - 1n;
 const INCREASE = methodsOf(flashLeverageAbi, ['increaseLeverage']);
-const DELEVERAGE = methodsOf(flashLeverageAbi, ['deleverage']);
 const SUPPLY = methodsOf(flashLeverageAbi, ['supplyCollateral']);
 const WITHDRAW = methodsOf(flashLeverageAbi, ['withdrawCollateral']);
 const REPAY = methodsOf(flashLeverageAbi, ['repay']);
@@ -68,9 +64,17 @@ export function proveIncrease(proof: Proof, intent: IncreaseIntent): void {
   const target = targetLtv(intent);
   proveLoan(proof, { index, token: market.loanToken, amount, target, value, valueAtLeast: value, debt, loss });
   proveSwap(proof, {
-    ...{ index, places: decoded.places, path: 'swapData.extCalldata', swapData, partial: 'reverts' },
-    ...{ of: 'loan', sells: { token: market.loanToken, amount } },
-    ...{ tokenOut: market.collateralToken, minimum, reference: collateralFor(amount, price), loss },
+    index,
+    places: decoded.places,
+    path: 'swapData.extCalldata',
+    swapData,
+    partial: 'reverts',
+    of: 'loan',
+    sells: { token: market.loanToken, amount },
+    tokenOut: market.collateralToken,
+    minimum,
+    reference: collateralFor(amount, price),
+    loss,
     asked: intent.minAmountOut,
   });
   const equity = value > debt ? collateralFor(value - debt, price) : 0n;
@@ -201,65 +205,13 @@ export function proveClose(proof: Proof, intent: CloseIntent): void {
   ]);
 }
 
-/**
- * Prove the sale of a position's collateral, all of it or an amount. @throws VerificationError
- */
-export function proveDeleverage(
-  proof: Proof,
-  market: TrustedMarket,
-  limits: TotalLimits,
-  id: number,
-  { price, collateral, debt, basis = 0n, yieldFee }: PositionReading,
-  asked?: bigint,
-  defaults?: OwnMoney['defaults'],
-): Sale {
-  const { index, decoded } = takeDecoded(proof, proof.chain.contracts.flashLeverage, 'FlashLeverage', DELEVERAGE);
-  const [positionId, sold, swapData, minimum] = decoded.args;
-  requireSameNumber(index, 'position', 'it acts on position', positionId, BigInt(id));
-  const text = (units: bigint) => amountOf(proof, market.collateralToken, units).text;
-  const soldText = (units: bigint) => (units === 0n ? 'all collateral' : text(units));
-  // Asked for as an amount or not, all collateral is a whole close: by a part the contract repays a share of the debt only.
-  const amount = sold === 0n && asked === collateral ? undefined : asked;
-  requireSameNumber(index, 'amount', 'it sells', sold, amount ?? 0n, soldText);
-  const input = amount ?? collateral;
-  proveSwap(proof, {
-    ...{ index, places: decoded.places, path: 'swapData.extCalldata', swapData, partial: 'reverts' },
-    ...{ of: `position ${id}`, sells: { token: market.collateralToken, amount: input } },
-    ...{
-      tokenOut: market.loanToken,
-      minimum,
-      reference: loanValue(input, price),
-      loss: lossOf(limits, defaults),
-    },
-  });
-  const share = (whole: bigint) => (collateral === 0n ? 0n : (whole * input + collateral - 1n) / collateral);
-  const rest = minimum > share(debt) ? minimum - share(debt) : 0n;
-  const profit = rest > share(basis) ? rest - share(basis) : 0n;
-  const least = rest - (profit - less(profit, yieldFeeOf(market, yieldFee)));
-  const received = amountOf(proof, market.loanToken, least);
-  if (least > 0n) proof.receives.push(received);
-  recordChange(proof, id, market, { takesOut: amount ?? 'all', owes: share(debt) });
-  proof.sentences.push(
-    `${amount === undefined ? 'Closes' : `Sells ${text(amount)} of`} position ${id} for at least ${amountOf(proof, market.loanToken, minimum).text}, repays ${amount === undefined ? 'its debt' : 'the same share of its debt'} out of it and pays out the rest, at least ${received.text}.`,
-  );
-  proof.assumptions.push(
-    `Position ${id} holds ${text(collateral)} and owes ${amountOf(proof, market.loanToken, debt).text} when it is sent.`,
-  );
-  if (amount !== undefined) {
-    proof.assumptions.push(
-      'A part of the collateral repays the same share of the debt. The deployed contract does not publish this rule: simulate a partial close.',
-    );
-  }
-  return { index, reference: loanValue(input, price), minimum, equity: loanValue(collateral, price) - debt };
-}
-
 interface PaidCall {
   readonly index: number;
   readonly value: bigint;
   readonly to: `0x${string}`;
   readonly data: string;
   readonly approvals: ReturnType<typeof takeApprovals>;
-  readonly places: Parameters<typeof proveSwap>[1]['places'];
+  readonly places: Places;
   readonly args: readonly [
     user: `0x${string}`,
     positionId: bigint,
@@ -291,9 +243,18 @@ function provePaidSwap(
   // A full repayment may take less than the most that may be spent.
   const reference = pay.worth === undefined || pay.amount === 0n ? undefined : (pay.worth * amountIn) / pay.amount;
   proveSwap(proof, {
-    ...{ index, places, path: 'swapData.extCalldata', swapData, partial: 'returned' },
-    ...{ of: 'payment', sells: { token: tokenIn, amount: amountIn } },
-    ...{ tokenOut, minimum, reference, loss: lossOf(intent), asked: intent.minAmountOut },
+    index,
+    places,
+    path: 'swapData.extCalldata',
+    swapData,
+    partial: 'returned',
+    of: 'payment',
+    sells: { token: tokenIn, amount: amountIn },
+    tokenOut,
+    minimum,
+    reference,
+    loss: lossOf(intent),
+    asked: intent.minAmountOut,
   });
   const spender = proof.chain.contracts.flashLeverageRouter;
   proveApprovals(proof, approvals, { token: tokenIn, spender, amount: amountIn, callIndex: index });

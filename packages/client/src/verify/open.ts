@@ -119,10 +119,18 @@ function proveEntry(
   const { collateralToken } = market;
   requireSameAddress(index, 'token', 'it is paid with', entry.tokenIn, intent.pay.token);
   proveSwap(proof, {
-    ...{ index, places, path: 'swapData.extCalldata', swapData: entry.swapData, partial: 'returned' },
-    ...{ of: 'payment', sells: { token: entry.tokenIn, amount: entry.amountIn } },
-    ...{ tokenOut: collateralToken, minimum: entry.minTokenOut },
-    ...{ reference: intent.pay.worth, loss: lossOf(intent), asked: intent.minAmountOut },
+    index,
+    places,
+    path: 'swapData.extCalldata',
+    swapData: entry.swapData,
+    partial: 'returned',
+    of: 'payment',
+    sells: { token: entry.tokenIn, amount: entry.amountIn },
+    tokenOut: collateralToken,
+    minimum: entry.minTokenOut,
+    reference: intent.pay.worth,
+    loss: lossOf(intent),
+    asked: intent.minAmountOut,
   });
   // The router replaces it by the output of the swap. Another number there would not be executed.
   requireSameNumber(index, 'amount', 'its amountCollateral is', params.amountCollateral, entry.minTokenOut);
@@ -143,18 +151,33 @@ function proveLeverage(
   const { amountFlashLoan, minTokenOut, swapData } = params;
   const worth = intent.pay.worth ?? 0n;
   proveLoan(proof, {
-    ...{ index, token: loanToken, amount: amountFlashLoan, target: targetLtv(intent), debt: 0n, loss },
+    index,
+    token: loanToken,
+    amount: amountFlashLoan,
+    target: targetLtv(intent),
+    debt: 0n,
+    loss,
     value: loanValue(entry ? worth : collateral, price),
     valueAtLeast: loanValue(less(entry ? counted(collateral, worth) : collateral, fee), price),
   });
   proveSwap(proof, {
-    ...{ index, places, path: `${path}.swapData.extCalldata`, swapData, partial: 'reverts' },
-    ...{ of: 'loan', sells: { token: loanToken, amount: amountFlashLoan } },
-    ...{ tokenOut: collateralToken, minimum: minTokenOut, reference: collateralFor(amountFlashLoan, price), loss },
+    index,
+    places,
+    path: `${path}.swapData.extCalldata`,
+    swapData,
+    partial: 'reverts',
+    of: 'loan',
+    sells: { token: loanToken, amount: amountFlashLoan },
+    tokenOut: collateralToken,
+    minimum: minTokenOut,
+    reference: collateralFor(amountFlashLoan, price),
+    loss,
   });
   const swaps = [{ reference: collateralFor(amountFlashLoan, price), minimum: minTokenOut }];
   proveTotalLoss(proof, index, intent, entry ? [{ reference: worth, minimum: entry.minTokenOut }, ...swaps] : swaps, {
-    ...{ token: collateralToken, equity: entry ? worth : collateral, isLeaving: false },
+    token: collateralToken,
+    equity: entry ? worth : collateral,
+    isLeaving: false,
   });
   const held = less(collateral, fee) + minTokenOut;
   const [collateralAtLeast, debtAtMost] = [

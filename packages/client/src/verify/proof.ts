@@ -141,7 +141,10 @@ export function recordChange(
   const collateral = (amount: bigint) => amountOf(proof, collateralToken, amount);
   const loan = (amount: bigint) => amountOf(proof, loanToken, amount);
   proof.changes.push({
-    ...{ of, marketId, addsAtLeast: collateral(adds), borrowsAtMost: loan(borrows) },
+    of,
+    marketId,
+    addsAtLeast: collateral(adds),
+    borrowsAtMost: loan(borrows),
     ...(takesOut === 'all' ? NOTHING : { takesOutAtMost: collateral(takesOut) }),
     ...(repays === undefined ? NOTHING : { repaysAtLeast: loan(repays) }),
     ...(owes === undefined ? NOTHING : { owes: loan(owes) }),
@@ -183,7 +186,10 @@ export function concluded(proof: Proof): Omit<Verified, 'action' | 'chainId' | '
     swaps,
     ...(position === undefined ? NOTHING : { position }),
     ...(swapLoss === undefined ? NOTHING : { swapsLoseAtMost: swapLoss }),
-    ...{ authorizes, opaque, assumptions, changes },
+    authorizes,
+    opaque,
+    assumptions,
+    changes,
   };
 }
 

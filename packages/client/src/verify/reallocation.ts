@@ -52,7 +52,9 @@ export function proveReallocations(
   const most = limits?.maxFee ?? 0n;
   if (fee > most) throw differs(index, 'reallocation', 'it pays vaults', text(fee), `at most ${text(most)}`);
   proof.opaque.push({
-    ...{ callIndex: index, ...place, what: 'reallocation' },
+    callIndex: index,
+    ...place,
+    what: 'reallocation',
     because: `The vaults of the intent move their own liquidity into the market, for ${text(fee)}. Nothing of the wallet is part of it.`,
   });
   if (fee > 0n) proof.spends.push(amountOf(proof, NATIVE_TOKEN, fee));

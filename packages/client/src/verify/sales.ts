@@ -1,8 +1,12 @@
+import { flashLeverageAbi } from '../abi/index.ts';
+import { methodsOf } from './calldata.ts';
 import { VerificationError } from './errors.ts';
-import type { OwnMoney, SwapAtLeast } from './numbers.ts';
-import { amountOf, type Proof } from './proof.ts';
-import { proveTotalLoss } from './swaps.ts';
-import type { TotalLimits } from './types.ts';
+import { less, loanValue, lossOf, type OwnMoney, type SwapAtLeast, yieldFeeOf } from './numbers.ts';
+import { amountOf, type Proof, recordChange, requireSameNumber, takeDecoded } from './proof.ts';
+import { proveSwap, proveTotalLoss } from './swaps.ts';
+import type { PositionReading, TotalLimits, TrustedMarket } from './types.ts';
+
+const DELEVERAGE = methodsOf(flashLeverageAbi, ['deleverage']);
 
 /** The sale of a leg of a position. Loan base units. */
 export interface Sale extends SwapAtLeast {
@@ -32,4 +36,59 @@ export function proveSales(
   }
   const equity = sum((sale) => sale.equity);
   proveTotalLoss(proof, index, limits, sales, { token, equity, isLeaving: true, defaults });
+}
+
+/**
+ * Prove the sale of a position's collateral, all of it or an amount. @throws VerificationError
+ */
+export function proveDeleverage(
+  proof: Proof,
+  market: TrustedMarket,
+  limits: TotalLimits,
+  id: number,
+  { price, collateral, debt, basis = 0n, yieldFee }: PositionReading,
+  asked?: bigint,
+  defaults?: OwnMoney['defaults'],
+): Sale {
+  const { index, decoded } = takeDecoded(proof, proof.chain.contracts.flashLeverage, 'FlashLeverage', DELEVERAGE);
+  const [positionId, sold, swapData, minimum] = decoded.args;
+  requireSameNumber(index, 'position', 'it acts on position', positionId, BigInt(id));
+  const text = (units: bigint) => amountOf(proof, market.collateralToken, units).text;
+  const soldText = (units: bigint) => (units === 0n ? 'all collateral' : text(units));
+  // Asked for as an amount or not, all collateral is a whole close: by a part the contract repays a share of the debt only.
+  const amount = sold === 0n && asked === collateral ? undefined : asked;
+  requireSameNumber(index, 'amount', 'it sells', sold, amount ?? 0n, soldText);
+  const input = amount ?? collateral;
+  proveSwap(proof, {
+    index,
+    places: decoded.places,
+    path: 'swapData.extCalldata',
+    swapData,
+    partial: 'reverts',
+    of: `position ${id}`,
+    sells: { token: market.collateralToken, amount: input },
+    tokenOut: market.loanToken,
+    minimum,
+    reference: loanValue(input, price),
+    loss: lossOf(limits, defaults),
+  });
+  const share = (whole: bigint) => (collateral === 0n ? 0n : (whole * input + collateral - 1n) / collateral);
+  const rest = minimum > share(debt) ? minimum - share(debt) : 0n;
+  const profit = rest > share(basis) ? rest - share(basis) : 0n;
+  const least = rest - (profit - less(profit, yieldFeeOf(market, yieldFee)));
+  const received = amountOf(proof, market.loanToken, least);
+  if (least > 0n) proof.receives.push(received);
+  recordChange(proof, id, market, { takesOut: amount ?? 'all', owes: share(debt) });
+  proof.sentences.push(
+    `${amount === undefined ? 'Closes' : `Sells ${text(amount)} of`} position ${id} for at least ${amountOf(proof, market.loanToken, minimum).text}, repays ${amount === undefined ? 'its debt' : 'the same share of its debt'} out of it and pays out the rest, at least ${received.text}.`,
+  );
+  proof.assumptions.push(
+    `Position ${id} holds ${text(collateral)} and owes ${amountOf(proof, market.loanToken, debt).text} when it is sent.`,
+  );
+  if (amount !== undefined) {
+    proof.assumptions.push(
+      'A part of the collateral repays the same share of the debt. The deployed contract does not publish this rule: simulate a partial close.',
+    );
+  }
+  return { index, reference: loanValue(input, price), minimum, equity: loanValue(collateral, price) - debt };
 }
