@@ -1,3 +1,5 @@
+import { isRecord } from '../shared/input/record.ts';
+
 /** One operation of a request in plain form, which most requests have. */
 export interface GraphQLRequest {
   readonly text: string;
@@ -34,8 +36,4 @@ export function readGraphQLRequest(
  */
 export function answerKey(text: string, operationName: string | null | undefined, variables: unknown): string {
   return `graphql ${operationName ?? ''} ${JSON.stringify(variables ?? {})} ${text}`;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -6,6 +6,7 @@ import { MethodNotAllowedError } from '../rest/router.ts';
 import type { RestRequest } from '../rest/types.ts';
 import { BadRequestError } from '../shared/errors.ts';
 import { formatValue } from '../shared/ids.ts';
+import { isRecord } from '../shared/input/record.ts';
 
 export type GraphQLParams = Readonly<Record<string, unknown>>;
 
@@ -65,10 +66,6 @@ function asParams(value: unknown): GraphQLParams {
   throw new BadRequestError('A GraphQL request is a JSON object with "query" or "documentId", or an array of them.', {
     field: 'body',
   });
-}
-
-function isRecord(value: unknown): value is GraphQLParams {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**

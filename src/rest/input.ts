@@ -199,6 +199,7 @@ export async function parseJsonBody(
     throw new UnsupportedMediaTypeError();
   const bytes = await request.body(limit);
   await ready();
+  if (bytes.length === 0) throw new BadRequestError('The body is empty. Send a JSON object.', { field: 'body' });
   const text = readText(bytes);
   return parseJson(text, 'body', 'The body is not valid JSON in UTF-8.');
 }

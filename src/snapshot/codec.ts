@@ -1,5 +1,6 @@
 import type { Fact, FactGroup, FactGroups, Failure, GroupState } from '../domain/facts.ts';
 import { compacted, Decimal } from '../shared/decimal.ts';
+import { isRecord } from '../shared/input/record.ts';
 import { inPages } from '../shared/pages.ts';
 import { readFact, readFailure } from './fact-schemas.ts';
 
@@ -212,10 +213,6 @@ function decimalOf(text: string): Decimal {
   if (text.length > MAX_DECIMAL_CHARS || !/^-?\d+(\.\d+)?$/.test(text))
     throw new CodecError('The persisted facts contain a decimal that is not a number.');
   return compacted(new Decimal(text));
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isTime(value: unknown): value is number | null {

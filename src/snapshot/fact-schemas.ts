@@ -9,6 +9,7 @@ import {
   type Failure,
 } from '../domain/facts.ts';
 import { Decimal } from '../shared/decimal.ts';
+import { isRecord } from '../shared/input/record.ts';
 
 /**
  * Schemas of persisted facts, checked before any of them is used. The checksum shows that the file is complete, but not that
@@ -185,8 +186,4 @@ function isOneOf(names: readonly string[], name: string): boolean {
 
 function isNamed<K extends string>(value: unknown, key: K): value is Record<K, string> {
   return isRecord(value) && typeof value[key] === 'string';
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type ChainFacts, emptyGroup, FACT_GROUPS } from '../domain/facts.ts';
+import { isRecord } from '../shared/input/record.ts';
 import { inPages } from '../shared/pages.ts';
 import {
   asGroup,
@@ -73,8 +74,4 @@ function sha256(text: string): string {
 
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Market } from '../../src/catalog/types.ts';
 import { composeChain } from '../../src/domain/compose.ts';
 import type { ChainFacts } from '../../src/domain/facts.ts';
-import { STRATEGY_ORDERS } from '../../src/domain/strategy/keys.ts';
-import { indexStrategies, queryStrategies, type StrategyFilter } from '../../src/domain/strategy/query.ts';
+import { indexStrategy, STRATEGY_ORDERS } from '../../src/domain/strategy/keys.ts';
+import { queryStrategies, type StrategyFilter } from '../../src/domain/strategy/query.ts';
 import { maturityDaysLeft } from '../../src/domain/strategy/render.ts';
 import type { Strategy } from '../../src/domain/strategy/types.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
@@ -18,7 +18,7 @@ const strategies: readonly Strategy[] = [
   ...composeChain(ethereum, unpriced, PARAMS).strategies,
   ...composeChain(robinhood, completeFacts(robinhood), PARAMS).strategies,
 ];
-const index = indexStrategies(strategies);
+const index = strategies.map(indexStrategy);
 const BY_APY = { order: 'defaultApy', direction: 'desc', window: { size: 1_000, fromEnd: false } } as const;
 const find = (filter: StrategyFilter) =>
   queryStrategies(index, { ...BY_APY, filter }).items.map((item) => item.strategy);
@@ -98,8 +98,8 @@ describe('queryStrategies', () => {
     const firstBy = (order: 'collateralApy' | 'borrowApy', direction: 'asc' | 'desc', of: ChainFacts) => {
       const { strategies: composed } = composeChain(ethereum, of, PARAMS);
       const both = composed.filter(({ marketId }) => marketId === low.id || marketId === high.id);
-      return queryStrategies(indexStrategies(both), { order, direction, window: { size: 1, fromEnd: false } }).items[0]
-        ?.strategy.marketId;
+      return queryStrategies(both.map(indexStrategy), { order, direction, window: { size: 1, fromEnd: false } })
+        .items[0]?.strategy.marketId;
     };
     expect(firstBy('collateralApy', 'desc', facts)).toBe(high.id);
     const collateral = withItem(facts, 'incentives', low.id, { value: { borrow: [], collateral: [paid(1)] } });
@@ -148,7 +148,7 @@ describe('queryStrategies', () => {
       (item) => item.strategy.id,
     );
     const gone = new Set(first.items.map((item) => item.strategy));
-    const fewer = indexStrategies(strategies.filter((strategy) => !gone.has(strategy)));
+    const fewer = strategies.filter((strategy) => !gone.has(strategy)).map(indexStrategy);
     const again = queryStrategies(fewer, { ...BY_APY, window: { size: 5, fromEnd: false }, after: cursor }).items.map(
       (i) => i.strategy.id,
     );

@@ -5,8 +5,8 @@ import { ladderEntries, ladderRungs } from '../../src/domain/leverage/ladder.ts'
 import { leverageFromLtvPct, ltvPctFromLeverage } from '../../src/domain/leverage/leverage.ts';
 import { ltvLimits, stockLtvCapPct } from '../../src/domain/leverage/limits.ts';
 import { decodeCursor, encodeCursor } from '../../src/domain/strategy/cursor.ts';
-import { comparePositions, type PageCursor } from '../../src/domain/strategy/keys.ts';
-import { indexStrategies, queryStrategies, type StrategyFilter } from '../../src/domain/strategy/query.ts';
+import { comparePositions, indexStrategy, type PageCursor } from '../../src/domain/strategy/keys.ts';
+import { queryStrategies, type StrategyFilter } from '../../src/domain/strategy/query.ts';
 import type { Strategy } from '../../src/domain/strategy/types.ts';
 import { visibilityOf } from '../../src/domain/strategy/visibility.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
@@ -84,7 +84,7 @@ describe('orders', () => {
       defaultLeverage: { ...base.defaultLeverage, leverageApyPct: '7' },
     } as Strategy;
     const passes = (filter: StrategyFilter) =>
-      queryStrategies(indexStrategies([strategy]), {
+      queryStrategies([indexStrategy(strategy)], {
         filter,
         order: 'symbol',
         direction: 'asc',

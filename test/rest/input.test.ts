@@ -235,6 +235,13 @@ describe(parseJsonBody, () => {
     expect(await parseJsonBody(request('{"a":[{"a":1},{"a":2}]}'))).toEqual({ a: [{ a: 1 }, { a: 2 }] });
   });
 
+  it('error: BadRequest for an empty body', async () => {
+    await expect(parseJsonBody(request(''))).rejects.toMatchObject({
+      message: 'The body is empty. Send a JSON object.',
+      details: { field: 'body' },
+    });
+  });
+
   it.each(['{"amount":"1","amount":"2"}', '{"amount":"1", "\\u0061mount" : "2"}'])(
     'error: BadRequest for a repeated key: %s',
     async (text) => {

@@ -5,7 +5,6 @@ import { decodeCursor, encodeCursor } from './cursor.ts';
 import {
   comparePositions,
   type IndexedStrategy,
-  indexStrategy,
   type PageCursor,
   type SortDirection,
   type StrategyOrder,
@@ -61,10 +60,6 @@ export interface StrategyPage {
 interface Ranked {
   readonly entry: IndexedStrategy;
   readonly position: PageCursor;
-}
-
-export function indexStrategies(strategies: readonly Strategy[]): readonly IndexedStrategy[] {
-  return strategies.map(indexStrategy);
 }
 
 /**
