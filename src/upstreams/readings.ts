@@ -38,6 +38,9 @@ export const BORROW_APY_PCT = range('0', true, '1000');
 export const PRICE_USD = range('0', false, '999999999');
 /** USD in a pool or a trade; zero is an empty pool. */
 export const USD_AMOUNT = range('0', false, '1000000000000');
+/** Bounds of charts and candles: of the price of any coin, and of a market's total, in any currency. A larger value has a wrong unit. */
+export const MAX_CHART_PRICE = 1e15;
+export const MAX_CHART_AMOUNT = 1e20;
 
 const NUMBER_TEXT = /^-?\d{1,80}(\.\d{1,80})?([eE][+-]?\d{1,3})?$/;
 const UINT256_MAX = 2n ** 256n - 1n;
