@@ -106,6 +106,9 @@ export function createLoaders(sources: LoaderSources, hints: CacheHints, nowMs: 
     get positionHistory() {
       return positions().positionHistory;
     },
+    get positionEvents() {
+      return positions().positionEvents;
+    },
     get portfolio() {
       return positions().portfolio;
     },

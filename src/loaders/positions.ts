@@ -34,6 +34,8 @@ export interface PositionLoaders {
   readonly portfolio: WalletLoader<Portfolio>;
   /** Recorded logs of a position; fails alone when they cannot be read. */
   readonly positionHistory: DataLoader<PositionKey, RecordedPosition, string>;
+  /** The same without marks between events. */
+  readonly positionEvents: DataLoader<PositionKey, RecordedPosition, string>;
   /** All wallets of a chain: one version of the report in everything that a context answers. */
   readonly report: DataLoader<ChainId, ServedReport>;
 }
@@ -49,7 +51,8 @@ export function createPositionLoaders(sources: PositionSources): PositionLoaders
     registered: perChain((chainId, wallets) => positions.registered(chainId, wallets)),
     proxyOwner: perChain((chainId, wallets) => leverage.proxyOwners(chainId, wallets)),
     portfolio: perChain((chainId, wallets, block) => ops.live(chainId, wallets, block)),
-    positionHistory: recordedPositions(positionHistory),
+    positionHistory: recordedPositions((keys) => positionHistory.read(keys)),
+    positionEvents: recordedPositions((keys) => positionHistory.readEvents(keys)),
     report: new DataLoader((chainIds: readonly ChainId[]) =>
       Promise.all(chainIds.map((chainId) => ops.report(chainId).catch(asError))),
     ),
@@ -57,14 +60,14 @@ export function createPositionLoaders(sources: PositionSources): PositionLoaders
 }
 
 function recordedPositions(
-  history: PositionHistoryServices['positionHistory'],
+  read: PositionHistoryServices['positionHistory']['read'],
 ): DataLoader<PositionKey, RecordedPosition, string> {
   return new DataLoader(
     async (keys: readonly PositionKey[]) => {
       const found = new Map<PositionKey, RecordedPosition | Error>();
       for (const chainId of new Set(keys.map((key) => key.chainId))) {
         const ofChain = keys.filter((key) => key.chainId === chainId);
-        const answers = await history.read(ofChain).catch(asError);
+        const answers = await read(ofChain).catch(asError);
         for (const [i, key] of ofChain.entries()) {
           found.set(key, answers instanceof Error ? answers : (answers[i] ?? asError(null)));
         }

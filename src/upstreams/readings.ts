@@ -38,6 +38,9 @@ export const BORROW_APY_PCT = range('0', true, '1000');
 export const PRICE_USD = range('0', false, '999999999');
 /** USD in a pool or a trade; zero is an empty pool. */
 export const USD_AMOUNT = range('0', false, '1000000000000');
+/** Bounds of charts and candles: of the price of any coin, and of a market's total, in any currency. A larger value has a wrong unit. */
+export const MAX_CHART_PRICE = 1e15;
+export const MAX_CHART_AMOUNT = 1e20;
 
 const NUMBER_TEXT = /^-?\d{1,80}(\.\d{1,80})?([eE][+-]?\d{1,3})?$/;
 const UINT256_MAX = 2n ** 256n - 1n;
@@ -94,11 +97,21 @@ export function readObservedMs(raw: unknown, unit: TimeUnit, nowMs: number): Par
 export function readTimeMs(raw: unknown, unit: TimeUnit): ParsedValue<number> {
   if (raw === undefined || raw === null || raw === '') return failed('missing');
   const isDigits = typeof raw === 'string' && /^\d+(\.\d+)?$/.test(raw);
-  if (typeof raw === 'string' && !isDigits) return unit === 'any' ? checkTime(Date.parse(raw)) : failed('malformed');
+  if (typeof raw === 'string' && !isDigits) return unit === 'any' ? checkTime(parseDate(raw)) : failed('malformed');
   if (typeof raw !== 'number' && typeof raw !== 'string') return failed('malformed');
   const value = Number(raw);
   const inSeconds = unit === 'sec' || (unit === 'any' && Math.abs(value) < SECONDS_BELOW);
   return checkTime(Math.round(inSeconds ? value * 1000 : value));
+}
+
+const ISO_DATE = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(?:Z|([+-]\d{2}):?(\d{2}))?)?$/;
+
+/** Parse an ISO 8601 date, ms; without a zone it is UTC. `Date.parse` takes the zone of the machine, and 30 February as 2 March. */
+function parseDate(text: string): number {
+  const [, day, time = '00:00', zoneHours = '+00', zoneMinutes = '00'] = ISO_DATE.exec(text) ?? [];
+  const dayMs = Date.parse(`${day}T00:00Z`);
+  if (Number.isNaN(dayMs) || new Date(dayMs).toISOString().slice(0, 10) !== day) return Number.NaN;
+  return Date.parse(`${day}T${time}${zoneHours}:${zoneMinutes}`);
 }
 
 function checkTime(ms: number): ParsedValue<number> {

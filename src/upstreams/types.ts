@@ -36,13 +36,19 @@ export interface CollateralApySourcePort {
   apys(chain: Chain, tokens: readonly Token[], options?: CallOptions): Promise<Batch<CollateralApy>>;
 }
 
+/** The pools of the stablecoin yield index by id. */
+export interface StableIndexPools extends Batch<StableIndexPool> {
+  /** Assets of the failed pools: without them a token could be matched to another pool of its asset. Absent = not known. */
+  readonly failedAssets?: ReadonlyMap<string, string> | undefined;
+}
+
 /** Stablecoin yield index: every pool with its history, keyed by pool id. Tokens are matched to pools by `resolvePool`. */
 export interface StableIndexPort {
   /** The list of pools; histories are fetched only for the ids in `withHistory`. */
   pools(
     withHistory: (pool: { id: string; asset: string }) => boolean,
     options?: CallOptions,
-  ): Promise<Batch<StableIndexPool>>;
+  ): Promise<StableIndexPools>;
 }
 
 /** Borrow and collateral incentives by market id. */

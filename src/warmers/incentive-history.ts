@@ -16,7 +16,7 @@ import type { MarketId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { RateHistory, RatePoint } from '../shared/rate-history.ts';
 import type { IncentivesPort } from '../upstreams/types.ts';
-import { INCENTIVES_SOURCE, UNKNOWN_APR_MAX } from './incentives.ts';
+import { INCENTIVES_SOURCE, onSides, UNKNOWN_APR_MAX } from './incentives.ts';
 import { refreshGroup, type Snapshot } from './refresh.ts';
 import { bestEffort, RETENTION_DAYS } from './series.ts';
 import type { Beside, ReadCampaigns, RecordCampaigns, Warmer } from './types.ts';
@@ -187,11 +187,4 @@ function doubtRecords({ campaigns }: IncentiveHistory, plan: Plan | undefined): 
 
 function highest(points: readonly RatePoint[]): Decimal {
   return points.map(({ ratePct }) => ratePct).reduce((most, ratePct) => (ratePct.gt(most) ? ratePct : most), ZERO);
-}
-
-function onSides({ borrow, collateral }: MarketIncentives): readonly ListedCampaign[] {
-  return [
-    ...borrow.map((campaign) => ({ ...campaign, side: 'borrow' as const })),
-    ...collateral.map((campaign) => ({ ...campaign, side: 'collateral' as const })),
-  ];
 }

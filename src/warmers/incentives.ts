@@ -1,5 +1,6 @@
 import type { Chain } from '../catalog/types.ts';
-import { CAMPAIGN_SIDES, type FailureReason, type GroupState, type MarketIncentives } from '../domain/facts.ts';
+import { campaignKey, type ListedCampaign } from '../domain/apy/continue-campaigns.ts';
+import type { FailureReason, GroupState, MarketIncentives } from '../domain/facts.ts';
 import { isSuspectRate } from '../domain/plausibility/assess.ts';
 import type { Clock } from '../shared/clock.ts';
 import { type Decimal, ZERO } from '../shared/decimal.ts';
@@ -56,12 +57,13 @@ export function createIncentivesWarmer(
  * token ever did on the market. Returns the sum of the market's new APRs on both sides.
  */
 export function doubtCampaigns(fresh: MarketIncentives, before: MarketIncentives | undefined): Decimal | undefined {
-  const known = before ? CAMPAIGN_SIDES.flatMap((side) => before[side]) : [];
-  const running = CAMPAIGN_SIDES.flatMap((side) => fresh[side]);
-  const isSuspect = running.some(({ id, symbol, aprPct }) => {
-    const same = known.find((campaign) => campaign.id === id)?.aprPct;
+  const known = before ? onSides(before) : [];
+  const running = onSides(fresh);
+  const isSuspect = running.some((campaign) => {
+    const { symbol, aprPct } = campaign;
+    const same = known.find((other) => campaignKey(other) === campaignKey(campaign))?.aprPct;
     if (same) return isSuspectRate(aprPct, same, undefined);
-    const most = known.filter((campaign) => campaign.symbol === symbol).map((campaign) => campaign.aprPct);
+    const most = known.filter((other) => other.symbol === symbol).map((other) => other.aprPct);
     return aprPct.gt(UNKNOWN_APR_MAX) && !most.some((apr) => !isSuspectRate(aprPct, apr, undefined));
   });
   return isSuspect ? running.reduce((sum, { aprPct }) => sum.plus(aprPct), ZERO) : undefined;
@@ -93,7 +95,15 @@ function doubtMissing(
   return { values, failures };
 }
 
+/** The campaigns of a market with their sides. */
+export function onSides({ borrow, collateral }: MarketIncentives): readonly ListedCampaign[] {
+  return [
+    ...borrow.map((campaign) => ({ ...campaign, side: 'borrow' as const })),
+    ...collateral.map((campaign) => ({ ...campaign, side: 'collateral' as const })),
+  ];
+}
+
 function leavesOut(fresh: MarketIncentives, before: MarketIncentives, nowMs: number): boolean {
-  const listed = new Set([...fresh.borrow, ...fresh.collateral].map(({ id }) => id));
-  return [...before.borrow, ...before.collateral].some(({ id, endsAtMs }) => endsAtMs > nowMs && !listed.has(id));
+  const listed = new Set(onSides(fresh).map(campaignKey));
+  return onSides(before).some((campaign) => campaign.endsAtMs > nowMs && !listed.has(campaignKey(campaign)));
 }

@@ -1,8 +1,8 @@
 import type { Chain } from '../catalog/types.ts';
-import type { StableIndexPool } from '../domain/facts.ts';
+import type { CollateralApy, FailureReason, StableIndexPool } from '../domain/facts.ts';
 import { MAX_POOL_POINTS } from '../shared/contract/list-bounds.ts';
 import { resolvePool } from '../upstreams/stablewatch/map.ts';
-import type { Batch, StableIndexPort } from '../upstreams/types.ts';
+import type { StableIndexPools, StableIndexPort } from '../upstreams/types.ts';
 import { type CollateralApyDeps, createOwnApys, doubtRate, keepHistory, tokensWithSource } from './collateral-apy.ts';
 import { type RefreshAnswer, refreshGroup, sumReports } from './refresh.ts';
 import { continueSeries } from './series.ts';
@@ -34,7 +34,7 @@ export function createStableIndexWarmer(
     },
   };
 
-  function publish(chain: Chain, fetched: Promise<Batch<StableIndexPool>>, signal: AbortSignal) {
+  function publish(chain: Chain, fetched: Promise<StableIndexPools>, signal: AbortSignal) {
     const { chainId } = chain;
     const common = { chainId, source: SOURCE, signal } as const;
     const list = async () => {
@@ -86,37 +86,29 @@ function continuePool(fresh: StableIndexPool, lastGood: StableIndexPool | undefi
   };
 }
 
-/** Match tokens to pools: the 7-day average is the APY. A token fails with the reason of its pool. */
+/**
+ * Match tokens to all listed pools: the 7-day average is the APY. A token fails with the reason of its pool, and is not matched
+ * to the remaining one of two pools when the other fails.
+ */
 function apysOf(
   tokens: ReturnType<typeof tokensWithSource>,
-  { values, failures }: Batch<StableIndexPool>,
-): RefreshAnswer<{
-  readonly apyPct: StableIndexPool['avg7dPct'];
-  readonly history?: StableIndexPool['history'] | undefined;
-}> {
-  const found = tokens.map((token) => ({ token, match: resolvePool(token, values.values()) }));
-  const failedPool = (id: string | undefined) =>
-    [...failures].find(([pool]) => id !== undefined && pool.toLowerCase() === id.toLowerCase())?.[1];
-  return {
-    values: new Map(
-      found.flatMap(({ token, match }) =>
-        match.ok
-          ? [
-              [
-                token.address,
-                {
-                  apyPct: match.pool.avg7dPct,
-                  history: match.pool.history.length === 0 ? undefined : match.pool.history,
-                },
-              ] as const,
-            ]
-          : [],
-      ),
-    ),
-    failures: new Map(
-      found.flatMap(({ token, match }) =>
-        match.ok ? [] : [[token.address, failedPool(token.stableIndexId) ?? match.reason] as const],
-      ),
-    ),
-  };
+  { values, failures, failedAssets }: StableIndexPools,
+): RefreshAnswer<CollateralApy> {
+  const listed = [
+    ...[...values.values()].map(({ id, asset }) => ({ id, asset })),
+    ...[...failures.keys()].map((id) => ({ id, asset: failedAssets?.get(id) ?? '' })),
+  ];
+  const apys = new Map<string, CollateralApy>();
+  const failed = new Map<string, FailureReason>();
+  for (const token of tokens) {
+    const match = resolvePool(token, listed);
+    const pool = match.ok ? values.get(match.pool.id) : undefined;
+    if (!match.ok) failed.set(token.address, match.reason);
+    else if (pool === undefined) failed.set(token.address, failures.get(match.pool.id) ?? 'missing');
+    else {
+      const history = pool.history.length === 0 ? undefined : pool.history;
+      apys.set(token.address, { apyPct: pool.avg7dPct, history });
+    }
+  }
+  return { values: apys, failures: failed };
 }

@@ -137,6 +137,14 @@ describe('createGeckoterminal', () => {
     expect(provider.requests[0]?.query).toEqual({ aggregate: '15', limit: '7', currency: 'usd', token: 'quote' });
   });
 
+  it('behavior: of more candles than were requested, the newest are answered', async () => {
+    const pool = must(mapDeepestPool('eth', token('USDC').address, pools).pool);
+    provider.respond({ [`GET /networks/eth/pools/${pool.address}/ohlcv/hour`]: fixture('geckoterminal-ohlcv') });
+    const query = { timeframe: 'hour', aggregate: 1, limit: 2 } as const;
+    const { candles } = await createGeckoterminal(deps).candles(ethereum, pool, query);
+    expect(candles.map(({ t }) => t)).toEqual([1795168800, 1795172400]);
+  });
+
   it('behavior: a chain without an index has no pool', async () => {
     const chain = { ...robinhood, providers: {} };
     expect(await createGeckoterminal(deps).deepestPool(chain, weth)).toBeNull();

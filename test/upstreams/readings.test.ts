@@ -127,7 +127,26 @@ describe('readTimeMs', () => {
     );
   });
 
+  it('behavior: a date without a zone is UTC, whatever the zone of this machine is, summer time included', () => {
+    const { TZ } = process.env;
+    try {
+      for (const zone of ['America/New_York', 'Pacific/Kiritimati', 'UTC']) {
+        process.env.TZ = zone;
+        for (const raw of ['2026-03-08T02:30:00', '2026-03-08 02:30', '2026-03-08T02:30Z', '2026-03-08T04:30+0200']) {
+          expect(readTimeMs(raw, 'any')).toEqual({ ok: true, value: Date.UTC(2026, 2, 8, 2, 30) });
+        }
+        expect(readTimeMs('2028-02-29', 'any')).toEqual({ ok: true, value: Date.UTC(2028, 1, 29) });
+      }
+    } finally {
+      if (TZ === undefined) delete process.env.TZ;
+      else process.env.TZ = TZ;
+    }
+  });
+
   it.each([
+    ['malformed', '2026-02-29', 'any'],
+    ['malformed', '2026-02-30T00:00:00Z', 'any'],
+    ['malformed', 'Mon, 8 June 2026', 'any'],
     ['missing', null, 'sec'],
     ['malformed', 'yesterday', 'any'],
     ['malformed', '2026-11-20', 'sec'],

@@ -48,6 +48,18 @@ describe('createStablewatch', () => {
     expect(provider.requests.map(({ path, query }) => [path, query])).toEqual([['/pools', { api_key: API_KEY }]]);
   });
 
+  it('behavior: a pool that fails keeps its asset, by which tokens without a curated id are matched', async () => {
+    const row = (id: string, avg7d: unknown) => ({ id, asset: 'sUSDS', metrics: { apy: { avg7d } } });
+    provider.respond({
+      'GET /pools': { data: [row('good', 4.25), row('absurd', 1e30), row('unreadable', 4.3)] },
+      'GET /history/good': fixture('stablewatch-history'),
+      'GET /history/unreadable': { data: null },
+    });
+    const { values, failures, failedAssets } = await createStablewatch(testDeps(provider.url)).pools(() => true);
+    expect([[...values.keys()], [...failures.keys()].sort()]).toEqual([['good'], ['absurd', 'unreadable']]);
+    expect([failedAssets?.get('absurd'), failedAssets?.get('unreadable')]).toEqual(['sUSDS', 'sUSDS']);
+  });
+
   it('behavior: a pool without a history has an empty one', async () => {
     provider.respond({
       'GET /pools': fixture('stablewatch-pools'),

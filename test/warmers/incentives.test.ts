@@ -16,6 +16,21 @@ describe('incentives', () => {
   const live = (incentives: MarketIncentives) => async (_chain: unknown, ids: readonly string[]) =>
     all(ids, (id) => (id === firstMarket.id ? incentives : { borrow: [], collateral: [] }));
 
+  test('behavior: a campaign with the same id on both sides is compared and missed by side', async () => {
+    const w = world();
+    const both = { borrow: [campaign(NOW_MS * 2)], collateral: [{ ...campaign(NOW_MS * 2), aprPct: pct('9') }] };
+    w.ports.incentives = { ...w.ports.incentives, live: live(both) };
+    await w.run('incentives:1');
+    await w.time.advance(1_000);
+    await w.run('incentives:1');
+    const state = () => w.facts().groups.incentives;
+    expect([state().items.get(firstMarket.id)?.asOfMs, state().failures.size]).toEqual([NOW_MS + 1_000, 0]);
+    w.ports.incentives = { ...w.ports.incentives, live: live({ ...both, collateral: [] }) };
+    await w.run('incentives:1');
+    expect(state().items.get(firstMarket.id)?.value.collateral).toHaveLength(1);
+    expect(state().failures.get(firstMarket.id)?.reason).toBe('missing');
+  });
+
   test('behavior: rejects an empty answer while a known campaign should still run', async () => {
     const w = world();
     w.ports.incentives = { ...w.ports.incentives, live: live({ borrow: [campaign(NOW_MS + 1)], collateral: [] }) };

@@ -177,6 +177,22 @@ describe('stable-index', () => {
     expect(collateralApy.failures.get(token('sUSDe').address)?.reason).toBe('malformed');
   });
 
+  test('behavior: a failing pool does not leave its token to a pool of the same asset on another chain', async () => {
+    const w = world();
+    const sUsds = token('sUSDS').address;
+    const bridged = { id: 'bridged', asset: 'sUSDS', avg7dPct: pct('4.5'), history: [] };
+    w.ports.stableIndex = {
+      pools: async () => ({
+        values: new Map([[bridged.id, bridged]]),
+        failures: new Map([['own', 'implausible']]),
+        failedAssets: new Map([['own', 'sUSDS']]),
+      }),
+    };
+    await w.run('stable-index');
+    const { items, failures } = w.facts().groups.collateralApy;
+    expect([items.get(sUsds), failures.get(sUsds)?.reason]).toEqual([undefined, 'not_configured']);
+  });
+
   test('behavior: an index without an answer is a failure', async () => {
     const w = world();
     w.ports.stableIndex = { pools: fails('unreachable') };

@@ -1,5 +1,6 @@
 import { Decimal, HUNDRED, toFixedHalfUp, ZERO } from '../../shared/decimal.ts';
 import type { BestExclusion } from '../../shared/vocabulary.ts';
+import { DAY_MS } from '../apy/series.ts';
 import { EXIT_SIZES_USD, type ExitSweep } from '../facts.ts';
 import { LEVERAGE_PLACES, leverageFromLtvPct } from '../leverage/leverage.ts';
 import type { ComposedMarket } from '../market/types.ts';
@@ -96,7 +97,7 @@ function excludedBy(
   { holdingDays, minExitUsd, nowMs }: BestRequest,
 ): Exclusion | undefined {
   const { maturity, noSwapRoute } = market.collateral;
-  const endMs = nowMs + holdingDays * 86_400_000;
+  const endMs = nowMs + holdingDays * DAY_MS;
   if (maturity !== undefined && maturity * 1_000 < endMs)
     return fellOut('MATURITY', dayOf(maturity * 1_000), dayOf(endMs));
   if (noSwapRoute) return fellOut('NO_ROUTE');
@@ -210,7 +211,8 @@ function atLeverage(
   if ('reason' in opened) return opened;
   const { amountUsd, holdingDays } = request;
   const { leverage, ltvPct, positionApyPct, equityUsd, flashCost, exitCost, holding } = opened;
-  const carry = equityUsd.times(positionApyPct).div(HUNDRED).times(holdingDays).div(YEAR_DAYS);
+  const earnedPctDays = positionApyPct.times(holdingDays).minus(unpaidPctDays(composed, ltvPct, request));
+  const carry = equityUsd.times(earnedPctDays).div(HUNDRED).div(YEAR_DAYS);
   const returned = equityUsd.plus(carry).minus(exitCost);
   const yieldFee = Decimal.max(returned.minus(opening.deposited), 0).times(
     wad(composed.fees.isCorrelated ? composed.fees.yieldFee : 0n),
@@ -232,12 +234,38 @@ function atLeverage(
 }
 
 /**
+ * The part of the position's APY that campaigns do not pay, because they end before the exit: percent of the equity times days. A
+ * campaign that may follow is not known.
+ */
+function unpaidPctDays(
+  { borrowIncentive, collateralIncentive }: ComposedMarket,
+  ltvPct: Decimal,
+  { nowMs, holdingDays }: BestRequest,
+): Decimal {
+  const leverage = leverageFromLtvPct(ltvPct);
+  const exitMs = nowMs + holdingDays * DAY_MS;
+  const unpaid = (incentive: ComposedMarket['borrowIncentive'], times: Decimal) =>
+    (incentive?.campaigns ?? []).reduce(
+      (sum, { aprPct, endsAtMs }) =>
+        sum.plus(
+          aprPct
+            .times(times)
+            .times(Math.max(0, exitMs - endsAtMs))
+            .div(DAY_MS),
+        ),
+      ZERO,
+    );
+  return unpaid(collateralIncentive, leverage).plus(unpaid(borrowIncentive, leverage.minus(1)));
+}
+
+/**
  * Cost of a swap, USD: the loss that was measured for selling as much collateral, and the referral fee; or that there is no route
- * at that size, or that no such size was measured.
+ * at that size, or that no such size was measured. A sale above its value was measured at a wrong price, and costs nothing: as a
+ * gain it would be multiplied by the leverage.
  */
 function swapCost(sweep: ExitSweep, usd: Decimal, referralBps: number): Decimal | Exclusion {
   const lostPct = lossOfSale(sweep, usd);
-  if (lostPct) return usd.times(lostPct.plus(referralBps / 100)).div(HUNDRED);
+  if (lostPct) return usd.times(Decimal.max(lostPct, 0).plus(referralBps / 100)).div(HUNDRED);
   return lostPct === null
     ? fellOut('NO_ROUTE', usd.toFixed(0))
     : fellOut('EXIT_UNKNOWN', usd.toFixed(0), EXIT_SIZES_USD.at(-1));

@@ -34,6 +34,8 @@ export interface LoopPnlInput {
   readonly rewards: MarketRewards | Gap;
   /** Time of the reading, unix seconds. */
   readonly timestamp: bigint;
+  /** Whether the history has a sale of a part. The chain shows one of an open position only. */
+  readonly soldInPart?: boolean | undefined;
 }
 
 type Result = 'base' | 'total' | 'baseAfterFee' | 'totalAfterFee';
@@ -115,7 +117,7 @@ export function loopParts(input: LoopPnlInput): PnlParts {
     divergentUsd: composed.oracleDivergence ? netValueUsd : ZERO,
     yieldFeeUsd: value ? usd(closingOf(value, held.depositedAssets, yieldFee).yieldFee) : ZERO,
     // The chain does not record how much of the basis a partial sale took, so its proceeds have no matching cost.
-    unresolved: held.open && held.returnedAssets > 0n ? SOLD_IN_PART : undefined,
+    unresolved: input.soldInPart || (held.open && held.returnedAssets > 0n) ? SOLD_IN_PART : undefined,
     incentivesUsd:
       'field' in rewards ? rewards : rewards.shiftedBy(-market.loan.decimals).times(price).decimalPlaces(PLACES),
   };

@@ -1,10 +1,11 @@
 import { gap } from '../../domain/freshness/gaps.ts';
 import type { Gap } from '../../domain/freshness/types.ts';
+import { composePositionHistory } from '../../domain/history/compose.ts';
 import { marketRewards } from '../../domain/portfolio/incentives.ts';
 import { observedRow } from '../../domain/portfolio/observed-row.ts';
 import { loopParts, OPENED_AHEAD, toPnl } from '../../domain/portfolio/pnl.ts';
 import type { Pnl, RegisteredPosition } from '../../domain/portfolio/types.ts';
-import type { Position } from '../../domain/position/types.ts';
+import type { HeldPosition, Position } from '../../domain/position/types.ts';
 import { momentOf } from '../common/age.ts';
 import type { AppContext } from '../common/context.ts';
 import { blockOf } from '../common/fresh-reads.ts';
@@ -49,8 +50,28 @@ export async function pnlOf(position: Position, ctx: AppContext): Promise<Pnl | 
       composed: ctx.loaders.marketsAt(chainId, holdings.markets).get(marketId),
       rewards: isUnreadable && (!('pays' in rewards) || rewards.pays) ? UNREADABLE : rewards,
       timestamp: holdings.block.timestamp,
+      soldInPart: await wasSoldInPart(position, { ...held, blockNumber: holdings.block.number }, ctx),
     }),
   );
+}
+
+/**
+ * Whether a part of a closed position was sold before: its proceeds are in what the chain says was returned, but their deposit
+ * basis is not in what it says was deposited. `false` also while the history cannot be read. Never throws.
+ */
+async function wasSoldInPart(
+  { chainId, wallet, id, proxy, marketId }: Position,
+  held: HeldPosition & { readonly blockNumber: bigint },
+  ctx: AppContext,
+): Promise<boolean> {
+  const { catalog } = ctx.services;
+  const [chain, market] = [catalog.chain(chainId), catalog.market(chainId, marketId)];
+  if (held.open || held.returnedAssets === 0n || !chain || !market) return false;
+  const key = { chainId, wallet, account: proxy, positionIndex: id, marketId };
+  const recorded = await ctx.loaders.positionEvents.load(key).catch(() => null);
+  if (recorded === null) return false;
+  const { events } = composePositionHistory({ key, market, contracts: chain.contracts, recorded, held });
+  return events.some(({ kind }) => kind === 'partly_closed');
 }
 
 /** Links to the block explorer of the chain. */

@@ -601,7 +601,7 @@ export type PlanIssueKind =
   | 'APPROVAL_NEEDED'
   /** The wallet holds less than the plan takes. */
   | 'INSUFFICIENT_BALANCE'
-  /** No yield loop is known to belong to the vault that is left, and open loops of its yield market stay open. */
+  /** The exit leaves open yield loops: none is known to belong to the vault, or they are under water. */
   | 'LOOPS_STAY_OPEN'
   /** The calls could not be simulated. */
   | 'NOT_SIMULATED'

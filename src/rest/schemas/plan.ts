@@ -8,7 +8,7 @@ const issue = z
     kind: z
       .enum(ISSUE_KINDS)
       .describe(
-        'INSUFFICIENT_BALANCE: the wallet holds less than the calls take. APPROVAL_NEEDED: an approval of the bundle allows it. PRICE_UNVERIFIED: only the venue prices the token. NOT_SIMULATED: the calls could not be executed in simulation. SLIPPAGE_TIGHTENED: less slippage than requested holds in the calldata. REFERENCE_OLD, REFERENCE_UNDATED: the price that judges a swap is old, or of unknown age. LOOPS_STAY_OPEN: the exit closes no yield loop, because none is known to belong to the vault, and open ones stay.',
+        'INSUFFICIENT_BALANCE: the wallet holds less than the calls take. APPROVAL_NEEDED: an approval of the bundle allows it. PRICE_UNVERIFIED: only the venue prices the token. NOT_SIMULATED: the calls could not be executed in simulation. SLIPPAGE_TIGHTENED: less slippage than requested holds in the calldata. REFERENCE_OLD, REFERENCE_UNDATED: the price that judges a swap is old, or of unknown age. LOOPS_STAY_OPEN: the exit leaves open yield loops, because none is known to belong to the vault, or because they are under water.',
       ),
     message: z.string().describe('The issue in a sentence.'),
     token: addressString('The token; absent if the issue is about none.').optional(),

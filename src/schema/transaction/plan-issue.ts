@@ -15,8 +15,7 @@ const ISSUE_KINDS = enumValues<Issue['kind']>({
   REFERENCE_OLD: 'A feed behind the oracle that judges a swap is past its heartbeat: its last price is used.',
   REFERENCE_UNDATED: 'The age of the price of the oracle that judges a swap is not known.',
   SLIPPAGE_TIGHTENED: 'Less slippage than requested holds in the calldata: more would break a limit of the contracts.',
-  LOOPS_STAY_OPEN:
-    'No yield loop is known to belong to the vault that is left, and open loops of its yield market stay open.',
+  LOOPS_STAY_OPEN: 'The exit leaves open yield loops: none is known to belong to the vault, or they are under water.',
 });
 /** Maximum number of issues of a preview or plan. */
 export const MAX_ISSUES: number = MAX_ISSUES_PER_KIND * Object.keys(ISSUE_KINDS).length;

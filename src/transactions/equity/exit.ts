@@ -21,7 +21,7 @@ import type { EffectiveSlippage, Issue } from '../types.ts';
 import type { ExitLegs } from './exit-costs.ts';
 import { legOf, type SoldLeg, sellLegs } from './exit-sales.ts';
 import { planSigner, planVault, type VaultSigner } from './read.ts';
-import { type LoopChoice, leftLoopIssues, selectLoops } from './select-loops.ts';
+import { type LoopChoice, leftLoopIssues, selectLoops, sunkLoopIssues } from './select-loops.ts';
 import type { ExitTerms } from './types.ts';
 import type { FoundVault } from './vault.ts';
 
@@ -75,15 +75,17 @@ export async function planExit(
   const user = wallet.holdings.wallet;
   const slippage = effectiveSlippage(request.slippage ?? MAX_SLIPPAGE);
   const maxSwapLossPct = allowedLoss(request.maxSwapLossPct, LARGEST_LOSS_PCT.leaving);
-  const { position, held, loops, left } = selectedLegs(deps, found, request, wallet);
+  const { position, held, loops: selected, left } = selectedLegs(deps, found, request, wallet);
   const read = await readPlans(deps.node(chain.chainId).reader, {
     ...planVault(deps, found),
     signer: planSigner(found, user),
   });
   const deployment = read.deployment();
+  const live = { stock: read.stock(), yieldMarket: read.yieldMarket() };
+  // No sale can close a loop under water, and its debt is not owed beyond its collateral. A named one is refused by its sale.
+  const [sunk, loops] = request.yieldPositionIds === undefined ? partedBy(selected, isUnderWater) : [[], selected];
   // The stock leg alone is left through the router, which does not ask FlashLeverage.
   if (loops.length > 0) requireUnpaused(deployment);
-  const live = { stock: read.stock(), yieldMarket: read.yieldMarket() };
   requireExitLiquidity(vault, live, held, loops);
   const legs = { stock: legOf(live.stock, vault.stockMarket, held), loops: loops.map(loopLeg) };
   const sold = await sellLegs(deps, { ...found, slippage, maxSwapLossPct }, legs, request.minAmountOut);
@@ -112,6 +114,7 @@ export async function planExit(
     priced: pricedAt(live.stock),
     issues: [
       ...left,
+      ...sunkLoopIssues(sunk),
       ...slippageIssues(sold.limited),
       ...priceAgeIssues(deps, chain, vault.stockMarket, live.stock),
       ...(loops.length > 0 ? priceAgeIssues(deps, chain, vault.yieldMarket, live.yieldMarket) : []),
@@ -119,9 +122,19 @@ export async function planExit(
     slippage: sold.slippage,
   };
 
+  function isUnderWater(loop: HeldPosition): boolean {
+    const { value, debt } = legOf(live.yieldMarket, vault.yieldMarket, loop);
+    return value < debt;
+  }
+
   function loopLeg({ id, proxy, depositedAssets: basis, ...loop }: HeldPosition) {
     return { ...legOf(live.yieldMarket, vault.yieldMarket, loop), id, proxy, basis };
   }
+}
+
+/** The items for which `is` holds, and the others. */
+function partedBy<T>(items: readonly T[], is: (item: T) => boolean): readonly [readonly T[], readonly T[]] {
+  return [items.filter(is), items.filter((item) => !is(item))];
 }
 
 /** The position that is left, its stock, the loops that are closed with it, and the issue about others. @throws as `planExit` */

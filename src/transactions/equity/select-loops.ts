@@ -68,11 +68,20 @@ export function selectLoops({ vault, match, own, requested }: LoopChoice): reado
  */
 export function leftLoopIssues({ vault, match, own, requested }: LoopChoice): readonly Issue[] {
   if (requested !== undefined || match.match !== 'none') return [];
-  const ids = liveLoops(vault, own).map(({ id }) => id);
-  if (ids.length === 0) return [];
-  const listed = ids.toSorted((a, b) => a - b).join(', ');
-  const open = `${ids.length === 1 ? 'position' : 'positions'} ${listed}`;
-  const message = `This exit leaves the open ${open} on the yield market of the vault, with debt: no loop is known to be the vault's own. To close one with the vault, name it in the request.`;
+  const why = "no loop is known to be the vault's own. To close one with the vault, name it in the request.";
+  return stayOpen(liveLoops(vault, own), why);
+}
+
+/** Report the loops of the vault that an exit leaves because they are under water. */
+export function sunkLoopIssues(loops: readonly HeldPosition[]): readonly Issue[] {
+  return stayOpen(loops, 'under water, it is worth less than it owes, and nobody has to pay the difference.');
+}
+
+function stayOpen(loops: readonly HeldPosition[], why: string): readonly Issue[] {
+  if (loops.length === 0) return [];
+  const ids = loops.map(({ id }) => id).toSorted((a, b) => a - b);
+  const open = `${ids.length === 1 ? 'position' : 'positions'} ${ids.join(', ')}`;
+  const message = `This exit leaves the open ${open} on the yield market of the vault, with debt: ${why}`;
   return [{ kind: 'LOOPS_STAY_OPEN', message }];
 }
 

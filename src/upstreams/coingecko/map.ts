@@ -2,7 +2,7 @@ import type { Token } from '../../catalog/types.ts';
 import type { UsdPrice } from '../../domain/facts.ts';
 import { MAX_CHART_POINTS } from '../../shared/contract/list-bounds.ts';
 import { parsePrice } from '../prices.ts';
-import { type ParsedValue, readObservedMs } from '../readings.ts';
+import { MAX_CHART_AMOUNT, MAX_CHART_PRICE, type ParsedValue, readObservedMs } from '../readings.ts';
 import type { PriceChart } from '../types.ts';
 import type { MarketChart, SimplePrice } from './schema.ts';
 
@@ -17,18 +17,14 @@ export function mapPrices(
   });
 }
 
-/** Upper bound for the price of a coin and for a market's total in any currency; a larger value has a wrong unit. */
-const MAX_PRICE = 1e15;
-const MAX_AMOUNT = 1e20;
-
 /** The three series, oldest first. Rows other than `[time until now, plausible number ≥ 0]` are left out. */
 export function mapPriceChart(
   answer: MarketChart,
   nowMs: number,
 ): { readonly chart: PriceChart; readonly dropped: number } {
-  const prices = mapPoints(answer.prices, MAX_PRICE, nowMs);
-  const marketCaps = mapPoints(answer.market_caps, MAX_AMOUNT, nowMs);
-  const totalVolumes = mapPoints(answer.total_volumes, MAX_AMOUNT, nowMs);
+  const prices = mapPoints(answer.prices, MAX_CHART_PRICE, nowMs);
+  const marketCaps = mapPoints(answer.market_caps, MAX_CHART_AMOUNT, nowMs);
+  const totalVolumes = mapPoints(answer.total_volumes, MAX_CHART_AMOUNT, nowMs);
   return {
     chart: { prices: prices.points, marketCaps: marketCaps.points, totalVolumes: totalVolumes.points },
     dropped: prices.dropped + marketCaps.dropped + totalVolumes.dropped,

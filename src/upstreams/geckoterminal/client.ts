@@ -44,7 +44,7 @@ export function createGeckoterminal(deps: AdapterDeps): OhlcvPort {
       const result = mapCandles(rows, deps.clock.now());
       http.reportDropped('candles', result.dropped);
       if (result.candles.length === 0 && rows.length > 0) throw http.error('malformed');
-      return result;
+      return { ...result, candles: result.candles.slice(-query.limit) };
     },
   };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { raw } from '../raw.ts';
+import { MAX_CHART_AMOUNT, MAX_CHART_PRICE } from '../readings.ts';
 
 const related = z.object({ data: z.object({ id: z.string() }) });
 
@@ -16,9 +17,9 @@ export const ohlcvSchema = z.object({
   data: z.object({ attributes: z.object({ ohlcv_list: z.array(z.unknown()) }) }),
 });
 
-const price = z.number().positive();
+const price = z.number().positive().max(MAX_CHART_PRICE);
 /** One row; high and low must enclose open and close. */
 export const candleRowSchema = z
-  .tuple([z.unknown(), price, price, price, price, z.number().nonnegative()])
+  .tuple([z.unknown(), price, price, price, price, z.number().nonnegative().max(MAX_CHART_AMOUNT)])
   .rest(z.unknown())
   .refine(([, open, high, low, close]) => low <= Math.min(open, close) && high >= Math.max(open, close));

@@ -39,7 +39,7 @@ export function createStablewatch(deps: AdapterDeps): StableIndexPort {
   return {
     async pools(wanted, options) {
       const body = await http.request({ path: '/pools', maxBytes: CATALOG_BYTES, signal: options?.signal });
-      const { pools, dropped } = mapPools(http.parse(indexPoolsSchema, body).data);
+      const { pools, assets, dropped } = mapPools(http.parse(indexPoolsSchema, body).data);
       http.reportDropped('pools', dropped);
       if (pools.size === 0) throw http.error(dropped > 0 ? 'malformed' : 'missing');
       const heads = [...pools.values()].flatMap((pool) => (pool.ok ? [pool.value] : []));
@@ -52,10 +52,10 @@ export function createStablewatch(deps: AdapterDeps): StableIndexPort {
         .filter((head) => !wanted(head))
         .map((head) => [head.id, { ...head, history: NONE }] as const);
       const failed = [...pools].flatMap(([id, pool]) => (pool.ok ? [] : [[id, pool.reason] as const]));
-      return {
-        values: new Map([...others, ...histories.values]),
-        failures: new Map([...failed, ...histories.failures]),
-      };
+      const failures = new Map([...failed, ...histories.failures]);
+      const values = new Map([...others, ...histories.values]);
+      if (failures.size === 0) return { values, failures };
+      return { values, failures, failedAssets: new Map([...assets].filter(([id]) => failures.has(id))) };
     },
   };
 }

@@ -7,14 +7,16 @@ import { type History, indexPoolSchema, type PoolRow } from './schema.ts';
 export type PoolHead = Omit<StableIndexPool, 'history'>;
 
 /**
- * The pools by id, each with its 7-day average. A repeated id with different contents is `implausible`. `dropped`: rows
- * without an id or asset.
+ * The pools by id, each with its 7-day average. A repeated id with different contents is `implausible`. `assets`: of every
+ * pool, also of unusable ones. `dropped`: rows without an id or asset.
  */
 export function mapPools(rows: readonly unknown[]): {
   readonly pools: ReadonlyMap<string, ParsedValue<PoolHead>>;
+  readonly assets: ReadonlyMap<string, string>;
   readonly dropped: number;
 } {
   const pools = new Map<string, ParsedValue<PoolHead>>();
+  const assets = new Map<string, string>();
   let dropped = 0;
   for (const raw of rows) {
     const row = indexPoolSchema.safeParse(raw);
@@ -25,8 +27,9 @@ export function mapPools(rows: readonly unknown[]): {
     const pool = readHead(row.data);
     const known = pools.get(row.data.id);
     pools.set(row.data.id, known === undefined || isSame(known, pool) ? pool : { ok: false, reason: 'implausible' });
+    assets.set(row.data.id, row.data.asset);
   }
-  return { pools, dropped };
+  return { pools, assets, dropped };
 }
 
 function readHead({ id, asset, metrics }: PoolRow): ParsedValue<PoolHead> {

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { DAY_MS } from '../../../src/domain/apy/series.ts';
 import { type BestRequest, rankMarket } from '../../../src/domain/best/rank.ts';
+import { EXIT_SIZES_USD } from '../../../src/domain/facts.ts';
 import type { ComposedMarket } from '../../../src/domain/market/types.ts';
 import { projectReach } from '../../../src/domain/stress/drift.ts';
 import { openedHolding } from '../../../src/domain/stress/holding.ts';
@@ -151,6 +153,48 @@ describe('rankMarket', () => {
     const swapped = new Decimal(100).plus(new Decimal(100).times('0.9991').times(leverage.minus(1)));
     expect(entryCostPct.toFixed(6)).toBe(swapped.times('0.0009').toFixed(6));
     expect(exitCostPct.toFixed(6)).toBe(equity.times(leverage).times('0.0004').toFixed(6));
+  });
+
+  test('a sale that was measured above its value lowers no cost', () => {
+    const sweep = composed.facts.exitLiquidity;
+    if (!sweep) throw new Error('the market has no sweep');
+    const selling = (lossPct: number): ComposedMarket => {
+      const slippagePct = { ...sweep.value.slippagePct };
+      for (const size of EXIT_SIZES_USD) slippagePct[size] = new Decimal(lossPct);
+      return { ...composed, facts: { ...composed.facts, exitLiquidity: { ...sweep, value: { slippagePct } } } };
+    };
+    const [gain, par] = [termsOf(selling(-4.9)), termsOf(selling(0))];
+    expect(gain.entryCostPct.toFixed(6)).toBe(par.entryCostPct.toFixed(6));
+    expect([gain.exitCostPct.toFixed(), gain.netApyPct.toFixed(6)]).toEqual(['0', par.netApyPct.toFixed(6)]);
+  });
+
+  test('a campaign pays until its end, and not until the exit', () => {
+    const paying = (days: number, side: 'borrowIncentive' | 'collateralIncentive'): ComposedMarket => {
+      const campaign = {
+        id: '1',
+        symbol: 'R',
+        aprPct: new Decimal(3),
+        startsAtMs: 0,
+        endsAtMs: NOW_MS + days * DAY_MS,
+      };
+      const { effectiveCollateralApyPct, netBorrowApyPct } = composed;
+      return {
+        ...composed,
+        [side]: { aprPct: campaign.aprPct, campaigns: [campaign] },
+        ...(side === 'borrowIncentive'
+          ? { netBorrowApyPct: netBorrowApyPct.minus(3) }
+          : { effectiveCollateralApyPct: effectiveCollateralApyPct.plus(3) }),
+      };
+    };
+    const over = { paysCollateral: true, holdingDays: 90 };
+    for (const side of ['borrowIncentive', 'collateralIncentive'] as const) {
+      const [none, lasting, ending] = [composed, paying(90, side), paying(9, side)].map((of) => termsOf(of, over));
+      if (!none || !lasting || !ending) throw new Error('three terms expected');
+      expect(ending.positionApyPct.eq(lasting.positionApyPct), side).toBe(true);
+      const beforeFee = ({ netApyPct, yieldFeePct }: typeof none) => netApyPct.plus(yieldFeePct.times(365).div(90));
+      const [whole, tenth] = [beforeFee(lasting), beforeFee(ending)].map((pct) => pct.minus(beforeFee(none)));
+      expect(tenth?.times(10).toFixed(9), side).toBe(whole?.toFixed(9));
+    }
   });
 
   test('the own borrow lowers the yield', () => {

@@ -143,7 +143,9 @@ describe('results', () => {
     expect(
       [parts({ held: { ...living, returnedAssets: 1n } }).unresolved, own.unresolved].map((one) => one !== undefined),
     ).toEqual([true, false]);
-    expect(parts({ held: { ...living, open: false, returnedAssets: 1n } }).unresolved).toBeUndefined();
+    const closed = { ...living, open: false, returnedAssets: 1n };
+    expect(parts({ held: closed }).unresolved).toBeUndefined();
+    expect(parts({ held: closed, soldInPart: true }).unresolved).toBeDefined();
   });
 
   test('toPnl: adds up the known parts', () => {

@@ -87,6 +87,25 @@ describe('exit', () => {
     expect((await vaults.verbs.stockLeg(vault, owner('stacker'))).collateral).toBe(0n);
   });
 
+  test('behavior: a loop under water, which no sale can close, does not hold up the exit and is named', async () => {
+    const vault = vaults.verbs.vault('SPY');
+    await deposit(vault, '5000');
+    await vaults.verbs.local.moveOracle(vault.yieldMarket, '-12');
+    const body = { strategyId: vault.id, userAddress: user };
+    const exit = await build('exit', body);
+    const issue = {
+      kind: 'LOOPS_STAY_OPEN',
+      message: expect.stringMatching(/leaves the open position 0 on .*under water/),
+    };
+    expect([exit.calls.length, exit.meta.issues]).toEqual([3, [issue]]);
+    expect((await vaults.verbs.exit(body)).issues).toEqual([expect.objectContaining(issue)]);
+    const named = await vaults.verbs.post('/v1/partner/equity/exit/build', { ...body, yieldPositionIds: [0] });
+    expect(named.status).toBe(400);
+    await vaults.atomically(exit.calls);
+    expect(await vaults.verbs.stockLeg(vault, user)).toEqual({ borrowShares: 0n, collateral: 0n });
+    expect((await vaults.verbs.loops(user)).map(({ open }) => open)).toEqual([true]);
+  });
+
   test('behavior: a list closes only its loops', async () => {
     const vault = vaults.verbs.vault('NVDA');
     const body = { strategyId: vault.id, userAddress: owner('stacker'), yieldPositionIds: [1] };

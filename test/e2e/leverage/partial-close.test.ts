@@ -80,6 +80,20 @@ describe('close with an amount', () => {
     expect(await partner.position(market, id)).toMatchObject({ open: false, collateral: 0n, debt: 0n });
   });
 
+  it('behavior: a position that was sold in two parts has no result of its own, which would be the first part', async () => {
+    const id = await opened();
+    for (const amount of ['1000', undefined]) {
+      await partner.send(await partner.build(MANAGE, { userAddress: user, id, action: 'close', amount }));
+    }
+    await service.refresh('lending-state:1', 'position-history:1');
+    const { body } = await service.get(`/v1/partner/positions/${user}?chainId=1`, PARTNER);
+    const { status, pnl } = body.positions.find((position: Json) => position.id === id);
+    expect([status, pnl.baseResultUsd, pnl.baseResultAfterFeeUsd]).toEqual(['closed', undefined, undefined]);
+    expect(Number(pnl.returnedUsd)).toBeGreaterThan(Number(pnl.depositedUsd) * 1.2);
+    const { pnlSplit } = (await service.get(`/v1/partner/positions/${user}/${id}/history?chainId=1`, PARTNER)).body;
+    expect(Number(pnlSplit.result.usd)).toBeLessThan(0);
+  });
+
   it('behavior: the worst case is remainder plus payout, and a bad fill stays above it', async () => {
     const state = await service.world.chains.on(1).snapshot();
     const id = await opened();

@@ -221,6 +221,17 @@ export const geckoterminalCandles: AdapterCase = {
     },
     nan: { routes: candlesWith(change(ohlcv, [...list, 0, 4], 'NaN')), expect: withoutNewest },
     negative: { routes: candlesWith(change(ohlcv, [...list, 0, 3], -3195)), expect: withoutNewest },
-    absurd: { routes: candlesWith(change(ohlcv, [...list, 0, 2], 12)), expect: withoutNewest },
+    // A high below the open, a high beyond every price, and a volume beyond every market.
+    absurd: {
+      routes: candlesWith(
+        change(ohlcv, list, [
+          change(at(ohlcv, [...list, 0]), [2], 12),
+          change(at(ohlcv, [...list, 1]), [2], 1e30),
+          at(ohlcv, [...list, 2]),
+          [1795161600, 1, 1, 1, 1, 1e30],
+        ]),
+      ),
+      expect: { value: plain({ candles: goodCandles.slice(0, 1), dropped: 3 }) },
+    },
   },
 };

@@ -3954,7 +3954,7 @@ export interface components {
         /** @description A fact to consider or a step to take before signing. It never stops a build. */
         readonly Issue: {
             /**
-             * @description INSUFFICIENT_BALANCE: the wallet holds less than the calls take. APPROVAL_NEEDED: an approval of the bundle allows it. PRICE_UNVERIFIED: only the venue prices the token. NOT_SIMULATED: the calls could not be executed in simulation. SLIPPAGE_TIGHTENED: less slippage than requested holds in the calldata. REFERENCE_OLD, REFERENCE_UNDATED: the price that judges a swap is old, or of unknown age. LOOPS_STAY_OPEN: the exit closes no yield loop, because none is known to belong to the vault, and open ones stay.
+             * @description INSUFFICIENT_BALANCE: the wallet holds less than the calls take. APPROVAL_NEEDED: an approval of the bundle allows it. PRICE_UNVERIFIED: only the venue prices the token. NOT_SIMULATED: the calls could not be executed in simulation. SLIPPAGE_TIGHTENED: less slippage than requested holds in the calldata. REFERENCE_OLD, REFERENCE_UNDATED: the price that judges a swap is old, or of unknown age. LOOPS_STAY_OPEN: the exit leaves open yield loops, because none is known to belong to the vault, or because they are under water.
              * @enum {string}
              */
             readonly kind: "INSUFFICIENT_BALANCE" | "APPROVAL_NEEDED" | "PRICE_UNVERIFIED" | "NOT_SIMULATED" | "SLIPPAGE_TIGHTENED" | "REFERENCE_OLD" | "REFERENCE_UNDATED" | "LOOPS_STAY_OPEN";
