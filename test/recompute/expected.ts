@@ -10,7 +10,7 @@ import { type Campaign, type CatalogMarket, DAY_MS, type Series, type SharedSour
 const SAFETY = new Exact('0.75');
 const WINDOWS = [30, 60, 90] as const;
 /** A mean over time ends when its history was read, which is some seconds before it is compared. */
-export const WINDOW_PRECISION = '1e-4';
+export const WINDOW_PRECISION = '1e-12';
 /** A history may begin this much later than its window. */
 const GRACE_DAYS = 3;
 const EXIT_SIZES = [100_000, 500_000, 1_000_000, 5_000_000] as const;

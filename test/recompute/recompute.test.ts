@@ -32,6 +32,13 @@ import { type RegisteredRow, type Sources, sourcesOf } from './sources.ts';
  */
 
 const CHAINS = [1, 4663];
+/** The jobs that read what means over time are made of. */
+const HISTORIES = [
+  'stable-index',
+  ...['onchain', 'yieldmarket', 'aggregator', 'incentivemarket'].map((source) => `collateral-apy-${source}:1`),
+  ...['onchain', 'aggregator'].map((source) => `collateral-apy-${source}:4663`),
+  ...CHAINS.flatMap((chainId) => [`incentive-history:${chainId}`, `borrow-history:${chainId}`]),
+];
 
 test('the suite does not use code of the service', () => {
   const folder = fileURLToPath(new URL('.', import.meta.url));
@@ -64,6 +71,8 @@ describe.each([undefined, 25n * 10n ** 15n])('with the buffer %s', (liquidationB
     const database = await createWorldDatabase();
     const deployment = liquidationBuffer === undefined ? {} : { deployment: { liquidationBuffer } };
     service = await startService({ sleep: noSleep, database, ...deployment });
+    // The clock stands still from here on: histories that end now end at the time that they are computed for.
+    await service.refresh(...HISTORIES);
     appMarkets = (await service.get('/v1/app/markets')).body;
     for (const chainId of CHAINS) {
       const own = appMarkets.markets.filter((market: Json) => market.chainId === chainId);
