@@ -96,7 +96,10 @@ export async function listen(
     (req, res) => {
       res.setMaxListeners(ANSWER_LISTENERS);
       const connection = connections.get(req.socket);
-      if (connection) connection.answer = res;
+      if (connection) {
+        if (connection.answer !== null && !connection.answer.closed) waitInLine(connection, res);
+        connection.answer = res;
+      }
       drain.answering(res);
       if (connection?.isRefused) refuseConnection(res, connectionsPerAddress);
       else listener(req, res);
@@ -125,10 +128,12 @@ export async function listen(
     }
     const isRefused = entrance === 'refused';
     if (isRefused) socket.setTimeout(REFUSED_MS);
-    connections.set(socket, { answer: null, takenBytes: 0, waitedMs: 0, isRefused });
+    const connection: Connection = { answer: null, waiting: null, takenBytes: 0, waitedMs: 0, isRefused };
+    connections.set(socket, connection);
     socket.once('close', () => {
       connections.delete(socket);
       counts.leave(identity);
+      for (const res of connection.waiting ?? []) closeUnsent(res);
     });
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) =>
@@ -149,6 +154,25 @@ export async function listen(
     timeouts: { headersMs: server.headersTimeout, requestMs: server.requestTimeout, checkMs },
     close: (graceMs, idleMs = 0) => drain.close(graceMs, idleMs).finally(slow.close),
   };
+}
+
+/** Remember an answer that has to wait for an earlier one of its connection. */
+function waitInLine(connection: Connection, res: ServerResponse): void {
+  connection.waiting ??= new Set();
+  const { waiting } = connection;
+  waiting.add(res);
+  res.once('close', () => waiting.delete(res));
+}
+
+/**
+ * Close an answer that waits for an earlier one of a connection that has ended. Node closes only the one that has the socket:
+ * whatever waits for the end of the others, such as a count of unread bytes or a stream, would wait for ever.
+ */
+function closeUnsent(res: ServerResponse): void {
+  if (res.socket !== null) return;
+  res.destroy();
+  Object.assign(res, { _closed: true });
+  res.emit('close');
 }
 
 /** Close a server without cutting off a client that has just sent a request. */

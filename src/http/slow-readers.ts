@@ -5,6 +5,8 @@ import type { Socket } from 'node:net';
 export interface Connection {
   /** The newest answer, even if it has ended. */
   answer: ServerResponse | null;
+  /** Answers of pipelined requests that wait for an earlier one; `null` = none did. */
+  waiting: Set<ServerResponse> | null;
   takenBytes: number;
   waitedMs: number;
   /** Whether its address has too many connections: it gets an answer, and is closed. */

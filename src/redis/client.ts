@@ -2,8 +2,12 @@ import { createConnection } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { AbstractConnector, Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import type { RedisNode, RedisSettings } from '../config/redis-address.ts';
+import { closeOnUnfitReplies, refuseMalformedSlots } from './replies.ts';
 
 type Options = Omit<RedisOptions, 'replyMapping'>;
+
+closeOnUnfitReplies();
+refuseMalformedSlots();
 
 /** Times of a connection, ms. */
 export interface ClientTimes {

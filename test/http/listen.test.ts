@@ -144,6 +144,42 @@ describe('listen', () => {
     await listening.close(100);
   });
 
+  test('behavior: every answer of a connection that ends is closed once, also those that wait for an earlier one', async () => {
+    const closed: string[] = [];
+    const answers: ServerResponse[] = [];
+    const listening = await listen((req, res) => {
+      res.once('close', () => closed.push(`${req.url} ${res.closed}`));
+      answers.push(res);
+      if (req.url !== '/first') res.end(req.url);
+    }, place);
+    const socket = connect(listening.port, '127.0.0.1').on('error', () => {});
+    for (const path of ['/first', '/second', '/third']) socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`);
+    await expect.poll(() => answers.length).toBe(3);
+    socket.resetAndDestroy();
+    await expect.poll(() => listening.connections).toBe(0);
+    expect(closed.sort()).toEqual(['/first true', '/second true', '/third true']);
+    await listening.close(100);
+  });
+
+  test('behavior: answers that had to wait are closed once, after they are sent', async () => {
+    const closed: string[] = [];
+    const answers: ServerResponse[] = [];
+    const listening = await listen((req, res) => {
+      res.on('close', () => closed.push(String(req.url)));
+      answers.push(res);
+    }, place);
+    const socket = connect(listening.port, '127.0.0.1').on('error', () => {});
+    socket.resume();
+    for (const path of ['/first', '/second', '/third']) socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`);
+    await expect.poll(() => answers.length).toBe(3);
+    for (const res of answers) res.end('sent');
+    await expect.poll(() => closed.length).toBe(3);
+    socket.destroy();
+    await expect.poll(() => listening.connections).toBe(0);
+    expect(closed).toEqual(['/first', '/second', '/third']);
+    await listening.close(100);
+  });
+
   const TUNNEL = 'CONNECT example.org:443 HTTP/1.1\r\nhost: x\r\n\r\n';
 
   test('behavior: a client that resets the connection of its refused tunnel does not end the process', async () => {

@@ -7,6 +7,8 @@ export function nearestName(name: string, known: readonly string[]): string | un
   const plain = plainOf(name);
   const limit = Math.min(MAX_TYPOS, Math.floor(plain.length / LETTERS_PER_TYPO));
   const [best] = known
+    // Each letter more or less is a typo. Comparing takes the product of both lengths, and callers choose one of them.
+    .filter((candidate) => Math.abs(candidate.length - name.length) <= limit)
     .map((candidate) => ({ candidate, typos: distance(plain, plainOf(candidate)) }))
     .filter(({ typos }) => typos <= limit)
     .sort((a, b) => a.typos - b.typos);
