@@ -197,7 +197,7 @@ function variesByEncoding({ headers }: RestResponse): boolean {
 /** The signal that is aborted when an exchange is over: its answer is sent, or its client has disconnected. */
 function signalOf(res: ServerResponse): AbortSignal {
   const controller = new AbortController();
-  if (res.closed) controller.abort();
+  if (res.destroyed) controller.abort();
   else res.once('close', () => controller.abort());
   return controller.signal;
 }

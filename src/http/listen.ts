@@ -171,7 +171,6 @@ function waitInLine(connection: Connection, res: ServerResponse): void {
 function closeUnsent(res: ServerResponse): void {
   if (res.socket !== null) return;
   res.destroy();
-  Object.assign(res, { _closed: true });
   res.emit('close');
 }
 

@@ -42,7 +42,7 @@ export function createUnread({ processBytes, addressBytes }: UnreadOptions): Unr
       bytes > LARGE_BYTES && (total >= processBytes || (byAddress.get(identity) ?? 0) >= addressBytes),
     note(res, identity) {
       const bytes = res.writableLength;
-      if (bytes === 0 || res.closed) return;
+      if (bytes === 0 || res.destroyed) return;
       add(identity, bytes);
       res.once('close', () => add(identity, -bytes));
     },

@@ -148,7 +148,7 @@ describe('listen', () => {
     const closed: string[] = [];
     const answers: ServerResponse[] = [];
     const listening = await listen((req, res) => {
-      res.once('close', () => closed.push(`${req.url} ${res.closed}`));
+      res.once('close', () => closed.push(`${req.url} ${res.destroyed}`));
       answers.push(res);
       if (req.url !== '/first') res.end(req.url);
     }, place);
