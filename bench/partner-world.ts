@@ -75,6 +75,7 @@ export async function startPartnerWorld({ registered }: { readonly registered: n
       ops: createPortfolios({
         ...common,
         ...wallets,
+        partSales: async () => new Map(),
         drift: noDriftHistory,
         samples: { record: async () => {}, since: async () => [] },
         logger: silentLogger,

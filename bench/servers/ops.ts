@@ -4,6 +4,7 @@ import { seedRegistrations } from '../../devnet/seed-database.ts';
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import { createDatabase } from '../../src/database/client.ts';
 import { createDriftHistoryRepository } from '../../src/database/drift-history.ts';
+import { createPartSales } from '../../src/database/history/part-sales.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { createPortfolioSampleRepository } from '../../src/database/portfolio-samples.ts';
 import { createProxyRepository } from '../../src/database/proxies.ts';
@@ -83,6 +84,7 @@ serve<OpsInput>(async ({ wallets, databaseUrl }) => {
     readers,
     directory: createWalletDirectory({ catalog, readers, proxies: createProxyRepository(db), logger: silentLogger }),
     registrations: createRegistrationRepository(db),
+    partSales: createPartSales(db),
     drift: createDriftHistoryRepository(db, { now: () => nowMs }),
     samples: createPortfolioSampleRepository(db, systemClock),
     composed: () => composed,

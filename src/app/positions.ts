@@ -3,6 +3,7 @@ import { createPositionReader } from '../chain/positions.ts';
 import type { ChainNodes } from '../chain/rpc/nodes.ts';
 import type { Database } from '../database/client.ts';
 import type { DriftHistoryRepository } from '../database/drift-history.ts';
+import { createPartSales } from '../database/history/part-sales.ts';
 import type { PortfolioSampleRepository } from '../database/portfolio-samples.ts';
 import { createProxyRepository } from '../database/proxies.ts';
 import { createRegistrationRepository } from '../database/registrations.ts';
@@ -76,6 +77,7 @@ export function createPositionServices(deps: PositionServicesDeps): WiredPositio
       ...deps,
       ...forReaders,
       registrations,
+      partSales: createPartSales(db),
       staleAfterSec: deps.portfoliosStaleAfterSec,
     }),
     readPositions: (chainId, signal) => readAllPositions(forWarmers, chainId, signal),

@@ -3,6 +3,7 @@ import type { PositionReader } from '../chain/positions.ts';
 import type { NamedBlock } from '../chain/reading.ts';
 import { ChainReadError } from '../chain/rpc/errors.ts';
 import type { DriftHistoryRepository, DriftReading } from '../database/drift-history.ts';
+import type { PartSales } from '../database/history/part-sales.ts';
 import type { PortfolioSampleRepository } from '../database/portfolio-samples.ts';
 import type { Registration, RegistrationRepository } from '../database/registrations.ts';
 import type { Drift, Sightings } from '../domain/drift/types.ts';
@@ -35,6 +36,8 @@ export interface PortfoliosDeps {
   readonly readers: ReadonlyMap<ChainId, PositionReader>;
   readonly directory: WalletDirectory;
   readonly registrations: Pick<RegistrationRepository, 'byWallets' | 'pageOfChain'>;
+  /** The positions of which a part was sold: their result is not known. */
+  readonly partSales: (chainId: ChainId, wallets: readonly Address[]) => Promise<PartSales>;
   readonly drift: Pick<DriftHistoryRepository, 'known' | 'record' | 'list'>;
   readonly samples: Pick<PortfolioSampleRepository, 'record' | 'since'>;
   readonly composed: (chainId: ChainId) => ComposedChain;
@@ -131,9 +134,10 @@ async function readLive(
   block?: NamedBlock,
 ): Promise<ReadonlyMap<Address, Portfolio | Error>> {
   const { chainId } = chain;
-  const [reading, registered, known] = await Promise.all([
+  const [reading, registered, partSales, known] = await Promise.all([
     reader.readHoldings(wallets, { block }),
     deps.registrations.byWallets(wallets, chainId),
+    deps.partSales(chainId, wallets),
     deps.drift.known(chainId, wallets),
   ]);
   const sightings = { known, nowMs: deps.clock.now() };
@@ -145,7 +149,7 @@ async function readLive(
     const rows = registered.get(wallet) ?? [];
     if (!rows.every(isUsable)) return new UpstreamUnavailableError('database', 'malformed');
     try {
-      return composePortfolio(context, holdings, rows);
+      return composePortfolio(context, holdings, rows, partSales.get(wallet.toLowerCase()));
     } catch (error) {
       return error instanceof Error ? error : new Error('a portfolio cannot be composed', { cause: error });
     }
@@ -178,10 +182,11 @@ async function readReport(deps: PortfoliosDeps, { chain, reader }: OnChain): Pro
   const counts = { ...countsOf([]) };
   let asOfMs: number | null = null;
   for await (const page of walkWallets(registrations, chainId, wallets, WALLETS_PER_PAGE)) {
-    const reading = await reader.readHoldings(
-      page.map(({ wallet }) => wallet),
-      { block },
-    );
+    const owners = page.map(({ wallet }) => wallet);
+    const [reading, partSales] = await Promise.all([
+      reader.readHoldings(owners, { block }),
+      deps.partSales(chainId, owners),
+    ]);
     const { values, failures } = reading.wallets;
     for (const reason of failures.values()) {
       // A wallet that reverts will revert again. After any other failure a readable wallet would be left out.
@@ -192,7 +197,7 @@ async function readReport(deps: PortfoliosDeps, { chain, reader }: OnChain): Pro
       for (const { wallet, rows: registered } of step) {
         const holdings = values.get(wallet);
         const entry = holdings
-          ? composer.compose(holdings, registered)
+          ? composer.compose(holdings, registered, partSales.get(wallet.toLowerCase()))
           : failed(chainId, wallet, failures.get(wallet) ?? 'missing');
         entries.push(entry);
         addCounts(counts, entry);
@@ -233,10 +238,14 @@ function createComposer(context: PortfolioContext, logger: Logger) {
   let broken = 0;
   let first: unknown;
   return {
-    compose(holdings: WalletHoldings, rows: readonly Registration[]): PortfolioEntry {
+    compose(
+      holdings: WalletHoldings,
+      rows: readonly Registration[],
+      soldInPart: ReadonlySet<number> | undefined,
+    ): PortfolioEntry {
       if (!rows.every(isUsable)) return failed(holdings.chainId, holdings.wallet, 'malformed');
       try {
-        return composePortfolio(context, holdings, rows);
+        return composePortfolio(context, holdings, rows, soldInPart);
       } catch (error) {
         broken += 1;
         first ??= error;

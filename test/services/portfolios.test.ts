@@ -70,6 +70,7 @@ function make(): OpsPort {
       logger: silentLogger,
       proxies: { read: async () => [], save: async () => {} },
     }),
+    partSales: async () => new Map(),
     registrations: {
       byWallets: async (wallets) => {
         await statement('byWallets');

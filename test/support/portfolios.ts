@@ -47,6 +47,7 @@ export function portfoliosOf(wallets: number): OpsPort {
         new Map(requested.map((wallet) => [wallet, rows.filter((row) => row.wallet === wallet)])),
       pageOfChain: async () => ({ rows, next: null }),
     },
+    partSales: async () => new Map(),
     drift: noDriftHistory,
     samples: { record: async () => {}, since: async () => [] },
     composed: () => composed,

@@ -19,11 +19,15 @@ import type {
 } from './types.ts';
 import { closedVaultParts, openVaultParts, statusOfEnded } from './vault-pnl.ts';
 
-/** Compose one wallet's portfolio from its holdings and its rows of the register. */
+/**
+ * Compose one wallet's portfolio from its holdings and its rows of the register. `soldInPart`: the indexes of positions of which a
+ * part was sold, by their history.
+ */
 export function composePortfolio(
   context: PortfolioContext,
   holdings: WalletHoldings,
   registered: readonly RegisteredRow[],
+  soldInPart?: ReadonlySet<number>,
 ): Portfolio {
   const { chain, sightings } = context;
   const rows = registered.map((row) => observedRow(row, sightings.nowMs));
@@ -45,6 +49,7 @@ export function composePortfolio(
       composed: values.get(held.marketId),
       rewards: context.rewards(held.marketId),
       timestamp,
+      soldInPart: soldInPart?.has(own.id),
     });
     return {
       kind: 'loop',

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OWNER, untouchedAccounts } from '../../../devnet/seed/accounts.ts';
 import { encodeFunctionData } from '../../../src/abi/calldata.ts';
 import { Decimal, formatUnitsPlain } from '../../../src/shared/decimal.ts';
-import { type Json, noSleep, PARTNER, startService, type TestService } from '../../support/service.ts';
+import { type Json, noSleep, OPS, PARTNER, startService, type TestService } from '../../support/service.ts';
 import { localCatalog, marketOf, type Partner, partnerOn, units } from './support.ts';
 
 const BUILD = '/v1/partner/leverage/build';
@@ -90,6 +90,14 @@ describe('close with an amount', () => {
     const { status, pnl } = body.positions.find((position: Json) => position.id === id);
     expect([status, pnl.baseResultUsd, pnl.baseResultAfterFeeUsd]).toEqual(['closed', undefined, undefined]);
     expect(Number(pnl.returnedUsd)).toBeGreaterThan(Number(pnl.depositedUsd) * 1.2);
+    // Nor has the portfolio of the ops surface, alone and in the report of all wallets.
+    const one = (await service.get(`/v1/ops/portfolio/${user}?chainId=1`, OPS)).body;
+    const all = (await service.get('/v1/ops/portfolios?chainId=1', OPS)).body;
+    const own = one.closed.find((position: Json) => position.id === id);
+    const listed = all.users.flatMap(({ closed = [] }: Json) => closed).find(({ proxy }: Json) => proxy === own.proxy);
+    for (const portfolio of [own, listed]) {
+      expect([portfolio.pnl.returnedUsd, portfolio.pnl.baseResultUsd]).toEqual([pnl.returnedUsd, undefined]);
+    }
     const { pnlSplit } = (await service.get(`/v1/partner/positions/${user}/${id}/history?chainId=1`, PARTNER)).body;
     expect(Number(pnlSplit.result.usd)).toBeLessThan(0);
   });
