@@ -201,11 +201,7 @@ function createDrain(server: Server, connections: ReadonlyMap<Socket, Connection
       const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
       if (idleMs === 0) closeIdle();
       const idle = setTimeout(closeIdle, idleMs);
-      // Those that Node handed over after CONNECT are not among the connections of its server.
-      const cutAll = () => {
-        for (const socket of connections.keys()) socket.destroy();
-      };
-      const cut = setTimeout(cutAll, graceMs);
+      const cut = setTimeout(() => server.closeAllConnections(), graceMs);
       await closed;
       clearTimeout(idle);
       clearTimeout(cut);
