@@ -52,8 +52,13 @@ export async function startRedis(): Promise<TestRedis> {
 }
 
 /** Start a Redis in cluster mode without served slots: it answers CLUSTERDOWN to every command with a key. */
-export function startBrokenCluster(): Promise<TestRedis> {
-  return launch(['--cluster-enabled', 'yes']);
+export async function startBrokenCluster(): Promise<TestRedis> {
+  return launch(['--cluster-enabled', 'yes', ...(await clusterPort())]);
+}
+
+/** Options of a port for the bus of a cluster: the usual one, 10,000 above, may be that of a connection when a server restarts. */
+export async function clusterPort(): Promise<readonly string[]> {
+  return ['--cluster-port', String(await freePort())];
 }
 
 /**
@@ -84,11 +89,13 @@ export async function launch(
     ];
     server = spawn('redis-server', [...(options.command ?? given)]);
     const started = server;
+    let output = '';
     await new Promise<void>((resolve, reject) => {
       started.once('error', reject);
-      started.once('exit', (code) => reject(new Error(`redis-server ended with ${code}`)));
+      started.once('exit', (code) => reject(new Error(`redis-server ended with ${code}: ${output}`)));
       started.stdout?.on('data', (chunk: Buffer) => {
-        if (/Ready to accept connections|Sentinel ID is/.test(chunk.toString())) resolve();
+        output = `${output}${chunk.toString()}`.slice(-2_000);
+        if (/Ready to accept connections|Sentinel ID is/.test(output)) resolve();
       });
     });
   };

@@ -3,13 +3,16 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /** Below the ports that systems give to connections and to servers without a port of their own (32768 and above). */
-const [FIRST, END] = [20_000, 32_000];
+const BEGIN = 20_000;
+/** Ports of each worker of the tests: none takes that of a server of another one which is restarting. */
+const PORTS_PER_WORKER = 3_000;
+const FIRST = BEGIN + ((Number(process.env.VITEST_POOL_ID ?? 1) - 1) % 4) * PORTS_PER_WORKER;
 const given = new Set<number>();
 
 /** Find a free loopback port for programs that need a port number: no port twice, and none that another program gets by chance. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(FIRST, END);
+    const port = randomInt(FIRST, FIRST + PORTS_PER_WORKER);
     if (given.has(port) || !(await isFree(port))) continue;
     given.add(port);
     return port;
