@@ -165,8 +165,8 @@ function waitInLine(connection: Connection, res: ServerResponse): void {
 }
 
 /**
- * Close an answer that waits for an earlier one of a connection that has ended. Node closes only the one that has the socket:
- * whatever waits for the end of the others, such as a count of unread bytes or a stream, would wait for ever.
+ * Close an answer that waits for an earlier one of a connection that has ended. Node emits `close` only for the one that has
+ * the socket. Without it, the unread bytes of the others would stay counted, and their streams open.
  */
 function closeUnsent(res: ServerResponse): void {
   if (res.socket !== null) return;

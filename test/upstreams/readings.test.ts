@@ -127,7 +127,7 @@ describe('readTimeMs', () => {
     );
   });
 
-  it('behavior: a date without a zone is UTC, whatever the zone of this machine is, summer time included', () => {
+  it('behavior: a date without a zone is UTC in every zone of the machine, summer time included', () => {
     const { TZ } = process.env;
     try {
       for (const zone of ['America/New_York', 'Pacific/Kiritimati', 'UTC']) {
