@@ -1,31 +1,11 @@
-import { readFileSync } from 'node:fs';
-import {
-  buildSchema as fromSdl,
-  isEnumType,
-  isInputObjectType,
-  isInterfaceType,
-  isObjectType,
-  isScalarType,
-  isUnionType,
-} from 'graphql';
+import { buildSchema as fromSdl } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { buildSchema } from '../../src/schema/index.ts';
-import { faultsOfWords } from './lint/descriptions.ts';
 import { lint } from './lint/rules.ts';
 
 test('behavior: the schema keeps its conventions', () => {
   const faults = lint(buildSchema()).map(({ coordinate, rule, message }) => `${coordinate} ${rule}: ${message}`);
   expect(faults).toEqual([]);
-});
-
-test('behavior: the decision on the schema has its present counts', () => {
-  const types = Object.values(buildSchema().getTypeMap()).filter(
-    ({ name }) => !name.startsWith('__') && !['String', 'Int', 'Float', 'Boolean', 'ID'].includes(name),
-  );
-  const count = (is: (type: (typeof types)[number]) => boolean) => types.filter(is).length;
-  const kinds = [isObjectType, isEnumType, isInputObjectType, isScalarType, isUnionType, isInterfaceType].map(count);
-  const page = readFileSync('docs/decisions/graphql-schema.md', 'utf8');
-  expect(page).toContain(`| now | ${[types.length, ...kinds].join(' | ')} |`);
 });
 
 describe('lint', () => {
@@ -89,22 +69,5 @@ describe('lint', () => {
       'type Query { a: A u: U } type A implements I { b(e: E): Int } enum E { X } interface I { b: Int } union U = C type C { d: D } scalar D scalar F enum G { Y } type H { h: H2 } type H2 { x: Int }';
     const idle = lint(fromSdl(sdl)).filter(({ rule }) => rule === 'unused');
     expect(idle.map(({ coordinate }) => coordinate)).toEqual(['F', 'G', 'H']);
-  });
-
-  test.each([
-    'The same in seconds.',
-    'Its symbol.',
-    'Whole seconds since then.',
-    'What the contract says.',
-    'no capital.',
-    'No end',
-    'Time of that block.',
-  ])('behavior: sees the words of "%s"', (text) => {
-    expect(faultsOfWords(text)).not.toEqual([]);
-  });
-
-  test('behavior: plain sentences pass', () => {
-    expect(faultsOfWords('Whole seconds since `asOf`; `null` with the status `NEVER`.')).toEqual([]);
-    expect(faultsOfWords('Whether the position is open.')).toEqual([]);
   });
 });
