@@ -1,11 +1,21 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
+/**
+ * Scales every time limit of the tests. The limits end tests that hang; a slow or busy machine must not reach them.
+ * `TEST_PATIENCE=3` triples them.
+ */
+const PATIENCE = Number(process.env.TEST_PATIENCE ?? 1);
+const SWEEPS = '**/*.sweep.test.ts';
+
 export default defineConfig({
   // The packages load graphql by Node's rules; without this the sources would get a second copy of it.
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
-    include: ['test/**/*.test.ts'],
+    projects: [
+      { extends: true, test: { name: 'quick', include: ['test/**/*.test.ts'], exclude: [SWEEPS] } },
+      { extends: true, test: { name: 'sweeps', include: [SWEEPS], exclude: ['**/node_modules/**'] } },
+    ],
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
     // One more than cores: some wait for a chain, a process or Postgres. On two cores the suite takes 6 % longer with two workers,
@@ -15,10 +25,9 @@ export default defineConfig({
     // beside them take 5 % more CPU time.
     execArgv: ['--max-semi-space-size=64', '--v8-pool-size=0'],
     isolate: false, // no module keeps state of a test; loading the service anew for every file took a third of the time
-    testTimeout: 30_000,
-    hookTimeout: 60_000, // the first run compiles contracts
-    // A busy machine takes longer; the test's own limit ends the wait.
-    expect: { poll: { timeout: 20_000, interval: 20 } },
+    testTimeout: 240_000 * PATIENCE,
+    hookTimeout: 240_000 * PATIENCE,
+    expect: { poll: { timeout: 120_000 * PATIENCE, interval: 20 } },
     retry: 0,
     coverage: { provider: 'v8', include: ['src/**/*.ts', 'devnet/**/*.ts'], exclude: ['**/generated/**'] },
   },

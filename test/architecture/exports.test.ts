@@ -1,10 +1,7 @@
 import { dirname, join, normalize } from 'node:path';
 import ts from 'typescript';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { filesOf, parse, parseImports, sourceFiles } from './sources.ts';
-
-// The first test parses every file, which takes long on a busy machine.
-vi.setConfig({ testTimeout: 180_000 });
 
 /** Files that may use an export of `src`: sources, tests, benchmarks, scripts and those at the root. */
 const READERS = [...['src', 'test', 'bench', 'devnet', 'scripts'].flatMap(filesOf), 'codegen.ts'];

@@ -1,11 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { LAYERS, PROCESS_DOORS } from './layers.ts';
 import { type Import, importsIn, importsOf, packageFiles, sourceFiles, targetOf } from './sources.ts';
-
-// The first test parses every file, which takes long on a busy machine.
-vi.setConfig({ testTimeout: 180_000 });
 
 /** The row of the table that a file belongs to: its folder, or itself when it lies directly under `src/`. */
 function layerOf(path: string): string {

@@ -1,10 +1,7 @@
 import { readFileSync } from 'node:fs';
 import ts from 'typescript';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { filesOf, packageFiles, parse, sourceFiles } from './sources.ts';
-
-// The first test parses every file, which takes long on a busy machine.
-vi.setConfig({ testTimeout: 180_000 });
 
 const FOLDERS = ['src', 'packages', 'bench', 'devnet', 'scripts'];
 const MAX_FILE_LINES = 350;

@@ -10,7 +10,7 @@ let proxy: RpcProxy;
 beforeAll(async () => {
   anvil = await startAnvil({ chainId: 4663, timestamp: 1_700_000_000, history: 10 });
   proxy = await startRpcProxy(anvil.rpcUrl);
-}, 60_000);
+});
 afterAll(async () => {
   await proxy?.stop();
   await anvil?.stop();

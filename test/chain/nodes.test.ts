@@ -30,7 +30,7 @@ beforeAll(async () => {
     await rpc('evm_increaseTime', [BLOCK_SEC]);
     await rpc('evm_mine', []);
   }
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all([a?.stop(), b?.stop()]);
   await anvil?.stop();

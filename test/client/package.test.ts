@@ -23,7 +23,7 @@ const beside = join('node_modules/.cache/spiral-gateway', `client-${process.pid}
 let service: TestService;
 beforeAll(async () => {
   service = await startService({ sleep: noSleep });
-}, 120_000);
+});
 afterAll(async () => {
   for (const folder of [alone, beside]) rmSync(folder, { recursive: true, force: true });
   await service?.stop();
@@ -47,7 +47,7 @@ describe('the published package', () => {
     const manifest = readFileSync(join(alone, 'node_modules/@spiral-gateway/client/package.json'), 'utf8');
     const { dependencies, peerDependenciesMeta } = JSON.parse(manifest);
     expect([dependencies, peerDependenciesMeta]).toEqual([undefined, { viem: { optional: true } }]);
-  }, 120_000);
+  });
 
   test('behavior: a bundler for browsers takes it without a warning, and leaves out unused exports', async () => {
     writeFileSync(join(alone, 'reads.js'), READS);
@@ -80,7 +80,7 @@ describe('the published package', () => {
     expect(stdout).toMatch(/^chain \d+ at version \d+$/m);
     // The sample with viem closes the position of the quickstart.
     expect(await positions()).toMatchObject([{ id: 0, status: 'closed' }]);
-  }, 120_000);
+  });
 });
 
 /** An app that only reads, from a service that is not there. */

@@ -27,7 +27,7 @@ beforeAll(async () => {
   service.clock.hold();
   client = createClient({ baseUrl: service.url, apiKey: 'local-partner' });
   ops = createClient({ baseUrl: service.url, apiKey: 'local-ops' });
-}, 120_000);
+});
 afterAll(() => service?.stop());
 
 describe('rows', () => {

@@ -53,7 +53,7 @@ export function describeArguments({ samples, execute }: Samples): void {
       }
       expect(count).toBeGreaterThan(2000);
       expect(filled.size).toBeGreaterThan(5);
-    }, 120_000);
+    });
   });
 }
 

@@ -22,7 +22,7 @@ beforeAll(async () => {
   service = await startService({ sleep: noSleep });
   bundles = await buildBundles(service);
   run = await createExecutor(service);
-}, 180_000);
+});
 afterAll(() => service?.stop());
 
 const check = ({ plan, intent }: Pick<Bundle, 'plan' | 'intent'>): Verified => verify(plan, intent, localChains);
@@ -232,7 +232,7 @@ describe('verify', () => {
       expect(executed, `${bundle.kind} reverted`).toBeDefined();
       expect(executed && harmOf(report, executed), bundle.kind).toEqual([]);
     }
-  }, 120_000);
+  });
 });
 
 describeSingleBytes({ bundles: () => bundles, samples, sample, execute: (plan, report) => run(plan, report) });

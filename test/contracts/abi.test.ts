@@ -16,7 +16,6 @@ interface Deployed {
 }
 
 const MAX_RUNTIME_BYTES = 24_576;
-const COMPILE_MS = 120_000;
 const deployed = (
   JSON.parse(readFileSync(new URL('../../contracts/deployed-abi.json', import.meta.url), 'utf8')) as {
     contracts: Record<string, Deployed>;
@@ -35,7 +34,7 @@ const declared: Readonly<Record<string, Abi>> = {
 let artifacts: Artifacts;
 beforeAll(async () => {
   artifacts = await compileContracts();
-}, COMPILE_MS);
+});
 
 describe.each(Object.entries(deployed))('%s', (name, { complete, ...lists }) => {
   const all = [...lists.functions, ...lists.events, ...lists.errors].sort();

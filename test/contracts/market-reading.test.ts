@@ -13,12 +13,10 @@ import { useWorld, type World } from './world.ts';
 /** Later than any block: these chains are moved ahead by days. */
 const LATE = { now: () => Number.MAX_SAFE_INTEGER };
 
-const COMPILE_MS = 120_000;
-
 let artifacts: Artifacts;
 beforeAll(async () => {
   artifacts = await compileContracts();
-}, COMPILE_MS);
+});
 
 describe.each([1, 4663])('readLendingState on chain %i', (chainId) => {
   const world = useWorld(chainId);

@@ -11,7 +11,7 @@ const HASH_BYTES = 31;
 let anvil: Anvil;
 beforeAll(async () => {
   anvil = await startAnvil({ chainId: CHAIN_ID, timestamp: 1_700_000_000, history: 10 });
-}, 60_000);
+});
 afterAll(() => anvil?.stop());
 
 async function ask(method: string, params: readonly unknown[]) {

@@ -21,7 +21,7 @@ beforeAll(async () => {
   anvil = await startAnvil({ chainId: 1, timestamp: START_SEC, history: 10 });
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'evm_mine', params: [{ timestamp: START_SEC + 12 }] });
   await fetch(anvil.rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
-}, 60_000);
+});
 afterAll(() => anvil?.stop());
 
 interface Step {

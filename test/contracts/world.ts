@@ -28,7 +28,6 @@ import { flashLeverageRouterAbi } from '../../src/abi/flash-leverage-router.ts';
 import { createCatalog, curatedChains, type Market } from '../../src/catalog/index.ts';
 import { startPooledChains } from '../support/chain-pool.ts';
 
-const COLD_START_MS = 120_000;
 const DEPLOYED_AT = Date.UTC(2026, 8, 1);
 
 /** Two wallets that the seeding leaves alone. */
@@ -67,7 +66,7 @@ export function useWorld(chainId: number, deployment: Partial<DeploymentSettings
     const running = await startPooledChains({ chains, mining: 'auto', deployment, clock: { now: () => DEPLOYED_AT } });
     stop = running.stop;
     world = createWorld(running.on(chainId));
-  }, COLD_START_MS);
+  });
   beforeEach(async () => {
     snapshot = await current().chain.snapshot();
   });

@@ -36,7 +36,7 @@ describe.runIf(programs !== undefined)('backup and restore (needs the Debian pac
   let server: EmbeddedPostgres;
   beforeAll(async () => {
     server = await startPostgres({ dataDir: at('debian'), programs: programs ?? '', logger: silentLogger });
-  }, 60_000);
+  });
   afterAll(() => server?.stop());
   const tool = (name: string, ...argv: string[]) => execFileSync(join(programs ?? '', name), argv, { stdio: 'pipe' });
   const keysOf = (db: Database) =>
@@ -94,7 +94,7 @@ describe.runIf(programs !== undefined)('backup and restore (needs the Debian pac
       await Promise.all(opened.splice(0).map((one) => one.destroy()));
       await newer.drop();
     }
-  }, 60_000);
+  });
 
   async function contentOf(db: Database): Promise<ReadonlyMap<string, readonly string[]>> {
     const tables = await db.introspection.getTables();

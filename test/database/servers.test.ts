@@ -55,7 +55,7 @@ describe('TLS and a standby', () => {
     execFileSync('cp', ['-a', at('primary'), at('standby')]);
     primary = await startPostgres({ ...options, port: Number(url.port) });
     await startStandby();
-  }, 60_000);
+  });
   afterAll(async () => {
     await standby?.stop();
     await primary?.stop();

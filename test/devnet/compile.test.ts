@@ -1,7 +1,6 @@
 import { size } from 'viem';
 import { describe, expect, it } from 'vitest';
 import { artifactOf, compileContracts, type SolcOutput, toArtifacts } from '../../devnet/chain/compile.ts';
-import { COLD_START_MS } from './world.ts';
 
 /** EIP-170: the largest code of one contract on a real chain. */
 const CODE_SIZE_LIMIT = 24_576;
@@ -9,7 +8,7 @@ const CODE_SIZE_LIMIT = 24_576;
 const code = { bytecode: { object: '6001' }, deployedBytecode: { object: '6002' } };
 
 describe('compileContracts', () => {
-  it('default: all contracts compile and fit the size limit of a real chain', { timeout: COLD_START_MS }, async () => {
+  it('default: all contracts compile and fit the size limit of a real chain', async () => {
     const artifacts = await compileContracts();
     for (const name of ['Morpho', 'AdaptiveCurveIrm', 'PublicAllocator', 'Vault', 'FlashLeverage', 'EquityRouter']) {
       expect(size(artifactOf(artifacts, name).bytecode), name).toBeGreaterThan(0);

@@ -1,12 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
 import { startAnvil } from '../../devnet/chain/anvil.ts';
 import { startChains } from '../../devnet/chain/index.ts';
-import { COLD_START_MS, catalog, STARTED_AT } from './world.ts';
+import { catalog, STARTED_AT } from './world.ts';
 
 const clock = { now: () => STARTED_AT };
 
 describe('startChains', () => {
-  it('behavior: interval mode mines blocks over time', { timeout: COLD_START_MS }, async () => {
+  it('behavior: interval mode mines blocks over time', async () => {
     const chains = catalog.chains.filter(({ chainId }) => chainId === 4663);
     const running = await startChains({ chains, mining: 'interval', clock });
     const { client } = running.on(4663);
@@ -22,7 +22,7 @@ describe('startChains', () => {
     await running.stop();
   });
 
-  it('error: stops all chains when one cannot start', { timeout: COLD_START_MS }, async () => {
+  it('error: stops all chains when one cannot start', async () => {
     const blocker = await startAnvil({ chainId: 1, timestamp: 1_800_000_000, history: 16 });
     const taken = Number(new URL(blocker.rpcUrl).port);
     const free = await startAnvil({ chainId: 1, timestamp: 1_800_000_000, history: 16 });
@@ -34,7 +34,7 @@ describe('startChains', () => {
     await blocker.stop();
   });
 
-  it('error: refuses a chain that was not started', { timeout: COLD_START_MS }, async () => {
+  it('error: refuses a chain that was not started', async () => {
     const running = await startChains({ chains: [], mining: 'auto', clock });
     expect(() => running.on(1)).toThrow();
     await running.stop();

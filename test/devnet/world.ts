@@ -6,8 +6,6 @@ import { createOverlay } from '../../devnet/overlay.ts';
 import { createCatalog, curatedChains, type Market } from '../../src/catalog/index.ts';
 import { startPooledChains } from '../support/chain-pool.ts';
 
-/** The first start on a machine compiles the contracts. */
-export const COLD_START_MS = 120_000;
 /** When the local chains of these tests begin. */
 export const STARTED_AT = Date.UTC(2026, 8, 1, 12);
 
@@ -20,7 +18,7 @@ export function useChains(chainIds: readonly number[] = catalog.chainIds): (chai
   beforeAll(async () => {
     const chains = catalog.chains.filter(({ chainId }) => chainIds.includes(chainId));
     running = await startPooledChains({ chains, mining: 'auto', clock: { now: () => STARTED_AT } });
-  }, COLD_START_MS);
+  });
   afterAll(() => running?.stop());
   return (chainId) => {
     if (running === undefined) throw new Error('The local chains are not running');

@@ -56,7 +56,7 @@ describe('Dockerfile', () => {
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
-  }, 120_000);
+  });
 });
 
 describe('releases of Node', () => {

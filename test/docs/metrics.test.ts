@@ -220,16 +220,12 @@ describe('queries of the dashboard and the alarms', () => {
     );
   });
 
-  test.runIf(hasPromtool)(
-    'behavior: Prometheus accepts the rules, and they fire as expected',
-    async () => {
-      const output = await run('promtool', ['check', 'rules', 'ops/alerts.yml']);
-      expect(output.stdout).toContain(`SUCCESS: ${rules.length} rules found`);
-      const folder = await mkdtemp(join(tmpdir(), 'alarms-'));
-      onTestFinished(() => rm(folder, { recursive: true }));
-      const { stdout } = await run('promtool', ['test', 'rules', ...(await casesByAlarm(folder))]);
-      expect(stdout.match(/SUCCESS/g)).toHaveLength(rules.length);
-    },
-    60_000,
-  );
+  test.runIf(hasPromtool)('behavior: Prometheus accepts the rules, and they fire as expected', async () => {
+    const output = await run('promtool', ['check', 'rules', 'ops/alerts.yml']);
+    expect(output.stdout).toContain(`SUCCESS: ${rules.length} rules found`);
+    const folder = await mkdtemp(join(tmpdir(), 'alarms-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const { stdout } = await run('promtool', ['test', 'rules', ...(await casesByAlarm(folder))]);
+    expect(stdout.match(/SUCCESS/g)).toHaveLength(rules.length);
+  });
 });

@@ -13,7 +13,7 @@ let service: TestService;
 beforeAll(async () => {
   mkdirSync(FOLDER, { recursive: true });
   service = await startService({ sleep: noSleep });
-}, 120_000);
+});
 afterAll(async () => {
   rmSync(FOLDER, { recursive: true, force: true });
   await service?.stop();

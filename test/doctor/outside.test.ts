@@ -17,7 +17,7 @@ const snapshots = new Map<number, `0x${string}`>();
 beforeAll(async () => {
   doctor = await startDoctorWorld({ ownChains: true });
   proxy = await startRpcProxy(doctor.world.chains.on(1).rpcUrl);
-}, 120_000);
+});
 beforeEach(async () => {
   for (const chainId of [1, 4663]) {
     await doctor.world.chains.on(chainId).mine();

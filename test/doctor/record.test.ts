@@ -24,7 +24,7 @@ beforeAll(async () => {
   const report = await doctor.examine(KEYS, { recordTo: folder });
   expect(complaints(report)).toEqual([]);
   recording = loadRecording(folder);
-}, 120_000);
+});
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
   await doctor?.stop();

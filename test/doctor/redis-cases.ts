@@ -75,7 +75,7 @@ export function redisCases({ doctor, of, look, examine }: OutsideWorld): void {
     } finally {
       await Promise.all([sentinels.close(), cluster.close()]);
     }
-  }, 30_000);
+  });
 
   it('behavior: writes nothing', async () => {
     await redis.flushall();

@@ -206,7 +206,7 @@ describe('listen', () => {
     socket.write(text);
     const answer = await new Promise((resolve) => socket.once('data', (bytes) => resolve(String(bytes))));
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-    await expect.poll(() => listening.connections, { timeout: 5_000 }).toBe(0);
+    await expect.poll(() => listening.connections).toBe(0);
     socket.destroy();
     await listening.close(100);
   });

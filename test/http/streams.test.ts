@@ -115,7 +115,7 @@ describe('streams that are dropped', () => {
         );
         expect(new Set((await Promise.all(opening)).map(({ status }) => status))).toEqual(new Set([200]));
         ending.abort();
-        await expect.poll(() => open.size, { interval: 1, timeout: 6_000 }).toBe(0);
+        await expect.poll(() => open.size, { interval: 1 }).toBe(0);
       }
     };
     await drop(200);
@@ -123,7 +123,7 @@ describe('streams that are dropped', () => {
     expect((await send('/v1/prices')).status).toBe(200);
     changes.close();
     expect([timers.size, readers]).toEqual([0, 0]);
-  }, 60_000);
+  });
 
   test('error: HEAD of a subscription is refused, and opens no stream', async () => {
     let opened = 0;

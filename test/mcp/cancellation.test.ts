@@ -15,7 +15,7 @@ beforeAll(async () => {
     logger: logs.logger,
     env: { READ_WAIT_SEC: '30', MAX_WAITS_PER_CLIENT: '1', METRICS_PORT: '0' },
   });
-}, 120_000);
+});
 afterAll(() => service?.stop());
 
 const send = (message: object, headers: Record<string, string> = {}, signal: AbortSignal | null = null) =>

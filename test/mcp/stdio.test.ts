@@ -32,7 +32,7 @@ beforeAll(async () => {
       packages: 'external',
     }),
   ]);
-}, 60_000);
+});
 afterAll(() => front?.stop());
 
 describe('the program on stdio', () => {
@@ -78,7 +78,7 @@ describe('the inspector', () => {
   test('default: it lists the tools over HTTP', async () => {
     const { tools } = await inspect([`${front.url}/mcp`], ['tools/list']);
     expect(tools.length).toBeGreaterThan(15);
-  }, 30_000);
+  });
 
   test('default: it calls tools over HTTP and over stdio', async () => {
     const callOf = (id: string) => ['tools/call', '--tool-name', 'get_strategy', '--tool-arg', `id=${id}`];
@@ -88,7 +88,7 @@ describe('the inspector', () => {
     ]);
     expect(found.structuredContent.id).toBe(STRATEGY);
     expect(failureOf(refused)).toMatchObject({ code: 'bad_request', details: { field: 'id' } });
-  }, 30_000);
+  });
 });
 
 describe(createRelay, () => {

@@ -42,7 +42,7 @@ let keyless: Client;
 beforeAll(async () => {
   service = await startService();
   [client, keyless] = await Promise.all([connect(service.url, PARTNER), connect(service.url)]);
-}, 120_000);
+});
 afterAll(async () => {
   await Promise.all([client?.close(), keyless?.close()]);
   await service?.stop();

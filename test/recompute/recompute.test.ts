@@ -84,7 +84,7 @@ describe.each([undefined, 25n * 10n ** 15n])('with the buffer %s', (liquidationB
         expected.set(market.id, await expectedMarket(source, market, service.clock.now()));
       }
     }
-  }, 120_000);
+  });
   afterAll(() => service?.stop());
 
   const of = (chainId: number) => sources.get(chainId) as Sources;

@@ -39,7 +39,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'faults of a real Redis', () => {
     ]);
     admin = new Redis(server.url);
     await admin.call('ACL', 'SETUSER', ...ACL.replace('PASSWORD', 'p%w').split(' '));
-  }, 30_000);
+  });
   afterAll(async () => {
     admin?.disconnect();
     await server?.close();
@@ -96,7 +96,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'faults of a real Redis', () => {
     expect(new Set([...refused.matchAll(/"object","([^"]+)"/g)].map(([, object]) => object))).toEqual(
       new Set(['client|setname']),
     );
-  }, 20_000);
+  });
 
   test('behavior: two prefixes in one Redis do not meet', async () => {
     const [here, other] = [
@@ -109,7 +109,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'faults of a real Redis', () => {
     expect((await there.lease.acquire('prices')).lease).not.toBeNull();
     expect((await admin.keys('*')).filter((key) => !/^(spiral|one|two):/.test(key))).toEqual([]);
     await Promise.all([here, other, there].map((one) => one.close()));
-  }, 20_000);
+  });
 
   test('behavior: works over TLS with a private authority and a client certificate', async () => {
     const { ca, cert, key } = certificates;
@@ -118,7 +118,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'faults of a real Redis', () => {
     await useEverything(...processes, '2');
     expect(processes.flatMap(({ connections }) => connections.failing())).toEqual([]);
     await Promise.all(processes.map((one) => one.close()));
-  }, 20_000);
+  });
 
   test('error: tls', async () => {
     const { ca, anotherCa, cert, key } = certificates;
@@ -187,7 +187,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'faults of a real Redis', () => {
     ]);
     expect(process.store.place().ok).toBe(false);
     await process.close();
-  }, 20_000);
+  });
 
   test('error: memory_full, cannot_save and too_few_replicas; stored data is still read', async () => {
     const writer = await startProcess(settingsOf(server.url, 'full'));
@@ -213,7 +213,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'faults of a real Redis', () => {
     );
     expect((await faultOf(server.url)).reason).toBe('cannot_save');
     undo = restore;
-  }, 20_000);
+  });
 
   test('error: not_primary, and a server that becomes one', async () => {
     await admin.call('REPLICAOF', '127.0.0.1', '1');
@@ -225,7 +225,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'faults of a real Redis', () => {
     await undo?.();
     await eventually(() => process.connections.failing().length === 0, Boolean);
     await process.close();
-  }, 20_000);
+  });
 
   test('error: busy', async () => {
     await set('busy-reply-threshold', '10');

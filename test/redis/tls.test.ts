@@ -93,35 +93,31 @@ describe.skipIf(skipped !== null)(skipped ?? 'servers that speak TLS alone', () 
     admin.disconnect();
   }
 
-  test.each(WRONG)(
-    'error: one server whose certificate is %s is %s',
-    async (name, reason, code) => {
-      const server = await launch(
-        Object.entries(tlsWith(name).options).flatMap(([key, value]) => [`--${key}`, value]),
-        {
-          isTls: true,
-        },
-      );
-      await expectNamed(server.url, ca, reason, code);
-      await server.close();
-    },
-    20_000,
-  );
+  test.each(WRONG)('error: one server whose certificate is %s is %s', async (name, reason, code) => {
+    const server = await launch(
+      Object.entries(tlsWith(name).options).flatMap(([key, value]) => [`--${key}`, value]),
+      {
+        isTls: true,
+      },
+    );
+    await expectNamed(server.url, ca, reason, code);
+    await server.close();
+  });
 
   describe('sentinels', () => {
     let redis: SentinelRedis;
     beforeAll(async () => {
       redis = await startSentinels({ tls: tlsWith('server') });
-    }, 30_000);
+    });
     afterAll(() => redis?.close());
 
-    test('behavior: everything works through them', () => useWithTls(redis.url), 20_000);
+    test('behavior: everything works through them', () => useWithTls(redis.url));
 
     test('error: their authority is not known', async () => {
       for (const authority of [undefined, anotherCa]) {
         await expectNamed(redis.url, authority, UNKNOWN_CA, UNKNOWN_CA_CODE);
       }
-    }, 20_000);
+    });
 
     test('error: a certificate of the primary, behind sentinels with a good one', async () => {
       const primary = await redis.primaryUrl();
@@ -131,30 +127,26 @@ describe.skipIf(skipped !== null)(skipped ?? 'servers that speak TLS alone', () 
       }
       await show(primary, 'server');
       await useWithTls(redis.url);
-    }, 30_000);
+    });
   });
 
-  test.each(WRONG)(
-    'error: sentinels whose certificate is %s are %s',
-    async (name, reason, code) => {
-      const server = await launch(
-        Object.entries(tlsWith(name).options).flatMap(([key, value]) => [`--${key}`, value]),
-        { isTls: true },
-      );
-      await expectNamed(`${server.url.replace('rediss:', 'rediss+sentinel:')}/mymaster`, ca, reason, code);
-      await server.close();
-    },
-    20_000,
-  );
+  test.each(WRONG)('error: sentinels whose certificate is %s are %s', async (name, reason, code) => {
+    const server = await launch(
+      Object.entries(tlsWith(name).options).flatMap(([key, value]) => [`--${key}`, value]),
+      { isTls: true },
+    );
+    await expectNamed(`${server.url.replace('rediss:', 'rediss+sentinel:')}/mymaster`, ca, reason, code);
+    await server.close();
+  });
 
   describe('a cluster', () => {
     let cluster: ClusterRedis;
     beforeAll(async () => {
       cluster = await startRedisCluster({ tls: tlsWith('server') });
-    }, 30_000);
+    });
     afterAll(() => cluster?.close());
 
-    test('behavior: everything works over its nodes', () => useWithTls(cluster.url), 20_000);
+    test('behavior: everything works over its nodes', () => useWithTls(cluster.url));
 
     test('error: an authority that is not known, and certificates of its nodes', async () => {
       for (const authority of [undefined, anotherCa]) {
@@ -166,6 +158,6 @@ describe.skipIf(skipped !== null)(skipped ?? 'servers that speak TLS alone', () 
       }
       for (const { url } of cluster.nodes) await show(url, 'server');
       await useWithTls(cluster.url);
-    }, 40_000);
+    });
   });
 });

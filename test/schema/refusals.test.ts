@@ -57,4 +57,4 @@ test('behavior: each union has exactly the refusals that its builder can throw',
         .sort(),
     ]);
   }
-}, 240_000);
+});

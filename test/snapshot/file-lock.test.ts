@@ -316,5 +316,5 @@ describe.skipIf(!canUnshare)(canUnshare ? 'containers' : 'skipped: this user may
     expect(await inContainer()).toContain(
       `SnapshotFileInUseError: ${path} is in use by process 1 on host ${hostname()}`,
     );
-  }, 30_000);
+  });
 });

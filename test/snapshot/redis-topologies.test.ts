@@ -26,7 +26,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'sentinels', () => {
   beforeAll(async () => {
     redis = await startSentinels();
     for (let i = 0; i < 2; i++) processes.push(await startProcess(settingsOf(redis.url, 'of-sentinels')));
-  }, 30_000);
+  });
   afterAll(async () => {
     await Promise.all(processes.map((one) => one.close()));
     await redis?.close();
@@ -49,7 +49,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'sentinels', () => {
     await redis.revive();
     await useEverything(one, fresh, '4');
     await fresh.close();
-  }, 30_000);
+  });
 
   test('error: names a primary that the sentinels do not know', async () => {
     const stranger = await startProcess(settingsOf(redis.url.replace(/mymaster$/, 'another'), 'x'), { waitMs: 0 });
@@ -61,7 +61,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'sentinels', () => {
     expect(stranger.store.place().ok).toBe(false);
     expect(await stranger.lease.acquire('job')).toEqual({ lease: null, freeInMs: null });
     await stranger.close();
-  }, 20_000);
+  });
 });
 
 describe.skipIf(skipped !== null)(skipped ?? 'cluster', () => {
@@ -70,7 +70,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'cluster', () => {
   beforeAll(async () => {
     cluster = await startRedisCluster();
     for (let i = 0; i < 2; i++) processes.push(await startProcess(settingsOf(cluster.url, 'of-cluster')));
-  }, 30_000);
+  });
   afterAll(async () => {
     await Promise.all(processes.map((one) => one.close()));
     await cluster?.close();
@@ -81,7 +81,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'cluster', () => {
     await useEverything(one, other, '1');
     expect([one, other].map(({ store }) => store.place().ok)).toEqual([true, true]);
     expect([one, other].flatMap(({ connections }) => connections.failing())).toEqual([]);
-  }, 20_000);
+  });
 
   test('behavior: serves its facts while a node is lost, reports it, and refills the node when it is back', async () => {
     const [one, other] = processes as [RedisProcess, RedisProcess];
@@ -103,7 +103,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'cluster', () => {
     await Promise.all([settled(one), settled(other)]);
     await useEverything(one, other, '3');
     expect([one, other].flatMap(({ connections }) => connections.failing())).toEqual([]);
-  }, 30_000);
+  });
 
   test('error: a cluster behind redis:// is named, and holds nothing', async () => {
     const [first] = cluster.nodes;
@@ -112,7 +112,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'cluster', () => {
     expect(wrong.connections.failing().map(({ reason }) => reason)).toContain('wrong_mode');
     expect(wrong.store.place().ok).toBe(false);
     await wrong.close();
-  }, 20_000);
+  });
 });
 
 describe.skipIf(skipped !== null)(skipped ?? 'another primary with older data', () => {
@@ -161,7 +161,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'another primary with older data', 
     admin.disconnect();
     await Promise.all([one, other, fresh].map((process) => process.close()));
     await Promise.all([line.stop(), first.close(), second.close()]);
-  }, 20_000);
+  });
 
   test('behavior: facts of a later version of the service are read, and its own fields stay', async () => {
     const server = await launch([]);
@@ -200,5 +200,5 @@ describe.skipIf(skipped !== null)(skipped ?? 'another primary with older data', 
     admin.disconnect();
     await Promise.all([one, other].map((process) => process.close()));
     await server.close();
-  }, 20_000);
+  });
 });

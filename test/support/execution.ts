@@ -43,7 +43,7 @@ export function useExecution(): ExecutionWorld {
     service = await startService({ sleep: passing(() => service) });
     client = createClient({ baseUrl: service.url, apiKey: 'local-partner' });
     vaults = equityVerbs(service);
-  }, 120_000);
+  });
   afterAll(() => service?.stop());
   const local = () => service.world.chains.on(1);
   beforeEach(async () => {

@@ -7,8 +7,6 @@ import type { Address, Hex } from '../../src/shared/ids.ts';
 import { type EquityVerbs, equityVerbs, passing, type SentCall } from './equity.ts';
 import { type Json, startService, type TestService } from './service.ts';
 
-export const START_MS = 120_000;
-
 /** An account that the seeding does not use. */
 export const account = accounts[7] as (typeof accounts)[number];
 export const user = account.address;
@@ -37,7 +35,7 @@ export function useVaults(): Vaults {
   beforeAll(async () => {
     service = await startService({ sleep: passing(() => service) });
     verbs = equityVerbs(service);
-  }, START_MS);
+  });
   afterAll(() => service?.stop());
   beforeEach(async () => {
     snapshot = await verbs.local.snapshot();

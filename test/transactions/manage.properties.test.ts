@@ -91,7 +91,7 @@ function check(
   );
 }
 
-describe('removeCollateral', { timeout: 120_000 }, () => {
+describe('removeCollateral', () => {
   it('behavior: the safe LTV holds afterwards, and the largest safe amount of a refusal is accepted', () => {
     check(removeCollateral, 'collateral', ({ position }, amount) => ({
       collateral: position.collateral - amount,
@@ -100,7 +100,7 @@ describe('removeCollateral', { timeout: 120_000 }, () => {
   });
 });
 
-describe('borrowMore', { timeout: 120_000 }, () => {
+describe('borrowMore', () => {
   it('behavior: the safe LTV holds afterwards, and the largest safe amount of a refusal is accepted', () => {
     check(borrowMore, 'loan', ({ position }, amount) => ({
       collateral: position.collateral,
@@ -109,7 +109,7 @@ describe('borrowMore', { timeout: 120_000 }, () => {
   });
 });
 
-describe('shortfallOf', { timeout: 120_000 }, () => {
+describe('shortfallOf', () => {
   it('behavior: interest until the simulated block is not a shortfall, for any swap size', () => {
     fc.assert(
       fc.property(held, fc.bigInt(1n, 60n), ({ market, live, position }, seconds) => {
@@ -174,7 +174,7 @@ describe('shortfallOf', { timeout: 120_000 }, () => {
   });
 });
 
-describe('depositShortfall', { timeout: 120_000 }, () => {
+describe('depositShortfall', () => {
   it('behavior: interest of the stock leg until the simulated block is not a shortfall', () => {
     fc.assert(
       fc.property(held, fc.bigInt(1n, 60n), ({ market, live, position }, seconds) => {

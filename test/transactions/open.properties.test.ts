@@ -90,7 +90,7 @@ const SEED = Date.now() | 0;
 let cases: readonly Built[];
 beforeAll(() => {
   cases = fc.sample(builtOpen, { ...RUNS, seed: SEED }).filter((built) => built !== 'refused');
-}, 120_000);
+});
 
 it('behavior: enough transactions are built', () => {
   expect(cases.length).toBeGreaterThan(RUNS.numRuns / 3);
@@ -121,7 +121,7 @@ function signedOf(data: Hex) {
   return { leverage, minTokenOut };
 }
 
-describe('openTerms and buildOpen', { timeout: 120_000 }, () => {
+describe('openTerms and buildOpen', () => {
   it('behavior: contracts, spenders and routers come only from the catalog', () => {
     holds((built) => {
       const { approvals, tx, request } = built;

@@ -136,7 +136,7 @@ describe('createQuoter', () => {
       }),
       RUNS,
     );
-  }, 60_000);
+  });
 
   it('behavior: asks only the yield market for its pairs', async () => {
     const venues = [

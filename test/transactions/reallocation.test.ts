@@ -39,7 +39,7 @@ describe('planReallocation', () => {
       }),
       RUNS,
     );
-  }, 60_000);
+  });
 
   describe('the order of vaults', () => {
     const [market] = fc.sample(place, 1);

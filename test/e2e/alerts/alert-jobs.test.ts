@@ -14,7 +14,7 @@ beforeAll(async () => {
   // The database is dropped with its sessions at the end.
   client.on('error', () => {});
   await client.connect();
-}, 120_000);
+});
 afterAll(() => service?.stop());
 
 const jobsOf = async (): Promise<Json> => (await service.get('/v1/ops/alert-jobs', OPS)).body;

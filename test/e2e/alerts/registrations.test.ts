@@ -12,7 +12,7 @@ const UNKNOWN_ID = '00000000-0000-4000-8000-0000000000ff';
 let service: TestService;
 beforeAll(async () => {
   service = await startService({ env: { ALERTS_PER_KEY: String(ALERTS_PER_KEY) } });
-}, 120_000);
+});
 afterAll(() => service?.stop());
 
 const bodyOf = (over: object = {}) => ({

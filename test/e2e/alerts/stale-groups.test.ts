@@ -37,7 +37,7 @@ beforeAll(async () => {
     const { body } = await service.post('/v1/partner/alerts', { ...input, webhookUrl, condition: 'stale' }, PARTNER);
     subjects.set(name, body.alert.id);
   }
-}, 120_000);
+});
 afterAll(() => service?.stop());
 
 /** Warmers that did not run since time passed: none at the start. */

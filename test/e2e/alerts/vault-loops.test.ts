@@ -13,7 +13,7 @@ const LIQUIDATOR = untouchedAccounts[0]?.address ?? HOLDER;
 let service: TestService;
 beforeAll(async () => {
   service = await startService();
-}, 120_000);
+});
 afterAll(() => service?.stop());
 
 const register = async (body: object): Promise<string> =>
@@ -84,4 +84,4 @@ test('behavior: a vault keeps its loops when one of them is liquidated and no ba
   await evaluate();
   expect(bodiesOf(headroom).map(({ type }) => type)).toEqual(['alert.fired', 'alert.cleared']);
   expect(bodiesOf(liquidated)).toHaveLength(1);
-}, 120_000);
+});

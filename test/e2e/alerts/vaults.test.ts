@@ -13,7 +13,7 @@ const LIQUIDATOR = untouchedAccounts[0]?.address ?? HOLDER;
 let service: TestService;
 beforeAll(async () => {
   service = await startService();
-}, 120_000);
+});
 afterAll(() => service?.stop());
 
 const register = async (body: object) =>

@@ -4,7 +4,7 @@ import type { Hex } from '../../../src/shared/ids.ts';
 import { CHAIN_ID } from '../../support/equity.ts';
 import { vaultVariables } from '../../support/partner-inputs.ts';
 import { type Json, PARTNER } from '../../support/service.ts';
-import { account, expectNear, expectPoints, START_MS, user, useVaults } from '../../support/vaults.ts';
+import { account, expectNear, expectPoints, user, useVaults } from '../../support/vaults.ts';
 
 const vaults = useVaults();
 const { build, deposit, positionIn } = vaults;
@@ -153,8 +153,8 @@ describe('deposit', () => {
 
 describe('with a receiver of fees and an app', () => {
   const receiver = '0x00000000000000000000000000000000000FEE00';
-  beforeAll(() => vaults.service.restart({ FEE_RECEIVER: receiver, APP_URL: 'https://app.example/' }), START_MS);
-  afterAll(() => vaults.service.restart(), START_MS);
+  beforeAll(() => vaults.service.restart({ FEE_RECEIVER: receiver, APP_URL: 'https://app.example/' }));
+  afterAll(() => vaults.service.restart());
 
   test('behavior: the receiver gets the previewed fees, 25 bps of the stock leg and 5 of the yield leg, and none of an exit', async () => {
     const vault = vaults.verbs.vault('SPY');

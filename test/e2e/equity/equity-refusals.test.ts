@@ -20,7 +20,7 @@ let snapshot: Hex;
 beforeAll(async () => {
   service = await startService({ sleep: passing(() => service) });
   verbs = equityVerbs(service, chain);
-}, 120_000);
+});
 afterAll(() => service.stop());
 beforeEach(async () => {
   snapshot = await verbs.local.snapshot();

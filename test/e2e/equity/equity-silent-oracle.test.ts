@@ -11,7 +11,7 @@ let verbs: EquityVerbs;
 beforeAll(async () => {
   service = await startService({ sleep: noSleep });
   verbs = equityVerbs(service);
-}, 120_000);
+});
 afterAll(() => service?.stop());
 
 test('error: StaleData for deposits and exits while the oracle does not answer and market state is fresh', async () => {

@@ -30,7 +30,7 @@ beforeAll(async () => {
   });
   verbs = equityVerbs(service);
   await verbs.fund(user, vault, 20_000n * 10n ** BigInt(vault.depositToken.decimals));
-}, 120_000);
+});
 afterAll(async () => {
   await service?.stop();
   await venues?.stop();

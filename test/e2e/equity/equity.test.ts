@@ -8,8 +8,6 @@ import { account, expectNear, expectPoints, type Send, user, useVaults } from '.
 const vaults = useVaults();
 const { build, deposit, positionIn } = vaults;
 
-const FLOW_MS = 60_000;
-
 const WAYS: readonly (readonly [string, Send])[] = [
   ['the whole batch atomically', (calls) => vaults.verbs.sendAtomically(user, calls)],
   [
@@ -23,82 +21,78 @@ describe.each(WAYS)('deposit and exit, %s', (_way, send) => {
     ['SPY', '20000', undefined],
     ['NVDA', '3500', '55'],
     ['TSLA', '1000', '12.5'],
-  ] as const)(
-    '%s',
-    async (symbol, amount, stockLtvPct) => {
-      const vault = vaults.verbs.vault(symbol);
-      const input = { strategyId: vault.id, amount, stockLtvPct };
-      const before = await vaults.verbs.balance(vault.depositToken.address, user);
-      const stockBefore = await vaults.verbs.balance(vault.stock.address, user);
-      const simulated = await vaults.verbs.post('/v1/partner/equity/simulate', input);
-      expect(simulated.status, simulated.text).toBe(200);
-      expect(equitySimulation.parse(simulated.body)).toEqual(simulated.body);
-      const { preview, stress } = simulated.body;
-      const drops = [preview.stock, preview.yieldLeg].map((leg) => 100 - (100 * leg.ltvPct) / leg.liquidationLtvPct);
-      expect(stress.positionCount).toBe(2);
-      expect(Number(stress.dropToLiquidationPct)).toBeCloseTo(Math.min(...drops), 1);
-      // 40 days of hours are recorded of both markets.
-      expect(stress.recordedMoves.map(({ windowCount }: Json) => windowCount > 200)).toEqual([true, true, true]);
+  ] as const)('%s', async (symbol, amount, stockLtvPct) => {
+    const vault = vaults.verbs.vault(symbol);
+    const input = { strategyId: vault.id, amount, stockLtvPct };
+    const before = await vaults.verbs.balance(vault.depositToken.address, user);
+    const stockBefore = await vaults.verbs.balance(vault.stock.address, user);
+    const simulated = await vaults.verbs.post('/v1/partner/equity/simulate', input);
+    expect(simulated.status, simulated.text).toBe(200);
+    expect(equitySimulation.parse(simulated.body)).toEqual(simulated.body);
+    const { preview, stress } = simulated.body;
+    const drops = [preview.stock, preview.yieldLeg].map((leg) => 100 - (100 * leg.ltvPct) / leg.liquidationLtvPct);
+    expect(stress.positionCount).toBe(2);
+    expect(Number(stress.dropToLiquidationPct)).toBeCloseTo(Math.min(...drops), 1);
+    // 40 days of hours are recorded of both markets.
+    expect(stress.recordedMoves.map(({ windowCount }: Json) => windowCount > 200)).toEqual([true, true, true]);
 
-      const built = await deposit(vault, amount, send, input);
-      expect(built).toMatchObject({ chainId: CHAIN_ID, action: 'equity_deposit', strategyId: vault.id, atomic: true });
-      // The wallet is funded in between, which takes blocks, and the feeds answer in each.
-      const { readAt, oraclePriceAsOf, yieldLeg } = built.meta.preview;
-      // Only the built plan knows the wallet, which holds nothing in the vault yet.
-      const { expectedReceived, borrowUsdg, ltvPct, liquidationPriceUsd, priceDropToLiquidationPct } = preview.stock;
-      const combined = {
-        collateral: expectedReceived,
-        debtUsdg: borrowUsdg,
-        ltvPct,
-        liquidationPriceUsd,
-        priceDropToLiquidationPct,
-      };
-      const since = {
-        readAt,
-        oraclePriceAsOf,
-        stock: { ...preview.stock, combined },
-        yieldLeg: { ...preview.yieldLeg, oraclePriceAsOf: yieldLeg.oraclePriceAsOf },
-      };
-      expect(built.meta.preview).toEqual({ ...preview, ...since });
-      expect(await vaults.verbs.isAuthorized(user)).toBe(false);
+    const built = await deposit(vault, amount, send, input);
+    expect(built).toMatchObject({ chainId: CHAIN_ID, action: 'equity_deposit', strategyId: vault.id, atomic: true });
+    // The wallet is funded in between, which takes blocks, and the feeds answer in each.
+    const { readAt, oraclePriceAsOf, yieldLeg } = built.meta.preview;
+    // Only the built plan knows the wallet, which holds nothing in the vault yet.
+    const { expectedReceived, borrowUsdg, ltvPct, liquidationPriceUsd, priceDropToLiquidationPct } = preview.stock;
+    const combined = {
+      collateral: expectedReceived,
+      debtUsdg: borrowUsdg,
+      ltvPct,
+      liquidationPriceUsd,
+      priceDropToLiquidationPct,
+    };
+    const since = {
+      readAt,
+      oraclePriceAsOf,
+      stock: { ...preview.stock, combined },
+      yieldLeg: { ...preview.yieldLeg, oraclePriceAsOf: yieldLeg.oraclePriceAsOf },
+    };
+    expect(built.meta.preview).toEqual({ ...preview, ...since });
+    expect(await vaults.verbs.isAuthorized(user)).toBe(false);
 
-      const position = await positionIn(vault);
-      expectPoints(position.stock.ltvPct, preview.stock.ltvPct, 'LTV');
-      expectNear(position.stock.liquidationPriceUsd, preview.stock.liquidationPriceUsd, 'liquidation price');
-      expectPoints(position.stock.priceDropToLiquidationPct, preview.stock.priceDropToLiquidationPct, 'price drop');
-      expectNear(position.stock.debtUsdg, preview.stock.borrowUsdg, 'borrow');
-      // A position has the rates of its block, after the deposit.
-      expectPoints(position.currentNetApyPct, preview.netApyPct, 'net APY');
-      expect(position).toMatchObject({
-        yieldLoopMatch: 'basis',
-        stock: { collateral: preview.stock.expectedReceived },
-      });
-      const [loop] = position.yieldLoops;
-      expectPoints(loop.ltvPct, preview.yieldLeg.ltvPct, 'LTV of the loop');
-      expectPoints(loop.currentLeverageApyPct, preview.yieldLeg.leverageApyPct, 'APY of the loop');
-      expectNear(loop.amountLoan, preview.yieldLeg.amountFlashLoan, 'debt of the loop');
-      expect((await vaults.verbs.positions(user)).positions).toEqual([]);
+    const position = await positionIn(vault);
+    expectPoints(position.stock.ltvPct, preview.stock.ltvPct, 'LTV');
+    expectNear(position.stock.liquidationPriceUsd, preview.stock.liquidationPriceUsd, 'liquidation price');
+    expectPoints(position.stock.priceDropToLiquidationPct, preview.stock.priceDropToLiquidationPct, 'price drop');
+    expectNear(position.stock.debtUsdg, preview.stock.borrowUsdg, 'borrow');
+    // A position has the rates of its block, after the deposit.
+    expectPoints(position.currentNetApyPct, preview.netApyPct, 'net APY');
+    expect(position).toMatchObject({
+      yieldLoopMatch: 'basis',
+      stock: { collateral: preview.stock.expectedReceived },
+    });
+    const [loop] = position.yieldLoops;
+    expectPoints(loop.ltvPct, preview.yieldLeg.ltvPct, 'LTV of the loop');
+    expectPoints(loop.currentLeverageApyPct, preview.yieldLeg.leverageApyPct, 'APY of the loop');
+    expectNear(loop.amountLoan, preview.yieldLeg.amountFlashLoan, 'debt of the loop');
+    expect((await vaults.verbs.positions(user)).positions).toEqual([]);
 
-      const exit = await build('exit', { strategyId: vault.id, userAddress: user });
-      expect(exit).toMatchObject({ action: 'equity_exit', meta: { position: { strategyId: vault.id } } });
-      await send(exit.calls);
-      expect(await vaults.verbs.stockLeg(vault, user)).toEqual({ borrowShares: 0n, collateral: 0n });
-      expect((await vaults.verbs.loops(user)).map(({ open }) => open)).toEqual([false]);
-      expect(await vaults.verbs.isAuthorized(user)).toBe(false);
-      expect((await vaults.verbs.positions(user)).equityPositions).toEqual([]);
-      const back = fromUnits(
-        (await vaults.verbs.balance(vault.depositToken.address, user)) - before,
-        vault.depositToken.decimals,
-      );
-      // The exit returns the value of the vault less the losses of its swaps; nothing is left elsewhere.
-      const worth = new Decimal(position.netValueUsd);
-      expect(back.gt(worth.times('0.99')) && back.lt(worth.times('1.001')), `${back} of ${worth}`).toBe(true);
-      expect(await vaults.verbs.balance(vault.stock.address, user)).toBe(stockBefore);
-      expect(await vaults.verbs.balance(vault.stock.address, vaults.verbs.router)).toBe(0n);
-      expect(await vaults.verbs.balance(vault.depositToken.address, vaults.verbs.router)).toBe(0n);
-    },
-    FLOW_MS,
-  );
+    const exit = await build('exit', { strategyId: vault.id, userAddress: user });
+    expect(exit).toMatchObject({ action: 'equity_exit', meta: { position: { strategyId: vault.id } } });
+    await send(exit.calls);
+    expect(await vaults.verbs.stockLeg(vault, user)).toEqual({ borrowShares: 0n, collateral: 0n });
+    expect((await vaults.verbs.loops(user)).map(({ open }) => open)).toEqual([false]);
+    expect(await vaults.verbs.isAuthorized(user)).toBe(false);
+    expect((await vaults.verbs.positions(user)).equityPositions).toEqual([]);
+    const back = fromUnits(
+      (await vaults.verbs.balance(vault.depositToken.address, user)) - before,
+      vault.depositToken.decimals,
+    );
+    // The exit returns the value of the vault less the losses of its swaps; nothing is left elsewhere.
+    const worth = new Decimal(position.netValueUsd);
+    expect(back.gt(worth.times('0.99')) && back.lt(worth.times('1.001')), `${back} of ${worth}`).toBe(true);
+    expect(await vaults.verbs.balance(vault.stock.address, user)).toBe(stockBefore);
+    expect(await vaults.verbs.balance(vault.stock.address, vaults.verbs.router)).toBe(0n);
+    expect(await vaults.verbs.balance(vault.depositToken.address, vaults.verbs.router)).toBe(0n);
+  });
 });
 
 describe('when a call in the middle fails', () => {

@@ -11,7 +11,7 @@ import { marketOf } from '../leverage/support.ts';
 let service: TestService;
 beforeAll(async () => {
   service = await startService({ sleep: noSleep });
-}, 120_000);
+});
 afterAll(() => service?.stop());
 const states: { chainId: number; id: Hex }[] = [];
 beforeEach(async () => {

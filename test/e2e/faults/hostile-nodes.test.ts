@@ -56,7 +56,7 @@ beforeAll(async () => {
       return { [`RPC_URL_${ALONE}`]: alone.url, [`RPC_URL_${TWO}`]: `${hostile.url},${healthy.url}` };
     },
   });
-}, 120_000);
+});
 afterAll(async () => {
   await service?.stop();
   await Promise.all([alone?.stop(), hostile?.stop(), healthy?.stop()]);

@@ -20,7 +20,7 @@ beforeAll(async () => {
       return { RPC_URL_1: proxy.url };
     },
   });
-}, 120_000);
+});
 afterAll(async () => {
   await service.stop();
   await proxy.stop();

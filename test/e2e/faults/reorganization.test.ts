@@ -34,7 +34,7 @@ beforeAll(async () => {
     },
   });
   partner = partnerOn(service, 1, account);
-}, 120_000);
+});
 afterAll(async () => {
   await service?.stop();
   await proxy?.stop();

@@ -55,5 +55,4 @@ test.skipIf(skipped !== null)(
     expect({ statuses, failures }).toEqual({ statuses: { 200: requests }, failures: {} });
     expect(requests).toBeGreaterThan(100);
   },
-  90_000,
 );

@@ -1,14 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createConfig } from '../../../src/config/config.ts';
 import { type Cluster, eventually, startCluster } from '../../support/process/cluster.ts';
 import { subscribe } from '../../support/sse.ts';
 
 // Processes start here, one after the other, while other tests may keep the machine busy.
-vi.setConfig({ testTimeout: 120_000 });
-
 /** Deadline of a stop in a process, which ends with another code after it. */
 const STOP_MS = 9_500;
 

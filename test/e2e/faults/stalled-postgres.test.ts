@@ -36,7 +36,7 @@ beforeAll(async () => {
     },
   });
   replica = createDatabase({ url: copy.url, poolSize: 1, statementTimeoutMs: 5_000 });
-}, 120_000);
+});
 afterAll(async () => {
   line?.set({ kind: 'pass' });
   await primary?.destroy();
@@ -99,7 +99,7 @@ test('behavior: market state is fresh while Postgres is silent, the health page 
   expect(slow).toHaveLength(healed.length);
   expect(slow.at(-1)).toBeGreaterThan(healed.at(-1) ?? 0);
   line.set({ kind: 'pass' });
-}, 60_000);
+});
 
 test('behavior: keys and registrations are read from the primary, and a replica that is days behind is not read', async () => {
   const admin = createKeyAdmin({ db: primary, clock: service.clock });
@@ -128,7 +128,7 @@ test('behavior: keys and registrations are read from the primary, and a replica 
   const shown = await asOf();
   expect((await health()).database.replica).toEqual({ ok: true });
   expect(Math.abs(shown - sampledMs)).toBeLessThan(60_000);
-}, 60_000);
+});
 
 test('behavior: this version starts on the schema of a later one, serves and writes', async () => {
   const later = {
@@ -164,4 +164,4 @@ test('behavior: this version starts on the schema of a later one, serves and wri
     primary,
   );
   expect(rows).toEqual([{ name: later.name }]);
-}, 120_000);
+});

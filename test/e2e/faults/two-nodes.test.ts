@@ -40,7 +40,7 @@ beforeAll(async () => {
   });
   partner = partnerOn(service, 1, account);
   await chain().mint(market.collateral, user, units('10000', market.collateral));
-}, 120_000);
+});
 afterAll(async () => {
   await service?.stop();
   await Promise.all([first?.stop(), second?.stop()]);

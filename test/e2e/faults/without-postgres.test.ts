@@ -51,7 +51,7 @@ beforeAll(async () => {
     if (name === 'revoked') await admin.revoke(issued.key.prefix);
   }
   await db.destroy();
-}, 120_000);
+});
 afterAll(async () => {
   await service?.stop();
   await postgres?.drop();

@@ -12,7 +12,7 @@ const UNKNOWN = `0x${'ab'.repeat(32)}`;
 let service: TestService;
 beforeAll(async () => {
   service = await startService({ sleep: noSleep, env: { READ_WAIT_SEC: '1', MAX_WAITS_PER_CLIENT: '2' } });
-}, 180_000);
+});
 afterAll(() => service?.stop());
 const chain = (chainId = 1) => service.world.chains.on(chainId);
 afterEach(() => chain().client.setAutomine(true));

@@ -12,7 +12,6 @@ import { createTestDatabase, type TestDatabase } from '../../support/process/pos
 import { descendants, type ProcessRef, type Running, run, survivors } from '../../support/process/process.ts';
 import { eventually, spawnService } from '../../support/process/spawn-service.ts';
 
-const START_MS = 60_000;
 /** The grace period of orchestrators. */
 const STOP_MS = 10_000;
 const hasProc = existsSync('/proc/self/stat');
@@ -87,105 +86,93 @@ async function stopsCleanly(running: Running, below: readonly ProcessRef[]): Pro
 }
 
 describe('npm start', () => {
-  test(
-    'as built by npm run build: prints its URLs and examples, works, names a taken port, and leaves no processes',
-    async () => {
-      const running = await startBuilt();
-      await running.output('Ready');
-      const output = running.stdout();
-      expect(output.split('\n')[0]).toBe('Starting spiral-gateway: loading the sources.');
-      expect(output).toMatch(
-        /Starting the local world[\s\S]*(Chains 1 and 4663 are up|Postgres is up)[\s\S]*Starting the service/,
-      );
-      expect(output).toContain('local world');
-      expect(output.split('\n').length).toBeLessThan(30);
-      const urls = [...output.matchAll(/http:\/\/127\.0\.0\.1:\d+[^\s',]*/g)].map(([url]) => url);
-      const page = await fetch(urls.find((url) => url.endsWith('/graphql')) ?? '', {
-        headers: { accept: 'text/html' },
-      });
-      expect(await page.text()).toContain('<html');
-      for (const key of ['local-partner', 'local-ops']) expect(output).toContain(key);
-      const pages = urls.filter((url) => /\/(v1\/strategies|docs|ops|health)$/.test(url));
-      expect(new Set(pages.map((url) => new URL(url).pathname)).size).toBe(4);
-      for (const url of pages) expect([url, (await fetch(url)).status]).toEqual([url, 200]);
+  test('as built by npm run build: prints its URLs and examples, works, names a taken port, and leaves no processes', async () => {
+    const running = await startBuilt();
+    await running.output('Ready');
+    const output = running.stdout();
+    expect(output.split('\n')[0]).toBe('Starting spiral-gateway: loading the sources.');
+    expect(output).toMatch(
+      /Starting the local world[\s\S]*(Chains 1 and 4663 are up|Postgres is up)[\s\S]*Starting the service/,
+    );
+    expect(output).toContain('local world');
+    expect(output.split('\n').length).toBeLessThan(30);
+    const urls = [...output.matchAll(/http:\/\/127\.0\.0\.1:\d+[^\s',]*/g)].map(([url]) => url);
+    const page = await fetch(urls.find((url) => url.endsWith('/graphql')) ?? '', {
+      headers: { accept: 'text/html' },
+    });
+    expect(await page.text()).toContain('<html');
+    for (const key of ['local-partner', 'local-ops']) expect(output).toContain(key);
+    const pages = urls.filter((url) => /\/(v1\/strategies|docs|ops|health)$/.test(url));
+    expect(new Set(pages.map((url) => new URL(url).pathname)).size).toBe(4);
+    for (const url of pages) expect([url, (await fetch(url)).status]).toEqual([url, 200]);
 
-      const lines = output.split('\n').filter((line) => line.includes('curl '));
-      expect(lines).toHaveLength(3);
-      for (const line of lines) {
-        const response = await execute(line);
-        expect([line, response.status]).toEqual([line, 200]);
-        const body = (await response.json()) as { errors?: unknown; count?: number };
-        expect(body.errors).toBeUndefined();
-        if (body.count !== undefined) expect(body.count).toBeGreaterThan(0);
-      }
-      const strategies = urls.find((url) => url.endsWith('/v1/strategies')) ?? '';
-      const { count } = (await (await fetch(strategies)).json()) as { count: number };
-      expect(count).toBeGreaterThan(10);
-      // A Postgres that is slow beside other tests is said in the log, and is no fault of the start.
-      const warnings = running.stderr().split('\n');
-      expect(
-        warnings.filter((line) => line !== '' && !line.includes('"provider":"database","reason":"timeout"')),
-      ).toEqual([]);
+    const lines = output.split('\n').filter((line) => line.includes('curl '));
+    expect(lines).toHaveLength(3);
+    for (const line of lines) {
+      const response = await execute(line);
+      expect([line, response.status]).toEqual([line, 200]);
+      const body = (await response.json()) as { errors?: unknown; count?: number };
+      expect(body.errors).toBeUndefined();
+      if (body.count !== undefined) expect(body.count).toBeGreaterThan(0);
+    }
+    const strategies = urls.find((url) => url.endsWith('/v1/strategies')) ?? '';
+    const { count } = (await (await fetch(strategies)).json()) as { count: number };
+    expect(count).toBeGreaterThan(10);
+    // A Postgres that is slow beside other tests is said in the log, and is no fault of the start.
+    const warnings = running.stderr().split('\n');
+    expect(
+      warnings.filter((line) => line !== '' && !line.includes('"provider":"database","reason":"timeout"')),
+    ).toEqual([]);
 
-      const portAfter = (word: RegExp) => word.exec(output)?.[1] ?? '';
-      const { port } = new URL(urls[0] ?? '');
-      const taken = {
-        PORT: port,
-        DEVNET_PORT_1: portAfter(/Chains .*?1 at http:\/\/127\.0\.0\.1:(\d+)/),
-        DEVNET_CONTROL_PORT: portAfter(/Control .*:(\d+)/),
-      };
-      for (const [setting, number] of Object.entries(taken)) {
-        const second = bundled({ ...ownWorld(), [setting]: number });
-        expect(await second.ended).toBe(1);
-        expect(second.stderr()).toContain(number);
-        expect(second.stderr()).toContain(`set ${setting} `);
-        expect(second.stderr()).not.toContain('    at ');
-        expect(second.stderr().trim().split('\n')).toHaveLength(1);
-        // Before anything is started.
-        expect(second.stdout()).not.toContain('Starting the local world');
-      }
-      expect((await fetch(`http://127.0.0.1:${port}/ready`)).status).toBe(200);
+    const portAfter = (word: RegExp) => word.exec(output)?.[1] ?? '';
+    const { port } = new URL(urls[0] ?? '');
+    const taken = {
+      PORT: port,
+      DEVNET_PORT_1: portAfter(/Chains .*?1 at http:\/\/127\.0\.0\.1:(\d+)/),
+      DEVNET_CONTROL_PORT: portAfter(/Control .*:(\d+)/),
+    };
+    for (const [setting, number] of Object.entries(taken)) {
+      const second = bundled({ ...ownWorld(), [setting]: number });
+      expect(await second.ended).toBe(1);
+      expect(second.stderr()).toContain(number);
+      expect(second.stderr()).toContain(`set ${setting} `);
+      expect(second.stderr()).not.toContain('    at ');
+      expect(second.stderr().trim().split('\n')).toHaveLength(1);
+      // Before anything is started.
+      expect(second.stdout()).not.toContain('Starting the local world');
+    }
+    expect((await fetch(`http://127.0.0.1:${port}/ready`)).status).toBe(200);
 
-      const below = hasProc ? await descendants(running.child.pid ?? 0) : [];
-      if (hasProc) expect(below.map(({ command }) => command).join(' ')).toMatch(/anvil.*postgres|postgres.*anvil/);
-      await stopsCleanly(running, below);
-    },
-    2 * START_MS,
-  );
+    const below = hasProc ? await descendants(running.child.pid ?? 0) : [];
+    if (hasProc) expect(below.map(({ command }) => command).join(' ')).toMatch(/anvil.*postgres|postgres.*anvil/);
+    await stopsCleanly(running, below);
+  });
 
-  test.skipIf(!hasProc)(
-    'a signal to npm ends all its child processes',
-    async () => {
-      const running = start('npm', ['start'], { ...ownWorld(), HOME: folder });
-      // The service listens; the reads of all sources up to "Ready" take as long as everything before.
-      await running.output('local-partner');
-      const below = await descendants(running.child.pid ?? 0);
-      expect(below.map(({ command }) => command).join(' ')).toContain('anvil');
-      running.child.kill('SIGTERM');
-      await running.ended;
-      expect(await survivors(below)).toEqual([]);
-    },
-    START_MS,
-  );
+  test.skipIf(!hasProc)('a signal to npm ends all its child processes', async () => {
+    const running = start('npm', ['start'], { ...ownWorld(), HOME: folder });
+    // The service listens; the reads of all sources up to "Ready" take as long as everything before.
+    await running.output('local-partner');
+    const below = await descendants(running.child.pid ?? 0);
+    expect(below.map(({ command }) => command).join(' ')).toContain('anvil');
+    running.child.kill('SIGTERM');
+    await running.ended;
+    expect(await survivors(below)).toEqual([]);
+  });
 
-  test.skipIf(!hasProc)(
-    'a stop during the start leaves no processes',
-    async () => {
-      const running = bundled(ownWorld());
-      await running.output('Starting the local world');
-      const below = await eventually(
-        () => descendants(running.child.pid ?? 0),
-        (found) => {
-          if (running.child.exitCode !== null) throw new Error(running.stderr());
-          return found.some(({ command }) => command.startsWith('anvil'));
-        },
-      );
-      running.child.kill('SIGTERM');
-      await running.ended;
-      expect(await survivors(below)).toEqual([]);
-    },
-    START_MS,
-  );
+  test.skipIf(!hasProc)('a stop during the start leaves no processes', async () => {
+    const running = bundled(ownWorld());
+    await running.output('Starting the local world');
+    const below = await eventually(
+      () => descendants(running.child.pid ?? 0),
+      (found) => {
+        if (running.child.exitCode !== null) throw new Error(running.stderr());
+        return found.some(({ command }) => command.startsWith('anvil'));
+      },
+    );
+    running.child.kill('SIGTERM');
+    await running.ended;
+    expect(await survivors(below)).toEqual([]);
+  });
 });
 
 describe('invalid settings', () => {

@@ -12,30 +12,26 @@ describe.skipIf(whyNoChromium !== null)(
     let browser: Browser;
     beforeAll(async () => {
       [service, browser] = await Promise.all([startService(), startChromium()]);
-    }, 120_000);
+    });
     afterAll(async () => {
       await browser?.close();
       await service?.stop();
     });
 
-    test.each(LOOKS)(
-      'is seen at every control, $colorScheme at $width px',
-      async (one) => {
-        const { page } = await openPage(browser, service.url);
-        await look(page, one);
-        await page.goto(`${service.url}/docs`);
-        const operation = one.width === 390 ? page.locator('summary') : page.locator('nav .nav-bar-path');
-        const opened = operation.filter({ hasText: 'Preview opening a leveraged position' }).first();
-        await opened.click();
-        await page.getByRole('button', { name: 'Execute' }).first().waitFor({ timeout: 10_000 });
-        const stops = await focusStops(page);
-        expect(stops.length).toBeGreaterThan(40);
-        // A line of 1 px around half of the control, at the least.
-        const unseen = stops.filter(({ changed, perimeter }) => changed < perimeter / 2);
-        expect(unseen).toEqual([]);
-        await page.close();
-      },
-      120_000,
-    );
+    test.each(LOOKS)('is seen at every control, $colorScheme at $width px', async (one) => {
+      const { page } = await openPage(browser, service.url);
+      await look(page, one);
+      await page.goto(`${service.url}/docs`);
+      const operation = one.width === 390 ? page.locator('summary') : page.locator('nav .nav-bar-path');
+      const opened = operation.filter({ hasText: 'Preview opening a leveraged position' }).first();
+      await opened.click();
+      await page.getByRole('button', { name: 'Execute' }).first().waitFor();
+      const stops = await focusStops(page);
+      expect(stops.length).toBeGreaterThan(40);
+      // A line of 1 px around half of the control, at the least.
+      const unseen = stops.filter(({ changed, perimeter }) => changed < perimeter / 2);
+      expect(unseen).toEqual([]);
+      await page.close();
+    });
   },
 );

@@ -11,7 +11,7 @@ const { address } = seededWallet('speculator').account;
 let service: TestService;
 beforeAll(async () => {
   service = await startService();
-}, 120_000);
+});
 afterAll(() => service?.stop());
 
 describe.skipIf(whyNoChromium !== null)('the options for a position, on the example app', () => {

@@ -22,7 +22,7 @@ beforeAll(async () => {
     clearTimeout: (handle) => clearTimeout(handle as NodeJS.Timeout),
   };
   service = await startService({ env: { APP_URL: 'http://app.example/app/#' }, timers });
-}, 120_000);
+});
 afterAll(() => service?.stop());
 
 /** Calldata of an approval of everything. */
@@ -257,7 +257,7 @@ describe.skipIf(whyNoChromium !== null)(`example app${whyNoChromium === null ? '
     expect(await runLink(deposit)).toMatch(/Deposits 500 USDG into a vault/);
     const exit = { chainId: 4663, action: 'equity_exit', strategyId: vault.id };
     expect(await runLink(exit)).toMatch(/Sells the whole stock leg/);
-  }, 120_000);
+  });
 
   test('refuses a plan that was changed on its way, and does not offer to execute it', async () => {
     const partner = partnerOn(service, 1, account);

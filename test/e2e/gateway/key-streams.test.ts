@@ -50,7 +50,7 @@ beforeAll(async () => {
   const url = service.world.overrides.env.DATABASE_URL ?? '';
   db = createDatabase({ url, poolSize: 1, statementTimeoutMs: 5_000 });
   admin = createKeyAdmin({ db, clock: service.clock });
-}, 120_000);
+});
 afterEach(async () => {
   service.clock.release();
   await Promise.all(streams.map((stream) => stream.close()));

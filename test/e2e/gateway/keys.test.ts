@@ -18,7 +18,7 @@ beforeAll(async () => {
   service = await startService({ logger: logs.logger });
   const url = service.world.overrides.env.DATABASE_URL ?? '';
   db = createDatabase({ url, poolSize: 2, statementTimeoutMs: 5_000 });
-}, 120_000);
+});
 afterAll(async () => {
   await db?.destroy();
   await service?.stop();

@@ -8,7 +8,7 @@ let service: TestService;
 let browser: Browser;
 beforeAll(async () => {
   service = await startService();
-}, 120_000);
+});
 afterAll(() => service?.stop());
 
 describe('files of the pages', () => {

@@ -7,7 +7,7 @@ const SUBSCRIPTION = 'subscription{freshnessChanged{__typename}}';
 let service: TestService;
 beforeAll(async () => {
   service = await startService({ env: { RATE_LIMIT_ANONYMOUS: '600', MAX_SUBSCRIPTIONS: '20' } });
-}, 120_000);
+});
 afterAll(() => service?.stop());
 const subscribeWithKey = () => subscribe(service.url, SUBSCRIPTION, {}, PARTNER);
 

@@ -32,7 +32,7 @@ beforeAll(async () => {
     },
   });
   partner = partnerOn(service, 4663, account);
-}, 120_000);
+});
 afterAll(async () => {
   await service?.stop();
   await venues?.stop();

@@ -95,7 +95,7 @@ beforeAll(async () => {
     },
   });
   flows = await createVenueFlows(service, venues);
-}, 120_000);
+});
 afterAll(async () => {
   await service?.stop();
   await venues?.stop();

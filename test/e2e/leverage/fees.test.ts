@@ -29,7 +29,7 @@ beforeAll(async () => {
   for (const chainId of [1, 4663]) {
     await service.world.chains.on(chainId).client.setBlockTimestampInterval({ interval: 0 });
   }
-}, 120_000);
+});
 afterAll(() => service?.stop());
 
 const treasury = ({ address }: Token) =>

@@ -34,7 +34,7 @@ beforeAll(async () => {
     partners.set(chainId, partnerOn(service, chainId, account));
     await service.world.chains.on(chainId).impersonate(user);
   }
-}, 120_000);
+});
 afterAll(() => service?.stop());
 
 /** The same numbers in the same order in every run (mulberry32). */
@@ -190,7 +190,6 @@ describe('liquidity', () => {
         await local.revert(snapshot).catch(() => {});
       }
     },
-    60_000,
   );
 });
 
@@ -261,7 +260,7 @@ describe('an open executes as previewed', () => {
       await local.revert(snapshot);
     }
     expect(largest).toBeLessThan(0.05);
-  }, 240_000);
+  });
 
   it.each(['10000', '30000', '100000', '300000'])(
     'behavior: sUSDe/PYUSD at 10.5x with $%s shows the rate after its own loan',

@@ -39,7 +39,7 @@ const input = { strategyId: market.id, payToken: usdc.address, amount: '5000', l
 beforeAll(async () => {
   service = await startService({ sleep: noSleep, env: { FEE_RECEIVER: labelAddress('fees') } });
   partner = partnerOn(service, 1, account);
-}, 120_000);
+});
 afterAll(() => service?.stop());
 
 async function ask(query: string, body: Json): Promise<Json> {

@@ -19,7 +19,7 @@ beforeAll(async () => {
   service = await startService({ sleep: noSleep });
   partner = partnerOn(service, 1, account);
   await partner.send(await partner.build('/v1/partner/leverage/build', { ...open, userAddress: user }));
-}, 120_000);
+});
 afterAll(() => service?.stop());
 
 async function refused(path: string, body: Json): Promise<Json> {

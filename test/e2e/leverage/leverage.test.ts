@@ -17,7 +17,7 @@ beforeAll(async () => {
   service = await startService({ sleep: noSleep, env: { APP_URL: 'https://app.example/' } });
   onEthereum = partnerOn(service, 1, account);
   onRobinhood = partnerOn(service, 4663, account);
-}, 120_000);
+});
 afterAll(() => service?.stop());
 
 /** Simulate, build, sign and compare with the chain. */

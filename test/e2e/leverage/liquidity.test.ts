@@ -28,7 +28,7 @@ beforeAll(async () => {
   verbs = equityVerbs(service);
   partner = partnerOn(service, CHAIN_ID, account);
   await verbs.local.client.setBlockTimestampInterval({ interval: 0 });
-}, 120_000);
+});
 afterAll(() => service?.stop());
 beforeEach(async () => {
   snapshot = await verbs.local.snapshot();

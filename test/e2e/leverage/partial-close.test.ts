@@ -18,7 +18,7 @@ let partner: Partner;
 beforeAll(async () => {
   service = await startService({ sleep: noSleep });
   partner = partnerOn(service, 1, account);
-}, 120_000);
+});
 afterAll(() => service?.stop());
 
 async function opened(leverage = 5): Promise<number> {

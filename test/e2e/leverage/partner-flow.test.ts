@@ -20,7 +20,7 @@ beforeAll(async () => {
   service = await startService({ sleep: passing(() => service), deployment, fetch: globalThis.fetch });
   partner = partnerOn(service, 1, account);
   await local().client.setBlockTimestampInterval({ interval: 0 });
-}, 120_000);
+});
 afterAll(() => service?.stop());
 
 const local = () => service.world.chains.on(1);

@@ -9,12 +9,10 @@ import { equityVerbs } from '../../support/equity.ts';
 import { openVariables } from '../../support/partner-inputs.ts';
 import { type Json, noSleep, PARTNER, startService, type TestService } from '../../support/service.ts';
 
-const COLD_START_MS = 180_000;
-
 let service: TestService;
 beforeAll(async () => {
   service = await startService({ sleep: noSleep });
-}, COLD_START_MS);
+});
 afterAll(() => service?.stop());
 
 const post = (path: string, body: object) => service.post(`/v1/partner/${path}`, body, PARTNER);

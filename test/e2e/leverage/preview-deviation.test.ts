@@ -51,7 +51,7 @@ const percentOff = (paid: Decimal, reported: string) => paid.minus(reported).div
 let service: TestService;
 beforeAll(async () => {
   service = await startService({ sleep: passing(() => service) });
-}, 120_000);
+});
 afterAll(() => service?.stop());
 
 it.each(CASES)('behavior: chain %i, %s: every action ends as planned', async (chainId, key, pay, amount, more, out) => {

@@ -54,7 +54,7 @@ beforeAll(async () => {
       await chain(chainId).mint(token, user, units('100000', token));
     }
   }
-}, 120_000);
+});
 afterAll(async () => {
   await service?.stop();
   await venues?.stop();
@@ -142,7 +142,7 @@ const WAYS: readonly [string, Lacks, Json][] = [
 
 describe.each(WAYS)('simulated by %s', (_name, lacks, can) => {
   // Of nodes that lack nothing the service knows it from its start.
-  if (Object.keys(lacks).length > 0) beforeAll(() => restartBefore(lacks), 60_000);
+  if (Object.keys(lacks).length > 0) beforeAll(() => restartBefore(lacks));
 
   it.each(CHAIN_IDS)('default: /health of chain %i shows the capabilities of its node', async (chainId) => {
     expect(await capabilities(chainId)).toMatchObject(can);
@@ -219,7 +219,7 @@ describe('on nodes without simulation', () => {
     // Until here the nodes lack nothing that keeps the service from opening positions.
     for (const chainId of CHAIN_IDS) ids.set(chainId, await open(chainId));
     await restartBefore({ simulate: 'missing', overrides: 'refused' });
-  }, 60_000);
+  });
 
   const refused = async (path: string, body: Json): Promise<Json> => {
     const { status, body: answer } = await service.post(path, body, PARTNER);

@@ -24,7 +24,7 @@ beforeAll(async () => {
     },
   });
   await read();
-}, 120_000);
+});
 afterAll(async () => {
   await service?.stop();
   await node?.stop();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RpcProxy, startRpcProxy } from '../../support/process/rpc-proxy.ts';
 import { type Json, noSleep, PARTNER, startService, type TestService } from '../../support/service.ts';
-import { addressOf, CHAIN_IDS, COLD_START_MS, pathOf } from './paths.ts';
+import { addressOf, CHAIN_IDS, pathOf } from './paths.ts';
 
 describe('before the first measurement', () => {
   let early: TestService;
@@ -18,7 +18,7 @@ describe('before the first measurement', () => {
         return Object.fromEntries([...cut].map(([chainId, { url }]) => [`RPC_URL_${chainId}`, url]));
       },
     });
-  }, COLD_START_MS);
+  });
   afterAll(async () => {
     await early?.stop();
     for (const proxy of cut.values()) await proxy.stop();

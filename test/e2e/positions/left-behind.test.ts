@@ -18,7 +18,7 @@ beforeAll(async () => {
   service = await startService({ sleep: noSleep });
   vaults = equityVerbs(service);
   partner = partnerOn(service, 1, looper);
-}, 120_000);
+});
 afterAll(() => service?.stop());
 const states: { chainId: number; id: Hex }[] = [];
 beforeEach(async () => {

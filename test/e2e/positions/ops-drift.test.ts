@@ -18,7 +18,7 @@ beforeAll(async () => {
   service = await startService({ database });
   db = createDatabase({ url: database.url, poolSize: 2, statementTimeoutMs: 10_000 });
   await sql`create table seeded_registrations as table position_registrations`.execute(db);
-}, 120_000);
+});
 afterAll(async () => {
   await db?.destroy();
   await service?.stop();

@@ -10,7 +10,7 @@ const { address } = seededWallet('speculator').account;
 let service: TestService;
 beforeAll(async () => {
   service = await startService();
-}, 120_000);
+});
 afterAll(() => service?.stop());
 
 describe.skipIf(whyNoChromium !== null)('options for a position, on the ops page', () => {

@@ -14,7 +14,7 @@ let service: TestService;
 let browser: Browser;
 beforeAll(async () => {
   service = await startService();
-}, 120_000);
+});
 afterAll(() => service?.stop());
 
 async function enter({ page }: OpenedPage, key: string): Promise<void> {

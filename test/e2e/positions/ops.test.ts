@@ -16,7 +16,7 @@ const KINDS = { missing: 'no_db_row', 'still open': 'db_open_chain_closed', 'alr
 let service: TestService;
 beforeAll(async () => {
   service = await startService();
-}, 120_000);
+});
 afterAll(() => service.stop());
 
 const addressOf = (name: string) => seededWallet(name).account.address;

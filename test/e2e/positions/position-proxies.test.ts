@@ -28,7 +28,7 @@ beforeAll(async () => {
       return Object.fromEntries([...nodes].map(([chainId, { url }]) => [`RPC_URL_${chainId}`, url]));
     },
   });
-}, 180_000);
+});
 afterAll(async () => {
   await service?.stop();
   for (const node of nodes.values()) await node.stop();

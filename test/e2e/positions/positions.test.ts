@@ -13,7 +13,7 @@ import { Decimal } from '../../../src/shared/decimal.ts';
 import type { Address, MarketId } from '../../../src/shared/ids.ts';
 import { type RpcProxy, startRpcProxy } from '../../support/process/rpc-proxy.ts';
 import { type Json, noSleep, OPS, PARTNER, startService, type TestService } from '../../support/service.ts';
-import { addressOf, CHAIN_IDS, COLD_START_MS, pathOf } from './paths.ts';
+import { addressOf, CHAIN_IDS, pathOf } from './paths.ts';
 
 const DAY_SEC = 86_400;
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
       return Object.fromEntries([...proxies].map(([chainId, { url }]) => [`RPC_URL_${chainId}`, url]));
     },
   });
-}, COLD_START_MS);
+});
 afterAll(async () => {
   await service?.stop();
   for (const proxy of proxies.values()) await proxy.stop();

@@ -14,7 +14,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'an address at two api processes', 
     await warmer.warmed;
     const env = { ROLE: 'api', RATE_LIMIT_ANONYMOUS: String(BUDGET), TRUSTED_PROXIES: '1', METRICS_PORT: '0' };
     apis = [await cluster.spawn(env), await cluster.spawn(env)];
-  }, 120_000);
+  });
   afterAll(() => cluster?.stop());
 
   const ask = async (api: ServiceProcess, address: string) => {

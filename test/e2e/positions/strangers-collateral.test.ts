@@ -45,7 +45,7 @@ test('behavior: collateral of a stranger lists a vault once it is worth somethin
   // A stock that was given away belongs to the wallet, which can take it out.
   await supplyForUser('SPY', 10n ** BigInt(vault.stock.decimals));
   expect(await listed()).toEqual([vault.id]);
-}, 60_000);
+});
 
 test('behavior: collateral of a stranger changes nothing about an own vault', async () => {
   const vault = vaults.verbs.vault('SPY');
@@ -66,4 +66,4 @@ test('behavior: collateral of a stranger changes nothing about an own vault', as
     yieldLoopMatch: before.yieldLoopMatch,
     yieldLoops: [{ id: before.yieldLoops[0].id }],
   });
-}, 60_000);
+});

@@ -7,12 +7,10 @@ import { Decimal } from '../../../src/shared/decimal.ts';
 import { equityVerbs } from '../../support/equity.ts';
 import { type Json, noSleep, OPS, PARTNER, startService, type TestService } from '../../support/service.ts';
 
-const COLD_START_MS = 180_000;
-
 let service: TestService;
 beforeAll(async () => {
   service = await startService({ sleep: noSleep });
-}, COLD_START_MS);
+});
 afterAll(() => service?.stop());
 
 const positionsOf = async (name: string, chainId: number): Promise<Json> => {

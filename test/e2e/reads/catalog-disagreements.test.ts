@@ -11,7 +11,7 @@ const OTHER = '0x00000000000000000000000000000000000000A1';
 let service: TestService;
 beforeAll(async () => {
   service = await startService({ sleep: noSleep, env: { METRICS_PORT: '0' } });
-}, 120_000);
+});
 afterAll(() => service?.stop());
 
 const states: { chainId: number; id: Hex }[] = [];

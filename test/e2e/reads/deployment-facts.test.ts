@@ -13,7 +13,7 @@ const user = account.address;
 /** Ten times the usual buffer: one published build has it. */
 beforeAll(async () => {
   service = await startService({ sleep: noSleep, deployment: { liquidationBuffer: 25n * 10n ** 15n } });
-}, 120_000);
+});
 afterAll(() => service?.stop());
 
 const strategies = async (chainId = 1): Promise<readonly Json[]> =>

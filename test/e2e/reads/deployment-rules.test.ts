@@ -19,7 +19,7 @@ const CHAINS: readonly ServedId[] = [1, 4663];
 let service: TestService;
 beforeAll(async () => {
   service = await startService({ sleep: noSleep });
-}, 120_000);
+});
 afterAll(() => service?.stop());
 
 const states: { chainId: number; id: Hex }[] = [];

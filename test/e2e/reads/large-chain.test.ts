@@ -42,7 +42,7 @@ beforeAll(async () => {
       return { CATALOG_OVERLAY: `${path}.large` };
     },
   });
-}, 180_000);
+});
 afterAll(async () => {
   await stream?.close();
   await service?.stop();

@@ -11,7 +11,6 @@ import { Decimal } from '../../../src/shared/decimal.ts';
 import { equityVerbs } from '../../support/equity.ts';
 import { type Json, noSleep, PARTNER, startService, type TestService } from '../../support/service.ts';
 
-const COLD_START_MS = 180_000;
 const looper = seededWallet('looper').account.address;
 /** Friday evening to Monday morning. */
 const WEEKEND_SEC = 62 * 3_600;
@@ -19,7 +18,7 @@ const WEEKEND_SEC = 62 * 3_600;
 let service: TestService;
 beforeAll(async () => {
   service = await startService({ sleep: noSleep });
-}, COLD_START_MS);
+});
 afterAll(() => service?.stop());
 
 const post = (path: string, body: object) => service.post(`/v1/partner/${path}`, body, PARTNER);
