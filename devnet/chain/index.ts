@@ -98,6 +98,7 @@ async function startChain(
   });
   try {
     const client = createDevnetClient(chain.chainId, anvil.rpcUrl, chain.contracts.multicall3);
+    if (options.mining === 'auto') await client.setBlockTimestampInterval({ interval: 1 });
     const context = await beginDeployment(chain, client, artifacts, OWNER);
     await Promise.all(
       [OWNER, LENDER, BORROWER].map((address) => client.setBalance({ address, value: parseEther('1000000') })),

@@ -41,8 +41,8 @@ export interface ServiceOptions {
   /** Timers for timeouts of requests to upstreams; default: real ones. */
   readonly timeouts?: Timers;
   /**
-   * Default: none fires, so that only `refresh` runs warmers after the first round, and the clock is held from then on: two
-   * answers differ only by actions of the test between them. With timers of its own the clock runs.
+   * Default: none fires, so that only `refresh` runs warmers after the first round, and the clock is held: answers differ only by
+   * actions of the test between them. With timers of its own the clock runs.
    */
   readonly timers?: Timers;
   /** Database of keys, registrations and samples; default: a new one in the run's Postgres, dropped at the end. */
@@ -80,7 +80,7 @@ export interface TestService {
   stop(): Promise<void>;
 }
 
-/** Advance a clock to the newest block: chains that are taken over were started by another file, perhaps later in its minute. */
+/** Advance a clock to the newest block: the seeding of a chain takes a second per block. */
 async function catchUp(clock: TestClock, { chains }: World): Promise<void> {
   const blocks = await Promise.all(
     Object.keys(chains.rpcUrls).map((chainId) => chains.on(Number(chainId)).client.getBlock()),
@@ -94,6 +94,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const folder = await mkdtemp(join(tmpdir(), 'spiral-gateway-world-'));
   const database = options.database ?? (await createWorldDatabase());
   const clock = createTestClock();
+  if (options.timers === undefined) clock.hold();
   const logger = options.logger ?? silentLogger;
   const world = await startWorld({
     deployment: options.deployment,
@@ -128,7 +129,6 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     return app;
   };
   let app = await launch(options.env ?? {});
-  if (options.timers === undefined) clock.hold();
 
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
     sendRequest(`${app.url}${path}`, {

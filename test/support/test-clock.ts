@@ -1,12 +1,10 @@
 import type { Clock } from '../../src/shared/clock.ts';
 
-const DAY_MS = 86_400_000;
-
 /**
- * Start of the clocks of local worlds, ms: ten past noon (UTC) of the day of the test run. No hour and no
- * day ends unless a test advances the clock, and values derived from the date are equal everywhere.
+ * Start of the clocks of local worlds, ms: ten past noon (UTC) of one day, whatever the day of the test run is. No hour and no
+ * day ends unless a test advances the clock, so answers are equal in every run.
  */
-export const WORLD_START_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS + 43_800_000;
+export const WORLD_START_MS = Date.UTC(2026, 10, 20, 12, 10);
 
 /**
  * A clock that runs with the real one and can be moved ahead without waiting. When held, it stands still:
