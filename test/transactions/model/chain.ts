@@ -53,7 +53,7 @@ class Revert extends Error {}
 
 /**
  * The contracts as arithmetic, on correlated markets whose clock stands still: the results of their paths for given outputs of swaps.
- * No bytecode runs; test/e2e/leverage/adversarial-venues.test.ts executes the same paths on the real contracts.
+ * No bytecode runs; test/e2e/leverage/adversarial-venues.sweep.test.ts executes the same paths on the real contracts.
  */
 export function modelChain(input: ModelChainInput) {
   const { chain, market, vault, before, venues, priceOf, timestamp } = input;

@@ -23,7 +23,7 @@ import {
 /*
  * Every falsification of every swap of every path, executed: a signed plan never leaves less than the shown worst case, an
  * honest venue beside a dishonest one gets the order, and a falsified quote causes no outage. The same falsifications under
- * every reference, of any size, are in test/transactions/venue-matrix.test.ts.
+ * every reference, of any size, are in test/transactions/venue-matrix.sweep.test.ts.
  */
 
 /** The least that a swap may give: one percent below its reference, rounded up. */
