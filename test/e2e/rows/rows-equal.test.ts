@@ -1,15 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { seededWallet, seededWallets } from '../../../devnet/seed/wallets.ts';
 import { createCatalog, curatedChains } from '../../../src/catalog/index.ts';
 import { createRoutes } from '../../../src/rest/routes/index.ts';
-import type { RouteExample } from '../../../src/rest/types.ts';
 import { equityChainIds } from '../../../src/transactions/equity/index.ts';
 import { sendRequest } from '../../support/http-client.ts';
 import { noSleep, OPS, startService, type TestService } from '../../support/service.ts';
-import { SUSDE } from '../known.ts';
 import { ALERT_ROWS } from './alerts.ts';
 import { differencesOf } from './compare.ts';
 import { HOLDING_ROWS } from './holdings.ts';
+import { MORE_EXAMPLES } from './more-examples.ts';
 import { READ_ROWS, type Row } from './reads.ts';
 
 /*
@@ -34,43 +32,8 @@ test('every row has its table, and there is no other', () => {
   expect(Object.keys(ROWS).sort()).toEqual(routes.map(keyOfRow).sort());
 });
 
-/** Cases beyond the examples of the document: other actions, wallets and markets. */
-const OWNER = seededWallet('looper').account.address;
-const manage = { userAddress: OWNER, id: 0, chainId: 1 };
-const wbtc = chains[0]?.markets.find(({ collateral }) => collateral.symbol === 'WBTC')?.id ?? '';
-const vaultId = chains.flatMap(({ equityVaults }) => equityVaults)[0]?.id ?? '';
-const MORE: Readonly<Record<string, readonly RouteExample[]>> = {
-  '/v1/strategies/{id}/leveraged-apy-history': [
-    { summary: 'a vault at its target', params: { id: vaultId } },
-    { summary: 'a vault without a debt', params: { id: vaultId }, query: { leverage: '1' } },
-    { summary: 'not listed', params: { id: wbtc } },
-  ],
-  '/v1/strategies/{id}/stress': [
-    { summary: 'a vault at its target', params: { id: vaultId } },
-    { summary: 'more than the market lends', params: { id: wbtc }, query: { equityUsd: '900000000' } },
-    { summary: 'without a debt', params: { id: wbtc }, query: { leverage: '1' } },
-  ],
-  '/v1/strategies/{id}': [{ summary: 'not listed', params: { id: wbtc } }],
-  '/v1/collateral/{id}/apy-history': [{ summary: 'without a history', params: { id: wbtc } }],
-  '/v1/partner/manage/build': [
-    { action: 'close', amount: '10', slippage: 0.003 },
-    { action: 'add_collateral', amount: '10', payToken: SUSDE },
-    { action: 'remove_collateral', amount: '1' },
-    { action: 'repay', full: true },
-    { action: 'borrow', amount: '1' },
-    { action: 'increase_leverage', desiredLtv: '85' },
-  ].map((body) => ({ summary: JSON.stringify(body), body: { ...manage, ...body } })),
-  '/v1/partner/positions/{address}': seededWallets.flatMap(({ account: { address } }) =>
-    chainIds.map((chainId) => ({
-      summary: `${address} on ${chainId}`,
-      params: { address },
-      query: { chainId: String(chainId) },
-    })),
-  ),
-};
-
 const examples = routes.flatMap(({ path, method, examples }) =>
-  [...examples, ...(MORE[path] ?? [])].map((example) => ({
+  [...examples, ...(MORE_EXAMPLES[path] ?? [])].map((example) => ({
     name: `${method} ${path}: ${example.summary}`,
     method,
     path,
