@@ -2,23 +2,19 @@ import { type Hex, zeroAddress } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { swapVenueAbi } from '../../../devnet/abi/swap-venue.ts';
 import type { Market } from '../../../src/catalog/index.ts';
+import type { AdversarialVenues } from '../../support/adversarial-venues.ts';
+import type { Json, TestService } from '../../support/service.ts';
+import { dataOf, type FlowSwap, isBuilt, routerIn, type VenueFlows } from '../../support/venue-flows.ts';
 import {
-  type AdversarialProvider,
-  type AdversarialVenues,
-  type Lie,
-  startAdversarialVenues,
-} from '../../support/adversarial-venues.ts';
-import { passing } from '../../support/equity.ts';
-import { type Json, startService, type TestService } from '../../support/service.ts';
-import {
-  createVenueFlows,
-  dataOf,
-  type Flow,
-  type FlowSwap,
-  isBuilt,
-  routerIn,
-  type VenueFlows,
-} from '../../support/venue-flows.ts';
+  type DishonestWorld,
+  ETHEREUM,
+  exactly,
+  expectHonestRefusal,
+  LIES,
+  type NamedLie,
+  ROBINHOOD,
+  startDishonestWorld,
+} from './dishonest-venues.ts';
 
 /*
  * Every falsification of every swap of every path, executed: a signed plan never leaves less than the shown worst case, an
@@ -26,117 +22,22 @@ import {
  * every reference, of any size, are in test/transactions/venue-matrix.sweep.test.ts.
  */
 
-/** The least that a swap may give: one percent below its reference, rounded up. */
-const atBound = ({ reference }: FlowSwap, amountIn: bigint) => (reference(amountIn) * 99n + 99n) / 100n;
-
-interface NamedLie {
-  readonly name: string;
-  readonly of: (swap: FlowSwap) => Lie;
-  /** Whether a swap without an honest venue is built, because no loss exceeds the bounds. */
-  readonly isBuilt: boolean;
-  /** Whether it is indistinguishable from an honest venue before it is signed. */
-  readonly isHidden?: true;
-}
-
-const LIES: readonly NamedLie[] = [
-  { name: 'low by 9.5 %', of: () => ({ kind: 'low', ppm: 95_000n }), isBuilt: false },
-  { name: 'exactly at the bound', of: (swap) => exactly(swap), isBuilt: true },
-  { name: 'a unit below the bound', of: (swap) => exactly(swap, 1n), isBuilt: false },
-  { name: 'high', of: () => ({ kind: 'high', ppm: 50_000n }), isBuilt: true },
-  { name: 'taking a fee for a stranger', of: () => ({ kind: 'feeToStranger', bps: 30n }), isBuilt: false },
-  { name: 'paying the output to a stranger', of: () => ({ kind: 'outputElsewhere' }), isBuilt: false },
-  { name: 'skimming the fill', of: () => ({ kind: 'skim', ppm: 4_000n }), isBuilt: false },
-  {
-    name: 'skimming the fill within the tolerance',
-    of: () => ({ kind: 'skim', ppm: 900n }),
-    isBuilt: true,
-    isHidden: true,
-  },
-  { name: 'dead', of: () => ({ kind: 'dead' }), isBuilt: false },
-  {
-    name: 'honest when simulated',
-    of: () => ({ kind: 'cheatOnChain', ppm: 4_000n }),
-    isBuilt: true,
-    isHidden: true,
-  },
-];
-function exactly(swap: FlowSwap, less = 0n): Lie {
-  return { kind: 'exactly', of: ({ amountIn }) => atBound(swap, amountIn) - less };
-}
-
-const ETHEREUM = [
-  'open',
-  'open with another token',
-  'increase',
-  'close',
-  'close a part',
-  'repay',
-  'add',
-  'open with liquidity brought in',
-  'open with another token and liquidity brought in',
-] as const;
-const ROBINHOOD = [...ETHEREUM.slice(0, 7), 'open with ETH', 'vault deposit', 'vault exit'] as const;
-
 /** A path of chain 1, where there is one fewer, and one of chain 4663. */
 const SIDE_BY_SIDE = ROBINHOOD.map((robinhood, i) => [ETHEREUM[i] ?? 'nothing', robinhood] as const);
 
 let service: TestService;
 let venues: AdversarialVenues;
 let flows: VenueFlows;
+let flowOf: DishonestWorld['flowOf'];
+let expectSafe: DishonestWorld['expectSafe'];
+let rested: DishonestWorld['rested'];
+let stop: DishonestWorld['stop'] | undefined;
 
 beforeAll(async () => {
-  service = await startService({
-    sleep: passing(() => service),
-    // Time passes with the requests and no fact is refreshed: other tests cover ages.
-    env: { BUDGET_LENDING_STATE_SEC: '86400', BUDGET_ORACLE_SEC: '86400', BUDGET_PRICES_SEC: '86400' },
-    arrange: async (world) => {
-      venues = await startAdversarialVenues(world);
-      return venues.env;
-    },
-  });
-  flows = await createVenueFlows(service, venues);
+  ({ service, venues, flows, flowOf, expectSafe, rested, stop } = await startDishonestWorld());
 });
-afterAll(async () => {
-  await service?.stop();
-  await venues?.stop();
-});
+afterAll(() => stop?.());
 afterEach(() => venues.clear());
-
-const flowOf = (chain: 'ethereum' | 'principal' | 'robinhood', name: string): Flow => {
-  const found = flows[chain].find((flow) => flow.name === name);
-  if (!found) throw new Error(`no path ${name} on ${chain}`);
-  return found;
-};
-
-/** A provider that failed rests for a while. */
-const rested = () => service.clock.advance(11_000);
-
-/** Accepted answers if every venue of a swap lies: an input that would pass, or that no fill can be trusted. */
-function expectHonestRefusal(answer: Json): void {
-  const names: readonly string[] = (answer.limits ?? []).map(({ name }: Json) => name);
-  if (answer.__typename === 'LimitExceededRefusal') {
-    expect(
-      names.some((name) => /^max(PriceImpact|TotalLoss|SwapLoss)Pct$|^maxLtvPct$|^debt$/.test(name)),
-      JSON.stringify(answer),
-    ).toBe(true);
-    return;
-  }
-  const codes = ['NO_ROUTE', 'upstream_unavailable', 'SIMULATION_REVERTED', 'SIMULATION_MISMATCH'];
-  expect(codes, JSON.stringify(answer)).toContain(answer.code);
-}
-
-/** Every single swap of a flow without an honest venue: built within its worst case, or refused for its own reason. */
-async function expectSafe(flow: Flow, lie: NamedLie, providers: readonly AdversarialProvider[]): Promise<void> {
-  for (const swap of flow.swaps) {
-    for (const provider of providers) venues.lie(provider, lie.of(swap), swap);
-    const answer = await flow.ask();
-    expect(isBuilt(answer), JSON.stringify(answer)).toBe(lie.isBuilt);
-    if (isBuilt(answer)) expect(await flow.execute(answer)).toBe(true);
-    else expectHonestRefusal(answer);
-    venues.clear(swap);
-    if (lie.name === 'dead') rested();
-  }
-}
 
 describe('one of two venues is honest', () => {
   /** Calldata that was executed already, by path and honest venue. */
