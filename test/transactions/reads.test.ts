@@ -147,6 +147,18 @@ describe('a position', () => {
     expect(reader.asked).toHaveLength(reads + 2);
   });
 
+  test('behavior: the same id of the same wallet on another chain is another position', async () => {
+    const directory = createPositionDirectory();
+    const there = servedChain(4663);
+    const market4663 = there.markets[0];
+    const one = readerOf(of(row()), of(row()));
+    const otherRow = row(market4663?.id as string, FOREIGN);
+    const other4663 = readerOf(of(otherRow), of(otherRow));
+    expect(await directory.bind(one, chain, USER, 3)).toEqual({ market, proxy: PROXY });
+    expect(await directory.bind(other4663, there, USER, 3)).toEqual({ market: market4663, proxy: FOREIGN });
+    expect(await directory.bind(one, chain, USER, 3)).toEqual({ market, proxy: PROXY });
+  });
+
   test('error: PositionProxy for a wallet that is itself the contract of a position', async () => {
     const answer: Answer = (name, to) => {
       if (name === 's_user') return to === PROXY ? USER : null;
