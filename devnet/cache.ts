@@ -9,12 +9,17 @@ const LOCK_EXPIRES_MS = 180_000;
 
 /**
  * Read a cached text or make it. The name must carry a hash of all inputs: entries are never invalidated.
- * With several processes at once, one makes it and the others wait. A process that died is replaced.
+ * With several processes at once, one makes it and the others wait. A process that died is replaced. Where the folder cannot be
+ * written, each makes it for itself.
  */
 export async function cached(name: string, make: () => Promise<string>): Promise<string> {
   const file = join(cacheFolder(), name);
   const lock = `${file}.lock`;
-  await mkdir(dirname(file), { recursive: true });
+  const isKept = await mkdir(dirname(file), { recursive: true }).then(
+    () => true,
+    () => false,
+  );
+  if (!isKept) return make();
   for (;;) {
     const hit = await readIfPresent(file);
     if (hit !== undefined) return hit;

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -13,7 +14,7 @@ export function projectRoot(from: string = dirname(fileURLToPath(import.meta.url
   }
 }
 
-/** Name the folder for files that can be made again: compiled contracts, chain state dumps. Outside git. */
+/** The user's folder for files that can be made again, shared by all clones of this machine. Their names carry a hash of their inputs. */
 export function cacheFolder(): string {
-  return join(projectRoot(), 'node_modules', '.cache', 'spiral-gateway');
+  return join(homedir(), '.cache', 'spiral-gateway');
 }

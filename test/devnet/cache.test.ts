@@ -47,4 +47,12 @@ describe('cached', () => {
     await utimes(join(cacheFolder(), `${entry}.lock`), 1_700_000_000, 1_700_000_000);
     expect(await cached(entry, async () => 'text')).toBe('text');
   });
+
+  it('behavior: makes the text anew where its folder cannot be made', async () => {
+    const file = name();
+    await cached(file, async () => 'a file');
+    const make = vi.fn(async () => 'text');
+    for (let i = 0; i < 2; i++) expect(await cached(join(file, 'below'), make)).toBe('text');
+    expect(make).toHaveBeenCalledTimes(2);
+  });
 });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { compileContracts } from '../../devnet/chain/compile.ts';
 import { createOverlay } from '../../devnet/overlay.ts';
 import { type EmbeddedPostgres, startPostgres } from '../../devnet/postgres.ts';
 import { seedDatabase } from '../../devnet/seed-database.ts';
@@ -16,8 +17,8 @@ import { WORLD_START_MS } from './test-clock.ts';
 const WORLD_TEMPLATE = 'world_template';
 
 /**
- * Bundle the service, and run one throw-away Postgres for the whole test run; every test makes its own database in it, and copies
- * the one of a local world, which is filled once.
+ * Bundle the service, compile the contracts once for this machine, and run one throw-away Postgres for the whole test run; every
+ * test makes its own database in it, and copies the one of a local world, which is filled once.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const starting = startPostgres({
@@ -26,9 +27,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
     logger: silentLogger,
   });
   const filling = starting.then(fillTemplate);
-  const [built, filled] = await Promise.allSettled([buildBundle(), filling]);
+  const steps = await Promise.allSettled([buildBundle(), filling, compileContracts()]);
   const postgres = await starting;
-  for (const step of [built, filled]) {
+  for (const step of steps) {
     if (step.status === 'fulfilled') continue;
     await postgres.stop();
     throw step.reason;
