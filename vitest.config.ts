@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
 /**
  * Scales every time limit of the tests. The limits end tests that hang; a slow or busy machine must not reach them.
@@ -8,27 +8,31 @@ import { defineConfig } from 'vitest/config';
 const PATIENCE = Number(process.env.TEST_PATIENCE ?? 1);
 const SWEEPS = '**/*.sweep.test.ts';
 
+const tests: TestProjectInlineConfiguration['test'] = {
+  pool: 'forks',
+  // Most of what tests allocate is short-lived: collect it less often. The workers fill the cores: threads for collections
+  // beside them take 5 % more CPU time.
+  execArgv: ['--max-semi-space-size=64', '--v8-pool-size=0'],
+  isolate: false, // no module keeps state of a test; loading the service anew for every file took a third of the time
+  testTimeout: 240_000 * PATIENCE,
+  hookTimeout: 240_000 * PATIENCE,
+  expect: { poll: { timeout: 120_000 * PATIENCE, interval: 20 } },
+  retry: 0,
+};
+// The packages load graphql by Node's rules; without this the sources would get a second copy of it.
+const resolve = { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] };
+
 export default defineConfig({
-  // The packages load graphql by Node's rules; without this the sources would get a second copy of it.
-  resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
-    projects: [
-      { extends: true, test: { name: 'quick', include: ['test/**/*.test.ts'], exclude: [SWEEPS] } },
-      { extends: true, test: { name: 'sweeps', include: [SWEEPS], exclude: ['**/node_modules/**'] } },
-    ],
+    // Once for both projects: they do not extend this configuration, which would run it for each.
     globalSetup: ['test/support/global-setup.ts'],
-    pool: 'forks',
+    projects: [
+      { resolve, test: { ...tests, name: 'quick', include: ['test/**/*.test.ts'], exclude: [SWEEPS] } },
+      { resolve, test: { ...tests, name: 'sweeps', include: ['test/**/*.sweep.test.ts'] } },
+    ],
     // One more than cores: some wait for a chain, a process or Postgres. On two cores the suite takes 6 % longer with two workers,
     // and with four 10 % more CPU time: each loads the service and seeds chains of its own.
     maxWorkers: Math.min(4, availableParallelism() + 1),
-    // Most of what tests allocate is short-lived: collect it less often. The workers fill the cores: threads for collections
-    // beside them take 5 % more CPU time.
-    execArgv: ['--max-semi-space-size=64', '--v8-pool-size=0'],
-    isolate: false, // no module keeps state of a test; loading the service anew for every file took a third of the time
-    testTimeout: 240_000 * PATIENCE,
-    hookTimeout: 240_000 * PATIENCE,
-    expect: { poll: { timeout: 120_000 * PATIENCE, interval: 20 } },
-    retry: 0,
     coverage: { provider: 'v8', include: ['src/**/*.ts', 'devnet/**/*.ts'], exclude: ['**/generated/**'] },
   },
 });
