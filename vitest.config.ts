@@ -6,7 +6,9 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
  * `TEST_PATIENCE=3` triples them.
  */
 const PATIENCE = Number(process.env.TEST_PATIENCE ?? 1);
-const SWEEPS = '**/*.sweep.test.ts';
+const SWEEPS = 'test/**/*.sweep.test.ts';
+/** Both tiers run them: with a fixed seed, and with more cases of another one. */
+const PROPERTIES = 'test/**/*.properties.test.ts';
 
 const tests: TestProjectInlineConfiguration['test'] = {
   pool: 'forks',
@@ -27,8 +29,21 @@ export default defineConfig({
     // Once for both projects: they do not extend this configuration, which would run it for each.
     globalSetup: ['test/support/global-setup.ts'],
     projects: [
-      { resolve, test: { ...tests, name: 'quick', include: ['test/**/*.test.ts'], exclude: [SWEEPS] } },
-      { resolve, test: { ...tests, name: 'sweeps', include: ['test/**/*.sweep.test.ts'] } },
+      {
+        resolve,
+        test: {
+          ...tests,
+          name: 'quick',
+          include: ['test/**/*.test.ts'],
+          exclude: [SWEEPS],
+          setupFiles: ['test/support/fixed-seed.ts'],
+          provide: { propertyRuns: 1_000 },
+        },
+      },
+      {
+        resolve,
+        test: { ...tests, name: 'sweeps', include: [SWEEPS, PROPERTIES], provide: { propertyRuns: 10_000 } },
+      },
     ],
     // One more than cores: some wait for a chain, a process or Postgres. On two cores the suite takes 6 % longer with two workers,
     // and with four 10 % more CPU time: each loads the service and seeds chains of its own.

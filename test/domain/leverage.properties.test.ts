@@ -11,6 +11,7 @@ import {
 } from '../../src/domain/leverage/leverage.ts';
 import { ltvLimits, stockLtvCapPct } from '../../src/domain/leverage/limits.ts';
 import { Decimal, formatPct } from '../../src/shared/decimal.ts';
+import { manyRuns } from '../support/property-runs.ts';
 
 const pct = (text: string) => new Decimal(text);
 /** LTVs with two decimals, as limits have them. */
@@ -97,7 +98,7 @@ describe('shownLeverage', () => {
         fc.pre(ltvPct.gte(0) && ltvPct.lt(100));
         expect(formatLeverage(ltvPct)).toBe(formatPct(leverageFromLtvPct(ltvPct), 1));
       }),
-      { numRuns: 2_000 },
+      manyRuns(),
     );
   });
 });

@@ -4,6 +4,7 @@ import type { LoopMatch } from '../../src/domain/equity/loops.ts';
 import { withoutUndefined } from '../../src/shared/without-undefined.ts';
 import { AmbiguousYieldLoopsError } from '../../src/transactions/equity/errors.ts';
 import { leftLoopIssues, selectLoops } from '../../src/transactions/equity/select-loops.ts';
+import { manyRuns } from '../support/property-runs.ts';
 import { chain, loopOf, vaultOf } from './equity-world.ts';
 
 const vault = vaultOf('TSLA');
@@ -108,7 +109,7 @@ describe('selectLoops', () => {
         }
         if (kind === 'ambiguous') expect(requested).toBeDefined();
       }),
-      { numRuns: 10_000 },
+      manyRuns(),
     );
   });
 });

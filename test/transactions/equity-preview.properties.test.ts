@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Decimal } from '../../src/shared/decimal.ts';
 import type { DepositTerms } from '../../src/transactions/equity/types.ts';
+import { manyRuns } from '../support/property-runs.ts';
 import { planned, pricesOf, vaultOf } from './equity-world.ts';
 
 const vault = vaultOf('SPY');
@@ -113,7 +114,7 @@ describe('previewDeposit', () => {
           expect(net.shiftedBy(-2).minus(preview.netApyPct).abs().lte('0.02')).toBe(true);
         },
       ),
-      { numRuns: 2_000 },
+      manyRuns(),
     );
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Decimal, formatUnitsPlain, ratio, toFixedHalfUp } from '../../src/shared/decimal.ts';
+import { manyRuns } from '../support/property-runs.ts';
 
 /** Many digits and few, large and small, both signs, and often just at a half. */
 const anyDecimal = fc
@@ -32,7 +33,7 @@ describe('toFixedHalfUp', () => {
         const general = value.toFixed(places, Decimal.ROUND_HALF_UP);
         expect(toFixedHalfUp(value, places)).toBe(Number(general) === 0 ? general.replace('-', '') : general);
       }),
-      { numRuns: 2_000 },
+      manyRuns(),
     );
   });
 });

@@ -10,6 +10,7 @@ import {
   stockCapPct,
 } from '../../src/transactions/equity/sizing.ts';
 import { LimitExceededError } from '../../src/transactions/errors.ts';
+import { manyRuns } from '../support/property-runs.ts';
 import { pricesOf, vaultOf } from './equity-world.ts';
 
 const vault = vaultOf('TSLA');
@@ -61,7 +62,7 @@ describe('resolveStockLtvPct', () => {
         if (requested.lte(55)) expect(result).toBeUndefined();
         else expect(result).toBeInstanceOf(LimitExceededError);
       }),
-      { numRuns: 10_000 },
+      manyRuns(),
     );
   });
 });
@@ -86,7 +87,7 @@ describe('sizeStockBorrow', () => {
           expect((borrow + 1n) * 10_000n > value * BigInt(hundredths)).toBe(true);
         },
       ),
-      { numRuns: 10_000 },
+      manyRuns(),
     );
   });
 });
@@ -100,7 +101,7 @@ describe('sizeFlashLoan', () => {
         fc.pre(!value.isZero());
         expect(new Decimal(loan.toString()).times(HUNDRED).div(value).lte('90.5')).toBe(true);
       }),
-      { numRuns: 10_000 },
+      manyRuns(),
     );
   });
 });

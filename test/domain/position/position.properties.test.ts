@@ -6,6 +6,7 @@ import { composePosition, statusOf } from '../../../src/domain/position/compose.
 import type { Position } from '../../../src/domain/position/types.ts';
 import { netCollateralOf } from '../../../src/domain/position/valuation.ts';
 import { Decimal } from '../../../src/shared/decimal.ts';
+import { manyRuns } from '../../support/property-runs.ts';
 import { completeFacts, FEED, marketOf, NOW_MS, withItem } from '../world.ts';
 import { BLOCK, composedMarket, composedOf, ethereum, held, holdings, PROXY } from './position-world.ts';
 
@@ -256,7 +257,7 @@ describe('composePosition', () => {
         if (of(shown.ltvPct).lt('99.99')) expect(underWater).toBe(false);
         if (of(shown.ltvPct).gt('100.01')) expect(underWater).toBe(true);
       }),
-      { numRuns: 10_000 },
+      manyRuns(),
     );
   });
 });

@@ -6,6 +6,7 @@ import { breakEvenOf, totalUsd } from '../../src/transactions/preview/economics.
 import { borrowApyChange } from '../../src/transactions/preview/rates.ts';
 import { type LiveMarket, paramsOf } from '../../src/transactions/read/market-state.ts';
 import { chainOf } from '../domain/world.ts';
+import { manyRuns } from '../support/property-runs.ts';
 
 const WAD = 10n ** 18n;
 const SUPPLIED = 10_000_000_000_000n;
@@ -89,7 +90,7 @@ describe(borrowApyChange, () => {
         const less = borrowApyChange(liveOf(borrowed), -change);
         expect(more.after.gte(more.before) && less.after.lte(less.before)).toBe(true);
       }),
-      { numRuns: 10_000 },
+      manyRuns(),
     );
   });
 });

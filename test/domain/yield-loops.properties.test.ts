@@ -8,6 +8,7 @@ import {
   type OpenVault,
 } from '../../src/domain/equity/loops.ts';
 import type { MarketId, StrategyId } from '../../src/shared/ids.ts';
+import { manyRuns } from '../support/property-runs.ts';
 
 const MARKET = `0x${'1'.repeat(64)}` as MarketId;
 const OTHER = `0x${'2'.repeat(64)}` as MarketId;
@@ -130,7 +131,7 @@ describe('matchYieldLoops', () => {
         else if (fitting.length === 1) expect(found).toEqual({ match: 'basis', loopIds: ids, candidateIds: [] });
         else expect(found).toEqual({ match: 'ambiguous', loopIds: [], candidateIds: ids });
       }),
-      { numRuns: 10_000 },
+      manyRuns(),
     );
   });
 
@@ -157,7 +158,7 @@ describe('matchYieldLoops', () => {
           expect(found.get(owner.id)?.loopIds).toContain(id);
         }
       }),
-      { numRuns: 10_000 },
+      manyRuns(),
     );
   });
 });

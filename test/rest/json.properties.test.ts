@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkStructure, MAX_JSON_DEPTH } from '../../src/rest/json.ts';
 import { BadRequestError } from '../../src/shared/errors.ts';
+import { manyRuns } from '../support/property-runs.ts';
 
-const RUNS = { numRuns: 10_000 };
+const RUNS = manyRuns();
 
 const refusal = (text: string) => {
   try {
