@@ -82,8 +82,12 @@ describe('problems of a database', () => {
     const url = changed((given) => Object.assign(given, { username: role, password: 'secret' }));
     try {
       const { db, watch } = open(url);
-      const [first, second] = await Promise.all([problem(sql`select pg_sleep(0.3)`.execute(db)), problem(ping(db))]);
-      expect([first, second].sort()).toEqual(['no failure', 'too_many_connections']);
+      // Two that begin at once count each other, so that Postgres may refuse both.
+      const refused = await db.connection().execute(async (held) => {
+        await sql`select 1`.execute(held);
+        return problem(ping(db));
+      });
+      expect(refused).toBe('too_many_connections');
       // The server ends a closed session some time after its client.
       await sql`alter role ${sql.id(role)} connection limit -1`.execute(owner);
       expect(await problem(sql`select * from api_keys`.execute(db))).toBe('no_right');
@@ -143,7 +147,7 @@ describe('a damaged connection', () => {
   const rows = (db: Database) => sql`select generate_series(1, 200)::text as n, now() as at`.execute(db);
 
   test('behavior: a changed byte of an answer fails its statement at most, and the next one is answered', async () => {
-    const { db } = open(throughLine(), { statementTimeoutMs: 50, connectTimeoutMs: 1_000 });
+    const { db } = open(throughLine(), { statementTimeoutMs: 500, connectTimeoutMs: 1_000 });
     await rows(db);
     const found = new Set<string>();
     for (let at = 0; at < 80; at += 1) {

@@ -82,14 +82,17 @@ describe('a reorganization', () => {
 
   it('behavior: reads market and proxy until their block is final, then uses memory', async () => {
     const id = await open(first);
-    const requests = async () => {
-      proxy.taken();
+    // Calls and not requests: how many calls share a request depends on the speed of the machine.
+    const calls = async () => {
+      proxy.calls();
       expect((await close(id)).status).toBe(200);
-      return proxy.taken();
+      return proxy.calls();
     };
-    expect([await requests(), await requests()]).toEqual([4, 4]);
+    const near = await calls();
+    expect(await calls()).toBe(near);
     await chain().mine(2 * FINAL_BLOCKS);
-    expect([await requests(), await requests()]).toEqual([4, 3]);
+    expect(await calls()).toBe(near);
+    expect(await calls()).toBeLessThan(near);
   });
 
   it('behavior: a replaced token at the same address has the new decimals', async () => {
