@@ -119,6 +119,7 @@ export const ISSUE_KINDS = [
   'REFERENCE_OLD',
   'REFERENCE_UNDATED',
   'LOOPS_STAY_OPEN',
+  'HIGH_COST',
 ] as const;
 /** The rules that decide whether a strategy is listed. */
 export const VISIBILITY_CHECKS = [

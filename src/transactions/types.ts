@@ -143,6 +143,10 @@ export interface Issue {
   /** Requested slippage (after its cap) and effective slippage, ratios. */
   readonly requested?: string | undefined;
   readonly effective?: string | undefined;
+  /** Expected cost, percent of the equity with 2 places; absent = the issue is about no cost, or there is no equity. */
+  readonly costPctOfEquity?: string | undefined;
+  /** Expected cost in USD with 2 places; absent = the issue is about no cost, or nothing prices it. */
+  readonly costUsd?: string | undefined;
 }
 
 /** Everything that was decided about an open, before any calldata. */

@@ -245,7 +245,7 @@ describe('deleverageOptions', () => {
     expect(option(found, 'close').outcome).toMatchObject({ details: { limit: { maxTotalLossPct: '0' } } });
   });
 
-  test.each(['-1', '50.1'])('error: BadRequest for a loss of %s %%', async (loss) => {
+  test.each(['-1', '100.1'])('error: BadRequest for a loss of %s %%', async (loss) => {
     const error = await refusal(optionsIn({ market, before: stretched }, { maxSwapLossPct: d(loss) }));
     expect(error).toMatchObject({ code: 'bad_request', details: { field: 'maxSwapLossPct', value: loss } });
   });

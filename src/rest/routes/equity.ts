@@ -167,7 +167,7 @@ function exitRoute(chainId: ReturnType<typeof equityChainId>): AnyRoute {
         slippage,
         maxSwapLossPct: swapLossNumber(
           'Maximum loss of all sales together, percent of the equity. Replaces the limit of 1 % of each sale.',
-          50,
+          100,
         ),
         minAmountOut: amountText(
           'Minimum proceeds of all sales together, whole deposit tokens; debts are repaid from them.',

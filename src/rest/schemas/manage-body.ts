@@ -13,7 +13,7 @@ import {
 } from './transactions.ts';
 
 /** The limit of the losses of swaps, which is higher for actions that take risk back. */
-const maxSwapLoss = (max: 10 | 50) =>
+const maxSwapLoss = (max: 10 | 50 | 100) =>
   swapLossNumber(
     'Maximum cost of all swaps and fees together, percent of the equity (of the payment if a token is swapped to add or to repay). Replaces the usual limits.',
     max,
@@ -30,7 +30,7 @@ function fieldsOf(chainIds: readonly number[]) {
     amount: amountText('Amount in whole tokens of the token of the action.'),
     payToken: addressText('Token of the payment; ETH is the zero address.'),
     slippage: slippageNumber(0.005),
-    maxSwapLossPct: maxSwapLoss(50),
+    maxSwapLossPct: maxSwapLoss(100),
     minAmountOut: amountText(
       "Minimum output of the action's swap, whole tokens; for a close all proceeds, from which the debt is repaid. Required if the service has no price for the pair.",
     ).optional(),
@@ -63,7 +63,8 @@ export function manageForms(chainIds: readonly number[]): z.ZodType {
   const { amount, payToken, maxSwapLossPct, minAmountOut, allowUnsimulated } = fields;
   const full = z.literal(false).optional().describe('As when left out: only repay takes true.');
   const frame = { userAddress, id, positionId, chainId, slippage, full };
-  const swap = { maxSwapLossPct, minAmountOut };
+  const leaving = { maxSwapLossPct, minAmountOut };
+  const repaying = { maxSwapLossPct: maxSwapLoss(50), minAmountOut };
   const adding = { maxSwapLossPct: maxSwapLoss(10), minAmountOut };
   const form = <A extends (typeof MANAGE_ACTIONS)[number]>(
     name: string,
@@ -79,7 +80,11 @@ export function manageForms(chainIds: readonly number[]): z.ZodType {
     .describe('Amount of the collateral to sell, whole tokens; all of it when left out. Above 0.');
   return z
     .xor([
-      form('CloseBody', 'Close the position, or a part of it.', 'close', { amount: part, ...swap, allowUnsimulated }),
+      form('CloseBody', 'Close the position, or a part of it.', 'close', {
+        amount: part,
+        ...leaving,
+        allowUnsimulated,
+      }),
       form('IncreaseToLeverageBody', 'Increase to a leverage.', 'increase_leverage', {
         ...targetForms.leverage,
         ...adding,
@@ -87,7 +92,7 @@ export function manageForms(chainIds: readonly number[]): z.ZodType {
       form('IncreaseToLtvBody', 'Increase to an LTV.', 'increase_leverage', { ...targetForms.ltv, ...adding }),
       form('AddCollateralBody', 'Add collateral.', 'add_collateral', { amount, payToken, ...adding, allowUnsimulated }),
       form('RemoveCollateralBody', 'Withdraw collateral.', 'remove_collateral', { amount }),
-      form('RepayBody', 'Repay a part of the debt.', 'repay', { amount, payToken, ...swap, allowUnsimulated }),
+      form('RepayBody', 'Repay a part of the debt.', 'repay', { amount, payToken, ...repaying, allowUnsimulated }),
       form('RepayAllBody', 'Repay the entire debt.', 'repay', {
         full: z.literal(true).describe('The entire remaining debt.'),
         amount: amount
@@ -96,7 +101,7 @@ export function manageForms(chainIds: readonly number[]): z.ZodType {
             'Amount of the payment, whole tokens, not less than the debt needs; computed when left out. Above 0.',
           ),
         payToken: payToken.optional().describe('Token of the payment; the loan token when left out.'),
-        ...swap,
+        ...repaying,
         allowUnsimulated,
       }),
       form('BorrowBody', 'Borrow more.', 'borrow', { amount }),

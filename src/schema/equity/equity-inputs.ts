@@ -43,7 +43,7 @@ export const EquityExitInputRef = builder.inputType('EquityExitInput', {
     maxSwapLossPct: t.field({
       type: 'Decimal',
       description:
-        'Bound of the loss of all sales together, percent of the equity, in place of the usual bound of 1 % of the sold amount. Up to 50.',
+        'Bound of the loss of all sales together, percent of the equity, in place of the usual bounds of 1 % of each sale and 5 % of the equity. Up to 100.',
     }),
     minAmountOut: t.field({
       type: 'Decimal',

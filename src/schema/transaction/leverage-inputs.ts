@@ -145,7 +145,7 @@ export const ManageLeverageInputRef = builder.inputType('ManageLeverageInput', {
     maxSwapLossPct: t.field({
       type: 'Decimal',
       description:
-        'Bound of the cost of all swaps and fees together, percent of the equity (of the amount paid in where a token is swapped to add or to repay), in place of the usual bounds. Up to 10, and up to 50 with `close`, `repay` and `repayAll`.',
+        'Bound of the cost of all swaps and fees together, percent of the equity (of the amount paid in where a token is swapped to add or to repay), in place of the usual bounds. Up to 10, up to 50 with `repay` and `repayAll`, and up to 100 with `close`.',
     }),
     minAmountOut: t.field({
       type: 'Decimal',

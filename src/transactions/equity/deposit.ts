@@ -10,7 +10,7 @@ import { allowedLoss, baseUnits, effectiveSlippage, LARGEST_LOSS_PCT, MAX_SLIPPA
 import { incentiveNote } from '../messages.ts';
 import { withinMaxLtv } from '../preview/position.ts';
 import { borrowApyChange } from '../preview/rates.ts';
-import { requireLossWithin } from '../quote/bounds.ts';
+import { MAX_TOTAL_LOSS_PCT, requireLossWithin } from '../quote/bounds.ts';
 import { requirePriceAge } from '../quote/price-age.ts';
 import { heldSlippage } from '../quote/slippage.ts';
 import { deploymentNotes, requireOpenMarket } from '../read/deployment.ts';
@@ -179,7 +179,7 @@ function requireDepositBounds(
     ],
     fees: collateralValueInLoan(depositFeeOf(swaps.zap.expectedOut, depositFee), price),
     equity: amountIn,
-    boundsTotal: true,
+    maxTotalPct: MAX_TOTAL_LOSS_PCT.adding,
     maxSwapLossPct,
     largestPct: LARGEST_LOSS_PCT.adding,
     requested,

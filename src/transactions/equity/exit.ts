@@ -1,17 +1,17 @@
 import type { EquityVault, Market } from '../../catalog/types.ts';
 import type { EquityPosition } from '../../domain/equity/position.ts';
+import { limitsOf } from '../../domain/market/statics.ts';
 import type { HeldPosition, HeldStock, WalletHoldings } from '../../domain/position/types.ts';
 import type { ComposedWallet } from '../../domain/position/wallet.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import { namedError } from '../../shared/errors.ts';
 import { requireAgreement, requireManaged } from '../deployment-guards.ts';
-import { type BuilderDeps, tokenUsdPrices } from '../deps.ts';
-import { NotEligibleError } from '../errors.ts';
+import { type BuilderDeps, loanUsd, tokenUsdPrices } from '../deps.ts';
+import { LimitExceededError, NotEligibleError } from '../errors.ts';
 import { requireFresh } from '../guards.ts';
 import { allowedLoss, effectiveSlippage, LARGEST_LOSS_PCT, MAX_SLIPPAGE } from '../input.ts';
 import { closingFlows, liquidityNeeds, liquidityOf, requireCovered, SENT_WITHIN_SEC } from '../liquidity.ts';
-import { requireLossWithin } from '../quote/bounds.ts';
-import { MAX_SWAP_LOSS_PCT } from '../quote/loss.ts';
+import { exceedsItsBound, highCostIssues, leavingBounds, requireLossWithin } from '../quote/bounds.ts';
 import { priceAgeIssues } from '../quote/price-age.ts';
 import { slippageIssues } from '../quote/slippage.ts';
 import { deploymentNotes, requireUnpaused } from '../read/deployment.ts';
@@ -19,7 +19,7 @@ import { debtOf, type LiveMarket, type PricedAt, pricedAt } from '../read/market
 import { readPlans, required } from '../read/reads.ts';
 import type { EffectiveSlippage, Issue } from '../types.ts';
 import type { ExitLegs } from './exit-costs.ts';
-import { legOf, type SoldLeg, sellLegs } from './exit-sales.ts';
+import { legOf, type SoldLeg, type SoldLoop, sellLegs } from './exit-sales.ts';
 import { planSigner, planVault, type VaultSigner } from './read.ts';
 import { type LoopChoice, leftLoopIssues, selectLoops, sunkLoopIssues } from './select-loops.ts';
 import type { ExitTerms } from './types.ts';
@@ -88,20 +88,33 @@ export async function planExit(
   if (loops.length > 0) requireUnpaused(deployment);
   requireExitLiquidity(vault, live, held, loops);
   const legs = { stock: legOf(live.stock, vault.stockMarket, held), loops: loops.map(loopLeg) };
-  const sold = await sellLegs(deps, { ...found, slippage, maxSwapLossPct }, legs, request.minAmountOut);
-  const equity = [sold.stock, ...sold.loops].reduce((sum, leg) => sum + leg.value - leg.debt, 0n);
-  const isOver = ({ swap }: SoldLeg) => swap.lossPct?.gt(MAX_SWAP_LOSS_PCT) ?? false;
-  requireLossWithin({
-    swaps: [...sold.loops, sold.stock].map(({ swap }) => ({ swap })),
-    equity,
-    boundsTotal: false,
-    maxSwapLossPct,
-    largestPct: LARGEST_LOSS_PCT.leaving,
-    requested: (sold.loops.find(isOver) ?? sold.stock).requested,
-  });
+  const { eachPct, totalPct } = leavingBounds([
+    ...legs.loops.map((loop) => ({ ...loop, maxLtvPct: deployment.limits.maxLtvPct })),
+    { ...legs.stock, maxLtvPct: limitsOf(vault.stockMarket).maxLtvPct },
+  ]);
+  const sold = await sellLegs(deps, { ...found, slippage, maxSwapLossPct }, legs, eachPct, request.minAmountOut);
+  const sales = [...sold.loops, sold.stock];
+  const equity = sales.reduce((sum, leg) => sum + leg.value - leg.debt, 0n);
+  const swaps = sales.map(({ swap }, i) => ({ swap, maxLossPct: eachPct[i] }));
+  const usdOf = tokenUsdPrices(deps, chain);
+  const costUsdOf = loanUsd(usdOf, vault.depositToken);
+  const over = maxSwapLossPct ? undefined : sales.find((_sale, i) => swaps[i] && exceedsItsBound(swaps[i]));
+  try {
+    requireLossWithin({
+      swaps,
+      equity,
+      maxTotalPct: totalPct,
+      maxSwapLossPct,
+      largestPct: LARGEST_LOSS_PCT.leaving,
+      requested: (over ?? sold.stock).requested,
+      usdOf: costUsdOf,
+    });
+  } catch (error) {
+    throw error instanceof LimitExceededError && over ? withLegs(error, sold.loops, over) : error;
+  }
   return {
     signer: required(read.signer()),
-    legs: { vault, ...sold, equity, yieldFee: deployment.yieldFee, usdOf: tokenUsdPrices(deps, chain) },
+    legs: { vault, ...sold, equity, yieldFee: deployment.yieldFee, usdOf },
     notes: loops.length > 0 ? deploymentNotes(deployment) : [],
     terms: {
       vault,
@@ -116,6 +129,7 @@ export async function planExit(
       ...left,
       ...sunkLoopIssues(sunk),
       ...slippageIssues(sold.limited),
+      ...highCostIssues(swaps, equity, costUsdOf),
       ...priceAgeIssues(deps, chain, vault.stockMarket, live.stock),
       ...(loops.length > 0 ? priceAgeIssues(deps, chain, vault.yieldMarket, live.yieldMarket) : []),
     ],
@@ -130,6 +144,21 @@ export async function planExit(
   function loopLeg({ id, proxy, depositedAssets: basis, ...loop }: HeldPosition) {
     return { ...legOf(live.yieldMarket, vault.yieldMarket, loop), id, proxy, basis };
   }
+}
+
+/** Say what happens to the other legs where the sale of one is refused: they are of one batch. */
+function withLegs(refused: LimitExceededError, loops: readonly SoldLoop[], over: SoldLeg): LimitExceededError {
+  const { details, message } = refused;
+  const others = loops.filter((loop) => loop !== over).map(({ id }) => id);
+  const isLoop = others.length < loops.length;
+  if (!details || !isLoop || others.length === 0) return refused;
+  return namedError(
+    ({ input }) =>
+      new LimitExceededError(
+        `${message} Or leave that loop open: nothing of the vault is sold without it unless ${input('yieldPositionIds')} names the others, ${others.join(', ')}.`,
+        details,
+      ),
+  );
 }
 
 /** The items for which `is` holds, and the others. */

@@ -12,7 +12,7 @@ import { worstOutput } from '../quote/planned.ts';
 import { heldSlippage } from '../quote/slippage.ts';
 import type { Outcome } from '../simulate/outcome.ts';
 import { type Held, largestPart, mostOfPart, shareOfDebt } from './part.ts';
-import { quoteSale, requireSaleWithin, saleDraft, simulatedFee } from './sale.ts';
+import { quoteSale, requireSaleWithin, saleDraft, saleIssues, simulatedFee } from './sale.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
 /**
@@ -30,6 +30,7 @@ export async function closePart(context: ManageContext, amount: bigint): Promise
   return {
     ...saleDraft(context, amount, swap),
     slippage: heldSlippage(context.slippage, [{ before, after: swap }]),
+    issues: saleIssues(context, swap),
     notes: [
       `It sells ${formatAmount(amount, market.collateral)}, losing ${formatPercent(impact)} against the oracle's price. How much of the debt a part repays is the contract's own rule: only a simulation shows it.`,
       ...(context.deployment.yieldFee === 0n

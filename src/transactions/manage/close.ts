@@ -13,7 +13,7 @@ import { debtOf } from '../read/market-state.ts';
 import { payTokenOf } from '../read/tokens.ts';
 import { closePart } from './close-part.ts';
 import { largestPart } from './part.ts';
-import { isSaleWithin, quoteSale, requireSaleWithin, saleDraft, simulatedFee } from './sale.ts';
+import { isSaleWithin, quoteSale, requireSaleWithin, saleDraft, saleIssues, simulatedFee } from './sale.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
 /**
@@ -60,7 +60,10 @@ async function closeWhole(context: ManageContext): Promise<VerbDraft> {
   return {
     ...saleDraft(context, 0n, swap),
     slippage,
-    issues: slippageIssues(heldSlippage(context.slippage, [{ before: quoted, after: swap }])),
+    issues: [
+      ...slippageIssues(heldSlippage(context.slippage, [{ before: quoted, after: swap }])),
+      ...saleIssues(context, quoted),
+    ],
     fees: contractFees('YIELD_FEE', fee, market),
     leastPaidOut: least - feeOf(least),
     amountFlashLoan: position.debt > 0n ? position.debt : undefined,
@@ -91,7 +94,8 @@ async function withPart(
 ): Promise<LimitExceededError> {
   const { details, message } = refused;
   const { position, market } = context;
-  if (!details || !impactPct.gt(0)) return refused;
+  // What all sales lose of the equity together does not shrink with the part.
+  if (details?.limit.maxPriceImpactPct === undefined || !impactPct.gt(0)) return refused;
   const share = MAX_SWAP_LOSS_PCT.div(impactPct).times(PART_SHARE);
   const amount = new Decimal(position.collateral.toString())
     .times(Decimal.min(share, PART_SHARE))

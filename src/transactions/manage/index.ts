@@ -1,6 +1,7 @@
 import type { Chain, Market, Token } from '../../catalog/types.ts';
 import { ChainReadError } from '../../chain/rpc/errors.ts';
 import type { ChainFacts } from '../../domain/facts.ts';
+import type { Decimal } from '../../shared/decimal.ts';
 import { BadRequestError, namedError } from '../../shared/errors.ts';
 import { checkManageFields } from '../../shared/input/manage-fields.ts';
 import { requireAgreement, requireManaged, requireOperator, requireSound } from '../deployment-guards.ts';
@@ -40,8 +41,6 @@ const VERBS: Readonly<Record<ManageAction, Verb>> = {
 
 /** Actions that are paid with a token of the user's choice, and do not act through the contract that holds the position. */
 const PAID: readonly ManageAction[] = ['add_collateral', 'repay'];
-/** Actions that take risk back: losing a part of the equity may be better than staying. */
-const LEAVING: readonly ManageAction[] = ['close', 'repay'];
 /** Actions that borrow more, or leave less collateral for the debt. */
 const ADDING_RISK: readonly ManageAction[] = ['increase_leverage', 'borrow', 'remove_collateral'];
 
@@ -81,7 +80,7 @@ async function manageOnce(
   const chain = requireChainOf(deps.chains, input.chainId);
   const slippage = effectiveSlippage(input.slippage);
   const { user, id, action } = input;
-  const largestPct = LEAVING.includes(action) ? LARGEST_LOSS_PCT.leaving : LARGEST_LOSS_PCT.adding;
+  const largestPct = largestLossPct(action);
   const maxSwapLossPct = allowedLoss(input.maxSwapLossPct, largestPct);
   const facts = deps.facts(chain.chainId);
   // Where the contract has no code every position would seem not to exist.
@@ -168,6 +167,11 @@ async function manageOnce(
     bounds: input,
     allowUnsimulated: input.allowUnsimulated,
   });
+}
+
+function largestLossPct(action: ManageAction): Decimal {
+  if (action === 'close') return LARGEST_LOSS_PCT.leaving;
+  return action === 'repay' ? LARGEST_LOSS_PCT.repaying : LARGEST_LOSS_PCT.adding;
 }
 
 /** @throws NotEligibleError for a token that differs from the catalog, or one that needs a router without approval */

@@ -16,7 +16,7 @@ import {
 } from '../liquidity.ts';
 import { buyImpactPct, previewPosition, withinMaxLtv } from '../preview/position.ts';
 import type { MarketRates } from '../preview/rates.ts';
-import { requireLossWithin } from '../quote/bounds.ts';
+import { MAX_TOTAL_LOSS_PCT, requireLossWithin } from '../quote/bounds.ts';
 import { worstOutput } from '../quote/planned.ts';
 import type { SwapBounds } from '../quote/request.ts';
 import { heldSlippage } from '../quote/slippage.ts';
@@ -129,7 +129,7 @@ export function openTerms(input: {
     swaps: [...(entry ? [entry] : []), loanSwap].map((swap) => ({ swap, outPrice: price })),
     fees: collateralValueInLoan(amountCollateral - netCollateral, price) + reallocationFee,
     equity: collateralValueInLoan(entry ? (entry.reference ?? entry.expectedOut) : amountIn, price),
-    boundsTotal: true,
+    maxTotalPct: MAX_TOTAL_LOSS_PCT.adding,
     maxSwapLossPct,
     largestPct: LARGEST_LOSS_PCT.adding,
     requested,

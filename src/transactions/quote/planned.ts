@@ -15,6 +15,8 @@ export interface ChosenQuote {
   readonly slippage: Decimal;
   /** The loss of all swaps together that the request allows, percent of the equity: it then bounds each swap as well. */
   readonly maxSwapLossPct?: Decimal | undefined;
+  /** The most that it may lose of its value without that, percent; absent = 1. */
+  readonly maxLossPct?: Decimal | undefined;
   /** Whether the minimum of a quote above its reference is made of the reference. */
   readonly capped: boolean;
 }
@@ -22,7 +24,7 @@ export interface ChosenQuote {
 /** Compare a chosen quote with its reference: expected output, loss and minimum. */
 export function planSwap(chosen: ChosenQuote): PlannedSwap {
   const { tokenIn, tokenOut, quote, reference, slippage, capped } = chosen;
-  const allowedLossPct = chosen.maxSwapLossPct ? HUNDRED : MAX_SWAP_LOSS_PCT;
+  const allowedLossPct = chosen.maxSwapLossPct ? HUNDRED : (chosen.maxLossPct ?? MAX_SWAP_LOSS_PCT);
   const expectedOut = expectedOutput(quote.amountOut, reference);
   return {
     tokenIn,

@@ -82,7 +82,7 @@ export type EquityExitInput = {
   readonly chainId?: number | null | undefined;
   /** Slippage that the swaps may have, basis points; 100 when left out. Above 100 it is refused. */
   readonly maxSlippageBps?: string | null | undefined;
-  /** Bound of the loss of all sales together, percent of the equity, in place of the usual bound of 1 % of the sold amount. Up to 50. */
+  /** Bound of the loss of all sales together, percent of the equity, in place of the usual bounds of 1 % of each sale and 5 % of the equity. Up to 100. */
   readonly maxSwapLossPct?: string | null | undefined;
   /** Least proceeds of all sales together, whole deposit tokens; debts are repaid out of it. */
   readonly minAmountOut?: string | null | undefined;
@@ -181,7 +181,7 @@ export type ManageLeverageInput = {
   readonly allowUnsimulated?: boolean | null | undefined;
   /** Slippage that the swaps may have, basis points; 50 when left out. Above 100 it is refused. */
   readonly maxSlippageBps?: string | null | undefined;
-  /** Bound of the cost of all swaps and fees together, percent of the equity (of the amount paid in where a token is swapped to add or to repay), in place of the usual bounds. Up to 10, and up to 50 with `close`, `repay` and `repayAll`. */
+  /** Bound of the cost of all swaps and fees together, percent of the equity (of the amount paid in where a token is swapped to add or to repay), in place of the usual bounds. Up to 10, up to 50 with `repay` and `repayAll`, and up to 100 with `close`. */
   readonly maxSwapLossPct?: string | null | undefined;
   /** Least output of the swap of the action, whole tokens of its output; of a close the whole proceeds of the sale, out of which the debt is repaid. Required where nothing here prices the pair; refused where nothing is swapped. */
   readonly minAmountOut?: string | null | undefined;
@@ -242,6 +242,8 @@ export type PaidAmountInput = {
 export type PlanIssueKind =
   /** The contract may not take the token yet; an approval of the plan allows it. */
   | 'APPROVAL_NEEDED'
+  /** The sales are expected to lose 2 % of the equity or more against the prices of the oracles. */
+  | 'HIGH_COST'
   /** The wallet holds less than the plan takes. */
   | 'INSUFFICIENT_BALANCE'
   /** The exit leaves open yield loops: none is known to belong to the vault, or they are under water. */

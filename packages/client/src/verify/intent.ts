@@ -95,7 +95,7 @@ function requireLoops(intent: object): void {
 }
 
 const feesAt = (state: string) => [`${state}.depositFee`, `${state}.yieldFee`];
-const basisAt = (state: string) => [`${state}.basis`];
+const basisAt = (state: string) => [`${state}.basis`, `${state}.maxLtv`];
 
 /** Amounts of several actions that may be left out. */
 const GIVEN = [

@@ -81,7 +81,10 @@ interface Asked {
 export interface SwapLimits {
   /** Default 0.005, and 0.01 for vaults, as in a request to the service. */
   readonly slippage?: Ratio | undefined;
-  /** The most that one swap may lose besides, of the value that it sells; default 0.005, and 0.01 for vaults. */
+  /**
+   * The most that one swap may lose besides, of the value that it sells; default 0.005, and 0.01 for vaults and for the sale of a
+   * close. By default the sale of a position above its max LTV may lose as much as a liquidation would take.
+   */
   readonly maxSwapLoss?: Ratio | undefined;
   /**
    * The least output that you asked for, base units: of the swap of the payment, of the loan of an increase, or of the sale. Of
@@ -93,8 +96,8 @@ export interface SwapLimits {
 /** How much several swaps may lose together. */
 export interface TotalLimits extends SwapLimits {
   /**
-   * The most that all swaps may lose together besides the slippage, of the own money. Default 0.02 where risk is added; a
-   * close and an exit have no default, since a loss that was accepted for each sale is better than a position that stays.
+   * The most that all swaps may lose together besides the slippage, of the own money. Default 0.02 where risk is added, and 0.05
+   * where positions are left; of a position above its max LTV as much as a liquidation would take.
    */
   readonly maxTotalLoss?: Ratio | undefined;
 }
@@ -130,6 +133,8 @@ export interface PositionReading extends MarketReading {
   readonly debt: bigint;
   /** Deposit basis of the contract; absent = 0, the least favourable. */
   readonly basis?: bigint | undefined;
+  /** Above it the contract lets no position grow, and leaving may cost as much as a liquidation; WAD; absent = the liquidation LTV. */
+  readonly maxLtv?: bigint | undefined;
 }
 
 /** Exactly one of both. */
@@ -341,6 +346,11 @@ export interface Verified {
     /** Percent of the own money, rounded up; `unbounded` = there is none. */
     readonly ofEquityPct: string;
   };
+  /**
+   * The loss that the sales of a close or an exit are expected to have besides the slippage, where that is 2 % of the own money or
+   * more; absent = less.
+   */
+  readonly highCost?: { readonly amount: VerifiedAmount; readonly ofEquityPct: string };
   readonly authorizes: readonly Authorization[];
   /** Every contract that the wallet calls. */
   readonly calls: readonly Address[];
