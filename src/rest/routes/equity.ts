@@ -172,6 +172,12 @@ function exitRoute(chainId: ReturnType<typeof equityChainId>): AnyRoute {
         minAmountOut: amountText(
           'Minimum proceeds of all sales together, whole deposit tokens; debts are repaid from them.',
         ).optional(),
+        exact: z
+          .boolean()
+          .optional()
+          .describe(
+            'Whether the calls name the amounts of collateral that were read, so that collateral that a stranger adds meanwhile cannot make the batch revert: it stays where it is.',
+          ),
         allowUnsimulated: z
           .boolean()
           .optional()
@@ -230,6 +236,7 @@ function exitVariables({ slippage: ratio, maxSwapLossPct, minAmountOut, yieldPos
 interface ExitBody extends BoundsBody {
   readonly strategyId: string;
   readonly yieldPositionIds?: readonly number[] | undefined;
+  readonly exact?: boolean | undefined;
   readonly allowUnsimulated?: boolean | undefined;
   readonly chainId?: number | undefined;
 }

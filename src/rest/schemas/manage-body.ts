@@ -40,6 +40,12 @@ function fieldsOf(chainIds: readonly number[]) {
       .describe(
         'Whether it is built without simulation if no node of the chain can simulate; its instructions then say NOT_SIMULATED. Applies to close, repay and add_collateral; actions that add risk are refused.',
       ),
+    exact: z
+      .boolean()
+      .optional()
+      .describe(
+        'close only: name the amount of collateral that was read, so that collateral that a stranger adds meanwhile cannot make it revert: it stays in the position.',
+      ),
     chainId: positionChainId(chainIds),
   };
 }
@@ -60,7 +66,7 @@ export function manageBody(chainIds: readonly number[]) {
 /** The body by action, each with the fields that it takes. */
 export function manageForms(chainIds: readonly number[]): z.ZodType {
   const { userAddress, id, positionId, chainId, slippage, ...fields } = fieldsOf(chainIds);
-  const { amount, payToken, maxSwapLossPct, minAmountOut, allowUnsimulated } = fields;
+  const { amount, payToken, maxSwapLossPct, minAmountOut, allowUnsimulated, exact } = fields;
   const full = z.literal(false).optional().describe('As when left out: only repay takes true.');
   const frame = { userAddress, id, positionId, chainId, slippage, full };
   const leaving = { maxSwapLossPct, minAmountOut };
@@ -82,6 +88,7 @@ export function manageForms(chainIds: readonly number[]): z.ZodType {
     .xor([
       form('CloseBody', 'Close the position, or a part of it.', 'close', {
         amount: part,
+        exact,
         ...leaving,
         allowUnsimulated,
       }),

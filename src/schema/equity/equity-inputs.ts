@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { builder } from '../builder.ts';
-import { ALLOW_UNSIMULATED, SLIPPAGE, STRATEGY_CHAIN } from '../transaction/leverage-inputs.ts';
+import { ALLOW_UNSIMULATED, EXACT, SLIPPAGE, STRATEGY_CHAIN } from '../transaction/leverage-inputs.ts';
 
 const VAULT = 'Id of the vault: `equity-` + the id of its stock market.';
 /** More loops than wallets have in practice; keeps one batch within a block. */
@@ -49,6 +49,7 @@ export const EquityExitInputRef = builder.inputType('EquityExitInput', {
       type: 'Decimal',
       description: 'Least proceeds of all sales together, whole deposit tokens; debts are repaid out of it.',
     }),
+    exact: t.boolean({ description: EXACT }),
     allowUnsimulated: t.boolean({ description: ALLOW_UNSIMULATED }),
   }),
 });

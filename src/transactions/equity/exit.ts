@@ -7,19 +7,24 @@ import type { Decimal } from '../../shared/decimal.ts';
 import { namedError } from '../../shared/errors.ts';
 import { requireAgreement, requireManaged } from '../deployment-guards.ts';
 import { type BuilderDeps, loanUsd, tokenUsdPrices } from '../deps.ts';
-import { LimitExceededError, NotEligibleError } from '../errors.ts';
+import { NotEligibleError } from '../errors.ts';
 import { requireFresh } from '../guards.ts';
 import { allowedLoss, effectiveSlippage, LARGEST_LOSS_PCT, MAX_SLIPPAGE } from '../input.ts';
 import { closingFlows, liquidityNeeds, liquidityOf, requireCovered, SENT_WITHIN_SEC } from '../liquidity.ts';
-import { exceedsItsBound, highCostIssues, leavingBounds, requireLossWithin } from '../quote/bounds.ts';
+import { type ExactAmount, type Held, immuneAmount } from '../manage/part.ts';
+import { exactNote } from '../messages.ts';
+import { leavingBounds } from '../quote/bounds.ts';
 import { priceAgeIssues } from '../quote/price-age.ts';
 import { slippageIssues } from '../quote/slippage.ts';
 import { deploymentNotes, requireUnpaused } from '../read/deployment.ts';
 import { debtOf, type LiveMarket, type PricedAt, pricedAt } from '../read/market-state.ts';
 import { readPlans, required } from '../read/reads.ts';
+import { type StoredPosition, withAddedUnits } from '../simulate/added-collateral.ts';
+import type { Overrides } from '../simulate/steps.ts';
 import type { EffectiveSlippage, Issue } from '../types.ts';
+import { requireExitWithin } from './exit-bounds.ts';
 import type { ExitLegs } from './exit-costs.ts';
-import { legOf, type SoldLeg, type SoldLoop, sellLegs } from './exit-sales.ts';
+import { legOf, sellLegs } from './exit-sales.ts';
 import { planSigner, planVault, type VaultSigner } from './read.ts';
 import { type LoopChoice, leftLoopIssues, selectLoops, sunkLoopIssues } from './select-loops.ts';
 import type { ExitTerms } from './types.ts';
@@ -33,6 +38,8 @@ export interface ExitRequest {
   readonly maxSwapLossPct?: Decimal | undefined;
   /** The least that all sales together may give, whole deposit tokens; debts are repaid out of it. */
   readonly minAmountOut?: Decimal | undefined;
+  /** Whether it names the amounts that were read, so that collateral that is added meanwhile cannot make it revert. */
+  readonly exact?: boolean | undefined;
   /** Whether the batch may be built where no node can simulate it. */
   readonly allowUnsimulated?: boolean | undefined;
 }
@@ -56,6 +63,8 @@ export interface PlannedExit {
   readonly slippage: EffectiveSlippage;
   /** Doubts about the prices that judge it. */
   readonly issues: readonly Issue[];
+  /** State of the simulation; absent = that of the block. */
+  readonly overrides?: Overrides | undefined;
 }
 
 /**
@@ -87,39 +96,38 @@ export async function planExit(
   // The stock leg alone is left through the router, which does not ask FlashLeverage.
   if (loops.length > 0) requireUnpaused(deployment);
   requireExitLiquidity(vault, live, held, loops);
+  const exact =
+    request.exact === true ? new Map(loops.map((loop) => [loop.id, immuneAmount(heldLoop(loop))])) : undefined;
   const legs = { stock: legOf(live.stock, vault.stockMarket, held), loops: loops.map(loopLeg) };
   const { eachPct, totalPct } = leavingBounds([
     ...legs.loops.map((loop) => ({ ...loop, maxLtvPct: deployment.limits.maxLtvPct })),
     { ...legs.stock, maxLtvPct: limitsOf(vault.stockMarket).maxLtvPct },
   ]);
   const sold = await sellLegs(deps, { ...found, slippage, maxSwapLossPct }, legs, eachPct, request.minAmountOut);
-  const sales = [...sold.loops, sold.stock];
-  const equity = sales.reduce((sum, leg) => sum + leg.value - leg.debt, 0n);
-  const swaps = sales.map(({ swap }, i) => ({ swap, maxLossPct: eachPct[i] }));
   const usdOf = tokenUsdPrices(deps, chain);
-  const costUsdOf = loanUsd(usdOf, vault.depositToken);
-  const over = maxSwapLossPct ? undefined : sales.find((_sale, i) => swaps[i] && exceedsItsBound(swaps[i]));
-  try {
-    requireLossWithin({
-      swaps,
-      equity,
-      maxTotalPct: totalPct,
-      maxSwapLossPct,
-      largestPct: LARGEST_LOSS_PCT.leaving,
-      requested: (over ?? sold.stock).requested,
-      usdOf: costUsdOf,
-    });
-  } catch (error) {
-    throw error instanceof LimitExceededError && over ? withLegs(error, sold.loops, over) : error;
-  }
+  const { equity, issues: costIssues } = requireExitWithin({
+    sold,
+    bounds: { eachPct, totalPct },
+    maxSwapLossPct,
+    usdOf: loanUsd(usdOf, vault.depositToken),
+  });
   return {
     signer: required(read.signer()),
     legs: { vault, ...sold, equity, yieldFee: deployment.yieldFee, usdOf },
-    notes: loops.length > 0 ? deploymentNotes(deployment) : [],
+    notes: [
+      ...(loops.length > 0 ? deploymentNotes(deployment) : []),
+      ...(exact ? [exactNote(loops.every(({ id }) => exact.get(id)?.isImmune))] : []),
+    ],
+    overrides: exact && withAddedUnits(chain, added(exact)),
     terms: {
       vault,
       router,
-      loops: sold.loops.map(({ id, proxy, swap }) => ({ positionId: id, proxy, swap })),
+      loops: sold.loops.map(({ id, proxy, swap }) => ({
+        positionId: id,
+        proxy,
+        swap,
+        amount: exact?.get(id)?.amount,
+      })),
       stockSwap: sold.stock.swap,
       slippage: sold.slippage.value,
     },
@@ -129,7 +137,7 @@ export async function planExit(
       ...left,
       ...sunkLoopIssues(sunk),
       ...slippageIssues(sold.limited),
-      ...highCostIssues(swaps, equity, costUsdOf),
+      ...costIssues,
       ...priceAgeIssues(deps, chain, vault.stockMarket, live.stock),
       ...(loops.length > 0 ? priceAgeIssues(deps, chain, vault.yieldMarket, live.yieldMarket) : []),
     ],
@@ -142,23 +150,24 @@ export async function planExit(
   }
 
   function loopLeg({ id, proxy, depositedAssets: basis, ...loop }: HeldPosition) {
-    return { ...legOf(live.yieldMarket, vault.yieldMarket, loop), id, proxy, basis };
+    const collateral = exact?.get(id)?.amount ?? loop.collateral;
+    return { ...legOf(live.yieldMarket, vault.yieldMarket, { ...loop, collateral }), id, proxy, basis };
   }
-}
 
-/** Say what happens to the other legs where the sale of one is refused: they are of one batch. */
-function withLegs(refused: LimitExceededError, loops: readonly SoldLoop[], over: SoldLeg): LimitExceededError {
-  const { details, message } = refused;
-  const others = loops.filter((loop) => loop !== over).map(({ id }) => id);
-  const isLoop = others.length < loops.length;
-  if (!details || !isLoop || others.length === 0) return refused;
-  return namedError(
-    ({ input }) =>
-      new LimitExceededError(
-        `${message} Or leave that loop open: nothing of the vault is sold without it unless ${input('yieldPositionIds')} names the others, ${others.join(', ')}.`,
-        details,
-      ),
-  );
+  function heldLoop({ collateral, borrowShares }: HeldPosition): Held {
+    const debt = debtOf(live.yieldMarket, borrowShares);
+    return { market: vault.yieldMarket, live: live.yieldMarket, position: { collateral, borrowShares, debt } };
+  }
+
+  /** The positions to which the simulation adds a unit: the stock leg is immune, and so is every loop that can leave one behind. */
+  function added(amounts: ReadonlyMap<number, ExactAmount>): readonly StoredPosition[] {
+    return [
+      { market: vault.stockMarket, holder: user, ...held },
+      ...loops
+        .filter(({ id }) => amounts.get(id)?.isImmune)
+        .map(({ proxy, ...loop }) => ({ market: vault.yieldMarket, holder: proxy, ...loop })),
+    ];
+  }
 }
 
 /** The items for which `is` holds, and the others. */

@@ -122,6 +122,7 @@ async function manageOnce(
   if (!PAID.includes(action)) requireManaged(state, chain, user, id);
   const context: ManageContext = {
     ...state,
+    binding,
     deps,
     input,
     chain,
@@ -183,12 +184,13 @@ function requirePayable(chain: Chain, facts: ChainFacts, payToken: PayToken, dir
 }
 
 function linkOf({ input, payToken }: ManageContext): PlanDraft['link'] {
-  const { id, amount, full, leverage, desiredLtvPct } = input;
+  const { id, amount, full, exact, leverage, desiredLtvPct } = input;
   return {
     id: String(id),
     amount: amount?.toFixed(),
     payToken: payToken?.address,
     full: full === true ? 'true' : undefined,
+    exact: exact === true ? 'true' : undefined,
     leverage: leverage?.toFixed(),
     desiredLtv: desiredLtvPct?.toFixed(),
   };

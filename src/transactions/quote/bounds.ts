@@ -87,7 +87,7 @@ export function leavingBounds(positions: readonly LeftPosition[]): LeavingBounds
   };
 }
 
-/** What a liquidation of the whole debt would take of a position above its max LTV now, at most its equity; 0 below. */
+/** The cost of a liquidation of the whole debt, of a position above its max LTV, at most its equity; 0 at or below it. */
 function liquidationCost({ market, value, debt, maxLtvPct }: LeftPosition): bigint {
   const equity = value - debt;
   const isAbove = new Decimal(debt.toString()).times(HUNDRED).gt(maxLtvPct.times(value.toString()));
@@ -157,7 +157,7 @@ export function exceedsItsBound(judged: JudgedSwap): boolean {
 }
 
 /** Losses of all swaps against their references, loan base units. */
-export function totalLoss(swaps: readonly JudgedSwap[]): bigint {
+function totalLoss(swaps: readonly JudgedSwap[]): bigint {
   return swaps.reduce((sum, swap) => sum + lossInLoan(swap), 0n);
 }
 

@@ -22,6 +22,8 @@ export type ChainVersion = {
 export type CloseInput = {
   /** Part of the collateral to sell, whole tokens; all of it, with the whole debt, when left out. */
   readonly amount?: string | null | undefined;
+  /** Whether the calls name the amount of collateral that was read, so that collateral that a stranger adds meanwhile cannot make them revert: it stays in the position. Without it they sell all that is there when they are executed. */
+  readonly exact?: boolean | null | undefined;
 };
 
 /** Source of the APY of a collateral, and with it the kind of the rate. */
@@ -80,6 +82,8 @@ export type EquityExitInput = {
   readonly allowUnsimulated?: boolean | null | undefined;
   /** The chain, which the strategy names already: another one is refused. */
   readonly chainId?: number | null | undefined;
+  /** Whether the calls name the amount of collateral that was read, so that collateral that a stranger adds meanwhile cannot make them revert: it stays in the position. Without it they sell all that is there when they are executed. */
+  readonly exact?: boolean | null | undefined;
   /** Slippage that the swaps may have, basis points; 100 when left out. Above 100 it is refused. */
   readonly maxSlippageBps?: string | null | undefined;
   /** Bound of the loss of all sales together, percent of the equity, in place of the usual bounds of 1 % of each sale and 5 % of the equity. Up to 100. */

@@ -1752,6 +1752,8 @@ export interface components {
             readonly action: "close";
             /** @description Amount of the collateral to sell, whole tokens; all of it when left out. Above 0. */
             readonly amount?: string;
+            /** @description close only: name the amount of collateral that was read, so that collateral that a stranger adds meanwhile cannot make it revert: it stays in the position. */
+            readonly exact?: boolean;
             /** @description Maximum cost of all swaps and fees together, percent of the equity (of the payment if a token is swapped to add or to repay). Replaces the usual limits. From 0 to 100. */
             readonly maxSwapLossPct?: number;
             /** @description Minimum output of the action's swap, whole tokens; for a close all proceeds, from which the debt is repaid. Required if the service has no price for the pair. Above 0. */
@@ -2921,6 +2923,8 @@ export interface components {
             readonly maxSwapLossPct?: number;
             /** @description Minimum proceeds of all sales together, whole deposit tokens; debts are repaid from them. Above 0. */
             readonly minAmountOut?: string;
+            /** @description Whether the calls name the amounts of collateral that were read, so that collateral that a stranger adds meanwhile cannot make the batch revert: it stays where it is. */
+            readonly exact?: boolean;
             /** @description Whether the batch is built without simulation if no node of the chain can simulate; its instructions then say NOT_SIMULATED. */
             readonly allowUnsimulated?: boolean;
             /**

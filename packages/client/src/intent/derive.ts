@@ -178,6 +178,7 @@ async function manageIntent(asked: Asked): Promise<Intent> {
         ...saleLoss(fields, [{ ...reading, sold }]),
         minAmountOut,
         amount: sold,
+        exact: fields.exact,
         state: reading,
       };
     }
@@ -239,6 +240,7 @@ async function exitIntent(asked: Asked): Promise<Intent> {
     ...saleLoss(fields, legs),
     minAmountOut,
     positionIds: ids,
+    exact: fields.exact,
     state: {
       stock: { price, ...held, maxLtv: BigInt(stock.lltv) - STOCK_BUFFER },
       loops: Object.fromEntries(loops),

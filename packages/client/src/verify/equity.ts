@@ -203,7 +203,7 @@ export function proveExit(proof: Proof, intent: ExitIntent): void {
     const reading = intent.state.loops[closed];
     if (!reading) throw new VerificationError('intent', `state.loops of the intent lacks position ${closed}.`);
     proof.assumptions.push(`Position ${closed} of ${shown(proof.owner)} is on the market ${yieldMarket.id}.`);
-    sales.push(proveDeleverage(proof, yieldMarket, intent, closed, reading, VAULT_DEFAULTS));
+    sales.push(proveDeleverage(proof, yieldMarket, intent, closed, reading, VAULT_DEFAULTS, { exact: intent.exact }));
   }
   proveWhileAuthorized(proof, router, () => {
     const { index, decoded } = takeDecoded(proof, router, 'the equity router', EXIT);

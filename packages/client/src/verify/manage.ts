@@ -201,7 +201,7 @@ function requireWhole(proof: Proof, index: number, intent: RepayIntent, loanToke
 /** @throws VerificationError */
 export function proveClose(proof: Proof, intent: CloseIntent): void {
   const market = managed(proof, intent);
-  const sale = proveDeleverage(proof, market, intent, intent.positionId, intent.state, SALE_DEFAULTS, intent.amount);
+  const sale = proveDeleverage(proof, market, intent, intent.positionId, intent.state, SALE_DEFAULTS, intent);
   proveSales(proof, intent, market.loanToken, [sale], SALE_DEFAULTS);
 }
 

@@ -61,7 +61,7 @@ export interface LeftLeg {
   /** Of its collateral. */
   readonly value: bigint;
   readonly debt: bigint;
-  /** What a liquidation would take of it now; 0 = it is at its max LTV or below. */
+  /** Cost of a liquidation now; 0 = it is at its max LTV or below. */
   readonly liquidation: bigint;
 }
 
@@ -97,7 +97,7 @@ export function totalLossOf(
 }
 
 /**
- * What a liquidation of the whole debt would take of a position above its max LTV now, at most its own money; 0 at or below it.
+ * The cost of a liquidation of the whole debt, of a position above its max LTV, at most its own money; 0 at or below it.
  * The incentive is that of the lending protocol: 1 / (1 − 0.3 × (1 − liquidation LTV)), at most 1.15.
  */
 export function liquidationOf(lltv: bigint, maxLtv: bigint, value: bigint, debt: bigint): bigint {

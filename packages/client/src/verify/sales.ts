@@ -8,7 +8,9 @@ import {
   liquidationOf,
   loanValue,
   lossOf,
+  more,
   percentOf,
+  READING_TOLERANCE,
   type SALE_DEFAULTS,
   type SwapAtLeast,
   type VAULT_DEFAULTS,
@@ -44,6 +46,10 @@ export function saleLossOf(limits: TotalLimits, { value, liquidation }: LeftLeg,
   const relaxed = lossOf({ ...limits, maxSwapLoss: 0 }, defaults) + (liquidation * WAD) / value;
   return relaxed > loss ? relaxed : loss;
 }
+
+/** Whether an amount is all collateral, as it was read some blocks apart, but for what its debt may be rounded by. */
+const isNear = (sold: bigint, collateral: bigint) =>
+  sold >= less(collateral, READING_TOLERANCE) && sold <= more(collateral, READING_TOLERANCE) && sold > 0n;
 
 type SaleDefaults = typeof SALE_DEFAULTS | typeof VAULT_DEFAULTS;
 
@@ -84,7 +90,7 @@ export function proveDeleverage(
   id: number,
   reading: PositionReading,
   defaults: SaleDefaults,
-  asked?: bigint,
+  asked: { readonly amount?: bigint | undefined; readonly exact?: boolean | undefined } = {},
 ): Sale {
   const { price, collateral, debt, basis = 0n, yieldFee } = reading;
   const left = leftLeg(market, reading);
@@ -94,7 +100,9 @@ export function proveDeleverage(
   const text = (units: bigint) => amountOf(proof, market.collateralToken, units).text;
   const soldText = (units: bigint) => (units === 0n ? 'all collateral' : text(units));
   // Asked for as an amount or not, all collateral is a whole close: by a part the contract repays a share of the debt only.
-  const amount = sold === 0n && asked === collateral ? undefined : asked;
+  const isWhole = asked.amount === undefined || asked.amount === collateral;
+  const isExact = asked.exact === true && isWhole && isNear(sold, collateral);
+  const amount = isExact ? sold : sold === 0n && isWhole && asked.exact !== true ? undefined : asked.amount;
   requireSameNumber(index, 'amount', 'it sells', sold, amount ?? 0n, soldText);
   const input = amount ?? collateral;
   proveSwap(proof, {
@@ -123,6 +131,10 @@ export function proveDeleverage(
   proof.assumptions.push(
     `Position ${id} holds ${text(collateral)} and owes ${amountOf(proof, market.loanToken, debt).text} when it is sent.`,
   );
+  if (isExact)
+    proof.assumptions.push(
+      `What somebody adds to position ${id} before it is sent stays there, with its share of the debt.`,
+    );
   if (amount !== undefined) {
     proof.assumptions.push(
       'A part of the collateral repays the same share of the debt. The deployed contract does not publish this rule: simulate a partial close.',

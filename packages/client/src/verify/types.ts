@@ -24,49 +24,7 @@ export interface VerifiablePlan {
   readonly atomic?: unknown;
 }
 
-/** Facts about a chain that do not depend on a plan. Take them from `trustedChains`, or from your own source. */
-export interface TrustedChain {
-  readonly chainId: number;
-  readonly nativeSymbol: string;
-  readonly contracts: {
-    readonly morphoBlue: Address;
-    readonly flashLeverage: Address;
-    readonly flashLeverageRouter: Address;
-    readonly equityRouter?: Address | undefined;
-  };
-  /** The contracts that a swap may be sent to. */
-  readonly swapRouters: readonly Address[];
-  readonly tokens: readonly TrustedToken[];
-  readonly markets: readonly TrustedMarket[];
-  readonly vaults: readonly TrustedVault[];
-}
-
-export interface TrustedToken {
-  readonly address: Address;
-  readonly symbol: string;
-  readonly decimals: number;
-}
-
-/** A Morpho Blue market; its id is the hash of the five parameters. */
-export interface TrustedMarket {
-  readonly id: Hex;
-  readonly loanToken: Address;
-  readonly collateralToken: Address;
-  readonly oracle: Address;
-  readonly irm: Address;
-  /** WAD. */
-  readonly lltv: string;
-  /** Whether the contract takes a yield fee (correlated) or a deposit fee. */
-  readonly correlated: boolean;
-}
-
-export interface TrustedVault {
-  readonly id: string;
-  readonly stockMarketId: Hex;
-  readonly yieldMarketId: Hex;
-  /** LTV of the stock leg of a request that names none, percent. */
-  readonly targetLtvPct: string;
-}
+export type { TrustedChain, TrustedMarket, TrustedToken, TrustedVault } from './trusted.ts';
 
 /** A ratio as a decimal number: 0.005 is half a percent. */
 export type Ratio = number | string;
@@ -205,6 +163,8 @@ export interface CloseIntent extends OfPosition, TotalLimits {
   readonly action: 'close';
   /** Collateral to sell, base units; absent = all. */
   readonly amount?: bigint | undefined;
+  /** Whether the call names the collateral that was read: what somebody adds stays behind. Up to 0.2 % less than your reading. */
+  readonly exact?: boolean | undefined;
   readonly state: PositionReading;
 }
 
@@ -225,6 +185,8 @@ export interface ExitIntent extends Asked, TotalLimits {
   readonly vaultId: string;
   /** The loops to close, in any order; none = the stock leg only. */
   readonly positionIds: readonly number[];
+  /** As in `CloseIntent`, for every loop. */
+  readonly exact?: boolean | undefined;
   readonly state: {
     readonly stock: PositionReading;
     /** By position id. */
