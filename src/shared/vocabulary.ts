@@ -120,6 +120,7 @@ export const ISSUE_KINDS = [
   'REFERENCE_UNDATED',
   'LOOPS_STAY_OPEN',
   'HIGH_COST',
+  'UNDER_WATER',
 ] as const;
 /** The rules that decide whether a strategy is listed. */
 export const VISIBILITY_CHECKS = [

@@ -145,6 +145,8 @@ export interface Issue {
   readonly effective?: string | undefined;
   /** Expected cost, percent of the equity with 2 places; absent = the issue is about no cost, or there is no equity. */
   readonly costPctOfEquity?: string | undefined;
+  /** The part of a payment that goes to the lenders of a position under water, whole loan tokens; absent = none is in question. */
+  readonly toLenders?: string | undefined;
   /** Expected cost in USD with 2 places; absent = the issue is about no cost, or nothing prices it. */
   readonly costUsd?: string | undefined;
 }

@@ -6,8 +6,9 @@ import { buildReallocateSwapAndLeverage } from '../../src/transactions/build/fla
 import { UnsteadyQuotesError } from '../../src/transactions/errors.ts';
 import { intentOf } from '../../src/transactions/intent.ts';
 import { countsIncentive, formatPercent, instructionsOf } from '../../src/transactions/messages.ts';
+import { requireCoversDebt } from '../../src/transactions/quote/covers-debt.ts';
 import { lossPct, minimumOutput } from '../../src/transactions/quote/loss.ts';
-import { planSwap, requireCoversDebt, withMinimum, worstOutput } from '../../src/transactions/quote/planned.ts';
+import { planSwap, withMinimum, worstOutput } from '../../src/transactions/quote/planned.ts';
 import { type LoanSizeInput, sizeLoan } from '../../src/transactions/quote/size.ts';
 import { paramsOf } from '../../src/transactions/read/market-state.ts';
 import type { PlannedSwap, PositionPreview } from '../../src/transactions/types.ts';
@@ -129,8 +130,14 @@ describe('a quote', () => {
 
   test('error: LimitExceeded below the debt, which the quote itself may equal', () => {
     const requested = { field: 'action', value: 'close' };
-    expect(thrown(() => requireCoversDebt(planned(), 980n, 'Selling', requested))).toBe('accepted');
-    expect(thrown(() => requireCoversDebt(planned(), 981n, 'Selling', requested))).toMatchObject({
+    expect(thrown(() => requireCoversDebt(planned(), { debt: 980n, value: 990n }, 'Selling', requested))).toBe(
+      'accepted',
+    );
+    const refused = (value: bigint) =>
+      thrown(() => requireCoversDebt(planned(), { debt: 981n, value, isRepayable: true }, 'Selling', requested));
+    expect(refused(981n)).toMatchObject({ message: expect.stringContaining('repay at least') });
+    expect(refused(980n)).toMatchObject({ message: expect.stringContaining('does not have to pay') });
+    expect(refused(990n)).toMatchObject({
       details: { ...requested, limit: { proceeds: '0.00000000000000098', debt: '0.000000000000000981' } },
     });
   });

@@ -4,8 +4,9 @@ import type { Decimal } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import type { BuilderDeps } from '../deps.ts';
 import { SENT_WITHIN_SEC } from '../liquidity.ts';
+import { requireCoversDebt } from '../quote/covers-debt.ts';
 import { withSharedFloor } from '../quote/floor.ts';
-import { requireCoversDebt, withMinimum } from '../quote/planned.ts';
+import { withMinimum } from '../quote/planned.ts';
 import { quoteSwap, type SwapBounds } from '../quote/request.ts';
 import { heldSlippage } from '../quote/slippage.ts';
 import { debtOf, type LiveMarket } from '../read/market-state.ts';
@@ -93,7 +94,7 @@ export async function sellLegs(
     owner: string,
     requested: Sale['requested'],
   ): L & Sale => {
-    requireCoversDebt(swap, leg.debt, `Selling all ${leg.market.collateral.symbol} of ${owner}`, requested);
+    requireCoversDebt(swap, leg, `Selling all ${leg.market.collateral.symbol} of ${owner}`, requested);
     return { ...leg, swap: withMinimum(swap, leg.debt), requested };
   };
   // A position without a swap cannot be: both lists have one entry per leg.

@@ -22,6 +22,7 @@ import { readPlans, required } from '../read/reads.ts';
 import { type StoredPosition, withAddedUnits } from '../simulate/added-collateral.ts';
 import type { Overrides } from '../simulate/steps.ts';
 import type { EffectiveSlippage, Issue } from '../types.ts';
+import { underWaterOf } from '../under-water.ts';
 import { requireExitWithin } from './exit-bounds.ts';
 import type { ExitLegs } from './exit-costs.ts';
 import { legOf, sellLegs } from './exit-sales.ts';
@@ -145,8 +146,8 @@ export async function planExit(
   };
 
   function isUnderWater(loop: HeldPosition): boolean {
-    const { value, debt } = legOf(live.yieldMarket, vault.yieldMarket, loop);
-    return value < debt;
+    const position = { ...loop, debt: debtOf(live.yieldMarket, loop.borrowShares) };
+    return underWaterOf({ position, live: live.yieldMarket }) !== undefined;
   }
 
   function loopLeg({ id, proxy, depositedAssets: basis, ...loop }: HeldPosition) {

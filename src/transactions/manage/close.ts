@@ -1,4 +1,5 @@
 import { yieldFeeOnReturn } from '../../domain/leverage/fees.ts';
+import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import { LimitExceededError } from '../errors.ts';
 import { baseUnits } from '../input.ts';
@@ -6,8 +7,9 @@ import { closingFlows, liquidityNeeds, liquidityOf, requireCovered, SENT_WITHIN_
 import { exactNote, formatAmount, formatPercent, receivedNote, safestNote } from '../messages.ts';
 import { contractFees } from '../preview/costs.ts';
 import { sellImpactPct } from '../preview/position.ts';
+import { requireCoversDebt } from '../quote/covers-debt.ts';
 import { MAX_SWAP_LOSS_PCT } from '../quote/loss.ts';
-import { requireCoversDebt, withMinimum, worstOutput } from '../quote/planned.ts';
+import { withMinimum, worstOutput } from '../quote/planned.ts';
 import { heldSlippage, slippageIssues } from '../quote/slippage.ts';
 import { debtOf } from '../read/market-state.ts';
 import { payTokenOf } from '../read/tokens.ts';
@@ -62,7 +64,9 @@ async function closeWhole(context: ManageContext, named: bigint): Promise<VerbDr
   }));
   const { before, swap: quoted } = await quoteSale(context, position.collateral);
   const { expectedOut } = quoted;
-  requireCoversDebt(quoted, position.debt, 'Selling all collateral', { field: 'action', value: 'close' });
+  const value = collateralValueInLoan(position.collateral, live.price);
+  const held = { debt: position.debt, value, isRepayable: true };
+  requireCoversDebt(quoted, held, 'Selling all collateral', { field: 'action', value: 'close' });
   const swap = withMinimum(quoted, position.debt);
   const slippage = heldSlippage(context.slippage, [{ before, after: swap }]);
   const impact = sellImpactPct(position.collateral, expectedOut, live.price);

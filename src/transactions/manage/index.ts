@@ -5,12 +5,13 @@ import type { Decimal } from '../../shared/decimal.ts';
 import { BadRequestError, namedError } from '../../shared/errors.ts';
 import { checkManageFields } from '../../shared/input/manage-fields.ts';
 import { requireAgreement, requireManaged, requireOperator, requireSound } from '../deployment-guards.ts';
-import { type BuilderDeps, composedMarket, feedsOf, ratesOf } from '../deps.ts';
+import { type BuilderDeps, composedMarket, feedsOf, loanUsd, ratesOf, tokenUsdPrices } from '../deps.ts';
 import { NotEligibleError } from '../errors.ts';
 import { requireChainOf, requireFresh, requireSigner } from '../guards.ts';
 import { allowedLoss, baseUnits, effectiveSlippage, LARGEST_LOSS_PCT } from '../input.ts';
 import { SENT_WITHIN_SEC } from '../liquidity.ts';
 import { completePlan, type Plan, type PlanDraft } from '../plan.ts';
+import { equityValueOf } from '../preview/costs.ts';
 import { withInterest } from '../preview/position.ts';
 import { withVenues } from '../quote/attempts.ts';
 import { nothingSwapped } from '../quote/floor.ts';
@@ -20,13 +21,14 @@ import { debtOf } from '../read/market-state.ts';
 import { type PositionDirectory, readManaged } from '../read/position.ts';
 import { payTokenOf } from '../read/tokens.ts';
 import type { ManageAction, PayToken, PlannedSwap } from '../types.ts';
+import { underWaterIssues } from '../under-water.ts';
 import { addCollateral } from './add-collateral.ts';
 import { borrowMore } from './borrow.ts';
 import { closePosition } from './close.ts';
 import { increaseLeverage } from './increase-leverage.ts';
 import { removeCollateral } from './remove-collateral.ts';
 import { repayDebt } from './repay.ts';
-import type { ManageContext, ManageInput, Verb } from './types.ts';
+import type { ManageContext, ManageInput, Verb, VerbDraft } from './types.ts';
 
 export type { ManageInput } from './types.ts';
 
@@ -147,7 +149,7 @@ async function manageOnce(
     slippage,
     ...draft,
     preview: preview && withInterest(preview, context.interest, state.live.price),
-    issues: [...ageIssues, ...(draft.issues ?? [])],
+    issues: [...paidIssues(context, draft), ...ageIssues, ...(draft.issues ?? [])],
     notes: [...(draft.notes ?? []), ...defaults],
     conclude:
       conclude &&
@@ -168,6 +170,13 @@ async function manageOnce(
     bounds: input,
     allowUnsimulated: input.allowUnsimulated,
   });
+}
+
+/** Report the part of a payment that a position under water gives to its lenders. */
+function paidIssues({ deps, chain, market, position, live, input }: ManageContext, { preview }: VerbDraft) {
+  if (!PAID.includes(input.action) || !preview) return [];
+  const payment = equityValueOf(preview.after, live.price) - equityValueOf(position, live.price);
+  return underWaterIssues(payment, { position, live }, market.loan, loanUsd(tokenUsdPrices(deps, chain), market.loan));
 }
 
 function largestLossPct(action: ManageAction): Decimal {

@@ -1,7 +1,6 @@
 import { MathLib } from '@morpho-org/blue-sdk';
-import { type Decimal, formatUnitsPlain, HUNDRED } from '../../shared/decimal.ts';
+import { type Decimal, HUNDRED } from '../../shared/decimal.ts';
 import type { SwapQuote } from '../../upstreams/types.ts';
-import { LimitExceededError } from '../errors.ts';
 import type { PlannedSwap } from '../types.ts';
 import { expectedOutput, lossPct, MAX_SWAP_LOSS_PCT, minimumOutput } from './loss.ts';
 
@@ -46,23 +45,4 @@ export function withMinimum(swap: PlannedSwap, minOut: bigint): PlannedSwap {
 /** Output of a swap in the worst case: its minimum, and never more than the expected output. Base units. */
 export function worstOutput({ minOut, expectedOut }: PlannedSwap): bigint {
   return MathLib.min(minOut, expectedOut);
-}
-
-/**
- * Insist that a sale inside a flash loan is quoted at no less than the debt that it repays: the contracts revert below it.
- * @param sale the sale as the refusal names it, e.g. `Selling all collateral`
- * @throws LimitExceededError with both numbers
- */
-export function requireCoversDebt(
-  { quote, tokenOut: { decimals, symbol } }: PlannedSwap,
-  debt: bigint,
-  sale: string,
-  requested: { readonly field: string; readonly value: string },
-): void {
-  if (quote.amountOut >= debt) return;
-  const limit = { proceeds: formatUnitsPlain(quote.amountOut, decimals), debt: formatUnitsPlain(debt, decimals) };
-  throw new LimitExceededError(
-    `${sale} would give ${limit.proceeds} ${symbol}, less than the debt of ${limit.debt} ${symbol}. Repay some debt first.`,
-    { ...requested, limit },
-  );
 }

@@ -261,7 +261,9 @@ export type PlanIssueKind =
   /** The age of the price of the oracle that judges a swap is not known. */
   | 'REFERENCE_UNDATED'
   /** Less slippage than requested holds in the calldata: more would break a limit of the contracts. */
-  | 'SLIPPAGE_TIGHTENED';
+  | 'SLIPPAGE_TIGHTENED'
+  /** A payment goes into a position whose debt is above the value of its collateral: a part of it goes to the lenders. */
+  | 'UNDER_WATER';
 
 /** The place of a position on chain. */
 export type PositionAtInput = {

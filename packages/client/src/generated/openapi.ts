@@ -3958,10 +3958,10 @@ export interface components {
         /** @description A fact to consider or a step to take before signing. It never stops a build. */
         readonly Issue: {
             /**
-             * @description INSUFFICIENT_BALANCE: the wallet holds less than the calls take. APPROVAL_NEEDED: an approval of the bundle allows it. PRICE_UNVERIFIED: only the venue prices the token. NOT_SIMULATED: the calls could not be executed in simulation. SLIPPAGE_TIGHTENED: less slippage than requested holds in the calldata. REFERENCE_OLD, REFERENCE_UNDATED: the price that judges a swap is old, or of unknown age. LOOPS_STAY_OPEN: the exit leaves open yield loops, because none is known to belong to the vault, or because they are under water. HIGH_COST: the sales are expected to lose 2 % of the equity or more.
+             * @description INSUFFICIENT_BALANCE: the wallet holds less than the calls take. APPROVAL_NEEDED: an approval of the bundle allows it. PRICE_UNVERIFIED: only the venue prices the token. NOT_SIMULATED: the calls could not be executed in simulation. SLIPPAGE_TIGHTENED: less slippage than requested holds in the calldata. REFERENCE_OLD, REFERENCE_UNDATED: the price that judges a swap is old, or of unknown age. LOOPS_STAY_OPEN: the exit leaves open yield loops, because none is known to belong to the vault, or because they are under water. HIGH_COST: the sales are expected to lose 2 % of the equity or more. UNDER_WATER: a payment goes into a position whose debt is above the value of its collateral.
              * @enum {string}
              */
-            readonly kind: "INSUFFICIENT_BALANCE" | "APPROVAL_NEEDED" | "PRICE_UNVERIFIED" | "NOT_SIMULATED" | "SLIPPAGE_TIGHTENED" | "REFERENCE_OLD" | "REFERENCE_UNDATED" | "LOOPS_STAY_OPEN" | "HIGH_COST";
+            readonly kind: "INSUFFICIENT_BALANCE" | "APPROVAL_NEEDED" | "PRICE_UNVERIFIED" | "NOT_SIMULATED" | "SLIPPAGE_TIGHTENED" | "REFERENCE_OLD" | "REFERENCE_UNDATED" | "LOOPS_STAY_OPEN" | "HIGH_COST" | "UNDER_WATER";
             /** @description The issue in a sentence. */
             readonly message: string;
             /**
@@ -3989,7 +3989,12 @@ export interface components {
              */
             readonly costPctOfEquity?: string;
             /**
-             * @description Expected cost in USD, 2 decimals; only with HIGH_COST, absent if nothing prices it. 0 or more.
+             * @description Part of the payment that goes to the lenders, whole loan tokens; only with UNDER_WATER. 0 or more.
+             * @example 1250.5
+             */
+            readonly toLenders?: string;
+            /**
+             * @description Expected cost in USD, 2 decimals; only with HIGH_COST and UNDER_WATER, absent if nothing prices it. 0 or more.
              * @example 1250.5
              */
             readonly costUsd?: string;
