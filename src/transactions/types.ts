@@ -168,6 +168,8 @@ export interface OpenTerms {
   readonly amountFlashLoan: bigint;
   readonly leverageSwap: PlannedSwap;
   readonly reallocations: readonly Reallocation[];
+  /** Their fee, loan base units; `null` = nothing prices it. */
+  readonly movingFee: bigint | null;
   /** The slippage in the calldata. */
   readonly slippage: EffectiveSlippage;
   readonly preview: PositionPreview;

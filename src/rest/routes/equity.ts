@@ -19,8 +19,8 @@ import {
 } from '../schemas/equity.ts';
 import { issueList } from '../schemas/plan.ts';
 import {
-  addressText,
   amountText,
+  paidAddressText,
   positionIndex,
   slippageNumber,
   strategyIdText,
@@ -127,7 +127,7 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
       body: z
         .strictObject({
           ...deposit,
-          userAddress: addressText('The signing wallet; the stock leg and the yield loop are opened for it.'),
+          userAddress: paidAddressText('The signing wallet; the stock leg and the yield loop are opened for it.'),
         })
         .meta({ id: 'EquityDepositBuildBody', description: BODY }),
       variables: ({ body: { userAddress, ...body } }) => ({ wallet: userAddress, input: depositVariables(body) }),
@@ -158,7 +158,7 @@ function exitRoute(chainId: ReturnType<typeof equityChainId>): AnyRoute {
     body: z
       .strictObject({
         strategyId: vaultId,
-        userAddress: addressText('The signing wallet, which owns the vault.'),
+        userAddress: paidAddressText('The signing wallet, which owns the vault.'),
         yieldPositionIds: z
           .array(positionIndex.describe('Index of a position on chain.'))
           .max(MAX_LOOPS)

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { MANAGE_ACTIONS } from '../../shared/vocabulary.ts';
 import {
-  addressText,
   amountText,
   anyTarget,
+  paidAddressText,
   positionChainId,
   positionIdText,
   positionIndex,
@@ -22,13 +22,13 @@ const maxSwapLoss = (max: 10 | 50 | 100) =>
 /** The fields of manage/build by their names in the contract. */
 function fieldsOf(chainIds: readonly number[]) {
   return {
-    userAddress: addressText('The signing wallet, which owns the position.'),
+    userAddress: paidAddressText('The signing wallet, which owns the position.'),
     id: positionIndex
       .optional()
       .describe('Index of the position on chain, from the positions endpoint; this or positionId.'),
     positionId: positionIdText.optional(),
     amount: amountText('Amount in whole tokens of the token of the action.'),
-    payToken: addressText('Token of the payment; ETH is the zero address.'),
+    payToken: paidAddressText('Token of the payment; ETH is the zero address.'),
     slippage: slippageNumber(0.005),
     maxSwapLossPct: maxSwapLoss(100),
     minAmountOut: amountText(

@@ -56,7 +56,8 @@ export async function buildManagePlan(
   positions: PositionDirectory,
   input: ManageInput,
 ): Promise<Plan> {
-  requireSigner(requireChainOf(deps.chains, input.chainId), input.user);
+  requireChainOf(deps.chains, input.chainId);
+  requireSigner(deps.chains, input.user);
   checkManageFields({ ...input, desiredLtv: input.desiredLtvPct });
   return withVenues(deps, (attempt) => manageOnce(attempt, positions, input));
 }

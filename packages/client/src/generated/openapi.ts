@@ -2569,7 +2569,7 @@ export interface components {
             /** @description Immediate costs, by kind; empty without swaps and fees. */
             readonly costs: readonly components["schemas"]["Cost"][];
             /**
-             * @description Loss of all swaps, referral fees included, percent of the equity; absent if one of them has no price. Decimal string, percent. May be negative.
+             * @description Loss of all swaps, referral fees and the fee for moving liquidity included, percent of the equity; absent if one of them has no price. Decimal string, percent. May be negative.
              * @example 12.34
              */
             readonly totalSwapCostPctOfEquity?: string;
@@ -2874,7 +2874,7 @@ export interface components {
             /** @description Immediate costs, by kind. */
             readonly costs?: readonly components["schemas"]["Cost"][];
             /**
-             * @description Loss of all swaps, referral fees included, percent of the equity; absent if one of them has no price. Decimal string, percent. May be negative.
+             * @description Loss of all swaps, referral fees and the fee for moving liquidity included, percent of the equity; absent if one of them has no price. Decimal string, percent. May be negative.
              * @example 12.34
              */
             readonly totalSwapCostPctOfEquity?: string;
@@ -5277,7 +5277,7 @@ export interface components {
              */
             readonly priceImpactPct?: string;
             /**
-             * @description Loss of all swaps, referral fees included, percent of the equity; absent if one of them has no price. Decimal string, percent. May be negative.
+             * @description Loss of all swaps, referral fees and the fee for moving liquidity included, percent of the equity; absent if one of them has no price. Decimal string, percent. May be negative.
              * @example 12.34
              */
             readonly totalSwapCostPctOfEquity?: string;
@@ -6489,7 +6489,7 @@ export interface components {
             /** @description Immediate costs, by kind; empty without swaps and fees. */
             readonly costs?: readonly components["schemas"]["Cost"][];
             /**
-             * @description Loss of all swaps, referral fees included, percent of the equity; absent if one of them has no price. Decimal string, percent. May be negative.
+             * @description Loss of all swaps, referral fees and the fee for moving liquidity included, percent of the equity; absent if one of them has no price. Decimal string, percent. May be negative.
              * @example 12.34
              */
             readonly totalSwapCostPctOfEquity?: string;
