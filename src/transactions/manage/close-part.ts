@@ -12,7 +12,7 @@ import { heldSlippage } from '../quote/slippage.ts';
 import type { Outcome } from '../simulate/outcome.ts';
 import { UNDER_WATER_WAYS, underWaterFact, underWaterOf } from '../under-water.ts';
 import { type Held, largestPart, mostOfPart, shareOfDebt } from './part.ts';
-import { quoteSale, requireSaleWithin, saleDraft, saleIssues, simulatedFee } from './sale.ts';
+import { isSaleWithin, quoteSale, requireSaleWithin, saleDraft, saleIssues, simulatedFee } from './sale.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
 /**
@@ -25,6 +25,8 @@ export async function closePart(context: ManageContext, amount: bigint): Promise
   if (most > 0n && amount > most) throw tooLittleLeft(context, amount, most);
   if (position.debt > 0n && equityValueOf(position, live.price) <= 0n) throw noPart(context, input.amount);
   const { before, swap } = await quoteSale(context, amount);
+  // No accepted loss makes a part possible whose rest could not be held.
+  if (most === 0n && position.debt > 0n && !isSaleWithin(context, swap)) throw noPart(context, input.amount);
   requireSaleWithin(context, swap, { field: 'amount', value: input.amount?.toFixed() ?? '' });
   const impact = sellImpactPct(amount, swap.expectedOut, live.price);
   return {
