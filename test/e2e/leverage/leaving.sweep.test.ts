@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { seededWallets } from '../../../devnet/seed/wallets.ts';
 import { prove } from '../../../packages/client/src/index.ts';
 import { Decimal, formatUnitsPlain } from '../../../src/shared/decimal.ts';
+import { withoutUndefined } from '../../../src/shared/without-undefined.ts';
 import { localChains } from '../../client/verify-bundles.ts';
 import { type AdversarialVenues, startAdversarialVenues } from '../../support/adversarial-venues.ts';
 import { equityVerbs, passing } from '../../support/equity.ts';
@@ -108,7 +109,7 @@ async function leave(
   if (cost > 2.01) expect(kinds, at).toContain('HIGH_COST');
   const { client } = service.world.chains.on(chainId);
   const node = { request: (request: object) => client.request(request as never) };
-  const input = { chainId, userAddress: user, ...body, ...(consent === undefined ? {} : { maxSwapLossPct: consent }) };
+  const input = withoutUndefined({ chainId, userAddress: user, ...body, maxSwapLossPct: consent });
   const request = { row, input } as never;
   await prove(answer.body, node as never, { account: user, request, chains: localChains }).then(
     () => {
@@ -169,7 +170,8 @@ it.each(CHAINS)(
           };
           const amount =
             'share' in given ? formatUnitsPlain((collateral * 4n) / 10n, market.collateral.decimals) : undefined;
-          const body = { id, action: 'close', ...('exact' in given ? given : {}), ...(amount ? { amount } : {}) };
+          const exact = 'exact' in given ? given.exact : undefined;
+          const body = withoutUndefined({ id, action: 'close', exact, amount });
           const left: Left = { path: MANAGE, row: 'manageBuild', body, value, send: (bundle) => partner.send(bundle) };
           await leave(chainId, user, left, `${name} ${id} ${JSON.stringify(given)} at ${move} %`);
           await local.revert(state);
