@@ -71,6 +71,17 @@ export function parseAddress(value: string, field = 'address'): Address {
   return getAddress(value);
 }
 
+/** Whether an address is in mixed case, and not in that of its EIP-55 checksum: one of its digits may be wrong. */
+export function hasWrongChecksum(value: string): boolean {
+  const digits = value.slice(2);
+  if (!ADDRESS_PATTERN.test(value) || digits === digits.toLowerCase() || digits === digits.toUpperCase()) return false;
+  return getAddress(value) !== value;
+}
+
+/** The next step after a wrong checksum. */
+export const CHECKSUM_ADVICE =
+  'has a wrong checksum (EIP-55): one of its digits may be wrong. Compare it with its source, and send it as it is there or in lower case';
+
 /** A global id taken apart: the name of the object's type, and its key among those of its type. */
 export interface GlobalId {
   readonly typename: string;

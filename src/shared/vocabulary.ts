@@ -119,6 +119,8 @@ export const ISSUE_KINDS = [
   'REFERENCE_OLD',
   'REFERENCE_UNDATED',
   'LOOPS_STAY_OPEN',
+  'HIGH_COST',
+  'UNDER_WATER',
 ] as const;
 /** The rules that decide whether a strategy is listed. */
 export const VISIBILITY_CHECKS = [

@@ -8,6 +8,7 @@ import { SimulationMismatchError, SimulationRevertedError } from './errors.ts';
 import { formatAmount, instructionsOf } from './messages.ts';
 import { type Fill, filledSwap } from './simulate/fills.ts';
 import type { ObservedOutcome } from './simulate/outcome.ts';
+import type { Overrides } from './simulate/steps.ts';
 import { unsimulatedIssue } from './simulate/unsimulated.ts';
 import type {
   BuiltCall,
@@ -42,6 +43,8 @@ export interface Draft<O extends { readonly fills: readonly Fill[] }, R extends 
   readonly issues: readonly Issue[];
   /** Whether the position has less risk afterwards. */
   readonly takesRiskBack: boolean;
+  /** State of the simulation that differs from that of the block; absent = none. */
+  readonly overrides?: Overrides | undefined;
   /** Whether the caller accepts it without a simulation where no node can simulate; absent = no. */
   readonly allowUnsimulated?: boolean | undefined;
   readonly observed: ObservedOutcome<O>;
@@ -129,10 +132,10 @@ async function simulated<
   deps: BuilderDeps,
   draft: Draft<O, R>,
 ): Promise<{ outcome?: O | undefined; gasUsed?: bigint | undefined; because?: 'token' | 'node' | undefined }> {
-  const { chain, user, approvals, calls, nativeBalance, pays, observed } = draft;
+  const { chain, user, approvals, calls, nativeBalance, pays, overrides, observed } = draft;
   const simulation = await deps
     .node(chain.chainId)
-    .simulator.simulate({ user, calls: [...approvals, ...calls], nativeBalance, pays, ...observed })
+    .simulator.simulate({ user, calls: [...approvals, ...calls], nativeBalance, pays, overrides, ...observed })
     .catch((error: unknown) => {
       throw (error instanceof SimulationRevertedError && draft.explain?.(error)) || error;
     });

@@ -1,4 +1,4 @@
-import type { Chain, Market } from '../catalog/types.ts';
+import type { Chain, Market, Token } from '../catalog/types.ts';
 import { createReadAt } from '../chain/read-at.ts';
 import type { ChainNodes } from '../chain/rpc/nodes.ts';
 import type { ChainFacts, FreshnessBudgets, OracleFeed } from '../domain/facts.ts';
@@ -7,7 +7,7 @@ import { marketsById } from '../domain/market/lookup.ts';
 import { isPlausiblePrice, priceContext, tokenPrice } from '../domain/market/prices.ts';
 import type { ComposedChain, ComposedMarket } from '../domain/market/types.ts';
 import type { Clock } from '../shared/clock.ts';
-import type { Decimal } from '../shared/decimal.ts';
+import { type Decimal, fromUnits } from '../shared/decimal.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import { borrowApyChange, type MarketRates } from './preview/rates.ts';
 import type { Quoter } from './quote/quoter.ts';
@@ -117,6 +117,14 @@ export function ratesOf(
 export function tokenUsdPrices(deps: BuilderDeps, chain: Chain): (token: Address) => Decimal | undefined {
   const priceOf = freshPrices(deps, chain);
   return (address) => priceOf(address)?.usd;
+}
+
+/** Value base units of a token in USD; `undefined` = nothing prices it. */
+export function loanUsd(
+  usdOf: (token: Address) => Decimal | undefined,
+  { address, decimals }: Pick<Token, 'address' | 'decimals'>,
+): (units: bigint) => Decimal | undefined {
+  return (units) => usdOf(address)?.times(fromUnits(units, decimals));
 }
 
 /**

@@ -23,13 +23,24 @@ export function requireChainOf(chains: readonly Chain[], chainId: ChainId): Chai
   });
 }
 
-/** Refuse to build for an address that can never sign: zero, a contract of the product or a token. @throws BadRequestError */
-export function requireSigner(chain: Chain, user: Address): void {
-  const isOurs =
-    Object.values(chain.contracts).includes(user) ||
-    chain.tokens.some(({ address, isNative }) => !isNative && address === user);
+/**
+ * Refuse to build for an address that can never sign: zero, or a contract of the catalog on any chain, since none has a key.
+ * @throws BadRequestError
+ */
+export function requireSigner(chains: readonly Chain[], user: Address): void {
+  const isOurs = chains.some((chain) => isContract(chain, user));
   if (user !== zeroAddress && !isOurs) return;
   throw notASigner(user, isOurs ? 'a contract that cannot sign' : 'the zero address');
+}
+
+function isContract({ contracts, tokens, swapRouters, markets, heartbeatsSec }: Chain, address: Address): boolean {
+  return (
+    Object.values(contracts).includes(address) ||
+    tokens.some((token) => !token.isNative && token.address === address) ||
+    Object.values(swapRouters).some((routers) => routers.includes(address)) ||
+    markets.some(({ oracle, irm }) => oracle === address || irm === address) ||
+    heartbeatsSec.has(address)
+  );
 }
 
 /** Refuse an address that can never sign, with the reason. */

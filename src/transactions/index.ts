@@ -49,6 +49,7 @@ export { createVenueStatistics, type VenueCounts } from './quote/statistics.ts';
 export { type PricedAt, pricedAt } from './read/market-state.ts';
 export type { ProxyOwner } from './read/signer.ts';
 export * from './types.ts';
+export { underWaterFact, underWaterOf } from './under-water.ts';
 
 export interface PartnerDeps extends Pick<BuilderDeps, 'facts' | 'composed' | 'budgets' | 'clock'> {
   readonly catalog: Catalog;

@@ -10,10 +10,14 @@ export const DEFAULT_SLIPPAGE: Decimal = new Decimal('0.005');
 /** A higher slippage is lowered to it: venues would use it up. */
 export const MAX_SLIPPAGE: Decimal = new Decimal('0.01');
 
-/** The most that `maxSwapLossPct` may allow, percent of the equity: where risk is added, and where it is taken back. */
-export const LARGEST_LOSS_PCT: { readonly adding: Decimal; readonly leaving: Decimal } = {
+/**
+ * The most that `maxSwapLossPct` may allow: where risk is added, percent of the equity; of a repayment, percent of the payment;
+ * where a position is left, percent of its equity: who would be liquidated may give up the rest.
+ */
+export const LARGEST_LOSS_PCT: Readonly<Record<'adding' | 'repaying' | 'leaving', Decimal>> = {
   adding: new Decimal(10),
-  leaving: new Decimal(50),
+  repaying: new Decimal(50),
+  leaving: new Decimal(100),
 };
 
 /** The most base units that the protocol counts of anything. */

@@ -35,7 +35,8 @@ type Shared =
   | 'allowUnsimulated'
   | 'explain'
   | 'link'
-  | 'bounds';
+  | 'bounds'
+  | 'overrides';
 
 /** A transaction that was decided on; `completePlan` simulates and completes it. */
 export interface PlanDraft extends Pick<Draft<never, never>, Shared> {

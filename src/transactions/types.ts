@@ -143,6 +143,12 @@ export interface Issue {
   /** Requested slippage (after its cap) and effective slippage, ratios. */
   readonly requested?: string | undefined;
   readonly effective?: string | undefined;
+  /** Expected cost, percent of the equity with 2 places; absent = the issue is about no cost, or there is no equity. */
+  readonly costPctOfEquity?: string | undefined;
+  /** The part of a payment that goes to the lenders of a position under water, whole loan tokens; absent = none is in question. */
+  readonly toLenders?: string | undefined;
+  /** Expected cost in USD with 2 places; absent = the issue is about no cost, or nothing prices it. */
+  readonly costUsd?: string | undefined;
 }
 
 /** Everything that was decided about an open, before any calldata. */
@@ -162,6 +168,8 @@ export interface OpenTerms {
   readonly amountFlashLoan: bigint;
   readonly leverageSwap: PlannedSwap;
   readonly reallocations: readonly Reallocation[];
+  /** Their fee, loan base units; `null` = nothing prices it. */
+  readonly movingFee: bigint | null;
   /** The slippage in the calldata. */
   readonly slippage: EffectiveSlippage;
   readonly preview: PositionPreview;

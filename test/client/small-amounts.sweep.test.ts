@@ -79,6 +79,7 @@ describe('a full repayment in a token of little value', () => {
       position: async () => ({ isOpen: true, marketId: cheap.id, proxy: user, basis: 0n }),
       positions: async () => [],
       holding: async () => ({ collateral: 10n ** 26n, debt: 100_000_000n }),
+      maxLtvOf: async () => 10n ** 18n,
       fees: async () => ({ depositFee: 0n, yieldFee: 0n }),
     };
     const worthOf = (amount: bigint) => (amount * price) / 10n ** 36n;

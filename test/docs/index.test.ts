@@ -30,14 +30,15 @@ describe('guides', () => {
   it('default: the rules of a build have the numbers of the code', () => {
     const text = readFileSync('docs/partners.md', 'utf8');
     const [, rules = ''] = /## The rules of a build\n([\s\S]*?)\n## /.exec(text) ?? [];
-    const { adding, leaving } = LARGEST_LOSS_PCT;
+    const { adding, repaying, leaving } = LARGEST_LOSS_PCT;
     for (const stated of [
       `${SAFE_BUFFER_POINTS} points`,
       `${STOCK_LTV_CAP_RATIO.times(100)} % of its stock market's liquidation LTV`,
       `${DEFAULT_SLIPPAGE} when left out, ${MAX_SLIPPAGE} with vaults; above ${MAX_SLIPPAGE} it is capped`,
       `${MAX_SWAP_LOSS_PCT} % of the input of every swap`,
-      `${MAX_TOTAL_LOSS_PCT} % of the equity for all swaps`,
-      `up to ${adding}, and up to ${leaving} for`,
+      `${MAX_TOTAL_LOSS_PCT.adding} % of the equity for all swaps`,
+      `${MAX_TOTAL_LOSS_PCT.leaving} % of the equity for all sales`,
+      `up to ${adding}, up to ${repaying} for \`repay\` (percent of the payment), and up to ${leaving} for`,
       `${REFERRAL_FEE_BPS.correlated} basis points on correlated and ${REFERRAL_FEE_BPS.uncorrelated} on uncorrelated`,
       `beyond ${toleranceOf(new Decimal(0)).times(10_000)} basis points`,
     ]) {

@@ -30,10 +30,10 @@ export function openVariables(body: Json): BuildVariables {
 /** Input that manages a position, from the body of the /v1 row. */
 export function manageVariables(body: Json): BuildVariables {
   const { about, rest } = split(body);
-  const { chainId = 1, id, action, amount, payToken, full, leverage, desiredLtv, ...input } = rest;
+  const { chainId = 1, id, action, amount, payToken, full, exact, leverage, desiredLtv, ...input } = rest;
   const given = withoutUndefined({ amount, payToken });
   const actions: Json = {
-    close: { close: given },
+    close: { close: { ...given, ...withoutUndefined({ exact }) } },
     increase_leverage: { increaseLeverage: targetOf({ leverage, desiredLtv }) },
     add_collateral: { addCollateral: given },
     remove_collateral: { removeCollateral: given },

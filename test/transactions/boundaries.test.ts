@@ -49,18 +49,19 @@ describe('inputs', () => {
   });
 
   test('behavior: an allowed loss is between nothing and the largest one, both included', () => {
-    const { adding, leaving } = LARGEST_LOSS_PCT;
+    const { adding, repaying, leaving } = LARGEST_LOSS_PCT;
     expect(allowedLoss(undefined, adding)).toBeUndefined();
     expect([d(0), d('10')].map((pct) => allowedLoss(pct, adding)?.toFixed())).toEqual(['0', '10']);
-    expect(allowedLoss(d(50), leaving)?.toFixed()).toBe('50');
+    expect(allowedLoss(d(50), repaying)?.toFixed()).toBe('50');
+    expect(allowedLoss(d(100), leaving)?.toFixed()).toBe('100');
     expect(thrown(() => allowedLoss(d('-0.01'), adding))).toMatchObject({
       details: { field: 'maxSwapLossPct', value: '-0.01', limit: { min: '0', max: '10' } },
     });
     expect(thrown(() => allowedLoss(d('10.01'), adding))).toMatchObject({
       details: { field: 'maxSwapLossPct', value: '10.01', limit: { maxSwapLossPct: '10' } },
     });
-    expect(thrown(() => allowedLoss(d('50.01'), leaving))).toMatchObject({
-      details: { limit: { maxSwapLossPct: '50' } },
+    expect(thrown(() => allowedLoss(d('100.01'), leaving))).toMatchObject({
+      details: { limit: { maxSwapLossPct: '100' } },
     });
   });
 

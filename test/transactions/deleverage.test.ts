@@ -9,7 +9,6 @@ import {
   compareOptions,
   lostToLenders,
   type RankedBy,
-  underWaterOf,
 } from '../../src/transactions/deleverage/rank.ts';
 import { targetOf } from '../../src/transactions/deleverage/target.ts';
 import type {
@@ -20,6 +19,7 @@ import type {
 import { NotEligibleError } from '../../src/transactions/errors.ts';
 import { incentiveNote } from '../../src/transactions/messages.ts';
 import { createPositionDirectory } from '../../src/transactions/read/position.ts';
+import { underWaterOf } from '../../src/transactions/under-water.ts';
 import { depsOf, loopMarket, type Scene, USER, whole } from './model/scene.ts';
 import { before, d, loan, market, refusal } from './susde-position.ts';
 import { RUNS } from './world.ts';
@@ -245,7 +245,7 @@ describe('deleverageOptions', () => {
     expect(option(found, 'close').outcome).toMatchObject({ details: { limit: { maxTotalLossPct: '0' } } });
   });
 
-  test.each(['-1', '50.1'])('error: BadRequest for a loss of %s %%', async (loss) => {
+  test.each(['-1', '100.1'])('error: BadRequest for a loss of %s %%', async (loss) => {
     const error = await refusal(optionsIn({ market, before: stretched }, { maxSwapLossPct: d(loss) }));
     expect(error).toMatchObject({ code: 'bad_request', details: { field: 'maxSwapLossPct', value: loss } });
   });

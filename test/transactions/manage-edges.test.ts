@@ -4,7 +4,7 @@ import { Decimal } from '../../src/shared/decimal.ts';
 import type { ManageInput } from '../../src/transactions/manage/index.ts';
 import { isSaleWithin, simulatedFee } from '../../src/transactions/manage/sale.ts';
 import { NOW_MS } from '../domain/world.ts';
-import { loopMarket, manageIn, type Scene, tokenOn, whole } from './model/scene.ts';
+import { depsOf, loopMarket, manageIn, type Scene, servedChain, tokenOn, whole } from './model/scene.ts';
 
 /* 8,000 of a collateral at 1.07 and a debt of 6,000, on a market whose interest is accrued to now. */
 
@@ -280,9 +280,16 @@ describe('a sale', () => {
   });
 
   test('behavior: is within its bounds or not; a defect is not hidden', () => {
-    const swap = (lossPct: string) =>
-      ({ tokenIn: collateral, tokenOut: loan, expectedOut: 1n, reference: 1n, lossPct: d(lossPct) }) as never;
-    const context = { position: { collateral: 0n, debt: 0n }, live: { price: PRICE }, largestPct: d(50) } as never;
+    const swap = (lossPct: string) => {
+      const reference = 10_000_000n;
+      const expectedOut = reference - BigInt(d(lossPct).times(100_000).toFixed(0));
+      return { tokenIn: collateral, tokenOut: loan, expectedOut, reference, lossPct: d(lossPct) } as never;
+    };
+    const position = { collateral: 10n ** 20n, debt: 0n };
+    const limits = { maxLtvPct: d(91) };
+    const { deps } = depsOf({ market });
+    const chain = servedChain(1);
+    const context = { position, live: { price: PRICE }, limits, market, deps, chain, largestPct: d(100) } as never;
     expect([isSaleWithin(context, swap('1')), isSaleWithin(context, swap('1.0001'))]).toEqual([true, false]);
     expect(() => isSaleWithin(context, null as never)).toThrow(TypeError);
   });

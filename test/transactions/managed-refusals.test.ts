@@ -171,7 +171,7 @@ const MANAGED: Readonly<Record<string, Managing>> = {
     HELD,
     { action: 'repay', amount: d(1), payToken: susde.loan.address, minAmountOut: d(1) },
   ],
-  'a loss of more than half': [HELD, { action: 'close', maxSwapLossPct: d('50.01') }],
+  'a loss of more than everything': [HELD, { action: 'close', maxSwapLossPct: d('100.01') }],
   'a loss of half': [HELD, { action: 'close', maxSwapLossPct: d(50) }],
   'a node that cannot simulate, though the caller allows it': [
     { ...HELD, unsimulated: 'node' },

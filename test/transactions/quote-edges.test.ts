@@ -6,8 +6,9 @@ import { buildReallocateSwapAndLeverage } from '../../src/transactions/build/fla
 import { UnsteadyQuotesError } from '../../src/transactions/errors.ts';
 import { intentOf } from '../../src/transactions/intent.ts';
 import { countsIncentive, formatPercent, instructionsOf } from '../../src/transactions/messages.ts';
+import { requireCoversDebt } from '../../src/transactions/quote/covers-debt.ts';
 import { lossPct, minimumOutput } from '../../src/transactions/quote/loss.ts';
-import { planSwap, requireCoversDebt, withMinimum, worstOutput } from '../../src/transactions/quote/planned.ts';
+import { planSwap, withMinimum, worstOutput } from '../../src/transactions/quote/planned.ts';
 import { type LoanSizeInput, sizeLoan } from '../../src/transactions/quote/size.ts';
 import { paramsOf } from '../../src/transactions/read/market-state.ts';
 import type { PlannedSwap, PositionPreview } from '../../src/transactions/types.ts';
@@ -107,8 +108,8 @@ describe('a quote', () => {
     });
 
   test('behavior: its minimum is that of the slippage, at least that of the reference', () => {
-    // 980 × 0.99 = 970.2; 1,000 × (1 − 0.01 − 0.01) = 980.
-    expect(planned().minOut).toBe(980n);
+    // 980 × 0.99 = 970.2; 1,000 × (1 − 0.01 − 0.01) = 980, less two units that a venue may round.
+    expect(planned().minOut).toBe(978n);
     expect(planned({ maxSwapLossPct: d(0) }).minOut).toBe(970n);
     expect(planned({ reference: undefined })).toMatchObject({ minOut: 970n, lossPct: undefined, expectedOut: 980n });
     expect(planned({ reference: 900n })).toMatchObject({ minOut: 891n, expectedOut: 900n, lossPct: d(0) });
@@ -121,16 +122,22 @@ describe('a quote', () => {
 
   test('behavior: a minimum is only ever raised, and the worst output is never above the expected one', () => {
     const swap = planned();
-    expect([withMinimum(swap, 980n), withMinimum(swap, 979n)]).toEqual([swap, swap]);
-    expect(withMinimum(swap, 980n)).toBe(swap);
+    expect([withMinimum(swap, 978n), withMinimum(swap, 977n)]).toEqual([swap, swap]);
+    expect(withMinimum(swap, 978n)).toBe(swap);
     expect(withMinimum(swap, 981n).minOut).toBe(981n);
     expect([worstOutput(withMinimum(swap, 981n)), worstOutput({ ...swap, minOut: 5n })]).toEqual([980n, 5n]);
   });
 
   test('error: LimitExceeded below the debt, which the quote itself may equal', () => {
     const requested = { field: 'action', value: 'close' };
-    expect(thrown(() => requireCoversDebt(planned(), 980n, 'Selling', requested))).toBe('accepted');
-    expect(thrown(() => requireCoversDebt(planned(), 981n, 'Selling', requested))).toMatchObject({
+    expect(thrown(() => requireCoversDebt(planned(), { debt: 980n, value: 990n }, 'Selling', requested))).toBe(
+      'accepted',
+    );
+    const refused = (value: bigint) =>
+      thrown(() => requireCoversDebt(planned(), { debt: 981n, value, isRepayable: true }, 'Selling', requested));
+    expect(refused(981n)).toMatchObject({ message: expect.stringContaining('repay at least') });
+    expect(refused(980n)).toMatchObject({ message: expect.stringContaining('does not have to pay') });
+    expect(refused(990n)).toMatchObject({
       details: { ...requested, limit: { proceeds: '0.00000000000000098', debt: '0.000000000000000981' } },
     });
   });

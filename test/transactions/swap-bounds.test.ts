@@ -46,7 +46,7 @@ describe('a swap', () => {
       requireLossWithin({
         swaps: [{ swap: swap(10_000n - lost, 0n, { reference: 10_000n, lossPct: d(Number(lost)).div(100) }) }],
         equity,
-        boundsTotal: true,
+        maxTotalPct: d(2),
         largestPct: d(10),
         requested: { field: 'amount', value: '1' },
         ...more,
@@ -64,13 +64,14 @@ describe('a swap', () => {
 
   test('behavior: two percent of the equity are within the bound where risk is added, and no bound elsewhere', () => {
     expect([loss(100n, 5_000n), loss(100n, 4_999n) instanceof LimitExceededError]).toEqual(['accepted', true]);
-    expect(loss(100n, 100n, { boundsTotal: false })).toBe('accepted');
+    expect(loss(100n, 100n, { maxTotalPct: undefined })).toBe('accepted');
     expect(loss(50n, 5_000n, { fees: 50n })).toBe('accepted');
     expect(loss(50n, 5_000n, { fees: 51n }).details?.limit).toMatchObject({ maxTotalLossPct: '2' });
     expect(loss(500n, 10_000n, { maxSwapLossPct: d(5) })).toBe('accepted');
     expect(loss(501n, 10_000n, { maxSwapLossPct: d(5) }).details?.limit).toMatchObject({ maxTotalLossPct: '5' });
     expect(loss(0n, 0n, { maxSwapLossPct: d(0) })).toBe('accepted');
-    expect(loss(1n, 0n, { maxSwapLossPct: d(5) })).toBeInstanceOf(LimitExceededError);
+    expect(loss(2n, 0n, { maxSwapLossPct: d(5) })).toBe('accepted');
+    expect(loss(3n, 0n, { maxSwapLossPct: d(5) })).toBeInstanceOf(LimitExceededError);
   });
 
   test('behavior: is valued at the oracle in both directions, else at USD prices of both tokens', () => {

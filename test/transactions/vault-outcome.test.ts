@@ -218,7 +218,7 @@ describe('an exit', () => {
     lossPct: d(0),
   });
   const leg = (out: bigint, debt: bigint, token = loopToken) => ({
-    token,
+    market: token === loopToken ? vault.yieldMarket : vault.stockMarket,
     collateral: 1n,
     value: out,
     debt,

@@ -28,6 +28,20 @@ export function withoutClosed<P extends object>(plan: P, closed: readonly number
   return rest;
 }
 
+/**
+ * A copy of a plan that closes, whose request names the amounts that are read: what a stranger adds stays behind. `undefined` = the
+ * request does so already, sells a part only, or is not known.
+ */
+export function withExact<P extends object>(plan: P): P | undefined {
+  const origin = origins.get(plan);
+  const { action, amount, exact } = { ...origin?.input } as { action?: unknown; amount?: unknown; exact?: unknown };
+  const isClose = origin?.row === 'equityExitBuild' || (origin?.row === 'manageBuild' && action === 'close');
+  if (!origin || !isClose || amount !== undefined || exact === true) return undefined;
+  const copy = { ...plan };
+  rememberOrigin(copy, { ...origin, input: { ...origin.input, exact: true } });
+  return copy;
+}
+
 /** A plan that is built in place of another one answers the same request: its own would be that of somebody else's code. */
 export function keepOrigin(old: object, plan: object): void {
   const origin = origins.get(old);

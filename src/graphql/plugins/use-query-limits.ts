@@ -8,6 +8,7 @@ import { ADMISSION_POINTS, tierOf } from '../../limits/limits.ts';
 import { countFields } from '../../limits/query-cost.ts';
 import type { RequestContext } from '../../limits/request-context.ts';
 import { ERROR_CODES } from '../../shared/errors.ts';
+import { checksumErrors } from '../checksums.ts';
 import type { ServerContext } from '../context.ts';
 import type { Queries, QueryCost, ReadingCost } from '../queries.ts';
 import { variableErrors } from '../variable-errors.ts';
@@ -82,7 +83,7 @@ export function useQueryLimits({ queries, admission, fairQueue, suggestions }: Q
     async onExecute({ args, setResultAndStopExecution }) {
       const context = args.contextValue;
       if (context.transport === 'rest') return undefined;
-      const errors = variableErrors(args as ExecutionArgs);
+      const errors = inputErrors(args as ExecutionArgs);
       if (errors.length > 0) {
         const { account, reading, values = 0 } = context.operation ?? {};
         account?.settle({ reading: (reading?.whole ?? 0) + values, execution: 0 });
@@ -102,7 +103,7 @@ export function useQueryLimits({ queries, admission, fairQueue, suggestions }: Q
       };
     },
     async onSubscribe({ args, setResultAndStopExecution }) {
-      const errors = variableErrors(args as unknown as ExecutionArgs);
+      const errors = inputErrors(args as unknown as ExecutionArgs);
       if (errors.length > 0) setResultAndStopExecution({ errors });
       else await charge(args as unknown as ExecutionArgs);
     },
@@ -128,4 +129,10 @@ function readingOf(queries: Queries, text: string, { caller }: RequestContext): 
     if (error instanceof GraphQLError) error.extensions.http = { spec: true, status: ERROR_CODES.bad_request.status };
     throw error;
   }
+}
+
+/** Faults of the inputs of an operation; none = it is executed. */
+function inputErrors(args: ExecutionArgs) {
+  const errors = variableErrors(args);
+  return errors.length > 0 ? errors : checksumErrors(args);
 }

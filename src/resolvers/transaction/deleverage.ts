@@ -25,6 +25,7 @@ import {
   pricedAt,
   type RankedBy,
   totalUsd,
+  underWaterFact,
   underWaterOf,
 } from '../../transactions/index.ts';
 import type { AppContext } from '../common/context.ts';
@@ -176,7 +177,7 @@ function underWaterView(found: DeleverageOptions, ctx: AppContext): UnderWaterVi
     collateralValue: formatUnitsPlain(collateralValue, loan.decimals),
     excess: formatUnitsPlain(excess, loan.decimals),
     excessUsd: usd ? toFixedHalfUp(usd, 2) : null,
-    message: `The debt of ${formatAmount(debt, loan)} is above the value of the collateral, ${formatAmount(collateralValue, loan)}. Repaying or adding collateral costs ${formatAmount(excess, loan)} more than the position is worth afterwards: that part goes to the lenders. The owner does not have to pay it, and loses nothing more without it.`,
+    message: `${underWaterFact(under, loan)} Repaying or adding collateral costs ${formatAmount(excess, loan)} more than the position is worth afterwards: that part goes to the lenders. The owner does not have to pay it, and loses nothing more without it.`,
   };
 }
 

@@ -28,7 +28,7 @@ export type OpenArgs = {
 
 /** Exactly one of them is given. */
 type ActionArgs = Loose<{
-  close: Loose<{ amount: Decimal }>;
+  close: Loose<{ amount: Decimal; exact: boolean }>;
   increaseLeverage: TargetArgs;
   addCollateral: { readonly payToken: Address; readonly amount: Decimal };
   removeCollateral: { readonly amount: Decimal };
@@ -53,7 +53,7 @@ export type DepositArgs = { readonly strategyId: StrategyId; readonly amount: De
   Loose<{ stockLtvPct: Decimal; chainId: ChainId }>;
 
 export type ExitArgs = { readonly strategyId: StrategyId } & Bounds &
-  Loose<{ yieldPositionIndexes: readonly number[]; allowUnsimulated: boolean; chainId: ChainId }>;
+  Loose<{ yieldPositionIndexes: readonly number[]; exact: boolean; allowUnsimulated: boolean; chainId: ChainId }>;
 
 /** Read the input that opens a position. @throws BadRequestError, LimitExceededError */
 export function openInput(input: OpenArgs, ctx: AppContext): OpenInput {
@@ -104,13 +104,16 @@ function placeOf(
   );
 }
 
-type GivenAction = Pick<ManageInput, 'action' | 'amount' | 'payToken' | 'full' | 'leverage' | 'desiredLtvPct'>;
+type GivenAction = Pick<
+  ManageInput,
+  'action' | 'amount' | 'payToken' | 'full' | 'exact' | 'leverage' | 'desiredLtvPct'
+>;
 
 /** Name the action that was chosen. @throws BadRequestError for none or several */
 function actionOf(given: ActionArgs): GivenAction {
   const { close, increaseLeverage, addCollateral, removeCollateral, repay, repayAll, borrow } = given;
   const chosen: readonly (GivenAction | null | undefined)[] = [
-    close && { action: 'close', amount: close.amount ?? undefined },
+    close && { action: 'close', amount: close.amount ?? undefined, exact: close.exact ?? undefined },
     increaseLeverage && {
       action: 'increase_leverage',
       ...targetOf(increaseLeverage, 'input.action.increaseLeverage'),
@@ -166,6 +169,7 @@ export function exitInput(input: ExitArgs, ctx: AppContext): ExitInput {
   return {
     strategyId: input.strategyId,
     yieldPositionIds: input.yieldPositionIndexes ?? undefined,
+    exact: input.exact ?? undefined,
     allowUnsimulated: input.allowUnsimulated ?? undefined,
     ...boundsOf(input, ctx),
   };

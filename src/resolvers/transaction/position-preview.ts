@@ -73,7 +73,7 @@ function basisOfOpen({
   terms,
   live: { price },
 }: Pick<PositionPreviewView, 'chain' | 'market' | 'live'> & { readonly terms: OpenTerms }): CostBasis {
-  const { path, entrySwap, leverageSwap, amountIn, reallocations, depositFee } = terms;
+  const { path, entrySwap, leverageSwap, amountIn, reallocations, movingFee, depositFee } = terms;
   const swaps: readonly PlannedSwap[] = [...(entrySwap ? [entrySwap] : []), leverageSwap];
   const paid = entrySwap ? (entrySwap.reference ?? entrySwap.expectedOut) : amountIn;
   return costBasis({
@@ -81,6 +81,7 @@ function basisOfOpen({
     loan: market.loan,
     equity: valueInLoan(paid, price),
     fees: [...contractFees('DEPOSIT_FEE', depositFee, market, price), ...reallocationFees(reallocations, chain.native)],
+    movingFee,
   });
 }
 

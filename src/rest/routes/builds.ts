@@ -69,12 +69,21 @@ export function contractWorstCase(worstCase: EstimateFieldsFragment['worstCase']
 
 /** Issues by their names in the contract, slippage as a ratio. */
 export function contractIssues(issues: EstimateFieldsFragment['issues']) {
-  return issues.map(({ tokenAddress: token, askedSlippageBps: asked, effectiveSlippageBps: effective, ...issue }) => ({
-    ...issue,
-    token,
-    requestedSlippage: asked === null ? null : ratioOf(asked),
-    effectiveSlippage: effective === null ? null : ratioOf(effective),
-  }));
+  return issues.map(
+    ({
+      tokenAddress: token,
+      askedSlippageBps: asked,
+      effectiveSlippageBps: effective,
+      toLendersAmount: toLenders,
+      ...issue
+    }) => ({
+      ...issue,
+      token,
+      toLenders,
+      requestedSlippage: asked === null ? null : ratioOf(asked),
+      effectiveSlippage: effective === null ? null : ratioOf(effective),
+    }),
+  );
 }
 
 /** Received amounts by their names in the contract. */

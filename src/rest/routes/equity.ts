@@ -19,8 +19,8 @@ import {
 } from '../schemas/equity.ts';
 import { issueList } from '../schemas/plan.ts';
 import {
-  addressText,
   amountText,
+  paidAddressText,
   positionIndex,
   slippageNumber,
   strategyIdText,
@@ -127,7 +127,7 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
       body: z
         .strictObject({
           ...deposit,
-          userAddress: addressText('The signing wallet; the stock leg and the yield loop are opened for it.'),
+          userAddress: paidAddressText('The signing wallet; the stock leg and the yield loop are opened for it.'),
         })
         .meta({ id: 'EquityDepositBuildBody', description: BODY }),
       variables: ({ body: { userAddress, ...body } }) => ({ wallet: userAddress, input: depositVariables(body) }),
@@ -158,7 +158,7 @@ function exitRoute(chainId: ReturnType<typeof equityChainId>): AnyRoute {
     body: z
       .strictObject({
         strategyId: vaultId,
-        userAddress: addressText('The signing wallet, which owns the vault.'),
+        userAddress: paidAddressText('The signing wallet, which owns the vault.'),
         yieldPositionIds: z
           .array(positionIndex.describe('Index of a position on chain.'))
           .max(MAX_LOOPS)
@@ -167,11 +167,17 @@ function exitRoute(chainId: ReturnType<typeof equityChainId>): AnyRoute {
         slippage,
         maxSwapLossPct: swapLossNumber(
           'Maximum loss of all sales together, percent of the equity. Replaces the limit of 1 % of each sale.',
-          50,
+          100,
         ),
         minAmountOut: amountText(
           'Minimum proceeds of all sales together, whole deposit tokens; debts are repaid from them.',
         ).optional(),
+        exact: z
+          .boolean()
+          .optional()
+          .describe(
+            'Whether the calls name the amounts of collateral that were read, so that collateral that a stranger adds meanwhile cannot make the batch revert: it stays where it is.',
+          ),
         allowUnsimulated: z
           .boolean()
           .optional()
@@ -230,6 +236,7 @@ function exitVariables({ slippage: ratio, maxSwapLossPct, minAmountOut, yieldPos
 interface ExitBody extends BoundsBody {
   readonly strategyId: string;
   readonly yieldPositionIds?: readonly number[] | undefined;
+  readonly exact?: boolean | undefined;
   readonly allowUnsimulated?: boolean | undefined;
   readonly chainId?: number | undefined;
 }

@@ -11,10 +11,10 @@ import type {
 } from '../generated/operations.ts';
 import { isRefusal, refusalError } from '../refusal.ts';
 import {
-  addressText,
   amountText,
   anyTarget,
   leverageSimulation,
+  paidAddressText,
   slippageNumber,
   strategyChainId,
   strategyIdText,
@@ -49,7 +49,7 @@ const inSimulation = absenceOf(leverageSimulation);
 /** Fields of an open beside its target, by their names in the contract. */
 const openFields = ({ chainIds }: RouteOptions) => ({
   strategyId: strategyIdText('Market id from the strategies list.'),
-  payToken: addressText('The collateral (direct) or any token (swapped first); ETH is the zero address.'),
+  payToken: paidAddressText('The collateral (direct) or any token (swapped first); ETH is the zero address.'),
   amount: amountText('Amount of it, whole tokens. Never rounded.'),
   slippage: slippageNumber(0.005),
   maxSwapLossPct: swapLossNumber(
@@ -85,7 +85,7 @@ function openForms(name: string, fields: OpenFields): z.ZodType {
 /** The rows that open leveraged positions. */
 export function leverageRoutes(options: RouteOptions): AnyRoute[] {
   const open = openFields(options);
-  const build = { ...open, userAddress: addressText('The signing wallet; approvals and the position are for it.') };
+  const build = { ...open, userAddress: paidAddressText('The signing wallet; approvals and the position are for it.') };
   return [
     defineRoute({
       method: 'POST',

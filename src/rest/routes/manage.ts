@@ -90,7 +90,7 @@ function actionVariables(body: ManageBody): ManageBuildMutationVariables['input'
   const { action, amount = '', payToken = '' } = body;
   switch (action) {
     case 'close':
-      return { close: { amount: body.amount } };
+      return { close: { amount: body.amount, exact: body.exact } };
     case 'increase_leverage':
       inBody(() => requireOneTarget(body));
       return { increaseLeverage: targetVariables(body) };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Decimal } from '../../shared/decimal.ts';
-import { ADDRESS_PATTERN, STRATEGY_ID_PATTERN } from '../../shared/ids.ts';
+import { ADDRESS_PATTERN, CHECKSUM_ADVICE, hasWrongChecksum, STRATEGY_ID_PATTERN } from '../../shared/ids.ts';
 import { COST_KINDS, MANAGE_ACTIONS, SWAP_SOURCES, TRANSACTION_PATHS } from '../../shared/vocabulary.ts';
 import { addressString, dateTime, EXAMPLE_MARKET_ID, oraclePriceAsOf, pricedAtSchema, uri } from './common.ts';
 import {
@@ -29,13 +29,14 @@ export const amountText = (description: string, most?: string) =>
     )
     .describe(`${description} Above 0${most === undefined ? '' : `, at most ${most}`}.`);
 
-/** Of smaller numbers the digits would fill lines. */
+/** Smaller numbers are refused: their digits would fill lines. */
 const MIN_NUMBER = 0.000000001;
+const MIN_TEXT = new Decimal(MIN_NUMBER).toFixed();
 const MAX_NUMBER = 1_000_000_000;
 
 /**
- * A JSON number, passed on with the decimal digits of the text; one that is nearer to zero than `MIN_NUMBER` counts as that. A
- * number outside the documented range is refused by the operation, whose error explains the range.
+ * A JSON number, passed on with the decimal digits of the text. One that is nearer to zero than `MIN_NUMBER` is refused here; a
+ * number outside the documented range by the operation, whose error explains the range.
  */
 const plainNumber = (description: string, { max = MAX_NUMBER, ...from }: NumberRange) =>
   z
@@ -44,16 +45,16 @@ const plainNumber = (description: string, { max = MAX_NUMBER, ...from }: NumberR
       error: `expected a number of at most ${MAX_NUMBER}`,
       params: { limit: { max: MAX_NUMBER } },
     })
-    .transform((value) => new Decimal(String(awayFromZero(value))).toFixed())
+    .refine((value) => value === 0 || Math.abs(value) >= MIN_NUMBER, {
+      error: `expected 0, or a number of at least ${MIN_TEXT}`,
+      params: { limit: { min: MIN_TEXT } },
+    })
+    .transform((value) => new Decimal(String(value)).toFixed())
     .meta({
       type: 'number',
       description: `${description} ${rangeSentence({ ...from, max: max === MAX_NUMBER ? undefined : max })}`,
       ...rangeKeywords({ ...from, max }),
     });
-
-function awayFromZero(value: number): number {
-  return value === 0 ? 0 : Math.sign(value) * Math.max(Math.abs(value), MIN_NUMBER);
-}
 
 /** The slippage of a body: a higher ratio than the cap is lowered to it. */
 export const slippageNumber = (byDefault: number) =>
@@ -94,6 +95,10 @@ export const anyTarget = {
 
 export const addressText = (description: string) =>
   z.string().regex(ADDRESS_PATTERN, 'expected an address: 0x followed by 40 hex characters').describe(description);
+
+/** An address that money goes to or comes from. Unlike a read, a build refuses a wrong checksum: one digit may be wrong. */
+export const paidAddressText = (description: string) =>
+  addressText(description).refine((value) => !hasWrongChecksum(value), { error: `the address ${CHECKSUM_ADVICE}` });
 
 /** An id of a listed strategy. An id of the other kind is parsed too, so that its refusal can name the right path. */
 export const strategyIdText = (description: string, prefix = '') =>
@@ -174,7 +179,7 @@ const cost = z
   .meta({ id: 'Cost', description: 'One immediate cost.' });
 
 export const totalSwapCost = pct(
-  'Loss of all swaps, referral fees included, percent of the equity; absent if one of them has no price.',
+  'Loss of all swaps, referral fees and the fee for moving liquidity included, percent of the equity; absent if one of them has no price.',
 ).optional();
 
 export const worstCase = z

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { builder } from '../builder.ts';
-import { ALLOW_UNSIMULATED, SLIPPAGE, STRATEGY_CHAIN } from '../transaction/leverage-inputs.ts';
+import { ALLOW_UNSIMULATED, EXACT, SLIPPAGE, STRATEGY_CHAIN } from '../transaction/leverage-inputs.ts';
 
 const VAULT = 'Id of the vault: `equity-` + the id of its stock market.';
 /** More loops than wallets have in practice; keeps one batch within a block. */
@@ -43,12 +43,13 @@ export const EquityExitInputRef = builder.inputType('EquityExitInput', {
     maxSwapLossPct: t.field({
       type: 'Decimal',
       description:
-        'Bound of the loss of all sales together, percent of the equity, in place of the usual bound of 1 % of the sold amount. Up to 50.',
+        'Bound of the loss of all sales together, percent of the equity, in place of the usual bounds of 1 % of each sale and 5 % of the equity. Up to 100.',
     }),
     minAmountOut: t.field({
       type: 'Decimal',
       description: 'Least proceeds of all sales together, whole deposit tokens; debts are repaid out of it.',
     }),
+    exact: t.boolean({ description: EXACT }),
     allowUnsimulated: t.boolean({ description: ALLOW_UNSIMULATED }),
   }),
 });

@@ -290,7 +290,7 @@ builder.objectField(PositionRef, 'deleverageOptions', (t) =>
       }),
       maxSwapLossPct: t.arg({
         type: 'Decimal',
-        description: 'Bound of the loss of a sale, percent of the equity, in place of the usual bound. Up to 50.',
+        description: 'Bound of the loss of a sale, percent of the equity, in place of the usual bounds. Up to 100.',
       }),
     },
     ...builtField({

@@ -155,7 +155,8 @@ export const EstimateRef = builder.interfaceRef<Estimate>('Estimate').implement(
     totalSwapCostOfEquityPct: t.expose('totalSwapCostPctOfEquity', {
       type: 'Decimal',
       nullable: true,
-      description: 'Loss of all swaps together, their referral fees included, percent of the equity with 2 places.',
+      description:
+        'Loss of all swaps together, their referral fees and the fee for moving liquidity included, percent of the equity with 2 places.',
     }),
     worstCase: t.expose('worstCase', {
       type: WorstCaseRef,

@@ -6,6 +6,9 @@ export const SLIPPAGE = (byDefault: number) =>
 export const ALLOW_UNSIMULATED =
   'Whether an action that lowers risk is built without a simulation while no node of the chain can simulate; it then carries the issue `NOT_SIMULATED`. Actions that add risk are refused meanwhile.';
 
+export const EXACT =
+  'Whether the calls name the amount of collateral that was read, so that collateral that a stranger adds meanwhile cannot make them revert: it stays in the position. Without it they sell all that is there when they are executed.';
+
 const TargetRef = builder.inputType('LeverageTargetInput', {
   description: 'The target of a position, by leverage or by LTV.',
   isOneOf: true,
@@ -82,6 +85,7 @@ const CloseRef = builder.inputType('CloseInput', {
       type: 'Decimal',
       description: 'Part of the collateral to sell, whole tokens; all of it, with the whole debt, when left out.',
     }),
+    exact: t.boolean({ description: EXACT }),
   }),
 });
 
@@ -145,7 +149,7 @@ export const ManageLeverageInputRef = builder.inputType('ManageLeverageInput', {
     maxSwapLossPct: t.field({
       type: 'Decimal',
       description:
-        'Bound of the cost of all swaps and fees together, percent of the equity (of the amount paid in where a token is swapped to add or to repay), in place of the usual bounds. Up to 10, and up to 50 with `close`, `repay` and `repayAll`.',
+        'Bound of the cost of all swaps and fees together, percent of the equity (of the amount paid in where a token is swapped to add or to repay), in place of the usual bounds. Up to 10, up to 50 with `repay` and `repayAll`, and up to 100 with `close`.',
     }),
     minAmountOut: t.field({
       type: 'Decimal',

@@ -16,6 +16,9 @@ const ISSUE_KINDS = enumValues<Issue['kind']>({
   REFERENCE_UNDATED: 'The age of the price of the oracle that judges a swap is not known.',
   SLIPPAGE_TIGHTENED: 'Less slippage than requested holds in the calldata: more would break a limit of the contracts.',
   LOOPS_STAY_OPEN: 'The exit leaves open yield loops: none is known to belong to the vault, or they are under water.',
+  HIGH_COST: 'The sales are expected to lose 2 % of the equity or more against the prices of the oracles.',
+  UNDER_WATER:
+    'A payment goes into a position whose debt is above the value of its collateral: a part of it goes to the lenders.',
 });
 /** Maximum number of issues of a preview or plan. */
 export const MAX_ISSUES: number = MAX_ISSUES_PER_KIND * Object.keys(ISSUE_KINDS).length;
@@ -62,6 +65,22 @@ export const PlanIssueRef = builder.objectRef<Issue & OnChain>('PlanIssue').impl
       nullable: true,
       description: 'Requested slippage, basis points; `null` = slippage is not in question.',
       resolve: ({ requested }) => (requested === undefined ? null : bpsOfRatio(requested)),
+    }),
+    costPctOfEquity: t.expose('costPctOfEquity', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Expected cost, percent of the equity; `null` = no cost is in question, or there is no equity.',
+    }),
+    toLendersAmount: t.expose('toLenders', {
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'Part of the payment that goes to the lenders of a position under water, whole loan tokens; `null` = none is in question.',
+    }),
+    costUsd: t.expose('costUsd', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Expected cost in USD; `null` = no cost is in question, or nothing prices it.',
     }),
     effectiveSlippageBps: t.field({
       type: 'Decimal',

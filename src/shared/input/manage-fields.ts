@@ -3,7 +3,7 @@ import { BadRequestError, namedError } from '../errors.ts';
 import type { MANAGE_ACTIONS } from '../vocabulary.ts';
 
 type ManageAction = (typeof MANAGE_ACTIONS)[number];
-type Field = 'amount' | 'payToken' | 'full' | 'leverage' | 'desiredLtv' | 'minAmountOut';
+type Field = 'amount' | 'payToken' | 'full' | 'exact' | 'leverage' | 'desiredLtv' | 'minAmountOut';
 
 interface FieldRule {
   readonly required: readonly Field[];
@@ -15,8 +15,9 @@ interface FieldRule {
 const RULES: Readonly<Record<ManageAction, FieldRule>> = {
   close: {
     required: [],
-    optional: ['amount', 'minAmountOut'],
-    hint: () => 'close takes amount, of the collateral, to sell a part; without it, it sells all and repays all debt.',
+    optional: ['amount', 'exact', 'minAmountOut'],
+    hint: () =>
+      'close takes amount, of the collateral, to sell a part; without it, it sells all and repays all debt, with exact as much as was read.',
   },
   increase_leverage: {
     required: [],
@@ -52,6 +53,7 @@ export interface GivenFields extends GivenTarget {
   readonly amount?: unknown;
   readonly payToken?: unknown;
   readonly full?: boolean | undefined;
+  readonly exact?: boolean | undefined;
   readonly minAmountOut?: unknown;
 }
 
@@ -95,6 +97,7 @@ export function checkManageFields(input: GivenFields): void {
     leverage: input.leverage !== undefined,
     desiredLtv: input.desiredLtv !== undefined,
     minAmountOut: input.minAmountOut !== undefined,
+    exact: input.exact === true,
   };
   for (const field of Object.keys(given) as Field[]) {
     const isTaken = required.includes(field) || optional.includes(field);

@@ -2,7 +2,7 @@ import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import type { AFFORDABILITIES } from '../../shared/vocabulary.ts';
-import { equityValueOf } from '../preview/costs.ts';
+import { toLenders, underWaterOf } from '../under-water.ts';
 import type { DeleverageOption, DeleverageOptions, DeleverageStep } from './types.ts';
 
 /** Whether the wallet holds the amount that an option takes. */
@@ -52,30 +52,15 @@ export function paymentOf(
     : paid.amount;
 }
 
-/** A position whose debt is above the value of its collateral at the oracle's price, loan base units. */
-export interface UnderWater {
-  readonly debt: bigint;
-  readonly collateralValue: bigint;
-  /** The debt above the value: a payment into the position gives it to the lenders. */
-  readonly excess: bigint;
-}
-
-/** Compare the debt of a position with the value of its collateral; `undefined` = it is not under water. */
-export function underWaterOf({ position, live }: Pick<DeleverageOptions, 'position' | 'live'>): UnderWater | undefined {
-  const excess = -equityValueOf(position, live.price);
-  if (excess <= 0n) return undefined;
-  return { debt: position.debt, collateralValue: position.debt - excess, excess };
-}
-
 /**
  * The part of an option's payment that goes to the lenders, loan base units: of a position whose debt is above the value of its
  * collateral at the oracle's price the excess, which its owner does not have to pay.
  */
 export function lostToLenders(
   option: Pick<DeleverageOption, 'steps'>,
-  found: Pick<DeleverageOptions, 'position' | 'live'>,
+  found: Pick<DeleverageOptions, 'market' | 'position' | 'live'>,
 ): bigint {
-  return paidStep(option) ? (underWaterOf(found)?.excess ?? 0n) : 0n;
+  return toLenders(paymentOf(option, found), underWaterOf(found));
 }
 
 /** Compare the balance of the wallet with the payment of an option. */

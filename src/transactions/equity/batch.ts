@@ -64,10 +64,10 @@ export function buildExitBatch(
   grants: Pick<WalletGrants, 'isAuthorized'>,
 ): readonly EquityCall[] {
   const { vault, router, loops, stockSwap } = terms;
-  const closings = loops.map(({ positionId, swap }) =>
+  const closings = loops.map(({ positionId, swap, amount = 0n }) =>
     buildDeleverage(contracts, {
       positionId: BigInt(positionId),
-      amountCollateral: 0n,
+      amountCollateral: amount,
       swapData: swapDataOf(swap),
       minTokenOut: swap.minOut,
     }),

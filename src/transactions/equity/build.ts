@@ -130,7 +130,7 @@ export async function buildExit(
 ): Promise<BuiltExit> {
   const user = wallet.holdings.wallet;
   const { chain, vault } = found;
-  const { legs, notes, terms, position, priced, slippage, issues, signer } = await planExit(
+  const { legs, notes, terms, position, priced, slippage, issues, signer, overrides } = await planExit(
     deps,
     found,
     request,
@@ -149,6 +149,7 @@ export async function buildExit(
     issues,
     takesRiskBack: true,
     allowUnsimulated: request.allowUnsimulated,
+    overrides,
     shortfall: ({ fills }) => swapShortfall(fills, terms.slippage, deps.quoter.capped),
     conclude: (outcome) => {
       const received = outcome && receivedBy(found, outcome);
@@ -167,7 +168,11 @@ export async function buildExit(
         ],
       };
     },
-    link: { strategyId: vault.id, yieldPositionIds: ids.length === 0 ? undefined : ids.join(',') },
+    link: {
+      strategyId: vault.id,
+      yieldPositionIds: ids.length === 0 ? undefined : ids.join(','),
+      exact: request.exact === true ? 'true' : undefined,
+    },
     bounds: request,
   });
 }

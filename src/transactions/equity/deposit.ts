@@ -5,12 +5,13 @@ import type { ComposedMarket } from '../../domain/market/types.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import { requireAgreement } from '../deployment-guards.ts';
-import type { BuilderDeps } from '../deps.ts';
+import { type BuilderDeps, loanUsd, tokenUsdPrices } from '../deps.ts';
 import { allowedLoss, baseUnits, effectiveSlippage, LARGEST_LOSS_PCT, MAX_SLIPPAGE } from '../input.ts';
 import { incentiveNote } from '../messages.ts';
+import { equityValueOf } from '../preview/costs.ts';
 import { withinMaxLtv } from '../preview/position.ts';
 import { borrowApyChange } from '../preview/rates.ts';
-import { requireLossWithin } from '../quote/bounds.ts';
+import { MAX_TOTAL_LOSS_PCT, requireLossWithin } from '../quote/bounds.ts';
 import { requirePriceAge } from '../quote/price-age.ts';
 import { heldSlippage } from '../quote/slippage.ts';
 import { deploymentNotes, requireOpenMarket } from '../read/deployment.ts';
@@ -19,6 +20,7 @@ import { NO_READS, planOne, readOf, readPlans, required } from '../read/reads.ts
 import { planOwner, requireWallet } from '../read/signer.ts';
 import { payTokenOf } from '../read/tokens.ts';
 import type { EffectiveSlippage, Issue, PositionState } from '../types.ts';
+import { underWaterIssues } from '../under-water.ts';
 import { type DepositOrder, type SizedDeposit, sizeDeposit } from './deposit-swaps.ts';
 import { requireOpenVault, requireVaultMarkets } from './eligibility.ts';
 import { loopOf, previewDeposit } from './preview.ts';
@@ -87,9 +89,12 @@ export async function planDeposit(
     ...requirePriceAge(deps, chain, yieldMarket, live.yieldMarket),
   ];
   const prices = { stock: live.stock.price, yield: live.yieldMarket.price };
+  const usdOf = loanUsd(tokenUsdPrices(deps, chain), vault.depositToken);
   const sized = await sizeDeposit(deps, order, live);
   const { swaps, slippage } = requireDepositBounds(order, live, sized, request.amount.toFixed());
   const { stockBorrow, amountFlashLoan } = sized;
+  // The stock of the deposit and that of the wallet are one position.
+  const paidIn = equityValueOf({ collateral: swaps.stock.expectedOut, debt: stockBorrow }, prices.stock);
   const { router, amountIn, stockLtvPct } = order;
   const { depositFee } = live.deployment;
   const decided = {
@@ -128,7 +133,10 @@ export async function planDeposit(
     ],
     previewOf,
     slippage,
-    issues,
+    issues: [
+      ...(held ? underWaterIssues(paidIn, { position: held, live: live.stock }, vault.depositToken, usdOf) : []),
+      ...issues,
+    ],
     notes: [
       ...incentiveNote(isPaid(composed.stock) || isPaid(composed.yieldMarket), true),
       ...deploymentNotes(live.deployment),
@@ -179,7 +187,7 @@ function requireDepositBounds(
     ],
     fees: collateralValueInLoan(depositFeeOf(swaps.zap.expectedOut, depositFee), price),
     equity: amountIn,
-    boundsTotal: true,
+    maxTotalPct: MAX_TOTAL_LOSS_PCT.adding,
     maxSwapLossPct,
     largestPct: LARGEST_LOSS_PCT.adding,
     requested,

@@ -4,8 +4,9 @@ import type { Decimal } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import type { BuilderDeps } from '../deps.ts';
 import { SENT_WITHIN_SEC } from '../liquidity.ts';
+import { requireCoversDebt } from '../quote/covers-debt.ts';
 import { withSharedFloor } from '../quote/floor.ts';
-import { requireCoversDebt, withMinimum } from '../quote/planned.ts';
+import { withMinimum } from '../quote/planned.ts';
 import { quoteSwap, type SwapBounds } from '../quote/request.ts';
 import { heldSlippage } from '../quote/slippage.ts';
 import { debtOf, type LiveMarket } from '../read/market-state.ts';
@@ -14,7 +15,7 @@ import type { FoundVault } from './vault.ts';
 
 /** One lending position that an exit sells. Base units. */
 export interface HeldLeg {
-  readonly token: Market['collateral'];
+  readonly market: Market;
   readonly collateral: bigint;
   /** Of the collateral at the oracle's price. */
   readonly value: bigint;
@@ -56,7 +57,7 @@ export function legOf(
   { collateral, borrowShares }: { readonly collateral: bigint; readonly borrowShares: bigint },
 ): HeldLeg {
   return {
-    token: market.collateral,
+    market,
     collateral,
     value: collateralValueInLoan(collateral, live.price),
     debt: debtOf(live, borrowShares),
@@ -72,16 +73,19 @@ export async function sellLegs(
   deps: BuilderDeps,
   bounds: FoundVault & SwapBounds,
   legs: { readonly stock: HeldLeg; readonly loops: readonly HeldLoop[] },
+  /** The most that each sale may lose of its value by default, percent: those of the loops in order, then that of the stock. */
+  eachPct: readonly Decimal[],
   minAmountOut: Decimal | undefined,
 ): Promise<SoldLegs> {
   const { chain, router, vault, slippage } = bounds;
-  const sell = ({ token, collateral, value }: HeldLeg, executor: Address) => {
-    const wanted = { tokenIn: token, tokenOut: vault.depositToken, amountIn: collateral, executor, feeBps: 0 };
-    return quoteSwap(deps, bounds, wanted, value);
+  const sell = ({ market, collateral, value }: HeldLeg, executor: Address, maxLossPct: Decimal | undefined) => {
+    const [tokenIn, tokenOut] = [market.collateral, vault.depositToken];
+    const wanted = { tokenIn, tokenOut, amountIn: collateral, executor, feeBps: 0 };
+    return quoteSwap(deps, { ...bounds, maxLossPct }, wanted, value);
   };
   const quoted = await Promise.all([
-    sell(legs.stock, router),
-    ...legs.loops.map((loop) => sell(loop, chain.contracts.flashLeverage)),
+    sell(legs.stock, router, eachPct.at(-1)),
+    ...legs.loops.map((loop, i) => sell(loop, chain.contracts.flashLeverage, eachPct[i])),
   ]);
   const floored = withSharedFloor(quoted, minAmountOut) as typeof quoted;
   const covering = <L extends HeldLeg>(
@@ -90,7 +94,7 @@ export async function sellLegs(
     owner: string,
     requested: Sale['requested'],
   ): L & Sale => {
-    requireCoversDebt(swap, leg.debt, `Selling all ${leg.token.symbol} of ${owner}`, requested);
+    requireCoversDebt(swap, leg, `Selling all ${leg.market.collateral.symbol} of ${owner}`, requested);
     return { ...leg, swap: withMinimum(swap, leg.debt), requested };
   };
   // A position without a swap cannot be: both lists have one entry per leg.

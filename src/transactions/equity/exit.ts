@@ -1,25 +1,31 @@
 import type { EquityVault, Market } from '../../catalog/types.ts';
 import type { EquityPosition } from '../../domain/equity/position.ts';
+import { limitsOf } from '../../domain/market/statics.ts';
 import type { HeldPosition, HeldStock, WalletHoldings } from '../../domain/position/types.ts';
 import type { ComposedWallet } from '../../domain/position/wallet.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import { namedError } from '../../shared/errors.ts';
 import { requireAgreement, requireManaged } from '../deployment-guards.ts';
-import { type BuilderDeps, tokenUsdPrices } from '../deps.ts';
+import { type BuilderDeps, loanUsd, tokenUsdPrices } from '../deps.ts';
 import { NotEligibleError } from '../errors.ts';
 import { requireFresh } from '../guards.ts';
 import { allowedLoss, effectiveSlippage, LARGEST_LOSS_PCT, MAX_SLIPPAGE } from '../input.ts';
 import { closingFlows, liquidityNeeds, liquidityOf, requireCovered, SENT_WITHIN_SEC } from '../liquidity.ts';
-import { requireLossWithin } from '../quote/bounds.ts';
-import { MAX_SWAP_LOSS_PCT } from '../quote/loss.ts';
+import { type ExactAmount, type Held, immuneAmount } from '../manage/part.ts';
+import { exactNote } from '../messages.ts';
+import { leavingBounds } from '../quote/bounds.ts';
 import { priceAgeIssues } from '../quote/price-age.ts';
 import { slippageIssues } from '../quote/slippage.ts';
 import { deploymentNotes, requireUnpaused } from '../read/deployment.ts';
 import { debtOf, type LiveMarket, type PricedAt, pricedAt } from '../read/market-state.ts';
 import { readPlans, required } from '../read/reads.ts';
+import { type StoredPosition, withAddedUnits } from '../simulate/added-collateral.ts';
+import type { Overrides } from '../simulate/steps.ts';
 import type { EffectiveSlippage, Issue } from '../types.ts';
+import { underWaterOf } from '../under-water.ts';
+import { requireExitWithin } from './exit-bounds.ts';
 import type { ExitLegs } from './exit-costs.ts';
-import { legOf, type SoldLeg, sellLegs } from './exit-sales.ts';
+import { legOf, sellLegs } from './exit-sales.ts';
 import { planSigner, planVault, type VaultSigner } from './read.ts';
 import { type LoopChoice, leftLoopIssues, selectLoops, sunkLoopIssues } from './select-loops.ts';
 import type { ExitTerms } from './types.ts';
@@ -33,6 +39,8 @@ export interface ExitRequest {
   readonly maxSwapLossPct?: Decimal | undefined;
   /** The least that all sales together may give, whole deposit tokens; debts are repaid out of it. */
   readonly minAmountOut?: Decimal | undefined;
+  /** Whether it names the amounts that were read, so that collateral that is added meanwhile cannot make it revert. */
+  readonly exact?: boolean | undefined;
   /** Whether the batch may be built where no node can simulate it. */
   readonly allowUnsimulated?: boolean | undefined;
 }
@@ -56,6 +64,8 @@ export interface PlannedExit {
   readonly slippage: EffectiveSlippage;
   /** Doubts about the prices that judge it. */
   readonly issues: readonly Issue[];
+  /** State of the simulation; absent = that of the block. */
+  readonly overrides?: Overrides | undefined;
 }
 
 /**
@@ -87,26 +97,38 @@ export async function planExit(
   // The stock leg alone is left through the router, which does not ask FlashLeverage.
   if (loops.length > 0) requireUnpaused(deployment);
   requireExitLiquidity(vault, live, held, loops);
+  const exact =
+    request.exact === true ? new Map(loops.map((loop) => [loop.id, immuneAmount(heldLoop(loop))])) : undefined;
   const legs = { stock: legOf(live.stock, vault.stockMarket, held), loops: loops.map(loopLeg) };
-  const sold = await sellLegs(deps, { ...found, slippage, maxSwapLossPct }, legs, request.minAmountOut);
-  const equity = [sold.stock, ...sold.loops].reduce((sum, leg) => sum + leg.value - leg.debt, 0n);
-  const isOver = ({ swap }: SoldLeg) => swap.lossPct?.gt(MAX_SWAP_LOSS_PCT) ?? false;
-  requireLossWithin({
-    swaps: [...sold.loops, sold.stock].map(({ swap }) => ({ swap })),
-    equity,
-    boundsTotal: false,
+  const { eachPct, totalPct } = leavingBounds([
+    ...legs.loops.map((loop) => ({ ...loop, maxLtvPct: deployment.limits.maxLtvPct })),
+    { ...legs.stock, maxLtvPct: limitsOf(vault.stockMarket).maxLtvPct },
+  ]);
+  const sold = await sellLegs(deps, { ...found, slippage, maxSwapLossPct }, legs, eachPct, request.minAmountOut);
+  const usdOf = tokenUsdPrices(deps, chain);
+  const { equity, issues: costIssues } = requireExitWithin({
+    sold,
+    bounds: { eachPct, totalPct },
     maxSwapLossPct,
-    largestPct: LARGEST_LOSS_PCT.leaving,
-    requested: (sold.loops.find(isOver) ?? sold.stock).requested,
+    usdOf: loanUsd(usdOf, vault.depositToken),
   });
   return {
     signer: required(read.signer()),
-    legs: { vault, ...sold, equity, yieldFee: deployment.yieldFee, usdOf: tokenUsdPrices(deps, chain) },
-    notes: loops.length > 0 ? deploymentNotes(deployment) : [],
+    legs: { vault, ...sold, equity, yieldFee: deployment.yieldFee, usdOf },
+    notes: [
+      ...(loops.length > 0 ? deploymentNotes(deployment) : []),
+      ...(exact ? [exactNote(loops.every(({ id }) => exact.get(id)?.isImmune))] : []),
+    ],
+    overrides: exact && withAddedUnits(chain, added(exact)),
     terms: {
       vault,
       router,
-      loops: sold.loops.map(({ id, proxy, swap }) => ({ positionId: id, proxy, swap })),
+      loops: sold.loops.map(({ id, proxy, swap }) => ({
+        positionId: id,
+        proxy,
+        swap,
+        amount: exact?.get(id)?.amount,
+      })),
       stockSwap: sold.stock.swap,
       slippage: sold.slippage.value,
     },
@@ -116,6 +138,7 @@ export async function planExit(
       ...left,
       ...sunkLoopIssues(sunk),
       ...slippageIssues(sold.limited),
+      ...costIssues,
       ...priceAgeIssues(deps, chain, vault.stockMarket, live.stock),
       ...(loops.length > 0 ? priceAgeIssues(deps, chain, vault.yieldMarket, live.yieldMarket) : []),
     ],
@@ -123,12 +146,28 @@ export async function planExit(
   };
 
   function isUnderWater(loop: HeldPosition): boolean {
-    const { value, debt } = legOf(live.yieldMarket, vault.yieldMarket, loop);
-    return value < debt;
+    const position = { ...loop, debt: debtOf(live.yieldMarket, loop.borrowShares) };
+    return underWaterOf({ position, live: live.yieldMarket }) !== undefined;
   }
 
   function loopLeg({ id, proxy, depositedAssets: basis, ...loop }: HeldPosition) {
-    return { ...legOf(live.yieldMarket, vault.yieldMarket, loop), id, proxy, basis };
+    const collateral = exact?.get(id)?.amount ?? loop.collateral;
+    return { ...legOf(live.yieldMarket, vault.yieldMarket, { ...loop, collateral }), id, proxy, basis };
+  }
+
+  function heldLoop({ collateral, borrowShares }: HeldPosition): Held {
+    const debt = debtOf(live.yieldMarket, borrowShares);
+    return { market: vault.yieldMarket, live: live.yieldMarket, position: { collateral, borrowShares, debt } };
+  }
+
+  /** The positions to which the simulation adds a unit: the stock leg is immune, and so is every loop that can leave one behind. */
+  function added(amounts: ReadonlyMap<number, ExactAmount>): readonly StoredPosition[] {
+    return [
+      { market: vault.stockMarket, holder: user, ...held },
+      ...loops
+        .filter(({ id }) => amounts.get(id)?.isImmune)
+        .map(({ proxy, ...loop }) => ({ market: vault.yieldMarket, holder: proxy, ...loop })),
+    ];
   }
 }
 

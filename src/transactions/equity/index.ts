@@ -48,7 +48,7 @@ export async function previewVaultDeposit(deps: BuilderDeps, input: DepositInput
 /** Build the batch of a deposit for the user who signs it. @throws as `findVault` and `buildDeposit` */
 export async function buildVaultDeposit(deps: BuilderDeps, input: DepositInput, user: Address): Promise<BuiltDeposit> {
   const found = findVault(deps.chains, input);
-  requireSigner(found.chain, user);
+  requireSigner(deps.chains, user);
   return withVenues(deps, (attempt) => buildDeposit(attempt, found, { ...input, user }));
 }
 
@@ -63,7 +63,7 @@ export async function buildVaultExit(
 ): Promise<BuiltExit> {
   const found = findVault(deps.chains, input);
   const { chain } = found;
-  requireSigner(chain, user);
+  requireSigner(deps.chains, user);
   const [wallet] = await Promise.all([
     deps.readWallet(chain.chainId, user),
     refuseProxy(deps.node(chain.chainId).reader, chain, user),

@@ -144,6 +144,8 @@ export interface LoopExit {
   /** The contract that holds it. */
   readonly proxy: Address;
   readonly swap: PlannedSwap;
+  /** The amount in the calldata, collateral base units; absent = all that is there when it is executed. */
+  readonly amount?: bigint | undefined;
 }
 
 /** Everything that was decided about an exit, before any calldata. */

@@ -1,18 +1,18 @@
 import { MathLib } from '@morpho-org/blue-sdk';
-import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import { withoutUndefined } from '../../shared/without-undefined.ts';
 import { InsufficientLiquidityError, LimitExceededError, type SimulationRevertedError } from '../errors.ts';
 import { closingFlows, liquidityNeeds, liquidityOf, requireCovered } from '../liquidity.ts';
 import { formatAmount, formatPercent, receivedNote } from '../messages.ts';
-import { contractFees } from '../preview/costs.ts';
+import { contractFees, equityValueOf } from '../preview/costs.ts';
 import { ltvPctOf } from '../preview/ltv.ts';
 import { previewPosition, sellImpactPct } from '../preview/position.ts';
 import { worstOutput } from '../quote/planned.ts';
 import { heldSlippage } from '../quote/slippage.ts';
 import type { Outcome } from '../simulate/outcome.ts';
+import { UNDER_WATER_WAYS, underWaterFact, underWaterOf } from '../under-water.ts';
 import { type Held, largestPart, mostOfPart, shareOfDebt } from './part.ts';
-import { quoteSale, requireSaleWithin, saleDraft, simulatedFee } from './sale.ts';
+import { isSaleWithin, quoteSale, requireSaleWithin, saleDraft, saleIssues, simulatedFee } from './sale.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
 /**
@@ -23,13 +23,16 @@ export async function closePart(context: ManageContext, amount: bigint): Promise
   const { market, position, live, rates, input } = context;
   const most = mostOfPart(context);
   if (most > 0n && amount > most) throw tooLittleLeft(context, amount, most);
-  if (isUnderWater(context)) throw noPart(context, input.amount);
+  if (position.debt > 0n && equityValueOf(position, live.price) <= 0n) throw noPart(context, input.amount);
   const { before, swap } = await quoteSale(context, amount);
+  // No accepted loss makes a part possible whose rest could not be held.
+  if (most === 0n && position.debt > 0n && !isSaleWithin(context, swap)) throw noPart(context, input.amount);
   requireSaleWithin(context, swap, { field: 'amount', value: input.amount?.toFixed() ?? '' });
   const impact = sellImpactPct(amount, swap.expectedOut, live.price);
   return {
     ...saleDraft(context, amount, swap),
     slippage: heldSlippage(context.slippage, [{ before, after: swap }]),
+    issues: saleIssues(context, swap),
     notes: [
       `It sells ${formatAmount(amount, market.collateral)}, losing ${formatPercent(impact)} against the oracle's price. How much of the debt a part repays is the contract's own rule: only a simulation shows it.`,
       ...(context.deployment.yieldFee === 0n
@@ -105,21 +108,20 @@ function requireHeldUntilSent(context: ManageContext, repaid: bigint): void {
   }));
 }
 
-function isUnderWater({ position, live }: Held): boolean {
-  return position.debt > 0n && collateralValueInLoan(position.collateral, live.price) <= position.debt;
-}
-
 /** Refuse a part of a position at its liquidation LTV or above it: the rest could not be held. */
 export function noPart(held: Held, amount?: Decimal): LimitExceededError {
   const { market, position, live } = held;
   const ltv = ltvPctOf(position, live.price);
   const limit = new Decimal(market.lltv.toString()).shiftedBy(-16).toFixed();
   const whole = amount ? 'Leave amount out to close the whole position' : 'Close the whole position';
-  const way = isUnderWater(held)
-    ? 'Repay some debt or add collateral first'
-    : `${whole}, or repay some debt or add collateral first`;
+  const under = underWaterOf(held);
+  const way = under
+    ? `${underWaterFact(under, market.loan)} ${UNDER_WATER_WAYS}`
+    : equityValueOf(position, live.price) === 0n
+      ? 'Repay some debt or add collateral first.'
+      : `${whole}, or repay some debt or add collateral first.`;
   return new LimitExceededError(
-    `The position stands at an LTV of ${ltv ? formatPercent(ltv) : 'more than 100 %'}, and its liquidation LTV is ${limit} %: the rest after the sale of a part could not be held. ${way}.`,
+    `The position stands at an LTV of ${ltv ? formatPercent(ltv) : 'more than 100 %'}, and its liquidation LTV is ${limit} %: the rest after the sale of a part could not be held. ${way}`,
     { field: 'amount', value: amount?.toFixed() ?? '', limit: { liquidationLtvPct: limit } },
   );
 }

@@ -1,19 +1,22 @@
 import { yieldFeeOnReturn } from '../../domain/leverage/fees.ts';
+import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import { LimitExceededError } from '../errors.ts';
 import { baseUnits } from '../input.ts';
 import { closingFlows, liquidityNeeds, liquidityOf, requireCovered, SENT_WITHIN_SEC } from '../liquidity.ts';
-import { formatAmount, formatPercent, receivedNote } from '../messages.ts';
+import { exactNote, formatAmount, formatPercent, receivedNote, safestNote } from '../messages.ts';
 import { contractFees } from '../preview/costs.ts';
 import { sellImpactPct } from '../preview/position.ts';
+import { requireCoversDebt } from '../quote/covers-debt.ts';
 import { MAX_SWAP_LOSS_PCT } from '../quote/loss.ts';
-import { requireCoversDebt, withMinimum, worstOutput } from '../quote/planned.ts';
+import { withMinimum, worstOutput } from '../quote/planned.ts';
 import { heldSlippage, slippageIssues } from '../quote/slippage.ts';
 import { debtOf } from '../read/market-state.ts';
 import { payTokenOf } from '../read/tokens.ts';
+import { withAddedUnits } from '../simulate/added-collateral.ts';
 import { closePart } from './close-part.ts';
-import { largestPart } from './part.ts';
-import { isSaleWithin, quoteSale, requireSaleWithin, saleDraft, simulatedFee } from './sale.ts';
+import { exactAmount, largestPart } from './part.ts';
+import { isSaleWithin, quoteSale, requireSaleWithin, saleDraft, saleIssues, simulatedFee } from './sale.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
 /**
@@ -22,19 +25,38 @@ import type { ManageContext, VerbDraft } from './types.ts';
  */
 export async function closePosition(context: ManageContext): Promise<VerbDraft> {
   const { market, position, input } = context;
-  if (!input.amount) return closeWhole(context);
   const token = payTokenOf(market.collateral);
-  const amount = baseUnits(input.amount, token);
-  if (amount === position.collateral) return closeWhole(context);
+  const amount = input.amount ? baseUnits(input.amount, token) : position.collateral;
+  if (amount === position.collateral) return input.exact === true ? closeExactly(context) : closeWhole(context, 0n);
   if (amount < position.collateral) return closePart(context, amount);
   const maxAmount = formatUnitsPlain(position.collateral, token.decimals);
   throw new LimitExceededError(
     `amount is above the ${maxAmount} ${token.symbol} of the position. Send less, or leave it out to close the whole position.`,
-    { field: 'amount', value: input.amount.toFixed(), limit: { maxAmount } },
+    { field: 'amount', value: input.amount?.toFixed() ?? '', limit: { maxAmount } },
   );
 }
 
-async function closeWhole(context: ManageContext): Promise<VerbDraft> {
+/** Close all that was read: what a stranger adds stays behind, and one unit of it is there in the simulation already. */
+async function closeExactly(context: ManageContext): Promise<VerbDraft> {
+  const { chain, market, position, binding } = context;
+  const { amount, isImmune, safest } = exactAmount(context);
+  const draft = await (amount < position.collateral ? closePart(context, amount) : closeWhole(context, amount));
+  const { conclude } = draft;
+  const notes = [exactNote(isImmune), ...safestNote(safest, market.collateral)];
+  return {
+    ...draft,
+    overrides: isImmune ? withAddedUnits(chain, [{ ...position, market, holder: binding.proxy }]) : undefined,
+    notes: [...(draft.notes ?? []), ...notes],
+    conclude: (outcome) => {
+      const concluded = conclude?.(outcome) ?? {};
+      // A rest of some base units is no position to preview.
+      return { ...concluded, preview: undefined, notes: [...(concluded.notes ?? []), ...notes] };
+    },
+  };
+}
+
+/** @param named the amount in the calldata, collateral base units; 0 = all that is there when it is executed */
+async function closeWhole(context: ManageContext, named: bigint): Promise<VerbDraft> {
   const { market, position, live } = context;
   const debtLater = debtOf(live, position.borrowShares, SENT_WITHIN_SEC);
   requireCovered(liquidityNeeds([closingFlows(market, debtLater)], [liquidityOf(market, live)]), () => ({
@@ -42,7 +64,9 @@ async function closeWhole(context: ManageContext): Promise<VerbDraft> {
   }));
   const { before, swap: quoted } = await quoteSale(context, position.collateral);
   const { expectedOut } = quoted;
-  requireCoversDebt(quoted, position.debt, 'Selling all collateral', { field: 'action', value: 'close' });
+  const value = collateralValueInLoan(position.collateral, live.price);
+  const held = { debt: position.debt, value, isRepayable: true };
+  requireCoversDebt(quoted, held, 'Selling all collateral', { field: 'action', value: 'close' });
   const swap = withMinimum(quoted, position.debt);
   const slippage = heldSlippage(context.slippage, [{ before, after: swap }]);
   const impact = sellImpactPct(position.collateral, expectedOut, live.price);
@@ -58,9 +82,12 @@ async function closeWhole(context: ManageContext): Promise<VerbDraft> {
   const feeNotes = (amount: bigint) =>
     amount === 0n ? [] : [`The contract keeps about ${formatAmount(amount, market.loan)} of the yield as its fee.`];
   return {
-    ...saleDraft(context, 0n, swap),
+    ...saleDraft(context, named, swap),
     slippage,
-    issues: slippageIssues(heldSlippage(context.slippage, [{ before: quoted, after: swap }])),
+    issues: [
+      ...slippageIssues(heldSlippage(context.slippage, [{ before: quoted, after: swap }])),
+      ...saleIssues(context, quoted),
+    ],
     fees: contractFees('YIELD_FEE', fee, market),
     leastPaidOut: least - feeOf(least),
     amountFlashLoan: position.debt > 0n ? position.debt : undefined,
@@ -91,7 +118,8 @@ async function withPart(
 ): Promise<LimitExceededError> {
   const { details, message } = refused;
   const { position, market } = context;
-  if (!details || !impactPct.gt(0)) return refused;
+  // The share of the equity that is lost does not shrink with the part.
+  if (details?.limit.maxPriceImpactPct === undefined || !impactPct.gt(0)) return refused;
   const share = MAX_SWAP_LOSS_PCT.div(impactPct).times(PART_SHARE);
   const amount = new Decimal(position.collateral.toString())
     .times(Decimal.min(share, PART_SHARE))

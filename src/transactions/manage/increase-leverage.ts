@@ -16,7 +16,7 @@ import {
 } from '../liquidity.ts';
 import { loanInCollateral } from '../preview/ltv.ts';
 import { buyImpactPct, previewPosition, withinMaxLtv } from '../preview/position.ts';
-import { requireLossWithin } from '../quote/bounds.ts';
+import { MAX_TOTAL_LOSS_PCT, requireLossWithin } from '../quote/bounds.ts';
 import { withFloor } from '../quote/floor.ts';
 import { worstOutput } from '../quote/planned.ts';
 import { quoteSwap } from '../quote/request.ts';
@@ -65,7 +65,7 @@ export async function increaseLeverage(context: ManageContext): Promise<VerbDraf
   requireLossWithin({
     swaps: [{ swap: quoted, outPrice: live.price }],
     equity: collateralValue - position.debt,
-    boundsTotal: true,
+    maxTotalPct: MAX_TOTAL_LOSS_PCT.adding,
     maxSwapLossPct: context.maxSwapLossPct,
     largestPct: context.largestPct,
     requested,

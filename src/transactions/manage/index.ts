@@ -1,15 +1,17 @@
 import type { Chain, Market, Token } from '../../catalog/types.ts';
 import { ChainReadError } from '../../chain/rpc/errors.ts';
 import type { ChainFacts } from '../../domain/facts.ts';
+import type { Decimal } from '../../shared/decimal.ts';
 import { BadRequestError, namedError } from '../../shared/errors.ts';
 import { checkManageFields } from '../../shared/input/manage-fields.ts';
 import { requireAgreement, requireManaged, requireOperator, requireSound } from '../deployment-guards.ts';
-import { type BuilderDeps, composedMarket, feedsOf, ratesOf } from '../deps.ts';
+import { type BuilderDeps, composedMarket, feedsOf, loanUsd, ratesOf, tokenUsdPrices } from '../deps.ts';
 import { NotEligibleError } from '../errors.ts';
 import { requireChainOf, requireFresh, requireSigner } from '../guards.ts';
 import { allowedLoss, baseUnits, effectiveSlippage, LARGEST_LOSS_PCT } from '../input.ts';
 import { SENT_WITHIN_SEC } from '../liquidity.ts';
 import { completePlan, type Plan, type PlanDraft } from '../plan.ts';
+import { equityValueOf } from '../preview/costs.ts';
 import { withInterest } from '../preview/position.ts';
 import { withVenues } from '../quote/attempts.ts';
 import { nothingSwapped } from '../quote/floor.ts';
@@ -19,13 +21,14 @@ import { debtOf } from '../read/market-state.ts';
 import { type PositionDirectory, readManaged } from '../read/position.ts';
 import { payTokenOf } from '../read/tokens.ts';
 import type { ManageAction, PayToken, PlannedSwap } from '../types.ts';
+import { underWaterIssues } from '../under-water.ts';
 import { addCollateral } from './add-collateral.ts';
 import { borrowMore } from './borrow.ts';
 import { closePosition } from './close.ts';
 import { increaseLeverage } from './increase-leverage.ts';
 import { removeCollateral } from './remove-collateral.ts';
 import { repayDebt } from './repay.ts';
-import type { ManageContext, ManageInput, Verb } from './types.ts';
+import type { ManageContext, ManageInput, Verb, VerbDraft } from './types.ts';
 
 export type { ManageInput } from './types.ts';
 
@@ -40,8 +43,6 @@ const VERBS: Readonly<Record<ManageAction, Verb>> = {
 
 /** Actions that are paid with a token of the user's choice, and do not act through the contract that holds the position. */
 const PAID: readonly ManageAction[] = ['add_collateral', 'repay'];
-/** Actions that take risk back: losing a part of the equity may be better than staying. */
-const LEAVING: readonly ManageAction[] = ['close', 'repay'];
 /** Actions that borrow more, or leave less collateral for the debt. */
 const ADDING_RISK: readonly ManageAction[] = ['increase_leverage', 'borrow', 'remove_collateral'];
 
@@ -55,7 +56,8 @@ export async function buildManagePlan(
   positions: PositionDirectory,
   input: ManageInput,
 ): Promise<Plan> {
-  requireSigner(requireChainOf(deps.chains, input.chainId), input.user);
+  requireChainOf(deps.chains, input.chainId);
+  requireSigner(deps.chains, input.user);
   checkManageFields({ ...input, desiredLtv: input.desiredLtvPct });
   return withVenues(deps, (attempt) => manageOnce(attempt, positions, input));
 }
@@ -81,7 +83,7 @@ async function manageOnce(
   const chain = requireChainOf(deps.chains, input.chainId);
   const slippage = effectiveSlippage(input.slippage);
   const { user, id, action } = input;
-  const largestPct = LEAVING.includes(action) ? LARGEST_LOSS_PCT.leaving : LARGEST_LOSS_PCT.adding;
+  const largestPct = largestLossPct(action);
   const maxSwapLossPct = allowedLoss(input.maxSwapLossPct, largestPct);
   const facts = deps.facts(chain.chainId);
   // Where the contract has no code every position would seem not to exist.
@@ -123,6 +125,7 @@ async function manageOnce(
   if (!PAID.includes(action)) requireManaged(state, chain, user, id);
   const context: ManageContext = {
     ...state,
+    binding,
     deps,
     input,
     chain,
@@ -147,7 +150,7 @@ async function manageOnce(
     slippage,
     ...draft,
     preview: preview && withInterest(preview, context.interest, state.live.price),
-    issues: [...ageIssues, ...(draft.issues ?? [])],
+    issues: [...paidIssues(context, draft), ...ageIssues, ...(draft.issues ?? [])],
     notes: [...(draft.notes ?? []), ...defaults],
     conclude:
       conclude &&
@@ -170,6 +173,18 @@ async function manageOnce(
   });
 }
 
+/** Report the part of a payment that a position under water gives to its lenders. */
+function paidIssues({ deps, chain, market, position, live, input }: ManageContext, { preview }: VerbDraft) {
+  if (!PAID.includes(input.action) || !preview) return [];
+  const payment = equityValueOf(preview.after, live.price) - equityValueOf(position, live.price);
+  return underWaterIssues(payment, { position, live }, market.loan, loanUsd(tokenUsdPrices(deps, chain), market.loan));
+}
+
+function largestLossPct(action: ManageAction): Decimal {
+  if (action === 'close') return LARGEST_LOSS_PCT.leaving;
+  return action === 'repay' ? LARGEST_LOSS_PCT.repaying : LARGEST_LOSS_PCT.adding;
+}
+
 /** @throws NotEligibleError for a token that differs from the catalog, or one that needs a router without approval */
 function requirePayable(chain: Chain, facts: ChainFacts, payToken: PayToken, direct: Token): void {
   requireSound(chain, facts, payToken.address);
@@ -179,12 +194,13 @@ function requirePayable(chain: Chain, facts: ChainFacts, payToken: PayToken, dir
 }
 
 function linkOf({ input, payToken }: ManageContext): PlanDraft['link'] {
-  const { id, amount, full, leverage, desiredLtvPct } = input;
+  const { id, amount, full, exact, leverage, desiredLtvPct } = input;
   return {
     id: String(id),
     amount: amount?.toFixed(),
     payToken: payToken?.address,
     full: full === true ? 'true' : undefined,
+    exact: exact === true ? 'true' : undefined,
     leverage: leverage?.toFixed(),
     desiredLtv: desiredLtvPct?.toFixed(),
   };

@@ -6,6 +6,7 @@ import { deleverageSizes } from '../deleverage/size.ts';
 import { type Alternative, NotEligibleError } from '../errors.ts';
 import { ltvPctOf } from '../preview/ltv.ts';
 import type { PositionState } from '../types.ts';
+import { UNDER_WATER_WAYS, underWaterFact, underWaterOf } from '../under-water.ts';
 
 /** Name the actions that bring a position down to a target LTV at the oracle's price; none when it is not above it. */
 function waysDown(
@@ -42,7 +43,8 @@ export function nothingToIncrease(
   depositFee: bigint,
 ): NotEligibleError {
   const now = ltvPctOf(position, price);
-  const alternatives = waysDown(market, position, price, targetLtvPct, depositFee);
+  const under = underWaterOf({ position, live: { price } });
+  const alternatives = under ? [] : waysDown(market, position, price, targetLtvPct, depositFee);
   const waysIn = ({ actions }: SurfaceNames) =>
     alternatives.map(
       ({ action, amount, token, thenRepay }) =>
@@ -51,7 +53,7 @@ export function nothingToIncrease(
   return namedError(
     (names) =>
       new NotEligibleError(
-        `The position stands at an LTV of ${now ? toFixedHalfUp(now, 2) : 'over 100'} % already: there is nothing to increase. Send a higher target${
+        `The position stands at an LTV of ${now ? toFixedHalfUp(now, 2) : 'over 100'} % already: there is nothing to increase. ${under ? `${underWaterFact(under, market.loan)} ${UNDER_WATER_WAYS}` : 'Send a higher target'}${
           alternatives.length === 0
             ? ''
             : `; to come down to ${toFixedHalfUp(targetLtvPct, 2)} %: ${waysIn(names).join(', or ')}`

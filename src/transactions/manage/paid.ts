@@ -48,7 +48,6 @@ export async function paySwapped(
     swaps: [{ swap, outPrice }],
     // The payment: of the whole position a small one could lose everything.
     equity: outPrice === undefined ? value : collateralValueInLoan(value, outPrice),
-    boundsTotal: false,
     maxSwapLossPct: context.maxSwapLossPct,
     largestPct: context.largestPct,
     requested: { field: 'amount', value: formatUnitsPlain(amount, token.decimals) },

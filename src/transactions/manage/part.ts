@@ -2,10 +2,13 @@ import { MathLib } from '@morpho-org/blue-sdk';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { SENT_WITHIN_SEC } from '../liquidity.ts';
 import { debtOf } from '../read/market-state.ts';
+import type { LivePosition } from '../read/position.ts';
 import type { ManageContext } from './types.ts';
 
 /** A position on its market. */
-export type Held = Pick<ManageContext, 'market' | 'position' | 'live'>;
+export interface Held extends Pick<ManageContext, 'market' | 'live'> {
+  readonly position: Pick<LivePosition, 'collateral' | 'debt' | 'borrowShares'>;
+}
 
 /** Loan base units by which shares of a debt may be rounded up, in the position and in the repayment. */
 const ROUNDING = 2n;
@@ -28,6 +31,43 @@ export function mostOfPart({ market, position, live }: Held): bigint {
   // Of a position with n units of spare, 1/n of it has one: two are lost to rounding the debt, one to the value's.
   const least = MathLib.mulDivUp(collateral, ROUNDING + 1n, spare) + 1n;
   return MathLib.zeroFloorSub(collateral, least);
+}
+
+/** The part of a position that may stay behind where all of it cannot be named; more = it is not left. */
+const MOST_LEFT = 1_000n;
+
+/** How a close names an amount, so that collateral that somebody adds before it is mined stays behind. */
+export interface ExactAmount {
+  /** Collateral base units. */
+  readonly amount: bigint;
+  /** Whether one added unit leaves it possible. */
+  readonly isImmune: boolean;
+  /** The amount that no added collateral makes impossible, where that is less; absent = it is `amount`, or there is none. */
+  readonly safest?: bigint | undefined;
+}
+
+/**
+ * The amount of a close that added collateral cannot block: as little less than all that was read that the rest can carry its share of
+ * the debt after rounding. A position at its liquidation LTV can leave nothing behind.
+ */
+export function immuneAmount(held: Held): ExactAmount {
+  const { collateral, borrowShares } = held.position;
+  if (borrowShares === 0n) return { amount: collateral, isImmune: true };
+  const debt = debtOf(held.live, borrowShares, SENT_WITHIN_SEC);
+  const most = mostOfPart({ ...held, position: { ...held.position, debt } });
+  const isLittle = (collateral - most) * MOST_LEFT <= collateral;
+  return isLittle ? { amount: most, isImmune: true } : { amount: collateral, isImmune: false };
+}
+
+/**
+ * The same, and all that was read where a unit beside it has no share of the debt: then at most what was added stays behind.
+ */
+export function exactAmount(held: Held): ExactAmount {
+  const { collateral, borrowShares } = held.position;
+  const immune = immuneAmount(held);
+  const isFree = borrowShares === MathLib.mulDivUp(borrowShares, collateral, collateral + 1n);
+  if (!isFree || immune.amount === collateral) return { ...immune, isImmune: immune.isImmune || isFree };
+  return { amount: collateral, isImmune: true, safest: immune.amount };
 }
 
 /** The largest part whose share of the debt the protocol holds; 0 = none. Collateral base units. */

@@ -1,24 +1,36 @@
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
+import type { Decimal } from '../../shared/decimal.ts';
 import { swapDataOf } from '../build/call.ts';
 import { buildDeleverage } from '../build/flash-leverage.ts';
+import { loanUsd, tokenUsdPrices } from '../deps.ts';
 import { LimitExceededError } from '../errors.ts';
-import { requireLossWithin } from '../quote/bounds.ts';
+import { equityValueOf } from '../preview/costs.ts';
+import { highCostIssues, type LeavingBounds, leavingBounds, requireLossWithin } from '../quote/bounds.ts';
 import { payTokenOf } from '../read/tokens.ts';
 import type { Outcome } from '../simulate/outcome.ts';
-import type { PlannedSwap } from '../types.ts';
+import type { Issue, PlannedSwap } from '../types.ts';
 import { type QuotedSwap, quoteAction } from './swap.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
 /** Quote the sale of collateral that `deleverage` runs. */
 export function quoteSale(context: ManageContext, amountIn: bigint): Promise<QuotedSwap> {
   const { chain, market } = context;
-  return quoteAction(context, {
-    tokenIn: payTokenOf(market.collateral),
-    tokenOut: payTokenOf(market.loan),
-    amountIn,
-    executor: chain.contracts.flashLeverage,
-    feeBps: 0,
-  });
+  const [maxLossPct] = boundsOf(context).eachPct;
+  return quoteAction(
+    { ...context, maxLossPct },
+    {
+      tokenIn: payTokenOf(market.collateral),
+      tokenOut: payTokenOf(market.loan),
+      amountIn,
+      executor: chain.contracts.flashLeverage,
+      feeBps: 0,
+    },
+  );
+}
+
+function boundsOf({ market, position, live, limits: { maxLtvPct } }: ManageContext): LeavingBounds {
+  const value = collateralValueInLoan(position.collateral, live.price);
+  return leavingBounds([{ market, value, debt: position.debt, maxLtvPct }]);
 }
 
 /** The transaction that sells so much collateral; 0 = all. */
@@ -42,18 +54,30 @@ export function saleDraft(
 
 /** Refuse a sale that loses more than its bounds. @throws LimitExceededError */
 export function requireSaleWithin(
-  { position, live, maxSwapLossPct, largestPct }: ManageContext,
+  context: ManageContext,
   swap: PlannedSwap,
   requested: { readonly field: string; readonly value: string },
 ): void {
+  const { eachPct, totalPct } = boundsOf(context);
   requireLossWithin({
-    swaps: [{ swap }],
-    equity: collateralValueInLoan(position.collateral, live.price) - position.debt,
-    boundsTotal: false,
-    maxSwapLossPct,
-    largestPct,
+    swaps: [{ swap, maxLossPct: eachPct[0] }],
+    equity: equityValueOf(context.position, context.live.price),
+    maxTotalPct: totalPct,
+    maxSwapLossPct: context.maxSwapLossPct,
+    largestPct: context.largestPct,
     requested,
+    usdOf: usdOfLoan(context),
   });
+}
+
+/** Report a sale with a high cost. */
+export function saleIssues(context: ManageContext, swap: PlannedSwap): readonly Issue[] {
+  const equity = equityValueOf(context.position, context.live.price);
+  return highCostIssues([{ swap }], equity, usdOfLoan(context));
+}
+
+function usdOfLoan({ deps, chain, market: { loan } }: ManageContext): (units: bigint) => Decimal | undefined {
+  return loanUsd(tokenUsdPrices(deps, chain), loan);
 }
 
 /** The same without throwing. */

@@ -7,7 +7,7 @@ import type { PlanDraft } from '../plan.ts';
 import type { PositionPreviewInput } from '../preview/position.ts';
 import type { MarketRates } from '../preview/rates.ts';
 import type { SwapBounds } from '../quote/request.ts';
-import type { ManagedState } from '../read/position.ts';
+import type { ManagedState, PositionBinding } from '../read/position.ts';
 import type { ManageAction, PayToken, PlannedSwap } from '../types.ts';
 
 export interface ManageInput {
@@ -22,6 +22,8 @@ export interface ManageInput {
   readonly amount?: Decimal | undefined;
   readonly payToken?: Address | undefined;
   readonly full?: boolean | undefined;
+  /** Whether a close names the amount that was read, so that collateral that is added meanwhile cannot make it revert. */
+  readonly exact?: boolean | undefined;
   readonly leverage?: Decimal | undefined;
   readonly desiredLtvPct?: Decimal | undefined;
   readonly slippage?: Decimal | undefined;
@@ -36,6 +38,8 @@ export interface ManageInput {
 /** Everything a manage verb decides on. */
 export interface ManageContext extends ManagedState, SwapBounds {
   readonly deps: BuilderDeps;
+  /** Its contract at the lending protocol. */
+  readonly binding: Pick<PositionBinding, 'proxy'>;
   readonly input: ManageInput;
   readonly market: Market;
   readonly limits: LtvLimits;
@@ -66,6 +70,7 @@ export type VerbDraft = Pick<PlanDraft, 'path' | 'approvals' | 'tx' | 'swaps'> &
       | 'slippage'
       | 'conclude'
       | 'explain'
+      | 'overrides'
     >
   >;
 export type Verb = (context: ManageContext) => VerbDraft | Promise<VerbDraft>;

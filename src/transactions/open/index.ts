@@ -20,7 +20,8 @@ export type { OpenInput, PreparedOpen } from './prepare.ts';
  * @throws as `prepareOpen`, and SimulationRevertedError, SimulationMismatchError
  */
 export async function buildOpenPlan(deps: BuilderDeps, input: OpenInput, user: Address): Promise<Plan> {
-  requireSigner(requireChainOf(deps.chains, input.chainId), user);
+  requireChainOf(deps.chains, input.chainId);
+  requireSigner(deps.chains, user);
   return withVenues(deps, (attempt) => openOnce(attempt, input, user));
 }
 

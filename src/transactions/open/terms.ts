@@ -16,7 +16,7 @@ import {
 } from '../liquidity.ts';
 import { buyImpactPct, previewPosition, withinMaxLtv } from '../preview/position.ts';
 import type { MarketRates } from '../preview/rates.ts';
-import { requireLossWithin } from '../quote/bounds.ts';
+import { MAX_TOTAL_LOSS_PCT, requireLossWithin } from '../quote/bounds.ts';
 import { worstOutput } from '../quote/planned.ts';
 import type { SwapBounds } from '../quote/request.ts';
 import { heldSlippage } from '../quote/slippage.ts';
@@ -121,15 +121,15 @@ export function openTerms(input: {
   readonly reallocationFee?: bigint | undefined;
   readonly rates: MarketRates | undefined;
 }): OpenTerms {
-  const { request, price, entry, size, loanSwap, reallocations, reallocationFee = 0n, rates } = input;
+  const { request, price, entry, size, loanSwap, reallocations, reallocationFee, rates } = input;
   const { chain, market, payToken, amountIn, limits, targetLtvPct, requested, maxSwapLossPct } = request;
   const { amountCollateral, netCollateral, amountFlashLoan } = size;
   const { expectedOut } = loanSwap;
   requireLossWithin({
     swaps: [...(entry ? [entry] : []), loanSwap].map((swap) => ({ swap, outPrice: price })),
-    fees: collateralValueInLoan(amountCollateral - netCollateral, price) + reallocationFee,
+    fees: collateralValueInLoan(amountCollateral - netCollateral, price) + (reallocationFee ?? 0n),
     equity: collateralValueInLoan(entry ? (entry.reference ?? entry.expectedOut) : amountIn, price),
-    boundsTotal: true,
+    maxTotalPct: MAX_TOTAL_LOSS_PCT.adding,
     maxSwapLossPct,
     largestPct: LARGEST_LOSS_PCT.adding,
     requested,
@@ -153,6 +153,7 @@ export function openTerms(input: {
     amountFlashLoan,
     leverageSwap,
     reallocations,
+    movingFee: reallocationFee ?? null,
     slippage,
     preview: previewPosition({
       price,

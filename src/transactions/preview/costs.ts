@@ -1,6 +1,6 @@
 import type { Market } from '../../catalog/types.ts';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
-import { Decimal, fromUnits, HUNDRED, ZERO } from '../../shared/decimal.ts';
+import { Decimal, fromUnits, HUNDRED } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import type { COST_KINDS } from '../../shared/vocabulary.ts';
 import { reallocationFee } from '../build/flash-leverage-router.ts';
@@ -38,7 +38,7 @@ export interface CostBasis {
   readonly items: readonly CostItem[];
   /** The measure of the costs, whole loan tokens: the payment, else the value of the position less its debt. */
   readonly equity: Decimal;
-  /** Losses of all swaps with their referral fees, percent of the equity; absent where one has no reference price. */
+  /** Losses of all swaps with their referral fees, and the fee for moving liquidity, percent of the equity; absent where one has no price. */
   readonly totalSwapCostPctOfEquity?: Decimal | undefined;
 }
 
@@ -56,13 +56,16 @@ export interface CostInput {
   readonly equity: bigint;
   /** Further costs: fees of vaults and contracts. */
   readonly fees?: readonly CostItem[] | undefined;
+  /** The fee of vaults for moving liquidity, loan base units; `null` = nothing prices it; absent = none. */
+  readonly movingFee?: bigint | null | undefined;
 }
 
 /** List the costs by kind: the loss of each swap against its reference, the referral fee in it, and further fees. */
-export function costBasis({ swaps, loan, equity, fees = [] }: CostInput): CostBasis {
+export function costBasis({ swaps, loan, equity, fees = [], movingFee = 0n }: CostInput): CostBasis {
   const measure = fromUnits(equity, loan.decimals);
   const lost = swaps.map((swap) => swapLoss(swap, loan));
-  const total = lost.reduce<Decimal | undefined>((sum, loss) => sum && loss && sum.plus(loss), ZERO);
+  const moving = movingFee === null ? undefined : fromUnits(movingFee, loan.decimals);
+  const total = lost.reduce<Decimal | undefined>((sum, loss) => sum && loss && sum.plus(loss), moving);
   const pct = total && pctOf(total, measure);
   return {
     items: [...swaps.flatMap((swap) => swapItems(swap, loan)), ...fees],

@@ -1,7 +1,6 @@
 import { MathLib } from '@morpho-org/blue-sdk';
-import { type Decimal, formatUnitsPlain, HUNDRED } from '../../shared/decimal.ts';
+import { type Decimal, HUNDRED } from '../../shared/decimal.ts';
 import type { SwapQuote } from '../../upstreams/types.ts';
-import { LimitExceededError } from '../errors.ts';
 import type { PlannedSwap } from '../types.ts';
 import { expectedOutput, lossPct, MAX_SWAP_LOSS_PCT, minimumOutput } from './loss.ts';
 
@@ -15,6 +14,8 @@ export interface ChosenQuote {
   readonly slippage: Decimal;
   /** The loss of all swaps together that the request allows, percent of the equity: it then bounds each swap as well. */
   readonly maxSwapLossPct?: Decimal | undefined;
+  /** The most that it may lose of its value without that, percent; absent = 1. */
+  readonly maxLossPct?: Decimal | undefined;
   /** Whether the minimum of a quote above its reference is made of the reference. */
   readonly capped: boolean;
 }
@@ -22,7 +23,7 @@ export interface ChosenQuote {
 /** Compare a chosen quote with its reference: expected output, loss and minimum. */
 export function planSwap(chosen: ChosenQuote): PlannedSwap {
   const { tokenIn, tokenOut, quote, reference, slippage, capped } = chosen;
-  const allowedLossPct = chosen.maxSwapLossPct ? HUNDRED : MAX_SWAP_LOSS_PCT;
+  const allowedLossPct = chosen.maxSwapLossPct ? HUNDRED : (chosen.maxLossPct ?? MAX_SWAP_LOSS_PCT);
   const expectedOut = expectedOutput(quote.amountOut, reference);
   return {
     tokenIn,
@@ -44,23 +45,4 @@ export function withMinimum(swap: PlannedSwap, minOut: bigint): PlannedSwap {
 /** Output of a swap in the worst case: its minimum, and never more than the expected output. Base units. */
 export function worstOutput({ minOut, expectedOut }: PlannedSwap): bigint {
   return MathLib.min(minOut, expectedOut);
-}
-
-/**
- * Insist that a sale inside a flash loan is quoted at no less than the debt that it repays: the contracts revert below it.
- * @param sale the sale as the refusal names it, e.g. `Selling all collateral`
- * @throws LimitExceededError with both numbers
- */
-export function requireCoversDebt(
-  { quote, tokenOut: { decimals, symbol } }: PlannedSwap,
-  debt: bigint,
-  sale: string,
-  requested: { readonly field: string; readonly value: string },
-): void {
-  if (quote.amountOut >= debt) return;
-  const limit = { proceeds: formatUnitsPlain(quote.amountOut, decimals), debt: formatUnitsPlain(debt, decimals) };
-  throw new LimitExceededError(
-    `${sale} would give ${limit.proceeds} ${symbol}, less than the debt of ${limit.debt} ${symbol}. Repay some debt first.`,
-    { ...requested, limit },
-  );
 }

@@ -12,6 +12,8 @@ export interface SwapBounds {
   readonly slippage: EffectiveSlippage;
   /** The loss of all swaps together that the caller allows, percent of the equity; absent = the usual bounds. */
   readonly maxSwapLossPct?: Decimal | undefined;
+  /** The most that one swap may lose of its value without it, percent; absent = 1. */
+  readonly maxLossPct?: Decimal | undefined;
 }
 
 export interface WantedSwap<T = PlannedSwap['tokenIn']> {
@@ -61,10 +63,10 @@ export async function quoteSwap(
 /** Hold a quote that is there against its reference. */
 export function planQuote(
   { quoter: { capped } }: Pick<BuilderDeps, 'quoter'>,
-  { slippage: { value: slippage }, maxSwapLossPct }: SwapBounds,
+  { slippage: { value: slippage }, maxSwapLossPct, maxLossPct }: SwapBounds,
   { tokenIn, tokenOut }: Pick<WantedSwap, 'tokenIn' | 'tokenOut'>,
   quote: SwapQuote,
   reference: bigint | undefined,
 ): PlannedSwap {
-  return planSwap({ tokenIn, tokenOut, quote, reference, slippage, maxSwapLossPct, capped });
+  return planSwap({ tokenIn, tokenOut, quote, reference, slippage, maxSwapLossPct, maxLossPct, capped });
 }

@@ -56,8 +56,8 @@ export const PRODUCT_REVERTS: readonly RevertReason[] = [
   leverage('FlashLeverage__OwnershipRenunciationDisabled', 'The ownership cannot be renounced.', NEXT_STEPS.ownerOnly),
   leverageCurable(
     'FlashLeverage__PartialSwapNotAllowed',
-    'The swap router left input unused, or took more than its quote.',
-    NEXT_STEPS.again,
+    'The swap router left input unused, or took more than its quote. A close of all collateral does so when somebody has added some meanwhile.',
+    'Build again for a fresh quote; a close or an exit of a vault with exact: true, which leaves behind what is added.',
   ),
   leverage(
     'FlashLeverage__PositionAlreadyClosed',

@@ -35,6 +35,8 @@ export interface SimulationInput {
   readonly observations?: readonly StepObservation[] | undefined;
   /** Movements to measure; absent = none. */
   readonly watched?: Watched | undefined;
+  /** State that differs from that of the block, of contracts that lend nothing to the wallet; absent = none. */
+  readonly overrides?: Overrides | undefined;
 }
 
 /** Ways to simulate calls: by the node's own simulation, or by code at the wallet's address. */
@@ -92,8 +94,8 @@ export function createSimulator(
             throw error;
           });
   /** `undefined` = the token cannot be lent. */
-  const lent = async ({ user, calls, pays, nativeBalance }: SimulationInput): Promise<Overrides | undefined> => {
-    const overrides: Record<Address, Overrides[Address]> = {};
+  const lent = async ({ user, calls, pays, nativeBalance, overrides: given }: SimulationInput) => {
+    const overrides: Record<Address, Overrides[Address]> = { ...given };
     const value = calls.reduce((sum, call) => sum + call.value, 0n);
     if (nativeBalance < value) overrides[user] = { balance: numberToHex(value) };
     if (pays && !pays.token.isNative && pays.balance < pays.amount) {

@@ -206,7 +206,11 @@ describe('the oracle cap on the sale of a loop', () => {
     expect(refused.details).toEqual({
       field: 'body.yieldPositionIds',
       value: '0',
-      limit: { maxPriceImpactPct: '1', maxSwapLossPct: expect.stringMatching(/^\d\.\d{1,2}$/) },
+      limit: {
+        maxPriceImpactPct: '1',
+        maxSwapLossPct: expect.stringMatching(/^\d\.\d{1,2}$/),
+        costUsd: expect.stringMatching(/^\d+\.\d\d$/),
+      },
     });
     expect(await vaults.verbs.exit(body)).toMatchObject({
       __typename: 'LimitExceededRefusal',
@@ -214,11 +218,18 @@ describe('the oracle cap on the sale of a loop', () => {
       limits: [
         { name: 'maxPriceImpactPct', value: '1' },
         { name: 'maxSwapLossPct', value: expect.stringMatching(/^\d\.\d{1,2}$/) },
+        { name: 'costUsd', value: expect.stringMatching(/^\d+\.\d\d$/) },
       ],
       retryable: false,
     });
     await setVenueFee(WITHIN);
-    await vaults.atomically((await build('exit', body)).calls);
+    // Each sale is within its bound, and all together are not.
+    const together = await vaults.verbs.post('/v1/partner/equity/exit/build', body);
+    expect(together.body.error.details.limit).toMatchObject({ maxTotalLossPct: '5' });
+    const maxSwapLossPct = Number(together.body.error.details.limit.maxSwapLossPct);
+    const built = await build('exit', { ...body, maxSwapLossPct });
+    expect(built.meta.issues.map(({ kind }: { kind: string }) => kind)).toContain('HIGH_COST');
+    await vaults.atomically(built.calls);
     expect((await vaults.verbs.loops(user)).map(({ open }) => open)).toEqual([false]);
   });
 

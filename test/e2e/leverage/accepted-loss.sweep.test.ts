@@ -79,8 +79,8 @@ async function opened(): Promise<number> {
 const usde = tokenOf(4663, 'USDe');
 
 it.each([
-  ['close', {}, 50],
-  ['close', { amount: '500' }, 50],
+  ['close', {}, 100],
+  ['close', { amount: '500' }, 100],
   ['repay', { amount: '50', payToken: usde.address }, 50],
   ['add_collateral', { amount: '50', payToken: usde.address }, 10],
   ['increase_leverage', { leverage: 4 }, 10],
@@ -170,13 +170,13 @@ it('behavior: a vault deposit executes with the accepted loss, up to 10', async 
   expect((await vaults.stockLeg(spy, user)).collateral > 0n).toBe(true);
 });
 
-it('behavior: a vault exit executes with the accepted loss, up to 50', async () => {
+it('behavior: a vault exit executes with the accepted loss, up to 100', async () => {
   const vaults = equityVerbs(service);
   const spy = vaults.vault('SPY');
   const body = { strategyId: spy.id, userAddress: shareholder };
   const path = '/v1/partner/equity/exit/build';
   const { calls } = await accepted(path, body, 30_000n);
-  await expectLargest(path, body, 50);
+  await expectLargest(path, body, 100);
   const before = await vaults.balance(spy.depositToken.address, shareholder);
   await vaults.sendAtomically(shareholder, calls);
   expect((await vaults.balance(spy.depositToken.address, shareholder)) > before).toBe(true);

@@ -288,6 +288,7 @@ it('behavior: the reallocation fee counts toward the cost limit of an opening', 
   const bundle = await expectBound('/v1/partner/leverage/build', { ...body, amount: '40', leverage: 2 });
   const fee = bundle.meta.costs.find(({ kind }: Json) => kind === 'REALLOCATION_FEE');
   expect(Number(fee.pctOfEquity)).toBeGreaterThan(2);
+  expect(Number(bundle.meta.totalSwapCostPctOfEquity)).toBeGreaterThan(Number(fee.pctOfEquity));
   await partner.send(bundle);
   expect((await partner.position(market, id)).open).toBe(true);
 });

@@ -116,14 +116,17 @@ export class RevertedError extends ExecutionError {
   readonly hash: string | undefined;
   /** Of a batch: whether a part of it took effect. */
   readonly isPartial: boolean;
+  /** Whether collateral that somebody has added to a closed position made it revert: `exact: true` in the request leaves it behind. */
+  readonly isBlocked: boolean;
 
-  constructor(hash: string | undefined, isPartial = false) {
-    super(
-      'reverted',
-      `${hash ?? 'The batch'} reverted${isPartial ? ' in part: look at the wallet' : ': build it again'}.`,
-    );
+  constructor(hash: string | undefined, isPartial = false, isBlocked = false) {
+    const next = isBlocked
+      ? ', because somebody has added collateral to the position: build it again with exact: true'
+      : ': build it again';
+    super('reverted', `${hash ?? 'The batch'} reverted${isPartial ? ' in part: look at the wallet' : next}.`);
     this.hash = hash;
     this.isPartial = isPartial;
+    this.isBlocked = isBlocked;
   }
 }
 

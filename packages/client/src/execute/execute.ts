@@ -1,18 +1,18 @@
 import type { Plan } from '../client.ts';
-import { keepOrigin, withoutClosed } from '../plan-origin.ts';
+import { keepOrigin, withExact, withoutClosed } from '../plan-origin.ts';
 import { untilAborted } from '../wait.ts';
 import { canBatch } from './batch.ts';
 import { runBatch } from './batch-run.ts';
 import { checkBalances, checkChain, checkCode, checkOwner, isExpired, refuseExpired } from './checks.ts';
 import { comparePlans } from './compare.ts';
-import { ExecutionError, UnexpectedOutcomeError, WalletError, WorsePlanError } from './errors.ts';
+import { ExecutionError, RevertedError, UnexpectedOutcomeError, WalletError, WorsePlanError } from './errors.ts';
 import { missingIn } from './expected.ts';
 import { excessesIn, type Holders, holdersOf, type OutcomeContext } from './limits.ts';
 import { type ExecuteOptions, type Settings, settingsOf } from './options.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 import { type CheckedPlan, checkPlan } from './plan.ts';
 import { closedBy, type PlanProof, type Proven, provenIfItIs, provenPlan } from './proof.ts';
-import type { Receipt } from './receipts.ts';
+import { isBlocked, type Receipt } from './receipts.ts';
 import { sendInOrder } from './sequence.ts';
 import type { SequenceContext } from './transaction.ts';
 import { createRpc, ownAccountOf, type Rpc, type Wallet } from './wallet.ts';
@@ -67,8 +67,10 @@ export async function execute(plan: Plan, wallet: Wallet, options: ExecuteOption
   try {
     await checkChain(current.chainId, rpc, reader);
     let isBatch: boolean | undefined;
+    let isBlockedNow = false;
     for (let rebuilds = 0; ; ) {
-      if (await isExpired(current, reader, settings.expiry)) {
+      if (isBlockedNow || (await isExpired(current, reader, settings.expiry))) {
+        isBlockedNow = false;
         if (rebuilds === MAX_REBUILDS) refuseExpired(current);
         const proven = async (plan: CheckedPlan) =>
           (await untilAborted(() => provenIfItIs(plan, account, node, options.proof), signal)) ?? kept.get(plan);
@@ -92,7 +94,17 @@ export async function execute(plan: Plan, wallet: Wallet, options: ExecuteOption
       await checkBalances(current, account, reader, proof?.action);
       isBatch ??= await usesBatch(current, context);
       settings.report({ kind: 'checked', account, calls: current.calls.length });
-      const ended = isBatch ? await runBatch(current, context) : await sendInOrder(current, context);
+      const ended = await (isBatch ? runBatch : sendInOrder)(current, context).catch(async (error: unknown) => {
+        if (!(await isBlocked(error, current, context))) throw error;
+        const exact = options.rebuild && withExact(current.source);
+        if (!exact || rebuilds === MAX_REBUILDS) {
+          throw error instanceof RevertedError ? new RevertedError(error.hash, error.isPartial, true) : error;
+        }
+        current = { ...current, source: exact };
+        isBlockedNow = true;
+        settings.report({ kind: 'blocked' });
+        return 'expired' as const;
+      });
       if (ended === 'expired') continue;
       const { mined } = context;
       const outcome = outcomeOf(mined, account, current.chainId, [...holders.values()]);

@@ -56,9 +56,9 @@ function eventsOf(intent: Intent): readonly PositionChange['event'][] {
     case 'repay':
       return ['LoanRepaid'];
     case 'equity_exit':
-      return ['LeveragePositionClosed'];
+      return ['LeveragePositionClosed', ...(intent.exact === true ? PARTIAL : [])];
     case 'close':
-      return ['LeveragePositionClosed', ...(intent.amount === undefined ? [] : PARTIAL)];
+      return ['LeveragePositionClosed', ...(intent.amount === undefined && intent.exact !== true ? [] : PARTIAL)];
     default:
       return [];
   }

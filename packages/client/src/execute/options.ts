@@ -12,6 +12,11 @@ export type Progress =
   /** The effects of the calls are proven. */
   | { readonly kind: 'proven'; readonly proof: PlanProof }
   | { readonly kind: 'checked'; readonly account: string; readonly calls: number }
+  /**
+   * Somebody has added collateral to a position that is closed, which made the close revert: it is built again so that what is
+   * added stays behind (`exact`).
+   */
+  | { readonly kind: 'blocked' }
   | { readonly kind: 'rebuilt'; readonly plan: Plan; readonly comparison: Comparison }
   /** The wallet is about to be asked for call `index` of `total`, from 0. */
   | { readonly kind: 'signing'; readonly index: number; readonly total: number; readonly to: string }

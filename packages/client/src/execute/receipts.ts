@@ -1,7 +1,9 @@
+import { flashLeverageAbi } from '../abi/index.ts';
 import { isRecord } from '../json.ts';
+import { selectorsOf } from '../verify/calldata.ts';
 import type { Wait } from '../wait.ts';
-import { ReceiptTimeoutError, ReplacedError, RevertedError, WalletError } from './errors.ts';
-import type { PlanCall, Rpc } from './wallet.ts';
+import { ReceiptTimeoutError, ReplacedError, RevertedError, WalletError, WouldRevertError } from './errors.ts';
+import { hexOf, type PlanCall, type Rpc } from './wallet.ts';
 
 export interface Log {
   readonly address: string;
@@ -185,4 +187,43 @@ function isLog(log: unknown): log is Log {
     Array.isArray(log.topics) &&
     log.topics.every((topic) => /^0x[0-9a-fA-F]{64}$/.test(String(topic)))
   );
+}
+
+const DELEVERAGE = selectorsOf(flashLeverageAbi).get('deleverage') ?? '';
+/** Selector of `FlashLeverage__PartialSwapNotAllowed()`. */
+const PARTIAL_SWAP = '40f5eff9';
+const MAX_DEPTH = 8;
+
+/**
+ * Whether a plan failed because somebody has added collateral to a position that it closes: the sale of all of it is more than its
+ * quote. A receipt has no reason, so that the calls that were not executed are tried once more.
+ */
+export async function isBlocked(
+  error: unknown,
+  plan: { readonly calls: readonly PlanCall[] },
+  by: { readonly reader: Rpc; readonly account: string; readonly executed: readonly PlanCall[] },
+): Promise<boolean> {
+  if (!(error instanceof RevertedError || error instanceof WouldRevertError)) return false;
+  const { reader, account, executed } = by;
+  const left = plan.calls.filter((call) => sellsAll(call) && !executed.includes(call));
+  for (const { to, data, value } of left) {
+    try {
+      await reader.read('eth_call', [{ from: account, to, data, value: hexOf(value) }, 'latest']);
+    } catch (failure) {
+      if (isPartialSwap(failure)) return true;
+    }
+  }
+  return false;
+}
+
+/** A close of all that is there: its amount is zero. */
+const sellsAll = ({ data }: PlanCall) =>
+  data.toLowerCase().startsWith(DELEVERAGE) && /^0{64}$/.test(data.slice(74, 138));
+
+/** Nodes and libraries put the data of a revert in different places. */
+function isPartialSwap(error: unknown, depth = 0): boolean {
+  if (typeof error === 'string') return error.toLowerCase().includes(PARTIAL_SWAP);
+  if (!(isRecord(error) || error instanceof Error) || depth > MAX_DEPTH) return false;
+  const { data, message, details, cause } = error as Readonly<Record<string, unknown>>;
+  return [data, message, details, cause].some((part) => isPartialSwap(part, depth + 1));
 }

@@ -22,6 +22,8 @@ export type ChainVersion = {
 export type CloseInput = {
   /** Part of the collateral to sell, whole tokens; all of it, with the whole debt, when left out. */
   readonly amount?: string | null | undefined;
+  /** Whether the calls name the amount of collateral that was read, so that collateral that a stranger adds meanwhile cannot make them revert: it stays in the position. Without it they sell all that is there when they are executed. */
+  readonly exact?: boolean | null | undefined;
 };
 
 /** Source of the APY of a collateral, and with it the kind of the rate. */
@@ -80,9 +82,11 @@ export type EquityExitInput = {
   readonly allowUnsimulated?: boolean | null | undefined;
   /** The chain, which the strategy names already: another one is refused. */
   readonly chainId?: number | null | undefined;
+  /** Whether the calls name the amount of collateral that was read, so that collateral that a stranger adds meanwhile cannot make them revert: it stays in the position. Without it they sell all that is there when they are executed. */
+  readonly exact?: boolean | null | undefined;
   /** Slippage that the swaps may have, basis points; 100 when left out. Above 100 it is refused. */
   readonly maxSlippageBps?: string | null | undefined;
-  /** Bound of the loss of all sales together, percent of the equity, in place of the usual bound of 1 % of the sold amount. Up to 50. */
+  /** Bound of the loss of all sales together, percent of the equity, in place of the usual bounds of 1 % of each sale and 5 % of the equity. Up to 100. */
   readonly maxSwapLossPct?: string | null | undefined;
   /** Least proceeds of all sales together, whole deposit tokens; debts are repaid out of it. */
   readonly minAmountOut?: string | null | undefined;
@@ -181,7 +185,7 @@ export type ManageLeverageInput = {
   readonly allowUnsimulated?: boolean | null | undefined;
   /** Slippage that the swaps may have, basis points; 50 when left out. Above 100 it is refused. */
   readonly maxSlippageBps?: string | null | undefined;
-  /** Bound of the cost of all swaps and fees together, percent of the equity (of the amount paid in where a token is swapped to add or to repay), in place of the usual bounds. Up to 10, and up to 50 with `close`, `repay` and `repayAll`. */
+  /** Bound of the cost of all swaps and fees together, percent of the equity (of the amount paid in where a token is swapped to add or to repay), in place of the usual bounds. Up to 10, up to 50 with `repay` and `repayAll`, and up to 100 with `close`. */
   readonly maxSwapLossPct?: string | null | undefined;
   /** Least output of the swap of the action, whole tokens of its output; of a close the whole proceeds of the sale, out of which the debt is repaid. Required where nothing here prices the pair; refused where nothing is swapped. */
   readonly minAmountOut?: string | null | undefined;
@@ -242,6 +246,8 @@ export type PaidAmountInput = {
 export type PlanIssueKind =
   /** The contract may not take the token yet; an approval of the plan allows it. */
   | 'APPROVAL_NEEDED'
+  /** The sales are expected to lose 2 % of the equity or more against the prices of the oracles. */
+  | 'HIGH_COST'
   /** The wallet holds less than the plan takes. */
   | 'INSUFFICIENT_BALANCE'
   /** The exit leaves open yield loops: none is known to belong to the vault, or they are under water. */
@@ -255,7 +261,9 @@ export type PlanIssueKind =
   /** The age of the price of the oracle that judges a swap is not known. */
   | 'REFERENCE_UNDATED'
   /** Less slippage than requested holds in the calldata: more would break a limit of the contracts. */
-  | 'SLIPPAGE_TIGHTENED';
+  | 'SLIPPAGE_TIGHTENED'
+  /** A payment goes into a position whose debt is above the value of its collateral: a part of it goes to the lenders. */
+  | 'UNDER_WATER';
 
 /** The place of a position on chain. */
 export type PositionAtInput = {

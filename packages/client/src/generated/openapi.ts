@@ -1752,7 +1752,9 @@ export interface components {
             readonly action: "close";
             /** @description Amount of the collateral to sell, whole tokens; all of it when left out. Above 0. */
             readonly amount?: string;
-            /** @description Maximum cost of all swaps and fees together, percent of the equity (of the payment if a token is swapped to add or to repay). Replaces the usual limits. From 0 to 50. */
+            /** @description close only: name the amount of collateral that was read, so that collateral that a stranger adds meanwhile cannot make it revert: it stays in the position. */
+            readonly exact?: boolean;
+            /** @description Maximum cost of all swaps and fees together, percent of the equity (of the payment if a token is swapped to add or to repay). Replaces the usual limits. From 0 to 100. */
             readonly maxSwapLossPct?: number;
             /** @description Minimum output of the action's swap, whole tokens; for a close all proceeds, from which the debt is repaid. Required if the service has no price for the pair. Above 0. */
             readonly minAmountOut?: string;
@@ -2567,7 +2569,7 @@ export interface components {
             /** @description Immediate costs, by kind; empty without swaps and fees. */
             readonly costs: readonly components["schemas"]["Cost"][];
             /**
-             * @description Loss of all swaps, referral fees included, percent of the equity; absent if one of them has no price. Decimal string, percent. May be negative.
+             * @description Loss of all swaps, referral fees and the fee for moving liquidity included, percent of the equity; absent if one of them has no price. Decimal string, percent. May be negative.
              * @example 12.34
              */
             readonly totalSwapCostPctOfEquity?: string;
@@ -2872,7 +2874,7 @@ export interface components {
             /** @description Immediate costs, by kind. */
             readonly costs?: readonly components["schemas"]["Cost"][];
             /**
-             * @description Loss of all swaps, referral fees included, percent of the equity; absent if one of them has no price. Decimal string, percent. May be negative.
+             * @description Loss of all swaps, referral fees and the fee for moving liquidity included, percent of the equity; absent if one of them has no price. Decimal string, percent. May be negative.
              * @example 12.34
              */
             readonly totalSwapCostPctOfEquity?: string;
@@ -2917,10 +2919,12 @@ export interface components {
             readonly yieldPositionIds?: readonly number[];
             /** @description Ratio: 0.005 is 0.5 %. 0.01 when left out. More than 0.01 counts as 0.01, and the answer says so. Above 0. */
             readonly slippage?: number;
-            /** @description Maximum loss of all sales together, percent of the equity. Replaces the limit of 1 % of each sale. From 0 to 50. */
+            /** @description Maximum loss of all sales together, percent of the equity. Replaces the limit of 1 % of each sale. From 0 to 100. */
             readonly maxSwapLossPct?: number;
             /** @description Minimum proceeds of all sales together, whole deposit tokens; debts are repaid from them. Above 0. */
             readonly minAmountOut?: string;
+            /** @description Whether the calls name the amounts of collateral that were read, so that collateral that a stranger adds meanwhile cannot make the batch revert: it stays where it is. */
+            readonly exact?: boolean;
             /** @description Whether the batch is built without simulation if no node of the chain can simulate; its instructions then say NOT_SIMULATED. */
             readonly allowUnsimulated?: boolean;
             /**
@@ -3954,10 +3958,10 @@ export interface components {
         /** @description A fact to consider or a step to take before signing. It never stops a build. */
         readonly Issue: {
             /**
-             * @description INSUFFICIENT_BALANCE: the wallet holds less than the calls take. APPROVAL_NEEDED: an approval of the bundle allows it. PRICE_UNVERIFIED: only the venue prices the token. NOT_SIMULATED: the calls could not be executed in simulation. SLIPPAGE_TIGHTENED: less slippage than requested holds in the calldata. REFERENCE_OLD, REFERENCE_UNDATED: the price that judges a swap is old, or of unknown age. LOOPS_STAY_OPEN: the exit leaves open yield loops, because none is known to belong to the vault, or because they are under water.
+             * @description INSUFFICIENT_BALANCE: the wallet holds less than the calls take. APPROVAL_NEEDED: an approval of the bundle allows it. PRICE_UNVERIFIED: only the venue prices the token. NOT_SIMULATED: the calls could not be executed in simulation. SLIPPAGE_TIGHTENED: less slippage than requested holds in the calldata. REFERENCE_OLD, REFERENCE_UNDATED: the price that judges a swap is old, or of unknown age. LOOPS_STAY_OPEN: the exit leaves open yield loops, because none is known to belong to the vault, or because they are under water. HIGH_COST: the sales are expected to lose 2 % of the equity or more. UNDER_WATER: a payment goes into a position whose debt is above the value of its collateral.
              * @enum {string}
              */
-            readonly kind: "INSUFFICIENT_BALANCE" | "APPROVAL_NEEDED" | "PRICE_UNVERIFIED" | "NOT_SIMULATED" | "SLIPPAGE_TIGHTENED" | "REFERENCE_OLD" | "REFERENCE_UNDATED" | "LOOPS_STAY_OPEN";
+            readonly kind: "INSUFFICIENT_BALANCE" | "APPROVAL_NEEDED" | "PRICE_UNVERIFIED" | "NOT_SIMULATED" | "SLIPPAGE_TIGHTENED" | "REFERENCE_OLD" | "REFERENCE_UNDATED" | "LOOPS_STAY_OPEN" | "HIGH_COST" | "UNDER_WATER";
             /** @description The issue in a sentence. */
             readonly message: string;
             /**
@@ -3979,6 +3983,21 @@ export interface components {
             readonly requestedSlippage?: number;
             /** @description Effective slippage, a ratio; only with SLIPPAGE_TIGHTENED. 0 or more. */
             readonly effectiveSlippage?: number;
+            /**
+             * @description Expected cost, percent of the equity, 2 decimals; only with HIGH_COST. Decimal string, percent. 0 or more.
+             * @example 12.34
+             */
+            readonly costPctOfEquity?: string;
+            /**
+             * @description Part of the payment that goes to the lenders, whole loan tokens; only with UNDER_WATER. 0 or more.
+             * @example 1250.5
+             */
+            readonly toLenders?: string;
+            /**
+             * @description Expected cost in USD, 2 decimals; only with HIGH_COST and UNDER_WATER, absent if nothing prices it. 0 or more.
+             * @example 1250.5
+             */
+            readonly costUsd?: string;
         };
         /** @description One step of the leverage ladder. */
         readonly LadderEntry: {
@@ -5258,7 +5277,7 @@ export interface components {
              */
             readonly priceImpactPct?: string;
             /**
-             * @description Loss of all swaps, referral fees included, percent of the equity; absent if one of them has no price. Decimal string, percent. May be negative.
+             * @description Loss of all swaps, referral fees and the fee for moving liquidity included, percent of the equity; absent if one of them has no price. Decimal string, percent. May be negative.
              * @example 12.34
              */
             readonly totalSwapCostPctOfEquity?: string;
@@ -6470,7 +6489,7 @@ export interface components {
             /** @description Immediate costs, by kind; empty without swaps and fees. */
             readonly costs?: readonly components["schemas"]["Cost"][];
             /**
-             * @description Loss of all swaps, referral fees included, percent of the equity; absent if one of them has no price. Decimal string, percent. May be negative.
+             * @description Loss of all swaps, referral fees and the fee for moving liquidity included, percent of the equity; absent if one of them has no price. Decimal string, percent. May be negative.
              * @example 12.34
              */
             readonly totalSwapCostPctOfEquity?: string;
@@ -9555,7 +9574,7 @@ export interface operations {
                 readonly targetLtvPct?: string;
                 /** @description The same as points of LTV below the liquidation LTV, in place of targetLtvPct. */
                 readonly targetHeadroomPct?: string;
-                /** @description Limit of the loss of a sale, percent of the equity, up to 50. Replaces the usual limit. */
+                /** @description Limit of the loss of a sale, percent of the equity, up to 100. Replaces the usual limits. */
                 readonly maxSwapLossPct?: string;
             };
             readonly header?: never;

@@ -25,6 +25,8 @@ export interface ChainState {
   positions(owner: string): Promise<readonly HeldPosition[]>;
   /** Collateral and debt with its interest of an account at the lending protocol, base units. */
   holding(account: string, market: TrustedMarket): Promise<{ readonly collateral: bigint; readonly debt: bigint }>;
+  /** LTV above which the contract lets no position grow, WAD. */
+  maxLtvOf(market: TrustedMarket): Promise<bigint>;
   /** Of the contract, WAD. */
   fees(): Promise<{ readonly depositFee: bigint; readonly yieldFee: bigint }>;
 }
@@ -57,6 +59,7 @@ export function createChainState(reader: Rpc, { contracts }: TrustedChain): Chai
       const owed = await words(flashLeverage, LEVERAGE.get('getSharesValueInLoanToken'), ...params, shares);
       return { collateral, debt: first(owed) };
     },
+    maxLtvOf: async (market) => first(await words(flashLeverage, LEVERAGE.get('getMaxLtv'), ...paramsOf(market))),
     fees: async () => {
       const [deposit, ofYield] = await Promise.all([
         words(flashLeverage, LEVERAGE.get('s_depositFee')),

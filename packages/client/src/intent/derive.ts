@@ -49,6 +49,8 @@ interface Asked {
 
 /** The chain of a position that is named by its index alone, by the interface of the service. */
 export const DEFAULT_CHAIN = 1;
+/** Distance of the max LTV of a stock leg, which no contract of the product sets, to its liquidation LTV. WAD. */
+const STOCK_BUFFER = 25n * 10n ** 14n;
 /** A full repayment brings the interest of half an hour. WAD. */
 const INTEREST = 5n * 10n ** 15n;
 /** A swapped full repayment brings 2 % more, its slippage and its loss, besides the one that the request accepts. WAD. */
@@ -173,9 +175,10 @@ async function manageIntent(asked: Asked): Promise<Intent> {
         ...of,
         action: 'close',
         slippage,
-        ...saleLoss(fields, [reading]),
+        ...saleLoss(fields, [{ ...reading, sold }]),
         minAmountOut,
         amount: sold,
+        exact: fields.exact,
         state: reading,
       };
     }
@@ -237,17 +240,22 @@ async function exitIntent(asked: Asked): Promise<Intent> {
     ...saleLoss(fields, legs),
     minAmountOut,
     positionIds: ids,
-    state: { stock: { price, ...held }, loops: Object.fromEntries(loops) },
+    exact: fields.exact,
+    state: {
+      stock: { price, ...held, maxLtv: BigInt(stock.lltv) - STOCK_BUFFER },
+      loops: Object.fromEntries(loops),
+    },
   };
 }
 
 async function readingOf({ state }: Asked, market: TrustedMarket, { proxy, basis }: HeldPosition) {
-  const [price, held, { yieldFee }] = await Promise.all([
+  const [price, held, { yieldFee }, maxLtv] = await Promise.all([
     state.priceOf(market),
     state.holding(proxy, market),
     state.fees(),
+    state.maxLtvOf(market),
   ]);
-  return { price, ...held, basis, yieldFee };
+  return { price, ...held, basis, yieldFee, maxLtv };
 }
 
 /** The payment, with its worth where it is swapped. */

@@ -1,5 +1,5 @@
 import { VerificationError } from '../verify/errors.ts';
-import { loanValue } from '../verify/numbers.ts';
+import { loanValue, unitsText, WAD, wadOf } from '../verify/numbers.ts';
 import { NATIVE_TOKEN } from '../verify/proof.ts';
 import type { Payment, TrustedChain } from '../verify/types.ts';
 import type { RequestFields } from './request.ts';
@@ -27,17 +27,23 @@ interface Sold {
   readonly collateral: bigint;
   readonly debt: bigint;
   readonly price: bigint;
+  /** The part of the collateral that is sold; absent = all. */
+  readonly sold?: bigint | undefined;
 }
 
-/** Of sales it is percent of the equity of all together, which one of them may lose alone: a smaller part of its own input. */
+/** A sale cannot be proven that may lose all but the slippage. WAD. */
+const MOST_SALE_LOSS = WAD - 10n ** 16n - 1n;
+
+/** Of sales it is percent of the equity of all together, which one of them may lose alone: another share of its own input. */
 export function saleLoss({ maxSwapLossPct }: RequestFields, sales: readonly Sold[]) {
   if (maxSwapLossPct === undefined) return {};
-  const values = sales.map(({ collateral, price }) => loanValue(collateral, price)).filter((value) => value > 0n);
-  const debts = sales.reduce((sum, { debt }) => sum + debt, 0n);
-  const equity = values.reduce((sum, value) => sum + value, 0n) - debts;
-  const shares = values.map((value) => (equity > 0n ? Number((equity * 10_000n) / value) / 10_000 : 0));
-  const ofSale = (maxSwapLossPct / 100) * Math.min(1, Math.max(0, ...shares));
-  return { maxSwapLoss: ofSale.toFixed(6), maxTotalLoss: shareOf(maxSwapLossPct) };
+  const equity = sales.reduce((sum, { collateral, debt, price }) => sum + loanValue(collateral, price) - debt, 0n);
+  const accepted = (equity > 0n ? equity : 0n) * wadOf(maxSwapLossPct, 'maxSwapLossPct', 16);
+  const inputs = sales.map(({ collateral, sold = collateral, price }) => loanValue(sold, price));
+  const shares = inputs.map((value) => (value > 0n ? accepted / value + 1n : MOST_SALE_LOSS));
+  const most = shares.reduce((a, b) => (a > b ? a : b), 0n);
+  const maxSwapLoss = unitsText(most < MOST_SALE_LOSS ? most : MOST_SALE_LOSS, 18);
+  return { maxSwapLoss, maxTotalLoss: shareOf(maxSwapLossPct) };
 }
 
 export const shareOf = (percent: number) => (percent / 100).toFixed(6);

@@ -100,9 +100,10 @@ function fieldsOf(request: GraphqlRequest): RequestFields & { readonly action: s
       return { action: 'equity_deposit', ...of, amount, stockLtvPct: stockLtvPct ?? undefined, ...limits };
     }
     case 'equityExitPlan': {
-      const { strategyId, chainId, yieldPositionIndexes } = request.input;
+      const { strategyId, chainId, yieldPositionIndexes, exact } = request.input;
       const of = { strategyId, chainId: chainId ?? undefined };
-      return { action: 'equity_exit', ...of, yieldPositionIds: yieldPositionIndexes ?? undefined, ...limits };
+      const loops = { yieldPositionIds: yieldPositionIndexes ?? undefined, exact: exact ?? undefined };
+      return { action: 'equity_exit', ...of, ...loops, ...limits };
     }
   }
 }
@@ -177,5 +178,5 @@ function managedOf(
     const { amount, payToken } = repayAll;
     return { action: 'repay', ...of, full: true, amount: amount ?? undefined, payToken: payToken ?? undefined };
   }
-  return { action: 'close', ...of, amount: close?.amount ?? undefined };
+  return { action: 'close', ...of, amount: close?.amount ?? undefined, exact: close?.exact ?? undefined };
 }

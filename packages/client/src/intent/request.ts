@@ -18,6 +18,7 @@ export interface RequestFields {
   readonly payToken?: string | undefined;
   readonly amount?: string | undefined;
   readonly full?: boolean | undefined;
+  readonly exact?: boolean | undefined;
   readonly leverage?: number | string | null | undefined;
   readonly desiredLtv?: string | null | undefined;
   readonly stockLtvPct?: string | undefined;

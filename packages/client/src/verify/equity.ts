@@ -27,7 +27,7 @@ import {
   shown,
   takeDecoded,
 } from './proof.ts';
-import { proveDeleverage, proveSales, type Sale } from './sales.ts';
+import { leftLeg, proveDeleverage, proveSales, type Sale, saleLossOf } from './sales.ts';
 import { proveSwap, proveTotalLoss, type SwapCheck } from './swaps.ts';
 import { trustedMarketOf, trustedVaultOf } from './trusted.ts';
 import type { DepositIntent, ExitIntent, TrustedMarket } from './types.ts';
@@ -158,7 +158,7 @@ function proveLegs(
       least(stockBorrowAmount, yieldMinOut, state.yield.price),
       least(amountFlashLoan, minTokenOut, state.yield.price),
     ],
-    { token: stock.loanToken, equity: amount, isLeaving: false, defaults: VAULT_DEFAULTS },
+    { token: stock.loanToken, equity: amount, defaults: VAULT_DEFAULTS },
   );
   const held = less(yieldMinOut, fee) + minTokenOut;
   const collateralAtLeast = amountOf(proof, yieldMarket.collateralToken, held);
@@ -203,13 +203,14 @@ export function proveExit(proof: Proof, intent: ExitIntent): void {
     const reading = intent.state.loops[closed];
     if (!reading) throw new VerificationError('intent', `state.loops of the intent lacks position ${closed}.`);
     proof.assumptions.push(`Position ${closed} of ${shown(proof.owner)} is on the market ${yieldMarket.id}.`);
-    sales.push(proveDeleverage(proof, yieldMarket, intent, closed, reading, undefined, VAULT_DEFAULTS));
+    sales.push(proveDeleverage(proof, yieldMarket, intent, closed, reading, VAULT_DEFAULTS, { exact: intent.exact }));
   }
   proveWhileAuthorized(proof, router, () => {
     const { index, decoded } = takeDecoded(proof, router, 'the equity router', EXIT);
     const [{ stockMarketId, stockSwapData, minLoanOut }] = decoded.args;
     const { price, collateral, debt } = intent.state.stock;
     const reference = loanValue(collateral, price);
+    const left = leftLeg(stock, intent.state.stock);
     requireSameAddress(index, 'market', 'its stock market is', stockMarketId, stock.id);
     proveSwap(proof, {
       index,
@@ -222,9 +223,9 @@ export function proveExit(proof: Proof, intent: ExitIntent): void {
       tokenOut: stock.loanToken,
       minimum: minLoanOut,
       reference,
-      loss: lossOf(intent, VAULT_DEFAULTS),
+      loss: saleLossOf(intent, left, VAULT_DEFAULTS),
     });
-    sales.push({ index, reference, minimum: minLoanOut, equity: reference - debt });
+    sales.push({ index, reference, minimum: minLoanOut, debt, left });
     const received = amountOf(proof, stock.loanToken, minLoanOut > debt ? minLoanOut - debt : 0n);
     if (received.amount > 0n) proof.receives.push(received);
     recordChange(proof, 'wallet', stock, { takesOut: 'all', owes: debt });

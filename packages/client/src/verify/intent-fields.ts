@@ -17,9 +17,9 @@ const KNOWN: Readonly<Record<Intent['action'], readonly string[]>> = {
   remove_collateral: [...OF_POSITION, 'amount', 'state'],
   borrow: [...OF_POSITION, 'amount'],
   repay: [...OF_POSITION, 'pay', 'full', 'isExact', 'state', ...SWAP_LIMITS],
-  close: [...OF_POSITION, 'amount', 'state', ...SWAPPED],
+  close: [...OF_POSITION, 'amount', 'exact', 'state', ...SWAPPED],
   equity_deposit: [...OF_VAULT, 'amount', 'stockLtv', 'yieldLtv'],
-  equity_exit: [...OF_VAULT, 'positionIds', 'minAmountOut'],
+  equity_exit: [...OF_VAULT, 'positionIds', 'exact', 'minAmountOut'],
   revoke_authorization: [...ASKED, 'authorized'],
   manual_exit: [...ASKED, 'marketId', 'proxy', 'state'],
 };

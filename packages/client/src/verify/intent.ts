@@ -52,7 +52,7 @@ export function requireIntent(intent: unknown): asserts intent is Intent {
   for (const name of idsOf(action)) requireText(intent[name], name);
   if (intent.reallocation !== undefined) requireVaults(valueAt(intent, 'reallocation.vaults'));
   if (OF_POSITION.includes(action)) requireIndex(intent.positionId, 'positionId');
-  for (const name of ['full', 'isExact']) requireFlag(intent[name], name);
+  for (const name of ['full', 'isExact', 'exact']) requireFlag(intent[name], name);
   if (action === 'equity_deposit') requireOptional(intent, ['state.stock', 'state.yield']);
   if (action === 'equity_exit') requireLoops(intent);
 }
@@ -95,7 +95,7 @@ function requireLoops(intent: object): void {
 }
 
 const feesAt = (state: string) => [`${state}.depositFee`, `${state}.yieldFee`];
-const basisAt = (state: string) => [`${state}.basis`];
+const basisAt = (state: string) => [`${state}.basis`, `${state}.maxLtv`];
 
 /** Amounts of several actions that may be left out. */
 const GIVEN = [

@@ -11,6 +11,7 @@ import {
   loanValue,
   lossOf,
   percentOf,
+  SALE_DEFAULTS,
   targetLtv,
   WAD,
   yieldFeeOf,
@@ -79,7 +80,7 @@ export function proveIncrease(proof: Proof, intent: IncreaseIntent): void {
   });
   const equity = value > debt ? collateralFor(value - debt, price) : 0n;
   const swaps = [{ reference: collateralFor(amount, price), minimum }];
-  proveTotalLoss(proof, index, intent, swaps, { token: market.collateralToken, equity, isLeaving: false });
+  proveTotalLoss(proof, index, intent, swaps, { token: market.collateralToken, equity });
   const held = collateral + minimum;
   const collateralAtLeast = amountOf(proof, market.collateralToken, held);
   const debtAtMost = amountOf(proof, market.loanToken, debt + amount);
@@ -200,9 +201,8 @@ function requireWhole(proof: Proof, index: number, intent: RepayIntent, loanToke
 /** @throws VerificationError */
 export function proveClose(proof: Proof, intent: CloseIntent): void {
   const market = managed(proof, intent);
-  proveSales(proof, intent, market.loanToken, [
-    proveDeleverage(proof, market, intent, intent.positionId, intent.state, intent.amount),
-  ]);
+  const sale = proveDeleverage(proof, market, intent, intent.positionId, intent.state, SALE_DEFAULTS, intent);
+  proveSales(proof, intent, market.loanToken, [sale], SALE_DEFAULTS);
 }
 
 interface PaidCall {

@@ -14,10 +14,14 @@ export const MOST_YIELD_FEE = 10n ** 17n;
 /** Vaults trade tokens with less depth than the pairs of a loop. */
 export const SWAP_DEFAULTS = { slippage: 0.005, maxSwapLoss: 0.005 } as const;
 export const VAULT_DEFAULTS = { slippage: 0.01, maxSwapLoss: 0.01 } as const;
-/** Of the equity, for all swaps of an opening together: the service's own bound. */
-const DEFAULT_TOTAL_LOSS = 0.02;
+/** Of a sale that leaves a position. */
+export const SALE_DEFAULTS = { slippage: 0.005, maxSwapLoss: 0.01 } as const;
+/** Of the equity, for all swaps together where risk is added and where a position is left: the bounds of the service. */
+const DEFAULT_TOTAL_LOSS = { adding: 0.02, leaving: 0.05 } as const;
+/** Of the equity: from it on a proof names the expected loss of its sales, as the service does. WAD. */
+const HIGH_COST = 2n * 10n ** 16n;
 
-type SwapDefaults = typeof SWAP_DEFAULTS | typeof VAULT_DEFAULTS;
+type SwapDefaults = typeof SWAP_DEFAULTS | typeof VAULT_DEFAULTS | typeof SALE_DEFAULTS;
 
 /** A decimal number, with an exponent where it is the text of a small number: a double has up to 17 digits and any scale. */
 const RATIO = /^(\d{1,6})(?:\.(\d{1,40}))?(?:e-(\d{1,3}))?$/;
@@ -52,28 +56,81 @@ export interface SwapAtLeast {
   readonly minimum: bigint;
 }
 
+/** A position that is left, in its loan token. */
+export interface LeftLeg {
+  /** Of its collateral. */
+  readonly value: bigint;
+  readonly debt: bigint;
+  /** Cost of a liquidation now; 0 = it is at its max LTV or below. */
+  readonly liquidation: bigint;
+}
+
 /** The own money that the losses of several swaps are measured by. */
 export interface OwnMoney {
   /** The own money behind them, in the token of the swaps; 0 or less = none. */
   readonly equity: bigint;
-  /** Whether they take the money out: without `maxTotalLoss` each swap is bounded then, and their sum is not. */
-  readonly isLeaving: boolean;
+  /** The positions that they leave; absent = they add risk. */
+  readonly left?: readonly LeftLeg[] | undefined;
   readonly defaults?: SwapDefaults | undefined;
 }
 
-/** The loss of all swaps at their least outputs, and the most that it may be; `undefined` = no bound of the sum. */
+const sum = (values: readonly bigint[]) => values.reduce((total, value) => total + value, 0n);
+const larger = (a: bigint, b: bigint) => (a > b ? a : b);
+
+/** The loss of all swaps at their least outputs, and the most that it may be. */
 export function totalLossOf(
   { slippage, maxTotalLoss }: TotalLimits,
   swaps: readonly SwapAtLeast[],
-  { equity, isLeaving, defaults = SWAP_DEFAULTS }: OwnMoney,
-): { readonly lost: bigint; readonly most: bigint | undefined } {
-  const sum = (values: readonly bigint[]) => values.reduce((total, value) => total + value, 0n);
+  { equity, left, defaults = SWAP_DEFAULTS }: OwnMoney,
+): { readonly lost: bigint; readonly most: bigint } {
   const sold = sum(swaps.map(({ reference }) => reference));
   const lost = sum(swaps.map(({ reference, minimum }) => (minimum < reference ? reference - minimum : 0n)));
-  if (isLeaving && maxTotalLoss === undefined) return { lost, most: undefined };
   const ofEach = wadOf(slippage ?? defaults.slippage, 'slippage') + READING_TOLERANCE;
-  const ofEquity = wadOf(maxTotalLoss ?? DEFAULT_TOTAL_LOSS, 'maxTotalLoss');
-  return { lost, most: (sold * ofEach + (equity > 0n ? equity : 0n) * ofEquity) / WAD };
+  const byDefault = left ? DEFAULT_TOTAL_LOSS.leaving : DEFAULT_TOTAL_LOSS.adding;
+  const share = wadOf(maxTotalLoss ?? byDefault, 'maxTotalLoss');
+  const ofEquity = (own: bigint) => (larger(own, 0n) * share) / WAD;
+  const usual = ofEquity(equity);
+  const ofLegs = left?.map(({ value, debt, liquidation }) => larger(ofEquity(value - debt), liquidation)) ?? [];
+  const allowed = maxTotalLoss === undefined ? larger(usual, sum(ofLegs)) : usual;
+  // Each swap may be rounded down by its venue.
+  return { lost, most: (sold * ofEach) / WAD + allowed + ROUNDING * BigInt(swaps.length) };
+}
+
+/**
+ * The cost of a liquidation of the whole debt, of a position above its max LTV, at most its own money; 0 at or below it.
+ * The incentive is that of the lending protocol: 1 / (1 − 0.3 × (1 − liquidation LTV)), at most 1.15.
+ */
+export function liquidationOf(lltv: bigint, maxLtv: bigint, value: bigint, debt: bigint): bigint {
+  const own = value - debt;
+  if (own <= 0n || debt * WAD <= value * maxLtv) return 0n;
+  const incentive = (WAD * WAD) / (WAD - (3n * (WAD - lltv)) / 10n) - WAD;
+  const capped = incentive < MOST_INCENTIVE ? incentive : MOST_INCENTIVE;
+  const taken = (debt * capped) / WAD;
+  return taken < own ? taken : own;
+}
+
+/** WAD. */
+const MOST_INCENTIVE = 15n * 10n ** 16n;
+
+/**
+ * The loss that sales are expected to have besides their slippage, where that is 2 % of the own money or more; `undefined` = less.
+ * A minimum that is raised to the debt, or to the caller's own, does not tell what is expected: all of the loss counts then.
+ */
+export function highCostOf(
+  { slippage, minAmountOut }: SwapLimits,
+  sales: readonly (SwapAtLeast & { readonly debt: bigint })[],
+  equity: bigint,
+  defaults: SwapDefaults,
+): bigint | undefined {
+  const rest = WAD - wadOf(slippage ?? defaults.slippage, 'slippage');
+  const lost = sum(
+    sales.map(({ reference, minimum, debt }) => {
+      const isRaised = minAmountOut !== undefined || minimum <= more(debt, READING_TOLERANCE);
+      const expected = isRaised ? minimum : (minimum * WAD) / rest;
+      return larger(reference - expected - ROUNDING, 0n);
+    }),
+  );
+  return lost > 0n && lost * WAD >= larger(equity, 0n) * HIGH_COST ? lost : undefined;
 }
 
 /** The target as an LTV in WAD. */

@@ -177,7 +177,6 @@ function proveLeverage(
   proveTotalLoss(proof, index, intent, entry ? [{ reference: worth, minimum: entry.minTokenOut }, ...swaps] : swaps, {
     token: collateralToken,
     equity: entry ? worth : collateral,
-    isLeaving: false,
   });
   const held = less(collateral, fee) + minTokenOut;
   const [collateralAtLeast, debtAtMost] = [

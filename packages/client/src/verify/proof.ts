@@ -32,6 +32,7 @@ export interface Proof {
   readonly changes: PositionBounds[];
   position?: Verified['position'];
   swapLoss?: Verified['swapsLoseAtMost'];
+  highCost?: Verified['highCost'];
 }
 
 export function startProof(chain: TrustedChain, owner: Address, calls: readonly ReadCall[]): Proof {
@@ -164,14 +165,27 @@ export const shown = (address: string): Address => checksummed(address);
 
 /** Close the report. */
 export function concluded(proof: Proof): Omit<Verified, 'action' | 'chainId' | 'calls'> {
-  const { owner, sentences, spends, receives, swaps, authorizes, opaque, assumptions, changes, position, swapLoss } =
-    proof;
+  const {
+    owner,
+    sentences,
+    spends,
+    receives,
+    swaps,
+    authorizes,
+    opaque,
+    assumptions,
+    changes,
+    position,
+    swapLoss,
+    highCost,
+  } = proof;
   const [spent, received] = [byToken(proof, spends), byToken(proof, receives)];
   const list = (amounts: readonly VerifiedAmount[]) => amounts.map(({ text }) => text).join(' and ');
   const bounds = [
     spent.length === 0 ? 'It spends nothing of the wallet.' : `It spends at most ${list(spent)}.`,
     received.length === 0 ? undefined : `The wallet receives at least ${list(received)}.`,
     swapLoss === undefined ? undefined : lossSentence(swapLoss),
+    highCost === undefined ? undefined : costSentence(highCost),
     authorizes.length === 0 ? 'It authorizes nobody.' : undefined,
     authorizes.some(({ until }) => until)
       ? 'The rights that it gives end with those calls, if all of them are sent.'
@@ -186,6 +200,7 @@ export function concluded(proof: Proof): Omit<Verified, 'action' | 'chainId' | '
     swaps,
     ...(position === undefined ? NOTHING : { position }),
     ...(swapLoss === undefined ? NOTHING : { swapsLoseAtMost: swapLoss }),
+    ...(highCost === undefined ? NOTHING : { highCost }),
     authorizes,
     opaque,
     assumptions,
@@ -198,6 +213,11 @@ const NOTHING = {};
 function lossSentence({ amount, ofEquityPct }: NonNullable<Verified['swapsLoseAtMost']>): string {
   const share = ofEquityPct === 'unbounded' ? 'more than the own money' : `${ofEquityPct} % of the own money`;
   return `By your readings its swaps lose at most ${amount.text}, ${share}.`;
+}
+
+function costSentence({ amount, ofEquityPct }: NonNullable<Verified['highCost']>): string {
+  const share = ofEquityPct === 'unbounded' ? 'and there is no own money' : `${ofEquityPct} % of the own money`;
+  return `A high cost: of that, ${amount.text} are expected to be lost besides the slippage, ${share}.`;
 }
 
 /** One amount for each token: a reader that looks for a token takes the first. */

@@ -1,6 +1,6 @@
 import type { Places } from './calldata.ts';
 import { VerificationError } from './errors.ts';
-import { less, more, type OwnMoney, percentOf, type SwapAtLeast, totalLossOf, unitsText } from './numbers.ts';
+import { less, more, type OwnMoney, percentOf, ROUNDING, type SwapAtLeast, totalLossOf, unitsText } from './numbers.ts';
 import { amountOf, type Proof, shown } from './proof.ts';
 import type { TotalLimits } from './types.ts';
 
@@ -65,11 +65,11 @@ function requireNear(
     const message = 'The payment is swapped: give its value (pay.worth), so that the least output can be judged.';
     throw new VerificationError('intent', message);
   }
-  const least = less(reference, loss);
+  const least = less(reference, loss) - ROUNDING;
   const text = (units: bigint) => amountOf(proof, tokenOut, units).text;
   if (minimum < least || minimum === 0n) {
     const share = reference === 0n ? 0n : ((reference - minimum) * 1_000_000n) / reference;
-    const message = `its swap may give as little as ${text(minimum)}, and at least ${text(least)} was asked for: ${unitsText(share, 4)} % less than its worth by your readings, of which slippage and maxSwapLoss allow ${unitsText(loss / 10n ** 12n, 4)} %.`;
+    const message = `its swap may give as little as ${text(minimum)}, and at least ${text(least < 0n ? 0n : least)} was asked for: ${unitsText(share, 4)} % less than its worth by your readings, of which slippage and maxSwapLoss allow ${unitsText(loss / 10n ** 12n, 4)} %.`;
     throw new VerificationError('minimum', message, index);
   }
   if (minimum > more(reference, loss)) {
@@ -92,7 +92,7 @@ export function proveTotalLoss(
   const { lost, most } = totalLossOf(limits, swaps, own);
   const amount = amountOf(proof, own.token, lost);
   proof.swapLoss = { amount, ofEquityPct: percentOf(lost, own.equity) };
-  if (most === undefined || lost <= most) return;
+  if (lost <= most) return;
   const message = `its swaps together may lose ${amount.text}, and slippage and maxTotalLoss allow ${amountOf(proof, own.token, most).text}.`;
   throw new VerificationError('minimum', message, index);
 }

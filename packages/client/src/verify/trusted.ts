@@ -1,7 +1,52 @@
-import type { Address } from 'viem';
 import { VerificationError } from './errors.ts';
 import { CATALOG_CHAINS } from './generated/chains.ts';
-import type { TrustedChain, TrustedMarket, TrustedVault } from './types.ts';
+
+type Hex = `0x${string}`;
+type Address = Hex;
+
+/** Facts about a chain that do not depend on a plan. Take them from `trustedChains`, or from your own source. */
+export interface TrustedChain {
+  readonly chainId: number;
+  readonly nativeSymbol: string;
+  readonly contracts: {
+    readonly morphoBlue: Address;
+    readonly flashLeverage: Address;
+    readonly flashLeverageRouter: Address;
+    readonly equityRouter?: Address | undefined;
+  };
+  /** The contracts that a swap may be sent to. */
+  readonly swapRouters: readonly Address[];
+  readonly tokens: readonly TrustedToken[];
+  readonly markets: readonly TrustedMarket[];
+  readonly vaults: readonly TrustedVault[];
+}
+
+export interface TrustedToken {
+  readonly address: Address;
+  readonly symbol: string;
+  readonly decimals: number;
+}
+
+/** A Morpho Blue market; its id is the hash of the five parameters. */
+export interface TrustedMarket {
+  readonly id: Hex;
+  readonly loanToken: Address;
+  readonly collateralToken: Address;
+  readonly oracle: Address;
+  readonly irm: Address;
+  /** WAD. */
+  readonly lltv: string;
+  /** Whether the contract takes a yield fee (correlated) or a deposit fee. */
+  readonly correlated: boolean;
+}
+
+export interface TrustedVault {
+  readonly id: string;
+  readonly stockMarketId: Hex;
+  readonly yieldMarketId: Hex;
+  /** LTV of the stock leg of a request that names none, percent. */
+  readonly targetLtvPct: string;
+}
 
 /** The chains of the service's catalog, as of the release of this package. */
 export const trustedChains: readonly TrustedChain[] = CATALOG_CHAINS;

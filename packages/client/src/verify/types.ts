@@ -24,49 +24,7 @@ export interface VerifiablePlan {
   readonly atomic?: unknown;
 }
 
-/** Facts about a chain that do not depend on a plan. Take them from `trustedChains`, or from your own source. */
-export interface TrustedChain {
-  readonly chainId: number;
-  readonly nativeSymbol: string;
-  readonly contracts: {
-    readonly morphoBlue: Address;
-    readonly flashLeverage: Address;
-    readonly flashLeverageRouter: Address;
-    readonly equityRouter?: Address | undefined;
-  };
-  /** The contracts that a swap may be sent to. */
-  readonly swapRouters: readonly Address[];
-  readonly tokens: readonly TrustedToken[];
-  readonly markets: readonly TrustedMarket[];
-  readonly vaults: readonly TrustedVault[];
-}
-
-export interface TrustedToken {
-  readonly address: Address;
-  readonly symbol: string;
-  readonly decimals: number;
-}
-
-/** A Morpho Blue market; its id is the hash of the five parameters. */
-export interface TrustedMarket {
-  readonly id: Hex;
-  readonly loanToken: Address;
-  readonly collateralToken: Address;
-  readonly oracle: Address;
-  readonly irm: Address;
-  /** WAD. */
-  readonly lltv: string;
-  /** Whether the contract takes a yield fee (correlated) or a deposit fee. */
-  readonly correlated: boolean;
-}
-
-export interface TrustedVault {
-  readonly id: string;
-  readonly stockMarketId: Hex;
-  readonly yieldMarketId: Hex;
-  /** LTV of the stock leg of a request that names none, percent. */
-  readonly targetLtvPct: string;
-}
+export type { TrustedChain, TrustedMarket, TrustedToken, TrustedVault } from './trusted.ts';
 
 /** A ratio as a decimal number: 0.005 is half a percent. */
 export type Ratio = number | string;
@@ -81,7 +39,10 @@ interface Asked {
 export interface SwapLimits {
   /** Default 0.005, and 0.01 for vaults, as in a request to the service. */
   readonly slippage?: Ratio | undefined;
-  /** The most that one swap may lose besides, of the value that it sells; default 0.005, and 0.01 for vaults. */
+  /**
+   * The most that one swap may lose besides, of the value that it sells; default 0.005, and 0.01 for vaults and for the sale of a
+   * close. By default the sale of a position above its max LTV may lose as much as a liquidation would take.
+   */
   readonly maxSwapLoss?: Ratio | undefined;
   /**
    * The least output that you asked for, base units: of the swap of the payment, of the loan of an increase, or of the sale. Of
@@ -93,8 +54,8 @@ export interface SwapLimits {
 /** How much several swaps may lose together. */
 export interface TotalLimits extends SwapLimits {
   /**
-   * The most that all swaps may lose together besides the slippage, of the own money. Default 0.02 where risk is added; a
-   * close and an exit have no default, since a loss that was accepted for each sale is better than a position that stays.
+   * The most that all swaps may lose together besides the slippage, of the own money. Default 0.02 where risk is added, and 0.05
+   * where positions are left; of a position above its max LTV as much as a liquidation would take.
    */
   readonly maxTotalLoss?: Ratio | undefined;
 }
@@ -130,6 +91,8 @@ export interface PositionReading extends MarketReading {
   readonly debt: bigint;
   /** Deposit basis of the contract; absent = 0, the least favourable. */
   readonly basis?: bigint | undefined;
+  /** Above it the contract lets no position grow, and leaving may cost as much as a liquidation; WAD; absent = the liquidation LTV. */
+  readonly maxLtv?: bigint | undefined;
 }
 
 /** Exactly one of both. */
@@ -200,6 +163,8 @@ export interface CloseIntent extends OfPosition, TotalLimits {
   readonly action: 'close';
   /** Collateral to sell, base units; absent = all. */
   readonly amount?: bigint | undefined;
+  /** Whether the call names the collateral that was read: what somebody adds stays behind. Up to 0.2 % less than your reading. */
+  readonly exact?: boolean | undefined;
   readonly state: PositionReading;
 }
 
@@ -220,6 +185,8 @@ export interface ExitIntent extends Asked, TotalLimits {
   readonly vaultId: string;
   /** The loops to close, in any order; none = the stock leg only. */
   readonly positionIds: readonly number[];
+  /** As in `CloseIntent`, for every loop. */
+  readonly exact?: boolean | undefined;
   readonly state: {
     readonly stock: PositionReading;
     /** By position id. */
@@ -341,6 +308,11 @@ export interface Verified {
     /** Percent of the own money, rounded up; `unbounded` = there is none. */
     readonly ofEquityPct: string;
   };
+  /**
+   * The loss that the sales of a close or an exit are expected to have besides the slippage, where that is 2 % of the own money or
+   * more; absent = less.
+   */
+  readonly highCost?: { readonly amount: VerifiedAmount; readonly ofEquityPct: string };
   readonly authorizes: readonly Authorization[];
   /** Every contract that the wallet calls. */
   readonly calls: readonly Address[];

@@ -50,7 +50,7 @@ export function deleverageRoute({ chainIds }: RouteOptions): AnyRoute {
       ),
       maxSwapLossPct: pctParam(
         'maxSwapLossPct',
-        'Limit of the loss of a sale, percent of the equity, up to 50. Replaces the usual limit.',
+        'Limit of the loss of a sale, percent of the equity, up to 100. Replaces the usual limits.',
       ),
     }),
     variables: ({ params }): DeleverageOptionsQueryVariables => {

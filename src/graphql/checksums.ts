@@ -1,0 +1,53 @@
+import { type ExecutionArgs, GraphQLError, getOperationAST, Kind, type OperationDefinitionNode, visit } from 'graphql';
+import { BadRequestError, ERROR_CODES } from '../shared/errors.ts';
+import { CHECKSUM_ADVICE, hasWrongChecksum } from '../shared/ids.ts';
+
+/**
+ * Refuse an address with a wrong checksum in an operation that builds transactions: the scalar accepts any case, as reads do. None
+ * when all are right, or nothing is built.
+ */
+export function checksumErrors({ document, operationName, variableValues }: ExecutionArgs): readonly GraphQLError[] {
+  const operation = getOperationAST(document, operationName);
+  if (operation?.operation !== 'mutation' || !operation.selectionSet.selections.some(isBuild)) return [];
+  const wrong = [...stringsIn(variableValues ?? {}, ''), ...literalsIn(operation)].find(({ text }) =>
+    hasWrongChecksum(text),
+  );
+  if (!wrong) return [];
+  const { field, text } = wrong;
+  const originalError = new BadRequestError(`${field} ${text} ${CHECKSUM_ADVICE}.`, { field, value: text });
+  const { status } = ERROR_CODES.bad_request;
+  return [new GraphQLError(originalError.message, { originalError, extensions: { http: { spec: true, status } } })];
+}
+
+type Selection = OperationDefinitionNode['selectionSet']['selections'][number];
+
+/** A fragment may hold any field. */
+const isBuild = (selection: Selection) => selection.kind !== Kind.FIELD || selection.name.value.endsWith('Plan');
+
+interface Given {
+  /** Path of a variable, or the name of an argument. */
+  readonly field: string;
+  readonly text: string;
+}
+
+function stringsIn(value: unknown, field: string): readonly Given[] {
+  if (typeof value === 'string') return [{ field, text: value }];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => stringsIn(inner, field === '' ? name : `${field}.${name}`));
+}
+
+function literalsIn(operation: OperationDefinitionNode): readonly Given[] {
+  const found: Given[] = [];
+  const note = ({
+    name,
+    value,
+  }: {
+    readonly name: { readonly value: string };
+    readonly value: { readonly kind: string };
+  }) => {
+    if (value.kind === Kind.STRING)
+      found.push({ field: name.value, text: (value as unknown as { value: string }).value });
+  };
+  visit(operation, { Argument: note, ObjectField: note });
+  return found;
+}
