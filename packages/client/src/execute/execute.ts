@@ -1,6 +1,7 @@
 import type { Plan } from '../client.ts';
 import { keepOrigin, withoutClosed } from '../plan-origin.ts';
 import { untilAborted } from '../wait.ts';
+import { recordAllowances } from './allowances.ts';
 import { canBatch } from './batch.ts';
 import { runBatch } from './batch-run.ts';
 import { checkBalances, checkChain, checkCode, checkOwner, isExpired, refuseExpired } from './checks.ts';
@@ -14,6 +15,7 @@ import { type CheckedPlan, checkPlan } from './plan.ts';
 import { closedBy, type PlanProof, type Proven, provenIfItIs, provenPlan } from './proof.ts';
 import type { Receipt } from './receipts.ts';
 import { sendInOrder } from './sequence.ts';
+import { end, newRun, start } from './started.ts';
 import type { SequenceContext } from './transaction.ts';
 import { createRpc, ownAccountOf, type Rpc, type Wallet } from './wallet.ts';
 
@@ -62,8 +64,12 @@ export async function execute(plan: Plan, wallet: Wallet, options: ExecuteOption
     settings,
     sent: [],
     mined: [],
+    asked: [],
     executed: [],
   };
+  const run = newRun(context.sent);
+  const enter = (plan: CheckedPlan) => start(plan, account, run, options.startAgain === true);
+  enter(current);
   try {
     await checkChain(current.chainId, rpc, reader);
     let isBatch: boolean | undefined;
@@ -72,7 +78,7 @@ export async function execute(plan: Plan, wallet: Wallet, options: ExecuteOption
         if (rebuilds === MAX_REBUILDS) refuseExpired(current);
         const proven = async (plan: CheckedPlan) =>
           (await untilAborted(() => provenIfItIs(plan, account, node, options.proof), signal)) ?? kept.get(plan);
-        const next = await rebuilt(current, seen, settings, proven, closedBy(context.executed));
+        const next = await rebuilt(current, seen, settings, proven, closedBy(context.executed), enter);
         current = next.plan;
         if (next.isAccepted) seen = current;
         rebuilds += 1;
@@ -107,12 +113,15 @@ export async function execute(plan: Plan, wallet: Wallet, options: ExecuteOption
       };
     }
   } catch (error) {
+    await recordAllowances(error, current.chainId, context);
     if (error instanceof ExecutionError) {
       error.sent = [...context.sent];
       error.isRevoked ??= context.isRevoked;
       error.revocation ??= context.revocation;
     }
     throw error;
+  } finally {
+    end(run, context);
   }
 }
 
@@ -138,9 +147,9 @@ const firstOf = (list: unknown): unknown => (Array.isArray(list) ? list[0] : und
 
 /**
  * Build a plan again and judge the new one by the plan that the caller has seen. `closed` are the positions that its calls have
- * closed already.
+ * closed already. `onBuilt` may refuse the new one.
  *
- * @throws ExpiredError | WorsePlanError | InvalidPlanError
+ * @throws ExpiredError | WorsePlanError | InvalidPlanError | AlreadyStartedError
  */
 async function rebuilt(
   old: CheckedPlan,
@@ -148,11 +157,13 @@ async function rebuilt(
   { options, maxWorsePct, report }: Settings,
   provenOf: (plan: CheckedPlan) => Promise<Proven | undefined>,
   closed: readonly number[],
+  onBuilt: (plan: CheckedPlan) => void,
 ): Promise<{ readonly plan: CheckedPlan; readonly isAccepted: boolean }> {
   const { rebuild, acceptWorse, signal } = options;
   if (rebuild === undefined) return refuseExpired(old);
   const left = withoutClosed(old.source, closed, closedBy(old.calls));
   const plan = await untilAborted(() => rebuild(left), signal);
+  onBuilt(checkPlan(plan));
   // The rebuilt plan answers the same request, also when it comes from a callback of the caller.
   keepOrigin(left, plan);
   const fresh = checkPlan(plan);
