@@ -145,7 +145,10 @@ export const equityPositionSchema = z
       .array(wholeNumber('Index of a position on chain.'))
       .optional()
       .describe('Present when ambiguous: ids of its candidate loops among the plain positions.'),
-    netValueUsd: usdString('Stock leg plus loops.', {}).optional(),
+    netValueUsd: usdString(
+      'Stock leg plus loops, before costs of an exit; a loop under water counts as 0.',
+      {},
+    ).optional(),
     currentNetApyPct: pct('LTV x (APY of the loops - borrow APY of the stock leg).').nullable().optional(),
     freshness: z
       .object({ borrow: freshnessValue, oracle: freshnessValue })

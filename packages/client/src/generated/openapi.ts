@@ -1963,7 +1963,7 @@ export interface components {
             /** @description Present when ambiguous: ids of its candidate loops among the plain positions. */
             readonly ambiguousYieldLoopIds?: readonly number[];
             /**
-             * @description Stock leg plus loops. USD, decimal string. May be negative.
+             * @description Stock leg plus loops, before costs of an exit; a loop under water counts as 0. USD, decimal string. May be negative.
              * @example 1250.5
              */
             readonly netValueUsd?: string;
@@ -2959,7 +2959,7 @@ export interface components {
             /** @description Present when ambiguous: ids of its candidate loops among the plain positions. */
             readonly ambiguousYieldLoopIds?: readonly number[];
             /**
-             * @description Stock leg plus loops. USD, decimal string. May be negative.
+             * @description Stock leg plus loops, before costs of an exit; a loop under water counts as 0. USD, decimal string. May be negative.
              * @example 1250.5
              */
             readonly netValueUsd?: string;
@@ -4836,7 +4836,7 @@ export interface components {
             /** @description Present when ambiguous: ids of its candidate loops among the plain positions. */
             readonly ambiguousYieldLoopIds?: readonly number[];
             /**
-             * @description Stock leg plus loops. USD, decimal string. May be negative.
+             * @description Stock leg plus loops, before costs of an exit; a loop under water counts as 0. USD, decimal string. May be negative.
              * @example 1250.5
              */
             readonly netValueUsd?: string;
@@ -5082,11 +5082,8 @@ export interface components {
             readonly debtAfter?: string;
             /** @description Paid by the owner, or by another account on its behalf, fee included. Absent where the transfers of the transaction do not explain it. */
             readonly paid?: components["schemas"]["PositionEventAmounts"];
-            /**
-             * @description The payer; other: another account than the owner; unknown: the transaction does not show it.
-             * @enum {string}
-             */
-            readonly paidBy: "owner" | "other" | "unknown";
+            /** @description The payer; other: another account than the owner; unknown: the transaction does not show it; null: nothing was paid, or the transfers do not explain what. */
+            readonly paidBy: ("owner" | "other" | "unknown") | null;
             /** @description Received by the owner. Absent where the transfers of the transaction do not explain it. */
             readonly received?: components["schemas"]["PositionEventAmounts"];
             /** @description Fee of the contract. Absent where the transfers of the transaction do not explain it. */
