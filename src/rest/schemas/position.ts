@@ -64,7 +64,7 @@ export const positionSchema = z
       {},
     ).optional(),
     currentLeverageApyPct: pct(
-      'APY at currentLeverage, which has 1 decimal, and the current rates, incentives (APRs) included without conversion, signed. Rows of stress tables are at the exact leverage.',
+      'APY at the exact leverage of its LTV and the current rates, incentives (APRs) included without conversion, signed.',
     )
       .nullable()
       .optional(),

@@ -7,22 +7,12 @@ import type { ComposedMarket } from '../../../src/domain/market/types.ts';
 import { projectReach } from '../../../src/domain/stress/drift.ts';
 import { openedHolding } from '../../../src/domain/stress/holding.ts';
 import { canBeLiquidated } from '../../../src/domain/stress/liquidation.ts';
-import { stressRow } from '../../../src/domain/stress/rows.ts';
 import type { StressHolding } from '../../../src/domain/stress/types.ts';
 import { Decimal } from '../../../src/shared/decimal.ts';
 import { chain, composed } from '../stress/stress-world.ts';
 import { NOW_MS } from '../world.ts';
+import { openedAt, request } from './best-world.ts';
 
-const request = (over: Partial<BestRequest> = {}): BestRequest => ({
-  amountUsd: new Decimal(10_000),
-  paysCollateral: false,
-  maxDrawdownPct: new Decimal(5),
-  minExitUsd: new Decimal(100_000),
-  holdingDays: 90,
-  nowMs: NOW_MS,
-  referralBps: 5,
-  ...over,
-});
 const termsOf = (of: ComposedMarket, over: Partial<BestRequest> = {}) => {
   const found = rankMarket(of, request(over));
   if ('reason' in found) throw new Error(`fell out: ${found.reason}`);
@@ -32,36 +22,6 @@ const withMarket = (over: Partial<ComposedMarket['market']['collateral']>): Comp
   ...composed,
   market: { ...composed.market, collateral: { ...composed.market.collateral, ...over } },
 });
-
-/** What a leverage opens, for a payment in the collateral; `undefined` = a swap is of no measured size. */
-function openedAt(of: ComposedMarket, { amountUsd, referralBps, nowMs }: BestRequest, leverage: Decimal) {
-  const lossOf = (usd: Decimal) =>
-    of.facts.exitLiquidity?.value.slippagePct[EXIT_SIZES_USD.find((size) => usd.lte(size)) ?? '5000000'];
-  const cost = (pct: Decimal, usd: Decimal, bps: number) =>
-    Decimal.max(pct, 0)
-      .plus(bps / 100)
-      .times(usd)
-      .div(100);
-  const flash = amountUsd.times(leverage.minus(1));
-  const [entryPct, loanUsd] = [lossOf(flash), of.loanPrice?.value.usd];
-  if (!entryPct || !loanUsd) return undefined;
-  const equity = amountUsd.minus(cost(entryPct, flash, referralBps));
-  const exitPct = lossOf(equity.times(leverage));
-  const holding = openedHolding(of, { leverage, equity: equity.div(loanUsd), nowMs });
-  return exitPct && { equity, holding, exitCost: cost(exitPct, equity.times(leverage), 0) };
-}
-
-/** The result of a leverage by the formula of the documents, without campaigns. */
-function resultAt(of: ComposedMarket, asked: BestRequest, leverage: Decimal): Decimal | undefined {
-  const { amountUsd, holdingDays } = asked;
-  const opened = openedAt(of, asked, leverage);
-  const { netApyPct } = opened ? stressRow(opened.holding, { scenario: 'TODAY' }) : {};
-  if (!opened || !netApyPct) return undefined;
-  const carry = opened.equity.times(netApyPct).div(100).times(holdingDays).div(365);
-  const gain = opened.equity.plus(carry).minus(opened.exitCost).minus(amountUsd);
-  const fee = gain.gt(0) && of.fees.isCorrelated ? new Decimal(`${of.fees.yieldFee}e-18`) : 0;
-  return gain.minus(gain.times(fee)).times(100).div(amountUsd).times(365).div(holdingDays);
-}
 
 describe('rankMarket', () => {
   test('property: the position survives the drawdown until the exit, and a tenth more leverage would not, or is not allowed', () => {
@@ -98,83 +58,6 @@ describe('rankMarket', () => {
           );
         },
       ),
-    );
-  });
-
-  /** A market whose swaps lose more, and whose yield is another: of some, the best leverage is between the least and the largest. */
-  const anyMarket = fc
-    .record({
-      index: fc.nat(chain.markets.length - 1),
-      lossBps: fc.array(fc.integer({ min: -10, max: 140 }), { minLength: 4, maxLength: 4 }),
-      apyBps: fc.integer({ min: -300, max: 2_500 }),
-    })
-    .map(({ index, lossBps, apyBps }): ComposedMarket => {
-      const of = chain.markets[index] ?? composed;
-      const losses = lossBps.toSorted((a, b) => a - b);
-      const slippagePct = Object.fromEntries(
-        EXIT_SIZES_USD.map((size, i) => [size, new Decimal(losses[i] ?? 0).div(100)]),
-      ) as Record<(typeof EXIT_SIZES_USD)[number], Decimal>;
-      const apy = new Decimal(apyBps).div(100);
-      const exitLiquidity = { value: { slippagePct }, source: 'x', asOfMs: NOW_MS };
-      return {
-        ...of,
-        collateralIncentive: undefined,
-        borrowIncentive: undefined,
-        netBorrowApyPct: of.borrowApyPct,
-        collateralApyPct: apy,
-        effectiveCollateralApyPct: apy,
-        facts: { ...of.facts, exitLiquidity: { ...of.facts.exitLiquidity, ...exitLiquidity } },
-      } as ComposedMarket;
-    });
-  const anyRequest = fc
-    .record({
-      usd: fc.integer({ min: 1, max: 300_000 }),
-      bps: fc.integer({ min: 0, max: 4_000 }),
-      holdingDays: fc.integer({ min: 1, max: 730 }),
-    })
-    .map(({ usd, bps, holdingDays }) =>
-      request({
-        amountUsd: new Decimal(usd),
-        maxDrawdownPct: new Decimal(bps).div(100),
-        minExitUsd: new Decimal(0),
-        paysCollateral: true,
-        holdingDays,
-      }),
-    );
-  const NOISE = new Decimal('1e-5');
-
-  test('property: no surviving leverage of the strategy gives more', () => {
-    const [inner, checked] = [new Set<string>(), new Set<string>()];
-    fc.assert(
-      fc.property(anyMarket, anyRequest, (of, asked) => {
-        const found = rankMarket(of, asked);
-        if ('reason' in found) return;
-        const { leverage, largestLeverage, netApyPct } = found;
-        expect(leverage.lte(largestLeverage)).toBe(true);
-        for (let other = new Decimal('1.1'); other.lte(largestLeverage); other = other.plus('0.1')) {
-          const result = resultAt(of, asked, other) ?? netApyPct;
-          expect(result.lte(netApyPct.plus(NOISE)), `${other}x gives ${result}, ${leverage}x ${netApyPct}`).toBe(true);
-        }
-        const own = resultAt(of, asked, leverage);
-        expect(own?.minus(netApyPct).abs().lt(NOISE)).toBe(true);
-        checked.add(leverage.toFixed());
-        if (leverage.gt('1.1') && leverage.lt(largestLeverage)) inner.add(leverage.toFixed());
-      }),
-      { numRuns: 100, seed: 38 },
-    );
-    // The property is about something: best leverages lie at both ends, and between them.
-    expect([inner.size > 5, checked.size > 20]).toEqual([true, true]);
-  });
-
-  test('property: more safety never gives a better result', () => {
-    fc.assert(
-      fc.property(anyMarket, anyRequest, fc.integer({ min: 1, max: 1_500 }), (of, asked, bps) => {
-        const bold = rankMarket(of, asked);
-        const careful = rankMarket(of, { ...asked, maxDrawdownPct: asked.maxDrawdownPct.plus(bps / 100) });
-        if ('reason' in careful) return true;
-        return !('reason' in bold) && careful.netApyPct.lte(bold.netApyPct.plus(NOISE));
-      }),
-      { numRuns: 200, seed: 38 },
     );
   });
 

@@ -1,8 +1,8 @@
 import { NoBatchIdError, receiptOfBatch, sendBatch, waitForBatch } from './batch.ts';
 import { checkSigner, isExpired } from './checks.ts';
 import { ExecutionError, InvalidPlanError, ReceiptTimeoutError, RejectedError, WalletError } from './errors.ts';
+import { grants, isAuthorizationLeft, READ_MS, recordRevocation, revoke, unaborted } from './grants/revocation.ts';
 import type { CheckedPlan } from './plan.ts';
-import { grants, isAuthorizationLeft, READ_MS, recordRevocation, revoke, unaborted } from './revocation.ts';
 import type { SequenceContext } from './transaction.ts';
 
 interface SentBatch {

@@ -1,13 +1,13 @@
 import type { Plan } from '../client.ts';
 import { keepOrigin, withoutClosed } from '../plan-origin.ts';
 import { untilAborted } from '../wait.ts';
-import { recordAllowances } from './allowances.ts';
 import { canBatch } from './batch.ts';
 import { runBatch } from './batch-run.ts';
 import { checkBalances, checkChain, checkCode, checkOwner, isExpired, refuseExpired } from './checks.ts';
 import { comparePlans } from './compare.ts';
 import { ExecutionError, UnexpectedOutcomeError, WalletError, WorsePlanError } from './errors.ts';
 import { missingIn } from './expected.ts';
+import { recordAllowances } from './grants/allowances.ts';
 import { excessesIn, type Holders, holdersOf, type OutcomeContext } from './limits.ts';
 import { type ExecuteOptions, type Settings, settingsOf } from './options.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';

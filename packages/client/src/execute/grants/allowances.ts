@@ -1,9 +1,9 @@
-import { erc20Abi } from '../abi/index.ts';
-import { selectorsOf } from '../verify/calldata.ts';
-import { type Allowance, ExecutionError, ReplacedError, RevertedError } from './errors.ts';
-import { approvalOf } from './plan.ts';
+import { erc20Abi } from '../../abi/index.ts';
+import { selectorsOf } from '../../verify/calldata.ts';
+import { type Allowance, ExecutionError, ReplacedError, RevertedError } from '../errors.ts';
+import { approvalOf } from '../plan.ts';
+import type { AskedCall, SequenceContext } from '../transaction.ts';
 import { READ_MS } from './revocation.ts';
-import type { AskedCall, SequenceContext } from './transaction.ts';
 
 const selectors = selectorsOf(erc20Abi);
 const word = (hex: string) => hex.replace(/^0x/, '').toLowerCase().padStart(64, '0');
