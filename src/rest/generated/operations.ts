@@ -407,7 +407,7 @@ export type GapReason =
 export type IndexerStatus =
   /** The chain is followed, and older blocks are still being read. */
   | 'backfilling'
-  /** More than 300 blocks behind the chain. */
+  /** More than an hour behind the chain. */
   | 'behind'
   /** The latest run failed, see `failureReason`. */
   | 'failing'

@@ -3431,7 +3431,7 @@ export interface components {
         /** @description The reading of position logs; absent = not read from the database yet. */
         readonly HealthChainPositionHistory: {
             /**
-             * @description never: nothing was read. failing: see failure. unknown: see statusReason. stopped: no run for ten minutes. behind: by more than 300 blocks. backfilling: it goes back to older blocks. following: nothing is missing.
+             * @description never: nothing was read. failing: see failure. unknown: see statusReason. stopped: no run for ten minutes. behind: by more than an hour. backfilling: it goes back to older blocks. following: nothing is missing.
              * @enum {string}
              */
             readonly status: "never" | "failing" | "unknown" | "stopped" | "behind" | "backfilling" | "following";
@@ -3775,7 +3775,7 @@ export interface components {
              */
             readonly chainId: number;
             /**
-             * @description never: nothing was read. failing: see failure. unknown: see statusReason. stopped: no run for ten minutes. behind: by more than 300 blocks. backfilling: it goes back to older blocks. following: nothing is missing.
+             * @description never: nothing was read. failing: see failure. unknown: see statusReason. stopped: no run for ten minutes. behind: by more than an hour. backfilling: it goes back to older blocks. following: nothing is missing.
              * @enum {string}
              */
             readonly status: "never" | "failing" | "unknown" | "stopped" | "behind" | "backfilling" | "following";
