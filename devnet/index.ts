@@ -151,7 +151,7 @@ function environment(
     // The end of the local world does not wait for idle connections.
     STOP_DRAIN_SEC: '0',
     // One node mines all blocks, and each has its events at once.
-    HISTORY_CONFIRMATIONS: '0',
+    HISTORY_CONFIRMATION_SEC: '0',
     ALERT_LOCAL_TARGETS: 'true',
     RPC_URL_1: chains.on(1).rpcUrl,
     RPC_URL_4663: chains.on(4663).rpcUrl,

@@ -62,14 +62,14 @@ export const envSchema = z.object({
     .max(120_000)
     .default(10_000)
     .describe('Timeout of one RPC request, milliseconds.'),
-  HISTORY_CONFIRMATIONS: z.coerce
-    .number({ error: 'expected a number of blocks' })
+  HISTORY_CONFIRMATION_SEC: z.coerce
+    .number({ error: 'expected a number of seconds' })
     .int()
     .min(0)
-    .max(10_000)
-    .default(2)
+    .max(86_400)
+    .default(24)
     .describe(
-      'Newest blocks whose logs of positions are not read yet: a node behind a load balancer may not have them. Deeper reorganizations are followed.',
+      'Age at which the logs of positions of a block are read, seconds: a node behind a load balancer may not have newer blocks. Deeper reorganizations are followed.',
     ),
   HISTORY_REQUESTS_PER_MINUTE: z.coerce
     .number({ error: 'expected a number of requests' })

@@ -1,6 +1,8 @@
+import { MathLib } from '@morpho-org/blue-sdk';
 import type { Chain } from '../catalog/types.ts';
 import { logSourcesOf } from '../chain/logs/filters.ts';
 import { type BlockHeader, readHeader } from '../chain/logs/headers.ts';
+import { type BlockTime, createBlockTime } from '../chain/mean-block-time.ts';
 import type { Reading } from '../chain/reading.ts';
 import { BlockMissingError } from '../chain/rpc/errors.ts';
 import type { ChainNodes } from '../chain/rpc/nodes.ts';
@@ -28,6 +30,8 @@ export interface IndexerRun {
 /** How far the logs of a chain are read, by the latest run of this process. */
 export interface IndexerState {
   readonly head: bigint;
+  /** Its time, ms. */
+  readonly headAtMs: number;
   readonly cursor: IndexerCursor;
   /** Openings and creations of markets that are to be found. */
   readonly expected: number;
@@ -51,29 +55,40 @@ export interface ChainIndexerDeps {
   readonly marks: MarketMarkRepository;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Newest blocks that are not read yet. */
-  readonly confirmations: number;
+  /** Age at which blocks are read, seconds. */
+  readonly confirmationSec: number;
   /** Take requests from the budget; `false` = there are not as many now. */
   readonly take: (requests: number) => Promise<boolean>;
 }
 
+/**
+ * Blocks of this age are read a second time, several minutes of them at once, beginning with those of the hour before this process
+ * has started: a node that was behind, or another one behind the same URL, has them by then.
+ */
+const SECOND_READ_AFTER_SEC = 600;
+const SECOND_READ_EVERY_SEC = 300;
+const SECOND_READ_OF_SEC = 3_600;
+
 /** Create the indexer of position logs of one chain. One run at a time, of one process: a job with a lease runs it. */
 export function createChainIndexer(deps: ChainIndexerDeps): ChainIndexer {
-  const { nodes, chain, history, clock, logger, confirmations } = deps;
+  const { nodes, chain, history, clock, logger, confirmationSec } = deps;
   const { chainId } = chain;
   const sources = logSourcesOf(chain);
   const accountsOf = createAccounts(chain.contracts.flashLeverage);
   const readMarks = createMarkReading(deps);
   const follow = createFollowChain({ ...deps, chainId });
   const readStep = createReadStep({ ...deps, chainId, sources });
+  const blockTimeOf = createBlockTime(clock);
   let state: IndexerState | null = null;
+  /** Up to this block everything was read a second time. */
+  let secondTo: bigint | undefined;
 
-  const targetOf = async (reading: Reading, signal: AbortSignal): Promise<BlockHeader> => {
+  const targetOf = async (reading: Reading, blockTime: BlockTime, signal: AbortSignal): Promise<BlockHeader> => {
     const { number, hash, timestamp } = reading.block;
-    if (confirmations === 0)
+    if (confirmationSec === 0)
       return { number, hash: hash.toLowerCase() as typeof hash, atMs: Number(timestamp) * 1_000 };
-    const behind = number > BigInt(confirmations) ? number - BigInt(confirmations) : 0n;
-    const header = await readHeader(reading, behind, clock, { signal });
+    const confirming = blockTime.blocksIn(confirmationSec);
+    const header = await readHeader(reading, MathLib.max(number - confirming, 0n), clock, { signal });
     if (!header) throw new BlockMissingError();
     return header;
   };
@@ -92,36 +107,49 @@ export function createChainIndexer(deps: ChainIndexerDeps): ChainIndexer {
   };
 
   const run = async (reading: Reading, signal: AbortSignal, done: MutableRun): Promise<void> => {
-    const target = await targetOf(reading, signal);
+    const blockTime = await blockTimeOf(reading, { signal });
+    const target = await targetOf(reading, blockTime, signal);
     const scope = await readScope(reading, chain, sources, signal);
     const accounts = await accountsOf(scope.createdContracts);
     const followed = await follow(reading, scope.key, target, signal);
     done.rewoundBlocks += followed.rewound;
     let { cursor } = followed;
+    secondTo ??= MathLib.max(cursor.toBlock - blockTime.blocksIn(SECOND_READ_OF_SEC), 0n);
+    secondTo = MathLib.min(secondTo, cursor.toBlock);
     const expected = accounts.length + sources.stockMarkets.length;
     const note = (reached: IndexerCursor): void => {
-      state = { head: reading.block.number, cursor: reached, expected };
+      const { number, timestamp } = reading.block;
+      state = { head: number, headAtMs: Number(timestamp) * 1_000, cursor: reached, expected };
     };
     note(cursor);
-    const step = async (direction: ReadDirection, end: bigint): Promise<boolean> => {
-      const made = await readStep(reading, { cursor, accounts, direction, end, signal });
-      if (!made) return false;
+    const step = async (direction: ReadDirection, end: bigint, from?: bigint): Promise<bigint | null> => {
+      const made = await readStep(reading, { cursor, accounts, direction, end, from, blockTime, signal });
+      if (!made) return null;
       done.requests += made.requests;
       done.logs += made.logs;
       done.correctedBlocks += made.correctedBlocks;
       done.steps += made.isRead ? 1 : 0;
       cursor = made.cursor;
       note(cursor);
-      return true;
+      return made.toBlock;
     };
-    while (cursor.toBlock < target.number) if (!(await step('newer', target.number))) return;
+    while (cursor.toBlock < target.number) if ((await step('newer', target.number)) === null) return;
     while (!cursor.isWhole) {
       if (cursor.fromBlock === 0n || (await isAllFound(accounts.length))) {
         cursor = await complete(cursor);
         note(cursor);
-      } else if (!(await step('older', 0n))) break;
+      } else if ((await step('older', 0n)) === null) break;
     }
     done.marks += await readMarks(reading, signal);
+    const end = cursor.toBlock - blockTime.blocksIn(SECOND_READ_AFTER_SEC);
+    // Older blocks are still to be read for the first time.
+    if (!cursor.isWhole && cursor.fromBlock > secondTo + 1n) return;
+    if (end - secondTo < blockTime.blocksIn(SECOND_READ_EVERY_SEC)) return;
+    while (secondTo < end) {
+      const read = await step('again', end, MathLib.max(secondTo + 1n, cursor.fromBlock));
+      if (read === null) return;
+      secondTo = read;
+    }
   };
 
   return {

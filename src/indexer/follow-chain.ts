@@ -79,13 +79,15 @@ export function createFollowChain({ nodes, chainId, history, clock, logger }: Fo
       const keepsMarks = cursor !== null && isSameChain(cursor.scope, scope);
       return { cursor: await beginAt(scope, target, keepsMarks), rewound: 0 };
     }
-    const isBehind = target.number < cursor.toBlock;
+    // The target is a duration behind the head, which is another number of blocks each time.
+    const head = reading.block.number;
+    const isBehind = head < cursor.toBlock;
     if (!isBehind) behindSinceMs = undefined;
     else {
       behindSinceMs ??= clock.now();
       if (clock.now() - behindSinceMs < BEHIND_MS) throw new BlockMissingError();
     }
-    const known = (await history.readBlocks(chainId)).filter(({ number }) => number <= target.number);
+    const known = (await history.readBlocks(chainId)).filter(({ number }) => number <= head);
     // The newest alone first: it is the answer unless the chain was reorganized.
     for (let [from, count] = [0, 1]; from < known.length; [from, count] = [from + count, COMPARED_BLOCKS]) {
       const page = known.slice(from, from + count);

@@ -10,6 +10,8 @@ export interface HistoryRun {
   readonly correctedBlocks: number;
   /** Blocks between the newest one of the chain and the newest one that was read; absent: not known. */
   readonly blocksBehind?: number | undefined;
+  /** The same in seconds, by the times of these blocks. */
+  readonly secondsBehind?: number | undefined;
   /** The oldest block that was read. */
   readonly fromBlock?: number | undefined;
   readonly isWhole: boolean;
@@ -38,19 +40,24 @@ export function historyMetrics(registers: Registry[]): HistoryMetrics {
     'spiral_history_blocks_behind',
     'Blocks between the newest block of the chain and the newest one whose logs of positions were read.',
   );
+  const behindSec = gauge(
+    'spiral_history_seconds_behind',
+    'Seconds between the newest block of the chain and the newest one whose logs of positions were read.',
+  );
   const from = gauge('spiral_history_from_block', 'The oldest block whose logs of positions were read.');
   const whole = gauge(
     'spiral_history_whole',
     'Whether the logs of positions were read back to the first opening: 1 or 0.',
   );
   return {
-    historyRun({ chainId, blocksBehind, fromBlock, isWhole, ...run }) {
+    historyRun({ chainId, blocksBehind, secondsBehind, fromBlock, isWhole, ...run }) {
       const labels = { chain_id: String(chainId) };
       requests.inc(labels, run.requests);
       logs.inc(labels, run.logs);
       reorganizations.inc(labels, run.rewoundBlocks > 0 ? 1 : 0);
       corrections.inc(labels, run.correctedBlocks);
       if (blocksBehind !== undefined) behind.set(labels, blocksBehind);
+      if (secondsBehind !== undefined) behindSec.set(labels, secondsBehind);
       if (fromBlock !== undefined) from.set(labels, fromBlock);
       whole.set(labels, isWhole ? 1 : 0);
     },

@@ -183,7 +183,7 @@ describe('vaults', () => {
         return { ...answer, receipts: [...answer.receipts, { transactionHash: capitals }] };
       },
     };
-    const done = await execute(plan, twice, options());
+    const done = await execute(plan, twice, options({ startAgain: true }));
     expect(done.receipts).toHaveLength(1);
     // Another account has sent the transaction, and has paid its gas.
     expect(done.outcome).toMatchObject({ positions: [{ index: 0n }], gasPaid: undefined });

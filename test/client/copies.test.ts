@@ -34,7 +34,7 @@ describe('an input that the caller changes while it is answered', () => {
       input.amount = '2000';
     });
     const plan = await client.leverageBuild(input);
-    expect(originOf(plan)).toEqual({ row: 'leverageBuild', input: inputOf() });
+    expect(originOf(plan)).toMatchObject({ row: 'leverageBuild', input: inputOf() });
     await client.rebuild(plan);
     expect(bodies).toEqual([inputOf(), inputOf()]);
   });

@@ -190,12 +190,6 @@ test('default: the outcome of an increase says what the lending protocol recorde
   expect(change?.collateralIn).toBeGreaterThanOrEqual(proof?.changes[0]?.addsAtLeast.amount ?? 0n);
 });
 
-test('behavior: a plan that is sent twice, with its approvals, opens a second position', async () => {
-  const plan = await openPlan({ amount: '100' });
-  expect((await run(plan)).outcome.positions).toMatchObject([{ event: 'LeveragePositionOpened', index: 0n }]);
-  expect((await run(plan)).outcome.positions).toMatchObject([{ event: 'LeveragePositionOpened', index: 1n }]);
-});
-
 test('behavior: interest that accrues between the proof and the receipt is no loss', async () => {
   await run(await openPlan());
   const plan = await manage({ action: 'close' });

@@ -273,7 +273,7 @@ describe('the fate of a transaction', () => {
     await run(
       plan,
       replacing((sent) => sent),
-      { onProgress: ({ kind }) => kinds.push(kind) },
+      { startAgain: true, onProgress: ({ kind }) => kinds.push(kind) },
     );
     expect(kinds).toContain('repriced');
     expect(await hasPosition()).toBe(true);
@@ -284,7 +284,8 @@ describe('the fate of a transaction', () => {
     const hash = `0x${'1'.repeat(64)}`;
     for (const answer of [() => null, () => ({ status: '0x1' }), walletFailure(-32000, 'node down')]) {
       const lost = { eth_getTransactionReceipt: answer, eth_sendTransaction: () => hash };
-      const error = await failureOf(run(plan, sending(lost), { receiptTimeoutMs: 20, wait: async () => {} }));
+      const more = { startAgain: true, receiptTimeoutMs: 20, wait: async () => {} };
+      const error = await failureOf(run(plan, sending(lost), more));
       expect(error).toMatchObject({ code: 'receipt_timeout', id: hash, sent: [hash] });
     }
   });
@@ -301,7 +302,7 @@ describe('the fate of a transaction', () => {
       () => send({ from: user, to: user, value: '0x2' }),
       ([sent]: readonly Json[]) => send({ ...sent, from: otherAccount.address }),
     ]) {
-      const error = await failureOf(run(plan, sending({ eth_sendTransaction: answer })));
+      const error = await failureOf(run(plan, sending({ eth_sendTransaction: answer }), { startAgain: true }));
       expect(error).toMatchObject({ code: 'wallet_failed', sent: [expect.stringMatching(/^0x/)] });
       expect(error.message).toContain(error.sent[0]);
     }

@@ -114,6 +114,7 @@ async function printed(absent: Partial<Parameters<typeof createMetrics>[0]> = {}
     rewoundBlocks: 1,
     correctedBlocks: 1,
     blocksBehind: 1,
+    secondsBehind: 1,
     fromBlock: 1,
     isWhole: true,
   });

@@ -8,8 +8,10 @@ const run = { atMs: NOW_MS - 15_000, head: 101n, expected: 3, failure: null, fai
 const cases: readonly (readonly [Pick<IndexerRecord, 'range' | 'run'>, string, bigint | null])[] = [
   [{ range, run }, 'following', 1n],
   [{ range: { ...range, isWhole: false }, run }, 'backfilling', 1n],
-  [{ range, run: { ...run, head: 401n } }, 'behind', 301n],
-  [{ range, run: { ...run, head: 400n } }, 'following', 300n],
+  [{ range: { ...range, toMs: run.atMs - 3_600_001 }, run: { ...run, head: 401n } }, 'behind', 301n],
+  // 300 blocks of a fast chain are seconds, and a chain that makes no blocks is not behind.
+  [{ range: { ...range, toMs: run.atMs - 3_600_000 }, run: { ...run, head: 40_000n } }, 'following', 39_900n],
+  [{ range: { ...range, toMs: run.atMs - 90_000_000 }, run: { ...run, head: 350n } }, 'following', 250n],
   // The head of a run may be of a node that is late.
   [{ range, run: { ...run, head: 99n } }, 'following', 0n],
   [{ range, run: { ...run, atMs: NOW_MS - 600_001 } }, 'stopped', 1n],

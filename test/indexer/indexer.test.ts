@@ -79,9 +79,14 @@ describe('run', () => {
     expect(followed).toEqual(await readAnew());
   });
 
-  test('behavior: leaves out the newest blocks by the setting', async () => {
-    await newIndexer(world(), database.db, { confirmations: 3 }).run(signal);
+  test('behavior: leaves out the blocks of the newest seconds, by the mean time between blocks', async () => {
+    await world().chain.increaseTime(600);
     const head = await world().client.getBlockNumber();
+    const [first, newest] = await Promise.all(
+      [0n, head].map((blockNumber) => world().client.getBlock({ blockNumber })),
+    );
+    const perBlock = Number((newest?.timestamp ?? 0n) - (first?.timestamp ?? 0n)) / Number(head);
+    await newIndexer(world(), database.db, { confirmationSec: Math.floor(3 * perBlock) }).run(signal);
     expect((await stored(database.db)).range.to_block).toBe(String(head - 3n));
   });
 

@@ -63,7 +63,9 @@ export interface IndexerOptions {
   readonly nodes?: readonly (typeof fetch)[];
   readonly nowMs?: () => number;
   readonly take?: (requests: number) => Promise<boolean>;
-  readonly confirmations?: number;
+  readonly confirmationSec?: number | undefined;
+  /** Blocks in one request for logs; default 8. */
+  readonly logRange?: number;
   /** Changes the repository, e.g. one that breaks. */
   readonly history?: (history: PositionHistoryRepository) => PositionHistoryRepository;
 }
@@ -109,7 +111,7 @@ export function newIndexer(world: World, db: Database, options: IndexerOptions =
     clock,
     logger: silentLogger,
     retryCount: 0,
-    probe: async () => CAPABILITIES,
+    probe: async () => ({ ...CAPABILITIES, logRange: options.logRange ?? CAPABILITIES.logRange }),
     fetchOf: (place) => fetches[place - 1] as typeof fetch,
   });
   const history = createPositionHistoryRepository(db);
@@ -120,7 +122,7 @@ export function newIndexer(world: World, db: Database, options: IndexerOptions =
     marks: createMarketMarkRepository(db, clock),
     clock,
     logger: silentLogger,
-    confirmations: options.confirmations ?? 0,
+    confirmationSec: options.confirmationSec ?? 0,
     take: options.take ?? (async () => true),
   });
 }

@@ -23,8 +23,9 @@ const withOwnSample = (series: Series, atMs: number, value: Exact): Series => [
 
 export type Means = Partial<Record<`avg${(typeof WINDOWS)[number]}d`, Exact>>;
 
-export const leverageAt = (ltvPct: Exact): Exact =>
-  new Exact(shown(new Exact(100).div(new Exact(100).minus(ltvPct)), 1));
+export const exactLeverageAt = (ltvPct: Exact): Exact => new Exact(100).div(new Exact(100).minus(ltvPct));
+/** As it is shown: strategies and ladders are levered at this one. */
+export const leverageAt = (ltvPct: Exact): Exact => new Exact(shown(exactLeverageAt(ltvPct), 1));
 export const carry = (earned: Exact, paid: Exact, leverage: Exact): Exact =>
   earned.times(leverage).minus(paid.times(leverage.minus(1)));
 

@@ -2,7 +2,7 @@ import type { Address } from 'viem';
 import type { Json } from '../support/service.ts';
 import { APY_BUDGETS, BUDGETS } from './answers.ts';
 import { type Near, near, nearly } from './compare.ts';
-import { carry, type ExpectedExit, type ExpectedMarket, formatPrice, leverageAt, paidOver } from './expected.ts';
+import { carry, type ExpectedExit, type ExpectedMarket, exactLeverageAt, formatPrice, paidOver } from './expected.ts';
 import { collateralValue, debtOf, Exact, shown, whole } from './protocol.ts';
 import type { HeldOnChain, RegisteredRow } from './sources.ts';
 
@@ -46,7 +46,7 @@ export function positionNumbers(held: HeldOnChain, market: ExpectedMarket, exit:
   };
   if (!isOpen) return { ...frame, netCollateral: '0', amountLoan: '0', netValueUsd: '0.00', closeNow: null };
   const { debt, value, ltv = new Exact(0), collateralUsd, netUsd } = valued(held, market);
-  const leverage = leverageAt(ltv);
+  const leverage = exactLeverageAt(ltv);
   const net = whole(held.collateral, token.decimals)
     .times((value - debt).toString())
     .div(value.toString());
@@ -293,10 +293,10 @@ export function vaultPosition(
   const legs = loops
     .filter(({ held }) => held.open && held.collateral > 0n)
     .map((loop) => ({ ...loop, ...valued(loop.held, loop.market) }));
-  const net = legs.reduce((sum, leg) => sum.plus(leg.netUsd), netUsd);
+  const net = legs.reduce((sum, leg) => sum.plus(Exact.max(leg.netUsd, 0)), netUsd);
   const equity = legs.reduce((sum, leg) => sum.plus((leg.value - leg.debt).toString()), ZERO);
   const earned = legs.reduce((sum, leg) => {
-    const apy = carry(leg.market.earned, leg.market.netBorrowApy, leverageAt(leg.ltv ?? ZERO));
+    const apy = carry(leg.market.earned, leg.market.netBorrowApy, exactLeverageAt(leg.ltv ?? ZERO));
     return sum.plus(apy.times((leg.value - leg.debt).toString()));
   }, ZERO);
   const legApy = equity.isZero() ? equity : earned.div(equity);

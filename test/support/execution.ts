@@ -47,6 +47,8 @@ export function useExecution(): ExecutionWorld {
   afterAll(() => service?.stop());
   const local = () => service.world.chains.on(1);
   beforeEach(async () => {
+    // The chains go back after a test, and the plans that it has started stay started: those of the next one end a little later.
+    service.clock.advance(1);
     snapshots = await Promise.all([local().snapshot(), vaults.local.snapshot()]);
   });
   afterEach(async () => {

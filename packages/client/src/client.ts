@@ -26,7 +26,7 @@ export function createClient(options: ClientOptions): Client {
   const requests = createRequests(options);
   const rows = createRows(requests, (row, input, answer) => {
     const isBuild = (BUILDS as readonly string[]).includes(row);
-    if (isBuild) rememberOrigin(answer, { row, input: input as object });
+    if (isBuild) rememberOrigin(answer, { row, input: input as object, build: answer });
   });
   const methods = rows as unknown as Readonly<Record<string, (input: object) => Promise<Plan>>>;
   return {

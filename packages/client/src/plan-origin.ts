@@ -3,6 +3,8 @@ export interface PlanOrigin {
   /** `operationId` of the row. */
   readonly row: string;
   readonly input: object;
+  /** The same object for every plan of one build. */
+  readonly build?: object | undefined;
 }
 
 const origins = new WeakMap<object, PlanOrigin>();

@@ -35,7 +35,7 @@ export interface PositionHistoryWiring {
 /** Wire the indexers of position logs. A run that has used up its budget of requests ends, and the next one goes on. */
 export function createPositionHistoryWiring(deps: PositionHistoryDeps): PositionHistoryWiring {
   const { config, catalog, nodes, db, clock, logger, timers, onRun } = deps;
-  const { HISTORY_CONFIRMATIONS, HISTORY_REQUESTS_PER_MINUTE, REFRESH_POSITION_HISTORY_SEC } = config.env;
+  const { HISTORY_CONFIRMATION_SEC, HISTORY_REQUESTS_PER_MINUTE, REFRESH_POSITION_HISTORY_SEC } = config.env;
   const history = createPositionHistoryRepository(db);
   const marks = createMarketMarkRepository(db, clock);
   const indexers = new Map(
@@ -61,7 +61,7 @@ export function createPositionHistoryWiring(deps: PositionHistoryDeps): Position
         marks,
         clock,
         logger,
-        confirmations: HISTORY_CONFIRMATIONS,
+        confirmationSec: HISTORY_CONFIRMATION_SEC,
         take,
       });
       return [[chain.chainId, indexer]];
@@ -77,18 +77,18 @@ export function createPositionHistoryWiring(deps: PositionHistoryDeps): Position
       run = await indexer.run(signal);
     } catch (error) {
       if (!signal.aborted) {
-        const head = newestHead(indexer, nodes.get(chainId));
+        const newest = newestHead(indexer, nodes.get(chainId));
         // A failure to record the run must not hide the reason why the run failed.
-        await note(head, failureWord(error)).catch(() => {});
+        await note(newest?.head ?? null, failureWord(error)).catch(() => {});
         // Without this the distance would stay as it was before the failures. A new process knows it from the database alone.
         const cursor = indexer.state()?.cursor ?? (await history.cursor(chainId).catch(() => null));
-        if (cursor && head !== null) onRun?.({ ...NOTHING_READ, chainId, ...distanceOf(cursor, head) });
+        if (cursor && newest) onRun?.({ ...NOTHING_READ, chainId, ...distanceOf(cursor, newest) });
       }
       throw error;
     }
     const state = indexer.state();
     await note(state?.head ?? null, null);
-    onRun?.({ ...run, chainId, ...(state ? distanceOf(state.cursor, state.head) : { isWhole: false }) });
+    onRun?.({ ...run, chainId, ...(state ? distanceOf(state.cursor, state) : { isWhole: false }) });
     return run.logs;
   };
   const reads = createPositionHistoryReads({ history, marks });
@@ -108,17 +108,26 @@ export function createPositionHistoryWiring(deps: PositionHistoryDeps): Position
 
 const NOTHING_READ = { requests: 0, logs: 0, rewoundBlocks: 0, correctedBlocks: 0 } as const;
 
-/** The newest block of a chain that is known: of the latest run, or of any other reading of its nodes. */
-function newestHead(indexer: ChainIndexer, nodes: ChainNodes | undefined): bigint | null {
-  const heads = (nodes?.status() ?? []).flatMap(({ status, head }) =>
-    head && status !== 'other_chain' ? [head.number] : [],
-  );
-  const known = indexer.state()?.head;
-  if (known !== undefined) heads.push(known);
-  return heads.reduce<bigint | null>((newest, head) => (newest === null || head > newest ? head : newest), null);
+interface KnownHead {
+  readonly head: bigint;
+  readonly headAtMs: number;
 }
 
-function distanceOf({ fromBlock, toBlock, isWhole }: IndexerCursor, head: bigint) {
-  const blocksBehind = head > toBlock ? Number(head - toBlock) : 0;
-  return { blocksBehind, fromBlock: Number(fromBlock), isWhole };
+/** The newest block of a chain that is known: of the latest run, or of any other reading of its nodes. */
+function newestHead(indexer: ChainIndexer, nodes: ChainNodes | undefined): KnownHead | null {
+  const heads = (nodes?.status() ?? []).flatMap(({ status, head }): KnownHead[] =>
+    head && status !== 'other_chain' ? [{ head: head.number, headAtMs: Number(head.timestamp) * 1_000 }] : [],
+  );
+  const known = indexer.state();
+  if (known) heads.push(known);
+  return heads.reduce<KnownHead | null>((newest, one) => (newest && newest.head >= one.head ? newest : one), null);
+}
+
+function distanceOf({ fromBlock, toBlock, toMs, isWhole }: IndexerCursor, { head, headAtMs }: KnownHead) {
+  return {
+    blocksBehind: head > toBlock ? Number(head - toBlock) : 0,
+    secondsBehind: head > toBlock ? Math.max(0, (headAtMs - toMs) / 1_000) : 0,
+    fromBlock: Number(fromBlock),
+    isWhole,
+  };
 }

@@ -1,6 +1,6 @@
 import { BaseError, HttpRequestError, RpcRequestError } from 'viem';
 import type { FailureReason } from '../../domain/facts.ts';
-import { ChainReadError, toChainReadError } from '../rpc/errors.ts';
+import { BlockMissingError, ChainReadError, saysNoBlock, toChainReadError } from '../rpc/errors.ts';
 import { MAX_LOGS } from './schema.ts';
 
 /** The node does not answer this range of blocks; it may answer a smaller one. */
@@ -36,6 +36,8 @@ export function toLogsError(error: unknown, signal?: AbortSignal): ChainReadErro
   }
   const rpcError = error.walk((cause) => cause instanceof RpcRequestError);
   if (rpcError instanceof RpcRequestError) {
+    // A smaller range ends with the same block. Some gateways have the code of a missing block for a range that is too large.
+    if (saysNoBlock(rpcError.details)) return new BlockMissingError();
     if (TOO_MANY_REQUESTS.test(rpcError.details) && !/range|blocks|results|logs/i.test(rpcError.details)) {
       return new ChainReadError('rate_limited');
     }

@@ -32,7 +32,9 @@ export class BlockMissingError extends ChainReadError {
  */
 const RESOURCE_NOT_FOUND = -32001;
 const NO_BLOCK =
-  /header (for hash )?not found|missing header|block .{0,80}not found|unknown block|could not find block|(block|header|0x[0-9a-f]{64}|\d+) could not be found|not (currently )?canonical|does not have the requested block|missing trie node|no state available|state .{0,80}(not available|pruned)/i;
+  /header (for hash )?not found|missing header|block .{0,80}not found|unknown block|could not find block|(block|header|0x[0-9a-f]{64}|\d+) could not be found|not (currently )?canonical|does not have the requested block|missing trie node|beyond (the )?current head|no state available|state .{0,80}(not available|pruned)/i;
+/** Whether the message of a node says that it lacks a block. */
+export const saysNoBlock = (message: string): boolean => NO_BLOCK.test(message);
 /** JSON-RPC codes for too many requests: EIP-1474, Alchemy, QuickNode. */
 export const LIMIT_CODES: readonly number[] = [-32005, 429, -32007];
 
@@ -47,10 +49,7 @@ export function toChainReadError(error: unknown, signal?: AbortSignal): ChainRea
     return new ChainReadError(reasonOfStatus(status.status), retryAfterOf(status.cause));
   }
   const rpcError = error.walk((cause) => cause instanceof RpcRequestError);
-  if (
-    rpcError instanceof RpcRequestError &&
-    (rpcError.code === RESOURCE_NOT_FOUND || NO_BLOCK.test(rpcError.details))
-  ) {
+  if (rpcError instanceof RpcRequestError && (rpcError.code === RESOURCE_NOT_FOUND || saysNoBlock(rpcError.details))) {
     return new BlockMissingError();
   }
   if (error.walk((cause) => cause instanceof TimeoutError)) return new ChainReadError('timeout');

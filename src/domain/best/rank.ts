@@ -4,7 +4,7 @@ import { DAY_MS } from '../apy/series.ts';
 import { EXIT_SIZES_USD, type ExitSweep } from '../facts.ts';
 import { LEVERAGE_PLACES, leverageFromLtvPct } from '../leverage/leverage.ts';
 import type { ComposedMarket } from '../market/types.ts';
-import { cleanExitSize, lossOfSale } from '../strategy/exit.ts';
+import { cleanExitSize, lossOfSale, measuredSize } from '../strategy/exit.ts';
 import { projectReach } from '../stress/drift.ts';
 import { openedHolding } from '../stress/holding.ts';
 import { canBeLiquidated } from '../stress/liquidation.ts';
@@ -27,10 +27,12 @@ export interface BestRequest {
   readonly referralBps: number;
 }
 
-/** A strategy at the largest leverage that meets a request. Percent of the payment, unless stated otherwise. */
+/** A strategy at the leverage that gives most of those that meet a request. Percent of the payment, unless stated otherwise. */
 export interface RankedTerms {
   /** 1 place. */
   readonly leverage: Decimal;
+  /** The largest leverage that meets the request, 1 place. */
+  readonly largestLeverage: Decimal;
   readonly ltvPct: Decimal;
   /** Net APY of the position on its equity at the rates after its own borrow, before costs. */
   readonly positionApyPct: Decimal;
@@ -81,13 +83,21 @@ export function rankMarket(composed: ComposedMarket, request: BestRequest): Rank
   const deposited = swapped.minus(depositFee);
   const highest = highestLeverage(composed, request, deposited);
   if ('reason' in highest) return highest;
-  return atLeverage(composed, sweep, request, {
-    loanUsd,
-    deposited,
-    entry: entry.plus(depositFee),
-    leverage: highest.leverage,
+  const opening = { composed, sweep, request, loanUsd, deposited, entry: entry.plus(depositFee) };
+  const largest = largestSurviving(opening, highest.leverage);
+  if ('reason' in largest) return largest;
+  const best = bestUpTo(opening, tenthsOf(largest.leverage));
+  return {
+    ...best.result,
+    leverage: best.leverage,
+    largestLeverage: largest.leverage,
+    ltvPct: best.ltvPct,
+    positionApyPct: best.positionApyPct,
+    toLiquidation: projectReach(best.holding, 'TODAYS_RATE')?.liquidation,
+    ratesAsOfMs: composed.facts.lendingState.asOfMs,
     exitAsOfMs: exit.asOfMs,
-  });
+    holding: best.holding,
+  };
 }
 
 /** Conditions that do not depend on a leverage. */
@@ -121,44 +131,55 @@ function highestLeverage(
   return { leverage: Decimal.min(byLtv, byLiquidity) };
 }
 
+/** The payment of a request on a market, before a leverage is chosen. */
 interface Opening {
+  readonly composed: ComposedMarket;
+  readonly sweep: ExitSweep;
+  readonly request: BestRequest;
   readonly loanUsd: Decimal;
   /** USD of collateral that the payment becomes. */
   readonly deposited: Decimal;
+  /** Cost of that, USD. */
   readonly entry: Decimal;
-  readonly leverage: Decimal;
-  readonly exitAsOfMs: number;
 }
 
-/** A position as it is opened: the cost of the swap of the loan, the equity after it, and the cost of a later sale, USD. */
-interface Opened {
-  readonly leverage: Decimal;
-  readonly ltvPct: Decimal;
-  readonly positionApyPct: Decimal;
+/** The swaps of an opening at a leverage, USD. */
+interface Swaps {
   readonly flashCost: Decimal;
   readonly exitCost: Decimal;
   readonly equityUsd: Decimal;
+}
+
+/** A position as it is opened. */
+interface Opened extends Swaps {
+  readonly leverage: Decimal;
+  readonly ltvPct: Decimal;
+  readonly positionApyPct: Decimal;
   readonly holding: StressHolding;
 }
 
-function open(
-  composed: ComposedMarket,
-  sweep: ExitSweep,
-  { amountUsd, referralBps, nowMs }: BestRequest,
-  { deposited, loanUsd, leverage }: Opening,
-): Opened | Exclusion {
-  const flash = deposited.times(leverage.minus(1));
-  const flashCost = swapCost(sweep, flash, referralBps);
+function swapsAt({ sweep, request, deposited }: Opening, leverage: Decimal): Swaps | Exclusion {
+  const { amountUsd, referralBps } = request;
+  const flashCost = swapCost(sweep, flashOf(deposited, leverage), referralBps);
   if ('reason' in flashCost) return flashCost;
   const equityUsd = deposited.minus(flashCost);
   if (!equityUsd.gt(0)) return fellOut('EXIT_TOO_SMALL', ZERO.toFixed(), amountUsd.toFixed());
   const exitCost = swapCost(sweep, equityUsd.times(leverage), 0);
-  if ('reason' in exitCost) return exitCost;
-  const holding = openedHolding(composed, { leverage, equity: equityUsd.div(loanUsd), nowMs });
+  return 'reason' in exitCost ? exitCost : { flashCost, exitCost, equityUsd };
+}
+
+const flashOf = (deposited: Decimal, leverage: Decimal) => deposited.times(leverage.minus(1));
+
+function open(opening: Opening, leverage: Decimal): Opened | Exclusion {
+  const { composed, request, loanUsd, deposited } = opening;
+  const swaps = swapsAt(opening, leverage);
+  if ('reason' in swaps) return swaps;
+  const equity = swaps.equityUsd.div(loanUsd);
+  const holding = openedHolding(composed, { leverage, equity, nowMs: request.nowMs });
   const { netApyPct: positionApyPct, ltvPct } = stressRow(holding, { scenario: 'TODAY' });
-  if (!positionApyPct || !ltvPct)
-    return fellOut('LIQUIDITY', toFixedHalfUp(composed.liquidityUsd ?? ZERO, 2), toFixedHalfUp(flash, 2));
-  return { leverage, ltvPct, positionApyPct, flashCost, exitCost, equityUsd, holding };
+  if (positionApyPct && ltvPct) return { ...swaps, leverage, ltvPct, positionApyPct, holding };
+  const lent = toFixedHalfUp(composed.liquidityUsd ?? ZERO, 2);
+  return fellOut('LIQUIDITY', lent, toFixedHalfUp(flashOf(deposited, leverage), 2));
 }
 
 /** Whether a holding is not liquidated when the price falls at any time until the exit, at the rates after its own borrow. */
@@ -171,24 +192,19 @@ function survives(holding: StressHolding, { maxDrawdownPct, holdingDays }: BestR
 }
 
 /**
- * The largest leverage up to that of the opening, in steps of a tenth, at which the position survives and every swap is of a
- * measured size: less leverage has a lower LTV, a lower rate and smaller swaps. Where there is none, the reason at the least.
+ * The largest leverage up to a limit, in steps of a tenth, at which the position survives and every swap is of a measured size: less
+ * leverage has a lower LTV, a lower rate and smaller swaps. Where there is none, the reason at the least.
  */
-function largestSurviving(
-  composed: ComposedMarket,
-  sweep: ExitSweep,
-  request: BestRequest,
-  opening: Opening,
-): Opened | Exclusion {
+function largestSurviving(opening: Opening, limit: Decimal): Opened | Exclusion {
   const at = (tenths: number): Opened | Exclusion => {
-    const opened = open(composed, sweep, request, { ...opening, leverage: STEP.times(tenths) });
-    if ('reason' in opened || survives(opened.holding, request)) return opened;
+    const opened = open(opening, STEP.times(tenths));
+    if ('reason' in opened || survives(opened.holding, opening.request)) return opened;
     return fellOut('DRAWDOWN', '1.0', MIN_LEVERAGE.toFixed());
   };
-  let high = opening.leverage.div(STEP).toNumber();
+  let high = tenthsOf(limit);
   let found = at(high);
   if (!('reason' in found)) return found;
-  let low = MIN_LEVERAGE.div(STEP).toNumber();
+  let low = tenthsOf(MIN_LEVERAGE);
   high -= 1;
   while (low <= high) {
     const middle = Math.ceil((low + high) / 2);
@@ -201,35 +217,77 @@ function largestSurviving(
   return found;
 }
 
-function atLeverage(
-  composed: ComposedMarket,
-  sweep: ExitSweep,
-  request: BestRequest,
-  opening: Opening,
-): RankedTerms | Exclusion {
-  const opened = largestSurviving(composed, sweep, request, opening);
-  if ('reason' in opened) return opened;
+const tenthsOf = (leverage: Decimal) => leverage.div(STEP).toNumber();
+
+interface Result {
+  readonly netApyPct: Decimal;
+  readonly entryCostPct: Decimal;
+  readonly exitCostPct: Decimal;
+  readonly yieldFeePct: Decimal;
+}
+
+type Judged = Opened & { readonly result: Result };
+
+/**
+ * The leverage with the best result up to one that survives, in steps of a tenth; of equal ones the least. While the swaps stay
+ * within one measured size, the result rises up to one leverage and falls after it: the yield is linear in the leverage, less a
+ * borrow rate that grows with it.
+ */
+function bestUpTo(opening: Opening, largest: number): Judged {
+  const judged = new Map<number, Judged | undefined>();
+  const at = (tenths: number): Judged | undefined => {
+    if (!judged.has(tenths)) judged.set(tenths, judge(opening, STEP.times(tenths)));
+    return judged.get(tenths);
+  };
+  const isBetter = (one: Judged | undefined, other: Judged | undefined) =>
+    one !== undefined && (other === undefined || one.result.netApyPct.gt(other.result.netApyPct));
+  let best: Judged | undefined;
+  for (let from = tenthsOf(MIN_LEVERAGE), to: number; from <= largest; from = to + 1) {
+    const sizes = sizesOf(opening, from);
+    to = from;
+    while (to < largest && sizesOf(opening, to + 1) === sizes) to += 1;
+    let [low, high] = [from, to];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      if (isBetter(at(middle + 1), at(middle))) low = middle + 1;
+      else high = middle;
+    }
+    const peak = at(low);
+    if (isBetter(peak, best)) best = peak;
+  }
+  if (best === undefined) throw new RangeError(`No result up to a leverage of ${STEP.times(largest).toFixed()}.`);
+  return best;
+}
+
+/** The measured sizes that the swaps of a leverage fall under. */
+function sizesOf({ sweep, deposited, request }: Opening, tenths: number): string {
+  const leverage = STEP.times(tenths);
+  const flash = flashOf(deposited, leverage);
+  const cost = swapCost(sweep, flash, request.referralBps);
+  if ('reason' in cost) return cost.reason;
+  return `${measuredSize(flash)} ${measuredSize(deposited.minus(cost).times(leverage))}`;
+}
+
+function judge(opening: Opening, leverage: Decimal): Judged | undefined {
+  const opened = open(opening, leverage);
+  return 'reason' in opened ? undefined : { ...opened, result: resultOf(opening, opened) };
+}
+
+function resultOf({ composed, request, deposited, entry }: Opening, opened: Opened): Result {
   const { amountUsd, holdingDays } = request;
-  const { leverage, ltvPct, positionApyPct, equityUsd, flashCost, exitCost, holding } = opened;
+  const { ltvPct, positionApyPct, equityUsd, flashCost, exitCost } = opened;
   const earnedPctDays = positionApyPct.times(holdingDays).minus(unpaidPctDays(composed, ltvPct, request));
   const carry = equityUsd.times(earnedPctDays).div(HUNDRED).div(YEAR_DAYS);
   const returned = equityUsd.plus(carry).minus(exitCost);
-  const yieldFee = Decimal.max(returned.minus(opening.deposited), 0).times(
+  const yieldFee = Decimal.max(returned.minus(deposited), 0).times(
     wad(composed.fees.isCorrelated ? composed.fees.yieldFee : 0n),
   );
   const share = (usd: Decimal) => usd.times(HUNDRED).div(amountUsd);
   return {
-    leverage,
-    ltvPct,
-    positionApyPct,
     netApyPct: share(returned.minus(yieldFee).minus(amountUsd)).times(YEAR_DAYS).div(holdingDays),
-    entryCostPct: share(opening.entry.plus(flashCost)),
+    entryCostPct: share(entry.plus(flashCost)),
     exitCostPct: share(exitCost),
     yieldFeePct: share(yieldFee),
-    toLiquidation: projectReach(holding, 'TODAYS_RATE')?.liquidation,
-    ratesAsOfMs: composed.facts.lendingState.asOfMs,
-    exitAsOfMs: opening.exitAsOfMs,
-    holding,
   };
 }
 

@@ -3,7 +3,7 @@ import { Decimal, formatPct, formatUnitsPlain, HUNDRED, toFixedHalfUp, ZERO } fr
 import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap, Stamp } from '../freshness/types.ts';
-import { leverageApyPctAtLtv } from '../leverage/leverage.ts';
+import { exactApyPctAtLtv } from '../leverage/leverage.ts';
 import type { PositionMarketValues } from '../market/at-block.ts';
 import { priceAgeGap, priceAsOfMs } from '../market/price-age.ts';
 import { limitsOf } from '../market/statics.ts';
@@ -202,8 +202,9 @@ function wholeFields(input: EquityInput, value: Valuation | undefined, timestamp
     if (!composed) return unknown('The yield market has not been measured yet.');
     legs.push({ market: composed, value: valueHolding(held, composed, timestamp) });
   }
+  // The debt of a loop is not owed beyond its collateral.
   const netLegsUsd = legs.reduce<Decimal | null>(
-    (sum, { value: { usd } }) => (sum === null || usd === null ? null : sum.plus(usd.net)),
+    (sum, { value: { usd } }) => (sum === null || usd === null ? null : sum.plus(Decimal.max(usd.net, ZERO))),
     ZERO,
   );
   return { ...netValueField(value, netLegsUsd, gaps), currentNetApyPct: netApyField(value, legs, stock, gaps) };
@@ -236,7 +237,7 @@ function netApyField(
     if (leg.ltvPct === null || leg.ltvPct.gte(HUNDRED)) continue;
     const net = new Decimal((leg.collateralValue - leg.debt).toString());
     const { effectiveCollateralApyPct, netBorrowApyPct } = market;
-    earned = earned.plus(leverageApyPctAtLtv(effectiveCollateralApyPct, netBorrowApyPct, leg.ltvPct).times(net));
+    earned = earned.plus(exactApyPctAtLtv(effectiveCollateralApyPct, netBorrowApyPct, leg.ltvPct).times(net));
     equity = equity.plus(net);
   }
   const legApyPct = equity.isZero() ? ZERO : earned.div(equity);

@@ -34,7 +34,9 @@ export type IndexerStatus = (typeof INDEXER_STATUSES)[number];
 /** Runs are seconds apart; one that waits for a slow node takes minutes. */
 const STOPPED_AFTER_MS = 600_000;
 /** As the alarm HistoryBehind has it. */
-const BEHIND_BLOCKS = 300n;
+const BEHIND_MS = 3_600_000;
+/** A chain that makes no blocks is not behind: of an hour, no chain has fewer. */
+const BEHIND_BLOCKS = 250n;
 
 /** Blocks between the newest one of the chain and the newest one that was read; `null` = not known. */
 export function blocksBehind({ range, run }: Pick<IndexerRecord, 'range' | 'run'>): bigint | null {
@@ -49,6 +51,6 @@ export function indexerStatus(record: Pick<IndexerRecord, 'range' | 'run'>, nowM
   if (!range) return 'never';
   if (run && isFromFuture(run.atMs, nowMs)) return 'unknown';
   if (run && nowMs - run.atMs > STOPPED_AFTER_MS) return 'stopped';
-  if ((blocksBehind(record) ?? 0n) > BEHIND_BLOCKS) return 'behind';
+  if (run && run.atMs - range.toMs > BEHIND_MS && (blocksBehind(record) ?? 0n) > BEHIND_BLOCKS) return 'behind';
   return range.isWhole ? 'following' : 'backfilling';
 }

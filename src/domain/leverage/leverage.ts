@@ -29,7 +29,7 @@ export function ltvPctFromLeverage(leverage: Decimal): Decimal {
 }
 
 /**
- * Compute the APY in percent of a position at the given (shown, 1-decimal) leverage:
+ * Compute the APY in percent at a leverage:
  * `collateralApy * L − netBorrowApy * (L − 1)`. Exact and signed; render it with `formatPct`.
  */
 export function leverageApyPct(collateralApyPct: Decimal, netBorrowApyPct: Decimal, leverage: Decimal): Decimal {
@@ -41,7 +41,7 @@ export function exactApyPctAtLtv(collateralApyPct: Decimal, netBorrowApyPct: Dec
   return leverageApyPct(collateralApyPct, netBorrowApyPct, leverageFromLtvPct(ltvPct));
 }
 
-/** Compute the APY in percent of a position held at `ltvPct`, with that LTV's shown leverage. */
+/** Compute the APY in percent of a strategy at `ltvPct`, with that LTV's shown leverage, as the ladder does. */
 export function leverageApyPctAtLtv(collateralApyPct: Decimal, netBorrowApyPct: Decimal, ltvPct: Decimal): Decimal {
   return leverageApyPct(collateralApyPct, netBorrowApyPct, new Decimal(formatLeverage(ltvPct)));
 }

@@ -3,7 +3,7 @@ import { Decimal, formatPct, formatUnitsPlain, HUNDRED, toFixedHalfUp } from '..
 import type { StrategyId } from '../../shared/ids.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
-import { formatLeverage, leverageApyPct } from '../leverage/leverage.ts';
+import { exactApyPctAtLtv, formatLeverage } from '../leverage/leverage.ts';
 import type { PositionMarketValues } from '../market/at-block.ts';
 import { priceAgeGap, priceAsOfMs } from '../market/price-age.ts';
 import { limitsOf } from '../market/statics.ts';
@@ -134,9 +134,7 @@ function addLeverage(draft: Draft, ltvPct: Decimal | null, composed: PositionMar
   }
   const { effectiveCollateralApyPct, netBorrowApyPct } = composed;
   draft.currentLeverage = formatLeverage(ltvPct);
-  draft.currentLeverageApyPct = formatPct(
-    leverageApyPct(effectiveCollateralApyPct, netBorrowApyPct, new Decimal(draft.currentLeverage)),
-  );
+  draft.currentLeverageApyPct = formatPct(exactApyPctAtLtv(effectiveCollateralApyPct, netBorrowApyPct, ltvPct));
   const uncounted = composed.gaps.find(({ field }) => field === 'netBorrowApyPct');
   if (uncounted) gaps.push({ ...uncounted, field: 'currentLeverageApyPct' });
 }

@@ -54,12 +54,17 @@ export function cleanExitSize(sweep: ExitSweep): ExitSizeUsd | null {
   return EXIT_SIZES_USD.findLast((size) => sweep.slippagePct[size]?.lt(DEPTH_CLEAN_MAX)) ?? null;
 }
 
+/** Return the measured size that stands for a sale of this many USD: the next larger one. `undefined` = none is as large. */
+export function measuredSize(usd: Decimal): ExitSizeUsd | undefined {
+  return EXIT_SIZES_USD.find((measured) => usd.lte(measured));
+}
+
 /**
  * Return the percent lost by a sale of this many USD: that of the next larger measured size, because a smaller sale loses no
  * more. `null` = no route at that size, `undefined` = larger than every measured size.
  */
 export function lossOfSale(sweep: ExitSweep, usd: Decimal): Decimal | null | undefined {
-  const size = EXIT_SIZES_USD.find((measured) => usd.lte(measured));
+  const size = measuredSize(usd);
   return size && sweep.slippagePct[size];
 }
 

@@ -27,6 +27,8 @@ export interface BestArgs {
 export interface BestStrategy {
   readonly strategy: Strategy;
   readonly leverage: string;
+  readonly largestLeverage: string;
+  readonly isPositive: boolean;
   readonly ltvPct: string;
   readonly netApyPct: string;
   readonly positionApyPct: string;
@@ -48,7 +50,7 @@ export interface BestView {
   readonly holdingDays: number;
   readonly rankedCount: number;
   readonly fallenOutCount: number;
-  /** The best first, as many as asked for. */
+  /** The best first, as many as asked for: those without a positive result are the last. */
   readonly ranked: readonly BestStrategy[];
   readonly fallenOut: readonly FallenOut[];
   readonly missingChains: readonly MissingChain[];
@@ -63,7 +65,7 @@ const MIN_AMOUNT_USD = new Decimal(1);
 const MAX_AMOUNT_USD = new Decimal('1e12');
 
 /**
- * Rank the strategies for an amount at the largest leverage that survives a drawdown, by the net APY after costs. Reads facts
+ * Rank the strategies for an amount, each at the best leverage that survives a drawdown, by the net APY after costs. Reads facts
  * only; no venue is asked.
  * @throws BadRequestError, NotReadyError
  */
@@ -127,6 +129,8 @@ function formatBest({ strategy, terms }: { readonly strategy: Strategy; readonly
   return {
     strategy,
     leverage: terms.leverage.toFixed(1),
+    largestLeverage: terms.largestLeverage.toFixed(1),
+    isPositive: terms.netApyPct.gt(0),
     ltvPct: formatPct(terms.ltvPct),
     netApyPct: formatPct(terms.netApyPct),
     positionApyPct: formatPct(terms.positionApyPct),

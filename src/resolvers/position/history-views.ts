@@ -29,7 +29,8 @@ export interface PositionEventView {
   readonly collateralAfter: string;
   readonly debtAfter: string | null;
   readonly paid: AmountsView | null;
-  readonly payer: Payer;
+  /** `null` = nothing was paid, or the transfers do not explain what. */
+  readonly paidBy: Exclude<Payer, 'owner_directly'> | null;
   readonly received: AmountsView | null;
   readonly fee: AmountsView | null;
   readonly oraclePrice: string | null;
@@ -76,12 +77,17 @@ export function eventViews({ market, history }: PositionHistoryRow): readonly Po
       collateralAfter: formatUnitsPlain(event.collateralAfter, collateral.decimals),
       debtAfter: event.debtAfter === null ? null : formatUnitsPlain(event.debtAfter, loan.decimals),
       paid: known(event.paid),
-      payer: event.payer,
+      paidBy: payerOf(event),
       received: known(event.received),
       fee: known(event.fee),
       oraclePrice: event.price === null ? null : wholePrice(event.price, market).toFixed(),
     };
   });
+}
+
+function payerOf({ isUnexplained, paid, payer }: PositionEvent): PositionEventView['paidBy'] {
+  if (isUnexplained || (paid.collateral === 0n && paid.loan === 0n)) return null;
+  return payer === 'owner_directly' ? 'owner' : payer;
 }
 
 /** The curve with at most so many points, the last one always. */

@@ -118,12 +118,6 @@ async function rowsOf(
   });
 }
 
-/** Empty where nothing was paid, or it is not known what. */
-function payerCell({ paid, payer }: PositionEventView): string | null {
-  if (!paid || (Number(paid.collateral) === 0 && Number(paid.loan) === 0)) return null;
-  return payer === 'owner_directly' ? 'owner' : payer;
-}
-
 function rowsOfOne(
   name: string,
   key: PositionKey,
@@ -154,7 +148,7 @@ function rowsOfOne(
       ]),
       event.oraclePrice,
       history.incomplete === undefined ? 'yes' : 'no',
-      payerCell(event),
+      event.paidBy,
     ],
   }));
 }

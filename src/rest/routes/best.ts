@@ -33,7 +33,7 @@ export function bestRoute({ chainIds }: RouteOptions): AnyRoute {
     surface: 'Public',
     summary: 'The best strategies for a payment',
     description:
-      'Listed loops, each at the largest leverage that survives a fall of the price, by the net APY after the own borrow, entry and exit over the holding time; and the reason for each strategy that was left out. Costs are those of the measured exit liquidity; no venue is asked.',
+      'Listed loops, each at the leverage with the best result of those that survive a fall of the price, by the net APY after the own borrow, entry and exit over the holding time; and the reason for each strategy that was left out. Costs are those of the measured exit liquidity; no venue is asked.',
     operation: 'BestStrategyRanking',
     tool: { name: 'find_best_strategies' },
     params: z.object({

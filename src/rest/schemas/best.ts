@@ -23,8 +23,16 @@ export const bestStrategiesSchema = z
           .object({
             ...strategyName,
             leverage: leverageString(
+              'Leverage with the best netApyPct from 1.1 to largestLeverage, 1 decimal; of equal results the least. The other figures are those of this leverage.',
+            ),
+            largestLeverage: leverageString(
               'Largest leverage by drawdown, safe LTV, liquidity and measured sizes of swaps, 1 decimal: the fall does not liquidate the position at any time until the exit.',
             ),
+            isPositive: z
+              .boolean()
+              .describe(
+                'Whether the result is above zero, before rounding; false = no leverage from 1.1 to largestLeverage earns its costs.',
+              ),
             ltvPct: pct('LTV at this leverage.', { min: 0 }),
             netApyPct: pct(
               'Result of the holding time relative to the payment, per year and not compounded, after the own borrow, entry, exit and the yield fee.',
@@ -44,9 +52,9 @@ export const bestStrategiesSchema = z
             ratesAsOf: dateTime('Time of the market state that rates, limits and liquidity come from.'),
             exitAsOf: dateTime('Time of the measured exits that costs come from.'),
           })
-          .meta({ id: 'BestStrategy', description: 'A strategy at the largest leverage that meets the request.' }),
+          .meta({ id: 'BestStrategy', description: 'A strategy at its best leverage that meets the request.' }),
       )
-      .describe('By netApyPct, the highest first.'),
+      .describe('By netApyPct, the highest first, those without a positive result last.'),
     excluded: z
       .array(
         z

@@ -64,7 +64,7 @@ export const positionSchema = z
       {},
     ).optional(),
     currentLeverageApyPct: pct(
-      'APY at currentLeverage, which has 1 decimal, and the current rates, incentives (APRs) included without conversion, signed. Rows of stress tables are at the exact leverage.',
+      'APY at the exact leverage of its LTV and the current rates, incentives (APRs) included without conversion, signed.',
     )
       .nullable()
       .optional(),
@@ -145,7 +145,10 @@ export const equityPositionSchema = z
       .array(wholeNumber('Index of a position on chain.'))
       .optional()
       .describe('Present when ambiguous: ids of its candidate loops among the plain positions.'),
-    netValueUsd: usdString('Stock leg plus loops.', {}).optional(),
+    netValueUsd: usdString(
+      'Stock leg plus loops, before costs of an exit; a loop under water counts as 0.',
+      {},
+    ).optional(),
     currentNetApyPct: pct('LTV x (APY of the loops - borrow APY of the stock leg).').nullable().optional(),
     freshness: z
       .object({ borrow: freshnessValue, oracle: freshnessValue })

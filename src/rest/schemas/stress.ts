@@ -45,11 +45,7 @@ export const stressRowSchema = z
     )
       .nullable()
       .optional(),
-    netApyPct: pct(
-      'Net APY on the equity at the exact leverage (currentLeverageApyPct of a position is at its leverage of 1 decimal); null without equity.',
-    )
-      .nullable()
-      .optional(),
+    netApyPct: pct('Net APY on the equity at the exact leverage; null without equity.').nullable().optional(),
     endsBy: z
       .enum(STRESS_ENDS)
       .optional()

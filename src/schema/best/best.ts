@@ -39,15 +39,25 @@ const ExclusionRef = builder.enumType('BestExclusion', {
 const pct = (description: string) => ({ type: 'Decimal' as const, description });
 
 const BestRef = builder.objectRef<BestStrategy>('BestStrategy').implement({
-  description: 'A strategy at the largest leverage that meets the request.',
+  description: 'A strategy at the leverage with the best result of those that meet the request.',
   fields: (t) => ({
     strategy: t.expose('strategy', { type: StrategyRef, description: 'The strategy.' }),
     leverage: t.expose(
       'leverage',
       pct(
+        'Leverage with the best `netApyPct` from 1.1 to `largestLeverage`, 1 place; of equal results the least. The other figures are those of this leverage.',
+      ),
+    ),
+    largestLeverage: t.expose(
+      'largestLeverage',
+      pct(
         'Largest leverage by the drawdown, the safe LTV, the liquidity of the market and the measured sizes of swaps, 1 place, rounded down: at the rates after the own borrow the fall does not liquidate the position at any time until the exit.',
       ),
     ),
+    isPositive: t.exposeBoolean('isPositive', {
+      description:
+        'Whether the result is above zero, before rounding; `false` = no leverage from 1.1 to `largestLeverage` earns its costs within the holding time.',
+    }),
     ltvPct: t.expose('ltvPct', pct('LTV at this leverage, percent with 2 places.')),
     netApyPct: t.expose(
       'netApyPct',
@@ -118,7 +128,7 @@ const BestStrategiesRef = builder.objectRef<BestView>('BestStrategies').implemen
     ranked: t.field({
       type: [BestRef],
       complexity: { field: 1, multiplier: DEFAULT_BEST_LIMIT },
-      description: `Strategies that meet the request, by \`netApyPct\`, the highest first; as many as \`limit\`, at most ${MAX_BEST_LIMIT}.`,
+      description: `Strategies that meet the request, by \`netApyPct\`, the highest first, those without a positive result last; as many as \`limit\`, at most ${MAX_BEST_LIMIT}.`,
       resolve: ({ ranked }) => [...ranked],
     }),
     excluded: t.field({
@@ -142,7 +152,7 @@ builder.queryFields((t) => ({
     nullable: true,
     complexity: { field: 10 },
     description:
-      'Listed loops for a payment, each at the largest leverage that survives a fall of the price at any time until the exit, ranked by the net APY after the own borrow, entry and exit over the holding time. Costs come from the measured exit liquidity; no venue is asked, and a preview has the real ones.',
+      'Listed loops for a payment, each at the leverage with the best result of those that survive a fall of the price at any time until the exit, ranked by the net APY after the own borrow, entry and exit over the holding time. Costs come from the measured exit liquidity; no venue is asked, and a preview has the real ones.',
     args: {
       amount: t.arg({
         type: 'Decimal',

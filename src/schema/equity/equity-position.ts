@@ -97,7 +97,12 @@ EquityPositionRef.implement({
       nullable: true,
       description: `Indexes of the plain positions that may be loops of the vault, one per loop of the wallet, at most ${MAX_WALLET_POSITIONS}; \`null\` = the match is not ambiguous.`,
     }),
-    netValueUsd: t.expose('netValueUsd', usd('Stock leg plus loops, collateral less debt, USD with 2 places.')),
+    netValueUsd: t.expose(
+      'netValueUsd',
+      usd(
+        'Collateral less debt of the stock leg, plus that of each loop, before costs of an exit, USD with 2 places; a loop under water counts as 0, because its debt is not owed beyond its collateral.',
+      ),
+    ),
     netApyPct: t.expose(
       'currentNetApyPct',
       usd('LTV x (APY of the loops - borrow APY of the stock leg), percent with 2 places.'),

@@ -17,7 +17,7 @@ const IndexerStatusRef = builder.enumType('IndexerStatus', {
     unknown:
       'The latest run has a time in the future: a clock is wrong, and it is not known whether the logs are read.',
     stopped: 'The latest run was more than ten minutes ago: no process runs the job, or one hangs.',
-    behind: 'More than 300 blocks behind the chain.',
+    behind: 'More than an hour behind the chain.',
     backfilling: 'The chain is followed, and older blocks are still being read.',
     following: 'The chain is followed, and older blocks have no further events.',
   }),

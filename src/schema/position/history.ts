@@ -99,10 +99,10 @@ const PositionEventRef = builder.objectRef<PositionEventView>('PositionEvent').i
       description:
         'Paid by the owner, or by another account on its behalf, see `paidBy`, fee included; `null` = not explained by the transfers.',
     }),
-    paidBy: t.field({
+    paidBy: t.expose('paidBy', {
       type: PayerRef,
-      description: 'Payer of `paid`.',
-      resolve: ({ payer }) => (payer === 'owner_directly' ? 'owner' : payer),
+      nullable: true,
+      description: 'Payer of `paid`; `null` = nothing was paid, or the transfers do not explain what.',
     }),
     received: t.expose('received', {
       type: AmountsRef,

@@ -206,7 +206,7 @@ function rateFields(t: Fields) {
     leverageApyPct: t.expose(
       'currentLeverageApyPct',
       pct(
-        'APY at `currentLeverage`, which has 1 place, and the current rates, incentives (APRs) included as they are, signed percent with 2 places. Rows of stress tables are at the exact leverage.',
+        'APY at the exact leverage of its LTV and the current rates, incentives (APRs) included as they are, signed percent with 2 places.',
       ),
     ),
     liquidationPrice: t.expose(

@@ -127,7 +127,7 @@ const RowRef = builder.objectRef<FormattedStressRow>('StressRow').implement({
     netApyPct: t.expose(
       'netApyPct',
       decimal(
-        'Net APY on the equity at the LTV and the rates of the scenario, at the exact leverage (`currentLeverageApyPct` of a position is at its leverage of 1 decimal), incentives included, percent with 2 places; of several positions weighted by their equity.',
+        'Net APY on the equity at the LTV and the rates of the scenario, at the exact leverage, incentives included, percent with 2 places; of several positions weighted by their equity.',
       ),
     ),
     endsBy: t.expose('endsBy', {

@@ -1,7 +1,7 @@
 import { equityNetApyPct, stockLiquidationPrice } from '../../domain/equity/compose.ts';
 import { depositFeeOf } from '../../domain/leverage/fees.ts';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
-import { formatLeverage, leverageApyPctAtLtv } from '../../domain/leverage/leverage.ts';
+import { exactApyPctAtLtv, formatLeverage } from '../../domain/leverage/leverage.ts';
 import { limitsOf } from '../../domain/market/statics.ts';
 import type { ComposedMarket } from '../../domain/market/types.ts';
 import { formatPrice, wholePrice } from '../../domain/position/valuation.ts';
@@ -52,7 +52,7 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
   const rates = input.borrowApyPct;
   const incentivePct = (market: ComposedMarket) => market.borrowApyPct.minus(market.netBorrowApyPct);
   const legApyPct = (rate: Decimal) =>
-    leverageApyPctAtLtv(yieldMarket.effectiveCollateralApyPct, rate.minus(incentivePct(yieldMarket)), legLtvPct);
+    exactApyPctAtLtv(yieldMarket.effectiveCollateralApyPct, rate.minus(incentivePct(yieldMarket)), legLtvPct);
   const leg = { before: legApyPct(rates.yield.before), after: legApyPct(rates.yield.after) };
   const netApyPct = (legPct: Decimal, rate: Decimal) =>
     equityNetApyPct(ltvPct, legPct, rate.minus(incentivePct(stock)));

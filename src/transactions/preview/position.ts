@@ -1,6 +1,6 @@
 import { MathLib } from '@morpho-org/blue-sdk';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
-import { leverageApyPctAtLtv, leverageFromLtvPct } from '../../domain/leverage/leverage.ts';
+import { exactApyPctAtLtv, leverageFromLtvPct } from '../../domain/leverage/leverage.ts';
 import { Decimal, HUNDRED } from '../../shared/decimal.ts';
 import { namedError } from '../../shared/errors.ts';
 import { LimitExceededError } from '../errors.ts';
@@ -128,6 +128,6 @@ export function withinMaxLtv(
 /** APY of the position at the borrow rate of now, and at the one that it leaves behind. */
 function apysAt({ collateralApyPct, incentiveAprPct, borrowApyPct }: MarketRates, ltvPct: Decimal, debt: bigint) {
   const { before, after } = borrowApyPct(debt);
-  const at = (rate: Decimal) => leverageApyPctAtLtv(collateralApyPct, rate.minus(incentiveAprPct), ltvPct);
+  const at = (rate: Decimal) => exactApyPctAtLtv(collateralApyPct, rate.minus(incentiveAprPct), ltvPct);
   return { before: at(before), after: at(after) };
 }

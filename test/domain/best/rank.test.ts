@@ -11,17 +11,8 @@ import type { StressHolding } from '../../../src/domain/stress/types.ts';
 import { Decimal } from '../../../src/shared/decimal.ts';
 import { chain, composed } from '../stress/stress-world.ts';
 import { NOW_MS } from '../world.ts';
+import { openedAt, request } from './best-world.ts';
 
-const request = (over: Partial<BestRequest> = {}): BestRequest => ({
-  amountUsd: new Decimal(10_000),
-  paysCollateral: false,
-  maxDrawdownPct: new Decimal(5),
-  minExitUsd: new Decimal(100_000),
-  holdingDays: 90,
-  nowMs: NOW_MS,
-  referralBps: 5,
-  ...over,
-});
 const termsOf = (of: ComposedMarket, over: Partial<BestRequest> = {}) => {
   const found = rankMarket(of, request(over));
   if ('reason' in found) throw new Error(`fell out: ${found.reason}`);
@@ -51,8 +42,9 @@ describe('rankMarket', () => {
           const over = { maxDrawdownPct, holdingDays, minExitUsd: new Decimal(0), paysCollateral: true };
           const found = rankMarket(of, request(over));
           if ('reason' in found) return true;
-          const { leverage, holding, ltvPct } = found;
-          const more = leverage.plus('0.1');
+          const { largestLeverage, holding, ltvPct } = found;
+          const largest = openedAt(of, request(over), largestLeverage);
+          const more = largestLeverage.plus('0.1');
           // The tenth above has its own swap of the loan: its equity is a little less, and its debt a little more.
           const equity = new Decimal(10_000).div(of.loanPrice?.value.usd ?? 1);
           const next = openedHolding(of, { leverage: more.plus('0.1'), equity, nowMs: NOW_MS });
@@ -60,6 +52,8 @@ describe('rankMarket', () => {
           return (
             ltvPct.lte(of.safeLtvPct.plus('0.01')) &&
             !endsWithin(holding, maxDrawdownPct, holdingDays) &&
+            !!largest &&
+            !endsWithin(largest.holding, maxDrawdownPct, holdingDays) &&
             (nextLtvPct.gt(of.safeLtvPct) || endsWithin(next, maxDrawdownPct, holdingDays))
           );
         },
@@ -92,7 +86,7 @@ describe('rankMarket', () => {
         const long = termsOf(composed, { holdingDays: days + 10 });
         const careful = termsOf(composed, { maxDrawdownPct: new Decimal(drawdown + 1) });
         const bold = termsOf(composed, { maxDrawdownPct: new Decimal(drawdown) });
-        return long.netApyPct.gte(short.netApyPct) && careful.leverage.lte(bold.leverage);
+        return long.netApyPct.gte(short.netApyPct) && careful.largestLeverage.lte(bold.largestLeverage);
       }),
       { numRuns: 30 },
     );
@@ -131,7 +125,7 @@ describe('rankMarket', () => {
     const large = termsOf(deep, { amountUsd: new Decimal(2_000_000), paysCollateral: true });
     const small = termsOf(composed, { amountUsd: new Decimal(10_000), paysCollateral: true });
     // 2.5 times two millions are sold at the exit: the largest measured size.
-    expect([large.leverage.lt(small.leverage), large.leverage.toFixed()]).toEqual([true, '2.5']);
+    expect([large.largestLeverage.lt(small.largestLeverage), large.largestLeverage.toFixed()]).toEqual([true, '2.5']);
   });
 
   test('falls out without a route where a size has none', () => {
@@ -200,7 +194,8 @@ describe('rankMarket', () => {
   test('the own borrow lowers the yield', () => {
     const small = termsOf(composed, { paysCollateral: true });
     const large = termsOf(composed, { paysCollateral: true, amountUsd: new Decimal(80_000) });
-    expect(large.leverage.eq(small.leverage)).toBe(true);
+    expect(large.largestLeverage.eq(small.largestLeverage)).toBe(true);
+    expect(large.leverage.lte(small.leverage)).toBe(true);
     expect(large.positionApyPct.lt(small.positionApyPct)).toBe(true);
   });
 

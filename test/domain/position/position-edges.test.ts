@@ -216,6 +216,11 @@ describe('a vault', () => {
     const alone = net(compose([]).netValueUsd);
     const loop = loopOf(0, 100_000_000n, 0n);
     expect(net(compose([loop]).netValueUsd) - alone).toBeCloseTo(net(loop.position.netValueUsd), 2);
+    // The debt of a loop is not owed beyond its collateral, so one under water takes nothing from the others.
+    const drowned = loopOf(1, 100_000_000n, 10n ** 15n);
+    expect(Number(drowned.position.netValueUsd)).toBeLessThan(0);
+    expect(net(compose([drowned]).netValueUsd)).toBe(alone);
+    expect(compose([drowned, loop]).netValueUsd).toBe(compose([loop]).netValueUsd);
     const unpriced = { ...loop, composed: { ...leg, loanPrice: undefined } };
     const unknown = compose([unpriced]);
     expect([unknown.netValueUsd, fieldsOf(unknown.gaps)]).toEqual([undefined, ['netValueUsd NOT_MEASURED']]);

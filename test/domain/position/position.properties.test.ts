@@ -80,7 +80,7 @@ describe('composePosition', () => {
         "collateralSymbol": "sUSDe",
         "collateralUsd": "1069.79",
         "currentLeverage": "3.6",
-        "currentLeverageApyPct": "12.03",
+        "currentLeverageApyPct": "11.94",
         "debtUsd": "769.10",
         "exitLiquidity": {
           "cleanExitSizeUsd": "1000000",

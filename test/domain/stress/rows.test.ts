@@ -46,8 +46,8 @@ describe('liquidation', () => {
       shown.ltvHeadroomPct,
       shown.netValueUsd,
     ]);
-    // The APY of the position is at its leverage of 1 decimal, 3.6; that of the row at the exact one, 3.557….
-    expect([shown.currentLeverageApyPct, today?.netApyPct]).toEqual(['11.89', '11.80']);
+    // Both are at the exact leverage, 3.557…: at the shown 3.6 it would be 11.89.
+    expect([shown.currentLeverage, shown.currentLeverageApyPct, today?.netApyPct]).toEqual(['3.6', '11.80', '11.80']);
   });
 
   test('property: a fall beyond the drop ends a holding, and a fall short of it does not', () => {

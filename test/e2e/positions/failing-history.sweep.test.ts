@@ -7,8 +7,9 @@ import { type Json, noSleep, OPS, PARTNER, startService, type TestService } from
 /** The chain with a single node. */
 const CHAIN_ID = 4663;
 const OWNER = '0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc';
-/** More than the reading may be behind. */
+/** More than the reading may be behind, in blocks and in time. */
 const NEW_BLOCKS = 320;
+const NEW_SEC = 3_700;
 const METRICS = { METRICS_PORT: '0' };
 
 let service: TestService;
@@ -33,6 +34,13 @@ afterAll(async () => {
 /** Read market state, which sees the newest block, and then logs. */
 const read = () => service.refresh(`lending-state:${CHAIN_ID}`, `position-history:${CHAIN_ID}`);
 const chain = () => service.world.chains.on(CHAIN_ID);
+/** An hour with blocks. */
+const mineAnHour = async () => {
+  for (const chainId of [1, CHAIN_ID]) await service.world.chains.on(chainId).increaseTime(NEW_SEC);
+  await chain().mine(NEW_BLOCKS);
+  service.clock.advance(NEW_SEC * 1_000);
+  await service.refresh('lending-state:1', 'position-history:1');
+};
 const head = async () => Number(await chain().client.getBlockNumber());
 const indexerOf = async (chainId = CHAIN_ID): Promise<Json> =>
   (await service.get(`/v1/ops/indexers?chainId=${chainId}`, OPS)).body.chains[0];
@@ -58,11 +66,12 @@ const metric = async (series: string): Promise<number> => {
   return line === undefined ? Number.NaN : Number(line.slice(series.length));
 };
 const behindMetric = () => metric(`spiral_history_blocks_behind{chain_id="${CHAIN_ID}"}`);
+const secondsBehind = () => metric(`spiral_history_seconds_behind{chain_id="${CHAIN_ID}"}`);
 /** Whether the expression of HistoryBehind holds; its time and its text are tested with the rules. */
 const isAlarming = async () => {
   const [, limit] =
-    /max by \(chain_id\) \(spiral_history_blocks_behind\) > (\d+)/.exec(readFileSync('ops/alerts.yml', 'utf8')) ?? [];
-  return (await behindMetric()) > Number(limit);
+    /max by \(chain_id\) \(spiral_history_seconds_behind\) > (\d+)/.exec(readFileSync('ops/alerts.yml', 'utf8')) ?? [];
+  return (await secondsBehind()) > Number(limit);
 };
 const historyOf = async (): Promise<Json> => {
   const { body } = await service.get(`/v1/partner/positions/${OWNER}?chainId=${CHAIN_ID}`, PARTNER);
@@ -79,8 +88,7 @@ describe('a history whose node refuses logs', () => {
     before = await historyOf();
     indexers = [await indexerOf(1)];
     node.set({ kind: 'lacks', logs: 'refused' });
-    await chain().mine(NEW_BLOCKS);
-    service.clock.advance(15_000);
+    await mineAnHour();
     since = new Date(service.clock.now()).toISOString();
     await read();
   });
@@ -147,6 +155,7 @@ describe('a history whose node refuses logs', () => {
     await service.restart(METRICS);
     await read();
     expect(await behindMetric()).toBeGreaterThanOrEqual(NEW_BLOCKS);
+    expect(await secondsBehind()).toBeGreaterThanOrEqual(NEW_SEC);
     expect(await indexerOf()).toMatchObject({ status: 'failing', failingSince: since });
   });
 
@@ -171,15 +180,15 @@ describe('a history whose node refuses logs', () => {
 describe('a history that lags', () => {
   test('default: the row, the health page, readiness and the metric say behind, and it catches up', async () => {
     // The newest blocks are left out, so that the reading stays as far behind.
-    await service.restart({ ...METRICS, HISTORY_CONFIRMATIONS: String(NEW_BLOCKS) });
-    await chain().mine(2 * NEW_BLOCKS);
+    await service.restart({ ...METRICS, HISTORY_CONFIRMATION_SEC: String(NEW_SEC) });
+    await mineAnHour();
     await read();
     const lagging = await indexerOf();
-    expect([lagging.status, lagging.blocksBehind, lagging.failure]).toEqual(['behind', NEW_BLOCKS, undefined]);
+    expect([lagging.status, lagging.blocksBehind > NEW_BLOCKS, lagging.failure]).toEqual(['behind', true, undefined]);
     expect((await healthWith('behind')).degraded).toContain(`the position history of chain ${CHAIN_ID} is behind`);
     expect(await readiness()).toEqual([200, true, true, 'behind']);
-    expect([await behindMetric(), await isAlarming()]).toEqual([NEW_BLOCKS, true]);
-    expect((await historyOf()).readTo.blockNumber).toBe((await head()) - NEW_BLOCKS);
+    expect([await behindMetric(), await isAlarming()]).toEqual([lagging.blocksBehind, true]);
+    expect((await historyOf()).readTo.blockNumber).toBe((await head()) - lagging.blocksBehind);
     await service.restart(METRICS);
     await read();
     expect([(await indexerOf()).status, await behindMetric()]).toEqual(['following', 0]);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { seededWallets } from '../../../devnet/seed/wallets.ts';
 import { Decimal } from '../../../src/shared/decimal.ts';
 import { type Json, OPS, PARTNER, startService, type TestService } from '../../support/service.ts';
 
@@ -27,6 +28,22 @@ test('default: every seeded position has its whole history at once, and its part
     expect(sum(yieldAndPrice, fees, slippage, borrowCost, liquidation, paidByOthers)).toBe(result.amount);
     expect(sum(received, netValue)).toBe(sum(paid, result));
   }
+});
+
+test('behavior: a payer is named where something was paid, and not of a liquidation or a close', async () => {
+  const kinds = new Set<string>();
+  for (const { account, entries } of seededWallets) {
+    const onEthereum = entries.filter(({ chainId }) => chainId === 1);
+    for (const id of onEthereum.keys()) {
+      const { body } = await service.get(`/v1/partner/positions/${account.address}/${id}/history`, PARTNER);
+      for (const { kind, paid, paidBy } of body.events) {
+        const isPaid = Number(paid.collateral) > 0 || Number(paid.loan) > 0;
+        expect([kind, paidBy]).toEqual([kind, isPaid ? expect.any(String) : null]);
+        kinds.add(`${kind} ${paidBy}`);
+      }
+    }
+  }
+  expect([...kinds].sort()).toEqual(['closed null', 'liquidated null', 'opened owner']);
 });
 
 test('default: both P&Ls of every seeded position differ by what pnlDifference names, exactly', async () => {

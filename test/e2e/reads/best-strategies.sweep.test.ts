@@ -33,3 +33,28 @@ test('error: an amount worth less than 1 USD, whose rank rounding would decide, 
   const { status, body } = await ask('1.02');
   expect({ status, isRanked: body.ranked.length > 0 }).toEqual({ status: 200, isRanked: true });
 });
+
+test('behavior: more safety never gives a better result, and rows without a positive result come last and say so', async () => {
+  const { address } = tokenOf(1, 'USDC');
+  const query = `chainId=1&amount=25000&payToken=${address}&minExitUsd=0&holdingDays=180&limit=100`;
+  const rankedFor = async (drawdown: number): Promise<readonly Json[]> =>
+    (await service.get(`/v1/best-strategies?${query}&maxDrawdownPct=${drawdown}`)).body.ranked;
+  let bolder = await rankedFor(0);
+  for (const drawdown of [5, 10, 20, 40]) {
+    const careful = await rankedFor(drawdown);
+    expect(careful.length).toBeGreaterThan(0);
+    for (const row of careful) {
+      const same = bolder.find(({ id }) => id === row.id);
+      expect(Number(row.netApyPct)).toBeLessThanOrEqual(Number(same?.netApyPct));
+      expect(Number(row.leverage)).toBeLessThanOrEqual(Number(row.largestLeverage));
+      expect(Number(row.largestLeverage)).toBeLessThanOrEqual(Number(same?.largestLeverage));
+    }
+    bolder = careful;
+  }
+  const rows = await rankedFor(5);
+  expect(rows.some(({ isPositive }) => isPositive)).toBe(true);
+  const firstWithout = rows.findIndex(({ isPositive }) => !isPositive);
+  if (firstWithout >= 0) expect(rows.slice(firstWithout).some(({ isPositive }) => isPositive)).toBe(false);
+  for (const { isPositive, netApyPct } of rows)
+    expect(Number(netApyPct) * (isPositive ? 1 : -1)).toBeGreaterThanOrEqual(0);
+});

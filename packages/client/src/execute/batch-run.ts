@@ -1,8 +1,8 @@
 import { NoBatchIdError, receiptOfBatch, sendBatch, waitForBatch } from './batch.ts';
 import { checkSigner, isExpired } from './checks.ts';
 import { ExecutionError, InvalidPlanError, ReceiptTimeoutError, RejectedError, WalletError } from './errors.ts';
+import { grants, isAuthorizationLeft, READ_MS, recordRevocation, revoke, unaborted } from './grants/revocation.ts';
 import type { CheckedPlan } from './plan.ts';
-import { grants, isAuthorizationLeft, READ_MS, recordRevocation, revoke, unaborted } from './revocation.ts';
 import type { SequenceContext } from './transaction.ts';
 
 interface SentBatch {
@@ -25,7 +25,7 @@ const FOLLOWED_MS = 600_000;
  * @throws ExecutionError or the reason of the signal, with `isRevoked` where an authorization was left
  */
 export async function runBatch(plan: CheckedPlan, context: SequenceContext): Promise<'done' | 'expired'> {
-  const { wallet, reader, account, settings, sent } = context;
+  const { wallet, reader, account, settings, sent, asked } = context;
   const { signal } = settings.options;
   const [first] = plan.calls;
   if (first === undefined) throw new InvalidPlanError('The plan has no calls.');
@@ -39,6 +39,8 @@ export async function runBatch(plan: CheckedPlan, context: SequenceContext): Pro
   const isGranted = (await isAuthorizationLeft(plan, context)) === true;
   signal?.throwIfAborted();
   settings.report({ kind: 'signing', index: 0, total: plan.calls.length, to: first.to });
+  signal?.throwIfAborted();
+  asked.push(...plan.calls.map((call) => ({ call, isMined: false })));
   let batch: SentBatch | undefined;
   try {
     await sendBatch(wallet, account, plan, (id) => {
@@ -49,6 +51,7 @@ export async function runBatch(plan: CheckedPlan, context: SequenceContext): Pro
     });
     if (batch !== undefined) await mine(plan, batch, context);
   } catch (error) {
+    if (batch === undefined && error instanceof RejectedError) asked.length = 0;
     if (isGranted) throw error;
     // A batch whose prompt was left open is followed from the moment that the wallet answers.
     const isOpen = batch === undefined && signal?.aborted === true;

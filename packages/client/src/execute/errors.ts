@@ -9,6 +9,24 @@ export class ExecutionError extends ClientError {
   isRevoked: boolean | undefined;
   /** The call that revokes the authorization, where this execution may leave one; `undefined` = it leaves none. */
   revocation: Revocation | undefined;
+  /** The token allowances that this execution leaves, or may leave: those of its approvals that were not spent. */
+  allowances: readonly Allowance[] = [];
+}
+
+/** An allowance that an execution leaves, with the unsigned call that takes it back. */
+export interface Allowance {
+  readonly chainId: number;
+  /** Lower case, as `spender`. */
+  readonly token: string;
+  readonly spender: string;
+  /** Base units. */
+  readonly amount: bigint;
+  /** Whether the approval is not mined yet, as far as the node tells, and still may be. */
+  readonly isPending: boolean;
+  /** The parameter of `eth_sendTransaction`: an approval of zero. */
+  readonly call: { readonly from: string; readonly to: string; readonly data: string };
+  /** The parameter of `eth_call`. Its result is the allowance, base units. */
+  readonly check: { readonly to: string; readonly data: string };
 }
 
 /** The unsigned call that revokes an authorization, and the read that tells whether there is one. */
@@ -24,6 +42,27 @@ export interface Revocation {
 export class InvalidPlanError extends ExecutionError {
   constructor(message: string) {
     super('invalid_plan', message);
+  }
+}
+
+/**
+ * The plan is executed by another call of `execute` in this process, or something of it was sent, or may have been. Nothing more
+ * was sent. `code` is `already_started`.
+ */
+export class AlreadyStartedError extends ExecutionError {
+  /** Whether the other call is still running. */
+  readonly isRunning: boolean;
+  /** Hashes and ids of what the other call has sent so far, oldest first; empty = the wallet was asked, and named none. */
+  readonly earlier: readonly string[];
+
+  constructor(isRunning: boolean, earlier: readonly string[]) {
+    const state = isRunning
+      ? 'is being executed by another call: wait for its result'
+      : `was started before, and ${earlier.join(', ') || 'something of it'} ${earlier.length > 0 ? 'was' : 'may have been'} sent: look at the account`;
+    const next = 'To do the same once more, build a new plan (client.rebuild(plan), or the row with its input).';
+    super('already_started', `This plan ${state}. ${next} \`startAgain: true\` sends this one all the same.`);
+    this.isRunning = isRunning;
+    this.earlier = [...earlier];
   }
 }
 

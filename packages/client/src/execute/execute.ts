@@ -7,6 +7,7 @@ import { checkBalances, checkChain, checkCode, checkOwner, isExpired, refuseExpi
 import { comparePlans } from './compare.ts';
 import { ExecutionError, RevertedError, UnexpectedOutcomeError, WalletError, WorsePlanError } from './errors.ts';
 import { missingIn } from './expected.ts';
+import { recordAllowances } from './grants/allowances.ts';
 import { excessesIn, type Holders, holdersOf, type OutcomeContext } from './limits.ts';
 import { type ExecuteOptions, type Settings, settingsOf } from './options.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
@@ -14,6 +15,7 @@ import { type CheckedPlan, checkPlan } from './plan.ts';
 import { closedBy, type PlanProof, type Proven, provenIfItIs, provenPlan } from './proof.ts';
 import { isBlocked, type Receipt } from './receipts.ts';
 import { sendInOrder } from './sequence.ts';
+import { end, newRun, start } from './started.ts';
 import type { SequenceContext } from './transaction.ts';
 import { createRpc, ownAccountOf, type Rpc, type Wallet } from './wallet.ts';
 
@@ -62,8 +64,12 @@ export async function execute(plan: Plan, wallet: Wallet, options: ExecuteOption
     settings,
     sent: [],
     mined: [],
+    asked: [],
     executed: [],
   };
+  const run = newRun(context.sent);
+  const enter = (plan: CheckedPlan) => start(plan, account, run, options.startAgain === true);
+  enter(current);
   try {
     await checkChain(current.chainId, rpc, reader);
     let isBatch: boolean | undefined;
@@ -74,7 +80,7 @@ export async function execute(plan: Plan, wallet: Wallet, options: ExecuteOption
         if (rebuilds === MAX_REBUILDS) refuseExpired(current);
         const proven = async (plan: CheckedPlan) =>
           (await untilAborted(() => provenIfItIs(plan, account, node, options.proof), signal)) ?? kept.get(plan);
-        const next = await rebuilt(current, seen, settings, proven, closedBy(context.executed));
+        const next = await rebuilt(current, seen, settings, proven, closedBy(context.executed), enter);
         current = next.plan;
         if (next.isAccepted) seen = current;
         rebuilds += 1;
@@ -119,12 +125,15 @@ export async function execute(plan: Plan, wallet: Wallet, options: ExecuteOption
       };
     }
   } catch (error) {
+    await recordAllowances(error, current.chainId, context);
     if (error instanceof ExecutionError) {
       error.sent = [...context.sent];
       error.isRevoked ??= context.isRevoked;
       error.revocation ??= context.revocation;
     }
     throw error;
+  } finally {
+    end(run, context);
   }
 }
 
@@ -150,9 +159,9 @@ const firstOf = (list: unknown): unknown => (Array.isArray(list) ? list[0] : und
 
 /**
  * Build a plan again and judge the new one by the plan that the caller has seen. `closed` are the positions that its calls have
- * closed already.
+ * closed already. `onBuilt` may refuse the new one.
  *
- * @throws ExpiredError | WorsePlanError | InvalidPlanError
+ * @throws ExpiredError | WorsePlanError | InvalidPlanError | AlreadyStartedError
  */
 async function rebuilt(
   old: CheckedPlan,
@@ -160,11 +169,13 @@ async function rebuilt(
   { options, maxWorsePct, report }: Settings,
   provenOf: (plan: CheckedPlan) => Promise<Proven | undefined>,
   closed: readonly number[],
+  onBuilt: (plan: CheckedPlan) => void,
 ): Promise<{ readonly plan: CheckedPlan; readonly isAccepted: boolean }> {
   const { rebuild, acceptWorse, signal } = options;
   if (rebuild === undefined) return refuseExpired(old);
   const left = withoutClosed(old.source, closed, closedBy(old.calls));
   const plan = await untilAborted(() => rebuild(left), signal);
+  onBuilt(checkPlan(plan));
   // The rebuilt plan answers the same request, also when it comes from a callback of the caller.
   keepOrigin(left, plan);
   const fresh = checkPlan(plan);

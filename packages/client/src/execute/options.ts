@@ -52,6 +52,11 @@ export interface ExecuteOptions {
    * readings of the node. `none` sends a plan that nothing proves.
    */
   readonly proof?: ProofOptions | 'none' | undefined;
+  /**
+   * Execute the plan also where another call executes it, or has sent something of it: everything is sent once more. Default: that
+   * is an `AlreadyStartedError`.
+   */
+  readonly startAgain?: boolean | undefined;
   /** Your own check of every plan before anything of it is sent; throw to refuse. */
   readonly check?: ((plan: Plan, account: string) => void | Promise<void>) | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
@@ -104,7 +109,7 @@ export type Settings = ReturnType<typeof settingsOf>;
 /** @throws InputError naming an option that is of another form than its type */
 function requireForms(options: ExecuteOptions): void {
   if (!isRecord(options)) throw new InputError(`The options of execute are ${textOf(options)}. Give an object.`);
-  const { account, mode = 'auto', proof = {}, reader, signal } = options;
+  const { account, mode = 'auto', proof = {}, reader, signal, startAgain = false } = options;
   if (account !== undefined && !(typeof account === 'string' && ADDRESS.test(account))) {
     throw new InputError(`account is ${textOf(account)}. Give an address of 0x and 40 hexadecimal digits.`);
   }
@@ -116,6 +121,9 @@ function requireForms(options: ExecuteOptions): void {
   }
   if (reader !== undefined && typeof (isRecord(reader) ? reader.request : undefined) !== 'function') {
     throw new InputError(`reader is ${textOf(reader)}. Give a provider with a function request (EIP-1193).`);
+  }
+  if (typeof startAgain !== 'boolean') {
+    throw new InputError(`startAgain is ${textOf(startAgain)}. Give true to send once more what was sent, or false.`);
   }
   if (signal !== undefined && typeof (isRecord(signal) ? signal.addEventListener : undefined) !== 'function') {
     throw new InputError(`signal is ${textOf(signal)}. Give the signal of an AbortController.`);

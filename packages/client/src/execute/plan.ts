@@ -94,10 +94,20 @@ function requireOwnSpenders(calls: readonly PlanCall[]): void {
 const wordOf = (data: string, index: number) => data.slice(10 + index * 64, 74 + index * 64);
 const selectorOf = ({ data }: PlanCall) => data.slice(0, 10).toLowerCase();
 
-/** The amount of an ERC-20 approval, base units; `undefined` = the call is none. Contracts ignore the bytes after it. */
-export function approvedAmount(call: PlanCall): bigint | undefined {
-  return selectorOf(call) === APPROVE && call.data.length >= 138 ? BigInt(`0x${wordOf(call.data, 1)}`) : undefined;
+/** The spender (lower case) and the amount (base units) of an ERC-20 approval. */
+export interface Approval {
+  readonly spender: string;
+  readonly amount: bigint;
 }
+
+/** The approval of a call; `undefined` = it is none. Contracts ignore the bytes after it. */
+export function approvalOf(call: PlanCall): Approval | undefined {
+  if (selectorOf(call) !== APPROVE || call.data.length < 138) return undefined;
+  return { spender: `0x${wordOf(call.data, 0).slice(24)}`.toLowerCase(), amount: BigInt(`0x${wordOf(call.data, 1)}`) };
+}
+
+/** The amount of an ERC-20 approval, base units; `undefined` = the call is none. */
+export const approvedAmount = (call: PlanCall): bigint | undefined => approvalOf(call)?.amount;
 
 /** Whether a call of Morpho's `setAuthorization` grants or revokes; `undefined` = the call is none. */
 export function authorizationOf(call: PlanCall): 'grant' | 'revoke' | undefined {

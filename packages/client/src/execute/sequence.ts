@@ -1,7 +1,7 @@
 import { isExpired } from './checks.ts';
 import { RejectedError } from './errors.ts';
+import { isAuthorizationLeft, READ_MS, recordRevocation, revoke, unaborted } from './grants/revocation.ts';
 import { authorizationOf, type CheckedPlan, isPreparation } from './plan.ts';
-import { isAuthorizationLeft, READ_MS, recordRevocation, revoke, unaborted } from './revocation.ts';
 import { type SendListeners, type SequenceContext, sendOne } from './transaction.ts';
 
 /**

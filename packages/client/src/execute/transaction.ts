@@ -1,5 +1,5 @@
 import { checkSigner } from './checks.ts';
-import { type Revocation, WalletError, WouldRevertError } from './errors.ts';
+import { RejectedError, type Revocation, WalletError, WouldRevertError } from './errors.ts';
 import type { Settings } from './options.ts';
 import type { CheckedPlan } from './plan.ts';
 import { type Receipt, waitForReceipt } from './receipts.ts';
@@ -16,12 +16,21 @@ export interface SequenceContext {
   readonly sent: string[];
   /** Receipts of everything that was mined, added as it happens. */
   readonly mined: Receipt[];
+  /** The calls that the wallet was asked to send and did not refuse, added as it happens. */
+  readonly asked: AskedCall[];
   /** The calls that were mined, but for approvals and authorizations, added as it happens. */
   readonly executed: PlanCall[];
   /** Whether the last authorization was revoked, of those that were taken back before the end of their plan. */
   isRevoked?: boolean | undefined;
   /** The call that revokes the authorization that may be left. */
   revocation?: Revocation | undefined;
+}
+
+/** A call that was sent, or may have been. */
+export interface AskedCall {
+  readonly call: PlanCall;
+  /** Whether a receipt of its own says so. */
+  isMined: boolean;
 }
 
 export interface SendListeners {
@@ -46,7 +55,7 @@ export async function sendOne(
   context: SequenceContext,
   { onAsked, onLate }: SendListeners = {},
 ): Promise<void> {
-  const { wallet, reader, account, settings, sent, mined } = context;
+  const { wallet, reader, account, settings, sent, mined, asked } = context;
   const { to, data, value } = call;
   const gas = await reader
     .readNumber('eth_estimateGas', [{ from: account, to, data, value: hexOf(value) }])
@@ -61,9 +70,11 @@ export async function sendOne(
     reader.readNumber('eth_blockNumber'),
   ]);
   await checkSigner(plan.chainId, account, wallet);
-  settings.receipts.signal?.throwIfAborted();
   settings.report({ kind: 'signing', index, total: plan.calls.length, to });
+  settings.receipts.signal?.throwIfAborted();
   onAsked?.();
+  const own: AskedCall = { call, isMined: false };
+  asked.push(own);
   const onSent = (hash: string) => {
     sent.push(hash);
     settings.report({ kind: 'sent', hash, index });
@@ -81,12 +92,18 @@ export async function sendOne(
       },
     );
     mined.push(receipt);
+    own.isMined = true;
     settings.report({ kind: 'mined', hash: receipt.transactionHash, index });
   };
-  const hash = await wallet.send(account, call, withMargin(gas), plan.chainId, (hash) => {
-    onSent(hash);
-    onLate?.((unaborted) => mine(hash, unaborted));
-  });
+  const hash = await wallet
+    .send(account, call, withMargin(gas), plan.chainId, (hash) => {
+      onSent(hash);
+      onLate?.((unaborted) => mine(hash, unaborted));
+    })
+    .catch((error: unknown) => {
+      if (error instanceof RejectedError) asked.splice(asked.indexOf(own), 1);
+      throw error;
+    });
   onSent(hash);
   await mine(hash, context);
 }

@@ -777,7 +777,7 @@ export interface paths {
         };
         /**
          * The best strategies for a payment
-         * @description Listed loops, each at the largest leverage that survives a fall of the price, by the net APY after the own borrow, entry and exit over the holding time; and the reason for each strategy that was left out. Costs are those of the measured exit liquidity; no venue is asked.
+         * @description Listed loops, each at the leverage with the best result of those that survive a fall of the price, by the net APY after the own borrow, entry and exit over the holding time; and the reason for each strategy that was left out. Costs are those of the measured exit liquidity; no venue is asked.
          */
         readonly get: operations["bestStrategyRanking"];
         readonly put?: never;
@@ -1472,12 +1472,12 @@ export interface components {
              * @description Number of strategies that do not.
              */
             readonly excludedCount: number;
-            /** @description By netApyPct, the highest first. */
+            /** @description By netApyPct, the highest first, those without a positive result last. */
             readonly ranked: readonly components["schemas"]["BestStrategy"][];
             /** @description In catalog order. */
             readonly excluded: readonly components["schemas"]["ExcludedStrategy"][];
         };
-        /** @description A strategy at the largest leverage that meets the request. */
+        /** @description A strategy at its best leverage that meets the request. */
         readonly BestStrategy: {
             /** @description Id of the strategy. */
             readonly id: string;
@@ -1491,10 +1491,17 @@ export interface components {
             /** @description Symbol of the loan token. */
             readonly loanSymbol: string;
             /**
-             * @description Largest leverage by drawdown, safe LTV, liquidity and measured sizes of swaps, 1 decimal: the fall does not liquidate the position at any time until the exit. Multiple of the equity. 1 or more.
+             * @description Leverage with the best netApyPct from 1.1 to largestLeverage, 1 decimal; of equal results the least. The other figures are those of this leverage. Multiple of the equity. 1 or more.
              * @example 1250.5
              */
             readonly leverage: string;
+            /**
+             * @description Largest leverage by drawdown, safe LTV, liquidity and measured sizes of swaps, 1 decimal: the fall does not liquidate the position at any time until the exit. Multiple of the equity. 1 or more.
+             * @example 1250.5
+             */
+            readonly largestLeverage: string;
+            /** @description Whether the result is above zero, before rounding; false = no leverage from 1.1 to largestLeverage earns its costs. */
+            readonly isPositive: boolean;
             /**
              * @description LTV at this leverage. Decimal string, percent. 0 or more.
              * @example 12.34
@@ -1958,7 +1965,7 @@ export interface components {
             /** @description Present when ambiguous: ids of its candidate loops among the plain positions. */
             readonly ambiguousYieldLoopIds?: readonly number[];
             /**
-             * @description Stock leg plus loops. USD, decimal string. May be negative.
+             * @description Stock leg plus loops, before costs of an exit; a loop under water counts as 0. USD, decimal string. May be negative.
              * @example 1250.5
              */
             readonly netValueUsd?: string;
@@ -2956,7 +2963,7 @@ export interface components {
             /** @description Present when ambiguous: ids of its candidate loops among the plain positions. */
             readonly ambiguousYieldLoopIds?: readonly number[];
             /**
-             * @description Stock leg plus loops. USD, decimal string. May be negative.
+             * @description Stock leg plus loops, before costs of an exit; a loop under water counts as 0. USD, decimal string. May be negative.
              * @example 1250.5
              */
             readonly netValueUsd?: string;
@@ -3428,7 +3435,7 @@ export interface components {
         /** @description The reading of position logs; absent = not read from the database yet. */
         readonly HealthChainPositionHistory: {
             /**
-             * @description never: nothing was read. failing: see failure. unknown: see statusReason. stopped: no run for ten minutes. behind: by more than 300 blocks. backfilling: it goes back to older blocks. following: nothing is missing.
+             * @description never: nothing was read. failing: see failure. unknown: see statusReason. stopped: no run for ten minutes. behind: by more than an hour. backfilling: it goes back to older blocks. following: nothing is missing.
              * @enum {string}
              */
             readonly status: "never" | "failing" | "unknown" | "stopped" | "behind" | "backfilling" | "following";
@@ -3772,7 +3779,7 @@ export interface components {
              */
             readonly chainId: number;
             /**
-             * @description never: nothing was read. failing: see failure. unknown: see statusReason. stopped: no run for ten minutes. behind: by more than 300 blocks. backfilling: it goes back to older blocks. following: nothing is missing.
+             * @description never: nothing was read. failing: see failure. unknown: see statusReason. stopped: no run for ten minutes. behind: by more than an hour. backfilling: it goes back to older blocks. following: nothing is missing.
              * @enum {string}
              */
             readonly status: "never" | "failing" | "unknown" | "stopped" | "behind" | "backfilling" | "following";
@@ -4848,7 +4855,7 @@ export interface components {
             /** @description Present when ambiguous: ids of its candidate loops among the plain positions. */
             readonly ambiguousYieldLoopIds?: readonly number[];
             /**
-             * @description Stock leg plus loops. USD, decimal string. May be negative.
+             * @description Stock leg plus loops, before costs of an exit; a loop under water counts as 0. USD, decimal string. May be negative.
              * @example 1250.5
              */
             readonly netValueUsd?: string;
@@ -5094,11 +5101,8 @@ export interface components {
             readonly debtAfter?: string;
             /** @description Paid by the owner, or by another account on its behalf, fee included. Absent where the transfers of the transaction do not explain it. */
             readonly paid?: components["schemas"]["PositionEventAmounts"];
-            /**
-             * @description The payer; other: another account than the owner; unknown: the transaction does not show it.
-             * @enum {string}
-             */
-            readonly paidBy: "owner" | "other" | "unknown";
+            /** @description The payer; other: another account than the owner; unknown: the transaction does not show it; null: nothing was paid, or the transfers do not explain what. */
+            readonly paidBy: ("owner" | "other" | "unknown") | null;
             /** @description Received by the owner. Absent where the transfers of the transaction do not explain it. */
             readonly received?: components["schemas"]["PositionEventAmounts"];
             /** @description Fee of the contract. Absent where the transfers of the transaction do not explain it. */

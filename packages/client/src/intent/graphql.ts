@@ -68,6 +68,7 @@ export function planOfGraphql(answer: GraphqlPlan, request: GraphqlRequest): Pla
   const isManaged = request.field === 'manageLeveragePlan';
   rememberOrigin(plan, {
     row: ROWS[request.field],
+    build: unchecked,
     input: jsonCopyOf({ ...(isManaged ? { action, ...body } : body), userAddress: wallet }),
   });
   return plan;

@@ -14,7 +14,7 @@ export const indexerFields = {
   status: z
     .enum(INDEXER_STATUSES)
     .describe(
-      'never: nothing was read. failing: see failure. unknown: see statusReason. stopped: no run for ten minutes. behind: by more than 300 blocks. backfilling: it goes back to older blocks. following: nothing is missing.',
+      'never: nothing was read. failing: see failure. unknown: see statusReason. stopped: no run for ten minutes. behind: by more than an hour. backfilling: it goes back to older blocks. following: nothing is missing.',
     ),
   statusReason: z
     .string()

@@ -42,7 +42,10 @@ const positionEvent = z
     paid: amounts('Paid by the owner, or by another account on its behalf, fee included.'),
     paidBy: z
       .enum(['owner', 'other', 'unknown'])
-      .describe('The payer; other: another account than the owner; unknown: the transaction does not show it.'),
+      .nullable()
+      .describe(
+        'The payer; other: another account than the owner; unknown: the transaction does not show it; null: nothing was paid, or the transfers do not explain what.',
+      ),
     received: amounts('Received by the owner.'),
     fee: amounts('Fee of the contract.'),
     oraclePrice: decimalString(

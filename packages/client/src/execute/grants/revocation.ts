@@ -1,10 +1,10 @@
-import { morphoBlueAbi } from '../abi/index.ts';
-import { selectorsOf } from '../verify/calldata.ts';
-import { runAfter } from '../wait.ts';
-import type { Revocation } from './errors.ts';
-import { authorizationOf, type CheckedPlan } from './plan.ts';
-import { type SequenceContext, sendOne } from './transaction.ts';
-import type { PlanCall } from './wallet.ts';
+import { morphoBlueAbi } from '../../abi/index.ts';
+import { selectorsOf } from '../../verify/calldata.ts';
+import { runAfter } from '../../wait.ts';
+import type { Revocation } from '../errors.ts';
+import { authorizationOf, type CheckedPlan } from '../plan.ts';
+import { type SequenceContext, sendOne } from '../transaction.ts';
+import type { PlanCall } from '../wallet.ts';
 
 /** The caller who has aborted waits no longer for the one read that tells whether an authorization is left. */
 export const READ_MS = 2000;
