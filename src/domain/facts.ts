@@ -184,6 +184,7 @@ export const FAILURE_REASONS = [
   'rate_limited',
   'throttled',
   'overloaded',
+  'price_moved',
   'rejected',
   'server_error',
   'malformed',

@@ -1,5 +1,6 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { FailureReason } from '../domain/facts.ts';
+import { meaningOf, reasonOfStatus } from '../domain/outside-answer.ts';
 import { type ByteBudget, createByteBudget } from '../shared/calls/byte-budget.ts';
 import { createCircuitBreaker } from '../shared/calls/circuit-breaker.ts';
 import type { Clock } from '../shared/clock.ts';
@@ -67,18 +68,26 @@ export interface HttpRequest {
   readonly query?: Readonly<Record<string, string>> | undefined;
   /** Sent as JSON by POST. */
   readonly post?: unknown;
-  /** Statuses that mean "not found" here: the answer is `ABSENT` instead of an error. */
-  readonly absentOn?: readonly number[] | undefined;
-  /** Statuses that this provider uses for overload. */
-  readonly overloadedOn?: readonly number[] | undefined;
-  /** Detect a refusal with a success status by the provider's own code in the body; `undefined` = none. */
-  readonly refusalIn?: ((body: unknown) => FailureReason | undefined) | undefined;
-  /** Statuses that mean that the provider does not support the request: the answer is `REFUSED` instead of an error. */
-  readonly refusedOn?: readonly number[] | undefined;
+  /**
+   * What the provider documents about this request beyond the meaning of statuses: which codes are a fact (`ABSENT`, `REFUSED`)
+   * and which a failure. It is asked about every JSON answer and error; `undefined` = the status decides.
+   */
+  readonly documented?: Documented | undefined;
+  /** Part of the provider that can fail alone, such as a chain. A failure of it is over when it answers, not another part. */
+  readonly scope?: string | undefined;
   /** Maximum size of the answer, bytes. Default 1 MB. */
   readonly maxBytes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
+
+/** An answer, for the provider's own codes. */
+export interface ProviderAnswer {
+  readonly status: number;
+  /** Parsed JSON; `undefined` for another form. */
+  readonly body: unknown;
+}
+
+export type Documented = (answer: ProviderAnswer) => FailureReason | typeof ABSENT | typeof REFUSED | undefined;
 
 /** The provider answered that the requested object does not exist. */
 export const ABSENT: unique symbol = Symbol('absent');
@@ -179,6 +188,7 @@ export function createHttp(deps: HttpDeps): Http {
       );
       const { status, errno } = { errno: undefined, ...outcome };
       finish(verdict(outcome, request), { status, errno });
+      if (outcome.kind !== 'fault' && outcome.limit) budget.hold(outcome.limit.resetSec * 1000);
       return outcome;
     } catch (thrown) {
       finish('aborted');
@@ -189,25 +199,27 @@ export function createHttp(deps: HttpDeps): Http {
   async function run(request: HttpRequest): Promise<unknown> {
     const url = buildUrl(config.baseUrl, request, deps.secrets?.query);
     let failure: UpstreamError | undefined;
+    let failed: ExchangeOutcome | undefined;
     for (let tries = 0; ; tries += 1) {
       const outcome = await attempt(request, url).catch((thrown: unknown) => {
         if (failure === undefined || !(thrown instanceof UpstreamError)) throw thrown;
         // Our own budget has no request left for another try: the failure is that of the provider.
-        noteFailure(request.path, failure.reason);
+        noteFailure(request, failure.reason, failed);
         throw failure;
       });
       const reason = verdict(outcome, request);
-      if (reason === 'ok' || reason === 'absent' || reason === 'refused') noteAnswer(request.path);
+      if (reason === 'ok' || reason === 'absent' || reason === 'refused') noteAnswer(request);
       if (reason === 'refused') return REFUSED;
       if (reason === 'absent') return ABSENT;
       if (reason === 'ok') return outcome.kind === 'json' ? outcome.body : ABSENT;
       const retryAfterSec = outcome.kind === 'status' ? outcome.retryAfterSec : undefined;
       const retries = reason === 'overloaded' ? overloadRetries : RETRIES;
       if (tries >= retries || !isWorthRetrying(reason, retryAfterSec)) {
-        noteFailure(request.path, reason);
+        noteFailure(request, reason, outcome);
         throw error(reason, retryAfterSec);
       }
       failure = error(reason, retryAfterSec);
+      failed = outcome;
       const backoffMs = Math.min(BACKOFF_MS * 2 ** tries, MAX_BACKOFF_MS) * (0.5 + random() / 2);
       await sleep(Math.max(backoffMs, (retryAfterSec ?? 0) * 1000), request.signal);
     }
@@ -245,6 +257,28 @@ function headersOf({ secrets }: HttpDeps, { post }: HttpRequest): Readonly<Recor
   };
 }
 
+/** Subject of failures that concern the form of answers. */
+const SHAPE = 'the form of its answers';
+
+/** Where providers put a code of their own. */
+const codeSchema = z.union([
+  z.object({ code: z.int() }).transform(({ code }) => code),
+  z.object({ error_code: z.int() }).transform((body) => body.error_code),
+  z.object({ status: z.object({ error_code: z.int() }) }).transform(({ status }) => status.error_code),
+  z
+    .object({ error: z.object({ status: z.object({ error_code: z.int() }) }) })
+    .transform(({ error }) => error.status.error_code),
+]);
+
+/** Read the provider's own code from an answer. Only numbers, because texts may quote the request. */
+export function providerCode(body: unknown): number | undefined {
+  return codeSchema.safeParse(body).data;
+}
+
+function codeOf(outcome: ExchangeOutcome): number | undefined {
+  return outcome.kind === 'fault' ? undefined : providerCode(outcome.body);
+}
+
 /** Create the recorder of a provider's state, which also logs its changes. */
 function createNotes({ states, publicName, part, isWaitedFor = false }: HttpDeps, logger: Logger) {
   const notes = states?.add({ provider: publicName, part, isWaitedFor });
@@ -257,13 +291,20 @@ function createNotes({ states, publicName, part, isWaitedFor = false }: HttpDeps
   };
   /** Whether the latest answer had another shape; the next one of the right shape ends it. */
   let isMisshapen = false;
-  const noteFailure = (path: string, reason: FailureReason) => {
-    notes?.failed(reason);
-    noteChange(path, reason, () => logger.warn({ path, reason }, 'upstream failing'));
+  const subjectOf = ({ path, scope }: HttpRequest) => (scope === undefined ? path : `${path} (${scope})`);
+  const noteFailure = (request: HttpRequest, reason: FailureReason, outcome: ExchangeOutcome | undefined) => {
+    const { path, scope } = request;
+    const httpStatus = outcome?.status;
+    const code = outcome && codeOf(outcome);
+    notes?.failed(subjectOf(request), { reason, httpStatus, code });
+    noteChange(subjectOf(request), `${reason} ${code ?? httpStatus}`, () =>
+      logger.warn({ path, scope, reason, meaning: meaningOf(reason), status: httpStatus, code }, 'upstream failing'),
+    );
   };
-  const noteAnswer = (path: string) => {
-    if (!isMisshapen) notes?.answered();
-    if (lastLogged.delete(path)) logger.info({ path }, 'upstream recovered');
+  const noteAnswer = (request: HttpRequest) => {
+    if (!isMisshapen) notes?.answered(subjectOf(request));
+    const { path, scope } = request;
+    if (lastLogged.delete(subjectOf(request))) logger.info({ path, scope }, 'upstream recovered');
   };
   return {
     noteChange,
@@ -271,8 +312,8 @@ function createNotes({ states, publicName, part, isWaitedFor = false }: HttpDeps
     noteAnswer,
     noteShape(isUsable: boolean) {
       isMisshapen = !isUsable;
-      if (isUsable) notes?.answered();
-      else notes?.failed('malformed');
+      if (isUsable) notes?.answered(SHAPE);
+      else notes?.failed(SHAPE, { reason: 'malformed' });
     },
     noteThrottle(forMs: number) {
       notes?.throttled(forMs);
@@ -309,15 +350,13 @@ export function createProviderBudget(
   return budget;
 }
 
+/** The one classification of an answer: the provider's documented codes first, then its status. */
 function verdict(outcome: ExchangeOutcome, request: HttpRequest): 'ok' | 'absent' | 'refused' | FailureReason {
-  if (outcome.kind === 'json') return request.refusalIn?.(outcome.body) ?? 'ok';
   if (outcome.kind === 'fault') return outcome.reason;
-  if (request.absentOn?.includes(outcome.status) === true) return 'absent';
-  if (request.refusedOn?.includes(outcome.status) === true) return 'refused';
-  if (request.overloadedOn?.includes(outcome.status) === true) return 'overloaded';
-  if (outcome.status === 429) return 'rate_limited';
-  if (outcome.status === 408) return 'timeout';
-  return outcome.status >= 500 ? 'server_error' : 'rejected';
+  const documented = request.documented?.({ status: outcome.status, body: outcome.body });
+  if (documented === ABSENT) return 'absent';
+  if (documented === REFUSED) return 'refused';
+  return documented ?? (outcome.kind === 'json' ? 'ok' : reasonOfStatus(outcome.status));
 }
 
 /** A timeout is not retried, because it has already made the caller wait once. */

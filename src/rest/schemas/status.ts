@@ -91,6 +91,9 @@ const disagreement = z.looseObject({
   asOf: dateTime('Time of the block of the reading.'),
 });
 
+const FAILURE_MEANING =
+  'What the reason means: not_now (it is tried again), our_mistake (key, path, parameters or settings are to be corrected), unreadable, or no_such_thing.';
+
 const providerHealth = z.looseObject({
   provider: z.string().describe('Public name of the provider.'),
   part: z.string().optional().describe('Purpose of its requests, if there are several kinds of them.'),
@@ -100,6 +103,22 @@ const providerHealth = z.looseObject({
   lastAnswer: dateTime('Its latest usable answer; null = none yet.').nullable(),
   failingSince: dateTime('Its first failure since that answer; absent while it answers.').optional(),
   reason: z.string().optional().describe('The reason of its latest failure, in one word; absent while it answers.'),
+  meaning: z.string().optional().describe(FAILURE_MEANING),
+  failures: z
+    .array(
+      z.looseObject({
+        subject: z
+          .string()
+          .describe('Path of the requests that fail, with the part of the provider that they concern.'),
+        reason: z.string().describe('The reason, in one word.'),
+        meaning: z.string().describe(FAILURE_MEANING),
+        httpStatus: wholeNumber('HTTP status of the latest answer; absent without one.').optional(),
+        code: jsonNumber("The provider's own code in it; absent without one.").optional(),
+        since: dateTime('The first failure since such a request was answered.'),
+      }),
+    )
+    .optional()
+    .describe('What fails, the latest first; absent while everything answers.'),
   throttledUntil: dateTime('Until when our own budget holds requests back; absent = it does not.').optional(),
 });
 

@@ -1,7 +1,7 @@
 import { ABSENT, type AdapterDeps, CATALOG_BYTES, createHttp, createProviderBudget } from '../http.ts';
-import { feeBpsOf, NO_ROUTE_STATUSES, quoteExpiry } from '../quotes.ts';
+import { feeBpsOf, quoteExpiry } from '../quotes.ts';
 import type { CollateralApySourcePort, SwapQuotePort, SwapRequest } from '../types.ts';
-import { mapApys, mapConvert } from './map.ts';
+import { convertCodes, mapApys, mapConvert } from './map.ts';
 import { convertSchema, marketsSchema } from './schema.ts';
 
 /** Read implied APYs of principal tokens and quote swaps into and out of them. */
@@ -56,7 +56,8 @@ export function createPendle(deps: AdapterDeps): { apys: CollateralApySourcePort
             inputs: [{ token: request.tokenIn, amount: request.amountIn.toString() }],
             outputs: [request.tokenOut],
           },
-          absentOn: NO_ROUTE_STATUSES,
+          documented: convertCodes,
+          scope: String(request.chain.chainId),
           signal: options?.signal,
         });
         if (body === ABSENT) return null;

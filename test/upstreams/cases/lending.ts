@@ -74,7 +74,7 @@ export const merklHistory: AdapterCase = {
   keyed: true,
   create: (deps) => (signal) => createMerkl(deps).history(['a1', 'b1'], signal && { signal }),
   routes: metricsWith(metrics),
-  absent: { same: [], failures: { a1: 'missing', b1: 'missing' } },
+  absent: { throws: 'rejected' },
   dated: { fields: ['timestamp'] },
   variants: {
     missingField: { routes: metricsWith({ tvlRecords: [] }), expect: { same: ['b1'], failures: { a1: 'malformed' } } },

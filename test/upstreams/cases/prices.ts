@@ -118,7 +118,7 @@ export const coingeckoChart: AdapterCase = {
   keyed: true,
   create: (deps) => (signal) => one(createCoingecko(deps).charts.chart('weth', 1, 'usd', signal && { signal })),
   routes: chartWith(chart),
-  absent: { value: null },
+  absent: { throws: 'rejected' },
   dated: { fields: [] },
   variants: {
     missingField: { routes: chartWith(change(chart, ['prices'], undefined)), expect: { throws: 'malformed' } },
@@ -209,7 +209,7 @@ export const geckoterminalCandles: AdapterCase = {
       ),
     ),
   routes: candlesWith(ohlcv),
-  absent: { throws: 'missing' },
+  absent: { throws: 'rejected' },
   dated: { fields: [], future: { value: plain({ candles: goodCandles, dropped: 1 }) } },
   variants: {
     missingField: { routes: candlesWith({ data: { attributes: {} } }), expect: { throws: 'malformed' } },

@@ -40,7 +40,7 @@ export const kyberRoute: AdapterCase = {
   keyed: true,
   create: (deps) => (signal) => one(createKyberswap(deps).routes.route(swapRequest, signal && { signal })),
   routes: routes(route),
-  absent: { value: null },
+  absent: { throws: 'rejected' },
   dated: null,
   variants: {
     missingField: { routes: routes(change(route, amountOut, undefined)), expect: { throws: 'missing' } },
@@ -64,7 +64,7 @@ export const kyberQuote: AdapterCase = {
   keyed: true,
   create: (deps) => (signal) => one(createKyberswap(deps).quotes.quote(swapRequest, signal && { signal })),
   routes: kyber(build),
-  absent: { value: null },
+  absent: { throws: 'rejected' },
   dated: null,
   variants: {
     missingField: { routes: kyber(change(build, ['data', 'data'], undefined)), expect: { throws: 'malformed' } },
@@ -89,7 +89,7 @@ export const openoceanQuote: AdapterCase = {
   keyed: true,
   create: (deps) => (signal) => one(createOpenocean(deps).quote(swapRequest, signal && { signal })),
   routes: ocean(swap),
-  absent: { value: null },
+  absent: { throws: 'rejected' },
   dated: null,
   variants: {
     missingField: { routes: ocean(change(swap, ['data', 'to'], undefined)), expect: { throws: 'missing' } },
@@ -112,7 +112,7 @@ export const pendleQuote: AdapterCase = {
   keyed: true,
   create: (deps) => (signal) => one(createPendle(deps).quotes.quote(ptRequest, signal && { signal })),
   routes: pendle(convert),
-  absent: { value: null },
+  absent: { throws: 'rejected' },
   dated: null,
   variants: {
     missingField: { routes: pendle(change(convert, ['routes', 0, 'tx'], undefined)), expect: { throws: 'malformed' } },
