@@ -4,6 +4,7 @@ import { readLogs, requestsOf } from '../chain/logs/read-logs.ts';
 import { RangeRefusedError } from '../chain/logs/refusal.ts';
 import type { BlockRange } from '../chain/logs/schema.ts';
 import type { Reading } from '../chain/reading.ts';
+import { ChainReadError } from '../chain/rpc/errors.ts';
 import type { ChainNodes } from '../chain/rpc/nodes.ts';
 import type { IndexerCursor, PositionHistoryRepository } from '../database/position-history.ts';
 import type { Clock } from '../shared/clock.ts';
@@ -107,8 +108,14 @@ export function createReadStep({ nodes, chainId, sources, history, clock, logger
       overlap = OVERLAP_BLOCKS;
       return { ...read, requests, isRead: true };
     } catch (error) {
-      if (!(error instanceof RangeRefusedError)) throw error;
       const asked = Number(range.toBlock - range.fromBlock) + 1;
+      if (!(error instanceof RangeRefusedError)) {
+        // A node may refuse a range in words that nobody knows: the next run tries a smaller one, this run sends nothing more.
+        if (error instanceof ChainReadError && error.reason === 'server_error') {
+          size = shrunk({ blocks: asked, ceiling: asked }, 'refused') ?? size;
+        }
+        throw error;
+      }
       const smaller = shrunk({ blocks: asked, ceiling: asked }, error.why);
       if (!smaller) throw error;
       logger.debug({ chainId, blocks: smaller.blocks, reason: error.reason }, 'range of logs refused');
