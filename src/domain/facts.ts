@@ -2,6 +2,7 @@ import type { CollateralApySource } from '../catalog/schema.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { Address, ChainId, MarketId } from '../shared/ids.ts';
 import type { RateHistory } from '../shared/rate-history.ts';
+import type { Restriction } from '../shared/vocabulary.ts';
 import type { ContractDeployment, MarketSupport, TokenContract } from './deployment/types.ts';
 import type { ChainTvl } from './tvl/types.ts';
 
@@ -62,10 +63,27 @@ export interface IncentiveCampaign {
   readonly url?: string | undefined;
 }
 
-/** Live campaigns of a market; an empty list means that none is running. */
+/** Live campaigns of a market; an empty list means that none is running that everybody can earn. */
 export interface MarketIncentives {
   readonly borrow: readonly IncentiveCampaign[];
   readonly collateral: readonly IncentiveCampaign[];
+  /** Campaigns that not everybody can earn, or whose reward cannot be sold: they are in no APY. Absent = none. */
+  readonly restricted?: readonly RestrictedCampaign[] | undefined;
+  /** Listed campaigns that could not be read: the sum of their side is a lower bound. Absent = none. */
+  readonly unread?: readonly UnreadCampaign[] | undefined;
+}
+
+export interface RestrictedCampaign extends Omit<IncentiveCampaign, 'aprPct'> {
+  readonly side: CampaignSide;
+  readonly reason: Restriction;
+  /** By its provider; absent = not given. */
+  readonly aprPct?: Decimal | undefined;
+}
+
+export interface UnreadCampaign {
+  readonly side: CampaignSide;
+  /** Absent = not readable either. */
+  readonly id?: string | undefined;
 }
 
 export interface UsdPrice {

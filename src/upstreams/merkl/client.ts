@@ -66,8 +66,8 @@ export function createMerkl(deps: AdapterDeps): IncentivesPort {
         http.reportDropped('pages beyond the bound', 1);
         return { values: new Map(), failures: new Map(marketIds.map((id) => [id, 'missing'])) };
       }
-      const { unattributed, ...batch } = mapCampaigns(marketIds, { borrow, collateral }, deps.clock.now());
-      http.reportDropped('campaigns', unattributed);
+      const { unattributed, unread, ...batch } = mapCampaigns(marketIds, { borrow, collateral }, deps.clock.now());
+      http.reportDropped('campaigns', unattributed + unread);
       return batch;
     },
     async ended(chain, marketIds, options) {

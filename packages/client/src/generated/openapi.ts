@@ -1122,6 +1122,13 @@ export interface components {
             readonly aprPct: components["schemas"]["ExactDecimal"];
             /** @description The running campaigns. */
             readonly campaigns: readonly components["schemas"]["AppIncentiveCampaign"][];
+            /**
+             * @description A running campaign could not be read: aprPct is at least this. Absent = all were read.
+             * @constant
+             */
+            readonly lowerBound?: true;
+            /** @description Running campaigns that are in no APY; absent = none. */
+            readonly restricted?: readonly components["schemas"]["AppIncentiveRestricted"][];
         };
         readonly AppIncentiveCampaign: {
             /** @description Id of the campaign at its provider. */
@@ -1135,6 +1142,29 @@ export interface components {
              * @description Start.
              */
             readonly startsAt: string;
+            /**
+             * Format: date-time
+             * @description End.
+             */
+            readonly endsAt: string;
+            /**
+             * Format: uri
+             * @description Page of the campaign.
+             */
+            readonly url?: string;
+        };
+        readonly AppIncentiveRestricted: {
+            /** @description Id of the campaign at its provider. */
+            readonly id: string;
+            /** @description Reward token. */
+            readonly symbol: string;
+            /**
+             * @description whitelist: only wallets on a list of the campaign earn. no_market_price: its reward token cannot be sold yet. test: a test of its provider.
+             * @enum {string}
+             */
+            readonly reason: "whitelist" | "no_market_price" | "test";
+            /** @description APR by its provider, for those who earn it, percent; absent = not given. Exact decimal. 0 or more. */
+            readonly aprPct?: components["schemas"]["ExactDecimal"];
             /**
              * Format: date-time
              * @description End.
@@ -3545,11 +3575,37 @@ export interface components {
             readonly failingSince?: string;
             /** @description The reason of its latest failure, in one word; absent while it answers. */
             readonly reason?: string;
+            /** @description What the reason means: not_now (it is tried again), our_mistake (key, path, parameters or settings are to be corrected), unreadable, or no_such_thing. */
+            readonly meaning?: string;
+            /** @description What fails, the latest first; absent while everything answers. */
+            readonly failures?: readonly components["schemas"]["HealthProviderFailure"][];
             /**
              * Format: date-time
              * @description Until when our own budget holds requests back; absent = it does not.
              */
             readonly throttledUntil?: string;
+        } & {
+            readonly [key: string]: unknown;
+        };
+        readonly HealthProviderFailure: {
+            /** @description Path of the requests that fail, with the part of the provider that they concern. */
+            readonly subject: string;
+            /** @description The reason, in one word. */
+            readonly reason: string;
+            /** @description What the reason means: not_now (it is tried again), our_mistake (key, path, parameters or settings are to be corrected), unreadable, or no_such_thing. */
+            readonly meaning: string;
+            /**
+             * Format: int32
+             * @description HTTP status of the latest answer; absent without one.
+             */
+            readonly httpStatus?: number;
+            /** @description The provider's own code in it; absent without one. 0 or more. */
+            readonly code?: number;
+            /**
+             * Format: date-time
+             * @description The first failure since such a request was answered.
+             */
+            readonly since: string;
         } & {
             readonly [key: string]: unknown;
         };
@@ -3646,9 +3702,16 @@ export interface components {
             readonly campaignUrl?: string;
             /**
              * Format: date-time
-             * @description End of the first running campaign to end.
+             * @description End of the first running campaign to end; without one, of the first in restricted.
              */
             readonly endsAt?: string;
+            /**
+             * @description A running campaign could not be read: aprPct is at least this. Absent = all were read.
+             * @constant
+             */
+            readonly lowerBound?: true;
+            /** @description Running campaigns that are in no APY; absent = none. */
+            readonly restricted?: readonly components["schemas"]["IncentiveRestricted"][];
         };
         /** @description A point of an incentive history. */
         readonly IncentiveAprPoint: {
@@ -3684,6 +3747,25 @@ export interface components {
             readonly history: readonly components["schemas"]["IncentiveAprPoint"][];
             /** @description Reason for a missing history; absent if there is one. */
             readonly gap?: components["schemas"]["HistoryGap"];
+        };
+        readonly IncentiveRestricted: {
+            /** @description Reward token. */
+            readonly symbol: string;
+            /**
+             * @description whitelist: only wallets on a list of the campaign earn. no_market_price: its reward token cannot be sold yet. test: a test of its provider.
+             * @enum {string}
+             */
+            readonly reason: "whitelist" | "no_market_price" | "test";
+            /**
+             * @description APR by its provider, for those who earn it; absent = not given. Decimal string, percent. 0 or more.
+             * @example 12.34
+             */
+            readonly aprPct?: string;
+            /**
+             * Format: date-time
+             * @description End.
+             */
+            readonly endsAt: string;
         };
         /** @description Increase to a leverage. */
         readonly IncreaseToLeverageBody: {
@@ -6844,6 +6926,7 @@ export type AlertPage = components['schemas']['AlertPage'];
 export type AmbiguousYieldLoopsDetails = components['schemas']['AmbiguousYieldLoopsDetails'];
 export type AppIncentive = components['schemas']['AppIncentive'];
 export type AppIncentiveCampaign = components['schemas']['AppIncentiveCampaign'];
+export type AppIncentiveRestricted = components['schemas']['AppIncentiveRestricted'];
 export type AppMarket = components['schemas']['AppMarket'];
 export type AppMarketFees = components['schemas']['AppMarketFees'];
 export type AppMarketFreshness = components['schemas']['AppMarketFreshness'];
@@ -6942,6 +7025,7 @@ export type HealthChainPositionHistoryReadTo = components['schemas']['HealthChai
 export type HealthDatabase = components['schemas']['HealthDatabase'];
 export type HealthDatabaseReplica = components['schemas']['HealthDatabaseReplica'];
 export type HealthProvider = components['schemas']['HealthProvider'];
+export type HealthProviderFailure = components['schemas']['HealthProviderFailure'];
 export type HealthRedis = components['schemas']['HealthRedis'];
 export type HealthRedisFailing = components['schemas']['HealthRedisFailing'];
 export type HealthSnapshot = components['schemas']['HealthSnapshot'];
@@ -6951,6 +7035,7 @@ export type Incentive = components['schemas']['Incentive'];
 export type IncentiveAprPoint = components['schemas']['IncentiveAprPoint'];
 export type IncentiveBreakdown = components['schemas']['IncentiveBreakdown'];
 export type IncentiveHistory = components['schemas']['IncentiveHistory'];
+export type IncentiveRestricted = components['schemas']['IncentiveRestricted'];
 export type IncreaseToLeverageBody = components['schemas']['IncreaseToLeverageBody'];
 export type IncreaseToLtvBody = components['schemas']['IncreaseToLtvBody'];
 export type Indexer = components['schemas']['Indexer'];
