@@ -139,8 +139,10 @@ export function formatProvider(state: ProviderState) {
     failingSince: at(failingSinceMs),
     reason,
     meaning: reason && meaningOf(reason),
-    failures: failures?.map(({ sinceMs, ...failure }) => ({
+    failures: failures?.map(({ sinceMs, httpStatus, code, ...failure }) => ({
       ...failure,
+      httpStatus: httpStatus?.toString(),
+      code: code?.toString(),
       meaning: meaningOf(failure.reason),
       since: at(sinceMs),
     })),

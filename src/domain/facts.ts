@@ -213,12 +213,16 @@ export const FAILURE_REASONS = [
 ] as const;
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
-/** A received value that is not published before it is confirmed. */
+/** A received value that is not published before it is confirmed by further observations. */
 export interface Suspect {
   /** Prices in USD, rates in percent. */
   readonly value: Decimal;
-  /** Number of consecutive readings with this value. */
+  /** Number of consecutive observations of this value; requests that returned the same one again do not count. */
   readonly readings: number;
+  /** Time of the request of the latest one, ms; absent = not known. */
+  readonly atMs?: number | undefined;
+  /** Its time by the source, ms; absent = the source gives none. */
+  readonly measuredMs?: number | undefined;
 }
 
 export interface Failure {

@@ -1,7 +1,7 @@
 import type { FailureReason } from './facts.ts';
 
 /**
- * What an answer from outside means, for providers and nodes alike. `answer`: a fact. `no_such_thing`: a fact as well, and only by
+ * The meaning of an answer from outside, for providers and nodes alike. `answer`: a fact. `no_such_thing`: a fact as well, and only by
  * the codes that the source documents for it. `not_now`: the same request may pass later. `our_mistake`: key, parameters, path or
  * catalog are wrong; no caller of ours can correct that. `unreadable`: an answer that cannot be used.
  */

@@ -157,7 +157,14 @@ const failureSchema = z.object({
   reason: z.string(),
   source: z.string(),
   sinceMs: time,
-  suspect: z.object({ value: decimal, readings: z.int().min(0) }).optional(),
+  suspect: z
+    .object({
+      value: decimal,
+      readings: z.int().min(0),
+      atMs: time.optional(),
+      measuredMs: time.optional(),
+    })
+    .optional(),
 } satisfies Record<keyof Failure, z.ZodType>);
 
 /** Return a decoded value as a fact of that group; `undefined` = it is none. */

@@ -1,6 +1,6 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { FailureReason } from '../domain/facts.ts';
-import { meaningOf, reasonOfStatus } from '../domain/outside-answer.ts';
+import { reasonOfStatus } from '../domain/outside-answer.ts';
 import { type ByteBudget, createByteBudget } from '../shared/calls/byte-budget.ts';
 import { createCircuitBreaker } from '../shared/calls/circuit-breaker.ts';
 import type { Clock } from '../shared/clock.ts';
@@ -11,6 +11,7 @@ import { type Budget, createBudget } from './budget.ts';
 import type { ProviderConfig } from './config.ts';
 import { UpstreamError } from './errors.ts';
 import { type ExchangeOutcome, exchange } from './exchange.ts';
+import { createNotes } from './notes.ts';
 import type { ProviderStates } from './provider-states.ts';
 import { type Sleep, systemSleep } from './sleep.ts';
 
@@ -69,8 +70,8 @@ export interface HttpRequest {
   /** Sent as JSON by POST. */
   readonly post?: unknown;
   /**
-   * What the provider documents about this request beyond the meaning of statuses: which codes are a fact (`ABSENT`, `REFUSED`)
-   * and which a failure. It is asked about every JSON answer and error; `undefined` = the status decides.
+   * The codes that the provider documents for this request: a fact (`ABSENT`, `REFUSED`) or a failure. It is asked about every
+   * JSON answer and error; `undefined` = the status decides.
    */
   readonly documented?: Documented | undefined;
   /** Part of the provider that can fail alone, such as a chain. A failure of it is over when it answers, not another part. */
@@ -198,14 +199,13 @@ export function createHttp(deps: HttpDeps): Http {
 
   async function run(request: HttpRequest): Promise<unknown> {
     const url = buildUrl(config.baseUrl, request, deps.secrets?.query);
-    let failure: UpstreamError | undefined;
-    let failed: ExchangeOutcome | undefined;
+    let last: { readonly failure: UpstreamError; readonly outcome: ExchangeOutcome } | undefined;
     for (let tries = 0; ; tries += 1) {
       const outcome = await attempt(request, url).catch((thrown: unknown) => {
-        if (failure === undefined || !(thrown instanceof UpstreamError)) throw thrown;
+        if (last === undefined || !(thrown instanceof UpstreamError)) throw thrown;
         // Our own budget has no request left for another try: the failure is that of the provider.
-        noteFailure(request, failure.reason, failed);
-        throw failure;
+        noteFailure(request, last.failure.reason, last.outcome);
+        throw last.failure;
       });
       const reason = verdict(outcome, request);
       if (reason === 'ok' || reason === 'absent' || reason === 'refused') noteAnswer(request);
@@ -218,8 +218,7 @@ export function createHttp(deps: HttpDeps): Http {
         noteFailure(request, reason, outcome);
         throw error(reason, retryAfterSec);
       }
-      failure = error(reason, retryAfterSec);
-      failed = outcome;
+      last = { failure: error(reason, retryAfterSec), outcome };
       const backoffMs = Math.min(BACKOFF_MS * 2 ** tries, MAX_BACKOFF_MS) * (0.5 + random() / 2);
       await sleep(Math.max(backoffMs, (retryAfterSec ?? 0) * 1000), request.signal);
     }
@@ -254,70 +253,6 @@ function headersOf({ secrets }: HttpDeps, { post }: HttpRequest): Readonly<Recor
     accept: json,
     ...withoutUndefined({ 'content-type': post === undefined ? undefined : json }),
     ...secrets?.headers,
-  };
-}
-
-/** Subject of failures that concern the form of answers. */
-const SHAPE = 'the form of its answers';
-
-/** Where providers put a code of their own. */
-const codeSchema = z.union([
-  z.object({ code: z.int() }).transform(({ code }) => code),
-  z.object({ error_code: z.int() }).transform((body) => body.error_code),
-  z.object({ status: z.object({ error_code: z.int() }) }).transform(({ status }) => status.error_code),
-  z
-    .object({ error: z.object({ status: z.object({ error_code: z.int() }) }) })
-    .transform(({ error }) => error.status.error_code),
-]);
-
-/** Read the provider's own code from an answer. Only numbers, because texts may quote the request. */
-export function providerCode(body: unknown): number | undefined {
-  return codeSchema.safeParse(body).data;
-}
-
-function codeOf(outcome: ExchangeOutcome): number | undefined {
-  return outcome.kind === 'fault' ? undefined : providerCode(outcome.body);
-}
-
-/** Create the recorder of a provider's state, which also logs its changes. */
-function createNotes({ states, publicName, part, isWaitedFor = false }: HttpDeps, logger: Logger) {
-  const notes = states?.add({ provider: publicName, part, isWaitedFor });
-  /** Last logged state of each subject: only changes are logged. */
-  const lastLogged = new Map<string, string>();
-  const noteChange = (subject: string, state: string, say: () => void) => {
-    if (lastLogged.get(subject) === state) return;
-    lastLogged.set(subject, state);
-    say();
-  };
-  /** Whether the latest answer had another shape; the next one of the right shape ends it. */
-  let isMisshapen = false;
-  const subjectOf = ({ path, scope }: HttpRequest) => (scope === undefined ? path : `${path} (${scope})`);
-  const noteFailure = (request: HttpRequest, reason: FailureReason, outcome: ExchangeOutcome | undefined) => {
-    const { path, scope } = request;
-    const httpStatus = outcome?.status;
-    const code = outcome && codeOf(outcome);
-    notes?.failed(subjectOf(request), { reason, httpStatus, code });
-    noteChange(subjectOf(request), `${reason} ${code ?? httpStatus}`, () =>
-      logger.warn({ path, scope, reason, meaning: meaningOf(reason), status: httpStatus, code }, 'upstream failing'),
-    );
-  };
-  const noteAnswer = (request: HttpRequest) => {
-    if (!isMisshapen) notes?.answered(subjectOf(request));
-    const { path, scope } = request;
-    if (lastLogged.delete(subjectOf(request))) logger.info({ path, scope }, 'upstream recovered');
-  };
-  return {
-    noteChange,
-    noteFailure,
-    noteAnswer,
-    noteShape(isUsable: boolean) {
-      isMisshapen = !isUsable;
-      if (isUsable) notes?.answered(SHAPE);
-      else notes?.failed(SHAPE, { reason: 'malformed' });
-    },
-    noteThrottle(forMs: number) {
-      notes?.throttled(forMs);
-    },
   };
 }
 

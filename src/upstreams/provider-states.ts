@@ -20,7 +20,7 @@ export interface ProviderState {
   readonly failingSinceMs?: number | undefined;
   /** Reason of the latest failure; absent once it has answered. */
   readonly reason?: FailureReason | undefined;
-  /** What fails at present, the latest first; absent while nothing does. */
+  /** The kinds of requests that fail at present, the latest first; absent while none does. */
   readonly failures?: readonly ProviderFailure[] | undefined;
   /** Time until which our own budget holds requests back, ms; absent = it does not. */
   readonly throttledUntilMs?: number | undefined;

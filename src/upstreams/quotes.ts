@@ -10,7 +10,7 @@ import type { SwapQuote, SwapRequest } from './types.ts';
 /** Address that swap aggregators use for the native token; inside the product it is the zero address. */
 const NATIVE_ALIAS: Address = '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE';
 
-/** What a venue without codes for it answers when it has no route. */
+/** Words with which a venue without codes for it says that it has no route. */
 const NO_ROUTE_WORDS = /^(no route found|(can )?not find route|route not found)\.?$/i;
 
 /** Whether a venue's own message, in full, says that it has no route. Any other refusal is a failure. */

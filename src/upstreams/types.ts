@@ -89,7 +89,12 @@ export interface RoutePort {
   route(
     request: RouteRequest,
     options?: CallOptions,
-  ): Promise<{ readonly amountOut: bigint; readonly amountOutUsd?: Decimal | undefined } | null>;
+  ): Promise<{
+    readonly amountOut: bigint;
+    readonly amountOutUsd?: Decimal | undefined;
+    /** Time of the quote by the provider, ms; absent = it gives none. */
+    readonly quotedMs?: number | undefined;
+  } | null>;
 }
 
 export interface SwapRequest extends RouteRequest {

@@ -61,6 +61,7 @@ export function createIncentiveHistoryWarmer(
       ]);
       const plans = marketIds.flatMap((id) => planOf(id, facts, stored.get(id) ?? [], ended.get(id), nowMs));
       const report = await refreshGroup(deps, {
+        everySec,
         chainId,
         group: 'incentiveHistory',
         keys: plans.map(({ marketId }) => marketId),

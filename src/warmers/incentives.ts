@@ -37,6 +37,7 @@ export function createIncentivesWarmer(
     phase: 1,
     run: (signal) =>
       refreshGroup(deps, {
+        everySec,
         chainId: chain.chainId,
         group: 'incentives',
         keys,

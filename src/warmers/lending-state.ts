@@ -70,6 +70,7 @@ export function createLendingStateWarmer(
       const common = { chainId, source: CHAIN_SOURCE, signal } as const;
       const [oracle, lending] = await Promise.all([
         measureGroup(deps, {
+          everySec,
           ...common,
           group: 'oracle',
           keys: oracles,
@@ -77,6 +78,7 @@ export function createLendingStateWarmer(
           combine: (fresh, lastGood) => withJump(fresh, lastGood, deps.clock.now()),
         }),
         measureGroup(deps, {
+          everySec,
           ...common,
           group: 'lendingState',
           keys: marketIds,

@@ -17,7 +17,7 @@ const of = (value: number | string) => new Decimal(value);
 const market = marketOf(ethereum, 'sUSDe', 'PYUSD');
 const facts = completeFacts(ethereum);
 const suspect = (value: string) =>
-  ({ reason: 'implausible', source: 'test', sinceMs: NOW_MS, suspect: { value: of(value), readings: 1 } }) as const;
+  ({ reason: 'implausible', source: 'test', sinceMs: NOW_MS, suspect: { value: of(value), readings: 2 } }) as const;
 
 describe('fields of a market', () => {
   test.each([

@@ -2,7 +2,7 @@ import { BaseError, HttpRequestError, RpcRequestError, TimeoutError } from 'viem
 import type { FailureReason } from '../../domain/facts.ts';
 import { UpstreamUnavailableError } from '../../shared/errors.ts';
 import { classifyNodeError, type NodeError, waitSecOf } from './node-error.ts';
-import { RefusedError, reasonOfStatus, UnansweredError } from './unanswered.ts';
+import { RefusedError, reasonOfAnswer, UnansweredError } from './unanswered.ts';
 
 /** Public name of the chain among the sources of facts. */
 export const CHAIN_SOURCE = 'chain';
@@ -35,7 +35,7 @@ export function toChainReadError(error: unknown, signal?: AbortSignal): ChainRea
   if (!(error instanceof BaseError)) return new ChainReadError('unreachable');
   const status = error.walk((cause) => cause instanceof HttpRequestError);
   if (status instanceof HttpRequestError) {
-    return new ChainReadError(reasonOfStatus(status.status), retryAfterOf(status.cause));
+    return new ChainReadError(reasonOfAnswer(status.status), retryAfterOf(status.cause));
   }
   if (error.walk((cause) => cause instanceof TimeoutError)) return new ChainReadError('timeout');
   const nodeError = nodeErrorIn(error);

@@ -8,7 +8,7 @@ export interface NodeError {
 }
 
 /**
- * What an error of a node means. `missing`: the node does not have the block or its state; another one, or the same one later,
+ * The meaning of an error of a node. `missing`: the node does not have the block or its state; another one, or the same one later,
  * may. `range`: `eth_getLogs` of a smaller range may be answered.
  */
 export type NodeErrorKind =

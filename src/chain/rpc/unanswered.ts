@@ -1,5 +1,5 @@
 import type { FailureReason } from '../../domain/facts.ts';
-import { reasonOfStatus as reasonOfHttpStatus } from '../../domain/outside-answer.ts';
+import { reasonOfStatus } from '../../domain/outside-answer.ts';
 
 /** A refusal by HTTP status, with its `Retry-After`. */
 export class RefusedError extends Error {
@@ -27,8 +27,8 @@ export class UnansweredError extends Error {
 }
 
 /** Reason of a request that failed with a status, or without one. */
-export function reasonOfStatus(status: number | undefined): FailureReason {
+export function reasonOfAnswer(status: number | undefined): FailureReason {
   if (status === undefined) return 'unreachable';
   // A success without the answers.
-  return status < 400 ? 'malformed' : reasonOfHttpStatus(status);
+  return status < 400 ? 'malformed' : reasonOfStatus(status);
 }

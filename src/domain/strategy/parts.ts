@@ -46,8 +46,8 @@ function incentiveOf(incentive: RunningIncentive): Incentive {
     breakdown: [...bySymbol].map(([symbol, aprPct]) => ({ symbol, aprPct: formatPct(aprPct) })),
     campaignUrl,
     endsAtMs: firstEndMs(incentive),
-    ...(incentive.isLowerBound ? { lowerBound: true as const } : {}),
-    ...(incentive.restricted.length === 0 ? {} : { restricted: incentive.restricted.map(restrictedOf) }),
+    lowerBound: incentive.isLowerBound || undefined,
+    restricted: incentive.restricted.length === 0 ? undefined : incentive.restricted.map(restrictedOf),
   };
 }
 

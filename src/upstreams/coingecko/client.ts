@@ -10,7 +10,7 @@ import {
 import { askPrices } from '../prices.ts';
 import type { PriceChartPort, PricePort } from '../types.ts';
 import { mapPriceChart, mapPrices } from './map.ts';
-import { marketChartSchema, refusalSchema, simplePriceSchema } from './schema.ts';
+import { chartRefusalSchema, marketChartSchema, simplePriceSchema } from './schema.ts';
 
 /**
  * Share of the provider's budget for charts, which any caller may request. The rest is reserved for prices, which all USD values
@@ -19,7 +19,7 @@ import { marketChartSchema, refusalSchema, simplePriceSchema } from './schema.ts
 const CHART_SHARE = 0.8;
 /** The words of the provider, in full: anything else with such a status, as for a key of another plan, is our mistake. */
 const chartCodes: Documented = ({ status, body }) => {
-  const { error } = refusalSchema.safeParse(body).data ?? {};
+  const { error } = chartRefusalSchema.safeParse(body).data ?? {};
   if (status === 404) return error === 'coin not found' ? ABSENT : undefined;
   return (status === 400 || status === 422) && error === 'invalid vs_currency' ? REFUSED : undefined;
 };

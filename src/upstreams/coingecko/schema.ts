@@ -9,7 +9,7 @@ export const simplePriceSchema = z.record(
 export type SimplePrice = z.infer<typeof simplePriceSchema>;
 
 /** A refusal of what was asked for; refusals of a key or a plan have a code instead. */
-export const refusalSchema = z.object({ error: raw });
+export const chartRefusalSchema = z.object({ error: raw });
 
 const points = z.array(z.unknown());
 

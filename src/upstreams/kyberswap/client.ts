@@ -9,6 +9,7 @@ import {
   REFUSED,
 } from '../http.ts';
 import { feeBpsOf, nativeAlias, quoteExpiry, slippageBps } from '../quotes.ts';
+import { readObservedMs } from '../readings.ts';
 import type { CallOptions, RoutePort, RouteRequest, SwapQuotePort, SwapRequest } from '../types.ts';
 import { buildCodes, quoteCodes, sweepCodes } from './codes.ts';
 import { type MappedRoute, mapBuild, mapRoute } from './map.ts';
@@ -74,8 +75,9 @@ export function createKyberswap(deps: AdapterDeps): { routes: RoutePort; quotes:
       async route(request, options) {
         const route = await findRoute({ http: sweeps, documented: sweepCodes }, request, {}, options);
         if (route === null) return null;
-        const { amountOut, amountOutUsd } = route;
-        return { amountOut, amountOutUsd };
+        const { amountOut, amountOutUsd, summary } = route;
+        const quoted = readObservedMs(summary.timestamp, 'sec', deps.clock.now());
+        return { amountOut, amountOutUsd, quotedMs: quoted.ok ? quoted.value : undefined };
       },
     },
     quotes: {

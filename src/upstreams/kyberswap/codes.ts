@@ -1,4 +1,5 @@
-import { ABSENT, type Documented, providerCode, REFUSED } from '../http.ts';
+import { ABSENT, type Documented, REFUSED } from '../http.ts';
+import { providerCode } from '../provider-code.ts';
 
 /** No route, no eligible pools. */
 const NO_ROUTE_CODES: readonly number[] = [4008, 4010];

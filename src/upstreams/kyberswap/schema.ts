@@ -11,6 +11,7 @@ export const routesSchema = z.object({
         amountIn: raw,
         amountOut: raw,
         amountOutUsd: raw,
+        timestamp: raw,
       }),
       routerAddress: raw,
     })

@@ -61,12 +61,12 @@ export function mapCampaigns(
       );
       if (isUnproven) return [id, { ok: false, reason: 'malformed' }];
       const restricted = all.flatMap((row) => (row.kind === 'restricted' ? [row.campaign] : []));
-      const value = {
+      const value = withoutUndefined({
         borrow: earned(borrowed),
         collateral: earned(posted),
-        ...(restricted.length === 0 ? {} : { restricted }),
-        ...(failed.length === 0 ? {} : { unread: failed.map(({ campaign }) => campaign) }),
-      };
+        restricted: restricted.length === 0 ? undefined : restricted,
+        unread: failed.length === 0 ? undefined : failed.map(({ campaign }) => campaign),
+      });
       return [id, { ok: true, value }];
     }),
   );

@@ -16,7 +16,7 @@ export const headSchema = z.object({
   endTimestamp: raw,
 });
 
-/** Who may earn a campaign, and whether its reward can be sold. */
+/** The fields that say who may earn a campaign, and whether its reward can be sold. */
 export const eligibilitySchema = z.object({
   isTest: raw,
   params: z.object({ whitelist: raw }),

@@ -3,7 +3,7 @@ import { reasonOfStatus } from '../../domain/outside-answer.ts';
 import { ABSENT, type Documented } from '../http.ts';
 import { checkSwap, feeBpsOf, saysNoRoute } from '../quotes.ts';
 import type { SwapQuote, SwapRequest } from '../types.ts';
-import { refusalSchema, type Swap } from './schema.ts';
+import { type Swap, swapRefusalSchema } from './schema.ts';
 
 /** Share of a fee that the provider pays to the referrer, percent; it keeps the rest. */
 const REFERRER_SHARE_PCT = 80;
@@ -18,7 +18,7 @@ export function takenFeeBps(request: SwapRequest): number {
 
 /** Refusals with and without an error status: their own `code` has the meaning of a status, `error` says what is refused. */
 export const swapCodes: Documented = ({ body }) => {
-  const { code = 200, error } = refusalSchema.safeParse(body).data ?? {};
+  const { code = 200, error } = swapRefusalSchema.safeParse(body).data ?? {};
   if (code === 200) return undefined;
   return code < 500 && saysNoRoute(error) ? ABSENT : reasonOfStatus(code);
 };

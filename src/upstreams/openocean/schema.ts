@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { raw } from '../raw.ts';
 
 /** A refusal; it may come with HTTP status 200. */
-export const refusalSchema = z.object({ code: z.int().optional(), error: raw });
+export const swapRefusalSchema = z.object({ code: z.int().optional(), error: raw });
 
 /** `GET /v4/{chain}/swap`. */
 export const swapSchema = z.object({

@@ -13,7 +13,7 @@ export const marketRowSchema = z.object({
 export type MarketRow = z.infer<typeof marketRowSchema>;
 
 /** A refusal: one message, or one for each parameter. */
-export const refusalSchema = z.object({ message: raw });
+export const convertRefusalSchema = z.object({ message: raw });
 
 /** `POST /v3/sdk/{chainId}/convert`. */
 export const convertSchema = z.object({

@@ -4,7 +4,7 @@ import { gather, toBatch } from '../batch.ts';
 import { UpstreamError } from '../errors.ts';
 import { type AdapterDeps, CATALOG_BYTES, createHttp, LIST_BYTES } from '../http.ts';
 import type { Batch, CallOptions, StableIndexPort } from '../types.ts';
-import { mapHistory, mapPools, type PoolHead } from './map.ts';
+import { averageOf, mapHistory, mapPools, type PoolHead } from './map.ts';
 import { historySchema, indexPoolsSchema } from './schema.ts';
 
 /** History of a pool whose history was not requested, or not given: what is known of it stays. */
@@ -34,7 +34,7 @@ export function createStablewatch(deps: AdapterDeps): StableIndexPort {
     if (body === null) return toBatch([[head.id, { ok: true, value: { ...head, history: NONE } }]]);
     const { history, dropped } = mapHistory(http.parse(historySchema, body), deps.clock.now());
     http.reportDropped('points', dropped);
-    return toBatch([[head.id, { ok: true, value: { ...head, history } }]]);
+    return toBatch([[head.id, { ok: true, value: { ...head, avg7dPct: averageOf(head, history), history } }]]);
   }
 
   return {

@@ -31,7 +31,8 @@ const kyber = (builtJson: Json, routeJson: Json = route) => ({
   ...routes(routeJson),
   'POST /ethereum/api/v1/route/build': builtJson,
 });
-const goodRoute = { value: { amountOut: '817234567890123456789n', amountOutUsd: '999.4321' } };
+const quotedMs = NOW_MS - 1_000;
+const goodRoute = { value: { amountOut: '817234567890123456789n', amountOutUsd: '999.4321', quotedMs } };
 
 export const kyberRoute: AdapterCase = {
   name: 'kyberswap: route',
@@ -48,7 +49,7 @@ export const kyberRoute: AdapterCase = {
     // Without a USD value the route is still a route; the provider writes 0 for "no price".
     partial: {
       routes: routes(change(route, ['data', 'routeSummary', 'amountOutUsd'], '0')),
-      expect: { value: { amountOut: '817234567890123456789n' } },
+      expect: { value: { amountOut: '817234567890123456789n', quotedMs } },
     },
     duplicate: { routes: routes({ ...(route as object), extra: route } as Json), expect: goodRoute },
     nan: { routes: routes(change(route, amountOut, 'NaN')), expect: { throws: 'malformed' } },

@@ -3265,6 +3265,10 @@ export interface components {
              * @description Number of listed strategies.
              */
             readonly listed: number;
+            /** @description Composed strategies that the list leaves out. */
+            readonly unlisted: readonly components["schemas"]["HealthChainUnlisted"][];
+            /** @description Values that are not published before further observations confirm them; empty = none. */
+            readonly unconfirmed: readonly components["schemas"]["HealthChainUnconfirmed"][];
             /** @description Freshness by group of facts. */
             readonly groups: readonly components["schemas"]["HealthChainGroup"][];
             /** @description The nodes of the chain, in the order of their setting. Their addresses are not returned. */
@@ -3527,6 +3531,39 @@ export interface components {
              */
             readonly blockTime: string;
         };
+        readonly HealthChainUnconfirmed: {
+            /** @description Group of facts. */
+            readonly group: string;
+            /** @description Market id, or address of a token or pool. */
+            readonly key: string;
+            /** @description Public name of the source. */
+            readonly source: string;
+            /** @description The reported value: USD of a price, percent of a rate or of the loss of a sale (100 = no route). */
+            readonly value: string;
+            /**
+             * Format: int32
+             * @description Number of observations of it so far, of three.
+             */
+            readonly observations: number;
+        } & {
+            readonly [key: string]: unknown;
+        };
+        readonly HealthChainUnlisted: {
+            /** @description The strategy. */
+            readonly strategyId: string;
+            /** @description Its collateral. */
+            readonly symbol: string;
+            /** @description The listing rules that it fails. */
+            readonly rules: readonly components["schemas"]["HealthChainUnlistedRule"][];
+        } & {
+            readonly [key: string]: unknown;
+        };
+        readonly HealthChainUnlistedRule: {
+            /** @description Name of the listing rule. */
+            readonly rule: string;
+            /** @description The value that does not pass; null = the rule has none. */
+            readonly value: string | null;
+        };
         /** @description The database. */
         readonly HealthDatabase: {
             /** @description Whether Postgres answered the latest statement. */
@@ -3575,9 +3612,9 @@ export interface components {
             readonly failingSince?: string;
             /** @description The reason of its latest failure, in one word; absent while it answers. */
             readonly reason?: string;
-            /** @description What the reason means: not_now (it is tried again), our_mistake (key, path, parameters or settings are to be corrected), unreadable, or no_such_thing. */
+            /** @description Meaning of the reason: not_now (it is tried again), our_mistake (key, path, parameters or settings are to be corrected), unreadable, or no_such_thing. */
             readonly meaning?: string;
-            /** @description What fails, the latest first; absent while everything answers. */
+            /** @description The kinds of requests that fail, the latest first; absent while all are answered. */
             readonly failures?: readonly components["schemas"]["HealthProviderFailure"][];
             /**
              * Format: date-time
@@ -3592,15 +3629,12 @@ export interface components {
             readonly subject: string;
             /** @description The reason, in one word. */
             readonly reason: string;
-            /** @description What the reason means: not_now (it is tried again), our_mistake (key, path, parameters or settings are to be corrected), unreadable, or no_such_thing. */
+            /** @description Meaning of the reason: not_now (it is tried again), our_mistake (key, path, parameters or settings are to be corrected), unreadable, or no_such_thing. */
             readonly meaning: string;
-            /**
-             * Format: int32
-             * @description HTTP status of the latest answer; absent without one.
-             */
-            readonly httpStatus?: number;
-            /** @description The provider's own code in it; absent without one. 0 or more. */
-            readonly code?: number;
+            /** @description HTTP status of the latest answer; absent without one. */
+            readonly httpStatus?: string;
+            /** @description The provider's own code in it; absent without one. */
+            readonly code?: string;
             /**
              * Format: date-time
              * @description The first failure since such a request was answered.
@@ -7022,6 +7056,9 @@ export type HealthChainNodeLastFailure = components['schemas']['HealthChainNodeL
 export type HealthChainPositionHistory = components['schemas']['HealthChainPositionHistory'];
 export type HealthChainPositionHistoryCompleteFrom = components['schemas']['HealthChainPositionHistoryCompleteFrom'];
 export type HealthChainPositionHistoryReadTo = components['schemas']['HealthChainPositionHistoryReadTo'];
+export type HealthChainUnconfirmed = components['schemas']['HealthChainUnconfirmed'];
+export type HealthChainUnlisted = components['schemas']['HealthChainUnlisted'];
+export type HealthChainUnlistedRule = components['schemas']['HealthChainUnlistedRule'];
 export type HealthDatabase = components['schemas']['HealthDatabase'];
 export type HealthDatabaseReplica = components['schemas']['HealthDatabaseReplica'];
 export type HealthProvider = components['schemas']['HealthProvider'];
