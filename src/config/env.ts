@@ -138,7 +138,9 @@ export const envSchema = z.object({
     .min(50)
     .max(120_000)
     .optional()
-    .describe('Timeout of one request to a provider, milliseconds. Without it each provider has its own, 6 to 15 s.'),
+    .describe(
+      'Timeout of one request to a provider, milliseconds. Without it each provider has its own, 10 to 20 s; a caller of a preview waits less.',
+    ),
   PENDLE_URL: url
     .default('https://api-v2.pendle.finance/core')
     .describe('Yield market: implied APY of principal tokens and swaps into them.'),

@@ -76,6 +76,8 @@ export interface HttpRequest {
   readonly documented?: Documented | undefined;
   /** Part of the provider that can fail alone, such as a chain. A failure of it is over when it answers, not another part. */
   readonly scope?: string | undefined;
+  /** Time that the caller grants one attempt, ms, where one waits. Default 4 s. */
+  readonly patienceMs?: number | undefined;
   /** Maximum size of the answer, bytes. Default 1 MB. */
   readonly maxBytes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -127,7 +129,7 @@ const MAX_RETRY_AFTER_SEC = 5;
 const MAX_BUDGET_WAIT_MS = 15_000;
 /** A quote's caller waits 5 s in total: after a longer wait in the queue the quote would be too late. */
 const MAX_QUOTE_WAIT_MS = 2_000;
-/** A caller waits 5 s in total, so one attempt has to end before. */
+/** A caller waits 5 s in total, so one attempt has to end before, unless its request says otherwise. */
 const WAITED_TIMEOUT_MS = 4_000;
 /** Many times a regular quote, price or page. */
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -154,7 +156,8 @@ export function createHttp(deps: HttpDeps): Http {
   const logger = deps.logger.child({ provider });
   const budget = deps.budget ?? createProviderBudget(deps, provider, { isWaitedFor: deps.isWaitedFor });
   const answerBytes = deps.answerBytes ?? createByteBudget(ANSWER_BYTES);
-  const timeoutMs = deps.isWaitedFor ? Math.min(config.timeoutMs, WAITED_TIMEOUT_MS) : config.timeoutMs;
+  const timeoutOf = ({ patienceMs = WAITED_TIMEOUT_MS }: HttpRequest) =>
+    deps.isWaitedFor ? Math.min(config.timeoutMs, patienceMs) : config.timeoutMs;
   const breaker = createProviderBreaker(deps, logger);
   const error = (reason: FailureReason, retryAfterSec?: number) =>
     new UpstreamError(deps.publicName, reason, retryAfterSec);
@@ -182,7 +185,7 @@ export function createHttp(deps: HttpDeps): Http {
           method: request.post === undefined ? 'GET' : 'POST',
           headers: headersOf(deps, request),
           body: request.post === undefined ? undefined : JSON.stringify(request.post),
-          timeoutMs,
+          timeoutMs: timeoutOf(request),
           maxBodyBytes: request.maxBytes ?? MAX_BODY_BYTES,
           signal: request.signal,
         },

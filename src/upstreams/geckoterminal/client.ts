@@ -25,7 +25,7 @@ export function createGeckoterminal(deps: AdapterDeps): OhlcvPort {
       const rows = http.parse(dexPoolsSchema, body).data;
       const { pool, dropped } = mapDeepestPool(network, token, rows);
       http.reportDropped('pools', dropped);
-      if (pool === null && rows.length > 0) throw http.error('malformed');
+      if (pool === null && dropped > 0) throw http.error('malformed');
       return pool;
     },
     async candles(chain, pool, query, options) {
@@ -44,7 +44,7 @@ export function createGeckoterminal(deps: AdapterDeps): OhlcvPort {
         signal: options?.signal,
       });
       const rows = http.parse(ohlcvSchema, body).data.attributes.ohlcv_list;
-      const result = mapCandles(rows, deps.clock.now());
+      const result = mapCandles(rows, pool.reserveUsd.toNumber(), deps.clock.now());
       http.reportDropped('candles', result.dropped);
       if (result.candles.length === 0 && rows.length > 0) throw http.error('malformed');
       return { ...result, candles: result.candles.slice(-query.limit) };

@@ -10,7 +10,14 @@ import {
 } from '../http.ts';
 import { feeBpsOf, nativeAlias, quoteExpiry, slippageBps } from '../quotes.ts';
 import { readObservedMs } from '../readings.ts';
-import type { CallOptions, RoutePort, RouteRequest, SwapQuotePort, SwapRequest } from '../types.ts';
+import {
+  type CallOptions,
+  QUOTE_REQUEST_MS,
+  type RoutePort,
+  type RouteRequest,
+  type SwapQuotePort,
+  type SwapRequest,
+} from '../types.ts';
 import { buildCodes, quoteCodes, sweepCodes } from './codes.ts';
 import { type MappedRoute, mapBuild, mapRoute } from './map.ts';
 import { builtRouteSchema, routesSchema } from './schema.ts';
@@ -44,7 +51,7 @@ export function createKyberswap(deps: AdapterDeps): { routes: RoutePort; quotes:
   });
 
   async function findRoute(
-    { http, documented }: { readonly http: Http; readonly documented: Documented },
+    { http, ...rules }: { readonly http: Http; readonly documented: Documented; readonly patienceMs?: number },
     request: RouteRequest,
     fee: Readonly<Record<string, string>>,
     options?: CallOptions,
@@ -60,7 +67,7 @@ export function createKyberswap(deps: AdapterDeps): { routes: RoutePort; quotes:
         amountIn: request.amountIn.toString(),
         ...fee,
       },
-      documented,
+      ...rules,
       scope: chain,
       signal: options?.signal,
     });
@@ -85,9 +92,15 @@ export function createKyberswap(deps: AdapterDeps): { routes: RoutePort; quotes:
       serves: ({ chain }) => chain.providers.kyberswap !== undefined,
       async quote(request, options) {
         const chain = request.chain.providers.kyberswap ?? '';
+        const patienceMs = QUOTE_REQUEST_MS[options?.purpose ?? 'preview'];
         for (let tries = 1; tries <= BUILD_TRIES; tries += 1) {
           const expiresAtMs = quoteExpiry(deps.clock.now());
-          const route = await findRoute({ http, documented: quoteCodes }, request, feeQuery(request), options);
+          const route = await findRoute(
+            { http, documented: quoteCodes, patienceMs },
+            request,
+            feeQuery(request),
+            options,
+          );
           if (route === null) return null;
           const body = await http.request({
             path: '/:chain/api/v1/route/build',
@@ -99,6 +112,7 @@ export function createKyberswap(deps: AdapterDeps): { routes: RoutePort; quotes:
               slippageTolerance: slippageBps(request),
             },
             documented: buildCodes,
+            patienceMs,
             scope: chain,
             signal: options?.signal,
           });

@@ -3,7 +3,7 @@ import type { ChainId } from '../../shared/ids.ts';
 import { withoutUndefined } from '../../shared/without-undefined.ts';
 import { ABSENT, type AdapterDeps, createHttp } from '../http.ts';
 import { nativeAlias, quoteExpiry } from '../quotes.ts';
-import type { SwapQuotePort, SwapRequest } from '../types.ts';
+import { QUOTE_REQUEST_MS, type SwapQuotePort, type SwapRequest } from '../types.ts';
 import { mapSwap, swapCodes, takenFeeBps } from './map.ts';
 import { swapSchema } from './schema.ts';
 
@@ -49,6 +49,7 @@ export function createOpenocean(deps: AdapterDeps & { readonly gasPriceOf?: GasP
           ...feeQuery(request),
         }),
         documented: swapCodes,
+        patienceMs: QUOTE_REQUEST_MS[options?.purpose ?? 'preview'],
         scope: chain,
         signal: options?.signal,
       });

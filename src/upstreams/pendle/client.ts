@@ -1,6 +1,6 @@
 import { ABSENT, type AdapterDeps, CATALOG_BYTES, createHttp, createProviderBudget } from '../http.ts';
 import { feeBpsOf, quoteExpiry } from '../quotes.ts';
-import type { CollateralApySourcePort, SwapQuotePort, SwapRequest } from '../types.ts';
+import { type CollateralApySourcePort, QUOTE_REQUEST_MS, type SwapQuotePort, type SwapRequest } from '../types.ts';
 import { convertCodes, mapApys, mapConvert } from './map.ts';
 import { convertSchema, marketsSchema } from './schema.ts';
 
@@ -57,6 +57,7 @@ export function createPendle(deps: AdapterDeps): { apys: CollateralApySourcePort
             outputs: [request.tokenOut],
           },
           documented: convertCodes,
+          patienceMs: QUOTE_REQUEST_MS[options?.purpose ?? 'preview'],
           scope: String(request.chain.chainId),
           signal: options?.signal,
         });

@@ -192,7 +192,9 @@ const pool = {
 const candlesWith = (json: Json) => ({
   'GET /networks/eth/pools/0x88e6a0c2ddd26feeb64f039a2c41296fcb3f5640/ohlcv/hour': json,
 });
-const goodCandles = (at(ohlcv, list) as number[][]).map(([t, o, h, l, c, v]) => ({ t, o, h, l, c, v })).toReversed();
+const goodCandles = (at(ohlcv, list) as number[][])
+  .map(([t, o, h, l, c, v]) => ({ t, o, h, l, c, v, isUnbacked: false }))
+  .toReversed();
 const withoutNewest = { value: plain({ candles: goodCandles.slice(0, 2), dropped: 1 }) };
 
 export const geckoterminalCandles: AdapterCase = {

@@ -1739,6 +1739,11 @@ export interface components {
             readonly c: number;
             /** @description Volume in USD. 0 or more. */
             readonly v: number;
+            /**
+             * @description The volume is too small for the prices to be those of the pool: below 0.01 % of its reserve, or below 1 % of the reserve times the move from the last backed close (0.18 for 18 %). Absent = it is not.
+             * @constant
+             */
+            readonly unbacked?: true;
         };
         /** @description The deepest pool holding the token. */
         readonly CandlesPool: {
