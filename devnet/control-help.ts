@@ -25,7 +25,7 @@ export function controlHelp({ catalog, upstreams }: HelpOptions): unknown {
         examples: [
           { provider: 'merkl', fault: 'hang' },
           { provider: 'coingecko', fault: { kind: 'rateLimited', retryAfterSec: 30 }, times: 3 },
-          { provider: 'pendle', fault: { kind: 'status', status: 502 }, path: '/v1/markets' },
+          { provider: 'pendle', fault: { kind: 'status', status: 502 }, path: '/v2/markets' },
         ],
       },
       'DELETE /faults?provider=merkl': 'Removes the faults of one provider; without provider, of all.',

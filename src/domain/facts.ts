@@ -43,8 +43,10 @@ export interface OraclePrice {
 /** A price feed behind an oracle. */
 export interface OracleFeed {
   readonly address: Address;
-  /** Unix seconds of its latest answer; absent = the feed returns no plausible date. */
+  /** Unix seconds of its latest answer; absent = the feed returns no credible date. */
   readonly updatedAt?: bigint | undefined;
+  /** It reported the time of the block of the reading: it updated there or, without a date here, it dates every answer so. */
+  readonly isOfBlock?: true | undefined;
 }
 
 export interface CollateralApy {

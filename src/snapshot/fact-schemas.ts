@@ -83,7 +83,9 @@ const VALUES: { readonly [G in FactGroup]: z.ZodType<unknown> } = {
   oracle: z.object({
     price: amount,
     blockNumber: amount,
-    feeds: z.array(z.object({ address, updatedAt: amount.optional() })).optional(),
+    feeds: z
+      .array(z.object({ address, updatedAt: amount.optional(), isOfBlock: z.literal(true).optional() }))
+      .optional(),
     before: z.object({ price: amount, atMs: time }).optional(),
   } satisfies Record<keyof FactGroups['oracle'], z.ZodType>),
   collateralApy: z.object({ apyPct: decimal, history: rates.optional() }),

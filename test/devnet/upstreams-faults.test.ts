@@ -147,7 +147,7 @@ describe('faults of the body', () => {
     expect(await bad({ kind: 'empty' }, prices, 'coingecko')).toEqual({});
     const coins = '/prices/current/coingecko:weth';
     expect(await bad({ kind: 'empty' }, coins, 'defillama-coins')).toEqual({ coins: {} });
-    expect(await bad({ kind: 'empty' }, '/v1/markets/all', 'pendle')).toEqual({ markets: [] });
+    expect(await bad({ kind: 'empty' }, '/v2/markets/all', 'pendle')).toMatchObject({ results: [] });
   });
 
   test('absurd and nan: falsifies the values', async () => {

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createByteBudget } from '../../src/shared/calls/byte-budget.ts';
-import type { Timers } from '../../src/shared/timers.ts';
 import type { ProviderConfig } from '../../src/upstreams/config.ts';
 import { UpstreamError } from '../../src/upstreams/errors.ts';
 import { readRetryAfter } from '../../src/upstreams/exchange.ts';
@@ -112,23 +111,6 @@ describe('createHttp', () => {
     provider.fault({ status: 503, headers: { 'retry-after': '3' } }, (_, index) => index === 0);
     expect(await make().request(get)).toEqual({ fine: true });
     expect(deps.slept).toEqual([3_000]);
-  });
-
-  it.each([
-    [undefined, 4_000],
-    [2_000, 2_000],
-    [20_000, 20_000],
-    [90_000, 30_000],
-  ])('behavior: a request that grants %s ms ends after %s ms where a caller waits', async (patienceMs, expected) => {
-    const waits: number[] = [];
-    const timeouts: Timers = {
-      setTimeout: (_callback, ms) => waits.push(ms),
-      clearTimeout: () => {},
-    };
-    const config = { ...deps.config, timeoutMs: 30_000 };
-    const http = createHttp({ ...deps, config, timeouts, provider: 'test', publicName: 'tester', isWaitedFor: true });
-    await http.request({ path: '/things/:name', params: { name: 'a b' }, patienceMs });
-    expect(waits).toEqual([expected]);
   });
 
   it('behavior: the backoff grows and is jittered', async () => {

@@ -268,7 +268,7 @@ describe('createKyberswap budget', () => {
 describe('createPendle budget', () => {
   it('behavior: reads and quotes share one budget', async () => {
     provider.respond({
-      'GET /v1/markets/all': fixture('pendle-markets'),
+      'GET /v2/markets/all': fixture('pendle-markets'),
       'POST /v3/sdk/1/convert': fixture('pendle-convert'),
     });
     const { apys, quotes } = createPendle(testDeps(provider.url, { requestsPerMinute: 2 }));

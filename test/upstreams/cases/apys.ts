@@ -7,7 +7,7 @@ import { at, change, ethereum, fixture, type Json, token } from '../support/worl
 
 const [ptA, ptB] = [token('PT-apxUSD-5NOV2026'), token('PT-apyUSD-5NOV2026')];
 const markets = fixture('pendle-markets');
-const marketsWith = (json: Json) => ({ 'GET /v1/markets/all': json });
+const marketsWith = (json: Json) => ({ 'GET /v2/markets/all': json });
 const impliedApy = ['markets', 0, 'details', 'impliedApy'] as const;
 const onlyB = { same: [ptB.address] };
 
