@@ -76,7 +76,7 @@ describe('creditedFeed', () => {
         [undefined, T],
         [T + 1n, T + 1n],
       ],
-      undefined,
+      T + 1n,
     ],
     ['a date ahead of the block', [[T + 9_000n, T]], undefined],
   ] as const)('behavior: %s', (_name, readings, expected) => {

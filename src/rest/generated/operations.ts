@@ -774,7 +774,7 @@ export type StressScenario =
 export type SwapSource =
   /** The first swap aggregator. */
   | 'AggregatorOne'
-  /** The second swap aggregator, on chain 1 only. */
+  /** The second swap aggregator; on chain 4663 only where it is configured. */
   | 'AggregatorTwo'
   /** The converter of principal tokens. */
   | 'YieldMarket';

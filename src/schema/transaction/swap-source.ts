@@ -7,7 +7,7 @@ export const SwapSourceRef = builder.enumType('SwapSource', {
   description: 'The venue of a swap.',
   values: enumValues<(typeof SWAP_SOURCES)[number]>({
     AggregatorOne: 'The first swap aggregator.',
-    AggregatorTwo: 'The second swap aggregator, on chain 1 only.',
+    AggregatorTwo: 'The second swap aggregator; on chain 4663 only where it is configured.',
     YieldMarket: 'The converter of principal tokens.',
   }),
 });
