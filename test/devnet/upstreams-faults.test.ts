@@ -248,6 +248,6 @@ describe('faults', () => {
   test('error: an unknown fault', () => {
     expect(() => up.faults.set('merkl', { kind: 'status', status: 200 })).toThrow();
     expect(() => up.faults.set('merkl', { kind: 'hang' }, { times: 0 })).toThrow('times');
-    expect(FAULT_KINDS).toHaveLength(18);
+    expect(FAULT_KINDS).toHaveLength(20);
   });
 });
