@@ -6,6 +6,9 @@ interface HelpOptions {
   readonly upstreams: Pick<Upstreams, 'urls'>;
 }
 
+/** A wallet that is no user of the world. */
+const stranger = '0x000000000000000000000000000000000000dEaD';
+
 /** The actions of the control endpoint, with examples that are valid on this world. */
 export function controlHelp({ catalog, upstreams }: HelpOptions): unknown {
   const chain = catalog.chains[0];
@@ -25,7 +28,9 @@ export function controlHelp({ catalog, upstreams }: HelpOptions): unknown {
         examples: [
           { provider: 'merkl', fault: 'hang' },
           { provider: 'coingecko', fault: { kind: 'rateLimited', retryAfterSec: 30 }, times: 3 },
-          { provider: 'pendle', fault: { kind: 'status', status: 502 }, path: '/v1/markets' },
+          { provider: 'pendle', fault: { kind: 'status', status: 502 }, path: '/v2/markets' },
+          { provider: 'kyberswap', fault: { kind: 'answer', status: 400, body: { code: 4004 } }, path: '/robinhood/' },
+          { provider: 'merkl', fault: { kind: 'fields', set: { whitelist: [stranger] } } },
         ],
       },
       'DELETE /faults?provider=merkl': 'Removes the faults of one provider; without provider, of all.',

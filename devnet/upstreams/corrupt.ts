@@ -33,6 +33,8 @@ export function corrupt(body: Json, fault: AppliedFault, shape: BodyShape): Json
     case 'future':
     case 'frozen':
       return shiftTimes(body, fault.kind, shape.times ?? []);
+    case 'fields':
+      return withFields(body, fault.set);
     case 'nan':
       return falsified(body, shape.values, () => 'NaN');
     default:
@@ -45,6 +47,14 @@ function scaled(value: Json, factor: number): Json {
   if (typeof reported !== 'number' || !Number.isFinite(reported)) return value;
   if (typeof value === 'number') return reported * factor;
   return /^\d+$/.test(String(value)) ? BigInt(Math.round(reported * factor)).toString() : String(reported * factor);
+}
+
+function withFields(body: Json, set: Readonly<Record<string, unknown>>): Json {
+  if (Array.isArray(body)) return body.map((item) => withFields(item, set));
+  if (!isObject(body)) return body;
+  return Object.fromEntries(
+    Object.entries(body).map(([key, value]) => [key, key in set ? set[key] : withFields(value, set)]),
+  );
 }
 
 function emptied(body: Json, shape: BodyShape): Json {

@@ -31,6 +31,8 @@ export async function deliver(
       const after = retryAfter(fault, tools.nowMs);
       return send(response, 429, text, after === undefined ? {} : { 'retry-after': after });
     }
+    case 'answer':
+      return send(response, answer.status, text, fault.headers);
     case 'malformed':
       return send(response, 200, text.slice(0, Math.max(1, Math.floor(text.length / 2))));
     case 'html':

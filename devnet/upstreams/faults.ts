@@ -9,6 +9,15 @@ export const faultSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('latency'), ms }),
   /** Refuses with that status, in its own error form. */
   z.strictObject({ kind: z.literal('status'), status: z.int().min(400).max(599) }),
+  /** Answers exactly that, e.g. with the provider's own code: `{"status": 400, "body": {"code": 4004}}`. */
+  z.strictObject({
+    kind: z.literal('answer'),
+    status: z.int().min(200).max(599),
+    body: z.unknown().default({}),
+    headers: z.record(z.string(), z.string()).default({}),
+  }),
+  /** Fields with these names, wherever they are, have these values: `{"whitelist": ["0x…"]}`, `{"avg7d": 0}`, `{"apr": null}`. */
+  z.strictObject({ kind: z.literal('fields'), set: z.record(z.string(), z.unknown()) }),
   /** 429; with a `Retry-After` of that many seconds, as a number or as an HTTP date, or without one. */
   z.strictObject({
     kind: z.literal('rateLimited'),

@@ -105,6 +105,8 @@ async function replyOf(
   switch (fault?.kind) {
     case 'status':
       return { status: fault.status, body: provider.refusal(fault.status, 'Simulated failure') };
+    case 'answer':
+      return { status: fault.status, body: fault.body };
     case 'unauthorized':
       return { status: 401, body: provider.refusal(401, 'Unauthorized') };
     case 'rateLimited':

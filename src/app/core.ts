@@ -1,4 +1,4 @@
-import { type Catalog, createCatalog, curatedChains } from '../catalog/index.ts';
+import { type Catalog, createCatalog, curatedChains, withSecondAggregator } from '../catalog/index.ts';
 import { createGasPrices } from '../chain/gas-price.ts';
 import type { AlertJobsRecord } from '../domain/alerts/jobs.ts';
 import { createRedisConnections, type RedisConnections } from '../redis/connections.ts';
@@ -287,7 +287,7 @@ function createReadServices({
 /** @throws StartError naming the overlay's setting, CatalogError */
 function readCatalog({ catalogOverlay, env }: AppDeps['config']): Catalog {
   try {
-    return createCatalog(curatedChains, catalogOverlay as never);
+    return createCatalog(withSecondAggregator(curatedChains, env.OPENOCEAN_CHAIN_4663), catalogOverlay as never);
   } catch (cause) {
     if (env.CATALOG_OVERLAY === undefined || !(cause instanceof Error)) throw cause;
     const why = cause.message.replace(/^Catalog overlay: /, '');

@@ -2,8 +2,10 @@ import type { Catalog, Chain } from '../catalog/types.ts';
 import type { ReplicaStatus } from '../database/replica.ts';
 import type { AlertJobsRecord } from '../domain/alerts/jobs.ts';
 import { agreementOf } from '../domain/deployment/disagreements.ts';
+import { type ChainFacts, FACT_GROUPS } from '../domain/facts.ts';
 import { groupHealth } from '../domain/freshness/health.ts';
 import type { IndexerRecord } from '../domain/history/indexer-state.ts';
+import type { Strategy } from '../domain/strategy/types.ts';
 import { compress } from '../http/compression.ts';
 import { compressedBodies, type EncodedBodies, plainBody } from '../http/encoded-body.ts';
 import { encodedResponse } from '../http/pages/static-files.ts';
@@ -175,6 +177,8 @@ function chainHealth(
     markets: composed.markets.length,
     strategies: composed.strategies.length,
     listed: composed.strategies.filter((strategy) => strategy.visibility.visible).length,
+    unlisted: composed.strategies.flatMap(unlistedBy),
+    unconfirmed: unconfirmedIn(facts),
     groups: groupHealth(chain, facts, services.budgets, nowMs).map((row) => ({
       group: row.group,
       source: row.source,
@@ -194,6 +198,24 @@ function chainHealth(
     })),
     excluded: composed.excluded,
   };
+}
+
+/** A strategy that the list leaves out, with the rules that it fails; none for a listed one. */
+function unlistedBy({ id, collateral, visibility }: Strategy) {
+  if (visibility.visible) return [];
+  const failed = visibility.checks.filter(({ passed }) => !passed);
+  return [
+    { strategyId: id, symbol: collateral.symbol, rules: failed.map(({ name, value }) => ({ rule: name, value })) },
+  ];
+}
+
+/** Values that a source reports and that are not published before they are confirmed. */
+function unconfirmedIn({ groups }: ChainFacts) {
+  return FACT_GROUPS.flatMap((group) =>
+    [...groups[group].failures].flatMap(([key, { source, suspect }]) =>
+      suspect ? [{ group, key, source, value: suspect.value.toFixed(), observations: suspect.readings }] : [],
+    ),
+  );
 }
 
 const HEALTH = '/health';

@@ -2,6 +2,7 @@ import type { DatabaseStatus } from '../database/connection/watch.ts';
 import { type AlertJobsRecord, deliveryJobStatus, evaluationJobStatus } from '../domain/alerts/jobs.ts';
 import type { ChainFacts, FailureReason } from '../domain/facts.ts';
 import { type IndexerRecord, indexerStatus } from '../domain/history/indexer-state.ts';
+import { meaningOf } from '../domain/outside-answer.ts';
 import type { KeyChecks } from '../keys/service.ts';
 import type { RedisConnections } from '../redis/connections.ts';
 import type { SnapshotPlace } from '../snapshot/types.ts';
@@ -14,6 +15,7 @@ const OF_PROVIDER: readonly FailureReason[] = [
   'timeout',
   'rate_limited',
   'overloaded',
+  'price_moved',
   'rejected',
   'server_error',
 ];
@@ -77,13 +79,13 @@ export function degradedParts({
   readonly alertJobs: AlertJobsRecord | null;
   readonly nowMs: number;
 }): readonly string[] {
-  const failing = providers.filter(({ status }) => status === 'failing').map(nameOf);
+  const failing = providers.filter(({ status }) => status === 'failing');
   const silent = [...nodes].flatMap(([chainId, all]) =>
     all.status().every(({ status }) => status === 'failing' || status === 'other_chain') ? [`chain ${chainId}`] : [],
   );
   return [
     ...silent.map((chain) => `no node of ${chain} answers`),
-    ...failing.map((provider) => `provider ${provider} fails`),
+    ...failing.map((provider) => `provider ${nameOf(provider)} ${whyFailing(provider)}`),
     ...(stored.ok ? [] : [`the facts are not stored in ${stored.kind}`]),
     ...(redisConnections?.failing() ?? []).map(({ connection, reason }) => `redis (${connection}) fails: ${reason}`),
     ...(database.problem === null ? [] : [`the database fails: ${database.problem}`]),
@@ -116,6 +118,11 @@ function alertProblems(record: AlertJobsRecord, nowMs: number): string[] {
   ];
 }
 
+function whyFailing({ failures = [], reason }: ProviderState): string {
+  const isOurs = failures.some((failure) => meaningOf(failure.reason) === 'our_mistake') || reason === 'rejected';
+  return isOurs ? 'refuses our requests' : 'fails';
+}
+
 function nameOf({ provider, part }: ProviderState): string {
   return part === undefined ? provider : `${provider} (${part})`;
 }
@@ -123,7 +130,7 @@ function nameOf({ provider, part }: ProviderState): string {
 /** Format the state of a provider for the health page. */
 export function formatProvider(state: ProviderState) {
   const at = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
-  const { provider, part, status, reason, lastAnswerMs, failingSinceMs, throttledUntilMs } = state;
+  const { provider, part, status, reason, lastAnswerMs, failingSinceMs, failures, throttledUntilMs } = state;
   return {
     provider,
     part,
@@ -131,6 +138,14 @@ export function formatProvider(state: ProviderState) {
     lastAnswer: at(lastAnswerMs) ?? null,
     failingSince: at(failingSinceMs),
     reason,
+    meaning: reason && meaningOf(reason),
+    failures: failures?.map(({ sinceMs, httpStatus, code, ...failure }) => ({
+      ...failure,
+      httpStatus: httpStatus?.toString(),
+      code: code?.toString(),
+      meaning: meaningOf(failure.reason),
+      since: at(sinceMs),
+    })),
     throttledUntil: at(throttledUntilMs),
   };
 }

@@ -9,3 +9,4 @@ export * from './types.ts';
 
 /** The curated rows of the chains that the product serves. */
 export const curatedChains = [ethereum, robinhood] as readonly ChainData[];
+export { withSecondAggregator } from './second-aggregator.ts';

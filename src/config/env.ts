@@ -138,7 +138,9 @@ export const envSchema = z.object({
     .min(50)
     .max(120_000)
     .optional()
-    .describe('Timeout of one request to a provider, milliseconds. Without it each provider has its own, 6 to 15 s.'),
+    .describe(
+      'Timeout of one request to a provider, milliseconds. Without it each provider has its own, 10 to 20 s; a caller of a preview waits less.',
+    ),
   PENDLE_URL: url
     .default('https://api-v2.pendle.finance/core')
     .describe('Yield market: implied APY of principal tokens and swaps into them.'),
@@ -153,10 +155,15 @@ export const envSchema = z.object({
   COINGECKO_API_KEY: z.string().min(1).optional().describe('Key of the price provider.'),
   GECKOTERMINAL_URL: url.default('https://api.geckoterminal.com/api/v2').describe('DEX pools and candles.'),
   KYBERSWAP_URL: url.default('https://aggregator-api.kyberswap.com').describe('AggregatorOne: swap routes.'),
-  OPENOCEAN_URL: url
-    .default('https://open-api-pro.openocean.finance')
-    .describe('AggregatorTwo: swap routes on chain 1.'),
+  OPENOCEAN_URL: url.default('https://open-api-pro.openocean.finance').describe('AggregatorTwo: swap routes.'),
   OPENOCEAN_API_KEY: z.string().min(1).optional().describe('Key of AggregatorTwo.'),
+  OPENOCEAN_CHAIN_4663: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9_-]{0,39}$/)
+    .optional()
+    .describe(
+      'Name of chain 4663 at AggregatorTwo, such as robinhood. Without it that venue is asked on chain 1 only. The provider does not document the chain: check it with npm run doctor before.',
+    ),
   MORPHO_API_URL: url
     .default('https://api.morpho.org/graphql')
     .describe('Indexer of the lending protocol: rate history and shared liquidity.'),

@@ -1,6 +1,6 @@
 import { getAddress } from 'viem';
 import { providersOf } from '../app/settings.ts';
-import { type Catalog, CatalogError, createCatalog, curatedChains } from '../catalog/index.ts';
+import { type Catalog, CatalogError, createCatalog, curatedChains, withSecondAggregator } from '../catalog/index.ts';
 import type { Token } from '../catalog/types.ts';
 import { ConfigError, readOverlay, rpcUrlsOf } from '../config/config.ts';
 import type { Env } from '../config/env.ts';
@@ -118,9 +118,10 @@ interface CheckedCatalog {
 
 /** If the overlay is not usable, the curated catalog is checked alone. */
 function catalogOf(env: Env): CheckedCatalog {
+  const chains = withSecondAggregator(curatedChains, env.OPENOCEAN_CHAIN_4663);
   try {
     const content = readOverlay(env.CATALOG_OVERLAY);
-    return { catalog: createCatalog(curatedChains, content as never), overlay: { content, lines: [] } };
+    return { catalog: createCatalog(chains, content as never), overlay: { content, lines: [] } };
   } catch (error) {
     if (!(error instanceof ConfigError || error instanceof CatalogError)) throw error;
     const line = linesOf('settings', 'CATALOG_OVERLAY').failure(
@@ -128,7 +129,7 @@ function catalogOf(env: Env): CheckedCatalog {
       error.message,
       'Correct the file, or leave the setting out: the service does not start with it.',
     );
-    return { catalog: createCatalog(curatedChains), overlay: { content: [], lines: [line] } };
+    return { catalog: createCatalog(chains), overlay: { content: [], lines: [line] } };
   }
 }
 

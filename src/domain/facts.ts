@@ -2,6 +2,7 @@ import type { CollateralApySource } from '../catalog/schema.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { Address, ChainId, MarketId } from '../shared/ids.ts';
 import type { RateHistory } from '../shared/rate-history.ts';
+import type { Restriction } from '../shared/vocabulary.ts';
 import type { ContractDeployment, MarketSupport, TokenContract } from './deployment/types.ts';
 import type { ChainTvl } from './tvl/types.ts';
 
@@ -42,8 +43,10 @@ export interface OraclePrice {
 /** A price feed behind an oracle. */
 export interface OracleFeed {
   readonly address: Address;
-  /** Unix seconds of its latest answer; absent = the feed returns no plausible date. */
+  /** Unix seconds of its latest answer; absent = the feed returns no credible date. */
   readonly updatedAt?: bigint | undefined;
+  /** It reported the time of the block of the reading: it updated there or, without a date here, it dates every answer so. */
+  readonly isOfBlock?: true | undefined;
 }
 
 export interface CollateralApy {
@@ -62,10 +65,27 @@ export interface IncentiveCampaign {
   readonly url?: string | undefined;
 }
 
-/** Live campaigns of a market; an empty list means that none is running. */
+/** Live campaigns of a market; an empty list means that none is running that everybody can earn. */
 export interface MarketIncentives {
   readonly borrow: readonly IncentiveCampaign[];
   readonly collateral: readonly IncentiveCampaign[];
+  /** Campaigns that not everybody can earn, or whose reward cannot be sold: they are in no APY. Absent = none. */
+  readonly restricted?: readonly RestrictedCampaign[] | undefined;
+  /** Listed campaigns that could not be read: the sum of their side is a lower bound. Absent = none. */
+  readonly unread?: readonly UnreadCampaign[] | undefined;
+}
+
+export interface RestrictedCampaign extends Omit<IncentiveCampaign, 'aprPct'> {
+  readonly side: CampaignSide;
+  readonly reason: Restriction;
+  /** By its provider; absent = not given. */
+  readonly aprPct?: Decimal | undefined;
+}
+
+export interface UnreadCampaign {
+  readonly side: CampaignSide;
+  /** Absent = not readable either. */
+  readonly id?: string | undefined;
 }
 
 export interface UsdPrice {
@@ -184,6 +204,7 @@ export const FAILURE_REASONS = [
   'rate_limited',
   'throttled',
   'overloaded',
+  'price_moved',
   'rejected',
   'server_error',
   'malformed',
@@ -194,12 +215,16 @@ export const FAILURE_REASONS = [
 ] as const;
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
-/** A received value that is not published before it is confirmed. */
+/** A received value that is not published before it is confirmed by further observations. */
 export interface Suspect {
   /** Prices in USD, rates in percent. */
   readonly value: Decimal;
-  /** Number of consecutive readings with this value. */
+  /** Number of consecutive observations of this value; requests that returned the same one again do not count. */
   readonly readings: number;
+  /** Time of the request of the latest one, ms; absent = not known. */
+  readonly atMs?: number | undefined;
+  /** Its time by the source, ms; absent = the source gives none. */
+  readonly measuredMs?: number | undefined;
 }
 
 export interface Failure {

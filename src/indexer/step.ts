@@ -126,8 +126,14 @@ export function createReadStep({ nodes, chainId, sources, history, clock, logger
       overlaps = true;
       return { ...read, requests, isRead: true };
     } catch (error) {
-      if (!(error instanceof RangeRefusedError)) throw error;
       const asked = Number(range.toBlock - range.fromBlock) + 1;
+      if (!(error instanceof RangeRefusedError)) {
+        // A node may refuse a range in words that nobody knows: the next run tries a smaller one, this run sends nothing more.
+        if (error instanceof ChainReadError && error.reason === 'server_error') {
+          size = shrunk({ blocks: asked, ceiling: asked }, 'refused') ?? size;
+        }
+        throw error;
+      }
       const smaller = shrunk({ blocks: asked, ceiling: asked }, error.why);
       if (!smaller) throw error;
       logger.debug({ chainId, blocks: smaller.blocks, reason: error.reason }, 'range of logs refused');

@@ -273,3 +273,9 @@ export const INDEXER_STATUSES = [
   'backfilling',
   'following',
 ] as const;
+
+/** Why a campaign is in no APY. */
+export const RESTRICTIONS = ['whitelist', 'no_market_price', 'test'] as const;
+export type Restriction = (typeof RESTRICTIONS)[number];
+export const RESTRICTION_MEANINGS =
+  'whitelist: only wallets on a list of the campaign earn. no_market_price: its reward token cannot be sold yet. test: a test of its provider.';

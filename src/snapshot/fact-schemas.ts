@@ -10,6 +10,7 @@ import {
 } from '../domain/facts.ts';
 import { Decimal } from '../shared/decimal.ts';
 import { isRecord } from '../shared/input/record.ts';
+import { RESTRICTIONS } from '../shared/vocabulary.ts';
 
 /**
  * Schemas of persisted facts, checked before any of them is used. The checksum shows that the file is complete, but not that
@@ -32,6 +33,11 @@ const campaign = z.object({
   startsAtMs: time,
   endsAtMs: time,
   url: z.string().optional(),
+});
+const restricted = campaign.extend({
+  side: z.enum(CAMPAIGN_SIDES),
+  reason: z.enum(RESTRICTIONS),
+  aprPct: decimal.optional(),
 });
 const record = z.object({
   id: z.string(),
@@ -77,11 +83,18 @@ const VALUES: { readonly [G in FactGroup]: z.ZodType<unknown> } = {
   oracle: z.object({
     price: amount,
     blockNumber: amount,
-    feeds: z.array(z.object({ address, updatedAt: amount.optional() })).optional(),
+    feeds: z
+      .array(z.object({ address, updatedAt: amount.optional(), isOfBlock: z.literal(true).optional() }))
+      .optional(),
     before: z.object({ price: amount, atMs: time }).optional(),
   } satisfies Record<keyof FactGroups['oracle'], z.ZodType>),
   collateralApy: z.object({ apyPct: decimal, history: rates.optional() }),
-  incentives: z.object({ borrow: z.array(campaign), collateral: z.array(campaign) }),
+  incentives: z.object({
+    borrow: z.array(campaign),
+    collateral: z.array(campaign),
+    restricted: z.array(restricted).optional(),
+    unread: z.array(z.object({ side: z.enum(CAMPAIGN_SIDES), id: z.string().optional() })).optional(),
+  }),
   incentiveHistory: z.object({ campaigns: z.array(record) }),
   price: z.object({ usd: decimal }),
   exitLiquidity: z.object({ slippagePct: z.record(z.enum(EXIT_SIZES_USD), decimal.nullable()) }),
@@ -146,7 +159,14 @@ const failureSchema = z.object({
   reason: z.string(),
   source: z.string(),
   sinceMs: time,
-  suspect: z.object({ value: decimal, readings: z.int().min(0) }).optional(),
+  suspect: z
+    .object({
+      value: decimal,
+      readings: z.int().min(0),
+      atMs: time.optional(),
+      measuredMs: time.optional(),
+    })
+    .optional(),
 } satisfies Record<keyof Failure, z.ZodType>);
 
 /** Return a decoded value as a fact of that group; `undefined` = it is none. */
@@ -170,6 +190,11 @@ function withKnownNames(group: FactGroup, decoded: unknown): unknown {
     const campaigns = value.campaigns.filter((one) => !isNamed(one, 'side') || isOneOf(CAMPAIGN_SIDES, one.side));
     return campaigns.length === value.campaigns.length ? decoded : { ...decoded, value: { ...value, campaigns } };
   }
+  if (group === 'incentives') {
+    const known = [value.restricted].flat().filter((one) => isRecord(one) && isNamedOne(one));
+    if (Array.isArray(value.restricted) && known.length < value.restricted.length)
+      return { ...decoded, value: { ...value, restricted: known } };
+  }
   if (group === 'exitLiquidity' && isRecord(value.slippagePct)) {
     const sizes = Object.entries(value.slippagePct);
     const known = sizes.filter(([size]) => isOneOf(EXIT_SIZES_USD, size));
@@ -178,6 +203,10 @@ function withKnownNames(group: FactGroup, decoded: unknown): unknown {
       : { ...decoded, value: { ...value, slippagePct: Object.fromEntries(known) } };
   }
   return decoded;
+}
+
+function isNamedOne({ side, reason }: Readonly<Record<string, unknown>>): boolean {
+  return isOneOf(CAMPAIGN_SIDES, String(side)) && isOneOf(RESTRICTIONS, String(reason));
 }
 
 function isOneOf(names: readonly string[], name: string): boolean {

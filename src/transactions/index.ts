@@ -3,7 +3,7 @@ import type { ChainNodes } from '../chain/rpc/nodes.ts';
 import { contractOf, isRouterAllowed } from '../domain/deployment/routers.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import type { Timers } from '../shared/timers.ts';
-import type { SwapQuotePort } from '../upstreams/types.ts';
+import type { QuotePurpose, SwapQuotePort } from '../upstreams/types.ts';
 import { deleverageOptions } from './deleverage/options.ts';
 import type { DeleverageRequest } from './deleverage/types.ts';
 import { type BuilderDeps, createNodes, type OnSimulated, tokenUsdPrices, type VaultOf } from './deps.ts';
@@ -20,7 +20,7 @@ import { requireChainOf } from './guards.ts';
 import { buildManagePlan, type ManageInput } from './manage/index.ts';
 import { buildOpenPlan, type OpenInput, prepareOpen } from './open/index.ts';
 import { withVenues } from './quote/attempts.ts';
-import { createQuoter } from './quote/quoter.ts';
+import { createQuoter, type Quoter } from './quote/quoter.ts';
 import type { VenueStatistics } from './quote/statistics.ts';
 import { createPositionDirectory } from './read/position.ts';
 import { readProxyOwners } from './read/signer.ts';
@@ -67,6 +67,16 @@ export interface PartnerDeps extends Pick<BuilderDeps, 'facts' | 'composed' | 'b
   readonly readWallet: ReadWallet;
 }
 
+function quoterFor(deps: PartnerDeps, purpose: QuotePurpose): Quoter {
+  return createQuoter({
+    venues: deps.quotes,
+    purpose,
+    timers: deps.timers,
+    statistics: deps.venueStatistics,
+    isRouterAllowed: (chain, router) => isRouterAllowed(contractOf(deps.facts(chain.chainId))?.value, router),
+  });
+}
+
 /** Join the parts that all builders share: one quoter, sessions on the chains' nodes, remembered tokens. */
 function createBuilderDeps(deps: PartnerDeps): BuilderDeps {
   const { chains } = deps.catalog;
@@ -76,12 +86,7 @@ function createBuilderDeps(deps: PartnerDeps): BuilderDeps {
     budgets: deps.budgets,
     facts: deps.facts,
     composed: deps.composed,
-    quoter: createQuoter({
-      venues: deps.quotes,
-      timers: deps.timers,
-      statistics: deps.venueStatistics,
-      isRouterAllowed: (chain, router) => isRouterAllowed(contractOf(deps.facts(chain.chainId))?.value, router),
-    }),
+    quoter: quoterFor(deps, 'build'),
     venueStatistics: deps.venueStatistics,
     tokens: createTokenDirectory(),
     node: createNodes(chains, deps.nodes, deps.clock, deps.onSimulated),
@@ -95,22 +100,23 @@ function createBuilderDeps(deps: PartnerDeps): BuilderDeps {
 /** Create the services of the partner surface, the ports of `PartnerServices`. Nothing here signs or sends. */
 export function createPartnerServices(deps: PartnerDeps) {
   const builder = createBuilderDeps(deps);
+  const previewer = { ...builder, quoter: quoterFor(deps, 'preview') };
   const positions = createPositionDirectory();
   const chainOf = (chainId: ChainId) => requireChainOf(builder.chains, chainId);
   return {
     leverage: {
-      preview: (input: OpenInput) => withVenues(builder, (attempt) => prepareOpen(attempt, input)),
+      preview: (input: OpenInput) => withVenues(previewer, (attempt) => prepareOpen(attempt, input)),
       open: (input: OpenInput, user: Address) => buildOpenPlan(builder, input, user),
       manage: (input: ManageInput) => buildManagePlan(builder, positions, input),
-      deleverage: (request: DeleverageRequest) => deleverageOptions(builder, positions, request),
+      deleverage: (request: DeleverageRequest) => deleverageOptions(previewer, positions, request),
       exitCost: (chain: Chain, market: Market, collateral: bigint, price: bigint) =>
-        exitCost(builder, chain, market, collateral, price),
+        exitCost(previewer, chain, market, collateral, price),
       proxyOwners: (chainId: ChainId, addresses: readonly Address[]) =>
         readProxyOwners(builder.node(chainId).reader, chainOf(chainId), addresses),
       usdOf: (chainId: ChainId, token: Address) => tokenUsdPrices(builder, chainOf(chainId))(token),
     },
     equity: {
-      preview: (input: DepositInput) => previewVaultDeposit(builder, input),
+      preview: (input: DepositInput) => previewVaultDeposit(previewer, input),
       deposit: (input: DepositInput, user: Address) => buildVaultDeposit(builder, input, user),
       exit: (input: ExitInput, user: Address) =>
         buildVaultExit({ ...builder, readWallet: deps.readWallet }, input, user),

@@ -4,6 +4,8 @@ import type { Sleep } from './sleep.ts';
 export interface Budget {
   /** Wait for permission to send one request; `{ refusedForMs }` when the wait would exceed the bound. */
   take(signal?: AbortSignal): Promise<{ readonly refusedForMs: number } | null>;
+  /** Send nothing for a time, because the provider has said that no request is left. */
+  hold(forMs: number): void;
   readonly requestsPerMinute: number;
   /** Requests permitted in the last 60 s. */
   used(): number;
@@ -35,6 +37,9 @@ export function createBudget(deps: {
   return {
     requestsPerMinute: deps.requestsPerMinute,
     used: () => recent().length,
+    hold(forMs) {
+      fullAtMs = Math.max(fullAtMs, deps.clock.now() + forMs + (burst - 1) * intervalMs);
+    },
     async take(signal) {
       const now = deps.clock.now();
       const fullAfterThis = Math.max(fullAtMs, now) + intervalMs;

@@ -33,12 +33,12 @@ export type ProviderName = (typeof PROVIDERS)[number];
 export type UpstreamsConfig = Readonly<Record<ProviderName, ProviderConfig>>;
 
 /**
- * Background reads may take 15 s, swap quotes 6 s at most, because a user waits for them. Request budgets are the published
+ * Background reads may take 15 s, requests to swap venues 20 s, of which each purpose grants its own share (`QUOTE_REQUEST_MS`). Request budgets are the published
  * free tiers (CoinGecko and GeckoTerminal 30 a minute), otherwise an estimate. A build takes two quotes, and a quote of
  * AggregatorOne two requests: the budget of swap venues is enough for a hundred concurrent builds.
  */
 export const UPSTREAM_DEFAULTS: UpstreamsConfig = {
-  pendle: { baseUrl: 'https://api-v2.pendle.finance/core', timeoutMs: 10_000, requestsPerMinute: 300 },
+  pendle: { baseUrl: 'https://api-v2.pendle.finance/core', timeoutMs: 20_000, requestsPerMinute: 300 },
   defillamaYields: { baseUrl: 'https://yields.llama.fi', timeoutMs: 15_000, requestsPerMinute: 60 },
   defillamaCoins: { baseUrl: 'https://coins.llama.fi', timeoutMs: 15_000, requestsPerMinute: 60 },
   stablewatch: { baseUrl: 'https://api.stablewatch.io/api', timeoutMs: 15_000, requestsPerMinute: 60 },
@@ -46,8 +46,8 @@ export const UPSTREAM_DEFAULTS: UpstreamsConfig = {
   merkl: { baseUrl: 'https://api.merkl.xyz/v4', timeoutMs: 15_000, requestsPerMinute: 120 },
   coingecko: { baseUrl: 'https://api.coingecko.com/api/v3', timeoutMs: 10_000, requestsPerMinute: 30 },
   geckoterminal: { baseUrl: 'https://api.geckoterminal.com/api/v2', timeoutMs: 10_000, requestsPerMinute: 30 },
-  kyberswap: { baseUrl: 'https://aggregator-api.kyberswap.com', timeoutMs: 6_000, requestsPerMinute: 1_200 },
-  openocean: { baseUrl: 'https://open-api-pro.openocean.finance', timeoutMs: 6_000, requestsPerMinute: 600 },
+  kyberswap: { baseUrl: 'https://aggregator-api.kyberswap.com', timeoutMs: 20_000, requestsPerMinute: 1_200 },
+  openocean: { baseUrl: 'https://open-api-pro.openocean.finance', timeoutMs: 20_000, requestsPerMinute: 600 },
   morphoApi: { baseUrl: 'https://api.morpho.org/graphql', timeoutMs: 15_000, requestsPerMinute: 60 },
 };
 

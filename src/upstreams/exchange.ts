@@ -15,8 +15,20 @@ export interface ExchangeRequest {
 
 /** Result of one attempt. Contains no text of the answer beside the parsed JSON itself. */
 export type ExchangeOutcome =
-  | { readonly kind: 'json'; readonly status: number; readonly body: unknown }
-  | { readonly kind: 'status'; readonly status: number; readonly retryAfterSec?: number | undefined }
+  | {
+      readonly kind: 'json';
+      readonly status: number;
+      readonly body: unknown;
+      readonly limit?: RequestLimit | undefined;
+    }
+  | {
+      readonly kind: 'status';
+      readonly status: number;
+      /** Its JSON, of which only codes are read; absent for another form. */
+      readonly body?: unknown;
+      readonly retryAfterSec?: number | undefined;
+      readonly limit?: RequestLimit | undefined;
+    }
   | {
       readonly kind: 'fault';
       readonly reason: 'unreachable' | 'timeout' | 'malformed' | 'throttled';
@@ -24,6 +36,14 @@ export type ExchangeOutcome =
       /** System error code such as ECONNREFUSED. */
       readonly errno?: string | undefined;
     };
+
+/** The request limit of a provider by its headers: no request is left until `resetSec` from now. */
+export interface RequestLimit {
+  readonly resetSec: number;
+}
+
+/** Error bodies hold a code and a message. */
+const MAX_ERROR_BYTES = 64 * 1024;
 
 /**
  * Send one request and read its whole answer within `timeoutMs`. Redirects are not followed, because they could send keys to
@@ -64,16 +84,18 @@ export async function exchange(
       signal: controller.signal,
     });
     status = response.status;
+    const limit = readLimit(response.headers, deps.clock.now());
     if (!response.ok) {
-      await discard(response);
-      const retryAfterSec = readRetryAfter(response.headers.get('retry-after'), deps.clock.now());
-      return { kind: 'status', status, retryAfterSec };
+      const body = await readErrorBody(response, deps.answerBytes);
+      signal?.throwIfAborted();
+      const retryAfterSec = readRetryAfter(response.headers.get('retry-after'), deps.clock.now()) ?? limit?.resetSec;
+      return { kind: 'status', status, body, retryAfterSec, limit };
     }
     if (isMarkup(response)) {
       await discard(response);
       return { kind: 'fault', reason: 'malformed', status };
     }
-    return parseJson(await readBounded(response, request.maxBodyBytes, deps.answerBytes), status);
+    return parseJson(await readBounded(response, request.maxBodyBytes, deps.answerBytes), status, limit);
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof BodyTooLargeError) {
@@ -100,9 +122,38 @@ export function readRetryAfter(header: string | null, nowMs: number): number | u
   return Number.isNaN(atMs) ? undefined : Math.max(0, Math.ceil((atMs - nowMs) / 1000));
 }
 
-function parseJson(text: string, status: number): ExchangeOutcome {
+/** Unix seconds are above this number, seconds from now below. */
+const UNIX_SEC_ABOVE = 1_000_000_000;
+
+/**
+ * Read the headers of a request limit that is used up: `x-ratelimit-remaining: 0` with the seconds until its reset, or the unix
+ * time of it.
+ */
+function readLimit(headers: Headers, nowMs: number): RequestLimit | undefined {
+  if (headers.get('x-ratelimit-remaining')?.trim() !== '0') return undefined;
+  const reset = headers.get('x-ratelimit-reset-after') ?? headers.get('x-ratelimit-reset');
+  if (reset === null || !/^\d{1,12}(\.\d+)?$/.test(reset.trim())) return undefined;
+  const sec = Number(reset);
+  return { resetSec: Math.max(0, Math.ceil(sec > UNIX_SEC_ABOVE ? sec - nowMs / 1000 : sec)) };
+}
+
+/** Read the JSON of an error; `undefined` = it has another form, or ended early. Its status decides then. */
+async function readErrorBody(response: Response, answerBytes: ByteBudget): Promise<unknown> {
+  if (isMarkup(response)) {
+    await discard(response);
+    return undefined;
+  }
   try {
-    return { kind: 'json', status, body: JSON.parse(text) as unknown };
+    return JSON.parse(await readBounded(response, MAX_ERROR_BYTES, answerBytes)) as unknown;
+  } catch {
+    await discard(response);
+    return undefined;
+  }
+}
+
+function parseJson(text: string, status: number, limit: RequestLimit | undefined): ExchangeOutcome {
+  try {
+    return { kind: 'json', status, body: JSON.parse(text) as unknown, limit };
   } catch {
     return { kind: 'fault', reason: 'malformed', status };
   }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { FailureReason } from '../domain/facts.ts';
+import { reasonOfStatus } from '../domain/outside-answer.ts';
 import { type ByteBudget, createByteBudget } from '../shared/calls/byte-budget.ts';
 import { createCircuitBreaker } from '../shared/calls/circuit-breaker.ts';
 import type { Clock } from '../shared/clock.ts';
@@ -10,6 +11,7 @@ import { type Budget, createBudget } from './budget.ts';
 import type { ProviderConfig } from './config.ts';
 import { UpstreamError } from './errors.ts';
 import { type ExchangeOutcome, exchange } from './exchange.ts';
+import { createNotes } from './notes.ts';
 import type { ProviderStates } from './provider-states.ts';
 import { type Sleep, systemSleep } from './sleep.ts';
 
@@ -67,18 +69,28 @@ export interface HttpRequest {
   readonly query?: Readonly<Record<string, string>> | undefined;
   /** Sent as JSON by POST. */
   readonly post?: unknown;
-  /** Statuses that mean "not found" here: the answer is `ABSENT` instead of an error. */
-  readonly absentOn?: readonly number[] | undefined;
-  /** Statuses that this provider uses for overload. */
-  readonly overloadedOn?: readonly number[] | undefined;
-  /** Detect a refusal with a success status by the provider's own code in the body; `undefined` = none. */
-  readonly refusalIn?: ((body: unknown) => FailureReason | undefined) | undefined;
-  /** Statuses that mean that the provider does not support the request: the answer is `REFUSED` instead of an error. */
-  readonly refusedOn?: readonly number[] | undefined;
+  /**
+   * The codes that the provider documents for this request: a fact (`ABSENT`, `REFUSED`) or a failure. It is asked about every
+   * JSON answer and error; `undefined` = the status decides.
+   */
+  readonly documented?: Documented | undefined;
+  /** Part of the provider that can fail alone, such as a chain. A failure of it is over when it answers, not another part. */
+  readonly scope?: string | undefined;
+  /** Time that the caller grants one attempt, ms, where one waits. Default 4 s. */
+  readonly patienceMs?: number | undefined;
   /** Maximum size of the answer, bytes. Default 1 MB. */
   readonly maxBytes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
+
+/** An answer, for the provider's own codes. */
+export interface ProviderAnswer {
+  readonly status: number;
+  /** Parsed JSON; `undefined` for another form. */
+  readonly body: unknown;
+}
+
+export type Documented = (answer: ProviderAnswer) => FailureReason | typeof ABSENT | typeof REFUSED | undefined;
 
 /** The provider answered that the requested object does not exist. */
 export const ABSENT: unique symbol = Symbol('absent');
@@ -117,7 +129,7 @@ const MAX_RETRY_AFTER_SEC = 5;
 const MAX_BUDGET_WAIT_MS = 15_000;
 /** A quote's caller waits 5 s in total: after a longer wait in the queue the quote would be too late. */
 const MAX_QUOTE_WAIT_MS = 2_000;
-/** A caller waits 5 s in total, so one attempt has to end before. */
+/** A caller waits 5 s in total, so one attempt has to end before, unless its request says otherwise. */
 const WAITED_TIMEOUT_MS = 4_000;
 /** Many times a regular quote, price or page. */
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -144,7 +156,8 @@ export function createHttp(deps: HttpDeps): Http {
   const logger = deps.logger.child({ provider });
   const budget = deps.budget ?? createProviderBudget(deps, provider, { isWaitedFor: deps.isWaitedFor });
   const answerBytes = deps.answerBytes ?? createByteBudget(ANSWER_BYTES);
-  const timeoutMs = deps.isWaitedFor ? Math.min(config.timeoutMs, WAITED_TIMEOUT_MS) : config.timeoutMs;
+  const timeoutOf = ({ patienceMs = WAITED_TIMEOUT_MS }: HttpRequest) =>
+    deps.isWaitedFor ? Math.min(config.timeoutMs, patienceMs) : config.timeoutMs;
   const breaker = createProviderBreaker(deps, logger);
   const error = (reason: FailureReason, retryAfterSec?: number) =>
     new UpstreamError(deps.publicName, reason, retryAfterSec);
@@ -172,13 +185,14 @@ export function createHttp(deps: HttpDeps): Http {
           method: request.post === undefined ? 'GET' : 'POST',
           headers: headersOf(deps, request),
           body: request.post === undefined ? undefined : JSON.stringify(request.post),
-          timeoutMs,
+          timeoutMs: timeoutOf(request),
           maxBodyBytes: request.maxBytes ?? MAX_BODY_BYTES,
           signal: request.signal,
         },
       );
       const { status, errno } = { errno: undefined, ...outcome };
       finish(verdict(outcome, request), { status, errno });
+      if (outcome.kind !== 'fault' && outcome.limit) budget.hold(outcome.limit.resetSec * 1000);
       return outcome;
     } catch (thrown) {
       finish('aborted');
@@ -188,26 +202,26 @@ export function createHttp(deps: HttpDeps): Http {
 
   async function run(request: HttpRequest): Promise<unknown> {
     const url = buildUrl(config.baseUrl, request, deps.secrets?.query);
-    let failure: UpstreamError | undefined;
+    let last: { readonly failure: UpstreamError; readonly outcome: ExchangeOutcome } | undefined;
     for (let tries = 0; ; tries += 1) {
       const outcome = await attempt(request, url).catch((thrown: unknown) => {
-        if (failure === undefined || !(thrown instanceof UpstreamError)) throw thrown;
+        if (last === undefined || !(thrown instanceof UpstreamError)) throw thrown;
         // Our own budget has no request left for another try: the failure is that of the provider.
-        noteFailure(request.path, failure.reason);
-        throw failure;
+        noteFailure(request, last.failure.reason, last.outcome);
+        throw last.failure;
       });
       const reason = verdict(outcome, request);
-      if (reason === 'ok' || reason === 'absent' || reason === 'refused') noteAnswer(request.path);
+      if (reason === 'ok' || reason === 'absent' || reason === 'refused') noteAnswer(request);
       if (reason === 'refused') return REFUSED;
       if (reason === 'absent') return ABSENT;
       if (reason === 'ok') return outcome.kind === 'json' ? outcome.body : ABSENT;
       const retryAfterSec = outcome.kind === 'status' ? outcome.retryAfterSec : undefined;
       const retries = reason === 'overloaded' ? overloadRetries : RETRIES;
       if (tries >= retries || !isWorthRetrying(reason, retryAfterSec)) {
-        noteFailure(request.path, reason);
+        noteFailure(request, reason, outcome);
         throw error(reason, retryAfterSec);
       }
-      failure = error(reason, retryAfterSec);
+      last = { failure: error(reason, retryAfterSec), outcome };
       const backoffMs = Math.min(BACKOFF_MS * 2 ** tries, MAX_BACKOFF_MS) * (0.5 + random() / 2);
       await sleep(Math.max(backoffMs, (retryAfterSec ?? 0) * 1000), request.signal);
     }
@@ -245,41 +259,6 @@ function headersOf({ secrets }: HttpDeps, { post }: HttpRequest): Readonly<Recor
   };
 }
 
-/** Create the recorder of a provider's state, which also logs its changes. */
-function createNotes({ states, publicName, part, isWaitedFor = false }: HttpDeps, logger: Logger) {
-  const notes = states?.add({ provider: publicName, part, isWaitedFor });
-  /** Last logged state of each subject: only changes are logged. */
-  const lastLogged = new Map<string, string>();
-  const noteChange = (subject: string, state: string, say: () => void) => {
-    if (lastLogged.get(subject) === state) return;
-    lastLogged.set(subject, state);
-    say();
-  };
-  /** Whether the latest answer had another shape; the next one of the right shape ends it. */
-  let isMisshapen = false;
-  const noteFailure = (path: string, reason: FailureReason) => {
-    notes?.failed(reason);
-    noteChange(path, reason, () => logger.warn({ path, reason }, 'upstream failing'));
-  };
-  const noteAnswer = (path: string) => {
-    if (!isMisshapen) notes?.answered();
-    if (lastLogged.delete(path)) logger.info({ path }, 'upstream recovered');
-  };
-  return {
-    noteChange,
-    noteFailure,
-    noteAnswer,
-    noteShape(isUsable: boolean) {
-      isMisshapen = !isUsable;
-      if (isUsable) notes?.answered();
-      else notes?.failed('malformed');
-    },
-    noteThrottle(forMs: number) {
-      notes?.throttled(forMs);
-    },
-  };
-}
-
 function createProviderBreaker({ config, clock }: HttpDeps, logger: Logger) {
   const limits = config.breaker ?? BREAKER;
   return createCircuitBreaker<FailureReason>({
@@ -309,15 +288,13 @@ export function createProviderBudget(
   return budget;
 }
 
+/** The one classification of an answer: the provider's documented codes first, then its status. */
 function verdict(outcome: ExchangeOutcome, request: HttpRequest): 'ok' | 'absent' | 'refused' | FailureReason {
-  if (outcome.kind === 'json') return request.refusalIn?.(outcome.body) ?? 'ok';
   if (outcome.kind === 'fault') return outcome.reason;
-  if (request.absentOn?.includes(outcome.status) === true) return 'absent';
-  if (request.refusedOn?.includes(outcome.status) === true) return 'refused';
-  if (request.overloadedOn?.includes(outcome.status) === true) return 'overloaded';
-  if (outcome.status === 429) return 'rate_limited';
-  if (outcome.status === 408) return 'timeout';
-  return outcome.status >= 500 ? 'server_error' : 'rejected';
+  const documented = request.documented?.({ status: outcome.status, body: outcome.body });
+  if (documented === ABSENT) return 'absent';
+  if (documented === REFUSED) return 'refused';
+  return documented ?? (outcome.kind === 'json' ? 'ok' : reasonOfStatus(outcome.status));
 }
 
 /** A timeout is not retried, because it has already made the caller wait once. */

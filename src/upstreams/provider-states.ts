@@ -20,15 +20,30 @@ export interface ProviderState {
   readonly failingSinceMs?: number | undefined;
   /** Reason of the latest failure; absent once it has answered. */
   readonly reason?: FailureReason | undefined;
+  /** The kinds of requests that fail at present, the latest first; absent while none does. */
+  readonly failures?: readonly ProviderFailure[] | undefined;
   /** Time until which our own budget holds requests back, ms; absent = it does not. */
   readonly throttledUntilMs?: number | undefined;
 }
 
+/** One kind of request that fails, until one of it is answered. */
+export interface ProviderFailure {
+  /** Path template of the requests, with the part of the provider that they concern. */
+  readonly subject: string;
+  readonly reason: FailureReason;
+  /** Status of the latest answer; absent without one. */
+  readonly httpStatus?: number | undefined;
+  /** The provider's own code in it. */
+  readonly code?: number | undefined;
+  /** Time of the first failure, ms. */
+  readonly sinceMs: number;
+}
+
 /** Receives the outcomes of the requests of one client. */
 export interface ProviderNotes {
-  /** A usable answer. */
-  answered(): void;
-  failed(reason: FailureReason): void;
+  /** A usable answer about a subject. */
+  answered(subject: string): void;
+  failed(subject: string, failure: Omit<ProviderFailure, 'subject' | 'sinceMs'>): void;
   /** A request that our own budget refused. */
   throttled(forMs: number): void;
 }
@@ -49,30 +64,32 @@ export function createProviderStates(clock: Clock): ProviderStates {
   return {
     add(client) {
       let lastAnswerMs: number | undefined;
-      let failingSinceMs: number | undefined;
-      let failedMs = Number.NEGATIVE_INFINITY;
-      let reason: FailureReason | undefined;
+      let failing: readonly (ProviderFailure & { readonly atMs: number })[] = [];
       let heldUntilMs = Number.NEGATIVE_INFINITY;
       const statusOf = (isThrottled: boolean): ProviderState['status'] => {
-        if (failingSinceMs !== undefined) return clock.now() - failedMs < FAILURE_COUNTS_MS ? 'failing' : 'unknown';
+        if (failing.some(({ atMs }) => clock.now() - atMs < FAILURE_COUNTS_MS)) return 'failing';
         if (isThrottled) return 'throttled';
+        if (failing.length > 0 && failing.every(({ sinceMs }) => sinceMs >= (lastAnswerMs ?? sinceMs)))
+          return 'unknown';
         return lastAnswerMs === undefined ? 'unknown' : 'ok';
       };
       rows.push(() => {
         const throttledUntilMs = clock.now() < heldUntilMs ? heldUntilMs : undefined;
         const status = statusOf(throttledUntilMs !== undefined);
-        return { ...client, status, lastAnswerMs, failingSinceMs, reason, throttledUntilMs };
+        const [latest] = failing;
+        const failingSinceMs = latest && Math.min(...failing.map(({ sinceMs }) => sinceMs));
+        const failures = latest && failing.map(({ atMs: _, ...failure }) => failure);
+        return { ...client, status, lastAnswerMs, failingSinceMs, reason: latest?.reason, failures, throttledUntilMs };
       });
       return {
-        answered() {
+        answered(subject) {
           lastAnswerMs = clock.now();
-          failingSinceMs = undefined;
-          reason = undefined;
+          failing = failing.filter((failure) => failure.subject !== subject);
         },
-        failed(why) {
-          failingSinceMs ??= clock.now();
-          failedMs = clock.now();
-          reason = why;
+        failed(subject, failure) {
+          const sinceMs = failing.find((known) => known.subject === subject)?.sinceMs ?? clock.now();
+          const others = failing.filter((known) => known.subject !== subject);
+          failing = [{ ...failure, subject, sinceMs, atMs: clock.now() }, ...others];
         },
         throttled(forMs) {
           heldUntilMs = clock.now() + forMs;

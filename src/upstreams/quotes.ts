@@ -10,8 +10,13 @@ import type { SwapQuote, SwapRequest } from './types.ts';
 /** Address that swap aggregators use for the native token; inside the product it is the zero address. */
 const NATIVE_ALIAS: Address = '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE';
 
-/** Statuses that mean "no route" at a swap venue; any other error status is a failure. */
-export const NO_ROUTE_STATUSES: readonly number[] = [400, 404, 422];
+/** Words with which a venue without codes for it says that it has no route. */
+const NO_ROUTE_WORDS = /^(no route found|(can )?not find route|route not found)\.?$/i;
+
+/** Whether a venue's own message, in full, says that it has no route. Any other refusal is a failure. */
+export function saysNoRoute(message: unknown): boolean {
+  return typeof message === 'string' && NO_ROUTE_WORDS.test(message.trim());
+}
 
 /** Maximum life of a quote, even if the provider states a longer one. */
 const QUOTE_LIFE_MS = 60_000;

@@ -76,6 +76,20 @@ export interface LendingIndexerPort {
   borrowHistory(chain: Chain, marketIds: readonly MarketId[], options?: CallOptions): Promise<Batch<BorrowHistory>>;
 }
 
+/** Purposes of a quote: a number to look at, or a transaction to sign. */
+export type QuotePurpose = 'preview' | 'build';
+
+/**
+ * Time for one request to a venue by purpose, ms. A route is checked and simulated by the provider before it is built, for which
+ * it may take 20 s. The sweep of exit sizes, which nobody waits for, has the timeout of the provider.
+ */
+export const QUOTE_REQUEST_MS: Readonly<Record<QuotePurpose, number>> = { preview: 4_000, build: 20_000 };
+
+export interface QuoteOptions extends CallOptions {
+  /** Default: preview. */
+  readonly purpose?: QuotePurpose | undefined;
+}
+
 export interface RouteRequest {
   readonly chain: Chain;
   readonly tokenIn: Address;
@@ -89,7 +103,12 @@ export interface RoutePort {
   route(
     request: RouteRequest,
     options?: CallOptions,
-  ): Promise<{ readonly amountOut: bigint; readonly amountOutUsd?: Decimal | undefined } | null>;
+  ): Promise<{
+    readonly amountOut: bigint;
+    readonly amountOutUsd?: Decimal | undefined;
+    /** Time of the quote by the provider, ms; absent = it gives none. */
+    readonly quotedMs?: number | undefined;
+  } | null>;
 }
 
 export interface SwapRequest extends RouteRequest {
@@ -121,7 +140,7 @@ export interface SwapQuotePort {
   readonly source: SwapSource;
   /** Whether the venue serves this pair at all (its chain, and for `YieldMarket` a principal token on one side). */
   serves(request: RouteRequest): boolean;
-  quote(request: SwapRequest, options?: CallOptions): Promise<SwapQuote | null>;
+  quote(request: SwapRequest, options?: QuoteOptions): Promise<SwapQuote | null>;
 }
 
 /** Points of `[ms, value]`. */
@@ -161,10 +180,12 @@ export interface OhlcvRow {
   readonly l: number;
   readonly c: number;
   readonly v: number;
+  /** Its volume is too small for its prices to be those of the pool. */
+  readonly isUnbacked: boolean;
 }
 
 export interface OhlcvPort {
-  /** The deepest pool with the token; `null` = no pool is indexed. */
+  /** The deepest pool with the token; `null` = no pool with a reserve is indexed. */
   deepestPool(chain: Chain, token: Address, options?: CallOptions): Promise<DexPool | null>;
   /** Oldest first; malformed rows are dropped and counted. */
   candles(

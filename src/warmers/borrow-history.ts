@@ -44,6 +44,7 @@ export function createBorrowHistoryWarmer(
       const own = ownHistories(samples.status === 'fulfilled' ? samples.value : []);
       const theirs = backfill.status === 'fulfilled' ? backfill.value : failedBatch(keys, backfill.reason);
       const report = await refreshGroup(deps, {
+        everySec,
         chainId,
         group: 'borrowHistory',
         keys,

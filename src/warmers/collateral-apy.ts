@@ -80,6 +80,7 @@ function apyWarmer(
       const recorded = await own.read();
       const keys = wanted.map((token) => token.address);
       const report = await refreshGroup(deps, {
+        everySec,
         chainId: chain.chainId,
         group: 'collateralApy',
         keys,

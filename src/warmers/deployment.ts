@@ -37,18 +37,21 @@ export function createDeploymentWarmer(
       const common = { chainId, source: CHAIN_SOURCE, signal } as const;
       const [deployment, marketSupport, tokenContract] = await Promise.all([
         measureGroup(deps, {
+          everySec,
           ...common,
           group: 'deployment',
           keys: [DEPLOYMENT_KEY],
           ask: async () => atBlock(await reading, (read) => read.deployment),
         }),
         measureGroup(deps, {
+          everySec,
           ...common,
           group: 'marketSupport',
           keys: markets.map(({ id }) => id),
           ask: async () => atBlock(await reading, (read) => read.marketSupport),
         }),
         measureGroup(deps, {
+          everySec,
           ...common,
           group: 'tokenContract',
           keys: tokens.filter(({ isNative }) => !isNative).map(({ address }) => address),

@@ -10,7 +10,7 @@ import {
 } from '../domain/facts.ts';
 import { CONFIRMING_READINGS, nextReading } from '../domain/plausibility/assess.ts';
 import type { Clock } from '../shared/clock.ts';
-import { Decimal, fromUnits, HUNDRED, toUnits } from '../shared/decimal.ts';
+import { Decimal, fromUnits, HUNDRED, toUnits, ZERO } from '../shared/decimal.ts';
 import type { RoutePort } from '../upstreams/types.ts';
 import { reasonOf, reportOf, type Snapshot } from './refresh.ts';
 import type { RunMode, Warmer } from './types.ts';
@@ -36,8 +36,14 @@ const MAX_FALL_POINTS = 50;
 /** In a `due` run, sweeps younger than this part of the cadence are not repeated. */
 const FRESH_SHARE = 0.5;
 
+interface Measured {
+  readonly sweep: ExitSweep;
+  /** Times of the quotes by the provider, ms; absent where it gives none. */
+  readonly quotedMs: Partial<Record<ExitSizeUsd, number>>;
+}
+
 type Swept =
-  | { readonly sweep: ExitSweep }
+  | Measured
   | {
       readonly reason: FailureReason;
       readonly source?: string | undefined;
@@ -71,17 +77,20 @@ export function createExitLiquidityWarmer(
     snapshot.facts(chainId).groups.exitLiquidity.failures.get(token.address)?.suspect;
 
   /**
-   * A sale that suddenly loses far more than the last good one awaits three readings that agree. The smallest such size is
-   * compared.
+   * A sale that suddenly loses far more than the last good one awaits three observations that agree; so does one without a
+   * route, which loses everything, also before anything is known. The smallest such size is compared.
    */
-  const doubtSweep = (token: Token, sweep: ExitSweep): Suspect | undefined => {
+  const doubtSweep = (token: Token, { sweep, quotedMs }: Measured, atMs: number): Suspect | undefined => {
     const known = snapshot.facts(chainId).groups.exitLiquidity.items.get(token.address)?.value;
-    const fallen = EXIT_SIZES_USD.flatMap((size) => {
-      const [lossPct, before] = [sweep.slippagePct[size], known?.slippagePct[size]];
-      return lossPct && before && lossPct.minus(before).gt(MAX_FALL_POINTS) ? [lossPct] : [];
-    });
-    const [lossPct] = fallen;
-    return lossPct && nextReading(lossPct, suspectOf(token));
+    const before = (size: ExitSizeUsd) => lossOf(known ? known.slippagePct[size] : ZERO);
+    const isGone = EXIT_SIZES_USD.every((size) => sweep.slippagePct[size] === null);
+    if (!known && !isGone) return undefined;
+    const size = EXIT_SIZES_USD.find((each) => lossOf(sweep.slippagePct[each]).minus(before(each)).gt(MAX_FALL_POINTS));
+    const wasGone = known && EXIT_SIZES_USD.every((each) => known.slippagePct[each] === null);
+    const doubted = size ?? (isGone && !wasGone ? EXIT_SIZES_USD[0] : undefined);
+    if (!doubted) return undefined;
+    const reading = { value: lossOf(sweep.slippagePct[doubted]), atMs, measuredMs: quotedMs[doubted] };
+    return nextReading(reading, suspectOf(token), everySec * 1_000);
   };
 
   return {
@@ -100,7 +109,7 @@ export function createExitLiquidityWarmer(
         for (let token = queue.shift(); token && refused === undefined; token = queue.shift()) {
           const asOfMs = clock.now();
           const swept = await sweepToken(deps, chain, port, token, signal);
-          const suspect = 'sweep' in swept ? doubtSweep(token, swept.sweep) : undefined;
+          const suspect = 'sweep' in swept ? doubtSweep(token, swept, asOfMs) : undefined;
           if (suspect && suspect.readings < CONFIRMING_READINGS) {
             failures.set(token.address, { reason: 'implausible', source: SOURCE, suspect });
             continue;
@@ -110,7 +119,8 @@ export function createExitLiquidityWarmer(
             continue;
           }
           const { reason, source = SOURCE, impossiblePct } = swept;
-          const implausible = impossiblePct && nextReading(impossiblePct, suspectOf(token));
+          const impossible = impossiblePct && { value: impossiblePct, atMs: asOfMs };
+          const implausible = impossible && nextReading(impossible, suspectOf(token), everySec * 1_000);
           failures.set(token.address, { reason, source, suspect: implausible });
           thrown ??= swept.error;
           if (swept.reason === 'rate_limited' || swept.reason === 'throttled') refused ??= swept.error;
@@ -129,6 +139,11 @@ export function createExitLiquidityWarmer(
   };
 }
 
+/** The loss of a sale, percent; without a route everything. */
+function lossOf(lossPct: Decimal | null): Decimal {
+  return lossPct ?? HUNDRED;
+}
+
 /** Quote the sale of a token at every size. */
 async function sweepToken(
   { snapshot, clock, usdPriceOf: priceOf = usdPriceOf }: ExitLiquidityDeps,
@@ -142,6 +157,7 @@ async function sweepToken(
   const stableUsd = priceOf(chain, facts, chain.stable, clock.now());
   if (usd === null) return { reason: 'missing', source: PRICE_SOURCE };
   const slippagePct: Partial<Record<ExitSizeUsd, Decimal | null>> = {};
+  const quotedMs: Partial<Record<ExitSizeUsd, number>> = {};
   for (const size of EXIT_SIZES_USD) {
     const amountIn = toUnits(new Decimal(size).div(usd), token.decimals);
     try {
@@ -153,13 +169,14 @@ async function sweepToken(
       if (outUsd === undefined) return { reason: 'missing' };
       const lossPct = outUsd === null ? null : HUNDRED.times(inUsd.minus(outUsd)).div(inUsd);
       if (lossPct?.lt(-MAX_GAIN_PCT)) return { reason: 'implausible', impossiblePct: lossPct };
-      slippagePct[size] = lossPct && lossPct;
+      slippagePct[size] = lossPct;
+      if (route?.quotedMs !== undefined) quotedMs[size] = route.quotedMs;
     } catch (error) {
       signal.throwIfAborted();
       return { reason: reasonOf(error), error };
     }
   }
-  return { sweep: { slippagePct: slippagePct as ExitSweep['slippagePct'] } };
+  return { sweep: { slippagePct: slippagePct as ExitSweep['slippagePct'] }, quotedMs };
 }
 
 /** The collaterals that are quoted: each once, without the stablecoin itself and tokens without a known venue. */

@@ -61,6 +61,7 @@ export function createIncentiveHistoryWarmer(
       ]);
       const plans = marketIds.flatMap((id) => planOf(id, facts, stored.get(id) ?? [], ended.get(id), nowMs));
       const report = await refreshGroup(deps, {
+        everySec,
         chainId,
         group: 'incentiveHistory',
         keys: plans.map(({ marketId }) => marketId),
@@ -112,7 +113,8 @@ function planOf(
   const live = groups.incentives.items.get(marketId);
   const before = groups.incentiveHistory.items.get(marketId);
   const running = live ? onSides(live.value) : [];
-  const isRunning = new Set(running.map(campaignKey));
+  // A campaign that became restricted ends here: from now on it is in no APY. One that could not be read goes on.
+  const isRunning = new Set([...running.map(campaignKey), ...unreadKeys(live?.value)]);
   const past = (ended ? onSides(ended) : []).filter(
     (campaign) => campaign.endsAtMs > nowMs - RETENTION_DAYS * DAY_MS && !isRunning.has(campaignKey(campaign)),
   );
@@ -128,6 +130,10 @@ function planOf(
   );
   const listed = [...running, ...past.filter((campaign) => !isComplete.has(campaignKey(campaign)))];
   return [{ marketId, listed, known, campaignIds: listed.map(({ id }) => id), nowMs }];
+}
+
+function unreadKeys(listed: MarketIncentives | undefined): readonly string[] {
+  return (listed?.unread ?? []).flatMap(({ side, id }) => (id === undefined ? [] : [campaignKey({ side, id })]));
 }
 
 /** Why a market is not updated: a campaign with known steps could not be read. A new campaign is recorded all the same. */

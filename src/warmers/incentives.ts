@@ -18,7 +18,7 @@ export const INCENTIVES_SOURCE = 'incentives';
 
 /** An answer without any campaign is accepted only once every known campaign has passed its own end. */
 const EMPTINESS: EmptinessRule<MarketIncentives> = {
-  isEmpty: ({ borrow, collateral }) => borrow.length === 0 && collateral.length === 0,
+  isEmpty: ({ borrow, collateral, restricted = [] }) => borrow.length + collateral.length + restricted.length === 0,
   isStillValid: ({ borrow, collateral }, nowMs) => [...borrow, ...collateral].some(({ endsAtMs }) => endsAtMs > nowMs),
 };
 
@@ -37,6 +37,7 @@ export function createIncentivesWarmer(
     phase: 1,
     run: (signal) =>
       refreshGroup(deps, {
+        everySec,
         chainId: chain.chainId,
         group: 'incentives',
         keys,
@@ -103,7 +104,12 @@ export function onSides({ borrow, collateral }: MarketIncentives): readonly List
   ];
 }
 
+/**
+ * A campaign that became restricted is still listed, unless it was the last one that everybody can earn: a market does not lose
+ * its whole incentive by one reading.
+ */
 function leavesOut(fresh: MarketIncentives, before: MarketIncentives, nowMs: number): boolean {
-  const listed = new Set(onSides(fresh).map(campaignKey));
+  const earned = onSides(fresh);
+  const listed = new Set([...earned, ...(earned.length > 0 ? (fresh.restricted ?? []) : [])].map(campaignKey));
   return onSides(before).some((campaign) => campaign.endsAtMs > nowMs && !listed.has(campaignKey(campaign)));
 }

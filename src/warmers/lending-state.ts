@@ -3,9 +3,10 @@ import type { ChainReader, LendingReading } from '../chain/reader.ts';
 import { CHAIN_SOURCE, ChainReadError } from '../chain/rpc/errors.ts';
 import type { BlockRef } from '../chain/types.ts';
 import { borrowApyPctFromRate, borrowRateNow } from '../domain/apy/rates.ts';
-import type { ChainFacts, LendingState } from '../domain/facts.ts';
+import type { ChainFacts, LendingState, OraclePrice } from '../domain/facts.ts';
 import { accrue } from '../domain/market/accrue.ts';
 import { withJump } from '../domain/market/oracle-divergence.ts';
+import { creditedFeed } from '../domain/market/price-age.ts';
 import type { Clock } from '../shared/clock.ts';
 import { ratio, ZERO } from '../shared/decimal.ts';
 import type { MarketId } from '../shared/ids.ts';
@@ -70,13 +71,15 @@ export function createLendingStateWarmer(
       const common = { chainId, source: CHAIN_SOURCE, signal } as const;
       const [oracle, lending] = await Promise.all([
         measureGroup(deps, {
+          everySec,
           ...common,
           group: 'oracle',
           keys: oracles,
           ask: async () => atBlock(await reading, (read) => read.oracle),
-          combine: (fresh, lastGood) => withJump(fresh, lastGood, deps.clock.now()),
+          combine: (fresh, lastGood) => withJump(withDates(fresh, lastGood), lastGood, deps.clock.now()),
         }),
         measureGroup(deps, {
+          everySec,
           ...common,
           group: 'lendingState',
           keys: marketIds,
@@ -97,6 +100,13 @@ export function createLendingStateWarmer(
   function atBlock<T>(reading: LendingReading, pick: (reading: LendingReading) => T): T & { readonly asOfMs: number } {
     return { ...pick(reading), asOfMs: Number(reading.block.timestamp) * 1_000 };
   }
+}
+
+/** Drop the dates of feeds that report the time of every block. */
+function withDates(fresh: OraclePrice, lastGood: OraclePrice | undefined): OraclePrice {
+  if (!fresh.feeds) return fresh;
+  const known = new Map(lastGood?.feeds?.map((feed) => [feed.address, feed]));
+  return { ...fresh, feeds: fresh.feeds.map((feed) => creditedFeed(feed, known.get(feed.address))) };
 }
 
 /** A page of samples takes some milliseconds. */

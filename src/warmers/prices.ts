@@ -33,6 +33,7 @@ export function createPricesWarmer(
     phase: 1,
     run: (signal) =>
       refreshGroup(deps, {
+        everySec,
         chainId,
         group: 'price',
         keys: tokens.map((token) => token.address),

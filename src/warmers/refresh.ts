@@ -50,6 +50,8 @@ export interface RefreshPlan<G extends FactGroup> {
   readonly ask: () => Promise<RefreshAnswer<FactGroups[G]>>;
   readonly signal: AbortSignal;
   readonly emptiness?: EmptinessRule<FactGroups[G]> | undefined;
+  /** Cadence of the refreshes, s: an undated value that is read again earlier is no further observation. */
+  readonly everySec: number;
   /** Return the received value as one number if it must not be published before it is confirmed. */
   readonly doubt?:
     | ((fresh: FactGroups[G], lastGood: FactGroups[G] | undefined, key: string) => Decimal | undefined)
@@ -130,7 +132,9 @@ export async function measureGroup<G extends FactGroup>(
       const known = lastGood.get(key);
       const before = known && ofNow(group, known, clock.now());
       const unconfirmed = answer.doubted?.get(key) ?? plan.doubt?.(value, before?.value, key);
-      const suspect = unconfirmed && nextReading(unconfirmed, state.failures.get(key)?.suspect);
+      const measuredMs = answer.measuredMs?.get(key);
+      const reading = unconfirmed && { value: unconfirmed, atMs: attemptedAtMs, measuredMs };
+      const suspect = reading && nextReading(reading, state.failures.get(key)?.suspect, plan.everySec * 1_000);
       if (suspect && suspect.readings < CONFIRMING_READINGS) {
         failures.set(key, { reason: 'implausible', source: itsSource, suspect });
         return;
@@ -148,10 +152,19 @@ export async function measureGroup<G extends FactGroup>(
 }
 
 export function reportOf(items: number, failures: readonly Pick<Failure, 'reason' | 'suspect'>[]): RunReport {
-  const retryable = failures.filter((failure) => failure.reason !== 'not_configured').length;
   // A value that has been confirmed often enough and is still not published is read at the usual cadence again.
-  const suspects = failures.filter(({ suspect }) => suspect && suspect.readings < CONFIRMING_READINGS).length;
-  return { items, failures: failures.length, retryable, suspects: suspects || undefined };
+  const isWaiting = ({ suspect }: (typeof failures)[number]) => suspect && suspect.readings < CONFIRMING_READINGS;
+  // An undated value is a further observation only after a whole cadence: reading it earlier is of no use.
+  const awaiting = failures.filter((failure) => isWaiting(failure) && failure.suspect?.measuredMs === undefined).length;
+  const suspects = failures.filter(isWaiting).length - awaiting;
+  const retryable = failures.filter((failure) => failure.reason !== 'not_configured').length - awaiting;
+  return {
+    items,
+    failures: failures.length,
+    retryable,
+    suspects: suspects || undefined,
+    awaiting: awaiting || undefined,
+  };
 }
 
 export function sumReports(reports: readonly RunReport[]): RunReport {
@@ -161,6 +174,7 @@ export function sumReports(reports: readonly RunReport[]): RunReport {
       failures: sum.failures + report.failures,
       retryable: sum.retryable + report.retryable,
       suspects: (sum.suspects ?? 0) + (report.suspects ?? 0) || undefined,
+      awaiting: (sum.awaiting ?? 0) + (report.awaiting ?? 0) || undefined,
     }),
     { items: 0, failures: 0, retryable: 0 } as RunReport,
   );

@@ -38,6 +38,7 @@ export function createSharedLiquidityWarmer(
     phase: 1,
     run: (signal) =>
       refreshGroup(deps, {
+        everySec,
         chainId: chain.chainId,
         group: 'sharedLiquidity',
         keys,

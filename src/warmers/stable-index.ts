@@ -36,7 +36,7 @@ export function createStableIndexWarmer(
 
   function publish(chain: Chain, fetched: Promise<StableIndexPools>, signal: AbortSignal) {
     const { chainId } = chain;
-    const common = { chainId, source: SOURCE, signal } as const;
+    const common = { chainId, source: SOURCE, signal, everySec } as const;
     const list = async () => {
       const known = [...deps.snapshot.facts(chainId).groups.stableIndex.items.keys()];
       const listed = await fetched.then(

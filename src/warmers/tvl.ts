@@ -33,6 +33,7 @@ export function createTvlWarmer(deps: TvlDeps, chain: Chain, everySec: number): 
     phase: 2,
     run: (signal) =>
       refreshGroup(deps, {
+        everySec,
         chainId,
         group: 'tvl',
         keys: [TVL_KEY],

@@ -16,6 +16,8 @@ export interface RunReport {
   readonly retryable: number;
   /** Failures among them that are unconfirmed values: they are read again within a minute. */
   readonly suspects?: number | undefined;
+  /** Of the failures: undated values that a reading after a whole cadence may confirm. */
+  readonly awaiting?: number | undefined;
 }
 
 /** Outcome of a run for a request. `elsewhere` = another process has the lease. */

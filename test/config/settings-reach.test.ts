@@ -67,11 +67,12 @@ beforeAll(async () => {
       METRICS_PORT: '0',
       RPC_TIMEOUT_MS: '9871',
       UPSTREAM_TIMEOUT_MS: '9872',
-      HISTORY_CONFIRMATIONS: '3',
+      HISTORY_CONFIRMATION_SEC: '3',
       DATABASE_POOL_SIZE: '2',
       SNAPSHOT_FILE: join(folder, 'snapshot.json'),
       STABLEWATCH_API_KEY: 'key-of-stablewatch',
       ROYCO_API_KEY: 'key-of-royco',
+      OPENOCEAN_CHAIN_4663: 'robinhood',
       COINGECKO_API_KEY: 'key-of-coingecko',
       OPENOCEAN_API_KEY: 'key-of-openocean',
       APP_URL: 'https://app.example',
@@ -179,7 +180,7 @@ const EFFECTS: Readonly<Record<Name, (name: Name) => Promise<void> | void>> = {
   RPC_URL_1: () => expect(proxies[0]?.calls()).toBeGreaterThan(0),
   RPC_URL_4663: () => expect(proxies[1]?.calls()).toBeGreaterThan(0),
   RPC_TIMEOUT_MS: () => expect([...timeoutsMs]).toContain(9_871),
-  HISTORY_CONFIRMATIONS: async () => {
+  HISTORY_CONFIRMATION_SEC: async () => {
     const { readTo, headBlock } = (await shown.get('/health')).body.chains[0].positionHistory;
     expect(headBlock - readTo.blockNumber).toBe(3);
   },
@@ -254,6 +255,13 @@ const EFFECTS: Readonly<Record<Name, (name: Name) => Promise<void> | void>> = {
   },
   KYBERSWAP_URL: asked('kyberswap'),
   OPENOCEAN_URL: asked('openocean'),
+  OPENOCEAN_CHAIN_4663: async () => {
+    const vault = shown.world.chains.on(4663).chain.equityVaults[0]?.id ?? '';
+    await shown.post('/v1/partner/equity/simulate', { strategyId: vault, amount: '5000' }, PARTNER);
+    expect(shown.world.upstreams.requests('openocean').map(({ path }) => path)).toContainEqual(
+      expect.stringContaining('/robinhood/'),
+    );
+  },
   OPENOCEAN_API_KEY: keyed('openocean', 'apikey'),
   MORPHO_API_URL: asked('morpho'),
 

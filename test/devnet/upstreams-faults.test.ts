@@ -147,7 +147,7 @@ describe('faults of the body', () => {
     expect(await bad({ kind: 'empty' }, prices, 'coingecko')).toEqual({});
     const coins = '/prices/current/coingecko:weth';
     expect(await bad({ kind: 'empty' }, coins, 'defillama-coins')).toEqual({ coins: {} });
-    expect(await bad({ kind: 'empty' }, '/v1/markets/all', 'pendle')).toEqual({ markets: [] });
+    expect(await bad({ kind: 'empty' }, '/v2/markets/all', 'pendle')).toMatchObject({ results: [] });
   });
 
   test('absurd and nan: falsifies the values', async () => {
@@ -248,6 +248,6 @@ describe('faults', () => {
   test('error: an unknown fault', () => {
     expect(() => up.faults.set('merkl', { kind: 'status', status: 200 })).toThrow();
     expect(() => up.faults.set('merkl', { kind: 'hang' }, { times: 0 })).toThrow('times');
-    expect(FAULT_KINDS).toHaveLength(18);
+    expect(FAULT_KINDS).toHaveLength(20);
   });
 });

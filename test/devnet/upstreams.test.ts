@@ -68,10 +68,10 @@ describe('startUpstreams', () => {
 describe('pendle', () => {
   const markets = async (query: string) =>
     (
-      (await up.ask('pendle', `/v1/markets/all?${query}`)).body as {
-        markets: { pt: string; details: { impliedApy: number } }[];
+      (await up.ask('pendle', `/v2/markets/all?${query}&limit=100`)).body as {
+        results: { pt: string; details: { impliedApy: number } }[];
       }
-    ).markets;
+    ).results;
   const ptId = (symbol: string): string => `1-${up.token(symbol).address.toLowerCase()}`;
 
   test('default: active markets with the implied APY as a fraction', async () => {
@@ -93,8 +93,8 @@ describe('pendle', () => {
 
   test('behavior: lists them as active before their maturity', async () => {
     const earlier = await startTestUpstreams({ now: Date.UTC(2026, 6, 1) });
-    const { body } = await earlier.ask('pendle', '/v1/markets/all?isActive=true&chainId=1');
-    expect((body as { markets: unknown[] }).markets).toHaveLength(6);
+    const { body } = await earlier.ask('pendle', '/v2/markets/all?isActive=true&chainId=1&limit=100');
+    expect((body as { results: unknown[] }).results).toHaveLength(6);
     await earlier.stop();
   });
 

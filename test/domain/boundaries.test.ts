@@ -89,10 +89,14 @@ describe('confirmation of values', () => {
   });
 
   test('nextReading: within a fifth of the one before, it counts', () => {
-    const before = { value: of(1), readings: 2 };
-    expect([nextReading(of('1.2'), before), nextReading(of('1.2001'), before)]).toEqual([
-      { value: of('1.2'), readings: 3 },
-      { value: of('1.2001'), readings: 1 },
+    const before = { value: of(1), readings: 2, atMs: 0 };
+    const [near, far] = [
+      { value: of('1.2'), atMs: 60_000 },
+      { value: of('1.2001'), atMs: 60_000 },
+    ];
+    expect([nextReading(near, before, 60_000), nextReading(far, before, 60_000)]).toEqual([
+      { ...near, readings: 3 },
+      { ...far, readings: 1 },
     ]);
   });
 });

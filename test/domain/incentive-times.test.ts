@@ -148,15 +148,41 @@ describe('incentives over time', () => {
       startsAtMs: fromMs,
       endsAtMs: toMs,
     });
-    const ids = (...all: ReturnType<typeof paying>[]) => runningIncentive(all, NOW_MS)?.campaigns.map(({ id }) => id);
+    const runs = (borrow: ReturnType<typeof paying>[]) =>
+      runningIncentive({ borrow, collateral: [] }, 'borrow', NOW_MS);
+    const ids = (...all: ReturnType<typeof paying>[]) => runs(all)?.campaigns.map(({ id }) => id);
     expect(ids(paying('a', 1, NOW_MS, NOW_MS + 1), paying('b', 3, NOW_MS - 5, NOW_MS + 1))).toEqual(['b', 'a']);
     expect(ids(paying('a', 1, NOW_MS + 1, NOW_MS + 9))).toBeUndefined();
     expect(ids(paying('a', 1, NOW_MS - 9, NOW_MS))).toBeUndefined();
     expect(ids(paying('a', 0, NOW_MS - 9, NOW_MS + 9))).toBeUndefined();
-    expect(
-      runningIncentive([paying('a', 1, 0, NOW_MS + 1), paying('b', 3, 0, NOW_MS + 1)], NOW_MS)?.aprPct.toFixed(),
-    ).toBe('4');
-    expect([runningIncentive([], NOW_MS), runningIncentive(undefined, NOW_MS)]).toEqual([null, undefined]);
+    expect(runs([paying('a', 1, 0, NOW_MS + 1), paying('b', 3, 0, NOW_MS + 1)])?.aprPct.toFixed()).toBe('4');
+    expect([runs([]), runningIncentive(undefined, 'borrow', NOW_MS)]).toEqual([null, undefined]);
+  });
+
+  test('runningIncentive: what not everybody can earn is in no sum, and what could not be read makes it a lower bound', () => {
+    const paying = { id: 'a', symbol: 'X', aprPct: of(2), startsAtMs: 0, endsAtMs: NOW_MS + DAY };
+    const restricted = [
+      { ...paying, id: 'w', aprPct: of(25), side: 'borrow', reason: 'whitelist' },
+      { ...paying, id: 'over', endsAtMs: NOW_MS, side: 'borrow', reason: 'whitelist' },
+      { ...paying, id: 'p', side: 'collateral', reason: 'no_market_price' },
+    ] as const;
+    const unread = [{ side: 'collateral' }] as const;
+    const measured = { borrow: [paying], collateral: [], restricted, unread };
+    const borrowed = runningIncentive(measured, 'borrow', NOW_MS);
+    expect([borrowed?.aprPct.toFixed(), borrowed?.restricted.map(({ id }) => id), borrowed?.isLowerBound]).toEqual([
+      '2',
+      ['w'],
+      false,
+    ]);
+    const posted = runningIncentive(measured, 'collateral', NOW_MS);
+    expect([posted?.aprPct.toFixed(), posted?.campaigns, posted?.restricted.length, posted?.isLowerBound]).toEqual([
+      '0',
+      [],
+      1,
+      true,
+    ]);
+    // Of a side with nothing else, nothing is known.
+    expect(runningIncentive({ borrow: [paying], collateral: [], unread }, 'collateral', NOW_MS)).toBeUndefined();
   });
 
   test('recordedIncentives: a running campaign without a record counts from its observation', () => {

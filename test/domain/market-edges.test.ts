@@ -17,7 +17,7 @@ const of = (value: number | string) => new Decimal(value);
 const market = marketOf(ethereum, 'sUSDe', 'PYUSD');
 const facts = completeFacts(ethereum);
 const suspect = (value: string) =>
-  ({ reason: 'implausible', source: 'test', sinceMs: NOW_MS, suspect: { value: of(value), readings: 1 } }) as const;
+  ({ reason: 'implausible', source: 'test', sinceMs: NOW_MS, suspect: { value: of(value), readings: 2 } }) as const;
 
 describe('fields of a market', () => {
   test.each([
@@ -45,11 +45,12 @@ describe('fields of a market', () => {
       campaign('B', '0.5', 700, 'https://b'),
       campaign('A', '0.3', 800, 'https://a'),
     ];
+    const restricted = [{ ...campaign('W', '25', 500), side: 'borrow', reason: 'whitelist' }];
     const composed = composeChain(ethereum, facts, PARAMS).markets.find((one) => one.market.id === market.id);
     const strategy = {} as StrategyDraft;
     addMarketFields(strategy, {
       ...composed,
-      borrowIncentive: { aprPct: of('2.005'), campaigns },
+      borrowIncentive: { aprPct: of('2.005'), campaigns, restricted, isLowerBound: true },
       collateralIncentive: null,
     } as never);
     expect(strategy.borrowIncentive).toEqual({
@@ -60,6 +61,8 @@ describe('fields of a market', () => {
         { symbol: 'A', aprPct: '1.50' },
         { symbol: 'B', aprPct: '0.50' },
       ],
+      lowerBound: true,
+      restricted: [{ symbol: 'W', reason: 'whitelist', aprPct: '25.00', endsAtMs: 500 }],
     });
     expect(strategy.collateralIncentive).toBeNull();
     expect(strategy.oraclePriceAsOfMs).toBe(1_760_000_000_000);

@@ -169,9 +169,9 @@ describe('composeMarket', () => {
     expect(strategy.visibility.checks.find((check) => check.name === 'liquidity')?.passed).toBe(true);
   });
 
-  test('behavior: warns of an unconfirmed value beside the last good one, and the worse of both decides the listing', () => {
+  test('behavior: warns of an unconfirmed value beside the last good one, and the worse of both decides the listing once it is repeated', () => {
     const market = marketOf(ethereum, 'syrupUSDT', 'USDT');
-    const suspect = (value: string) => ({ value: new Decimal(value), readings: 1 });
+    const suspect = (value: string, readings = 2) => ({ value: new Decimal(value), readings });
     const failure = { reason: 'implausible', source: 'test', sinceMs: NOW_MS } as const;
     let facts = withItem(completeFacts(ethereum), 'price', market.loan.address, {
       value: { usd: new Decimal(1) },
@@ -182,6 +182,11 @@ describe('composeMarket', () => {
     expect(strategy.spiralHints?.warnings?.map(({ code }) => code)).toEqual(['suspect_price', 'off_peg']);
     expect(() => requireSoundPrices(strategy)).toThrow(NotEligibleError);
     expect(strategy.visibility.checks.find(({ name }) => name === 'liquidity')?.passed).toBe(false);
+    const once = withItem(facts, 'price', market.loan.address, {
+      value: { usd: new Decimal(1) },
+      failure: { ...failure, suspect: suspect('0.0001', 1) },
+    });
+    expect(strategyOf(once, market.id).visibility.visible).toBe(true);
     facts = withItem(completeFacts(ethereum), 'collateralApy', market.collateral.address, {
       value: { apyPct: new Decimal(6) },
       failure: { ...failure, suspect: suspect('-40') },

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Suspect } from '../../src/domain/facts.ts';
 import { agree, isSuspectPrice, isSuspectRate, nextReading } from '../../src/domain/plausibility/assess.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 
@@ -42,7 +43,7 @@ describe('isSuspectRate', () => {
   test.each([
     ['0.11', '0.01', false],
     ['0.1100001', '0.01', true],
-    ['-0.09', '0.01', false],
+    ['-0.09', '0.01', true],
     ['3', '1', false],
     ['3.0001', '1', true],
   ])('behavior: at the exact bounds, %s %% after %s %%: %s', (pct, lastGood, expected) => {
@@ -79,13 +80,37 @@ describe('isSuspectRate', () => {
 });
 
 describe('nextReading', () => {
-  test('default: counts consistent readings and restarts with another value', () => {
-    const first = nextReading(of('0.85'), undefined);
-    const second = nextReading(of('0.851'), first);
+  const CADENCE_MS = 300_000;
+  const read = (usd: string, atMs: number, before?: Suspect, measuredMs?: number) =>
+    nextReading({ value: of(usd), atMs, measuredMs }, before, CADENCE_MS);
+
+  test('default: counts observations of near values, a cadence apart, and restarts with another value', () => {
+    const first = read('0.85', 0);
+    const second = read('0.851', CADENCE_MS, first);
     expect([first.readings, second.readings]).toEqual([1, 2]);
-    expect(nextReading(of('0.5'), second).readings).toBe(1);
+    expect(read('0.5', 2 * CADENCE_MS, second).readings).toBe(1);
     // A price that keeps falling between two readings.
-    expect(nextReading(of('0.8'), second).readings).toBe(3);
+    expect(read('0.8', 2 * CADENCE_MS, second).readings).toBe(3);
+  });
+
+  test('behavior: a cached answer that is read again within the cadence is the same observation, however often', () => {
+    let suspect = read('0', 0);
+    for (let atMs = 4_000; atMs < CADENCE_MS; atMs += 4_000) suspect = read('0', atMs, suspect);
+    expect(suspect).toMatchObject({ readings: 1, atMs: 0 });
+    expect(read('0', CADENCE_MS, suspect).readings).toBe(2);
+  });
+
+  test('behavior: a later date of the source is a further observation at once; the same or an earlier one is none', () => {
+    const first = read('0.7', 15_000, undefined, 10_000);
+    expect(read('0.7', 30_000, first, 25_000)).toMatchObject({ readings: 2, measuredMs: 25_000 });
+    expect(read('0.7', 30_000, first, 10_000).readings).toBe(1);
+    expect(read('0.7', 30_000, first, 5_000).readings).toBe(1);
+    expect(read('0.7', 30_000, first).readings).toBe(1);
+  });
+
+  test('behavior: a value of a version that kept no times begins its cadence now', () => {
+    const stored = { value: of('0.7'), readings: 2 };
+    expect(read('0.7', 15_000, stored)).toMatchObject({ readings: 2, atMs: 15_000 });
   });
 });
 

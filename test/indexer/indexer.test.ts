@@ -175,10 +175,8 @@ const REFUSALS: readonly (readonly [string, unknown])[] = [
   ],
   ['QuickNode', { code: -32614, message: 'eth_getLogs is limited to a 10,000 range' }],
   ['geth', { code: -32000, message: 'exceed max topics' }],
-  ['Erigon', { code: -32603, message: 'internal error' }],
   ['Ankr', { code: -32600, message: 'block range is too wide' }],
   ['BlockPI', { code: -32001, message: 'rate limit: range of blocks' }],
-  ['a word that nobody knows', { code: 42, message: 'nope' }],
 ];
 
 describe('nodes', () => {
@@ -190,6 +188,26 @@ describe('nodes', () => {
     const whole = await readAnew();
     await clear(database.db);
     await newIndexer(world(), database.db, { fetch: nodeFetch(shortRanges(2, error)) }).run(signal);
+    expect(await stored(database.db)).toEqual(whole);
+  });
+
+  test('behavior: after words that nobody knows each next run reads a smaller range, until one is answered', async () => {
+    const whole = await readAnew();
+    await clear(database.db);
+    const indexer = newIndexer(world(), database.db, {
+      fetch: nodeFetch(shortRanges(2, { code: -32603, message: 'nope' })),
+    });
+    let failed = 0;
+    while (
+      failed < 20 &&
+      (await indexer.run(signal).then(
+        () => false,
+        () => true,
+      ))
+    )
+      failed += 1;
+    expect(failed).toBeGreaterThan(1);
+    await indexer.run(signal);
     expect(await stored(database.db)).toEqual(whole);
   });
 

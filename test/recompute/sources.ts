@@ -181,7 +181,9 @@ export function sourcesOf(service: TestService, databaseUrl: string, chainId: nu
           return { apy: apyPctOfRay(rate), history: [] };
         }
         case 'yieldmarket': {
-          const { markets } = await ask(`${urls.pendle}/v1/markets/all?isActive=true&chainId=${chainId}`);
+          const { results: markets } = await ask(
+            `${urls.pendle}/v2/markets/all?isActive=true&chainId=${chainId}&limit=100`,
+          );
           const row = markets.find(({ pt }: Json) => pt === `${chainId}-${token.address.toLowerCase()}`);
           return { apy: new Exact(row.details.impliedApy).times(100), history: [] };
         }

@@ -79,7 +79,7 @@ export function servicesOf(facts: readonly ChainFacts[], overrides: Partial<Serv
               source: 'geckoterminal',
               asOfMs: NOW_MS,
               stale: false,
-              candles: [{ t: NOW_MS / 1000, o: 1, h: 2, l: 0.5, c: 1.5, v: 10 }],
+              candles: [{ t: NOW_MS / 1000, o: 1, h: 2, l: 0.5, c: 1.5, v: 10, isUnbacked: false }],
             },
     },
     changes: {

@@ -52,22 +52,22 @@ let statistics: VenueStatistics;
 beforeEach(() => {
   statistics = createVenueStatistics();
 });
+const request = {
+  chain: servedChain,
+  tokenIn: USDC,
+  tokenOut: SUSDE,
+  amountIn: 100n,
+  sender: USDC,
+  recipient: USDC,
+  slippage: undefined as never,
+  feeBps: 0,
+};
 const ask = (
   venues: readonly SwapQuotePort[],
   timers: Timers = systemTimers,
   isRouterAllowed: QuoterDeps['isRouterAllowed'] = () => undefined,
   on: Chain = servedChain,
-) =>
-  createQuoter({ venues, timers, statistics, isRouterAllowed }).quote({
-    chain: on,
-    tokenIn: USDC,
-    tokenOut: SUSDE,
-    amountIn: 100n,
-    sender: USDC,
-    recipient: USDC,
-    slippage: undefined as never,
-    feeBps: 0,
-  });
+) => createQuoter({ venues, timers, statistics, isRouterAllowed }).quote({ ...request, chain: on });
 
 /** Request quotes with a contract that allows or refuses some routers. */
 const askAllowing = (allowed: ReadonlyMap<Address, boolean>, ...venues: readonly SwapQuotePort[]) =>
@@ -144,6 +144,30 @@ describe('createQuoter', () => {
       venue('YieldMarket', quoteOf('YieldMarket', 1_000n)),
     ];
     expect((await ask(venues)).source).toBe('YieldMarket');
+  });
+
+  it('behavior: a build has the patience of a venue that checks its routes; a preview has that of a reader', async () => {
+    const waits = new Map<string, readonly number[]>();
+    for (const purpose of ['preview', 'build'] as const) {
+      const started: number[] = [];
+      const timers: Timers = {
+        setTimeout: (_callback, ms) => started.push(ms),
+        clearTimeout: () => {},
+      };
+      let received: unknown;
+      const port = venue('AggregatorOne', quoteOf('AggregatorOne', 5n));
+      const noting: SwapQuotePort = {
+        ...port,
+        quote: (asked, options) => {
+          received = options?.purpose;
+          return port.quote(asked, options);
+        },
+      };
+      await createQuoter({ venues: [noting], timers, statistics, purpose }).quote(request);
+      expect(received).toBe(purpose);
+      waits.set(purpose, started);
+    }
+    expect(Object.fromEntries(waits)).toEqual({ preview: [5_000, 1_500], build: [22_000, 1_500] });
   });
 
   it('behavior: uses the other venue when one fails or hangs', async () => {

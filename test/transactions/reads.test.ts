@@ -322,7 +322,7 @@ describe('feed dates', () => {
       { feed: second, reported: undefined },
       { feed: third, reported: 0n },
     ] as never;
-    expect(datedFeeds(dates, at)).toEqual([{ ...first, updatedAt: at }, second, third]);
+    expect(datedFeeds(dates, at)).toEqual([{ ...first, updatedAt: at, isOfBlock: true }, second, third]);
   });
 
   test('behavior: a failing feed does not fail the others', () => {

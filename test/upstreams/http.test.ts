@@ -4,7 +4,8 @@ import { createByteBudget } from '../../src/shared/calls/byte-budget.ts';
 import type { ProviderConfig } from '../../src/upstreams/config.ts';
 import { UpstreamError } from '../../src/upstreams/errors.ts';
 import { readRetryAfter } from '../../src/upstreams/exchange.ts';
-import { ABSENT, createHttp } from '../../src/upstreams/http.ts';
+import { ABSENT, createHttp, type Documented } from '../../src/upstreams/http.ts';
+import { providerCode } from '../../src/upstreams/provider-code.ts';
 import { createProviderStates } from '../../src/upstreams/provider-states.ts';
 import { BODY_MARK, type FakeProvider, startFakeProvider } from './support/server.ts';
 import { API_KEY, NOW_MS, type TestDeps, testDeps } from './support/world.ts';
@@ -59,10 +60,51 @@ describe('createHttp', () => {
     expect(provider.requests[0]).toMatchObject({ method: 'POST', body: { a: 1 } });
   });
 
-  it('behavior: a status that means absence is not an error', async () => {
-    provider.fault({ status: 404 });
-    expect(await make().request({ ...get, absentOn: [404] })).toBe(ABSENT);
-    expect(deps.calls).toMatchObject([{ outcome: 'absent' }]);
+  it('behavior: a documented code that means absence is not an error, with any status; another one is', async () => {
+    const documented: Documented = ({ body }) => (providerCode(body) === 17 ? ABSENT : undefined);
+    for (const status of [404, 200]) {
+      provider.fault({ status, body: { code: 17 } });
+      expect(await make().request({ ...get, documented })).toBe(ABSENT);
+    }
+    provider.fault({ status: 404, body: { code: 18 } });
+    await expect(make().request({ ...get, documented })).rejects.toMatchObject({ reason: 'rejected' });
+    expect(deps.calls.map(({ outcome }) => outcome)).toEqual(['absent', 'absent', 'rejected']);
+  });
+
+  it('behavior: names what fails with its status and code until that is answered, not another part', async () => {
+    const states = createProviderStates(deps.clock);
+    const http = make({}, { ...deps, states });
+    const one = { ...get, scope: 'one' };
+    provider.fault({ status: 404, body: { code: 4004, message: BODY_MARK } });
+    await http.request(one).catch(() => {});
+    provider.fault(null);
+    const sinceMs = deps.clock.now();
+    deps.clock.advance(1_000);
+    await http.request({ ...get, scope: 'two' });
+    const failure = { subject: '/things/:name (one)', reason: 'rejected', httpStatus: 404, code: 4004, sinceMs };
+    expect(states.list()).toMatchObject([{ status: 'failing', reason: 'rejected', failures: [failure] }]);
+    await http.request(one);
+    expect(states.list()).toMatchObject([{ status: 'ok', failures: undefined }]);
+  });
+
+  it.each([
+    [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset-after': '3' }, 3],
+    [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(NOW_MS / 1_000 + 4) }, 4],
+    [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '2' }, 2],
+  ])('behavior: reads the limit in %j as a Retry-After, and sends nothing before it is over', async (headers, sec) => {
+    provider.fault({ status: 429, headers }, (_, index) => index === 0);
+    expect(await make().request(get)).toEqual({ fine: true });
+    expect(deps.slept).toEqual([sec * 1_000]);
+  });
+
+  it('behavior: the last request that a provider permits holds back the next ones', async () => {
+    const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset-after': '3' };
+    const http = make();
+    provider.fault({ status: 200, headers, body: { fine: true } }, (_, index) => index === 0);
+    await http.request(get);
+    expect(deps.slept).toEqual([]);
+    await http.request(get);
+    expect(deps.slept).toEqual([3_000]);
   });
 
   it('behavior: waits for a short Retry-After', async () => {
@@ -131,7 +173,7 @@ describe('createHttp', () => {
       deps.clock.advance(60_000);
     }
     const failingSinceMs = beganMs + 60_000;
-    expect(state()).toEqual({ status: 'failing', lastAnswerMs: beganMs, failingSinceMs, reason: 'rejected' });
+    expect(state()).toMatchObject({ status: 'failing', lastAnswerMs: beganMs, failingSinceMs, reason: 'rejected' });
     // No request was made since.
     deps.clock.advance(3_600_000);
     expect(state()).toMatchObject({ status: 'unknown', failingSinceMs });

@@ -87,9 +87,76 @@ describe('live', () => {
     ['implausible', { endTimestamp: nowSec - 200 }],
     ['implausible', { startTimestamp: NOW_MS }],
     ['malformed', { rewardToken: {} }],
-  ])('behavior: an unreadable campaign (%s) fails its market', async (reason, over) => {
+    ['missing', { apr: undefined }],
+    ['implausible', { apr: 5_000 }],
+    ['implausible', { apr: 'NaN' }],
+  ])('behavior: an unreadable campaign (%s) hides no other; alone it fails its market', async (reason, over) => {
     provider.respond({ 'GET /campaigns': pages(0, [campaign('a', over), campaign('b')]) });
+    const { values, failures } = await live();
+    expect(failures.size).toBe(0);
+    expect(values.get(market)?.borrow.map(({ id }) => id)).toEqual(['b']);
+    expect(values.get(market)?.unread).toEqual([{ side: 'borrow', id: 'a' }]);
+    provider.respond({ 'GET /campaigns': pages(0, [campaign('a', over)]) });
     expect(plain((await live()).failures)).toEqual({ [market]: reason });
+  });
+
+  it('behavior: an unreadable campaign that is over or has not begun is no part of a sum', async () => {
+    const over = campaign('a', { apr: null, endTimestamp: nowSec });
+    const early = campaign('c', { apr: null, startTimestamp: nowSec + 1 });
+    provider.respond({ 'GET /campaigns': pages(0, [over, early, campaign('b')]) });
+    expect((await live()).values.get(market)).not.toHaveProperty('unread');
+  });
+
+  const wallet = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
+  const allowing = (whitelist: unknown) => ({ params: { market, whitelist } });
+  const paidIn = (over: object) => ({ rewardToken: { symbol: 'X', ...over } });
+  it.each([
+    ['whitelist', allowing([wallet])],
+    ['whitelist', allowing(wallet)],
+    ['whitelist', allowing({ [wallet]: true })],
+    ['test', paidIn({ isTest: true })],
+    ['test', { isTest: true }],
+    ['no_market_price', paidIn({ type: 'PRETGE' })],
+    ['no_market_price', paidIn({ type: 'POINT' })],
+    ['no_market_price', paidIn({ type: 'a type of next year' })],
+    ['no_market_price', paidIn({ type: 'TOKEN', price: null })],
+    ['no_market_price', paidIn({ price: 0 })],
+  ])('behavior: a campaign with %s in %j is apart, with its reason and end', async (reason, over) => {
+    provider.respond({ 'GET /campaigns': pages(0, [campaign('a', { apr: 25, ...over }), campaign('b')]) });
+    const { borrow, restricted } = must((await live()).values.get(market));
+    expect(borrow.map(({ id }) => id)).toEqual(['b']);
+    const about = { id: 'a', symbol: 'X', aprPct: '25', startsAtMs: NOW_MS - 100_000, endsAtMs: NOW_MS + 100_000 };
+    expect(plain(restricted)).toEqual([{ ...about, side: 'borrow', reason }]);
+  });
+
+  it.each([
+    allowing([]),
+    allowing(null),
+    allowing(undefined),
+    allowing(''),
+    { params: { market, blacklist: [wallet] } },
+    paidIn({ type: 'TOKEN', isTest: false, price: 0.41 }),
+    paidIn({ type: 'token' }),
+    paidIn({ type: null }),
+    { isTest: false },
+  ])('behavior: a campaign with %j is earned by everybody', async (over) => {
+    provider.respond({ 'GET /campaigns': pages(0, [campaign('a', over)]) });
+    const value = must((await live()).values.get(market));
+    expect(value.borrow.map(({ id }) => id)).toEqual(['a']);
+    expect(value).not.toHaveProperty('restricted');
+  });
+
+  it('behavior: a restricted campaign without an APR is apart as well, and no sum is a lower bound for it', async () => {
+    provider.respond({ 'GET /campaigns': pages(0, [campaign('a', { apr: undefined, ...allowing([wallet]) })]) });
+    const value = must((await live()).values.get(market));
+    expect([value.borrow, value.unread, value.restricted?.[0]?.aprPct]).toEqual([[], undefined, undefined]);
+    expect(value.restricted).toHaveLength(1);
+  });
+
+  it('behavior: ended campaigns that not everybody could earn are in no history', async () => {
+    provider.respond({ 'GET /campaigns': pages(0, [campaign('a', allowing([wallet])), campaign('b')]) });
+    const ended = await createMerkl(deps).ended(ethereum, [market]);
+    expect(ended.get(market)?.borrow.map(({ id }) => id)).toEqual(['b']);
   });
 
   it('behavior: sends nothing for no markets', async () => {

@@ -78,16 +78,6 @@ describe('createKyberswap', () => {
     expect(provider.requests).toHaveLength(1);
   });
 
-  it.each([400, 404, 422])('behavior: %s means no route, in either step', async (status) => {
-    respond();
-    const { quotes, routes } = createKyberswap(deps);
-    provider.fault({ status }, ({ method }) => method === 'POST');
-    expect(await quotes.quote(swapRequest)).toBeNull();
-    provider.fault({ status });
-    expect(await quotes.quote(swapRequest)).toBeNull();
-    expect(await routes.route(swapRequest)).toBeNull();
-  });
-
   it('behavior: retries an overloaded venue until it answers, in either step', async () => {
     respond();
     const { quotes } = createKyberswap(deps);
@@ -178,19 +168,6 @@ describe('createOpenocean', () => {
     expect(provider.requests[0]?.query.inTokenAddress).toBe(NATIVE);
   });
 
-  it.each([
-    [400, null],
-    [404, null],
-    [429, 'rate_limited'],
-    [500, 'server_error'],
-    [401, 'rejected'],
-  ])('behavior: code %s with status 200 is %s', async (code, reason) => {
-    provider.respond({ 'GET /v4/eth/swap': { code, error: 'text' } });
-    const quote = createOpenocean(deps).quote(swapRequest);
-    if (reason === null) expect(await quote).toBeNull();
-    else await expect(quote).rejects.toMatchObject({ reason });
-  });
-
   it('behavior: serves chain 1 only', () => {
     expect(createOpenocean(deps).serves(swapRequest)).toBe(true);
     expect(createOpenocean(deps).serves({ ...swapRequest, chain: robinhood })).toBe(false);
@@ -237,6 +214,19 @@ describe('createPendle', () => {
     expect((await createPendle(deps).quotes.quote(ptRequest))?.feeBps).toBe(feeBps);
   });
 
+  it.each([
+    [400, { message: 'No route found' }, null],
+    [400, { message: ['property kyberSwapParams should not exist'] }, 'rejected'],
+    [404, { message: 'Cannot POST /v3/sdk/1/convert' }, 'rejected'],
+    [422, {}, 'rejected'],
+  ])('behavior: a refusal with %s and %j is %s', async (status, body, reason) => {
+    provider.respond({ 'POST /v3/sdk/1/convert': fixture('pendle-convert') });
+    provider.fault({ status, body });
+    const quote = createPendle(deps).quotes.quote(ptRequest);
+    if (reason === null) expect(await quote).toBeNull();
+    else await expect(quote).rejects.toMatchObject({ reason });
+  });
+
   it('error: UpstreamError `implausible` for another output token', async () => {
     provider.respond({ 'POST /v3/sdk/1/convert': fixture('pendle-convert') });
     const other = { ...ptRequest, tokenOut: token('PT-apyUSD-5NOV2026').address };
@@ -278,7 +268,7 @@ describe('createKyberswap budget', () => {
 describe('createPendle budget', () => {
   it('behavior: reads and quotes share one budget', async () => {
     provider.respond({
-      'GET /v1/markets/all': fixture('pendle-markets'),
+      'GET /v2/markets/all': fixture('pendle-markets'),
       'POST /v3/sdk/1/convert': fixture('pendle-convert'),
     });
     const { apys, quotes } = createPendle(testDeps(provider.url, { requestsPerMinute: 2 }));

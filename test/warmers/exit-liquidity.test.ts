@@ -114,4 +114,74 @@ describe('exit-liquidity', () => {
     for (let i = 0; i < 4; i += 1) await w.run('exit-liquidity:1');
     expect(w.facts().groups.exitLiquidity.items.size).toBe(0);
   });
+
+  describe('an absent route', () => {
+    const CADENCE_MS = 43_200_000;
+    const none = { route: async () => null };
+    const state = (w: ReturnType<typeof world>) => w.facts().groups.exitLiquidity;
+
+    test.each([true, false])(
+      'is published after three observations, each a cadence apart, with a known sweep: %s',
+      async (isKnown) => {
+        const w = world();
+        await prime(w);
+        if (isKnown) await w.run('exit-liquidity:1');
+        const before = state(w).items.get(sold);
+        w.ports.routes = none;
+        for (const readings of [1, 2]) {
+          await prime(w);
+          for (let again = 0; again < 4; again += 1) {
+            await w.run('exit-liquidity:1');
+            await w.time.advance(4_000);
+          }
+          expect(state(w).failures.get(sold)).toMatchObject({ reason: 'implausible', suspect: { readings } });
+          expect(state(w).items.get(sold)).toBe(before);
+          await w.time.advance(CADENCE_MS);
+        }
+        await prime(w);
+        await w.run('exit-liquidity:1');
+        expect(Object.values(state(w).items.get(sold)?.value.slippagePct ?? {})).toEqual([null, null, null, null]);
+      },
+    );
+
+    test('of one size awaits confirmation as well, and ends with a route', async () => {
+      const w = world();
+      await prime(w);
+      const sound = w.ports.routes;
+      await w.run('exit-liquidity:1');
+      w.ports.routes = {
+        route: (request, options) =>
+          sizeOf(request) === '5000000' ? Promise.resolve(null) : sound.route(request, options),
+      };
+      await w.run('exit-liquidity:1');
+      expect(state(w).failures.get(sold)?.suspect?.value.toFixed()).toBe('100');
+      w.ports.routes = sound;
+      await w.run('exit-liquidity:1');
+      expect(state(w).failures.get(sold)).toBeUndefined();
+    });
+
+    test('a loss with a date of its provider is confirmed by later dates', async () => {
+      const w = world();
+      await prime(w);
+      await w.run('exit-liquidity:1');
+      const losing = (quotedMs: number) => ({
+        route: async ({ chain, tokenIn, amountIn }: RouteRequest) => ({
+          amountOut: atPar(chain, tokenIn, amountIn) / 4n,
+          quotedMs,
+        }),
+      });
+      for (const [quotedMs, readings] of [
+        [NOW_MS - 9, 1],
+        [NOW_MS - 9, 1],
+        [NOW_MS - 8, 2],
+      ] as const) {
+        w.ports.routes = losing(quotedMs);
+        await w.run('exit-liquidity:1');
+        expect(state(w).failures.get(sold)?.suspect?.readings).toBe(readings);
+      }
+      w.ports.routes = losing(NOW_MS - 7);
+      await w.run('exit-liquidity:1');
+      expect(state(w).items.get(sold)?.value.slippagePct['100000']?.toFixed()).toBe('75');
+    });
+  });
 });

@@ -133,6 +133,7 @@ describe('incentives', () => {
         const list = async (_chain: unknown, ids: readonly string[]) =>
           all(ids, (id) => (id === firstMarket.id ? on(paying('a', 'X', apr)) : on()));
         w.ports.incentives = { ...w.ports.incentives, live: list };
+        await w.time.advance(1_800_000);
         await w.run('incentives:1');
         return w.facts().groups.incentives.items.get(firstMarket.id)?.value.borrow[0]?.aprPct.toFixed();
       };
@@ -224,6 +225,7 @@ describe('incentives', () => {
       };
       const shown = async (apr: string) => {
         actual(w, { a: steps([NOW_MS - 500, apr]) });
+        await w.time.advance(1_800_000);
         await run(w, { borrow: [], collateral: [] });
         return paidOn(w, 'borrow')?.[0]?.[1];
       };
@@ -245,6 +247,7 @@ describe('incentives', () => {
       for (const reading of [1, 2]) {
         await run(w, listed);
         expect([reading, paidOn(w, 'borrow')]).toEqual([reading, before]);
+        await w.time.advance(1_800_000);
       }
       await run(w, listed);
       expect(paidOn(w, 'borrow')?.[0]).toEqual([-500, '400']);

@@ -152,6 +152,7 @@ describe('borrow-history', () => {
       for (let reading = 0; reading < 3; reading++) {
         await w.run('borrow-history:1');
         after.push(shown(w));
+        await w.time.advance(1_800_000);
       }
       expect(after).toEqual(observed);
     },

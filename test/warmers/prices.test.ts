@@ -86,10 +86,11 @@ describe('prices', () => {
         { name: 'coingecko', usdPrices: priced(first) },
         { name: 'defillama', usdPrices: second === null ? fails('timeout') : priced(second) },
       ];
+      await w.time.advance(300_000);
       const report = await w.run('prices:1');
       const { items, failures } = w.facts().groups.price;
       const fact = items.get(usdc);
-      return [fact?.value.usd.toFixed(), fact?.source, failures.get(usdc)?.suspect?.value.toFixed(), report.suspects];
+      return [fact?.value.usd.toFixed(), fact?.source, failures.get(usdc)?.suspect?.value.toFixed(), report.awaiting];
     };
 
     test.each(['1.5', '100', '0.01', '900000000'])(
@@ -153,7 +154,7 @@ describe('prices', () => {
       expect(await refreshWith(w, '0.31', '0.312')).toEqual(['0.31', 'coingecko', undefined, undefined]);
     });
 
-    test('shows a loss of the peg by a single source within a minute', async () => {
+    test('shows a loss of the peg by a single source within a minute, if that dates its prices', async () => {
       const w = world();
       await refreshWith(w, '1', null);
       const known = w.warmers.find(({ name }) => name === 'prices:1');
@@ -164,7 +165,13 @@ describe('prices', () => {
       const reported: (string | undefined)[] = [];
       const onRun = () => reported.push(w.facts().groups.price.items.get(usdc)?.value.usd.toFixed());
       w.ports.prices = [
-        { name: 'coingecko', usdPrices: priced('0.7') },
+        {
+          name: 'coingecko',
+          usdPrices: async (tokens) => ({
+            ...(await priced('0.7')(tokens)),
+            measuredMs: new Map(tokens.map(({ address }) => [address, clock.now()])),
+          }),
+        },
         { name: 'defillama', usdPrices: fails('timeout') },
       ];
       const logger = rememberingLogger();

@@ -44,14 +44,20 @@ describe('delayAfter', () => {
     );
   });
 
-  test('behavior: requests an unconfirmed value again within 15 s, three times within a minute', () => {
+  test('behavior: requests an unconfirmed value that its source dates after 15 s, then at growing intervals up to the cadence', () => {
     const suspect: RunOutcome = { report: { items: 3, failures: 1, retryable: 1, suspects: 1 } };
     fc.assert(
       fc.property(everySec, fc.integer({ min: 1, max: 40 }), chance, (sec, failures, random) => {
-        const delays = [0, 1, 2].map((more) => delayAfter(sec, failures + more, suspect, () => random));
-        for (const ms of delays) expect(ms).toBeLessThanOrEqual(Math.min(15, sec) * 1_000);
-        expect(delays.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(60_000);
+        const ms = delayAfter(sec, failures, suspect, () => random);
+        expect(ms).toBeLessThanOrEqual(sec * 1_000);
+        expect(ms).toBeGreaterThanOrEqual(Math.min(7_500, sec * 1_000));
+        if (failures === 1) expect(ms).toBeLessThanOrEqual(15_000);
       }),
     );
+  });
+
+  test('behavior: requests an unconfirmed value without a date after its whole cadence, never earlier', () => {
+    const awaiting: RunOutcome = { report: { items: 3, failures: 1, retryable: 0, awaiting: 1 } };
+    expect(delayAfter(300, 0, awaiting, () => 0.9)).toBe(300_000);
   });
 });

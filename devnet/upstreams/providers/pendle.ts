@@ -27,6 +27,9 @@ const CONVERT_FIELDS = new Set([
   'kyberSwapParams',
 ]);
 
+const DEFAULT_PAGE = 10;
+const MAX_PAGE = 100;
+
 export const pendle: SimulatedProvider = {
   base: '/pendle/core',
   handle,
@@ -35,7 +38,7 @@ export const pendle: SimulatedProvider = {
 };
 
 function handle(request: SimRequest, world: World): SimResponse | Promise<SimResponse> {
-  if (request.method === 'GET' && request.path === '/v1/markets/all') return markets(request.query, world);
+  if (request.method === 'GET' && request.path === '/v2/markets/all') return markets(request.query, world);
   const chainId = matchPath('/v3/sdk/{chainId}/convert', request.path)?.chainId;
   if (chainId === undefined || request.method !== 'POST') {
     return failure(404, `Cannot ${request.method} ${request.path}`);
@@ -47,6 +50,11 @@ function handle(request: SimRequest, world: World): SimResponse | Promise<SimRes
 
 function markets(query: URLSearchParams, world: World): SimResponse {
   const active = query.get('isActive');
+  const limit = Number(query.get('limit') ?? DEFAULT_PAGE);
+  const skip = Number(query.get('skip') ?? 0);
+  if (!(Number.isInteger(limit) && limit >= 1 && limit <= MAX_PAGE))
+    return failure(400, ['limit must not be greater than 100']);
+  if (!(Number.isInteger(skip) && skip >= 0)) return failure(400, ['skip must not be less than 0']);
   const chainId = query.get('chainId');
   const nowMs = world.clock.now();
   const rows = world.catalog.chains
@@ -64,7 +72,7 @@ function markets(query: URLSearchParams, world: World): SimResponse {
       ),
     ])
     .filter(({ expiry }) => active === null || Date.parse(expiry) > nowMs === (active === 'true'));
-  return ok({ markets: rows });
+  return ok({ total: rows.length, limit, skip, results: rows.slice(skip, skip + limit) });
 }
 
 function ptMarket(chain: Chain, pt: Token, world: World) {

@@ -1,6 +1,7 @@
-import { BaseError, HttpRequestError, RpcRequestError } from 'viem';
+import { BaseError, HttpRequestError } from 'viem';
 import type { FailureReason } from '../../domain/facts.ts';
-import { BlockMissingError, ChainReadError, saysNoBlock, toChainReadError } from '../rpc/errors.ts';
+import { ChainReadError, nodeErrorIn, toChainReadError } from '../rpc/errors.ts';
+import { classifyNodeError } from '../rpc/node-error.ts';
 import { MAX_LOGS } from './schema.ts';
 
 /** The node does not answer this range of blocks; it may answer a smaller one. */
@@ -13,15 +14,12 @@ export class RangeRefusedError extends ChainReadError {
   }
 }
 
-/** Words of nodes and gateways for too many requests, which a smaller range does not help. */
-const TOO_MANY_REQUESTS = /rate.?limit|too many requests|throughput|compute units|credits|quota|per second|capacity/i;
 /** Answers to a range that is too large for the gateway in front of a node. */
 const TOO_LARGE_STATUS: readonly number[] = [400, 413, 422];
 
 /**
- * Convert an error of `eth_getLogs`. Nodes refuse large ranges in many words and codes, -32005, -32000, -32602, -32603 and
- * -32614 among them, so every error of the method counts as a refusal of the range, unless it is of a limit of requests. An
- * answer that is too large, or too late, is the same.
+ * Convert an error of `eth_getLogs`. An error about the range, an answer that is too large, or one that is too late are refusals
+ * of the range; every other error is that of any call, because a smaller range would only be one more request.
  */
 export function toLogsError(error: unknown, signal?: AbortSignal): ChainReadError {
   const converted = error instanceof ChainReadError ? error : toChainReadError(error, signal);
@@ -34,16 +32,10 @@ export function toLogsError(error: unknown, signal?: AbortSignal): ChainReadErro
     const isTooLarge = status.status !== undefined && TOO_LARGE_STATUS.includes(status.status);
     return isTooLarge ? new RangeRefusedError('refused', converted.reason) : converted;
   }
-  const rpcError = error.walk((cause) => cause instanceof RpcRequestError);
-  if (rpcError instanceof RpcRequestError) {
-    // A smaller range ends with the same block. Some gateways have the code of a missing block for a range that is too large.
-    if (saysNoBlock(rpcError.details)) return new BlockMissingError();
-    if (TOO_MANY_REQUESTS.test(rpcError.details) && !/range|blocks|results|logs/i.test(rpcError.details)) {
-      return new ChainReadError('rate_limited');
-    }
-    return new RangeRefusedError('refused', converted.reason);
-  }
-  return converted;
+  const nodeError = nodeErrorIn(error);
+  const kind = nodeError && classifyNodeError(nodeError, 'eth_getLogs');
+  if (kind === 'range') return new RangeRefusedError('refused', 'server_error');
+  return kind === 'timeout' ? new RangeRefusedError('timeout', 'timeout') : converted;
 }
 
 /** More logs than one answer may have. */

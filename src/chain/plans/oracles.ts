@@ -3,7 +3,7 @@ import { encodeFunctionData } from '../../abi/calldata.ts';
 import { aggregatorAbi, feedOracleAbi } from '../../abi/feeds.ts';
 import { oracleAbi } from '../../abi/oracle.ts';
 import type { OracleFeed } from '../../domain/facts.ts';
-import { believedUpdate } from '../../domain/market/price-age.ts';
+import { feedAt } from '../../domain/market/price-age.ts';
 import type { Address } from '../../shared/ids.ts';
 import { type Decoded, decoded } from '../decode.ts';
 import type { BlockRef, Call, CallResult } from '../types.ts';
@@ -70,8 +70,7 @@ export function foldFeedDates(
         5,
         (data) => decodeFunctionResult({ abi: aggregatorAbi, functionName: 'latestRoundData', data })[3],
       );
-      const updatedAt = updated.ok ? believedUpdate(updated.value, block.timestamp) : undefined;
-      return [address, updatedAt === undefined ? { address } : { address, updatedAt }];
+      return [address, feedAt(address, updated.ok ? updated.value : undefined, block.timestamp)];
     }),
   );
 }

@@ -1,7 +1,7 @@
 import { type Hex, isHex, numberToHex } from 'viem';
 import { NODE_PROBE_CODE } from '../../abi/generated/node-probe.ts';
 import type { Address } from '../../shared/ids.ts';
-import { LIMIT_CODES } from './errors.ts';
+import { classifyNodeError, type NodeErrorKind } from './node-error.ts';
 
 export interface RpcCall {
   readonly method: string;
@@ -179,11 +179,14 @@ function call(send: SendRpc, params: object, block: unknown, overrides?: object)
   return ask(send, { method: 'eth_call', params: [params, block, ...(overrides ? [overrides] : [])] });
 }
 
+/** Errors that say nothing about a capability. */
+const UNANSWERED: readonly NodeErrorKind[] = ['rate_limited', 'timeout', 'rejected'];
+
 /** `undefined` = no answer. A refusal by the provider, such as too many requests, does not count as one. */
 async function ask(send: SendRpc, request: RpcCall): Promise<RpcAnswer | undefined> {
   try {
     const [answer] = await send([request]);
-    return answer?.error && LIMIT_CODES.includes(answer.error.code) ? undefined : answer;
+    return answer?.error && UNANSWERED.includes(classifyNodeError(answer.error, request.method)) ? undefined : answer;
   } catch {
     return undefined;
   }

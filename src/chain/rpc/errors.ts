@@ -1,7 +1,8 @@
 import { BaseError, HttpRequestError, RpcRequestError, TimeoutError } from 'viem';
 import type { FailureReason } from '../../domain/facts.ts';
 import { UpstreamUnavailableError } from '../../shared/errors.ts';
-import { RefusedError, reasonOfStatus, UnansweredError } from './unanswered.ts';
+import { classifyNodeError, type NodeError, waitSecOf } from './node-error.ts';
+import { RefusedError, reasonOfAnswer, UnansweredError } from './unanswered.ts';
 
 /** Public name of the chain among the sources of facts. */
 export const CHAIN_SOURCE = 'chain';
@@ -26,18 +27,6 @@ export class BlockMissingError extends ChainReadError {
   }
 }
 
-/**
- * Error codes and messages of nodes for a block that they do not have, or whose state was pruned: EIP-1474's code, and the
- * messages of geth (different for a block by hash), Nethermind, Erigon, Reth, Nitro and of a load balancer.
- */
-const RESOURCE_NOT_FOUND = -32001;
-const NO_BLOCK =
-  /header (for hash )?not found|missing header|block .{0,80}not found|unknown block|could not find block|(block|header|0x[0-9a-f]{64}|\d+) could not be found|not (currently )?canonical|does not have the requested block|missing trie node|beyond (the )?current head|no state available|state .{0,80}(not available|pruned)/i;
-/** Whether the message of a node says that it lacks a block. */
-export const saysNoBlock = (message: string): boolean => NO_BLOCK.test(message);
-/** JSON-RPC codes for too many requests: EIP-1474, Alchemy, QuickNode. */
-export const LIMIT_CODES: readonly number[] = [-32005, 429, -32007];
-
 /** Convert any error of a request to a `ChainReadError`. An abort is rethrown unchanged. */
 export function toChainReadError(error: unknown, signal?: AbortSignal): ChainReadError {
   if (signal?.aborted) throw signal.reason;
@@ -46,17 +35,21 @@ export function toChainReadError(error: unknown, signal?: AbortSignal): ChainRea
   if (!(error instanceof BaseError)) return new ChainReadError('unreachable');
   const status = error.walk((cause) => cause instanceof HttpRequestError);
   if (status instanceof HttpRequestError) {
-    return new ChainReadError(reasonOfStatus(status.status), retryAfterOf(status.cause));
-  }
-  const rpcError = error.walk((cause) => cause instanceof RpcRequestError);
-  if (rpcError instanceof RpcRequestError && (rpcError.code === RESOURCE_NOT_FOUND || saysNoBlock(rpcError.details))) {
-    return new BlockMissingError();
+    return new ChainReadError(reasonOfAnswer(status.status), retryAfterOf(status.cause));
   }
   if (error.walk((cause) => cause instanceof TimeoutError)) return new ChainReadError('timeout');
-  if (rpcError instanceof RpcRequestError && LIMIT_CODES.includes(rpcError.code))
-    return new ChainReadError('rate_limited');
-  if (rpcError) return new ChainReadError('server_error');
-  return new ChainReadError('malformed');
+  const nodeError = nodeErrorIn(error);
+  if (!nodeError) return new ChainReadError('malformed');
+  const kind = classifyNodeError(nodeError);
+  if (kind === 'missing') return new BlockMissingError();
+  if (kind === 'range') return new ChainReadError('server_error');
+  return new ChainReadError(kind, kind === 'rate_limited' ? waitSecOf(nodeError) : undefined);
+}
+
+/** The error that the node answered; `undefined` = it answered none. */
+export function nodeErrorIn(error: BaseError): NodeError | undefined {
+  const rpcError = error.walk((cause) => cause instanceof RpcRequestError);
+  return rpcError instanceof RpcRequestError ? { code: rpcError.code, message: rpcError.details } : undefined;
 }
 
 function retryAfterOf(cause: unknown): number | undefined {

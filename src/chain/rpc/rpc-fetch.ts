@@ -5,7 +5,7 @@ import type { CircuitBreaker } from '../../shared/calls/circuit-breaker.ts';
 import type { Timers } from '../../shared/timers.ts';
 import { maxAnswerBytes } from './answer-size.ts';
 import type { RpcCall } from './capabilities.ts';
-import { RefusedError, reasonOfStatus, UnansweredError } from './unanswered.ts';
+import { RefusedError, reasonOfAnswer, UnansweredError } from './unanswered.ts';
 
 export interface RpcFetchDeps {
   readonly fetch: typeof fetch;
@@ -100,7 +100,7 @@ export function nodeFailureOf(error: unknown): FailureReason | undefined {
 
 function failureOf(error: unknown): FailureReason | undefined {
   if (error instanceof UnansweredError) return error.reason;
-  if (error instanceof HttpRequestError) return reasonOfStatus(error.status);
+  if (error instanceof HttpRequestError) return reasonOfAnswer(error.status);
   // Errors of the connection; an abort of the caller is of another class.
   return error instanceof TypeError ? 'unreachable' : undefined;
 }

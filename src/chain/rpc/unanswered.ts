@@ -1,4 +1,5 @@
 import type { FailureReason } from '../../domain/facts.ts';
+import { reasonOfStatus } from '../../domain/outside-answer.ts';
 
 /** A refusal by HTTP status, with its `Retry-After`. */
 export class RefusedError extends Error {
@@ -26,9 +27,8 @@ export class UnansweredError extends Error {
 }
 
 /** Reason of a request that failed with a status, or without one. */
-export function reasonOfStatus(status: number | undefined): FailureReason {
+export function reasonOfAnswer(status: number | undefined): FailureReason {
   if (status === undefined) return 'unreachable';
-  if (status === 429) return 'rate_limited';
-  if (status >= 500) return 'server_error';
-  return status >= 400 ? 'rejected' : 'malformed';
+  // A success without the answers.
+  return status < 400 ? 'malformed' : reasonOfStatus(status);
 }

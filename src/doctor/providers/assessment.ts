@@ -14,7 +14,9 @@ const NEXT_STEP: Readonly<Record<FailureReason, string>> = {
     'Wait a minute, then run the check again: the doctor itself has sent as many requests as the plan permits.',
   rate_limited: 'Wait, then run the check again; if it persists, get a key or a larger plan.',
   overloaded: 'Run the check again in a minute: it refuses requests while it is overloaded.',
-  rejected: 'Set or correct its key (the setting … _API_KEY), and check the address.',
+  price_moved: 'Run the check again: the price moved between a quote and its build.',
+  rejected:
+    'It refuses our request: correct its key (the setting … _API_KEY), the address, or the parameters and ids that the catalog and the settings give.',
   server_error: 'Run the check again; if it persists, report it to the provider.',
   malformed:
     'Its answers have changed, or a web page answers instead: compare with the schema in src/upstreams, and record one with --record.',
@@ -24,7 +26,7 @@ const NEXT_STEP: Readonly<Record<FailureReason, string>> = {
   reverted: 'Compare the contract with the deployed one.',
   not_configured: 'The catalog has no id for it: add one, or remove the source.',
 };
-const PASSING: readonly FailureReason[] = ['rate_limited', 'throttled', 'overloaded'];
+const PASSING: readonly FailureReason[] = ['rate_limited', 'throttled', 'overloaded', 'price_moved'];
 const NAMED = 4;
 
 export function failed(make: LineMaker, reason: FailureReason, to = ''): Line {
@@ -70,6 +72,7 @@ const NO_ANSWER: readonly FailureReason[] = [
   'rate_limited',
   'throttled',
   'overloaded',
+  'price_moved',
   'rejected',
   'server_error',
 ];

@@ -59,8 +59,8 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
   const totals = accrue(lendingState.value);
   const liquidityAssets = floorAtZero(totals.totalSupplyAssets - totals.totalBorrowAssets);
   const borrowApyPct = borrowApyPctFromRate(borrowRateNow(lendingState.value));
-  const borrowIncentive = runningIncentive(facts.incentives?.value.borrow, context.nowMs);
-  const collateralIncentive = runningIncentive(facts.incentives?.value.collateral, context.nowMs);
+  const borrowIncentive = runningIncentive(facts.incentives?.value, 'borrow', context.nowMs);
+  const collateralIncentive = runningIncentive(facts.incentives?.value, 'collateral', context.nowMs);
   explainIncentive('borrowIncentive', borrowIncentive, market, context, gaps);
   explainIncentive('collateralIncentive', collateralIncentive, market, context, gaps);
   if (!facts.exitLiquidity) {
@@ -235,7 +235,15 @@ function explainIncentive(
 ): void {
   const group = context.facts.groups.incentives;
   if (incentive === null) gaps.push(gap(field, 'NONE', 'No campaign is running.', group.items.get(market.id)?.asOfMs));
-  else if (!incentive) gaps.push(gapOfGroup(field, group, market.id));
+  else if (!incentive) {
+    const fact = group.items.get(market.id);
+    const unread = 'Its campaigns could not be read.';
+    const why = fact ? gap(field, 'SOURCE_FAILED', unread, fact.asOfMs) : gapOfGroup(field, group, market.id);
+    gaps.push(why);
+    if (!fact) return;
+    const rate = field === 'borrowIncentive' ? 'netBorrowApyPct' : 'effectiveCollateralApyPct';
+    gaps.push({ ...why, field: rate, message: `No incentive is counted. ${unread}` });
+  }
 }
 
 function waiting(group: FactGroup, state: GroupState<unknown>, key: string): ExcludedMarket['waitingFor'][number] {

@@ -4,31 +4,38 @@ import { campaignKey } from '../apy/continue-campaigns.ts';
 import {
   CAMPAIGN_SIDES,
   type CampaignRecord,
+  type CampaignSide,
   type ChainFacts,
-  type IncentiveCampaign,
   type IncentiveHistory,
+  type MarketIncentives,
+  type RestrictedCampaign,
 } from '../facts.ts';
 import { gapOfGroup } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import type { RunningIncentive } from './types.ts';
 
 /**
- * Sum the campaigns that run at `nowMs` (start included, end excluded) with an APR above zero. `null` = none runs; `undefined`
- * when the campaigns were never measured.
+ * Sum the campaigns of a side that run at `nowMs` (start included, end excluded), that everybody can earn, and that have an APR
+ * above zero. `null` = none runs; `undefined` when the campaigns were never measured, or none of the side could be read.
  */
 export function runningIncentive(
-  campaigns: readonly IncentiveCampaign[] | undefined,
+  measured: MarketIncentives | undefined,
+  side: CampaignSide,
   nowMs: number,
 ): RunningIncentive | null | undefined {
-  if (!campaigns) return undefined;
-  if (campaigns.length === 0) return null;
-  const running = campaigns
-    .filter((campaign) => campaign.startsAtMs <= nowMs && nowMs < campaign.endsAtMs && campaign.aprPct.gt(ZERO))
+  if (!measured) return undefined;
+  const isRunning = (campaign: { readonly startsAtMs: number; readonly endsAtMs: number }) =>
+    campaign.startsAtMs <= nowMs && nowMs < campaign.endsAtMs;
+  const campaigns = measured[side]
+    .filter((campaign) => isRunning(campaign) && campaign.aprPct.gt(ZERO))
     .sort((a, b) => b.aprPct.comparedTo(a.aprPct) ?? 0);
-  if (running.length === 0) return null;
-  return { aprPct: running.reduce((sum, campaign) => sum.plus(campaign.aprPct), ZERO), campaigns: running };
+  const restricted = (measured.restricted ?? NONE).filter((campaign) => campaign.side === side && isRunning(campaign));
+  const isLowerBound = measured.unread?.some((campaign) => campaign.side === side) ?? false;
+  if (campaigns.length + restricted.length === 0) return isLowerBound ? undefined : null;
+  return { aprPct: campaigns.reduce((sum, { aprPct }) => sum.plus(aprPct), ZERO), campaigns, restricted, isLowerBound };
 }
 
+const NONE: readonly RestrictedCampaign[] = [];
 const NO_CAMPAIGNS: IncentiveHistory = { campaigns: [] };
 
 /**

@@ -39,6 +39,23 @@ export function believedUpdate(updatedAt: bigint, blockTimestamp: bigint): bigin
   return updatedAt < FIRST_BLOCK_SEC || isAhead ? undefined : updatedAt;
 }
 
+/** Make a feed from the date that it reports at a block; `undefined` = it reported none. */
+export function feedAt(address: Address, reported: bigint | undefined, blockTimestamp: bigint): OracleFeed {
+  const updatedAt = reported === undefined ? undefined : believedUpdate(reported, blockTimestamp);
+  if (updatedAt === undefined) return { address };
+  return updatedAt === blockTimestamp ? { address, updatedAt, isOfBlock: true } : { address, updatedAt };
+}
+
+/**
+ * Keep the date of a feed, or drop it: a feed that reports the time of the block in two readings at different times dates every
+ * answer so, and the age of its price is not known. One such date is that of an update in the block of the reading.
+ * @param known the feed at the reading before
+ */
+export function creditedFeed(fresh: OracleFeed, known: OracleFeed | undefined): OracleFeed {
+  const isAgain = fresh.isOfBlock && known?.isOfBlock && known.updatedAt !== fresh.updatedAt;
+  return isAgain ? { address: fresh.address, isOfBlock: true } : fresh;
+}
+
 /** Return the age of a price. `undefined` feeds = the oracle does not name them. */
 export function priceAge(feeds: readonly OracleFeed[] | undefined, budgets: FeedBudgets): PriceAge {
   if (feeds === undefined) return { state: 'unknown' };

@@ -14,6 +14,7 @@ import type {
   LendingState,
   MarketIncentives,
   OraclePrice,
+  RestrictedCampaign,
   SharedLiquidity,
   UsdPrice,
 } from '../facts.ts';
@@ -29,6 +30,10 @@ export interface RunningIncentive {
   readonly aprPct: Decimal;
   /** Running campaigns with an APR above zero, the largest first. */
   readonly campaigns: readonly IncentiveCampaign[];
+  /** Running campaigns that are in no APY. */
+  readonly restricted: readonly RestrictedCampaign[];
+  /** A running campaign could not be read: the sum is at least this. */
+  readonly isLowerBound: boolean;
 }
 
 /** Unconfirmed values that are worse than the published ones; absent where there is none. */

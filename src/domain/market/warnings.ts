@@ -1,7 +1,7 @@
 import type { Token } from '../../catalog/types.ts';
 import { type Decimal, formatPct } from '../../shared/decimal.ts';
 import type { WarnedField } from '../../shared/vocabulary.ts';
-import type { Suspect } from '../facts.ts';
+import type { Failure, Suspect } from '../facts.ts';
 import { isOffPeg } from '../plausibility/assess.ts';
 import type { Warning } from '../plausibility/types.ts';
 import type { CompositionContext } from './context.ts';
@@ -54,11 +54,14 @@ export function warningsOf(composed: Priced, context: CompositionContext): reado
   return warnings.length === 0 ? NONE : warnings;
 }
 
-/** Return the unconfirmed values that are worse than the published ones. Listing and eligibility use these. */
+/**
+ * Return the unconfirmed values that are worse than the published ones. The listing uses these, but only from the second
+ * observation on: no strategy leaves the list because of a single answer.
+ */
 export function worstOf(composed: Priced, { facts: { groups } }: CompositionContext): Worst {
   const { market, liquidityUsd, loanPrice } = composed;
-  const unconfirmedUsd = groups.price.failures.get(market.loan.address)?.suspect?.value;
-  const rate = groups.collateralApy.failures.get(market.collateral.address)?.suspect?.value;
+  const unconfirmedUsd = repeated(groups.price.failures.get(market.loan.address));
+  const rate = repeated(groups.collateralApy.failures.get(market.collateral.address));
   const lower =
     unconfirmedUsd && loanPrice && unconfirmedUsd.lt(loanPrice.value.usd)
       ? unconfirmedUsd.div(loanPrice.value.usd)
@@ -67,6 +70,12 @@ export function worstOf(composed: Priced, { facts: { groups } }: CompositionCont
     liquidityUsd: lower && liquidityUsd ? liquidityUsd.times(lower) : undefined,
     collateralApyPct: rate?.lt(composed.collateralApyPct) ? rate : undefined,
   };
+}
+
+const REPEATED = 2;
+
+function repeated(failure: Failure | undefined): Decimal | undefined {
+  return failure?.suspect && failure.suspect.readings >= REPEATED ? failure.suspect.value : undefined;
 }
 
 function unconfirmed(code: Warning['code'], field: WarnedField, { value }: Suspect, isKnown: boolean): Warning {

@@ -1,7 +1,7 @@
 import { Decimal } from '../../shared/decimal.ts';
 import type { Suspect } from '../facts.ts';
 
-/** Consecutive readings of one source that confirm a value without another source. */
+/** Consecutive observations of one source that confirm a value without another source. */
 export const CONFIRMING_READINGS = 3;
 
 /** Bounds of a pegged stablecoin's price, USD. */
@@ -68,12 +68,31 @@ export function isSuspectRate(pct: Decimal, lastGood: Decimal | undefined, ownHi
   const reference = lastGood ?? ownHistory;
   if (lastGood === undefined && pct.abs().gt(UNKNOWN_RATE_MAX)) return true;
   if (reference === undefined) return false;
+  // The last known yield of a strategy keeps it in the list.
+  if (lastGood?.gt(0) && pct.lte(0)) return true;
   if (pct.minus(reference).abs().lte(RATE_JUMP_POINTS)) return false;
   const [low, high] = pct.abs().lt(reference.abs()) ? [pct.abs(), reference.abs()] : [reference.abs(), pct.abs()];
   return pct.times(reference).lt(0) || low.times(RATE_JUMP_FACTOR).lt(high);
 }
 
-/** Count another reading of a suspect value. A reading that is not near the previous one restarts the count. */
-export function nextReading(value: Decimal, before: Suspect | undefined): Suspect {
-  return { value: value, readings: before && isWithin(value, before.value, MOVEMENT) ? before.readings + 1 : 1 };
+/** A reading of a suspect value. */
+export interface SuspectReading {
+  readonly value: Decimal;
+  /** Time of the request, ms. */
+  readonly atMs: number;
+  /** Time of the value by its source, ms; absent = the source gives none. */
+  readonly measuredMs?: number | undefined;
+}
+
+/**
+ * Count a reading of a suspect value, if it is an observation of its own: the source dates it later than the one before, or a
+ * whole cadence has passed since. A cached answer that is read again is the same observation, however its body changes. A value
+ * that is not near the one before restarts the count.
+ */
+export function nextReading(reading: SuspectReading, before: Suspect | undefined, cadenceMs: number): Suspect {
+  if (before === undefined || !isWithin(reading.value, before.value, MOVEMENT)) return { ...reading, readings: 1 };
+  if (before.atMs === undefined) return { ...reading, readings: before.readings };
+  const isLater = (reading.measuredMs ?? 0) > (before.measuredMs ?? Number.POSITIVE_INFINITY);
+  const isNew = isLater || reading.atMs - before.atMs >= cadenceMs;
+  return isNew ? { ...reading, readings: before.readings + 1 } : before;
 }

@@ -1,11 +1,11 @@
 import type { Market } from '../../catalog/types.ts';
 import { type Decimal, formatPct, toFixedHalfUp } from '../../shared/decimal.ts';
-import type { Fact, IncentiveCampaign, UsdPrice } from '../facts.ts';
+import type { Fact, RestrictedCampaign, UsdPrice } from '../facts.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import { priceAsOfMs } from '../market/price-age.ts';
 import type { ComposedMarket, RunningIncentive } from '../market/types.ts';
-import type { Incentive, Strategy, StrategyLoan } from './types.ts';
+import type { Incentive, RestrictedIncentive, Strategy, StrategyLoan } from './types.ts';
 
 /** Decimal places of a USD price that is derived instead of quoted. */
 const PRICE_PLACES = 12;
@@ -45,8 +45,19 @@ function incentiveOf(incentive: RunningIncentive): Incentive {
     aprPct: formatPct(incentive.aprPct),
     breakdown: [...bySymbol].map(([symbol, aprPct]) => ({ symbol, aprPct: formatPct(aprPct) })),
     campaignUrl,
-    endsAtMs: Math.min(...incentive.campaigns.map((campaign: IncentiveCampaign) => campaign.endsAtMs)),
+    endsAtMs: firstEndMs(incentive),
+    lowerBound: incentive.isLowerBound || undefined,
+    restricted: incentive.restricted.length === 0 ? undefined : incentive.restricted.map(restrictedOf),
   };
+}
+
+/** End of the shown campaign that ends first, ms; of a restricted one where nothing else runs. */
+export function firstEndMs({ campaigns, restricted }: RunningIncentive): number {
+  return Math.min(...(campaigns.length > 0 ? campaigns : restricted).map(({ endsAtMs }) => endsAtMs));
+}
+
+function restrictedOf({ symbol, reason, aprPct, endsAtMs }: RestrictedCampaign): RestrictedIncentive {
+  return { symbol, reason, aprPct: aprPct && formatPct(aprPct), endsAtMs };
 }
 
 /**

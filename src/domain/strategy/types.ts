@@ -1,6 +1,6 @@
 import type { CollateralApySource, CollateralCategory } from '../../catalog/schema.ts';
 import type { Address, ChainId, MarketId, StrategyId } from '../../shared/ids.ts';
-import type { VISIBILITY_CHECKS } from '../../shared/vocabulary.ts';
+import type { Restriction, VISIBILITY_CHECKS } from '../../shared/vocabulary.ts';
 import type { FormattedMeans } from '../apy/series.ts';
 import type { DeploymentTerms } from '../deployment/terms.ts';
 import type { ExitSizeUsd } from '../facts.ts';
@@ -54,9 +54,22 @@ export interface StrategyLoan {
   readonly priceSource?: string | undefined;
 }
 
+/** A campaign that not everybody can earn, or whose reward cannot be sold. */
+export interface RestrictedIncentive {
+  readonly symbol: string;
+  readonly reason: Restriction;
+  /** By its provider; absent = not given. */
+  readonly aprPct?: string | undefined;
+  readonly endsAtMs: number;
+}
+
 export interface Incentive {
   readonly aprPct: string;
   readonly breakdown: readonly { readonly symbol: string; readonly aprPct: string }[];
+  /** Running campaigns that are in no APY; absent = none. */
+  readonly restricted?: readonly RestrictedIncentive[] | undefined;
+  /** A campaign could not be read: the sum is at least this. Absent = all were read. */
+  readonly lowerBound?: true | undefined;
   readonly campaignUrl?: string | undefined;
   /** End of the first campaign to end, ms. */
   readonly endsAtMs: number;

@@ -88,6 +88,8 @@ export interface Candle {
   readonly l: number;
   readonly c: number;
   readonly v: number;
+  /** Its volume is too small for its prices to be those of the pool. */
+  readonly isUnbacked: boolean;
 }
 
 export interface CandlesAnswer {

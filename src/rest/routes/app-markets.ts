@@ -5,7 +5,7 @@ import { appMarketSchema, appMarketsEnvelope } from '../schemas/app-market.ts';
 import { chainIdChoice } from '../schemas/common.ts';
 import { maxAgeParam } from '../schemas/fresh-reads.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
-import { projectAge, projectMeans, slippageBySize } from './market-facts.ts';
+import { listOrNone, projectAge, projectMeans, slippageBySize } from './market-facts.ts';
 import { answered, assumedIn, noneIn, PUBLIC_ERRORS, projectMissing, type RouteOptions } from './shared.ts';
 
 type AppMarket = NonNullable<AppMarketsQuery['markets']>['nodes'][number];
@@ -110,7 +110,7 @@ function projectTrailing({ means, quarterlyBorrowApyPct }: AppMarket) {
 
 function projectCampaigns(incentive: AppMarket['borrowIncentive']) {
   if (incentive === null) return null;
-  const { aprPct, campaigns } = incentive;
+  const { aprPct, campaigns, isLowerBound, restricted } = incentive;
   return {
     aprPct,
     campaigns: campaigns.map(({ campaignId, rewardSymbol, ...campaign }) => ({
@@ -118,6 +118,15 @@ function projectCampaigns(incentive: AppMarket['borrowIncentive']) {
       id: campaignId,
       symbol: rewardSymbol,
     })),
+    lowerBound: isLowerBound || null,
+    restricted: listOrNone(
+      restricted.map(({ campaignId, rewardSymbol, reason, ...campaign }) => ({
+        ...campaign,
+        id: campaignId,
+        symbol: rewardSymbol,
+        reason: reason.toLowerCase(),
+      })),
+    ),
   };
 }
 

@@ -12,6 +12,13 @@ interface Incentive {
     readonly aprPct: string;
     readonly url: string | null;
   }[];
+  readonly isLowerBound: boolean;
+  readonly restricted: readonly {
+    readonly rewardSymbol: string;
+    readonly reason: string;
+    readonly aprPct: string | null;
+    readonly endsAt: string;
+  }[];
 }
 
 /** Show an incentive with 2 places and one line per reward symbol. */
@@ -26,7 +33,21 @@ export function projectIncentive(incentive: Incentive | null) {
     breakdown: [...bySymbol].map(([symbol, aprPct]) => ({ symbol, aprPct: formatPct(aprPct) })),
     campaignUrl: incentive.campaigns.find(({ url }) => url !== null)?.url ?? null,
     endsAt: incentive.endsAt,
+    lowerBound: incentive.isLowerBound || null,
+    restricted: listOrNone(
+      incentive.restricted.map(({ rewardSymbol, reason, aprPct, endsAt }) => ({
+        symbol: rewardSymbol,
+        reason: reason.toLowerCase(),
+        aprPct: aprPct && formatPct(new Decimal(aprPct)),
+        endsAt,
+      })),
+    ),
   };
+}
+
+/** An optional list is absent without entries. */
+export function listOrNone<T>(list: readonly T[]): readonly T[] | null {
+  return list.length === 0 ? null : list;
 }
 
 interface ExitLiquidity {

@@ -123,13 +123,14 @@ function projectCandles({ address, pool, lastGood, candles, ...series }: NonNull
     source: series.source,
     asOf: series.asOf,
     stale: lastGood,
-    candles: candles.map(({ startAt, openUsd, highUsd, lowUsd, closeUsd, volumeUsd }) => ({
+    candles: candles.map(({ startAt, openUsd, highUsd, lowUsd, closeUsd, volumeUsd, isUnbacked }) => ({
       t: Date.parse(startAt) / 1000,
       o: Number(openUsd),
       h: Number(highUsd),
       l: Number(lowUsd),
       c: Number(closeUsd),
       v: Number(volumeUsd),
+      unbacked: isUnbacked || null,
     })),
   };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { APY_SOURCES } from '../../shared/vocabulary.ts';
+import { APY_SOURCES, RESTRICTION_MEANINGS, RESTRICTIONS } from '../../shared/vocabulary.ts';
 import {
   addressString,
   assumedGaps,
@@ -68,6 +68,23 @@ const incentive = z
         }),
       )
       .describe('The running campaigns.'),
+    lowerBound: z
+      .literal(true)
+      .optional()
+      .describe('A running campaign could not be read: aprPct is at least this. Absent = all were read.'),
+    restricted: z
+      .array(
+        z.object({
+          id: z.string().describe('Id of the campaign at its provider.'),
+          symbol: z.string().describe('Reward token.'),
+          reason: z.enum(RESTRICTIONS).describe(RESTRICTION_MEANINGS),
+          aprPct: bn('APR by its provider, for those who earn it, percent; absent = not given.').optional(),
+          endsAt: dateTime('End.'),
+          url: uri('Page of the campaign.').optional(),
+        }),
+      )
+      .optional()
+      .describe('Running campaigns that are in no APY; absent = none.'),
   })
   .meta({ id: 'AppIncentive', description: 'The running rewards of one side of a market.' });
 

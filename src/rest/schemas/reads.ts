@@ -246,6 +246,12 @@ export const ohlcvEnvelope = z
           l: jsonNumber('Lowest price, USD.', { above: 0 }),
           c: jsonNumber('Last price, USD.', { above: 0 }),
           v: jsonNumber('Volume in USD.'),
+          unbacked: z
+            .literal(true)
+            .optional()
+            .describe(
+              'The volume is too small for the prices to be those of the pool: below 0.01 % of its reserve, or below 1 % of the reserve times the move from the last backed close (0.18 for 18 %). Absent = it is not.',
+            ),
         }),
       )
       .describe('Oldest first.'),

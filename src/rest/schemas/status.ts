@@ -91,6 +91,9 @@ const disagreement = z.looseObject({
   asOf: dateTime('Time of the block of the reading.'),
 });
 
+const FAILURE_MEANING =
+  'Meaning of the reason: not_now (it is tried again), our_mistake (key, path, parameters or settings are to be corrected), unreadable, or no_such_thing.';
+
 const providerHealth = z.looseObject({
   provider: z.string().describe('Public name of the provider.'),
   part: z.string().optional().describe('Purpose of its requests, if there are several kinds of them.'),
@@ -100,6 +103,22 @@ const providerHealth = z.looseObject({
   lastAnswer: dateTime('Its latest usable answer; null = none yet.').nullable(),
   failingSince: dateTime('Its first failure since that answer; absent while it answers.').optional(),
   reason: z.string().optional().describe('The reason of its latest failure, in one word; absent while it answers.'),
+  meaning: z.string().optional().describe(FAILURE_MEANING),
+  failures: z
+    .array(
+      z.looseObject({
+        subject: z
+          .string()
+          .describe('Path of the requests that fail, with the part of the provider that they concern.'),
+        reason: z.string().describe('The reason, in one word.'),
+        meaning: z.string().describe(FAILURE_MEANING),
+        httpStatus: z.string().optional().describe('HTTP status of the latest answer; absent without one.'),
+        code: z.string().optional().describe("The provider's own code in it; absent without one."),
+        since: dateTime('The first failure since such a request was answered.'),
+      }),
+    )
+    .optional()
+    .describe('The kinds of requests that fail, the latest first; absent while all are answered.'),
   throttledUntil: dateTime('Until when our own budget holds requests back; absent = it does not.').optional(),
 });
 
@@ -182,6 +201,37 @@ export const healthBody = z
           markets: wholeNumber('Number of composed markets.'),
           strategies: wholeNumber('Number of composed strategies.'),
           listed: wholeNumber('Number of listed strategies.'),
+          unlisted: z
+            .array(
+              z.looseObject({
+                strategyId: z.string().describe('The strategy.'),
+                symbol: z.string().describe('Its collateral.'),
+                rules: z
+                  .array(
+                    z.object({
+                      rule: z.string().describe('Name of the listing rule.'),
+                      value: z.string().nullable().describe('The value that does not pass; null = the rule has none.'),
+                    }),
+                  )
+                  .describe('The listing rules that it fails.'),
+              }),
+            )
+            .describe('Composed strategies that the list leaves out.'),
+          unconfirmed: z
+            .array(
+              z.looseObject({
+                group: z.string().describe('Group of facts.'),
+                key: z.string().describe('Market id, or address of a token or pool.'),
+                source: z.string().describe('Public name of the source.'),
+                value: z
+                  .string()
+                  .describe(
+                    'The reported value: USD of a price, percent of a rate or of the loss of a sale (100 = no route).',
+                  ),
+                observations: wholeNumber('Number of observations of it so far, of three.'),
+              }),
+            )
+            .describe('Values that are not published before further observations confirm them; empty = none.'),
           groups: z
             .array(
               z.looseObject({

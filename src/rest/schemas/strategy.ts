@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { APY_SOURCES, COLLATERAL_CATEGORIES } from '../../shared/vocabulary.ts';
+import { APY_SOURCES, COLLATERAL_CATEGORIES, RESTRICTION_MEANINGS, RESTRICTIONS } from '../../shared/vocabulary.ts';
 import {
   addressString,
   assumedGaps,
@@ -46,7 +46,22 @@ const incentive = z
       )
       .describe('All campaigns.'),
     campaignUrl: uri('Page of the campaign.').optional(),
-    endsAt: dateTime('End of the first running campaign to end.').optional(),
+    endsAt: dateTime('End of the first running campaign to end; without one, of the first in restricted.').optional(),
+    lowerBound: z
+      .literal(true)
+      .optional()
+      .describe('A running campaign could not be read: aprPct is at least this. Absent = all were read.'),
+    restricted: z
+      .array(
+        z.object({
+          symbol: z.string().describe('Reward token.'),
+          reason: z.enum(RESTRICTIONS).describe(RESTRICTION_MEANINGS),
+          aprPct: pct('APR by its provider, for those who earn it; absent = not given.', { min: 0 }).optional(),
+          endsAt: dateTime('End.'),
+        }),
+      )
+      .optional()
+      .describe('Running campaigns that are in no APY; absent = none.'),
   })
   .meta({ id: 'Incentive', description: 'Rewards of the running campaigns of one side.' });
 

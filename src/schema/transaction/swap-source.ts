@@ -7,7 +7,7 @@ export const SwapSourceRef = builder.enumType('SwapSource', {
   description: 'The venue of a swap.',
   values: enumValues<(typeof SWAP_SOURCES)[number]>({
     AggregatorOne: 'The first swap aggregator.',
-    AggregatorTwo: 'The second swap aggregator, on chain 1 only.',
+    AggregatorTwo: 'The second swap aggregator; on chain 4663 only where it is configured.',
     YieldMarket: 'The converter of principal tokens.',
   }),
 });
@@ -21,7 +21,8 @@ const VENUE_REASONS = enumValues<VenueReason>({
   rate_limited: 'The venue refused for too many requests.',
   throttled: 'Held back by our own limit on requests to the venue.',
   overloaded: 'The venue said that it has too much to do.',
-  rejected: 'The venue refused the request.',
+  price_moved: 'The price moved between the quote and its build, twice.',
+  rejected: 'The venue refused our request: its key, path or parameters are wrong.',
   server_error: 'The venue failed.',
   malformed: 'The answer could not be read.',
   missing: 'The answer did not contain a quote.',

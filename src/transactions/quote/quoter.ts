@@ -3,17 +3,19 @@ import { FAILURE_REASONS } from '../../domain/facts.ts';
 import { AppError, UpstreamUnavailableError } from '../../shared/errors.ts';
 import type { Address } from '../../shared/ids.ts';
 import type { Timers } from '../../shared/timers.ts';
-import type { SwapQuote, SwapQuotePort, SwapRequest } from '../../upstreams/types.ts';
+import type { QuotePurpose, SwapQuote, SwapQuotePort, SwapRequest } from '../../upstreams/types.ts';
 import { NoRouteError, type VenueAnswer, type VenueReason } from '../errors.ts';
 import { rankQuotes } from './select.ts';
 import type { VenueStatistics } from './statistics.ts';
 
-/** A build waits so long for a venue. */
-const DEADLINE_MS = 5_000;
+/** Time that a caller waits for the first venue by purpose, ms: a second request of a preview, and all of one build. */
+const DEADLINE_MS: Readonly<Record<QuotePurpose, number>> = { preview: 5_000, build: 22_000 };
 /** Once one venue has answered, the others get this much longer. */
 const GRACE_MS = 1_500;
 
 export interface QuoterDeps {
+  /** Default: preview. */
+  readonly purpose?: QuotePurpose | undefined;
   readonly venues: readonly SwapQuotePort[];
   readonly timers: Timers;
   /** Counts requests and answers of venues. */
@@ -37,7 +39,13 @@ export interface Quoter {
 }
 
 /** Create the one way to a swap quote. */
-export function createQuoter({ venues, timers, statistics, isRouterAllowed = () => undefined }: QuoterDeps): Quoter {
+export function createQuoter({
+  venues,
+  timers,
+  statistics,
+  isRouterAllowed = () => undefined,
+  purpose = 'preview',
+}: QuoterDeps): Quoter {
   const isUsable = (chain: Chain, router: Address) => isRouterAllowed(chain, router) !== false;
   /** Without an allowed venue all are asked: the measurement may be out of date, and the simulation decides. */
   const allowedOf = (serving: readonly SwapQuotePort[], chain: Chain) => {
@@ -57,7 +65,7 @@ export function createQuoter({ venues, timers, statistics, isRouterAllowed = () 
       const { chain } = request;
       const { usable, isChecked } = allowedOf(venuesFor(venues, request), chain);
       const remaining = usable.filter(({ source }) => !avoided.includes(source));
-      const answers = (await askAll(remaining, request, timers)).map((answer) =>
+      const answers = (await askAll(remaining, request, timers, purpose)).map((answer) =>
         checked(answer, request, (router) => !isChecked || isUsable(chain, router)),
       );
       for (const { source, quote, reason } of answers) {
@@ -116,18 +124,19 @@ async function askAll(
   venues: readonly SwapQuotePort[],
   request: SwapRequest,
   timers: Timers,
+  purpose: QuotePurpose,
 ): Promise<readonly Answer[]> {
   const controller = new AbortController();
   let giveUp: () => void = () => {};
   const deadline = new Promise<'late'>((resolve) => {
     giveUp = () => resolve('late');
   });
-  const running = [timers.setTimeout(giveUp, DEADLINE_MS)];
+  const running = [timers.setTimeout(giveUp, DEADLINE_MS[purpose])];
   try {
     return await Promise.all(
       venues.map(async (venue): Promise<Answer> => {
         const { source } = venue;
-        const answer = await Promise.race([askOne(venue, request, controller.signal), deadline]);
+        const answer = await Promise.race([askOne(venue, request, { signal: controller.signal, purpose }), deadline]);
         if (answer === 'late') return { source, reason: 'timeout' };
         if (answer.quote) running.push(timers.setTimeout(giveUp, GRACE_MS));
         return answer;
@@ -139,13 +148,17 @@ async function askAll(
   }
 }
 
-async function askOne(venue: SwapQuotePort, request: SwapRequest, signal: AbortSignal): Promise<Answer> {
+async function askOne(
+  venue: SwapQuotePort,
+  request: SwapRequest,
+  options: { readonly signal: AbortSignal; readonly purpose: QuotePurpose },
+): Promise<Answer> {
   const { source } = venue;
   try {
-    const quote = await venue.quote(request, { signal });
+    const quote = await venue.quote(request, options);
     return quote ? { source, quote } : { source };
   } catch (error) {
-    if (signal.aborted) return { source, reason: 'timeout' };
+    if (options.signal.aborted) return { source, reason: 'timeout' };
     if (!(error instanceof AppError)) throw error;
     return { source, reason: reasonOf(error) };
   }

@@ -4,7 +4,7 @@ import { aggregatorAbi } from '../../abi/feeds.ts';
 import { multicall3Abi } from '../../abi/multicall3.ts';
 import type { Chain } from '../../catalog/types.ts';
 import type { OracleFeed } from '../../domain/facts.ts';
-import { believedUpdate } from '../../domain/market/price-age.ts';
+import { creditedFeed, feedAt } from '../../domain/market/price-age.ts';
 import type { Read } from './reads.ts';
 
 /** Dates as the feeds report them, unix seconds, plausible or not. */
@@ -34,12 +34,9 @@ export function planBuildFeedDates(
   };
 }
 
-/** Keep the dates that are plausible at a block. */
+/** Keep the dates that are credible at a block, beside those of the last refresh. */
 export function datedFeeds(dates: FeedDates | undefined, blockTimestamp: bigint): readonly OracleFeed[] | undefined {
-  return dates?.map(({ feed: { address }, reported }) => {
-    const updatedAt = reported === undefined ? undefined : believedUpdate(reported, blockTimestamp);
-    return updatedAt === undefined ? { address } : { address, updatedAt };
-  });
+  return dates?.map(({ feed, reported }) => creditedFeed(feedAt(feed.address, reported, blockTimestamp), feed));
 }
 
 function updatedAtIn(data: `0x${string}`): bigint | undefined {

@@ -1,16 +1,28 @@
-import { ABSENT, type AdapterDeps, createHttp, createProviderBudget, LIST_BYTES, REFUSED } from '../http.ts';
+import {
+  ABSENT,
+  type AdapterDeps,
+  createHttp,
+  createProviderBudget,
+  type Documented,
+  LIST_BYTES,
+  REFUSED,
+} from '../http.ts';
 import { askPrices } from '../prices.ts';
 import type { PriceChartPort, PricePort } from '../types.ts';
 import { mapPriceChart, mapPrices } from './map.ts';
-import { marketChartSchema, simplePriceSchema } from './schema.ts';
+import { chartRefusalSchema, marketChartSchema, simplePriceSchema } from './schema.ts';
 
 /**
  * Share of the provider's budget for charts, which any caller may request. The rest is reserved for prices, which all USD values
  * depend on.
  */
 const CHART_SHARE = 0.8;
-/** An unknown coin is a 404, and the number of days is validated here, so these statuses mean an unknown currency. */
-const UNKNOWN_CURRENCY_STATUSES = [400, 422];
+/** The words of the provider, in full: anything else with such a status, as for a key of another plan, is our mistake. */
+const chartCodes: Documented = ({ status, body }) => {
+  const { error } = chartRefusalSchema.safeParse(body).data ?? {};
+  if (status === 404) return error === 'coin not found' ? ABSENT : undefined;
+  return (status === 400 || status === 422) && error === 'invalid vs_currency' ? REFUSED : undefined;
+};
 
 /** Read USD prices and price charts. */
 export function createCoingecko(deps: AdapterDeps): { prices: PricePort; charts: PriceChartPort } {
@@ -55,8 +67,7 @@ export function createCoingecko(deps: AdapterDeps): { prices: PricePort; charts:
           maxBytes: LIST_BYTES,
           params: { id: coinId },
           query: { vs_currency: currency, days: String(days) },
-          absentOn: [404],
-          refusedOn: UNKNOWN_CURRENCY_STATUSES,
+          documented: chartCodes,
           signal: options?.signal,
         });
         if (body === ABSENT) return null;

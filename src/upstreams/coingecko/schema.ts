@@ -8,6 +8,9 @@ export const simplePriceSchema = z.record(
 );
 export type SimplePrice = z.infer<typeof simplePriceSchema>;
 
+/** A refusal of what was asked for; refusals of a key or a plan have a code instead. */
+export const chartRefusalSchema = z.object({ error: raw });
+
 const points = z.array(z.unknown());
 
 /** `GET /coins/{id}/market_chart`: rows of `[ms, value]`. */

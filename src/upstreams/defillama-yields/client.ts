@@ -1,7 +1,7 @@
 import type { Token } from '../../catalog/types.ts';
 import type { CollateralApy } from '../../domain/facts.ts';
 import { gather, toBatch } from '../batch.ts';
-import { ABSENT, type AdapterDeps, createHttp, LIST_BYTES } from '../http.ts';
+import { type AdapterDeps, createHttp, LIST_BYTES } from '../http.ts';
 import type { Batch, CallOptions, CollateralApySourcePort } from '../types.ts';
 import { mapApyChart } from './map.ts';
 import { chartSchema } from './schema.ts';
@@ -16,10 +16,8 @@ export function createDefillamaYields(deps: AdapterDeps): CollateralApySourcePor
       path: '/chart/:pool',
       maxBytes: LIST_BYTES,
       params: { pool: token.defillamaId },
-      absentOn: [404],
       signal: options?.signal,
     });
-    if (body === ABSENT) return toBatch([[token.address, { ok: false, reason: 'missing' }]]);
     const { apy, dropped } = mapApyChart(http.parse(chartSchema, body), deps.clock.now());
     http.reportDropped('points', dropped);
     return toBatch([[token.address, apy]]);

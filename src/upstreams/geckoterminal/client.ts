@@ -1,7 +1,10 @@
-import { ABSENT, type AdapterDeps, createHttp } from '../http.ts';
+import { ABSENT, type AdapterDeps, createHttp, type Documented } from '../http.ts';
 import type { OhlcvPort } from '../types.ts';
 import { mapCandles, mapDeepestPool } from './map.ts';
 import { dexPoolsSchema, ohlcvSchema } from './schema.ts';
+
+/** A token without an indexed pool is a 404 in JSON; one of a proxy or of a path that has moved is none. */
+const poolCodes: Documented = ({ status, body }) => (status === 404 && body !== undefined ? ABSENT : undefined);
 
 /** Read DEX pools of a token and candles of a pool. */
 export function createGeckoterminal(deps: AdapterDeps): OhlcvPort {
@@ -14,14 +17,15 @@ export function createGeckoterminal(deps: AdapterDeps): OhlcvPort {
         path: '/networks/:network/tokens/:token/pools',
         params: { network, token: token.toLowerCase() },
         query: { page: '1' },
-        absentOn: [404],
+        documented: poolCodes,
+        scope: network,
         signal: options?.signal,
       });
       if (body === ABSENT) return null;
       const rows = http.parse(dexPoolsSchema, body).data;
       const { pool, dropped } = mapDeepestPool(network, token, rows);
       http.reportDropped('pools', dropped);
-      if (pool === null && rows.length > 0) throw http.error('malformed');
+      if (pool === null && dropped > 0) throw http.error('malformed');
       return pool;
     },
     async candles(chain, pool, query, options) {
@@ -36,12 +40,11 @@ export function createGeckoterminal(deps: AdapterDeps): OhlcvPort {
           currency: 'usd',
           token: pool.side,
         },
-        absentOn: [404],
+        scope: network,
         signal: options?.signal,
       });
-      if (body === ABSENT) throw http.error('missing');
       const rows = http.parse(ohlcvSchema, body).data.attributes.ohlcv_list;
-      const result = mapCandles(rows, deps.clock.now());
+      const result = mapCandles(rows, pool.reserveUsd.toNumber(), deps.clock.now());
       http.reportDropped('candles', result.dropped);
       if (result.candles.length === 0 && rows.length > 0) throw http.error('malformed');
       return { ...result, candles: result.candles.slice(-query.limit) };

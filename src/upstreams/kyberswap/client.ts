@@ -3,18 +3,29 @@ import {
   type AdapterDeps,
   createHttp,
   createProviderBudget,
+  type Documented,
   type Http,
   QUOTE_OVERLOAD_RETRIES,
+  REFUSED,
 } from '../http.ts';
-import { feeBpsOf, NO_ROUTE_STATUSES, nativeAlias, quoteExpiry, slippageBps } from '../quotes.ts';
-import type { CallOptions, RoutePort, RouteRequest, SwapQuotePort, SwapRequest } from '../types.ts';
-import { type MappedRoute, mapBuild, mapRoute, refusalIn } from './map.ts';
+import { feeBpsOf, nativeAlias, quoteExpiry, slippageBps } from '../quotes.ts';
+import { readObservedMs } from '../readings.ts';
+import {
+  type CallOptions,
+  QUOTE_REQUEST_MS,
+  type RoutePort,
+  type RouteRequest,
+  type SwapQuotePort,
+  type SwapRequest,
+} from '../types.ts';
+import { buildCodes, quoteCodes, sweepCodes } from './codes.ts';
+import { type MappedRoute, mapBuild, mapRoute } from './map.ts';
 import { builtRouteSchema, routesSchema } from './schema.ts';
 
 /** Share of the provider's budget for exit sweeps. The rest is reserved for quotes, which users wait for. */
 const SWEEP_SHARE = 0.25;
-/** 503 comes with code 50301 ("overloaded"); the same request often succeeds a moment later. */
-const REFUSALS = { absentOn: NO_ROUTE_STATUSES, overloadedOn: [503], refusalIn };
+/** A maker may refuse a route that has just been found; a fresh one is requested once. */
+const BUILD_TRIES = 2;
 
 /** Read routes (exit sweeps) and executable quotes of the first swap aggregator. */
 export function createKyberswap(deps: AdapterDeps): { routes: RoutePort; quotes: SwapQuotePort } {
@@ -40,7 +51,7 @@ export function createKyberswap(deps: AdapterDeps): { routes: RoutePort; quotes:
   });
 
   async function findRoute(
-    http: Http,
+    { http, ...rules }: { readonly http: Http; readonly documented: Documented; readonly patienceMs?: number },
     request: RouteRequest,
     fee: Readonly<Record<string, string>>,
     options?: CallOptions,
@@ -56,7 +67,8 @@ export function createKyberswap(deps: AdapterDeps): { routes: RoutePort; quotes:
         amountIn: request.amountIn.toString(),
         ...fee,
       },
-      ...REFUSALS,
+      ...rules,
+      scope: chain,
       signal: options?.signal,
     });
     if (body === ABSENT) return null;
@@ -68,35 +80,48 @@ export function createKyberswap(deps: AdapterDeps): { routes: RoutePort; quotes:
   return {
     routes: {
       async route(request, options) {
-        const route = await findRoute(sweeps, request, {}, options);
+        const route = await findRoute({ http: sweeps, documented: sweepCodes }, request, {}, options);
         if (route === null) return null;
-        const { amountOut, amountOutUsd } = route;
-        return { amountOut, amountOutUsd };
+        const { amountOut, amountOutUsd, summary } = route;
+        const quoted = readObservedMs(summary.timestamp, 'sec', deps.clock.now());
+        return { amountOut, amountOutUsd, quotedMs: quoted.ok ? quoted.value : undefined };
       },
     },
     quotes: {
       source: 'AggregatorOne',
       serves: ({ chain }) => chain.providers.kyberswap !== undefined,
       async quote(request, options) {
-        const expiresAtMs = quoteExpiry(deps.clock.now());
-        const route = await findRoute(http, request, feeQuery(request), options);
-        if (route === null) return null;
-        const body = await http.request({
-          path: '/:chain/api/v1/route/build',
-          params: { chain: request.chain.providers.kyberswap ?? '' },
-          post: {
-            routeSummary: route.summary,
-            sender: request.sender,
-            recipient: request.recipient,
-            slippageTolerance: slippageBps(request),
-          },
-          ...REFUSALS,
-          signal: options?.signal,
-        });
-        if (body === ABSENT) return null;
-        const quote = mapBuild(request, http.parse(builtRouteSchema, body), expiresAtMs);
-        if (typeof quote === 'string') throw http.error(quote);
-        return quote;
+        const chain = request.chain.providers.kyberswap ?? '';
+        const patienceMs = QUOTE_REQUEST_MS[options?.purpose ?? 'preview'];
+        for (let tries = 1; tries <= BUILD_TRIES; tries += 1) {
+          const expiresAtMs = quoteExpiry(deps.clock.now());
+          const route = await findRoute(
+            { http, documented: quoteCodes, patienceMs },
+            request,
+            feeQuery(request),
+            options,
+          );
+          if (route === null) return null;
+          const body = await http.request({
+            path: '/:chain/api/v1/route/build',
+            params: { chain },
+            post: {
+              routeSummary: route.summary,
+              sender: request.sender,
+              recipient: request.recipient,
+              slippageTolerance: slippageBps(request),
+            },
+            documented: buildCodes,
+            patienceMs,
+            scope: chain,
+            signal: options?.signal,
+          });
+          if (body === REFUSED) continue;
+          const quote = mapBuild(request, http.parse(builtRouteSchema, body), expiresAtMs);
+          if (typeof quote === 'string') throw http.error(quote);
+          return quote;
+        }
+        throw http.error('price_moved');
       },
     },
   };

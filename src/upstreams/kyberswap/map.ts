@@ -5,27 +5,14 @@ import { readAddress, readAmount, readDecimal, USD_AMOUNT } from '../readings.ts
 import type { RouteRequest, SwapQuote, SwapRequest } from '../types.ts';
 import type { Build, RouteSummary, Routes } from './schema.ts';
 
-/** Codes of an answer without a route: no route, no eligible pools, token not found. */
-const NO_ROUTE_CODES: ReadonlySet<number> = new Set([4008, 4010, 4011]);
-
-/** Code that the provider uses for overload. */
-const OVERLOADED_CODE = 50_301;
-
-/** Map the provider's own code in an answer with a success status to a failure reason. */
-export function refusalIn(body: unknown): FailureReason | undefined {
-  const code = typeof body === 'object' && body !== null && 'code' in body ? body.code : undefined;
-  return code === OVERLOADED_CODE ? 'overloaded' : undefined;
-}
-
 export interface MappedRoute {
   readonly amountOut: bigint;
   readonly amountOutUsd?: Decimal | undefined;
   readonly summary: RouteSummary;
 }
 
-/** The route, checked against the request; `null` = no route. */
-export function mapRoute(request: RouteRequest, answer: Routes): MappedRoute | FailureReason | null {
-  if (answer.code !== undefined && NO_ROUTE_CODES.has(answer.code)) return null;
+/** The route, checked against the request. */
+export function mapRoute(request: RouteRequest, answer: Routes): MappedRoute | FailureReason {
   const summary = answer.data?.routeSummary;
   if (summary === undefined) return 'missing';
   const amountIn = readAmount(summary.amountIn);

@@ -3,7 +3,6 @@ import { raw } from '../raw.ts';
 
 /** `GET /{chain}/api/v1/routes`. The summary is sent back to the provider unchanged. */
 export const routesSchema = z.object({
-  code: z.number().optional(),
   data: z
     .object({
       routeSummary: z.looseObject({
@@ -12,6 +11,7 @@ export const routesSchema = z.object({
         amountIn: raw,
         amountOut: raw,
         amountOutUsd: raw,
+        timestamp: raw,
       }),
       routerAddress: raw,
     })

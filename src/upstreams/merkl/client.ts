@@ -1,7 +1,7 @@
 import { MAX_CAMPAIGNS } from '../../shared/contract/list-bounds.ts';
 import type { RateHistory } from '../../shared/rate-history.ts';
 import { gather, toBatch } from '../batch.ts';
-import { ABSENT, type AdapterDeps, createHttp, LIST_BYTES } from '../http.ts';
+import { type AdapterDeps, createHttp, LIST_BYTES } from '../http.ts';
 import { historyOf } from '../series.ts';
 import type { Batch, CallOptions, IncentivesPort } from '../types.ts';
 import { mapCampaigns, mapEnded, mapMetrics } from './map.ts';
@@ -49,10 +49,9 @@ export function createMerkl(deps: AdapterDeps): IncentivesPort {
       path: '/campaigns/:id/metrics',
       maxBytes: LIST_BYTES,
       params: { id },
-      absentOn: [404],
       signal: options?.signal,
     });
-    const series = body === ABSENT ? 'missing' : mapMetrics(http.parse(metricsSchema, body), deps.clock.now());
+    const series = mapMetrics(http.parse(metricsSchema, body), deps.clock.now());
     if (typeof series === 'string') return toBatch([[id, { ok: false, reason: series }]]);
     http.reportDropped('points', series.dropped);
     return toBatch([[id, { ok: true, value: historyOf(series.points) }]]);
@@ -67,8 +66,8 @@ export function createMerkl(deps: AdapterDeps): IncentivesPort {
         http.reportDropped('pages beyond the bound', 1);
         return { values: new Map(), failures: new Map(marketIds.map((id) => [id, 'missing'])) };
       }
-      const { unattributed, ...batch } = mapCampaigns(marketIds, { borrow, collateral }, deps.clock.now());
-      http.reportDropped('campaigns', unattributed);
+      const { unattributed, unread, ...batch } = mapCampaigns(marketIds, { borrow, collateral }, deps.clock.now());
+      http.reportDropped('campaigns', unattributed + unread);
       return batch;
     },
     async ended(chain, marketIds, options) {

@@ -1,43 +1,86 @@
-import type { FailureReason, IncentiveCampaign, MarketIncentives } from '../../domain/facts.ts';
+import type {
+  CampaignSide,
+  FailureReason,
+  IncentiveCampaign,
+  MarketIncentives,
+  RestrictedCampaign,
+  UnreadCampaign,
+} from '../../domain/facts.ts';
 import type { MarketId } from '../../shared/ids.ts';
+import type { Restriction } from '../../shared/vocabulary.ts';
+import { withoutUndefined } from '../../shared/without-undefined.ts';
 import { toBatch } from '../batch.ts';
 import { APR_PCT, type ParsedValue, readDecimal, readTimeMs } from '../readings.ts';
 import { readSeries, type Series } from '../series.ts';
 import type { Batch } from '../types.ts';
-import { type CampaignMetrics, campaignKeySchema, campaignSchema } from './schema.ts';
+import { type CampaignMetrics, campaignKeySchema, campaignSchema, eligibilitySchema, headSchema } from './schema.ts';
+
+/** A row of the list, as far as it can be used. */
+type CampaignRow =
+  | { readonly kind: 'earned'; readonly campaign: IncentiveCampaign }
+  | { readonly kind: 'restricted'; readonly campaign: RestrictedCampaign }
+  | { readonly kind: 'unread'; readonly campaign: UnreadCampaign; readonly reason: FailureReason; readonly span: Span };
+
+/** Dates of a campaign, ms, as far as they can be read. */
+interface Span {
+  readonly startsAtMs?: number | undefined;
+  readonly endsAtMs?: number | undefined;
+}
 
 /** The rows of all pages of one kind of campaign. */
 interface CampaignRows {
-  readonly byMarket: ReadonlyMap<string, readonly ParsedValue<IncentiveCampaign>[]>;
+  readonly byMarket: ReadonlyMap<string, readonly CampaignRow[]>;
   /** Rows without a market. While there are any, no market is known to have no campaigns. */
   readonly unattributed: number;
 }
 
 /**
  * The running campaigns per market. A market without any is a measured "none", unless a row had no market: then the "none" is
- * unproven and the market fails. A market with an unreadable campaign fails too, because its sum would be too small.
+ * unproven and the market fails. A campaign that cannot be read does not hide the others: the sum is then a lower bound. A market
+ * with nothing else fails.
  */
 export function mapCampaigns(
   marketIds: readonly MarketId[],
   rows: { readonly borrow: readonly unknown[]; readonly collateral: readonly unknown[] },
   nowMs: number,
-): Batch<MarketIncentives> & { readonly unattributed: number } {
-  const borrow = sortByMarket(rows.borrow);
-  const collateral = sortByMarket(rows.collateral);
+): Batch<MarketIncentives> & { readonly unattributed: number; readonly unread: number } {
+  const borrow = sortByMarket(rows.borrow, 'borrow');
+  const collateral = sortByMarket(rows.collateral, 'collateral');
+  const unattributed = borrow.unattributed + collateral.unattributed;
+  let unread = 0;
   const batch = toBatch(
     marketIds.map((id): [string, ParsedValue<MarketIncentives>] => {
-      const borrowed = running(borrow, id, nowMs);
-      const posted = running(collateral, id, nowMs);
-      if (!borrowed.ok) return [id, borrowed];
-      if (!posted.ok) return [id, posted];
-      return [id, { ok: true, value: { borrow: borrowed.value, collateral: posted.value } }];
+      const [borrowed, posted] = [borrow, collateral].map((side) => running(side, id, nowMs)) as [Rows, Rows];
+      const all = [...borrowed, ...posted];
+      const failed = all.flatMap((row) => (row.kind === 'unread' ? [row] : []));
+      unread += failed.length;
+      const [first] = failed;
+      if (first && failed.length === all.length) return [id, { ok: false, reason: first.reason }];
+      const isUnproven = [borrowed, posted].some(
+        (rows, i) => rows.length === 0 && [borrow, collateral][i]?.unattributed,
+      );
+      if (isUnproven) return [id, { ok: false, reason: 'malformed' }];
+      const restricted = all.flatMap((row) => (row.kind === 'restricted' ? [row.campaign] : []));
+      const value = withoutUndefined({
+        borrow: earned(borrowed),
+        collateral: earned(posted),
+        restricted: restricted.length === 0 ? undefined : restricted,
+        unread: failed.length === 0 ? undefined : failed.map(({ campaign }) => campaign),
+      });
+      return [id, { ok: true, value }];
     }),
   );
-  return { ...batch, unattributed: borrow.unattributed + collateral.unattributed };
+  return { ...batch, unattributed, unread };
 }
 
-function sortByMarket(rows: readonly unknown[]): CampaignRows {
-  const byMarket = new Map<string, ParsedValue<IncentiveCampaign>[]>();
+type Rows = readonly CampaignRow[];
+
+function earned(rows: Rows): readonly IncentiveCampaign[] {
+  return rows.flatMap((row) => (row.kind === 'earned' ? [row.campaign] : [])).sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+function sortByMarket(rows: readonly unknown[], side: CampaignSide): CampaignRows {
+  const byMarket = new Map<string, CampaignRow[]>();
   const keys = new Set<string>();
   let unattributed = 0;
   for (const raw of rows) {
@@ -46,36 +89,64 @@ function sortByMarket(rows: readonly unknown[]): CampaignRows {
       unattributed += 1;
       continue;
     }
-    const campaign = readCampaign(raw);
+    const row = readCampaign(raw, side);
     // A campaign is listed twice when the list moves between two pages: the first row counts.
-    if (campaign.ok && keys.has(campaign.value.id)) continue;
-    if (campaign.ok) keys.add(campaign.value.id);
+    const { id } = row.campaign;
+    if (id !== undefined && keys.has(id)) continue;
+    if (id !== undefined) keys.add(id);
     const market = key.data.params.market.toLowerCase();
-    byMarket.set(market, [...(byMarket.get(market) ?? []), campaign]);
+    byMarket.set(market, [...(byMarket.get(market) ?? []), row]);
   }
   return { byMarket, unattributed };
 }
 
-function readCampaign(raw: unknown): ParsedValue<IncentiveCampaign> {
+function readCampaign(raw: unknown, side: CampaignSide): CampaignRow {
+  const { startTimestamp, endTimestamp, ...about } = headSchema.parse(raw);
+  const starts = readTimeMs(startTimestamp, 'sec');
+  const ends = readTimeMs(endTimestamp, 'sec');
+  const isInOrder = !(starts.ok && ends.ok) || starts.value <= ends.value;
+  const span = isInOrder
+    ? { startsAtMs: starts.ok ? starts.value : undefined, endsAtMs: ends.ok ? ends.value : undefined }
+    : {};
+  const unread = (reason: FailureReason): CampaignRow => ({
+    kind: 'unread',
+    campaign: withoutUndefined({ side, id: about.id }),
+    reason,
+    span,
+  });
   const row = campaignSchema.safeParse(raw);
-  if (!row.success) return { ok: false, reason: 'malformed' };
+  if (!row.success) return unread('malformed');
+  if (!starts.ok) return unread(starts.reason);
+  if (!ends.ok) return unread(ends.reason);
+  if (!isInOrder) return unread('implausible');
   const { id, opportunityId, rewardToken } = row.data;
   const apr = readDecimal(row.data.apr, APR_PCT);
-  if (!apr.ok) return apr;
-  const starts = readTimeMs(row.data.startTimestamp, 'sec');
-  if (!starts.ok) return starts;
-  const ends = readTimeMs(row.data.endTimestamp, 'sec');
-  if (!ends.ok) return ends;
-  if (ends.value < starts.value) return { ok: false, reason: 'implausible' };
   const url = opportunityId == null ? {} : { url: campaignUrl(opportunityId, id) };
-  const campaign = {
-    id,
-    symbol: rewardToken.symbol,
-    aprPct: apr.value,
-    startsAtMs: starts.value,
-    endsAtMs: ends.value,
-  };
-  return { ok: true, value: { ...campaign, ...url } };
+  const campaign = { id, symbol: rewardToken.symbol, startsAtMs: starts.value, endsAtMs: ends.value, ...url };
+  const reason = restrictionOf(raw);
+  if (reason) {
+    const aprPct = apr.ok ? { aprPct: apr.value } : {};
+    return { kind: 'restricted', campaign: { ...campaign, ...aprPct, side, reason } };
+  }
+  return apr.ok ? { kind: 'earned', campaign: { ...campaign, aprPct: apr.value } } : unread(apr.reason);
+}
+
+/** Type of reward tokens that can be sold. */
+const SOLD_TYPE = 'TOKEN';
+
+/** Why not everybody can earn a campaign, or sell its reward; `undefined` = everybody can. An unknown type of token is not sold. */
+function restrictionOf(raw: unknown): Restriction | undefined {
+  const { isTest, params, rewardToken } = eligibilitySchema.parse(raw);
+  if (isNonEmpty(params.whitelist)) return 'whitelist';
+  if (isTest === true || rewardToken.isTest === true) return 'test';
+  const { type = SOLD_TYPE, price } = rewardToken;
+  const isUnpriced = price === null || Number(price ?? 1) === 0;
+  return isUnpriced || (type !== null && String(type).toUpperCase() !== SOLD_TYPE) ? 'no_market_price' : undefined;
+}
+
+function isNonEmpty(list: unknown): boolean {
+  if (list === null || list === undefined || list === '' || list === false) return false;
+  return typeof list !== 'object' || Object.keys(list).length > 0;
 }
 
 /** Public page of the campaign. */
@@ -83,24 +154,24 @@ function campaignUrl(opportunityId: string, id: string): string {
   return `https://app.merkl.xyz/opportunities/${encodeURIComponent(opportunityId)}/campaigns/${encodeURIComponent(id)}`;
 }
 
-function running(sorted: CampaignRows, id: MarketId, nowMs: number): ParsedValue<readonly IncentiveCampaign[]> {
-  const campaigns: IncentiveCampaign[] = [];
-  for (const reading of sorted.byMarket.get(id) ?? []) {
-    if (!reading.ok) return reading;
-    if (reading.value.startsAtMs <= nowMs && nowMs < reading.value.endsAtMs) campaigns.push(reading.value);
-  }
-  if (campaigns.length === 0 && sorted.unattributed > 0) return { ok: false, reason: 'malformed' };
-  return { ok: true, value: campaigns.sort((a, b) => (a.id < b.id ? -1 : 1)) };
+/** A campaign whose dates cannot be read may be running. */
+function running(sorted: CampaignRows, id: MarketId, nowMs: number): Rows {
+  return (sorted.byMarket.get(id) ?? []).filter((row) => {
+    const { startsAtMs = nowMs, endsAtMs = Number.POSITIVE_INFINITY } = row.kind === 'unread' ? row.span : row.campaign;
+    return startsAtMs <= nowMs && nowMs < endsAtMs;
+  });
 }
 
-/** The ended campaigns per market. An unreadable row is left out, because ended campaigns only add to the history. */
+/**
+ * The ended campaigns per market that everybody could earn. An unreadable row is left out, because ended campaigns only add to
+ * the history.
+ */
 export function mapEnded(
   marketIds: readonly MarketId[],
   rows: { readonly borrow: readonly unknown[]; readonly collateral: readonly unknown[] },
 ): ReadonlyMap<MarketId, MarketIncentives> {
-  const [borrow, collateral] = [sortByMarket(rows.borrow), sortByMarket(rows.collateral)];
-  const readable = ({ byMarket }: CampaignRows, id: MarketId) =>
-    (byMarket.get(id) ?? []).flatMap((reading) => (reading.ok ? [reading.value] : []));
+  const [borrow, collateral] = [sortByMarket(rows.borrow, 'borrow'), sortByMarket(rows.collateral, 'collateral')];
+  const readable = ({ byMarket }: CampaignRows, id: MarketId) => earned(byMarket.get(id) ?? []);
   return new Map(marketIds.map((id) => [id, { borrow: readable(borrow, id), collateral: readable(collateral, id) }]));
 }
 

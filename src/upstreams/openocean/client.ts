@@ -2,9 +2,9 @@ import { Decimal } from '../../shared/decimal.ts';
 import type { ChainId } from '../../shared/ids.ts';
 import { withoutUndefined } from '../../shared/without-undefined.ts';
 import { ABSENT, type AdapterDeps, createHttp } from '../http.ts';
-import { NO_ROUTE_STATUSES, nativeAlias, quoteExpiry } from '../quotes.ts';
-import type { SwapQuotePort, SwapRequest } from '../types.ts';
-import { mapSwap, takenFeeBps } from './map.ts';
+import { nativeAlias, quoteExpiry } from '../quotes.ts';
+import { QUOTE_REQUEST_MS, type SwapQuotePort, type SwapRequest } from '../types.ts';
+import { mapSwap, swapCodes, takenFeeBps } from './map.ts';
 import { swapSchema } from './schema.ts';
 
 /**
@@ -48,7 +48,9 @@ export function createOpenocean(deps: AdapterDeps & { readonly gasPriceOf?: GasP
           sender: request.sender === request.recipient ? undefined : request.sender,
           ...feeQuery(request),
         }),
-        absentOn: NO_ROUTE_STATUSES,
+        documented: swapCodes,
+        patienceMs: QUOTE_REQUEST_MS[options?.purpose ?? 'preview'],
+        scope: chain,
         signal: options?.signal,
       });
       if (body === ABSENT) return null;

@@ -1,7 +1,9 @@
 import type { FailureReason } from '../../domain/facts.ts';
-import { checkSwap, feeBpsOf, NO_ROUTE_STATUSES } from '../quotes.ts';
+import { reasonOfStatus } from '../../domain/outside-answer.ts';
+import { ABSENT, type Documented } from '../http.ts';
+import { checkSwap, feeBpsOf, saysNoRoute } from '../quotes.ts';
 import type { SwapQuote, SwapRequest } from '../types.ts';
-import type { Swap } from './schema.ts';
+import { type Swap, swapRefusalSchema } from './schema.ts';
 
 /** Share of a fee that the provider pays to the referrer, percent; it keeps the rest. */
 const REFERRER_SHARE_PCT = 80;
@@ -14,14 +16,15 @@ export function takenFeeBps(request: SwapRequest): number {
   return Math.floor((feeBpsOf(request) * 100) / REFERRER_SHARE_PCT);
 }
 
-/** The quote, the reason of a refusal, or `null` = no route. */
-export function mapSwap(request: SwapRequest, answer: Swap, expiresAtMs: number): SwapQuote | FailureReason | null {
-  const { code = 200, data } = answer;
-  if (code !== 200) {
-    if (NO_ROUTE_STATUSES.includes(code)) return null;
-    if (code === 429) return 'rate_limited';
-    return code >= 500 ? 'server_error' : 'rejected';
-  }
+/** Refusals with and without an error status: their own `code` has the meaning of a status, `error` says what is refused. */
+export const swapCodes: Documented = ({ body }) => {
+  const { code = 200, error } = swapRefusalSchema.safeParse(body).data ?? {};
+  if (code === 200) return undefined;
+  return code < 500 && saysNoRoute(error) ? ABSENT : reasonOfStatus(code);
+};
+
+/** The quote, or why it is not used. */
+export function mapSwap(request: SwapRequest, { data }: Swap, expiresAtMs: number): SwapQuote | FailureReason {
   if (data === undefined || data === null) return 'missing';
   return checkSwap(
     'AggregatorTwo',

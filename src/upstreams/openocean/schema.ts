@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { raw } from '../raw.ts';
 
-/** `GET /v4/{chain}/swap`. Errors come with HTTP status 200 and their own `code`, then without `data`. */
+/** A refusal; it may come with HTTP status 200. */
+export const swapRefusalSchema = z.object({ code: z.int().optional(), error: raw });
+
+/** `GET /v4/{chain}/swap`. */
 export const swapSchema = z.object({
-  code: z.number().optional(),
   data: z
     .object({
       to: raw,

@@ -1,8 +1,19 @@
 import { ABSENT, type AdapterDeps, CATALOG_BYTES, createHttp, createProviderBudget } from '../http.ts';
-import { feeBpsOf, NO_ROUTE_STATUSES, quoteExpiry } from '../quotes.ts';
-import type { CollateralApySourcePort, SwapQuotePort, SwapRequest } from '../types.ts';
-import { mapApys, mapConvert } from './map.ts';
+import { feeBpsOf, quoteExpiry } from '../quotes.ts';
+import {
+  type CallOptions,
+  type CollateralApySourcePort,
+  QUOTE_REQUEST_MS,
+  type SwapQuotePort,
+  type SwapRequest,
+} from '../types.ts';
+import { convertCodes, mapApys, mapConvert } from './map.ts';
 import { convertSchema, marketsSchema } from './schema.ts';
+
+/** The largest page that the provider answers. */
+const PAGE_SIZE = 100;
+/** Ten times the present number of markets. */
+const MAX_PAGES = 50;
 
 /** Read implied APYs of principal tokens and quote swaps into and out of them. */
 export function createPendle(deps: AdapterDeps): { apys: CollateralApySourcePort; quotes: SwapQuotePort } {
@@ -19,6 +30,25 @@ export function createPendle(deps: AdapterDeps): { apys: CollateralApySourcePort
     isWaitedFor: true,
     secrets,
   });
+  /** Every page. A token whose market is beyond the bound is missing, and stays at its last good value. */
+  async function allMarkets(chainId: number, options?: CallOptions): Promise<readonly unknown[]> {
+    const all: unknown[] = [];
+    for (let page = 0; page < MAX_PAGES; page += 1) {
+      const body = await apyHttp.request({
+        path: '/v2/markets/all',
+        maxBytes: CATALOG_BYTES,
+        query: { isActive: 'true', chainId: String(chainId), limit: String(PAGE_SIZE), skip: String(all.length) },
+        scope: String(chainId),
+        signal: options?.signal,
+      });
+      const { markets, total } = apyHttp.parse(marketsSchema, body);
+      all.push(...markets);
+      const isLast = total === undefined ? markets.length < PAGE_SIZE : all.length >= total;
+      if (isLast || markets.length === 0) return all;
+    }
+    apyHttp.reportDropped('pages beyond the bound', 1);
+    return all;
+  }
   return {
     apys: {
       name: 'yieldmarket',
@@ -27,13 +57,7 @@ export function createPendle(deps: AdapterDeps): { apys: CollateralApySourcePort
         if (chain.providers.pendle !== true) {
           return { values: new Map(), failures: new Map(tokens.map(({ address }) => [address, 'not_configured'])) };
         }
-        const body = await apyHttp.request({
-          path: '/v1/markets/all',
-          maxBytes: CATALOG_BYTES,
-          query: { isActive: 'true', chainId: String(chain.chainId) },
-          signal: options?.signal,
-        });
-        const { dropped, ...batch } = mapApys(chain, tokens, apyHttp.parse(marketsSchema, body).markets);
+        const { dropped, ...batch } = mapApys(chain, tokens, await allMarkets(chain.chainId, options));
         apyHttp.reportDropped('markets', dropped);
         return batch;
       },
@@ -56,7 +80,9 @@ export function createPendle(deps: AdapterDeps): { apys: CollateralApySourcePort
             inputs: [{ token: request.tokenIn, amount: request.amountIn.toString() }],
             outputs: [request.tokenOut],
           },
-          absentOn: NO_ROUTE_STATUSES,
+          documented: convertCodes,
+          patienceMs: QUOTE_REQUEST_MS[options?.purpose ?? 'preview'],
+          scope: String(request.chain.chainId),
           signal: options?.signal,
         });
         if (body === ABSENT) return null;

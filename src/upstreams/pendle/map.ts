@@ -2,10 +2,11 @@ import type { Chain, Token } from '../../catalog/types.ts';
 import type { CollateralApy, FailureReason } from '../../domain/facts.ts';
 import { ZERO } from '../../shared/decimal.ts';
 import { toBatch } from '../batch.ts';
-import { checkSwap } from '../quotes.ts';
+import { ABSENT, type Documented } from '../http.ts';
+import { checkSwap, saysNoRoute } from '../quotes.ts';
 import { APY_PCT, type ParsedValue, readAddress, readDecimal, USD_AMOUNT } from '../readings.ts';
 import type { Batch, SwapQuote, SwapRequest } from '../types.ts';
-import { type Convert, type MarketRow, marketRowSchema } from './schema.ts';
+import { type Convert, convertRefusalSchema, type MarketRow, marketRowSchema } from './schema.ts';
 
 /** The implied APY of each token, from the rows of all markets. `dropped`: rows without a principal token. */
 export function mapApys(
@@ -44,6 +45,10 @@ function isBetterMarket(candidate: MarketRow, known: MarketRow): boolean {
   const order = (a ?? ZERO).comparedTo(b ?? ZERO) ?? 0;
   return order === 0 ? (candidate.address ?? '') < (known.address ?? '') : order > 0;
 }
+
+/** A conversion without a route is refused in words alone. Every other refusal, such as one of our parameters, is a failure. */
+export const convertCodes: Documented = ({ status, body }) =>
+  status >= 400 && status < 500 && saysNoRoute(convertRefusalSchema.safeParse(body).data?.message) ? ABSENT : undefined;
 
 /** The provider's name for a conversion without an aggregator. */
 const NO_AGGREGATOR = 'VOID';

@@ -1,7 +1,7 @@
 import type { Token } from '../../catalog/types.ts';
 import type { CollateralApy } from '../../domain/facts.ts';
 import { gather, toBatch } from '../batch.ts';
-import { ABSENT, type AdapterDeps, createHttp } from '../http.ts';
+import { type AdapterDeps, createHttp } from '../http.ts';
 import type { Batch, CallOptions, CollateralApySourcePort } from '../types.ts';
 import { mapVault } from './map.ts';
 import { chartSchema, infoSchema } from './schema.ts';
@@ -18,16 +18,11 @@ export function createRoyco(deps: AdapterDeps): CollateralApySourcePort {
 
   async function ask(token: Token, options?: CallOptions): Promise<Batch<CollateralApy>> {
     const params = { chainId: String(token.chainId), address: token.address.toLowerCase() };
-    const common = { params, absentOn: [404], signal: options?.signal };
+    const common = { params, signal: options?.signal };
     const info = await http.request({ path: '/vault/info/:chainId/:address', ...common });
-    if (info === ABSENT) return toBatch([[token.address, { ok: false, reason: 'missing' }]]);
     const parsed = http.parse(infoSchema, info);
     const chart = await http.request({ path: '/chart/vault/apy/:chainId/:address/3m', ...common });
-    const { apy, dropped } = mapVault(
-      parsed,
-      chart === ABSENT ? null : http.parse(chartSchema, chart),
-      deps.clock.now(),
-    );
+    const { apy, dropped } = mapVault(parsed, http.parse(chartSchema, chart), deps.clock.now());
     http.reportDropped('points', dropped);
     return toBatch([[token.address, apy]]);
   }

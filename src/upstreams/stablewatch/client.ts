@@ -1,17 +1,18 @@
 import type { StableIndexPool } from '../../domain/facts.ts';
 import type { RateHistory } from '../../shared/rate-history.ts';
 import { gather, toBatch } from '../batch.ts';
-import { ABSENT, type AdapterDeps, CATALOG_BYTES, createHttp, LIST_BYTES } from '../http.ts';
+import { UpstreamError } from '../errors.ts';
+import { type AdapterDeps, CATALOG_BYTES, createHttp, LIST_BYTES } from '../http.ts';
 import type { Batch, CallOptions, StableIndexPort } from '../types.ts';
-import { mapHistory, mapPools, type PoolHead } from './map.ts';
+import { averageOf, mapHistory, mapPools, type PoolHead } from './map.ts';
 import { historySchema, indexPoolsSchema } from './schema.ts';
 
-/** History of a pool that the index has none of, or whose history was not requested. */
+/** History of a pool whose history was not requested, or not given: what is known of it stays. */
 const NONE: RateHistory = [];
 
 /**
  * Read the stablecoin yield index. A pool whose requested history failed fails as a whole, so that it is never published in
- * part.
+ * part, unless the index refuses it.
  */
 export function createStablewatch(deps: AdapterDeps): StableIndexPort {
   const { apiKey } = deps.config;
@@ -23,17 +24,17 @@ export function createStablewatch(deps: AdapterDeps): StableIndexPort {
   });
 
   async function withHistory(head: PoolHead, options?: CallOptions): Promise<Batch<StableIndexPool>> {
-    const body = await http.request({
-      path: '/history/:id',
-      maxBytes: LIST_BYTES,
-      params: { id: head.id },
-      absentOn: [404],
-      signal: options?.signal,
-    });
-    if (body === ABSENT) return toBatch([[head.id, { ok: true, value: { ...head, history: NONE } }]]);
+    const body = await http
+      .request({ path: '/history/:id', maxBytes: LIST_BYTES, params: { id: head.id }, signal: options?.signal })
+      .catch((error: unknown) => {
+        // Some pools have none. A refusal of all of them stays a failure in the state of the provider.
+        if (error instanceof UpstreamError && error.reason === 'rejected') return null;
+        throw error;
+      });
+    if (body === null) return toBatch([[head.id, { ok: true, value: { ...head, history: NONE } }]]);
     const { history, dropped } = mapHistory(http.parse(historySchema, body), deps.clock.now());
     http.reportDropped('points', dropped);
-    return toBatch([[head.id, { ok: true, value: { ...head, history } }]]);
+    return toBatch([[head.id, { ok: true, value: { ...head, avg7dPct: averageOf(head, history), history } }]]);
   }
 
   return {

@@ -1,4 +1,5 @@
 import type { FailureReason, StableIndexPool } from '../../domain/facts.ts';
+import { type Decimal, ZERO } from '../../shared/decimal.ts';
 import type { RateHistory } from '../../shared/rate-history.ts';
 import { APY_PCT, type ParsedValue, readDecimal } from '../readings.ts';
 import { historyOf, readSeries } from '../series.ts';
@@ -52,6 +53,16 @@ export function mapHistory(
     { time: 'any', within: APY_PCT, nowMs },
   );
   return { history: historyOf(points), dropped };
+}
+
+/** Points of a week, one a day. */
+const WEEK_POINTS = 7;
+
+/** The 7-day average. The index sometimes reports zero while its own history goes on above zero: the mean of that counts then. */
+export function averageOf({ avg7dPct }: Pick<PoolHead, 'avg7dPct'>, history: RateHistory): Decimal {
+  const week = history.slice(-WEEK_POINTS);
+  if (!avg7dPct.isZero() || week.length === 0) return avg7dPct;
+  return week.reduce((sum, { ratePct }) => sum.plus(ratePct), ZERO).div(week.length);
 }
 
 /**

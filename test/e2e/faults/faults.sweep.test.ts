@@ -41,6 +41,8 @@ const CASES: readonly Case[] = [
   ['latency', { kind: 'latency', ms: 10 }],
   ['status 500', { kind: 'status', status: 500 }],
   ['status 404', { kind: 'status', status: 404 }],
+  ['an undocumented status', { kind: 'answer', status: 418, body: { code: 1 } }],
+  ['fields', { kind: 'fields', set: {} }],
   ['429', { kind: 'rateLimited' }],
   ['429 with Retry-After', { kind: 'rateLimited', retryAfterSec: 3_600 }],
   ['429 with a date', { kind: 'rateLimited', retryAfterSec: 60, asDate: true }],
@@ -60,7 +62,7 @@ const CASES: readonly Case[] = [
   ['hang', { kind: 'hang' }],
 ];
 /** Harmless: everything is measured all the same. */
-const HARMLESS = ['latency', 'duplicate', 'future', 'frozen'];
+const HARMLESS = ['latency', 'fields', 'duplicate', 'future', 'frozen'];
 /** Some items are measured, others keep their last-good. */
 const MIXED = ['partial'];
 
@@ -75,7 +77,7 @@ interface Row {
   /** Providers that stand in and have to be down as well. */
   readonly alsoDown?: Provider;
   /** Faults with another meaning for this provider. */
-  readonly means?: Readonly<Record<string, 'harmless' | 'mixed' | 'no route'>>;
+  readonly means?: Readonly<Record<string, 'harmless' | 'mixed'>>;
   /** Groups that are measured in another way as well, and leaves that follow from them. */
   readonly continued?: RegExp;
   readonly recomputed?: RegExp;
@@ -138,7 +140,6 @@ const ROWS: readonly Row[] = [
     warmers: ['exit-liquidity:4663'],
     groups: /^4663 exitLiquidity$/,
     reads: ['/v1/strategies?chainId=4663', '/v1/app/markets'],
-    means: { 'status 404': 'no route' },
     measuredAgainst: ['prices'],
   },
   {

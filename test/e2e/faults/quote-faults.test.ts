@@ -51,7 +51,8 @@ beforeEach(async () => {
 
 const faultOf = (kind: Fault['kind']): Fault => {
   if (kind === 'latency') return { kind, ms: 10 };
-  return kind === 'status' ? { kind, status: 500 } : { kind };
+  if (kind === 'fields') return { kind, set: {} };
+  return kind === 'status' || kind === 'answer' ? { kind, status: 500 } : { kind };
 };
 const direct = marketOf(1, 'sUSDe/PYUSD 91.5');
 const principal = marketOf(1, 'PT-sUSDe/USDC 91.5');
@@ -82,7 +83,7 @@ const VENUES: readonly (readonly [Provider, source: string, other: string])[] = 
   ['kyberswap', 'AggregatorOne', 'AggregatorTwo'],
   ['openocean', 'AggregatorTwo', 'AggregatorOne'],
 ];
-const HARMLESS: readonly Fault['kind'][] = ['latency', 'duplicate', 'future', 'frozen'];
+const HARMLESS: readonly Fault['kind'][] = ['latency', 'fields', 'duplicate', 'future', 'frozen'];
 
 describe.each(VENUES)('%s', (provider, _, other) => {
   test.each(FAULT_KINDS)('behavior: %s leaves the other venue usable', async (kind) => {

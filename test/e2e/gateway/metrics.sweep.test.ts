@@ -66,7 +66,8 @@ describe('/metrics', () => {
       return (await fetch(`${app.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).json();
     };
     const requested = { strategyId: market.id, payToken: market.collateral.address, amount: '100', leverage: 3 };
-    cluster.world.upstreams.faults.set('openocean', { kind: 'status', status: 400 });
+    const noRoute = { code: 400, error: 'not find route' };
+    cluster.world.upstreams.faults.set('openocean', { kind: 'answer', status: 400, body: noRoute });
     await post('/v1/partner/leverage/simulate', 'local-partner', requested);
     cluster.world.upstreams.faults.set('openocean', { kind: 'unauthorized' });
     await post('/v1/partner/leverage/simulate', 'local-partner', requested);

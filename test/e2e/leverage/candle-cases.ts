@@ -10,11 +10,12 @@ export const MINUTE_MS = 60_000;
 /** A fault of a kind. */
 export const faultOf = (kind: Fault['kind']): Fault => {
   if (kind === 'latency') return { kind, ms: 10 };
-  return kind === 'status' ? { kind, status: 500 } : { kind };
+  if (kind === 'fields') return { kind, set: {} };
+  return kind === 'status' || kind === 'answer' ? { kind, status: 500 } : { kind };
 };
 
 /** A relay passes values on as they are: one within the range of prices is not its to judge. */
-export const RELAY_FAULTS = FAULT_KINDS.filter((kind) => kind !== 'scaled');
+export const RELAY_FAULTS = FAULT_KINDS.filter((kind) => kind !== 'scaled' && kind !== 'fields');
 
 interface RelayWorld {
   service(): TestService;

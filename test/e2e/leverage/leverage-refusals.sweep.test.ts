@@ -75,9 +75,19 @@ describe('POST /v1/partner/leverage/simulate', () => {
     });
   });
 
+  it('error: a refusal of our own parameters by every venue is no statement about routes, and not the fault of the caller', async () => {
+    const { faults } = service.world.upstreams;
+    faults.set('kyberswap', { kind: 'answer', status: 400, body: { code: 4004, message: 'invalid value' } });
+    faults.set('openocean', { kind: 'answer', status: 400, body: { code: 400, error: 'referrer is invalid' } });
+    const answer = await simulate({});
+    faults.clear();
+    expect(answer).toMatchObject({ status: 503, code: 'upstream_unavailable', details: { reason: 'rejected' } });
+  });
+
   it('error: NoRoute has the request and the answers of the venues', async () => {
-    service.world.upstreams.faults.set('kyberswap', { kind: 'status', status: 404 });
-    service.world.upstreams.faults.set('openocean', { kind: 'status', status: 404 });
+    const { faults } = service.world.upstreams;
+    faults.set('kyberswap', { kind: 'answer', status: 400, body: { code: 4008, message: 'route not found' } });
+    faults.set('openocean', { kind: 'answer', status: 400, body: { code: 400, error: 'not find route' } });
     const answer = await simulate({});
     service.world.upstreams.faults.clear();
     expect(answer).toMatchObject({

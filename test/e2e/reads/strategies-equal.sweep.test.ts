@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Fault } from '../../../devnet/upstreams/index.ts';
 import { type Json, noSleep, startService, type TestService } from '../../support/service.ts';
 import { allNodes, CHAIN_IDS, SUSDE_PYUSD } from '../known.ts';
 import { asContract, STRATEGIES_QUERY } from './strategy-contract.ts';
@@ -233,14 +234,24 @@ describe('once every source has answered', () => {
     return found.id;
   }
 
+  const NO_ROUTE = { kind: 'answer', status: 400, body: { code: 4008, message: 'route not found' } } as const;
+  /** Let the swap venue answer so for three observations, each a whole cadence after the other. */
+  const confirmed = async (fault: Fault, path: string) => {
+    const { upstreams } = service.world;
+    upstreams.faults.set('kyberswap', fault, { path });
+    for (let observations = 0; observations < 3; observations += 1) {
+      service.clock.advance(43_200_000);
+      await service.world.chains.on(1).increaseTime(43_200);
+      await service.refresh('lending-state:1', 'prices:1', 'exit-liquidity:1');
+    }
+    upstreams.faults.clear();
+  };
+
   test('a size without a route is null, and the tier follows', async () => {
     const { upstreams } = service.world;
     const sized = upstreams.requests('kyberswap').filter(({ query }) => query.tokenIn?.toLowerCase() === susde());
     const largest = sized.map(({ query }) => BigInt(query.amountIn ?? 0)).reduce((a, b) => (a > b ? a : b));
-    upstreams.faults.set('kyberswap', { kind: 'status', status: 404 }, { path: `amountIn=${largest}` });
-    service.clock.advance(120_000);
-    await service.refresh('exit-liquidity:1');
-    upstreams.faults.clear();
+    await confirmed(NO_ROUTE, `amountIn=${largest}`);
     const { exitLiquidity, spiralHints, noSwapRoute } = await rest();
     expect(exitLiquidity.slippagePct['5000000']).toBeNull();
     expect(exitLiquidity.slippagePct['1000000']).toMatch(/^\d+\.\d\d$/);
@@ -250,15 +261,7 @@ describe('once every source has answered', () => {
   const susde = () => service.world.chains.on(1).token('sUSDe').address.toLowerCase();
 
   test('no route at any size means no swap route, and the market is not listed', async () => {
-    const { upstreams } = service.world;
-    upstreams.faults.set(
-      'kyberswap',
-      { kind: 'status', status: 404 },
-      { path: `tokenIn=${service.world.chains.on(1).token('sUSDe').address}` },
-    );
-    service.clock.advance(120_000);
-    await service.refresh('exit-liquidity:1');
-    upstreams.faults.clear();
+    await confirmed(NO_ROUTE, `tokenIn=${service.world.chains.on(1).token('sUSDe').address}`);
     const strategy = await rest();
     expect(strategy.noSwapRoute).toBe(true);
     expect(Object.values(strategy.exitLiquidity.slippagePct)).toEqual([null, null, null, null]);

@@ -7,7 +7,7 @@ import { at, change, ethereum, fixture, type Json, token } from '../support/worl
 
 const [ptA, ptB] = [token('PT-apxUSD-5NOV2026'), token('PT-apyUSD-5NOV2026')];
 const markets = fixture('pendle-markets');
-const marketsWith = (json: Json) => ({ 'GET /v1/markets/all': json });
+const marketsWith = (json: Json) => ({ 'GET /v2/markets/all': json });
 const impliedApy = ['markets', 0, 'details', 'impliedApy'] as const;
 const onlyB = { same: [ptB.address] };
 
@@ -77,7 +77,7 @@ export const defillamaYields: AdapterCase = {
   keyed: false,
   create: (deps) => (signal) => createDefillamaYields(deps).apys(ethereum, [siUsd, wstEth], signal && { signal }),
   routes: charts(chart),
-  absent: { same: [], failures: { [siUsd.address]: 'missing', [wstEth.address]: 'missing' } },
+  absent: { throws: 'rejected' },
   dated: { fields: ['timestamp'] },
   variants: {
     missingField: { routes: charts(change(chart, latestApy, undefined)), expect: onlyWstEth('missing') },
@@ -170,7 +170,7 @@ export const royco: AdapterCase = {
   keyed: true,
   create: (deps) => (signal) => createRoyco(deps).apys(ethereum, [srRoy, other], signal && { signal }),
   routes: vaults(info),
-  absent: { same: [], failures: { [srRoy.address]: 'missing', [other.address]: 'missing' } },
+  absent: { throws: 'rejected' },
   dated: { fields: ['blockTimestamp'] },
   variants: {
     missingField: { routes: vaults(change(info, ['apy7d'], undefined)), expect: onlyOther('missing') },

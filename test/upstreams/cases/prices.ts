@@ -118,7 +118,7 @@ export const coingeckoChart: AdapterCase = {
   keyed: true,
   create: (deps) => (signal) => one(createCoingecko(deps).charts.chart('weth', 1, 'usd', signal && { signal })),
   routes: chartWith(chart),
-  absent: { value: null },
+  absent: { throws: 'rejected' },
   dated: { fields: [] },
   variants: {
     missingField: { routes: chartWith(change(chart, ['prices'], undefined)), expect: { throws: 'malformed' } },
@@ -192,7 +192,9 @@ const pool = {
 const candlesWith = (json: Json) => ({
   'GET /networks/eth/pools/0x88e6a0c2ddd26feeb64f039a2c41296fcb3f5640/ohlcv/hour': json,
 });
-const goodCandles = (at(ohlcv, list) as number[][]).map(([t, o, h, l, c, v]) => ({ t, o, h, l, c, v })).toReversed();
+const goodCandles = (at(ohlcv, list) as number[][])
+  .map(([t, o, h, l, c, v]) => ({ t, o, h, l, c, v, isUnbacked: false }))
+  .toReversed();
 const withoutNewest = { value: plain({ candles: goodCandles.slice(0, 2), dropped: 1 }) };
 
 export const geckoterminalCandles: AdapterCase = {
@@ -209,7 +211,7 @@ export const geckoterminalCandles: AdapterCase = {
       ),
     ),
   routes: candlesWith(ohlcv),
-  absent: { throws: 'missing' },
+  absent: { throws: 'rejected' },
   dated: { fields: [], future: { value: plain({ candles: goodCandles, dropped: 1 }) } },
   variants: {
     missingField: { routes: candlesWith({ data: { attributes: {} } }), expect: { throws: 'malformed' } },

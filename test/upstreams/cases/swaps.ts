@@ -31,7 +31,8 @@ const kyber = (builtJson: Json, routeJson: Json = route) => ({
   ...routes(routeJson),
   'POST /ethereum/api/v1/route/build': builtJson,
 });
-const goodRoute = { value: { amountOut: '817234567890123456789n', amountOutUsd: '999.4321' } };
+const quotedMs = NOW_MS - 1_000;
+const goodRoute = { value: { amountOut: '817234567890123456789n', amountOutUsd: '999.4321', quotedMs } };
 
 export const kyberRoute: AdapterCase = {
   name: 'kyberswap: route',
@@ -40,7 +41,7 @@ export const kyberRoute: AdapterCase = {
   keyed: true,
   create: (deps) => (signal) => one(createKyberswap(deps).routes.route(swapRequest, signal && { signal })),
   routes: routes(route),
-  absent: { value: null },
+  absent: { throws: 'rejected' },
   dated: null,
   variants: {
     missingField: { routes: routes(change(route, amountOut, undefined)), expect: { throws: 'missing' } },
@@ -48,7 +49,7 @@ export const kyberRoute: AdapterCase = {
     // Without a USD value the route is still a route; the provider writes 0 for "no price".
     partial: {
       routes: routes(change(route, ['data', 'routeSummary', 'amountOutUsd'], '0')),
-      expect: { value: { amountOut: '817234567890123456789n' } },
+      expect: { value: { amountOut: '817234567890123456789n', quotedMs } },
     },
     duplicate: { routes: routes({ ...(route as object), extra: route } as Json), expect: goodRoute },
     nan: { routes: routes(change(route, amountOut, 'NaN')), expect: { throws: 'malformed' } },
@@ -64,7 +65,7 @@ export const kyberQuote: AdapterCase = {
   keyed: true,
   create: (deps) => (signal) => one(createKyberswap(deps).quotes.quote(swapRequest, signal && { signal })),
   routes: kyber(build),
-  absent: { value: null },
+  absent: { throws: 'rejected' },
   dated: null,
   variants: {
     missingField: { routes: kyber(change(build, ['data', 'data'], undefined)), expect: { throws: 'malformed' } },
@@ -89,7 +90,7 @@ export const openoceanQuote: AdapterCase = {
   keyed: true,
   create: (deps) => (signal) => one(createOpenocean(deps).quote(swapRequest, signal && { signal })),
   routes: ocean(swap),
-  absent: { value: null },
+  absent: { throws: 'rejected' },
   dated: null,
   variants: {
     missingField: { routes: ocean(change(swap, ['data', 'to'], undefined)), expect: { throws: 'missing' } },
@@ -112,7 +113,7 @@ export const pendleQuote: AdapterCase = {
   keyed: true,
   create: (deps) => (signal) => one(createPendle(deps).quotes.quote(ptRequest, signal && { signal })),
   routes: pendle(convert),
-  absent: { value: null },
+  absent: { throws: 'rejected' },
   dated: null,
   variants: {
     missingField: { routes: pendle(change(convert, ['routes', 0, 'tx'], undefined)), expect: { throws: 'malformed' } },

@@ -23,7 +23,7 @@ export type Fault =
   | 'hang'
   | 'reset'
   | 'drip'
-  | { readonly status: number; readonly headers?: Readonly<Record<string, string>> };
+  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: unknown };
 
 export interface FakeProvider {
   readonly url: string;
@@ -104,7 +104,9 @@ async function read(incoming: IncomingMessage): Promise<SeenRequest> {
 function misbehave(response: ServerResponse, fault: Fault, timers: Set<NodeJS.Timeout>): void {
   const json = { 'content-type': 'application/json' };
   if (typeof fault === 'object') {
-    response.writeHead(fault.status, { ...json, ...fault.headers }).end(JSON.stringify({ error: BODY_MARK }));
+    response
+      .writeHead(fault.status, { ...json, ...fault.headers })
+      .end(JSON.stringify(fault.body ?? { error: BODY_MARK }));
     return;
   }
   switch (fault) {

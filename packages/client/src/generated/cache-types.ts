@@ -262,6 +262,7 @@ export const VALUE_TYPES: readonly string[] = [
   "ReadAt",
   "RecomputeFailure",
   "RecordedMove",
+  "RestrictedIncentive",
   "RotatedAlertSecret",
   "SharedLiquiditySource",
   "SimulationMismatchRefusal",

@@ -1122,6 +1122,13 @@ export interface components {
             readonly aprPct: components["schemas"]["ExactDecimal"];
             /** @description The running campaigns. */
             readonly campaigns: readonly components["schemas"]["AppIncentiveCampaign"][];
+            /**
+             * @description A running campaign could not be read: aprPct is at least this. Absent = all were read.
+             * @constant
+             */
+            readonly lowerBound?: true;
+            /** @description Running campaigns that are in no APY; absent = none. */
+            readonly restricted?: readonly components["schemas"]["AppIncentiveRestricted"][];
         };
         readonly AppIncentiveCampaign: {
             /** @description Id of the campaign at its provider. */
@@ -1135,6 +1142,29 @@ export interface components {
              * @description Start.
              */
             readonly startsAt: string;
+            /**
+             * Format: date-time
+             * @description End.
+             */
+            readonly endsAt: string;
+            /**
+             * Format: uri
+             * @description Page of the campaign.
+             */
+            readonly url?: string;
+        };
+        readonly AppIncentiveRestricted: {
+            /** @description Id of the campaign at its provider. */
+            readonly id: string;
+            /** @description Reward token. */
+            readonly symbol: string;
+            /**
+             * @description whitelist: only wallets on a list of the campaign earn. no_market_price: its reward token cannot be sold yet. test: a test of its provider.
+             * @enum {string}
+             */
+            readonly reason: "whitelist" | "no_market_price" | "test";
+            /** @description APR by its provider, for those who earn it, percent; absent = not given. Exact decimal. 0 or more. */
+            readonly aprPct?: components["schemas"]["ExactDecimal"];
             /**
              * Format: date-time
              * @description End.
@@ -1716,6 +1746,11 @@ export interface components {
             readonly c: number;
             /** @description Volume in USD. 0 or more. */
             readonly v: number;
+            /**
+             * @description The volume is too small for the prices to be those of the pool: below 0.01 % of its reserve, or below 1 % of the reserve times the move from the last backed close (0.18 for 18 %). Absent = it is not.
+             * @constant
+             */
+            readonly unbacked?: true;
         };
         /** @description The deepest pool holding the token. */
         readonly CandlesPool: {
@@ -3246,6 +3281,10 @@ export interface components {
              * @description Number of listed strategies.
              */
             readonly listed: number;
+            /** @description Composed strategies that the list leaves out. */
+            readonly unlisted: readonly components["schemas"]["HealthChainUnlisted"][];
+            /** @description Values that are not published before further observations confirm them; empty = none. */
+            readonly unconfirmed: readonly components["schemas"]["HealthChainUnconfirmed"][];
             /** @description Freshness by group of facts. */
             readonly groups: readonly components["schemas"]["HealthChainGroup"][];
             /** @description The nodes of the chain, in the order of their setting. Their addresses are not returned. */
@@ -3508,6 +3547,39 @@ export interface components {
              */
             readonly blockTime: string;
         };
+        readonly HealthChainUnconfirmed: {
+            /** @description Group of facts. */
+            readonly group: string;
+            /** @description Market id, or address of a token or pool. */
+            readonly key: string;
+            /** @description Public name of the source. */
+            readonly source: string;
+            /** @description The reported value: USD of a price, percent of a rate or of the loss of a sale (100 = no route). */
+            readonly value: string;
+            /**
+             * Format: int32
+             * @description Number of observations of it so far, of three.
+             */
+            readonly observations: number;
+        } & {
+            readonly [key: string]: unknown;
+        };
+        readonly HealthChainUnlisted: {
+            /** @description The strategy. */
+            readonly strategyId: string;
+            /** @description Its collateral. */
+            readonly symbol: string;
+            /** @description The listing rules that it fails. */
+            readonly rules: readonly components["schemas"]["HealthChainUnlistedRule"][];
+        } & {
+            readonly [key: string]: unknown;
+        };
+        readonly HealthChainUnlistedRule: {
+            /** @description Name of the listing rule. */
+            readonly rule: string;
+            /** @description The value that does not pass; null = the rule has none. */
+            readonly value: string | null;
+        };
         /** @description The database. */
         readonly HealthDatabase: {
             /** @description Whether Postgres answered the latest statement. */
@@ -3556,11 +3628,34 @@ export interface components {
             readonly failingSince?: string;
             /** @description The reason of its latest failure, in one word; absent while it answers. */
             readonly reason?: string;
+            /** @description Meaning of the reason: not_now (it is tried again), our_mistake (key, path, parameters or settings are to be corrected), unreadable, or no_such_thing. */
+            readonly meaning?: string;
+            /** @description The kinds of requests that fail, the latest first; absent while all are answered. */
+            readonly failures?: readonly components["schemas"]["HealthProviderFailure"][];
             /**
              * Format: date-time
              * @description Until when our own budget holds requests back; absent = it does not.
              */
             readonly throttledUntil?: string;
+        } & {
+            readonly [key: string]: unknown;
+        };
+        readonly HealthProviderFailure: {
+            /** @description Path of the requests that fail, with the part of the provider that they concern. */
+            readonly subject: string;
+            /** @description The reason, in one word. */
+            readonly reason: string;
+            /** @description Meaning of the reason: not_now (it is tried again), our_mistake (key, path, parameters or settings are to be corrected), unreadable, or no_such_thing. */
+            readonly meaning: string;
+            /** @description HTTP status of the latest answer; absent without one. */
+            readonly httpStatus?: string;
+            /** @description The provider's own code in it; absent without one. */
+            readonly code?: string;
+            /**
+             * Format: date-time
+             * @description The first failure since such a request was answered.
+             */
+            readonly since: string;
         } & {
             readonly [key: string]: unknown;
         };
@@ -3657,9 +3752,16 @@ export interface components {
             readonly campaignUrl?: string;
             /**
              * Format: date-time
-             * @description End of the first running campaign to end.
+             * @description End of the first running campaign to end; without one, of the first in restricted.
              */
             readonly endsAt?: string;
+            /**
+             * @description A running campaign could not be read: aprPct is at least this. Absent = all were read.
+             * @constant
+             */
+            readonly lowerBound?: true;
+            /** @description Running campaigns that are in no APY; absent = none. */
+            readonly restricted?: readonly components["schemas"]["IncentiveRestricted"][];
         };
         /** @description A point of an incentive history. */
         readonly IncentiveAprPoint: {
@@ -3695,6 +3797,25 @@ export interface components {
             readonly history: readonly components["schemas"]["IncentiveAprPoint"][];
             /** @description Reason for a missing history; absent if there is one. */
             readonly gap?: components["schemas"]["HistoryGap"];
+        };
+        readonly IncentiveRestricted: {
+            /** @description Reward token. */
+            readonly symbol: string;
+            /**
+             * @description whitelist: only wallets on a list of the campaign earn. no_market_price: its reward token cannot be sold yet. test: a test of its provider.
+             * @enum {string}
+             */
+            readonly reason: "whitelist" | "no_market_price" | "test";
+            /**
+             * @description APR by its provider, for those who earn it; absent = not given. Decimal string, percent. 0 or more.
+             * @example 12.34
+             */
+            readonly aprPct?: string;
+            /**
+             * Format: date-time
+             * @description End.
+             */
+            readonly endsAt: string;
         };
         /** @description Increase to a leverage. */
         readonly IncreaseToLeverageBody: {
@@ -6867,6 +6988,7 @@ export type AlertPage = components['schemas']['AlertPage'];
 export type AmbiguousYieldLoopsDetails = components['schemas']['AmbiguousYieldLoopsDetails'];
 export type AppIncentive = components['schemas']['AppIncentive'];
 export type AppIncentiveCampaign = components['schemas']['AppIncentiveCampaign'];
+export type AppIncentiveRestricted = components['schemas']['AppIncentiveRestricted'];
 export type AppMarket = components['schemas']['AppMarket'];
 export type AppMarketFees = components['schemas']['AppMarketFees'];
 export type AppMarketFreshness = components['schemas']['AppMarketFreshness'];
@@ -6962,9 +7084,13 @@ export type HealthChainNodeLastFailure = components['schemas']['HealthChainNodeL
 export type HealthChainPositionHistory = components['schemas']['HealthChainPositionHistory'];
 export type HealthChainPositionHistoryCompleteFrom = components['schemas']['HealthChainPositionHistoryCompleteFrom'];
 export type HealthChainPositionHistoryReadTo = components['schemas']['HealthChainPositionHistoryReadTo'];
+export type HealthChainUnconfirmed = components['schemas']['HealthChainUnconfirmed'];
+export type HealthChainUnlisted = components['schemas']['HealthChainUnlisted'];
+export type HealthChainUnlistedRule = components['schemas']['HealthChainUnlistedRule'];
 export type HealthDatabase = components['schemas']['HealthDatabase'];
 export type HealthDatabaseReplica = components['schemas']['HealthDatabaseReplica'];
 export type HealthProvider = components['schemas']['HealthProvider'];
+export type HealthProviderFailure = components['schemas']['HealthProviderFailure'];
 export type HealthRedis = components['schemas']['HealthRedis'];
 export type HealthRedisFailing = components['schemas']['HealthRedisFailing'];
 export type HealthSnapshot = components['schemas']['HealthSnapshot'];
@@ -6974,6 +7100,7 @@ export type Incentive = components['schemas']['Incentive'];
 export type IncentiveAprPoint = components['schemas']['IncentiveAprPoint'];
 export type IncentiveBreakdown = components['schemas']['IncentiveBreakdown'];
 export type IncentiveHistory = components['schemas']['IncentiveHistory'];
+export type IncentiveRestricted = components['schemas']['IncentiveRestricted'];
 export type IncreaseToLeverageBody = components['schemas']['IncreaseToLeverageBody'];
 export type IncreaseToLtvBody = components['schemas']['IncreaseToLtvBody'];
 export type Indexer = components['schemas']['Indexer'];
