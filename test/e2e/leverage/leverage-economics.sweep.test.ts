@@ -7,7 +7,7 @@ import { irmAbi } from '../../../src/abi/irm.ts';
 import { morphoBlueAbi } from '../../../src/abi/morpho-blue.ts';
 import type { Market } from '../../../src/catalog/index.ts';
 import { borrowApyPctFromRate } from '../../../src/domain/apy/rates.ts';
-import { leverageApyPctAtLtv } from '../../../src/domain/leverage/leverage.ts';
+import { exactApyPctAtLtv } from '../../../src/domain/leverage/leverage.ts';
 import { leverageSimulation, transactionBundle } from '../../../src/rest/schemas/transactions.ts';
 import { Decimal } from '../../../src/shared/decimal.ts';
 import { openVariables } from '../../support/partner-inputs.ts';
@@ -121,7 +121,7 @@ async function ratesOf(chainId: number): Promise<ReadonlyMap<string, Rates>> {
 /** APY of a position as the chain has it. */
 async function chainApyPct(chainId: number, market: Market, position: OnChain, rates: Rates): Promise<Decimal> {
   const net = (await chainBorrowApyPct(chainId, market)).minus(rates.incentivePct);
-  return leverageApyPctAtLtv(rates.collateralApyPct, net, position.ltvPct);
+  return exactApyPctAtLtv(rates.collateralApyPct, net, position.ltvPct);
 }
 
 describe('POST /v1/partner/leverage/simulate', () => {

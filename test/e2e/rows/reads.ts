@@ -216,7 +216,7 @@ const best: Row = {
     const { bestStrategies } = await dataOf(
       service,
       `query ($amount: Decimal!, $payToken: Address!, $maxDrawdownPct: Decimal!, $minExitUsd: Decimal!) { bestStrategies(amount: $amount, payToken: $payToken, maxDrawdownPct: $maxDrawdownPct, minExitUsd: $minExitUsd) {
-        amountUsd holdingDays rankedCount excludedCount ranked { ${named} leverage ltvPct netApyPct positionApyPct entryCostPct exitCostPct yieldFeePct liquidationIn { reached days } ratesAsOf exitAsOf } excluded { ${named} exclusion value limit } } }`,
+        amountUsd holdingDays rankedCount excludedCount ranked { ${named} leverage largestLeverage isPositive ltvPct netApyPct positionApyPct entryCostPct exitCostPct yieldFeePct liquidationIn { reached days } ratesAsOf exitAsOf } excluded { ${named} exclusion value limit } } }`,
       { ...query },
     );
     return bestStrategies;
