@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ADDRESS_PATTERN } from '../shared/ids.ts';
 import { parseRedisUrl } from './redis-address.ts';
 
+const slug = z.stringFormat('slug', /^[a-z0-9][a-z0-9_-]{0,39}$/).optional();
 const url = z.url({ protocol: /^https?$/, error: 'expected an http(s) URL' });
 /** One or several nodes. A comma within a URL is written %2C. */
 const urls = z
@@ -157,16 +158,8 @@ export const envSchema = z.object({
   KYBERSWAP_URL: url.default('https://aggregator-api.kyberswap.com').describe('AggregatorOne: swap routes.'),
   OPENOCEAN_URL: url.default('https://open-api-pro.openocean.finance').describe('AggregatorTwo: swap routes.'),
   OPENOCEAN_API_KEY: z.string().min(1).optional().describe('Key of AggregatorTwo.'),
-  OPENOCEAN_CHAIN_4663: z
-    .string()
-    .regex(/^[a-z0-9][a-z0-9_-]{0,39}$/)
-    .optional()
-    .describe(
-      'Name of chain 4663 at AggregatorTwo, such as robinhood. Without it that venue is asked on chain 1 only. The provider does not document the chain: check it with npm run doctor before.',
-    ),
-  MORPHO_API_URL: url
-    .default('https://api.morpho.org/graphql')
-    .describe('Indexer of the lending protocol: rate history and shared liquidity.'),
+  OPENOCEAN_CHAIN_4663: slug.describe('Name of chain 4663 at AggregatorTwo; absent = not asked there. See the doctor.'),
+  MORPHO_API_URL: url.default('https://api.morpho.org/graphql').describe('Lending indexer: rates, shared liquidity.'),
 
   LISTING_MIN_DAYS_TO_MATURITY: z.coerce
     .number()

@@ -2,8 +2,8 @@ import type { FailureReason } from '../domain/facts.ts';
 import { meaningOf } from '../domain/outside-answer.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { ExchangeOutcome } from './exchange.ts';
-import type { HttpDeps, HttpRequest } from './http.ts';
 import { providerCode } from './provider-code.ts';
+import type { ProviderStates } from './provider-states.ts';
 
 /** Subject of failures that concern the form of answers. */
 const SHAPE = 'the form of its answers';
@@ -12,8 +12,27 @@ function codeOf(outcome: ExchangeOutcome): number | undefined {
   return outcome.kind === 'fault' ? undefined : providerCode(outcome.body);
 }
 
+/** The part of a request that names it. */
+interface NotedRequest {
+  readonly path: string;
+  readonly scope?: string | undefined;
+}
+
 /** Create the recorder of a provider's state, which also logs its changes. */
-export function createNotes({ states, publicName, part, isWaitedFor = false }: HttpDeps, logger: Logger) {
+export function createNotes(
+  {
+    states,
+    publicName,
+    part,
+    isWaitedFor = false,
+  }: {
+    readonly states?: ProviderStates | undefined;
+    readonly publicName: string;
+    readonly part?: string | undefined;
+    readonly isWaitedFor?: boolean | undefined;
+  },
+  logger: Logger,
+) {
   const notes = states?.add({ provider: publicName, part, isWaitedFor });
   /** Last logged state of each subject: only changes are logged. */
   const lastLogged = new Map<string, string>();
@@ -24,8 +43,8 @@ export function createNotes({ states, publicName, part, isWaitedFor = false }: H
   };
   /** Whether the latest answer had another shape; the next one of the right shape ends it. */
   let isMisshapen = false;
-  const subjectOf = ({ path, scope }: HttpRequest) => (scope === undefined ? path : `${path} (${scope})`);
-  const noteFailure = (request: HttpRequest, reason: FailureReason, outcome: ExchangeOutcome | undefined) => {
+  const subjectOf = ({ path, scope }: NotedRequest) => (scope === undefined ? path : `${path} (${scope})`);
+  const noteFailure = (request: NotedRequest, reason: FailureReason, outcome: ExchangeOutcome | undefined) => {
     const { path, scope } = request;
     const httpStatus = outcome?.status;
     const code = outcome && codeOf(outcome);
@@ -34,7 +53,7 @@ export function createNotes({ states, publicName, part, isWaitedFor = false }: H
       logger.warn({ path, scope, reason, meaning: meaningOf(reason), status: httpStatus, code }, 'upstream failing'),
     );
   };
-  const noteAnswer = (request: HttpRequest) => {
+  const noteAnswer = (request: NotedRequest) => {
     if (!isMisshapen) notes?.answered(subjectOf(request));
     const { path, scope } = request;
     if (lastLogged.delete(subjectOf(request))) logger.info({ path, scope }, 'upstream recovered');

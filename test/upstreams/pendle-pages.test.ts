@@ -24,7 +24,8 @@ const page =
   (list: 'results' | 'markets', most: number, withTotal: boolean) =>
   ({ query }: SeenRequest) => {
     const [skip, limit] = [Number(query.skip), Math.min(Number(query.limit), most)];
-    return { ...(withTotal ? { total: all.length, limit, skip } : {}), [list]: all.slice(skip, skip + limit) };
+    const total = withTotal ? all.length : undefined;
+    return { total, limit, skip, [list]: all.slice(skip, skip + limit) };
   };
 
 it.each([

@@ -130,7 +130,7 @@ function projectCandles({ address, pool, lastGood, candles, ...series }: NonNull
       l: Number(lowUsd),
       c: Number(closeUsd),
       v: Number(volumeUsd),
-      unbacked: isUnbacked || null,
+      unbacked: isUnbacked || undefined,
     })),
   };
 }

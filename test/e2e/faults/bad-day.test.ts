@@ -116,9 +116,9 @@ test.each([
         subject: expect.stringContaining('(robinhood)'),
         meaning: 'our_mistake',
         httpStatus: String(status),
-        ...(code && { code }),
       },
     ]);
+    expect(state.failures[0].code).toBe(code);
     expect(degraded).toContain('provider AggregatorOne (exit_sizes) refuses our requests');
   },
 );

@@ -41,7 +41,7 @@ const CASES: readonly Case[] = [
   ['latency', { kind: 'latency', ms: 10 }],
   ['status 500', { kind: 'status', status: 500 }],
   ['status 404', { kind: 'status', status: 404 }],
-  ['an undocumented status', { kind: 'answer', status: 418, body: { code: 1 } }],
+  ['an undocumented status', { kind: 'answer', status: 418 }],
   ['fields', { kind: 'fields', set: {} }],
   ['429', { kind: 'rateLimited' }],
   ['429 with Retry-After', { kind: 'rateLimited', retryAfterSec: 3_600 }],
@@ -61,9 +61,8 @@ const CASES: readonly Case[] = [
   ['slowDrip', { kind: 'slowDrip' }],
   ['hang', { kind: 'hang' }],
 ];
-/** Harmless: everything is measured all the same. */
+/** Everything is measured all the same; of MIXED some items, and others keep their last-good. */
 const HARMLESS = ['latency', 'fields', 'duplicate', 'future', 'frozen'];
-/** Some items are measured, others keep their last-good. */
 const MIXED = ['partial'];
 
 interface Row {
@@ -76,7 +75,7 @@ interface Row {
   readonly measuredAgainst?: readonly string[];
   /** Providers that stand in and have to be down as well. */
   readonly alsoDown?: Provider;
-  /** Faults with another meaning for this provider. */
+  /** Faults with another meaning here. */
   readonly means?: Readonly<Record<string, 'harmless' | 'mixed'>>;
   /** Groups that are measured in another way as well, and leaves that follow from them. */
   readonly continued?: RegExp;
@@ -298,8 +297,8 @@ describe.each(ROWS.map((row) => [row.provider, row] as const))('%s', (provider, 
   });
 });
 
+// Scaled values are in range: `absurd-values.test.ts` covers them.
 test('the table has every kind of fault of a provider', () => {
-  // Scaled values are in range: `absurd-values.test.ts` covers them.
   expect(new Set([...CASES.map(([, { kind }]) => kind), 'scaled'])).toEqual(new Set(FAULT_KINDS));
 });
 
