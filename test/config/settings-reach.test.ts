@@ -256,11 +256,9 @@ const EFFECTS: Readonly<Record<Name, (name: Name) => Promise<void> | void>> = {
   KYBERSWAP_URL: asked('kyberswap'),
   OPENOCEAN_URL: asked('openocean'),
   OPENOCEAN_CHAIN_4663: async () => {
-    const vault = shown.world.chains.on(4663).chain.equityVaults[0]?.id ?? '';
-    await shown.post('/v1/partner/equity/simulate', { strategyId: vault, amount: '5000' }, PARTNER);
-    expect(shown.world.upstreams.requests('openocean').map(({ path }) => path)).toContainEqual(
-      expect.stringContaining('/robinhood/'),
-    );
+    // The contract of the local chain does not accept the router of that venue, which the catalog has with this setting.
+    const { chains } = (await shown.get('/health')).body;
+    expect(chains.map(({ disagreements }: Json) => disagreements.length)).toEqual([0, 1]);
   },
   OPENOCEAN_API_KEY: keyed('openocean', 'apikey'),
   MORPHO_API_URL: asked('morpho'),
