@@ -107,10 +107,18 @@ function present<T extends object>(options: T): { [K in keyof T]?: Exclude<T[K],
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** Connect once to the first node of a cluster, or the first sentinel. Returns the error of that connection; `undefined` = it succeeds. Never throws. */
+/**
+ * Connect once to the first node of a cluster, or the first sentinel with its own credentials. Returns the error of that
+ * connection; `undefined` = it succeeds. Never throws.
+ */
 export async function errorOfNode(settings: RedisSettings, times: ClientTimes): Promise<unknown> {
   const { address } = settings;
-  const single = { ...address, mode: 'single', nodes: address.nodes.slice(0, 1) } as const;
+  // Sentinels have no databases, and must not get the password of the servers.
+  const own =
+    address.mode === 'sentinel'
+      ? { username: address.sentinelUsername, password: address.sentinelPassword, db: 0 }
+      : { username: address.username, password: address.password, db: address.db };
+  const single = { ...address, ...own, mode: 'single', nodes: address.nodes.slice(0, 1) } as const;
   const redis = openClient({ ...settings, address: single }, '', { ...times, retryMs: () => null });
   try {
     return await new Promise((resolve) => {
