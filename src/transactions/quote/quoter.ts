@@ -116,7 +116,7 @@ interface Answer {
   readonly quote?: SwapQuote | undefined;
   /** Why there was no answer; absent when there was one, `no route` included. */
   readonly reason?: VenueReason | undefined;
-  /** It answered, with a quote that is not used. */
+  /** It answered, with a quote that is not used, or that it does not know the token. */
   readonly answered?: true | undefined;
 }
 
@@ -160,7 +160,9 @@ async function askOne(
   } catch (error) {
     if (options.signal.aborted) return { source, reason: 'timeout' };
     if (!(error instanceof AppError)) throw error;
-    return { source, reason: reasonOf(error) };
+    const reason = reasonOf(error);
+    // A venue that does not know the token has answered: asking again is no advice.
+    return { source, reason, answered: reason === 'missing' ? true : undefined };
   }
 }
 
