@@ -157,13 +157,15 @@ describe('the proof of a plan before it is executed', () => {
   });
 
   test('error: a plan with any field changed by the service is refused', async () => {
-    const lying = (change: (plan: TransactionBundle) => unknown) =>
+    // Without `sendCalls` nothing but the proof notices a change of the calls.
+    const lying = (change: (plan: TransactionBundle) => TransactionBundle) =>
       createClient({
         baseUrl: world.service.url,
         apiKey: 'local-partner',
         fetch: async (url, init) => {
           const response = await fetch(url, init);
-          const body = JSON.stringify(change((await response.json()) as TransactionBundle));
+          const { meta, ...plan } = change((await response.json()) as TransactionBundle);
+          const body = JSON.stringify({ ...plan, meta: { ...meta, sendCalls: undefined } });
           return new Response(body, { status: response.status, headers: { 'content-type': 'application/json' } });
         },
       });
@@ -172,16 +174,21 @@ describe('the proof of a plan before it is executed', () => {
       ...plan,
       tx: { ...plan.tx, data: plan.tx.data.replace(from.toLowerCase(), to) },
     });
+    const inApprovals = (change: (call: TransactionBundle['tx']) => object) => (plan: TransactionBundle) =>
+      ({ ...plan, approvals: plan.approvals.map((call) => ({ ...call, ...change(call) })) }) as TransactionBundle;
     const body = { strategyId: market.id, payToken: market.collateral.address, amount: '1000', leverage: 5 };
-    for (const change of [
-      inData(user.slice(2), stranger),
-      inData(market.id.slice(2), tokenOf(1, 'USDC').address.slice(2).padStart(64, '0')),
-      (plan: TransactionBundle) => ({ ...plan, tx: { ...plan.tx, data: `${plan.tx.data}00` } }),
-      (plan: TransactionBundle) => ({ ...plan, tx: { ...plan.tx, value: '1' } }),
-      (plan: TransactionBundle) => ({ ...plan, approvals: [...plan.approvals, ...plan.approvals] }),
-    ]) {
+    for (const [change, code] of [
+      [inData(user.slice(2), stranger), 'owner'],
+      [inData(market.id.slice(2), tokenOf(1, 'USDC').address.slice(2).padStart(64, '0')), 'market'],
+      [(plan) => ({ ...plan, tx: { ...plan.tx, data: `${plan.tx.data}00` } }), 'encoding'],
+      [(plan) => ({ ...plan, tx: { ...plan.tx, value: '1' } }), 'value'],
+      [(plan) => ({ ...plan, approvals: [...plan.approvals, ...plan.approvals] }), 'approval'],
+      [inApprovals(() => ({ value: '1' })), 'value'],
+      [inApprovals(() => ({ to: tokenOf(1, 'USDC').address })), 'approval'],
+      [inApprovals(({ data }) => ({ data: `${data.slice(0, 74)}${'f'.repeat(64)}` })), 'approval'],
+    ] satisfies [(plan: TransactionBundle) => TransactionBundle, string][]) {
       const plan = await lying(change).leverageBuild({ ...body, userAddress: user });
-      expect(await failureOf(run(plan))).toMatchObject({ code: 'unproven', sent: [] });
+      expect(await failureOf(run(plan))).toMatchObject({ code: 'unproven', sent: [], cause: { code } });
     }
     expect(await hasPosition()).toBe(false);
   });
