@@ -12,6 +12,7 @@ import {
   type TransactionBundle,
 } from '../../packages/client/src/index.ts';
 import { decodeFunctionData, encodeFunctionData } from '../../src/abi/calldata.ts';
+import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
 import { flashLeverageRouterAbi } from '../../src/abi/flash-leverage-router.ts';
 import { tokenOf } from '../e2e/leverage/support.ts';
 import { account, failureOf, market, otherAccount, useExecution, user } from '../support/execution.ts';
@@ -191,6 +192,40 @@ describe('the proof of a plan before it is executed', () => {
       expect(await failureOf(run(plan))).toMatchObject({ code: 'unproven', sent: [], cause: { code } });
     }
     expect(await hasPosition()).toBe(false);
+  });
+
+  test('error: a plan of a position with any argument of its call changed is refused', async () => {
+    await run(await openPlan());
+    const [stranger, { loan, collateral }] = [otherAccount.address, market];
+    type Change = [place: number, of: (before: Json) => unknown, code: string];
+    const owner: Change = [0, () => stranger, 'owner'];
+    const position = (place: number): Change => [place, () => 1n, 'position'];
+    const amount = (place: number): Change => [place, (units) => units + 1n, 'amount'];
+    const swap: Change[] = [
+      [2, (swapData) => ({ ...swapData, extRouter: stranger }), 'router'],
+      [3, () => 0n, 'minimum'],
+    ];
+    const cases: [Action<ManageBody>, Change[]][] = [
+      [{ action: 'increase_leverage', leverage: 6 }, [position(0), [1, (units) => units * 2n, 'loan'], ...swap]],
+      [{ action: 'add_collateral', payToken: collateral.address, amount: '100' }, [owner, position(1), amount(2)]],
+      [{ action: 'remove_collateral', amount: '50' }, [position(0), amount(1)]],
+      [{ action: 'borrow', amount: '25' }, [position(0), amount(1)]],
+      [{ action: 'repay', payToken: loan.address, amount: '300' }, [owner, position(1), amount(2), amount(3)]],
+      [{ action: 'close', amount: '200' }, [position(0), amount(1), ...swap]],
+      [{ action: 'close' }, [position(0), amount(1), ...swap]],
+    ];
+    for (const [action, changes] of cases) {
+      const plan = await world.client.manageBuild({ ...action, id: 0, userAddress: user } as ManageBody);
+      const { tx } = plan;
+      const { functionName, args } = decodeFunctionData({ abi: flashLeverageAbi, data: tx.data as Hex }) as Json;
+      for (const [place, of, code] of changes) {
+        const changed = args.with(place, of(args[place]));
+        const data = encodeFunctionData({ abi: flashLeverageAbi, functionName, args: changed } as never);
+        Object.assign(plan, { tx: { ...tx, data }, meta: { ...plan.meta, sendCalls: undefined } });
+        const refused = await failureOf(run(plan));
+        expect(refused, `${functionName} ${place}`).toMatchObject({ code: 'unproven', sent: [], cause: { code } });
+      }
+    }
   });
 });
 
