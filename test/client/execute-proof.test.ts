@@ -229,6 +229,29 @@ describe('the proof of a plan before it is executed', () => {
   });
 });
 
+test('error: a deposit whose last call does not take the rights of the router back', async () => {
+  const vault = world.vaults.vault('SPY');
+  await world.vaults.fund(user, vault, 5_000_000_000n);
+  const input = { strategyId: vault.id, amount: '5000', userAddress: user };
+  const plan = await world.client.equityDepositBuild(input);
+  const { calls, meta } = plan;
+  const [approval, grant, entry, revoke] = calls as Json;
+  const refusalOf = async (changed: readonly Json[]) => {
+    Object.assign(plan, { calls: changed, meta: { ...meta, sendCalls: undefined } });
+    return prove(plan, injectedWallet(world.vaults.local), { account: user }).then(
+      () => 'proven',
+      (error: unknown) => error,
+    );
+  };
+  const unproven = (code: string) => ({ code: 'unproven', cause: { code } });
+  expect(await refusalOf(calls)).toBe('proven');
+  expect(await refusalOf([approval, grant, entry, { ...revoke, data: grant.data }])).toMatchObject(
+    unproven('authorization'),
+  );
+  expect(await refusalOf([approval, grant, entry])).toMatchObject(unproven('shape'));
+  expect(await refusalOf([approval, revoke, revoke, grant, entry, revoke])).toMatchObject(unproven('authorization'));
+});
+
 test('error: a wallet without the token, after the proof', async () => {
   const eth_call = ([call]: readonly Json[]) =>
     call.data.startsWith('0x70a08231')
