@@ -12,6 +12,7 @@ import {
   type TransactionBundle,
 } from '../../packages/client/src/index.ts';
 import { decodeFunctionData, encodeFunctionData } from '../../src/abi/calldata.ts';
+import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
 import { flashLeverageRouterAbi } from '../../src/abi/flash-leverage-router.ts';
 import { tokenOf } from '../e2e/leverage/support.ts';
 import { account, failureOf, market, otherAccount, useExecution, user } from '../support/execution.ts';
@@ -157,13 +158,15 @@ describe('the proof of a plan before it is executed', () => {
   });
 
   test('error: a plan with any field changed by the service is refused', async () => {
-    const lying = (change: (plan: TransactionBundle) => unknown) =>
+    // Without `sendCalls` nothing but the proof notices a change of the calls.
+    const lying = (change: (plan: TransactionBundle) => TransactionBundle) =>
       createClient({
         baseUrl: world.service.url,
         apiKey: 'local-partner',
         fetch: async (url, init) => {
           const response = await fetch(url, init);
-          const body = JSON.stringify(change((await response.json()) as TransactionBundle));
+          const { meta, ...plan } = change((await response.json()) as TransactionBundle);
+          const body = JSON.stringify({ ...plan, meta: { ...meta, sendCalls: undefined } });
           return new Response(body, { status: response.status, headers: { 'content-type': 'application/json' } });
         },
       });
@@ -172,19 +175,81 @@ describe('the proof of a plan before it is executed', () => {
       ...plan,
       tx: { ...plan.tx, data: plan.tx.data.replace(from.toLowerCase(), to) },
     });
+    const inApprovals = (change: (call: TransactionBundle['tx']) => object) => (plan: TransactionBundle) =>
+      ({ ...plan, approvals: plan.approvals.map((call) => ({ ...call, ...change(call) })) }) as TransactionBundle;
     const body = { strategyId: market.id, payToken: market.collateral.address, amount: '1000', leverage: 5 };
-    for (const change of [
-      inData(user.slice(2), stranger),
-      inData(market.id.slice(2), tokenOf(1, 'USDC').address.slice(2).padStart(64, '0')),
-      (plan: TransactionBundle) => ({ ...plan, tx: { ...plan.tx, data: `${plan.tx.data}00` } }),
-      (plan: TransactionBundle) => ({ ...plan, tx: { ...plan.tx, value: '1' } }),
-      (plan: TransactionBundle) => ({ ...plan, approvals: [...plan.approvals, ...plan.approvals] }),
-    ]) {
+    for (const [change, code] of [
+      [inData(user.slice(2), stranger), 'owner'],
+      [inData(market.id.slice(2), tokenOf(1, 'USDC').address.slice(2).padStart(64, '0')), 'market'],
+      [(plan) => ({ ...plan, tx: { ...plan.tx, data: `${plan.tx.data}00` } }), 'encoding'],
+      [(plan) => ({ ...plan, tx: { ...plan.tx, value: '1' } }), 'value'],
+      [(plan) => ({ ...plan, approvals: [...plan.approvals, ...plan.approvals] }), 'approval'],
+      [inApprovals(() => ({ value: '1' })), 'value'],
+      [inApprovals(() => ({ to: tokenOf(1, 'USDC').address })), 'approval'],
+      [inApprovals(({ data }) => ({ data: `${data.slice(0, 74)}${'f'.repeat(64)}` })), 'approval'],
+    ] satisfies [(plan: TransactionBundle) => TransactionBundle, string][]) {
       const plan = await lying(change).leverageBuild({ ...body, userAddress: user });
-      expect(await failureOf(run(plan))).toMatchObject({ code: 'unproven', sent: [] });
+      expect(await failureOf(run(plan))).toMatchObject({ code: 'unproven', sent: [], cause: { code } });
     }
     expect(await hasPosition()).toBe(false);
   });
+
+  test('error: a plan of a position with any argument of its call changed is refused', async () => {
+    await run(await openPlan());
+    const [stranger, { loan, collateral }] = [otherAccount.address, market];
+    type Change = [place: number, of: (before: Json) => unknown, code: string];
+    const owner: Change = [0, () => stranger, 'owner'];
+    const position = (place: number): Change => [place, () => 1n, 'position'];
+    const amount = (place: number): Change => [place, (units) => units + 1n, 'amount'];
+    const swap: Change[] = [
+      [2, (swapData) => ({ ...swapData, extRouter: stranger }), 'router'],
+      [3, () => 0n, 'minimum'],
+    ];
+    const cases: [Action<ManageBody>, Change[]][] = [
+      [{ action: 'increase_leverage', leverage: 6 }, [position(0), [1, (units) => units * 2n, 'loan'], ...swap]],
+      [{ action: 'add_collateral', payToken: collateral.address, amount: '100' }, [owner, position(1), amount(2)]],
+      [{ action: 'remove_collateral', amount: '50' }, [position(0), amount(1)]],
+      [{ action: 'borrow', amount: '25' }, [position(0), amount(1)]],
+      [{ action: 'repay', payToken: loan.address, amount: '300' }, [owner, position(1), amount(2), amount(3)]],
+      [{ action: 'close', amount: '200' }, [position(0), amount(1), ...swap]],
+      [{ action: 'close' }, [position(0), amount(1), ...swap]],
+    ];
+    for (const [action, changes] of cases) {
+      const plan = await world.client.manageBuild({ ...action, id: 0, userAddress: user } as ManageBody);
+      const { tx } = plan;
+      const { functionName, args } = decodeFunctionData({ abi: flashLeverageAbi, data: tx.data as Hex }) as Json;
+      for (const [place, of, code] of changes) {
+        const changed = args.with(place, of(args[place]));
+        const data = encodeFunctionData({ abi: flashLeverageAbi, functionName, args: changed } as never);
+        Object.assign(plan, { tx: { ...tx, data }, meta: { ...plan.meta, sendCalls: undefined } });
+        const refused = await failureOf(run(plan));
+        expect(refused, `${functionName} ${place}`).toMatchObject({ code: 'unproven', sent: [], cause: { code } });
+      }
+    }
+  });
+});
+
+test('error: a deposit whose last call does not take the rights of the router back', async () => {
+  const vault = world.vaults.vault('SPY');
+  await world.vaults.fund(user, vault, 5_000_000_000n);
+  const input = { strategyId: vault.id, amount: '5000', userAddress: user };
+  const plan = await world.client.equityDepositBuild(input);
+  const { calls, meta } = plan;
+  const [approval, grant, entry, revoke] = calls as Json;
+  const refusalOf = async (changed: readonly Json[]) => {
+    Object.assign(plan, { calls: changed, meta: { ...meta, sendCalls: undefined } });
+    return prove(plan, injectedWallet(world.vaults.local), { account: user }).then(
+      () => 'proven',
+      (error: unknown) => error,
+    );
+  };
+  const unproven = (code: string) => ({ code: 'unproven', cause: { code } });
+  expect(await refusalOf(calls)).toBe('proven');
+  expect(await refusalOf([approval, grant, entry, { ...revoke, data: grant.data }])).toMatchObject(
+    unproven('authorization'),
+  );
+  expect(await refusalOf([approval, grant, entry])).toMatchObject(unproven('shape'));
+  expect(await refusalOf([approval, revoke, revoke, grant, entry, revoke])).toMatchObject(unproven('authorization'));
 });
 
 test('error: a wallet without the token, after the proof', async () => {

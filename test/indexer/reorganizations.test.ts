@@ -72,6 +72,28 @@ describe('reorganizations', () => {
     }
   });
 
+  test('behavior: without a budget for more it stands at the last common block, with the time of that', async () => {
+    const { open, supply, repay } = actions(world());
+    const read = (take = true) => {
+      const indexer = newIndexer(world(), database.db, { take: async () => take });
+      return indexer.run(signal).then((run) => ({ ...run, cursor: indexer.state()?.cursor }));
+    };
+    await open();
+    const common = await read();
+    const before = await world().chain.snapshot();
+    await world().chain.increaseTime(12);
+    await supply(10n);
+    const replaced = await read();
+    await world().chain.revert(before);
+    await repay(5n);
+    await world().chain.mine(Number((replaced.cursor?.toBlock ?? 0n) - (await world().client.getBlockNumber())) + 1);
+    const { rewoundBlocks, cursor } = await read(false);
+    expect(rewoundBlocks).toBeGreaterThan(0);
+    const { toBlock, toMs } = common.cursor ?? {};
+    expect([cursor?.toBlock, cursor?.toMs]).toEqual([toBlock, toMs]);
+    expect(replaced.cursor?.toMs).toBeGreaterThan(Number(toMs));
+  });
+
   test('behavior: a chain that became shorter is followed after ten minutes, because a node may be late', async () => {
     const { open, supply } = actions(world());
     await open();

@@ -190,6 +190,13 @@ describe('repay', () => {
     expect((await act(repay(10))).notes.join(' ')).not.toContain('half an hour');
   });
 
+  test('behavior: in full with the deposit fee on top of the debt with its interest', async () => {
+    const { tx } = await act(repay(undefined, true), scene(6_000, FEE));
+    const { amountRepay } = (tx.action as { args: { amountRepay: bigint } }).args;
+    // 6,000 / 0.99, and the interest of half an hour.
+    expect([amountRepay > units('6060.60606'), amountRepay < units('6060.62')]).toEqual([true, true]);
+  });
+
   test('behavior: a swap that leaves one unit over names it', async () => {
     const rest = async (debt: string) => {
       const { notes } = await planned(

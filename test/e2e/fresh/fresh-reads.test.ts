@@ -144,6 +144,26 @@ describe('prices after a block', () => {
 });
 
 describe('maxAge', () => {
+  it('behavior: beside a transaction of one chain, the facts of every other chain are measured as well', async () => {
+    const hash = await send();
+    service.clock.advance(120_000);
+    for (const chainId of [1, 4663]) await chain(chainId).increaseTime(120);
+    const { body } = await service.graphql(
+      'query ($hash: HexData) { tokens(afterTx: $hash, maxAge: 60) { totalCount } }',
+      { hash },
+      PARTNER,
+    );
+    expect(body.errors).toBeUndefined();
+    const [{ freshness }] = (body.extensions?.reads ?? []) as [Json];
+    expect(freshness.map(({ chainId, group }: Json) => [chainId, group])).toEqual([
+      [1, 'market_state'],
+      [1, 'prices'],
+      [4663, 'market_state'],
+      [4663, 'prices'],
+    ]);
+    for (const { ageSec } of freshness) expect(ageSec).toBeLessThan(60);
+  });
+
   it('default: facts that are older are measured again once for all that ask, and the receipt says so', async () => {
     service.clock.advance(120_000);
     await chain().increaseTime(120);
@@ -216,6 +236,26 @@ describe('the report over all wallets', () => {
   it('error: any other parameter is refused as before', async () => {
     const { status, body } = await service.get('/v1/ops/portfolios?wallet=1', OPS);
     expect([status, body.error.message]).toEqual([400, expect.stringContaining('takes chainId: leave it out')]);
+  });
+});
+
+describe('the points of measurements', () => {
+  it('behavior: one that fails gives its points back', async () => {
+    await service.restart({ READ_WAIT_SEC: '1', MAX_WAITS_PER_CLIENT: '2', RATE_LIMIT_PARTNER: '100' });
+    service.clock.advance(120_000);
+    await chain().increaseTime(120);
+    for (const source of ['defillama-coins', 'coingecko'] as const) {
+      service.world.upstreams.faults.set(source, { kind: 'status', status: 500 });
+    }
+    const { body, headers } = await service.get('/v1/prices?maxAge=60', PARTNER);
+    service.world.upstreams.faults.clear();
+    expect(body.meta.freshness).toMatchObject([
+      { group: 'market_state', outcome: 'refreshed', pointsCharged: 10 },
+      { group: 'prices', outcome: 'failed', pointsCharged: 0 },
+    ]);
+    // One point for the row, and ten for the measurement that was made.
+    expect(headers.get('ratelimit')).toMatch(/;r=89;/);
+    await service.restart();
   });
 });
 
