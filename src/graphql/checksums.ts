@@ -1,4 +1,13 @@
-import { type ExecutionArgs, GraphQLError, getOperationAST, Kind, type OperationDefinitionNode, visit } from 'graphql';
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  GraphQLError,
+  getOperationAST,
+  Kind,
+  type OperationDefinitionNode,
+  type ValueNode,
+  visit,
+} from 'graphql';
 import { BadRequestError, ERROR_CODES } from '../shared/errors.ts';
 import { CHECKSUM_ADVICE, hasWrongChecksum } from '../shared/ids.ts';
 
@@ -9,7 +18,7 @@ import { CHECKSUM_ADVICE, hasWrongChecksum } from '../shared/ids.ts';
 export function checksumErrors({ document, operationName, variableValues }: ExecutionArgs): readonly GraphQLError[] {
   const operation = getOperationAST(document, operationName);
   if (operation?.operation !== 'mutation' || !operation.selectionSet.selections.some(isBuild)) return [];
-  const wrong = [...stringsIn(variableValues ?? {}, ''), ...literalsIn(operation)].find(({ text }) =>
+  const wrong = [...stringsIn(variableValues ?? {}, ''), ...literalsIn(document, operation)].find(({ text }) =>
     hasWrongChecksum(text),
   );
   if (!wrong) return [];
@@ -36,18 +45,19 @@ function stringsIn(value: unknown, field: string): readonly Given[] {
   return Object.entries(value).flatMap(([name, inner]) => stringsIn(inner, field === '' ? name : `${field}.${name}`));
 }
 
-function literalsIn(operation: OperationDefinitionNode): readonly Given[] {
+/** Of the operation with the defaults of its variables, and of the fragments. */
+function literalsIn(document: DocumentNode, operation: OperationDefinitionNode): readonly Given[] {
   const found: Given[] = [];
-  const note = ({
-    name,
-    value,
-  }: {
-    readonly name: { readonly value: string };
-    readonly value: { readonly kind: string };
-  }) => {
-    if (value.kind === Kind.STRING)
-      found.push({ field: name.value, text: (value as unknown as { value: string }).value });
+  const note = (name: string, value: ValueNode | undefined) => {
+    if (value?.kind === Kind.STRING) found.push({ field: name, text: value.value });
   };
-  visit(operation, { Argument: note, ObjectField: note });
+  for (const definition of document.definitions) {
+    if (definition !== operation && definition.kind !== Kind.FRAGMENT_DEFINITION) continue;
+    visit(definition, {
+      Argument: ({ name, value }) => note(name.value, value),
+      ObjectField: ({ name, value }) => note(name.value, value),
+      VariableDefinition: ({ variable, defaultValue }) => note(variable.name.value, defaultValue),
+    });
+  }
   return found;
 }

@@ -92,14 +92,6 @@ export function exactNote(isImmune: boolean): string {
     : 'It names the collateral that was read. At its liquidation LTV the position can leave nothing behind: if somebody adds collateral meanwhile, it reverts and nothing changes. Build it again then.';
 }
 
-/** Name the part that no added collateral can block, where a close names all. */
-export function safestNote(amount: bigint | undefined, { decimals }: { readonly decimals: number }): readonly string[] {
-  if (amount === undefined) return [];
-  return [
-    `If it reverts all the same, because more was added than rounding hides, send amount ${formatUnitsPlain(amount, decimals)}: the rest of that carries its own debt, whatever is added.`,
-  ];
-}
-
 /** Show a ratio such as 0.0012 as percent. */
 export function formatPercent(pct: Decimal): string {
   return `${toFixedHalfUp(pct, 2)} %`;

@@ -4,7 +4,7 @@ import { Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import { LimitExceededError } from '../errors.ts';
 import { baseUnits } from '../input.ts';
 import { closingFlows, liquidityNeeds, liquidityOf, requireCovered, SENT_WITHIN_SEC } from '../liquidity.ts';
-import { exactNote, formatAmount, formatPercent, receivedNote, safestNote } from '../messages.ts';
+import { exactNote, formatAmount, formatPercent, receivedNote } from '../messages.ts';
 import { contractFees } from '../preview/costs.ts';
 import { sellImpactPct } from '../preview/position.ts';
 import { requireCoversDebt } from '../quote/covers-debt.ts';
@@ -15,7 +15,7 @@ import { debtOf } from '../read/market-state.ts';
 import { payTokenOf } from '../read/tokens.ts';
 import { withAddedUnits } from '../simulate/added-collateral.ts';
 import { closePart } from './close-part.ts';
-import { exactAmount, largestPart } from './part.ts';
+import { immuneAmount, largestPart } from './part.ts';
 import { isSaleWithin, quoteSale, requireSaleWithin, saleDraft, saleIssues, simulatedFee } from './sale.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
@@ -36,13 +36,13 @@ export async function closePosition(context: ManageContext): Promise<VerbDraft> 
   );
 }
 
-/** Close all that was read: what a stranger adds stays behind, and one unit of it is there in the simulation already. */
+/** Close what was read but for the least that can stay behind with what a stranger adds; one unit of that is there in the simulation already. */
 async function closeExactly(context: ManageContext): Promise<VerbDraft> {
   const { chain, market, position, binding } = context;
-  const { amount, isImmune, safest } = exactAmount(context);
+  const { amount, isImmune } = immuneAmount(context);
   const draft = await (amount < position.collateral ? closePart(context, amount) : closeWhole(context, amount));
   const { conclude } = draft;
-  const notes = [exactNote(isImmune), ...safestNote(safest, market.collateral)];
+  const notes = [exactNote(isImmune)];
   return {
     ...draft,
     overrides: isImmune ? withAddedUnits(chain, [{ ...position, market, holder: binding.proxy }]) : undefined,

@@ -45,19 +45,19 @@ export function nothingToIncrease(
   const now = ltvPctOf(position, price);
   const under = underWaterOf({ position, live: { price } });
   const alternatives = under ? [] : waysDown(market, position, price, targetLtvPct, depositFee);
-  const waysIn = ({ actions }: SurfaceNames) =>
-    alternatives.map(
+  const next = ({ actions }: SurfaceNames) => {
+    if (under) return `${underWaterFact(under, market.loan)} ${UNDER_WATER_WAYS}`;
+    if (alternatives.length === 0) return 'Send a higher target.';
+    const ways = alternatives.map(
       ({ action, amount, token, thenRepay }) =>
         `${actions[action]} with amount ${amount} (${token.symbol})${thenRepay ? ' and then repay with its proceeds' : ''}`,
     );
+    return `Send a higher target; to come down to ${toFixedHalfUp(targetLtvPct, 2)} %: ${ways.join(', or ')}.`;
+  };
   return namedError(
     (names) =>
       new NotEligibleError(
-        `The position stands at an LTV of ${now ? toFixedHalfUp(now, 2) : 'over 100'} % already: there is nothing to increase. ${under ? `${underWaterFact(under, market.loan)} ${UNDER_WATER_WAYS}` : 'Send a higher target'}${
-          alternatives.length === 0
-            ? ''
-            : `; to come down to ${toFixedHalfUp(targetLtvPct, 2)} %: ${waysIn(names).join(', or ')}`
-        }.`,
+        `The position stands at an LTV of ${now ? toFixedHalfUp(now, 2) : 'over 100'} % already: there is nothing to increase. ${next(names)}`,
         { reason: 'nothing_to_do', alternatives: alternatives.length === 0 ? undefined : alternatives },
       ),
   );

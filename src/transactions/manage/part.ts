@@ -40,10 +40,8 @@ const MOST_LEFT = 1_000n;
 export interface ExactAmount {
   /** Collateral base units. */
   readonly amount: bigint;
-  /** Whether one added unit leaves it possible. */
+  /** Whether added collateral leaves it possible, however much it is. */
   readonly isImmune: boolean;
-  /** The amount that no added collateral makes impossible, where that is less; absent = it is `amount`, or there is none. */
-  readonly safest?: bigint | undefined;
 }
 
 /**
@@ -57,17 +55,6 @@ export function immuneAmount(held: Held): ExactAmount {
   const most = mostOfPart({ ...held, position: { ...held.position, debt } });
   const isLittle = (collateral - most) * MOST_LEFT <= collateral;
   return isLittle ? { amount: most, isImmune: true } : { amount: collateral, isImmune: false };
-}
-
-/**
- * The same, and all that was read where a unit beside it has no share of the debt: then at most what was added stays behind.
- */
-export function exactAmount(held: Held): ExactAmount {
-  const { collateral, borrowShares } = held.position;
-  const immune = immuneAmount(held);
-  const isFree = borrowShares === MathLib.mulDivUp(borrowShares, collateral, collateral + 1n);
-  if (!isFree || immune.amount === collateral) return { ...immune, isImmune: immune.isImmune || isFree };
-  return { amount: collateral, isImmune: true, safest: immune.amount };
 }
 
 /** The largest part whose share of the debt the protocol holds; 0 = none. Collateral base units. */

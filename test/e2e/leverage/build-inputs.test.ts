@@ -37,13 +37,16 @@ describe('an address with a wrong checksum', () => {
     expect((await build({ [field]: open[field].toLowerCase() })).status).toBe(200);
   });
 
-  it('error: is refused in plans of GraphQL, as a variable and as a literal', async () => {
+  it('error: is refused in plans of GraphQL, as a variable, its default, a literal and in a fragment', async () => {
     const input = { strategyId: market.id, payToken: open.payToken, amount: '100', target: { leverage: '3' } };
     const query = `mutation($wallet: Address!, $input: OpenLeverageInput!) { openLeveragePlan(wallet: $wallet, input: $input) { __typename } }`;
+    const literal = query.replace('wallet: $wallet,', `wallet: "${swapped(user)}",`).replace('$wallet: Address!, ', '');
     const given: [string, Json][] = [
       [query, { wallet: swapped(user), input }],
       [query, { wallet: user, input: { ...input, payToken: swapped(open.payToken) } }],
-      [query.replace('wallet: $wallet,', `wallet: "${swapped(user)}",`).replace('$wallet: Address!, ', ''), { input }],
+      [literal, { input }],
+      [query.replace('$wallet: Address!', `$wallet: Address! = "${swapped(user)}"`), { input }],
+      [literal.replace('{ openLev', '{ ...F } fragment F on Mutation { openLev'), { input }],
     ];
     for (const [text, variables] of given) {
       const { body } = await service.graphql(text, variables, PARTNER);
