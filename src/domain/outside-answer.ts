@@ -28,6 +28,14 @@ export function meaningOf(reason: FailureReason): Exclude<OutsideMeaning, 'answe
   return MEANINGS[reason];
 }
 
+/** Statuses that concern the sender or the moment: an answer with one of them says nothing about what was asked for. */
+const NEVER_FACTS: readonly number[] = [401, 402, 403, 405, 407, 408, 429];
+
+/** Whether an answer with this status can be a fact, by a code or words that its source documents. */
+export function canBeFact(status: number): boolean {
+  return status < 500 && !NEVER_FACTS.includes(status);
+}
+
 /**
  * Return the reason of a request that ended with an error status. Unless the source documents another meaning of it, a status
  * below 500 is our mistake, and never a fact about what was asked for.

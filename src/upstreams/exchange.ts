@@ -114,27 +114,35 @@ export async function exchange(
   }
 }
 
-/** Read `Retry-After` (seconds or an HTTP date) as whole seconds from now. */
+/** Read `Retry-After` (seconds or an HTTP date) as whole seconds from now. `Date.parse` takes any number for a date. */
 export function readRetryAfter(header: string | null, nowMs: number): number | undefined {
   if (header === null) return undefined;
-  if (/^\d{1,9}$/.test(header.trim())) return Number(header);
+  if (/^\d{1,9}(\.\d+)?$/.test(header.trim())) return Math.ceil(Number(header));
+  if (!/[a-z]/i.test(header)) return undefined;
   const atMs = Date.parse(header);
   return Number.isNaN(atMs) ? undefined : Math.max(0, Math.ceil((atMs - nowMs) / 1000));
 }
 
-/** Unix seconds are above this number, seconds from now below. */
+/** Unix seconds are above the first number, unix milliseconds above the second, seconds from now below both. */
 const UNIX_SEC_ABOVE = 1_000_000_000;
+const UNIX_MS_ABOVE = 100_000_000_000;
+/** A later reset is not waited for in full: one request after this time shows whether it is true. */
+const MAX_RESET_SEC = 300;
 
 /**
  * Read the headers of a request limit that is used up: `x-ratelimit-remaining: 0` with the seconds until its reset, or the unix
- * time of it.
+ * time of it, in seconds or milliseconds.
  */
 function readLimit(headers: Headers, nowMs: number): RequestLimit | undefined {
   if (headers.get('x-ratelimit-remaining')?.trim() !== '0') return undefined;
-  const reset = headers.get('x-ratelimit-reset-after') ?? headers.get('x-ratelimit-reset');
-  if (reset === null || !/^\d{1,12}(\.\d+)?$/.test(reset.trim())) return undefined;
-  const sec = Number(reset);
-  return { resetSec: Math.max(0, Math.ceil(sec > UNIX_SEC_ABOVE ? sec - nowMs / 1000 : sec)) };
+  const reset = ['x-ratelimit-reset-after', 'x-ratelimit-reset']
+    .map((name) => headers.get(name)?.trim() ?? '')
+    .find((value) => /^\d{1,13}(\.\d+)?$/.test(value));
+  if (reset === undefined) return undefined;
+  const stated = Number(reset);
+  const sec = stated > UNIX_MS_ABOVE ? stated / 1000 : stated;
+  const fromNow = sec > UNIX_SEC_ABOVE ? sec - nowMs / 1000 : sec;
+  return { resetSec: Math.min(MAX_RESET_SEC, Math.max(0, Math.ceil(fromNow))) };
 }
 
 /** Read the JSON of an error; `undefined` = it has another form, or ended early. Its status decides then. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { FailureReason } from '../domain/facts.ts';
-import { reasonOfStatus } from '../domain/outside-answer.ts';
+import { canBeFact, reasonOfStatus } from '../domain/outside-answer.ts';
 import { type ByteBudget, createByteBudget } from '../shared/calls/byte-budget.ts';
 import { createCircuitBreaker } from '../shared/calls/circuit-breaker.ts';
 import type { Clock } from '../shared/clock.ts';
@@ -292,8 +292,10 @@ export function createProviderBudget(
 function verdict(outcome: ExchangeOutcome, request: HttpRequest): 'ok' | 'absent' | 'refused' | FailureReason {
   if (outcome.kind === 'fault') return outcome.reason;
   const documented = request.documented?.({ status: outcome.status, body: outcome.body });
-  if (documented === ABSENT) return 'absent';
-  if (documented === REFUSED) return 'refused';
+  if (documented === ABSENT || documented === REFUSED) {
+    if (!canBeFact(outcome.status)) return reasonOfStatus(outcome.status);
+    return documented === ABSENT ? 'absent' : 'refused';
+  }
   return documented ?? (outcome.kind === 'json' ? 'ok' : reasonOfStatus(outcome.status));
 }
 

@@ -43,7 +43,7 @@ export function createNotes(
   };
   /** Whether the latest answer had another shape; the next one of the right shape ends it. */
   let isMisshapen = false;
-  const subjectOf = ({ path, scope }: NotedRequest) => (scope === undefined ? path : `${path} (${scope})`);
+  const subjectOf = ({ path, scope }: NotedRequest) => `${path || '/'}${scope === undefined ? '' : ` (${scope})`}`;
   const noteFailure = (request: NotedRequest, reason: FailureReason, outcome: ExchangeOutcome | undefined) => {
     const { path, scope } = request;
     const httpStatus = outcome?.status;

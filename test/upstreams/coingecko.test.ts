@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createCoingecko } from '../../src/upstreams/coingecko/client.ts';
 import { createProviderStates } from '../../src/upstreams/provider-states.ts';
 import { type FakeProvider, startFakeProvider } from './support/server.ts';
-import { fixture, type TestDeps, testDeps } from './support/world.ts';
+import { ethereum, fixture, must, type TestDeps, testDeps } from './support/world.ts';
 
 let provider: FakeProvider;
 let deps: TestDeps;
@@ -17,6 +17,17 @@ afterEach(async () => {
 });
 
 const codeOf = (error_code: number) => ({ status: { error_code, error_message: 'wrong root url for this key' } });
+
+it.each([
+  [10_010, 'rejected'],
+  [429, 'rate_limited'],
+])('error: UpstreamError for the code %s with status 200, of prices and of charts', async (code, reason) => {
+  provider.respond({ 'GET /simple/price': codeOf(code), 'GET /coins/weth/market_chart': codeOf(code) });
+  const { prices, charts } = createCoingecko(deps);
+  const weth = must(ethereum.tokens.find(({ coingeckoId }) => coingeckoId === 'weth'));
+  await expect(prices.usdPrices([weth])).rejects.toMatchObject({ reason });
+  await expect(charts.chart('weth', 7, 'usd')).rejects.toMatchObject({ reason });
+});
 
 describe('refusals of a chart', () => {
   const chart = () => createCoingecko(deps).charts.chart('weth', 7, 'usd');

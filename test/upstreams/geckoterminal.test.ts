@@ -39,12 +39,19 @@ describe('deepestPool', () => {
     await expect(deepest()).rejects.toMatchObject({ reason: 'malformed' });
   });
 
-  it('behavior: 404 in JSON means no pool; a web page with 404 is none of an answer', async () => {
+  it('behavior: 404 in the form of the provider means no pool; any other 404 is no fact', async () => {
     provider.respond({ [path]: pools });
     provider.fault({ status: 404, body: { errors: [{ status: '404' }] } });
     expect(await deepest()).toBeNull();
-    provider.fault({ status: 404, headers: { 'content-type': 'text/html' } });
-    await expect(deepest()).rejects.toMatchObject({ reason: 'rejected' });
+    for (const other of [
+      { headers: { 'content-type': 'text/html' } },
+      { body: { message: 'no Route matched with those values' } },
+      { body: {} },
+      { body: { errors: [{ status: '401' }] } },
+    ]) {
+      provider.fault({ status: 404, ...other });
+      await expect(deepest()).rejects.toMatchObject({ reason: 'rejected' });
+    }
   });
 });
 

@@ -91,6 +91,8 @@ describe('createHttp', () => {
     [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset-after': '3' }, 3],
     [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(NOW_MS / 1_000 + 4) }, 4],
     [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '2' }, 2],
+    [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(NOW_MS + 3_000) }, 3],
+    [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset-after': '-1', 'x-ratelimit-reset': '2' }, 2],
   ])('behavior: reads the limit in %j as a Retry-After, and sends nothing before it is over', async (headers, sec) => {
     provider.fault({ status: 429, headers }, (_, index) => index === 0);
     expect(await make().request(get)).toEqual({ fine: true });
@@ -105,6 +107,30 @@ describe('createHttp', () => {
     expect(deps.slept).toEqual([]);
     await http.request(get);
     expect(deps.slept).toEqual([3_000]);
+  });
+
+  it.each(['4102444800', '999999999'])(
+    'behavior: a reset at %s holds requests back for 300 s at most',
+    async (reset) => {
+      const http = make();
+      const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset };
+      provider.fault({ status: 200, headers, body: { fine: true } }, (_, index) => index === 0);
+      await http.request(get);
+      await expect(http.request(get)).rejects.toMatchObject({ reason: 'throttled', retryAfterSec: 300 });
+      deps.clock.advance(300_000);
+      expect(await http.request(get)).toEqual({ fine: true });
+    },
+  );
+
+  it.each([
+    ['1.5', 2],
+    ['-5', undefined],
+    ['120, 60', undefined],
+    ['Infinity', undefined],
+    ['', undefined],
+    ['Wed, 21 Oct 2015 07:28:00 GMT', 0],
+  ])('behavior: reads Retry-After %j as %s s', (header, sec) => {
+    expect(readRetryAfter(header, NOW_MS)).toBe(sec);
   });
 
   it('behavior: waits for a short Retry-After', async () => {

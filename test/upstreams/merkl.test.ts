@@ -121,6 +121,9 @@ describe('live', () => {
     ['no_market_price', paidIn({ type: 'a type of next year' })],
     ['no_market_price', paidIn({ type: 'TOKEN', price: null })],
     ['no_market_price', paidIn({ price: 0 })],
+    ['no_market_price', paidIn({ price: 'NaN' })],
+    ['no_market_price', paidIn({ price: -1 })],
+    ['test', paidIn({ isTest: 'true' })],
   ])('behavior: a campaign with %s in %j is apart, with its reason and end', async (reason, over) => {
     provider.respond({ 'GET /campaigns': pages(0, [campaign('a', { apr: 25, ...over }), campaign('b')]) });
     const { borrow, restricted } = must((await live()).values.get(market));
@@ -144,6 +147,21 @@ describe('live', () => {
     const value = must((await live()).values.get(market));
     expect(value.borrow.map(({ id }) => id)).toEqual(['a']);
     expect(value).not.toHaveProperty('restricted');
+  });
+
+  it.each([0, 1])('behavior: a campaign that one page restricts is restricted, on whichever page', async (place) => {
+    const rows = [campaign('a'), campaign('a')].map((row, i) =>
+      i === place ? { ...row, ...allowing([wallet]) } : row,
+    );
+    provider.respond({ 'GET /campaigns': pages(99, [...rows, campaign('b')]) });
+    const { borrow, restricted } = must((await live()).values.get(market));
+    expect([borrow.map(({ id }) => id), restricted?.map(({ id }) => id)]).toEqual([['b'], ['a']]);
+  });
+
+  it('behavior: of two rows of one campaign the readable one counts', async () => {
+    provider.respond({ 'GET /campaigns': pages(0, [campaign('a', { apr: null }), campaign('a')]) });
+    const value = must((await live()).values.get(market));
+    expect([value.borrow.length, value.unread]).toEqual([1, undefined]);
   });
 
   it('behavior: a restricted campaign without an APR is apart as well, and no sum is a lower bound for it', async () => {

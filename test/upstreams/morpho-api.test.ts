@@ -66,9 +66,19 @@ describe('createMorphoApi', () => {
     expect(provider.requests).toHaveLength(4);
   });
 
-  it('behavior: an error without a market fails all of them', async () => {
-    provider.respond({ 'POST /': { data: null, errors: [{ message: 'internal' }] } });
-    const { failures } = await createMorphoApi(testDeps(provider.url)).borrowHistory(ethereum, ids.slice(0, 2));
-    expect([...failures.values()]).toEqual(['missing', 'missing']);
-  });
+  it.each([
+    ['rate_limited', { message: 'Too many requests', extensions: { code: 'RATE_LIMITED' } }],
+    ['rate_limited', { message: 'x', path: ['m0'], extensions: { code: 429 } }],
+    ['server_error', { message: 'internal' }],
+    ['server_error', { message: 'Internal server error', path: ['m0'], extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
+    ['rejected', { message: 'Field is gone', extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }],
+    ['rejected', { message: 'x', extensions: { code: 'UNAUTHENTICATED' } }],
+  ])(
+    'error: UpstreamError `%s` for a 200 with the error %j alone: no market is unknown by it',
+    async (reason, error) => {
+      provider.respond({ 'POST /': { data: null, errors: [error] } });
+      const indexer = createMorphoApi(testDeps(provider.url));
+      await expect(indexer.borrowHistory(ethereum, ids.slice(0, 2))).rejects.toMatchObject({ reason });
+    },
+  );
 });

@@ -53,6 +53,41 @@ describe('codes of createKyberswap', () => {
     await expect(routes.route(swapRequest)).rejects.toMatchObject({ reason: 'rejected' });
   });
 
+  it.each([
+    ['rejected', { code: 4004, message: 'invalid value', data: null }],
+    ['rejected', { code: 4221 }],
+    ['server_error', { code: 500 }],
+    ['server_error', { code: 50_001 }],
+    ['rate_limited', { code: 429 }],
+    ['malformed', {}],
+    ['malformed', { code: 0, data: null }],
+    ['malformed', { error: { code: 4008 } }],
+    ['malformed', { code: '4008' }],
+  ] as const)('error: UpstreamError `%s` for a 200 with %j', async (reason, body) => {
+    respond();
+    const { quotes, routes } = createKyberswap(deps);
+    provider.fault({ status: 200, body });
+    await expect(quotes.quote(swapRequest)).rejects.toMatchObject({ reason });
+    await expect(routes.route(swapRequest)).rejects.toMatchObject({ reason });
+  });
+
+  it.each([
+    [401, 'rejected'],
+    [403, 'rejected'],
+    [408, 'timeout'],
+    [429, 'rate_limited'],
+    [500, 'server_error'],
+    [502, 'server_error'],
+  ])('error: UpstreamError for %s, whatever its code: it concerns the sender or the moment', async (status, reason) => {
+    respond();
+    for (const code of [4008, 4010, 4011]) {
+      const { quotes, routes } = createKyberswap(deps);
+      provider.fault({ status, body: { code } });
+      await expect(quotes.quote(swapRequest)).rejects.toMatchObject({ reason });
+      await expect(routes.route(swapRequest)).rejects.toMatchObject({ reason });
+    }
+  });
+
   it('behavior: an unknown token has no route in a sweep, which doubts it, and is a failure for a caller', async () => {
     respond();
     const { quotes, routes } = createKyberswap(deps);

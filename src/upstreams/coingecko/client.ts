@@ -8,6 +8,7 @@ import {
   REFUSED,
 } from '../http.ts';
 import { askPrices } from '../prices.ts';
+import { providerCode } from '../provider-code.ts';
 import type { PriceChartPort, PricePort } from '../types.ts';
 import { mapPriceChart, mapPrices } from './map.ts';
 import { chartRefusalSchema, marketChartSchema, simplePriceSchema } from './schema.ts';
@@ -17,9 +18,16 @@ import { chartRefusalSchema, marketChartSchema, simplePriceSchema } from './sche
  * depend on.
  */
 const CHART_SHARE = 0.8;
+/** A refusal with status 200 has the provider's code, and no price of a coin. */
+const answeredCodes: Documented = ({ status, body }) => {
+  const code = status < 400 ? providerCode(body) : undefined;
+  return code === undefined ? undefined : code === 429 ? 'rate_limited' : 'rejected';
+};
+
 /** The words of the provider, in full: anything else with such a status, as for a key of another plan, is our mistake. */
 const chartCodes: Documented = ({ status, body }) => {
   const { error } = chartRefusalSchema.safeParse(body).data ?? {};
+  if (status < 400) return answeredCodes({ status, body });
   if (status === 404) return error === 'coin not found' ? ABSENT : undefined;
   return (status === 400 || status === 422) && error === 'invalid vs_currency' ? REFUSED : undefined;
 };
@@ -55,6 +63,7 @@ export function createCoingecko(deps: AdapterDeps): { prices: PricePort; charts:
           const body = await http.request({
             path: '/simple/price',
             query: { vs_currencies: 'usd', include_last_updated_at: 'true', ids: ids.join(',') },
+            documented: answeredCodes,
             signal: options?.signal,
           });
           return mapPrices(batchTokens, http.parse(simplePriceSchema, body), deps.clock.now());

@@ -1,10 +1,11 @@
 import { ABSENT, type AdapterDeps, createHttp, type Documented } from '../http.ts';
 import type { OhlcvPort } from '../types.ts';
 import { mapCandles, mapDeepestPool } from './map.ts';
-import { dexPoolsSchema, ohlcvSchema } from './schema.ts';
+import { dexPoolsSchema, ohlcvSchema, refusalSchema } from './schema.ts';
 
-/** A token without an indexed pool is a 404 in JSON; one of a proxy or of a path that has moved is none. */
-const poolCodes: Documented = ({ status, body }) => (status === 404 && body !== undefined ? ABSENT : undefined);
+/** A token without an indexed pool is a 404 with the provider's own errors; one of a proxy or of a path that has moved is none. */
+const poolCodes: Documented = ({ status, body }) =>
+  status === 404 && refusalSchema.safeParse(body).success ? ABSENT : undefined;
 
 /** Read DEX pools of a token and candles of a pool. */
 export function createGeckoterminal(deps: AdapterDeps): OhlcvPort {

@@ -7,6 +7,9 @@ const related = z.object({ data: z.object({ id: z.string() }) });
 /** `GET /networks/{network}/tokens/{address}/pools`. */
 export const dexPoolsSchema = z.object({ data: z.array(z.unknown()) });
 
+/** A refusal, in the form of JSON:API. */
+export const refusalSchema = z.object({ errors: z.array(z.object({ status: z.literal(['404', 404]) })).min(1) });
+
 export const dexPoolSchema = z.object({
   attributes: z.object({ address: z.string(), name: z.string(), reserve_in_usd: raw }),
   relationships: z.object({ base_token: related, quote_token: related, dex: related }),

@@ -1,3 +1,4 @@
+import { canBeFact } from '../../domain/outside-answer.ts';
 import { ABSENT, type Documented, REFUSED } from '../http.ts';
 import { providerCode } from '../provider-code.ts';
 
@@ -14,14 +15,29 @@ const overload: Documented = ({ status, body }) =>
 
 const noRoute: Documented = ({ body }) => (NO_ROUTE_CODES.includes(providerCode(body) ?? 0) ? ABSENT : undefined);
 
+/** Any other code than 0 is a refusal, also with status 200. Codes of the server have five digits and begin with 5. */
+const refusal: Documented = ({ status, body }) => {
+  const code = providerCode(body) ?? 0;
+  if (status >= 400 || code === 0) return undefined;
+  return code >= 50_000 || (code >= 500 && code < 600) ? 'server_error' : code === 429 ? 'rate_limited' : 'rejected';
+};
+
 /** Codes of a route that somebody waits for. An unknown token is a reading that may pass: it is no statement about routes. */
 export const quoteCodes: Documented = (answer) =>
-  overload(answer) ?? noRoute(answer) ?? (providerCode(answer.body) === TOKEN_NOT_FOUND_CODE ? 'missing' : undefined);
+  overload(answer) ??
+  noRoute(answer) ??
+  (providerCode(answer.body) === TOKEN_NOT_FOUND_CODE && canBeFact(answer.status) ? 'missing' : undefined) ??
+  refusal(answer);
 
 /** Codes of a route for a sweep, which doubts an absent route: there an unknown token has none. */
 export const sweepCodes: Documented = (answer) =>
-  overload(answer) ?? noRoute(answer) ?? (providerCode(answer.body) === TOKEN_NOT_FOUND_CODE ? ABSENT : undefined);
+  overload(answer) ??
+  noRoute(answer) ??
+  (providerCode(answer.body) === TOKEN_NOT_FOUND_CODE ? ABSENT : undefined) ??
+  refusal(answer);
 
 /** Codes of a build. `REFUSED` = a fresh route may pass. */
 export const buildCodes: Documented = (answer) =>
-  overload(answer) ?? (isMoved(providerCode(answer.body) ?? 0) || noRoute(answer) === ABSENT ? REFUSED : undefined);
+  overload(answer) ??
+  (isMoved(providerCode(answer.body) ?? 0) || noRoute(answer) === ABSENT ? REFUSED : undefined) ??
+  refusal(answer);

@@ -13,8 +13,7 @@ export interface MappedRoute {
 
 /** The route, checked against the request. */
 export function mapRoute(request: RouteRequest, answer: Routes): MappedRoute | FailureReason {
-  const summary = answer.data?.routeSummary;
-  if (summary === undefined) return 'missing';
+  const summary = answer.data.routeSummary;
   const amountIn = readAmount(summary.amountIn);
   if (summary.amountIn !== undefined && !(amountIn.ok && amountIn.value === request.amountIn)) return 'implausible';
   if (!isToken(summary.tokenIn, request.tokenIn) || !isToken(summary.tokenOut, request.tokenOut)) return 'implausible';

@@ -80,8 +80,8 @@ function earned(rows: Rows): readonly IncentiveCampaign[] {
 }
 
 function sortByMarket(rows: readonly unknown[], side: CampaignSide): CampaignRows {
-  const byMarket = new Map<string, CampaignRow[]>();
-  const keys = new Set<string>();
+  const read: { readonly market: string; row: CampaignRow }[] = [];
+  const byId = new Map<string, (typeof read)[number]>();
   let unattributed = 0;
   for (const raw of rows) {
     const key = campaignKeySchema.safeParse(raw);
@@ -90,15 +90,24 @@ function sortByMarket(rows: readonly unknown[], side: CampaignSide): CampaignRow
       continue;
     }
     const row = readCampaign(raw, side);
-    // A campaign is listed twice when the list moves between two pages: the first row counts.
+    // A campaign is listed twice when the list moves between two pages.
     const { id } = row.campaign;
-    if (id !== undefined && keys.has(id)) continue;
-    if (id !== undefined) keys.add(id);
-    const market = key.data.params.market.toLowerCase();
-    byMarket.set(market, [...(byMarket.get(market) ?? []), row]);
+    const known = id === undefined ? undefined : byId.get(id);
+    if (known) {
+      if (PRECEDENCE[row.kind] > PRECEDENCE[known.row.kind]) known.row = row;
+      continue;
+    }
+    const entry = { market: key.data.params.market.toLowerCase(), row };
+    read.push(entry);
+    if (id !== undefined) byId.set(id, entry);
   }
+  const byMarket = new Map<string, CampaignRow[]>();
+  for (const { market, row } of read) byMarket.set(market, [...(byMarket.get(market) ?? []), row]);
   return { byMarket, unattributed };
 }
+
+/** Of several rows of one campaign a readable one counts, and one that says who may earn it before one that does not. */
+const PRECEDENCE: Readonly<Record<CampaignRow['kind'], number>> = { unread: 0, earned: 1, restricted: 2 };
 
 function readCampaign(raw: unknown, side: CampaignSide): CampaignRow {
   const { startTimestamp, endTimestamp, ...about } = headSchema.parse(raw);
@@ -138,9 +147,9 @@ const SOLD_TYPE = 'TOKEN';
 function restrictionOf(raw: unknown): Restriction | undefined {
   const { isTest, params, rewardToken } = eligibilitySchema.parse(raw);
   if (isNonEmpty(params.whitelist)) return 'whitelist';
-  if (isTest === true || rewardToken.isTest === true) return 'test';
+  if ([isTest, rewardToken.isTest].some((value) => value === true || value === 'true')) return 'test';
   const { type = SOLD_TYPE, price } = rewardToken;
-  const isUnpriced = price === null || Number(price ?? 1) === 0;
+  const isUnpriced = price !== undefined && !(Number(price) > 0);
   return isUnpriced || (type !== null && String(type).toUpperCase() !== SOLD_TYPE) ? 'no_market_price' : undefined;
 }
 

@@ -1,10 +1,11 @@
+import { reasonOfStatus } from '../../domain/outside-answer.ts';
 import type { MarketId } from '../../shared/ids.ts';
 import { chunks, gather, toBatch } from '../batch.ts';
-import { type AdapterDeps, createHttp, LIST_BYTES } from '../http.ts';
+import { type AdapterDeps, createHttp, type Documented, LIST_BYTES } from '../http.ts';
 import type { ParsedValue } from '../readings.ts';
 import type { Batch, CallOptions, LendingIndexerPort } from '../types.ts';
 import { mapBorrowHistory, mapSharedLiquidity } from './map.ts';
-import { answerSchema, type IndexerAnswer } from './schema.ts';
+import { answerSchema, type IndexerAnswer, type IndexerError } from './schema.ts';
 
 /** Markets per request, with and without their histories, by the provider's complexity limit. */
 const MARKETS_PER_REQUEST = 30;
@@ -15,6 +16,30 @@ const MAX_ROUNDS = 4;
 const SHARED_LIQUIDITY =
   'publicAllocatorSharedLiquidity { assets vault { address name publicAllocatorConfig { fee } } withdrawMarket { marketId } }';
 const BORROW_HISTORY = 'historicalState { borrowApy { x y } }';
+
+/** Codes of GraphQL for a query or a key that the provider does not accept. */
+const REFUSED_CODES: readonly unknown[] = [
+  'BAD_USER_INPUT',
+  'GRAPHQL_PARSE_FAILED',
+  'GRAPHQL_VALIDATION_FAILED',
+  'UNAUTHENTICATED',
+  'FORBIDDEN',
+];
+
+function isUnknownMarket({ message, extensions }: IndexerError): boolean {
+  return extensions?.code === 'NOT_FOUND' || /not.?found|no results/i.test(String(message));
+}
+
+/** An answer with errors alone, of which none is about an unknown market, is a refusal, also with status 200. */
+const refusal: Documented = ({ status, body }) => {
+  const { data, errors = [] } = answerSchema.safeParse(body).data ?? {};
+  if (status >= 400 || data || !errors?.length || errors.some(isUnknownMarket)) return undefined;
+  const [{ message, extensions } = {}] = errors;
+  const code = extensions?.code;
+  if (/rate.?limit|too many|throttl/i.test(`${String(code)} ${String(message)}`)) return 'rate_limited';
+  if (typeof code === 'number') return reasonOfStatus(code);
+  return REFUSED_CODES.includes(code) ? 'rejected' : 'server_error';
+};
 
 /** Read the lending protocol's public indexer. */
 export function createMorphoApi(deps: AdapterDeps): LendingIndexerPort {
@@ -31,6 +56,7 @@ export function createMorphoApi(deps: AdapterDeps): LendingIndexerPort {
       path: '',
       maxBytes: LIST_BYTES,
       post: { query: `query Markets { ${fields.join(' ')} }` },
+      documented: refusal,
       signal: options?.signal,
     });
     return http.parse(answerSchema, body);
@@ -50,7 +76,7 @@ export function createMorphoApi(deps: AdapterDeps): LendingIndexerPort {
   ): Promise<Batch<T>> {
     const { data, errors } = await post(chainId, ids, selection, options);
     if (data !== undefined && data !== null) return toBatch(ids.map((id, i) => [id, read(data[`m${i}`])]));
-    const named = new Set((errors ?? []).map(({ path }) => path?.[0]));
+    const named = new Set((errors ?? []).filter(isUnknownMarket).map(({ path }) => path?.[0]));
     if (named.size === 0) throw http.error('malformed');
     const others = ids.filter((_, i) => !named.has(`m${i}`));
     const isHelpless = others.length === ids.length || rounds === 1;

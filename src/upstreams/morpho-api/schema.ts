@@ -5,10 +5,20 @@ import { raw } from '../raw.ts';
 export const answerSchema = z.object({
   data: z.record(z.string(), z.unknown()).nullish(),
   errors: z
-    .array(z.object({ path: z.array(z.union([z.string(), z.number()])).nullish() }).catch({ path: [] }))
+    .array(
+      z.object({
+        path: z
+          .array(z.union([z.string(), z.number()]))
+          .nullish()
+          .catch(undefined),
+        message: raw,
+        extensions: z.object({ code: raw }).nullish().catch(undefined),
+      }),
+    )
     .nullish(),
 });
 export type IndexerAnswer = z.infer<typeof answerSchema>;
+export type IndexerError = NonNullable<IndexerAnswer['errors']>[number];
 
 const sourceSchema = z.object({
   assets: raw,

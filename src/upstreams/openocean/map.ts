@@ -25,7 +25,6 @@ export const swapCodes: Documented = ({ body }) => {
 
 /** The quote, or why it is not used. */
 export function mapSwap(request: SwapRequest, { data }: Swap, expiresAtMs: number): SwapQuote | FailureReason {
-  if (data === undefined || data === null) return 'missing';
   return checkSwap(
     'AggregatorTwo',
     request,

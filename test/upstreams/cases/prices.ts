@@ -164,7 +164,7 @@ export const geckoterminalPool: AdapterCase = {
   create: (deps) => (signal) =>
     one(createGeckoterminal(deps).deepestPool(ethereum, weth.address, signal && { signal })),
   routes: poolsWith(pools),
-  absent: { value: null },
+  absent: { throws: 'rejected' },
   dated: null,
   variants: {
     missingField: { routes: poolsWith(change(pools, reserve, undefined)), expect: second },

@@ -45,7 +45,7 @@ export const kyberRoute: AdapterCase = {
   dated: null,
   variants: {
     missingField: { routes: routes(change(route, amountOut, undefined)), expect: { throws: 'missing' } },
-    empty: { routes: routes({ code: 0, data: null }), expect: { throws: 'missing' } },
+    empty: { routes: routes({ code: 0, data: null }), expect: { throws: 'malformed' } },
     // Without a USD value the route is still a route; the provider writes 0 for "no price".
     partial: {
       routes: routes(change(route, ['data', 'routeSummary', 'amountOutUsd'], '0')),
@@ -94,7 +94,7 @@ export const openoceanQuote: AdapterCase = {
   dated: null,
   variants: {
     missingField: { routes: ocean(change(swap, ['data', 'to'], undefined)), expect: { throws: 'missing' } },
-    empty: { routes: ocean({ code: 200 }), expect: { throws: 'missing' } },
+    empty: { routes: ocean({ code: 200 }), expect: { throws: 'malformed' } },
     partial: { routes: ocean({ code: 503, error: 'busy' }), expect: { throws: 'server_error' } },
     duplicate: { routes: ocean(change(swap, ['data', 'inAmount'], '2000000000')), expect: { throws: 'implausible' } },
     nan: { routes: ocean(change(swap, ['data', 'outAmount'], 'NaN')), expect: { throws: 'malformed' } },
