@@ -114,6 +114,21 @@ describe('runDoctor', () => {
         },
       ],
     },
+    {
+      round: 3,
+      faults: [
+        {
+          at: 'pendle',
+          fault: { kind: 'answer', status: 403, body: { message: 'forbidden' } },
+          named: 'failure providers PENDLE_URL implied apys [answer]',
+        },
+        {
+          at: 'merkl',
+          fault: { kind: 'fields', set: { apr: 'absurd' } },
+          named: 'warning providers MERKL_URL campaigns on chain 1 [rows]',
+        },
+      ],
+    },
   ];
 
   it('behavior: covers every fault of the control endpoint', () => {

@@ -9,7 +9,7 @@ import { type DoctorOptions, runDoctor } from '../../src/doctor/doctor.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { systemTimers } from '../../src/shared/timers.ts';
 import { startRedis, type TestRedis } from '../snapshot/redis-server.ts';
-import { startPresentChains } from '../support/process/cluster.ts';
+import { SEEDING_MS, startPresentChains } from '../support/process/cluster.ts';
 import { createTestDatabase, type TestDatabase } from '../support/process/postgres.ts';
 
 export type Settings = Readonly<Record<string, string | undefined>>;
@@ -37,7 +37,9 @@ export async function startDoctorWorld({ ownChains = false } = {}): Promise<Doct
     dataDir: folder,
     mining: 'auto',
     databaseUrl: database.url,
-    startChains: ownChains ? startChains : startPresentChains,
+    startChains: ownChains
+      ? (options) => startChains({ ...options, clock: { now: () => Date.now() - SEEDING_MS } })
+      : startPresentChains,
     logger: silentLogger,
   });
   const settings: Settings = {

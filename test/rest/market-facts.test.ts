@@ -7,6 +7,8 @@ test('behavior: campaigns of one reward symbol are one line of an incentive, wit
   const shown = projectIncentive({
     aprPct: '3.756',
     endsAt,
+    isLowerBound: false,
+    restricted: [],
     campaigns: [campaign('MORPHO', '1.25'), campaign('ENA', '0.006', 'https://ena.example'), campaign('MORPHO', '2.5')],
   });
   expect(shown).toEqual({
@@ -17,6 +19,8 @@ test('behavior: campaigns of one reward symbol are one line of an incentive, wit
     ],
     campaignUrl: 'https://ena.example',
     endsAt,
+    lowerBound: null,
+    restricted: null,
   });
   expect(projectIncentive(null)).toBeNull();
 });

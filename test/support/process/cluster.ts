@@ -29,8 +29,10 @@ export interface Cluster {
   stop(): Promise<void>;
 }
 
+/** Seeding takes a second of a chain per block. */
+export const SEEDING_MS = 10_000;
 /** The time at which all chains of clusters of this worker begin, so that later files can take them over. */
-const CHAINS_START_MS = Date.now();
+const CHAINS_START_MS = Date.now() - SEEDING_MS;
 
 /** Take over chains, or start some, and set their time to the present one, by which the services run. */
 export async function startPresentChains(options: StartChainsOptions): Promise<LocalChains> {
