@@ -46,7 +46,7 @@ const plainNumber = (description: string, { max = MAX_NUMBER, ...from }: NumberR
       params: { limit: { max: MAX_NUMBER } },
     })
     .refine((value) => value === 0 || Math.abs(value) >= MIN_NUMBER, {
-      error: `expected 0, or a number of at least ${MIN_TEXT}`,
+      error: `expected ${from.min === 0 ? '0, or ' : ''}a number of at least ${MIN_TEXT}`,
       params: { limit: { min: MIN_TEXT } },
     })
     .transform((value) => new Decimal(String(value)).toFixed())
