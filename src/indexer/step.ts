@@ -151,7 +151,7 @@ export function createReadStep({ nodes, chainId, sources, history, clock, logger
   };
 }
 
-/** The readings of another node first, which the node of the reading stands in for. */
+/** Read from another node first, and from this one where the other fails. */
 function otherFirst<T>(readOwn: () => Promise<T>, [another, ...others]: readonly (() => Promise<T>)[]) {
   if (!another) return { read: readOwn, readOthers: [] };
   const read = () =>

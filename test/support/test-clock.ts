@@ -1,8 +1,8 @@
 import type { Clock } from '../../src/shared/clock.ts';
 
 /**
- * Start of the clocks of local worlds, ms: ten past noon (UTC) of one day, whatever the day of the test run is. No hour and no
- * day ends unless a test advances the clock, so answers are equal in every run.
+ * Start of the clocks of local worlds, ms: ten past noon (UTC) of one fixed day, so that answers are equal in every run. No hour
+ * and no day ends unless a test advances the clock.
  */
 export const WORLD_START_MS = Date.UTC(2026, 10, 20, 12, 10);
 

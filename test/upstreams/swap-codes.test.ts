@@ -78,7 +78,7 @@ describe('codes of createKyberswap', () => {
     [429, 'rate_limited'],
     [500, 'server_error'],
     [502, 'server_error'],
-  ])('error: UpstreamError for %s, whatever its code: it concerns the sender or the moment', async (status, reason) => {
+  ])('error: UpstreamError for %s, also with a code of no route', async (status, reason) => {
     respond();
     for (const code of [4008, 4010, 4011]) {
       const { quotes, routes } = createKyberswap(deps);

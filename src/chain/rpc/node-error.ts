@@ -43,7 +43,7 @@ const SIZE = String.raw`(ranges?|intervals?|spans?|distance|blocks?|results?|log
 const BOUND = String.raw`(exceed|too (large|wide|big|long|many|much)|max(imum)?\b|limit|more than|up to|over\b|at most|allowed|not supported|narrow|reduce|smaller|restrict)`;
 const RANGE = new RegExp(`block range|range of blocks|\\b${SIZE}.{0,60}${BOUND}|${BOUND}.{0,60}\\b${SIZE}`, 'i');
 
-/** A bound in blocks concerns the range, whatever else the words say. */
+/** A bound in blocks is about the range, also beside words for a limit of requests. */
 const BLOCK_BOUND = /\b(limited|up to|at most|max(imum)?|over|exceeds?)\b.{0,20}\b[\d,]+k? ?-?blocks?\b/i;
 
 /** Names of methods, which contain words of the stems. */
