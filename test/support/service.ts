@@ -13,7 +13,7 @@ import { startPooledChains } from './chain-pool.ts';
 import { type Answer, type Json, sendRequest } from './http-client.ts';
 import { localFetch } from './local-fetch.ts';
 import { createWorldDatabase, type TestDatabase } from './process/postgres.ts';
-import { createTestClock, type TestClock } from './test-clock.ts';
+import { createTestClock, type TestClock, WORLD_START_MS } from './test-clock.ts';
 
 export type { Answer, Json } from './http-client.ts';
 
@@ -93,8 +93,7 @@ async function catchUp(clock: TestClock, { chains }: World): Promise<void> {
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
   const folder = await mkdtemp(join(tmpdir(), 'spiral-gateway-world-'));
   const database = options.database ?? (await createWorldDatabase());
-  const clock = createTestClock();
-  if (options.timers === undefined) clock.hold();
+  const clock = createTestClock(WORLD_START_MS, options.timers === undefined);
   const logger = options.logger ?? silentLogger;
   const world = await startWorld({
     deployment: options.deployment,

@@ -18,9 +18,9 @@ export interface TestClock extends Clock {
   release(): void;
 }
 
-export function createTestClock(startAtMs = WORLD_START_MS): TestClock {
+export function createTestClock(startAtMs = WORLD_START_MS, isHeld = false): TestClock {
   let offsetMs = startAtMs - Date.now();
-  let heldAtMs: number | null = null;
+  let heldAtMs: number | null = isHeld ? startAtMs : null;
   const now = () => heldAtMs ?? Date.now() + offsetMs;
   return {
     now,
