@@ -200,7 +200,11 @@ describe('allowances', () => {
     const left = () =>
       local().client.request({ method: 'eth_call', params: [check, 'latest'] } as never) as Promise<`0x${string}`>;
     expect(BigInt(await left())).toBe(amount);
-    await local().client.request({ method: 'eth_sendTransaction', params: [call] } as never);
+    const hash: `0x${string}` = await local().client.request({
+      method: 'eth_sendTransaction',
+      params: [call],
+    } as never);
+    await local().client.waitForTransactionReceipt({ hash });
     expect(BigInt(await left())).toBe(0n);
   });
 
