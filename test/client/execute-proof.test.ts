@@ -265,12 +265,16 @@ describe('plans that are built again', () => {
   test('error: small losses of several rebuilds add up to one that is not accepted', async () => {
     const plan = await openPlan();
     const clock = () => new Date(world.service.clock.now() - 1_000).toISOString();
-    const worst = (plan.meta as unknown as { worstCase: Records.components['schemas']['WorstCase'] }).worstCase;
+    const { positionPreview } = plan.meta as unknown as {
+      positionPreview: Records.components['schemas']['PositionPreview'];
+    };
+    const worst = positionPreview.worstCase;
     let builds = 0;
     const rebuild = async (): Promise<Plan> => {
       builds += 1;
-      const equity = String(Number(worst.equity) * (1 - 0.0008 * builds));
-      return { ...plan, meta: { ...plan.meta, expiresAt: clock(), worstCase: { ...worst, equity } } } as Plan;
+      const worstCase = { ...worst, equity: String(Number(worst?.equity) * (1 - 0.0008 * builds)) };
+      const preview = { ...positionPreview, worstCase };
+      return { ...plan, meta: { ...plan.meta, expiresAt: clock(), positionPreview: preview } } as Plan;
     };
     const lapsed = { ...plan, meta: { ...plan.meta, expiresAt: clock() } };
     const refused = await failureOf(run(lapsed, { rebuild }));

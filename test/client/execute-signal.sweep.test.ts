@@ -119,7 +119,9 @@ describe('a request that the wallet never answers ends with the signal', () => {
     const ofEth = await openPlan({ payToken: tokenOf(1, 'ETH').address, amount: '0.3' });
     const worse = async () => {
       const plan: Json = await openPlan();
-      return { ...plan, meta: { ...plan.meta, worstCase: { ...plan.meta.worstCase, equity: '1' } } } as Plan;
+      const { positionPreview } = plan.meta;
+      const worstCase = { ...positionPreview.worstCase, equity: '1' };
+      return { ...plan, meta: { ...plan.meta, positionPreview: { ...positionPreview, worstCase } } } as Plan;
     };
     const open = await openPlan();
     const wallet = injectedWallet(local());

@@ -94,7 +94,7 @@ describe('one transaction for each call', () => {
     const worse = async (): Promise<Plan> => {
       const fresh = await openPlan();
       const preview = { ...fresh.meta.positionPreview, worstCase: { equity: '1000', ltv: '80' } };
-      return { ...fresh, meta: { ...fresh.meta, worstCase: { equity: '1000', ltv: '80' }, positionPreview: preview } };
+      return { ...fresh, meta: { ...fresh.meta, positionPreview: preview } };
     };
     const wallet = viemWallet(local(), account);
     const refused = await failureOf(execute(plan, wallet, options({ rebuild: worse })));
@@ -127,8 +127,9 @@ describe('one transaction for each call', () => {
     [
       'a higher LTV',
       async (plan) => {
-        const { worstCase } = plan.meta as Json;
-        return { ...plan, meta: { ...plan.meta, worstCase: { ...worstCase, ltv: '95' } } };
+        const { positionPreview } = plan.meta as Json;
+        const worstCase = { ...positionPreview.worstCase, ltv: '95' };
+        return { ...plan, meta: { ...plan.meta, positionPreview: { ...positionPreview, worstCase } } };
       },
       'worse_plan',
     ],

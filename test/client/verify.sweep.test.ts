@@ -214,7 +214,8 @@ describe('verify', () => {
     for (const bundle of bundles) {
       const { position, receivesAtLeast, spendsAtMost, authorizes } = check(bundle);
       expect(verify(bundle.built, bundle.intent, localChains)).toEqual(check(bundle));
-      const { worstCase } = bundle.plan.meta ?? {};
+      const { meta = {} } = bundle.plan;
+      const { worstCase } = meta.positionPreview ?? meta;
       if (position && worstCase?.ltv) expect(Number(position.ltvAtMostPct)).toBeCloseTo(Number(worstCase.ltv), 0);
       const [received] = receivesAtLeast;
       if (bundle.kind.startsWith('deleverage') && received) {

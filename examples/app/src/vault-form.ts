@@ -30,7 +30,7 @@ export function vaultForm({ client, wallet, account, query, signal }: ViewContex
       const { preview: shown } = await client.equitySimulate(body(), { signal: own });
       preview.replaceChildren(
         facts([
-          ['Expected APY', percent(shown.netApyAfterPct ?? shown.netApyPct)],
+          ['Expected APY', percent(shown.netApyPct)],
           ['LTV of the stock leg', percent(shown.stock.ltvPct)],
           ['LTV of the yield loop', percent(shown.yieldLeg?.ltvPct)],
         ]),

@@ -87,7 +87,7 @@ function sdkMarketOf({ market, facts }: PositionMarketValues): SdkMarket {
 }
 
 /** Yields of a market without its borrow rate, which depends on the scenario. */
-export function yieldsOf(composed: PositionMarketValues): Omit<StressRates, 'borrowRate' | 'curve'> {
+function yieldsOf(composed: PositionMarketValues): Omit<StressRates, 'borrowRate' | 'curve'> {
   const { collateralApyPct, effectiveCollateralApyPct, borrowApyPct, netBorrowApyPct } = composed;
   return { collateralApyPct, effectiveCollateralApyPct, borrowIncentivePct: borrowApyPct.minus(netBorrowApyPct) };
 }
@@ -99,7 +99,7 @@ function curveOf({ facts }: PositionMarketValues, utilization: bigint): StressRa
 }
 
 /** The values of a market that do not depend on the size of the holding. */
-export function commonOf(
+function commonOf(
   composed: PositionMarketValues,
   nowMs: number,
 ): Omit<StressHolding, 'collateral' | 'debt' | 'rates' | 'noRates'> {

@@ -1,7 +1,7 @@
 import type { EquityPosition } from '../../domain/equity/position.ts';
 import { formatPct } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
-import type { BuiltBatch, DepositLeg, DepositPreview } from '../../transactions/equity/index.ts';
+import type { BuiltBatch, DepositPreview } from '../../transactions/equity/index.ts';
 import type { AppContext } from '../common/context.ts';
 import {
   absences,
@@ -19,7 +19,6 @@ import { EQUITY_PATHS, formatIssues, namesOf, withSurfaceNames } from '../transa
 /** A previewed deposit into a vault. */
 export interface DepositPreviewView extends Estimate {
   readonly deposit: DepositPreview;
-  readonly legs: readonly DepositLeg[];
   readonly note: string;
 }
 
@@ -37,10 +36,10 @@ export interface ExitPlanView extends PlanBaseView {
 /** Preview a deposit into a vault, without a wallet. @throws the refusals of the builders */
 export function vaultDepositPreview(input: DepositArgs, ctx: AppContext): Promise<DepositPreviewView> {
   return withSurfaceNames(ctx, EQUITY_PATHS, async () => {
-    const { terms, legs, slippage, note, ...previewed } = await ctx.live().equity.preview(depositInput(input, ctx));
+    const { terms, slippage, note, ...previewed } = await ctx.live().equity.preview(depositInput(input, ctx));
     const issues = formatIssues(previewed.issues, ctx);
     const estimate = depositEstimate(terms.preview, { slippage: slippage.value, issues });
-    return { ...estimate, deposit: terms.preview, legs, note: note(namesOf(ctx)) };
+    return { ...estimate, deposit: terms.preview, note: note(namesOf(ctx)) };
   });
 }
 

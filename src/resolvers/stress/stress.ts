@@ -2,25 +2,21 @@ import type { EquityPosition } from '../../domain/equity/position.ts';
 import { gap } from '../../domain/freshness/gaps.ts';
 import type { Gap } from '../../domain/freshness/types.ts';
 import { marketsById } from '../../domain/market/lookup.ts';
-import { limitsOf } from '../../domain/market/statics.ts';
 import type { Position } from '../../domain/position/types.ts';
 import { isDust } from '../../domain/position/valuation.ts';
 import type { Strategy } from '../../domain/strategy/types.ts';
-import { borrowedHolding, commonOf, heldHolding, openedHolding, yieldsOf } from '../../domain/stress/holding.ts';
+import { borrowedHolding, heldHolding, openedHolding } from '../../domain/stress/holding.ts';
 import { type RecordedMove, recordedMoves } from '../../domain/stress/survival.ts';
 import { type StressTable, stressTable } from '../../domain/stress/table.ts';
 import type { StressHolding } from '../../domain/stress/types.ts';
 import { Decimal, HUNDRED } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import { type Address, type ChainId, formatValue, type MarketId } from '../../shared/ids.ts';
-import { marketAfter } from '../../transactions/index.ts';
 import { momentOf } from '../common/age.ts';
 import type { AppContext } from '../common/context.ts';
-import type { DepositPreviewView } from '../equity/equity.ts';
 import type { WalletView } from '../position/wallets.ts';
 import { requestedLeverage } from '../strategy/leveraged-history.ts';
 import { marketOf, termsOf } from '../strategy/strategies.ts';
-import type { PositionPreviewView } from '../transaction/position-preview.ts';
 
 /** A stress table with the holdings that it is made from. */
 export interface StressView extends StressTable {
@@ -97,52 +93,11 @@ export async function stressOfWallet(
   return viewOfFound(found.flat(), missing);
 }
 
-/** Stress a previewed position after the expected fill, at the rate after the action. */
-export function stressOfPreview(
-  { market, preview, live, debtChange, moved }: PositionPreviewView,
-  ctx: AppContext,
-): StressView {
-  return viewOf([previewedHolding({ market, live, after: preview.after, debtChange, moved }, ctx)]);
-}
-
-/** Stress both legs of a previewed deposit into a vault after the expected fills, at the rates after it. */
-export function stressOfDeposit({ legs }: DepositPreviewView, ctx: AppContext): StressView {
-  return viewOf(legs.map((leg) => previewedHolding({ ...leg, debtChange: leg.after.debt, moved: 0n }, ctx)));
-}
-
-/** A position as an action leaves it. */
-interface Previewed extends Pick<PositionPreviewView, 'market' | 'live' | 'debtChange' | 'moved'> {
-  readonly after: { readonly collateral: bigint; readonly debt: bigint };
-}
-
-function previewedHolding({ market, live, after, debtChange, moved }: Previewed, ctx: AppContext): StressHolding {
-  const composed = marketsById(ctx.loaders.composed(market.chainId)).get(market.id);
-  const sdk = marketAfter(live, debtChange, moved);
-  const curve = sdk.rateAtTarget && { utilization: sdk.utilization, rateAtTarget: sdk.rateAtTarget };
-  const nowMs = live.readAt.blockTimeMs;
-  const common = composed ? commonOf(composed, nowMs) : { market, limits: limitsOf(market), nowMs, gaps: UNCOMPOSED };
-  return {
-    ...common,
-    price: live.price,
-    collateral: after.collateral,
-    debt: after.debt,
-    rates: composed && {
-      ...yieldsOf(composed),
-      borrowRate: sdk.getEndBorrowRate(sdk.lastUpdate),
-      curve: curve || undefined,
-    },
-  };
-}
-
 /** Hold the worst recorded moves of the markets against the holdings of a table. */
 export async function recordedMovesOf({ holdings }: StressView, ctx: AppContext): Promise<readonly RecordedMove[]> {
   const records = await Promise.all(holdings.map(({ market }) => ctx.loaders.marketRecord(market)));
   return recordedMoves(holdings.map((holding, i) => ({ holding, record: records[i] })));
 }
-
-const UNCOMPOSED: readonly Gap[] = [
-  gap('projections', 'NOT_MEASURED', 'The market has not been measured yet, and the documented limits are used.'),
-];
 
 type Which = 'all' | { readonly loops: readonly number[]; readonly stocks?: readonly MarketId[] | undefined };
 

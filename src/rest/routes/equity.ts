@@ -17,7 +17,7 @@ import {
   equitySimulation,
   exitCosting,
 } from '../schemas/equity.ts';
-import { issueList } from '../schemas/plan.ts';
+import { includedParts, issueList, sendsCalls } from '../schemas/plan.ts';
 import {
   amountText,
   paidAddressText,
@@ -39,7 +39,6 @@ import {
 } from './builds.ts';
 import { projectEquityPosition } from './positions.ts';
 import { answered, BUILD_ERRORS, noneIn, type RouteOptions, SIMULATION_ERRORS } from './shared.ts';
-import { projectStress } from './stress.ts';
 
 const SPY_VAULT = `${EQUITY_PREFIX}0x50bc39b5722fb5634c436d74c6787f3c125b879e7b73cf9e9ecc01bbb57b8e55`;
 const USER = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
@@ -99,10 +98,10 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
       project: ({ equityDepositPreview: answer }: EquitySimulateQuery) => {
         const simulation = answered(answer);
         if (isRefusal(simulation)) throw refusalError(simulation);
-        const { chainId, strategyId, action, deposit, stress, note } = simulation;
+        const { chainId, strategyId, action, deposit, note } = simulation;
         const issues = inIssues(contractIssues(simulation.issues), () => false);
         const preview = projectPreview(simulation, deposit);
-        return { chainId, strategyId, action, note, issues, preview, stress: projectStress(stress) };
+        return { chainId, strategyId, action, note, issues, preview };
       },
       response: equitySimulation,
       errors: BUILD_ERRORS,
@@ -128,9 +127,14 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
         .strictObject({
           ...deposit,
           userAddress: paidAddressText('The signing wallet; the stock leg and the yield loop are opened for it.'),
+          include: includedParts,
         })
         .meta({ id: 'EquityDepositBuildBody', description: BODY }),
-      variables: ({ body: { userAddress, ...body } }) => ({ wallet: userAddress, input: depositVariables(body) }),
+      variables: ({ body: { userAddress, include, ...body } }) => ({
+        wallet: userAddress,
+        input: depositVariables(body),
+        sendCalls: sendsCalls(include),
+      }),
       project: ({ equityDepositPlan: answer }: EquityDepositBuildMutation) => {
         const batch = answered(answer);
         if (isRefusal(batch)) throw refusalError(batch);
@@ -184,10 +188,15 @@ function exitRoute(chainId: ReturnType<typeof equityChainId>): AnyRoute {
           .describe(
             'Whether the batch is built without simulation if no node of the chain can simulate; its instructions then say NOT_SIMULATED.',
           ),
+        include: includedParts,
         chainId,
       })
       .meta({ id: 'EquityExitBuildBody', description: BODY }),
-    variables: ({ body: { userAddress, ...body } }) => ({ wallet: userAddress, input: exitVariables(body) }),
+    variables: ({ body: { userAddress, include, ...body } }) => ({
+      wallet: userAddress,
+      input: exitVariables(body),
+      sendCalls: sendsCalls(include),
+    }),
     project: ({ equityExitPlan: answer }: EquityExitBuildMutation) => {
       const batch = answered(answer);
       if (isRefusal(batch)) throw refusalError(batch);
@@ -244,18 +253,16 @@ interface ExitBody extends BoundsBody {
 /** Format a preview for the contract: fields that need an unknown USD price are left out. */
 function projectPreview(estimate: EstimateFieldsFragment, deposit: DepositFieldsFragment): unknown {
   const { totalSwapCostOfEquityPct: totalSwapCostPctOfEquity, readAt, oraclePriceAsOf } = estimate;
-  const { stock, yieldLeg, fees, netApyPct } = deposit;
+  const { stock, yieldLeg, fees } = deposit;
   const { token, borrowAmount: borrowUsdg, ...stockLeg } = stock;
   const { collateralToken, ...yielding } = yieldLeg;
   const body = {
     ...deposit,
-    stock: { ...stockLeg, ...token, borrowUsdg, borrowApyAfterPct: stock.borrowApyPct },
+    stock: { ...stockLeg, ...token, borrowUsdg },
     yieldLeg: {
       ...yielding,
       collateralSymbol: collateralToken.displaySymbol,
-      leverageApyAfterPct: yieldLeg.leverageApyPct,
     },
-    netApyAfterPct: netApyPct,
     costs: contractCosts(estimate.costs),
     totalSwapCostPctOfEquity,
     worstCase: contractWorstCase(estimate.worstCase),

@@ -10,6 +10,7 @@ import type {
   PositionPreviewFieldsFragment,
 } from '../generated/operations.ts';
 import { isRefusal, refusalError } from '../refusal.ts';
+import { includedParts, sendsCalls } from '../schemas/plan.ts';
 import {
   amountText,
   anyTarget,
@@ -36,7 +37,6 @@ import {
   targetVariables,
 } from './builds.ts';
 import { answered, BUILD_ERRORS, noneIn, type RouteOptions, SIMULATION_ERRORS } from './shared.ts';
-import { projectStress } from './stress.ts';
 
 const SUSDE_PYUSD = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5';
 const SUSDE = '0x9D39A5DE30e57443BfF2A8307A4256c8797A3497';
@@ -85,7 +85,11 @@ function openForms(name: string, fields: OpenFields): z.ZodType {
 /** The rows that open leveraged positions. */
 export function leverageRoutes(options: RouteOptions): AnyRoute[] {
   const open = openFields(options);
-  const build = { ...open, userAddress: paidAddressText('The signing wallet; approvals and the position are for it.') };
+  const build = {
+    ...open,
+    userAddress: paidAddressText('The signing wallet; approvals and the position are for it.'),
+    include: includedParts,
+  };
   return [
     defineRoute({
       method: 'POST',
@@ -104,7 +108,7 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
         if (isRefusal(preview)) throw refusalError(preview);
         const { path, isDirect, isReallocate, amountFlashLoan, minTokenOut, reallocationFeeWei, borrowApy, note } =
           preview;
-        const body = inSimulation(
+        return inSimulation(
           {
             path,
             isDirect,
@@ -120,7 +124,6 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
           },
           isNoneOf(preview),
         );
-        return { ...(body as object), stress: projectStress(preview.position.stress) };
       },
       response: leverageSimulation,
       errors: BUILD_ERRORS,
@@ -143,7 +146,11 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
       params: z.object({}),
       body: z.strictObject(withTarget(build, anyTarget)),
       bodyForms: openForms('LeverageBuildBody', build),
-      variables: ({ body: { userAddress, ...body } }) => ({ wallet: userAddress, input: openVariables(body) }),
+      variables: ({ body: { userAddress, include, ...body } }) => ({
+        wallet: userAddress,
+        input: openVariables(body),
+        sendCalls: sendsCalls(include),
+      }),
       project: ({ openLeveragePlan: answer }: LeverageBuildMutation) => {
         const plan = answered(answer);
         if (isRefusal(plan)) throw refusalError(plan);
@@ -156,14 +163,25 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
           summary: 'sUSDe at an LTV of 80 %',
           body: { strategyId: SUSDE_PYUSD, payToken: SUSDE, amount: '500', desiredLtv: '80', userAddress: USER },
         },
+        {
+          summary: 'With the parameter of wallet_sendCalls',
+          body: {
+            strategyId: SUSDE_PYUSD,
+            payToken: SUSDE,
+            amount: '500',
+            leverage: 5,
+            userAddress: USER,
+            include: ['sendCalls'],
+          },
+        },
       ],
     }),
   ];
 }
 
-/** Shape a plan as the frozen bundle: no value where there is none, no preview where no position is left. */
+/** Shape a plan as the frozen bundle: no value where there is none. */
 export function projectPlan(plan: LeveragePlanFieldsFragment): unknown {
-  const { chainId, action, path, approvals, tx, position, received, totalSwapCostOfEquityPct, quotesExpireAt } = plan;
+  const { chainId, action, path, approvals, tx, position, received, quotesExpireAt } = plan;
   const body = {
     chainId,
     action,
@@ -172,11 +190,7 @@ export function projectPlan(plan: LeveragePlanFieldsFragment): unknown {
     tx: bodyCall(tx),
     meta: {
       ...plan,
-      positionPreview: position && positionPreviewOf(plan, position),
-      costs: contractCosts(plan.costs),
-      totalSwapCostPctOfEquity: totalSwapCostOfEquityPct,
-      worstCase: contractWorstCase(plan.worstCase),
-      liquidation: position?.liquidation ?? null,
+      positionPreview: positionPreviewOf(plan, position),
       issues: contractIssues(plan.issues),
       received: contractReceived(received),
       slippage: slippageRatio(plan),
@@ -195,24 +209,31 @@ export function isNoneOf({ gaps }: EstimateFieldsFragment): (path: string) => bo
   return (path) => !path.endsWith('oraclePriceAsOf') || isNone('oraclePriceAsOf');
 }
 
-/** Project the position of a preview or plan to the contract. */
-export function positionPreviewOf(estimate: EstimateFieldsFragment, position: PositionPreviewFieldsFragment): unknown {
-  const { requestedLtvPct: requestedLtv, ltvPct: effectiveLtv, collateralAmount, leverageApyPct, ...rest } = position;
-  const { debtAmount: amountLoan } = position;
+/** Project the position of a preview or plan to the contract. `null` = none is left, and the costs stand alone. */
+export function positionPreviewOf(
+  estimate: EstimateFieldsFragment,
+  position: PositionPreviewFieldsFragment | null,
+): unknown {
   const { totalSwapCostOfEquityPct: totalSwapCostPctOfEquity, readAt, oraclePriceAsOf } = estimate;
   return {
-    ...rest,
-    requestedLtv,
-    effectiveLtv,
-    amountLeveragedCollateral: collateralAmount,
-    amountLoan,
-    expectedLeverageApy: leverageApyPct,
+    ...(position && positionOf(position)),
     costs: contractCosts(estimate.costs),
     totalSwapCostPctOfEquity,
     worstCase: contractWorstCase(estimate.worstCase),
     readAt,
     oraclePriceAsOf,
   };
+}
+
+function positionOf({
+  requestedLtvPct: requestedLtv,
+  ltvPct: effectiveLtv,
+  collateralAmount: amountLeveragedCollateral,
+  debtAmount: amountLoan,
+  leverageApyPct: expectedLeverageApy,
+  ...rest
+}: PositionPreviewFieldsFragment) {
+  return { ...rest, requestedLtv, effectiveLtv, amountLeveragedCollateral, amountLoan, expectedLeverageApy };
 }
 
 interface OpenBody extends BoundsBody, GivenTarget {

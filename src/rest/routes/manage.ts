@@ -4,6 +4,7 @@ import { checkManageFields, type GivenFields, requireOneTarget } from '../../sha
 import type { ManageBuildMutation, ManageBuildMutationVariables } from '../generated/operations.ts';
 import { isRefusal, refusalError } from '../refusal.ts';
 import { manageBody, manageForms } from '../schemas/manage-body.ts';
+import { sendsCalls } from '../schemas/plan.ts';
 import { type PositionIdParts, transactionBundle } from '../schemas/transactions.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
 import { type BoundsBody, boundsVariables, inBody, targetVariables } from './builds.ts';
@@ -29,9 +30,10 @@ export function manageRoute({ chainIds }: RouteOptions): AnyRoute {
     params: z.object({}),
     body: manageBody(chainIds),
     bodyForms: manageForms(chainIds),
-    variables: ({ body: { userAddress, ...body } }) => ({
+    variables: ({ body: { userAddress, include, ...body } }) => ({
       wallet: userAddress,
       input: manageVariables(body, chainIds),
+      sendCalls: sendsCalls(include),
     }),
     sentAs: ({ body: { positionId } }) => {
       if (positionId === undefined) return {};

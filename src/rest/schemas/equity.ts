@@ -13,7 +13,6 @@ import {
 } from './numbers.ts';
 import { issueList, sendCalls, simulatedGas } from './plan.ts';
 import { equityPositionSchema } from './position.ts';
-import { stressTableSchema } from './stress.ts';
 import { costList, liquidation, received, totalSwapCost, unsignedCall, worstCase } from './transactions.ts';
 
 const tokens = (description: string, range?: NumberRange) => decimalString(`${description} Whole tokens.`, range);
@@ -56,7 +55,6 @@ export const depositPreview = z
           ),
         borrowUsdg: tokens('Amount that is borrowed on the stock and looped.'),
         borrowApyPct: pct("APY of that debt, at the market's rate after the loan.", { min: 0 }),
-        borrowApyAfterPct: pct('The same as borrowApyPct.', { min: 0 }),
         borrowApyBeforePct: pct('The present rate.', { min: 0 }).optional(),
         swapSource: z.enum(SWAP_SOURCES).describe('Venue of the swap.'),
         priceImpactPct: pct('Loss of the swap against the oracle price; negative = gain.'),
@@ -76,7 +74,6 @@ export const depositPreview = z
         leverageApyPct: pct(
           'APY at that leverage after this deposit, signed: its flash loan raises the rate. A borrow incentive counts at its present rate.',
         ),
-        leverageApyAfterPct: pct('The same as leverageApyPct.'),
         leverageApyBeforePct: pct('APY at that leverage and the present rate.').optional(),
         swapSource: z.enum(SWAP_SOURCES).describe('Venue of the swap inside the flash loan.'),
         priceImpactPct: pct('Loss of both swaps of the leg together; negative = gain.'),
@@ -86,7 +83,6 @@ export const depositPreview = z
     netApyPct: pct(
       'LTV x (APY of the yield leg - borrow APY of the stock leg) at both rates after this deposit, signed.',
     ),
-    netApyAfterPct: pct('The same as netApyPct.'),
     costs: costList,
     totalSwapCostPctOfEquity: totalSwapCost,
     worstCase: z
@@ -127,7 +123,6 @@ export const equitySimulation = z
     ...frame,
     action: z.enum(['equity_deposit']).describe('The previewed action.'),
     preview: depositPreview.describe('The expected deposit.'),
-    stress: stressTableSchema.optional().describe('Stress table of both legs of the deposit after the expected fills.'),
     issues: issueList,
     note: z.string().describe('Its assumptions, in sentences.'),
   })

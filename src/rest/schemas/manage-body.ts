@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MANAGE_ACTIONS } from '../../shared/vocabulary.ts';
+import { includedParts } from './plan.ts';
 import {
   amountText,
   anyTarget,
@@ -46,6 +47,7 @@ function fieldsOf(chainIds: readonly number[]) {
       .describe(
         'close only: name the amount of collateral that was read, so that collateral that a stranger adds meanwhile cannot make it revert: it stays in the position.',
       ),
+    include: includedParts,
     chainId: positionChainId(chainIds),
   };
 }
@@ -65,10 +67,10 @@ export function manageBody(chainIds: readonly number[]) {
 
 /** The body by action, each with the fields that it takes. */
 export function manageForms(chainIds: readonly number[]): z.ZodType {
-  const { userAddress, id, positionId, chainId, slippage, ...fields } = fieldsOf(chainIds);
+  const { userAddress, id, positionId, chainId, slippage, include, ...fields } = fieldsOf(chainIds);
   const { amount, payToken, maxSwapLossPct, minAmountOut, allowUnsimulated, exact } = fields;
   const full = z.literal(false).optional().describe('As when left out: only repay takes true.');
-  const frame = { userAddress, id, positionId, chainId, slippage, full };
+  const frame = { userAddress, id, positionId, chainId, slippage, full, include };
   const leaving = { maxSwapLossPct, minAmountOut };
   const repaying = { maxSwapLossPct: maxSwapLoss(50), minAmountOut };
   const adding = { maxSwapLossPct: maxSwapLoss(10), minAmountOut };

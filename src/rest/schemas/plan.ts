@@ -53,8 +53,19 @@ export const sendCalls = z
   })
   .meta({
     id: 'SendCalls',
-    description: 'All calls as the first parameter of wallet_sendCalls (EIP-5792). Hand it to the wallet unchanged.',
+    description:
+      'All calls as the first parameter of wallet_sendCalls (EIP-5792). Hand it to the wallet unchanged. Only with `include: ["sendCalls"]`.',
   });
+
+/** Parts of an answer that are long, and added on request. */
+export const includedParts = z
+  .array(z.enum(['sendCalls']))
+  .max(1)
+  .optional()
+  .describe('What is added to `meta`: sendCalls, all calls once more as the first parameter of wallet_sendCalls.');
+
+/** Whether a body asks for `sendCalls`. */
+export const sendsCalls = (include: z.infer<typeof includedParts>): boolean => include?.includes('sendCalls') ?? false;
 
 export const simulatedGas = z
   .string()

@@ -14,7 +14,6 @@ import {
   rangeSentence,
 } from './numbers.ts';
 import { borrowApy, issueList, sendCalls, simulatedGas } from './plan.ts';
-import { stressTableSchema } from './stress.ts';
 
 /**
  * A positive amount as text: no sign, no exponent. Zero and values above `most`, words for a limit that the request decides,
@@ -231,7 +230,8 @@ export const positionPreview = z
   })
   .meta({
     id: 'PositionPreview',
-    description: 'The position after the expected fill. Fields that do not apply are absent.',
+    description:
+      'The position after the expected fill, and what the action costs. Fields that do not apply are absent: after a full close all but costs, totalSwapCostPctOfEquity, worstCase, readAt and oraclePriceAsOf.',
   });
 
 export const unsignedCall = z
@@ -264,7 +264,6 @@ export const leverageSimulation = z
       .meta({ description: 'Fee of the reallocation in wei; null = no reallocation.', examples: [null] }),
     slippage: jsonNumber('The effective slippage, a ratio.', { above: 0, max: 0.01 }),
     borrowApy: borrowApy.optional(),
-    stress: stressTableSchema.optional().describe('Stress table of the position after the expected fill.'),
     issues: issueList,
     note: z.string().describe('The same in sentences.'),
   })
@@ -295,10 +294,6 @@ export const transactionBundle = z
     meta: z
       .object({
         positionPreview: positionPreview.optional(),
-        costs: costList.optional(),
-        totalSwapCostPctOfEquity: totalSwapCost,
-        worstCase: worstCase.optional(),
-        liquidation: liquidation.optional(),
         borrowApy: borrowApy.optional(),
         ltvBeforePct: pct('Present LTV of the managed position; absent on an open.').optional(),
         liquidationBefore: liquidation
@@ -311,8 +306,6 @@ export const transactionBundle = z
         sendCalls: sendCalls.optional(),
         simulatedGas,
         received,
-        readAt: pricedAtSchema,
-        oraclePriceAsOf,
         slippage: jsonNumber('The effective slippage, a ratio.', { above: 0, max: 0.01 }).optional(),
         expiresAt: dateTime('Earliest expiry of its quotes, at most 60 s ahead. Build again after that.').optional(),
         signingUrl: uri('Link to review and sign in the app.').optional(),

@@ -16,7 +16,7 @@ import { EquityDepositRef } from './equity-deposit.ts';
 import { EquityDepositInputRef, EquityExitInputRef } from './equity-inputs.ts';
 import { EquityPositionRef } from './equity-position.ts';
 
-export const EquityDepositPreviewRef = builder.objectRef<DepositPreviewView>('EquityDepositPreview').implement({
+const EquityDepositPreviewRef = builder.objectRef<DepositPreviewView>('EquityDepositPreview').implement({
   description:
     'A preview of a deposit into an equity vault at current prices. Nothing is built and no wallet is needed; a plan takes fresh quotes.',
   interfaces: [EstimateRef],

@@ -5,9 +5,7 @@ import {
   DEFAULT_STRESS_EQUITY_USD,
   recordedMovesOf,
   type StressView,
-  stressOfDeposit,
   stressOfPosition,
-  stressOfPreview,
   stressOfStrategy,
   stressOfVault,
   stressOfWallet,
@@ -16,12 +14,10 @@ import type { RatePath, ReachState, StressEnd, StressScenario } from '../../shar
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
 import { gapsOf } from '../common/gaps.ts';
-import { EquityDepositPreviewRef } from '../equity/equity.ts';
 import { EquityPositionRef } from '../equity/equity-position.ts';
 import { PositionRef } from '../position/position.ts';
 import { WalletRef } from '../position/wallet.ts';
 import { StrategyRef } from '../refs.ts';
-import { PositionPreviewRef } from '../transaction/position-preview.ts';
 import { RecordedMoveRef } from './recorded-moves.ts';
 
 const ScenarioRef = builder.enumType('StressScenario', {
@@ -251,23 +247,5 @@ builder.objectField(WalletRef, 'stress', (t) =>
       'Stress table of all open positions and vaults of the wallet together: every scenario hits all of them at once.',
     ),
     resolve: (wallet, _args, ctx) => stressOfWallet(wallet, ctx),
-  }),
-);
-
-builder.objectField(PositionPreviewRef, 'stress', (t) =>
-  t.field({
-    ...stressField(
-      'Stress table of the position after the expected fill, at the borrow rate after the action. Asks no venue.',
-    ),
-    resolve: (position, _args, ctx) => stressOfPreview(position, ctx),
-  }),
-);
-
-builder.objectField(EquityDepositPreviewRef, 'stress', (t) =>
-  t.field({
-    ...stressField(
-      'Stress table of both legs of the deposit after the expected fills, at the borrow rates after it. Present holdings of the wallet are not in it. Asks no venue.',
-    ),
-    resolve: (preview, _args, ctx) => stressOfDeposit(preview, ctx),
   }),
 );

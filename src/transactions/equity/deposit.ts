@@ -23,10 +23,10 @@ import type { EffectiveSlippage, Issue, PositionState } from '../types.ts';
 import { underWaterIssues } from '../under-water.ts';
 import { type DepositOrder, type SizedDeposit, sizeDeposit } from './deposit-swaps.ts';
 import { requireOpenVault, requireVaultMarkets } from './eligibility.ts';
-import { loopOf, previewDeposit } from './preview.ts';
+import { previewDeposit } from './preview.ts';
 import { type LiveVault, planSigner, planVault, type VaultSigner } from './read.ts';
 import { resolveStockLtvPct, type VaultPrices } from './sizing.ts';
-import type { DepositLeg, DepositPreview, DepositSwaps, DepositTerms } from './types.ts';
+import type { DepositPreview, DepositSwaps, DepositTerms } from './types.ts';
 import type { FoundVault } from './vault.ts';
 
 /** `undefined` = left out. */
@@ -49,8 +49,6 @@ export interface PlannedDeposit {
   readonly stockBefore: PositionState | undefined;
   readonly stockMarket: LiveMarket;
   readonly prices: VaultPrices;
-  /** The stock leg and the yield leg. */
-  readonly legs: readonly DepositLeg[];
   /** Preview the same with the simulated fills. */
   readonly previewOf: (swaps: DepositSwaps) => DepositPreview;
   readonly slippage: EffectiveSlippage;
@@ -123,14 +121,6 @@ export async function planDeposit(
     stockBefore: held,
     stockMarket: live.stock,
     prices,
-    legs: [
-      {
-        market: stockMarket,
-        live: live.stock,
-        after: { collateral: swaps.stock.expectedOut, debt: stockBorrow },
-      },
-      { market: yieldMarket, live: live.yieldMarket, after: loopOf({ swaps, amountFlashLoan, depositFee }) },
-    ],
     previewOf,
     slippage,
     issues: [

@@ -10,13 +10,13 @@ import { type BuiltDeposit, type BuiltExit, buildDeposit, buildExit } from './bu
 import { type DepositRequest, planDeposit } from './deposit.ts';
 import type { ExitRequest, VaultWallet } from './exit.ts';
 import { previewNote } from './messages.ts';
-import type { DepositLeg, DepositTerms } from './types.ts';
+import type { DepositTerms } from './types.ts';
 import { findVault } from './vault.ts';
 
 export type { BuiltBatch, BuiltDeposit, BuiltExit } from './build.ts';
 export { AmbiguousYieldLoopsError } from './errors.ts';
 export type { VaultWallet } from './exit.ts';
-export type { CombinedStock, DepositLeg, DepositPreview, FormattedCost } from './types.ts';
+export type { CombinedStock, DepositPreview, FormattedCost } from './types.ts';
 export { equityChainIds } from './vault.ts';
 
 /** Which vault, and on which chain when it is named. */
@@ -30,7 +30,6 @@ export type ExitInput = VaultInput & ExitRequest;
 
 export interface PreviewedDeposit {
   readonly terms: DepositTerms;
-  readonly legs: readonly DepositLeg[];
   readonly slippage: EffectiveSlippage;
   readonly issues: readonly Issue[];
   note(names: SurfaceNames): string;
@@ -40,9 +39,9 @@ export interface PreviewedDeposit {
 export async function previewVaultDeposit(deps: BuilderDeps, input: DepositInput): Promise<PreviewedDeposit> {
   const found = findVault(deps.chains, input);
   const planned = await withVenues(deps, (attempt) => planDeposit(attempt, found, input));
-  const { terms, legs, slippage, notes } = planned;
+  const { terms, slippage, notes } = planned;
   const issues = [...planned.issues, ...slippageIssues(slippage)];
-  return { terms, legs, slippage, issues, note: (names) => previewNote(terms.preview, slippage, notes, names) };
+  return { terms, slippage, issues, note: (names) => previewNote(terms.preview, slippage, notes, names) };
 }
 
 /** Build the batch of a deposit for the user who signs it. @throws as `findVault` and `buildDeposit` */

@@ -145,7 +145,7 @@ function zapped({ swaps: { zap }, depositFee }: Pick<PreviewInput, 'swaps' | 'de
 }
 
 /** The loop of the yield leg at the expected fill. */
-export function loopOf(input: Pick<PreviewInput, 'swaps' | 'depositFee' | 'amountFlashLoan'>): PositionState {
+function loopOf(input: Pick<PreviewInput, 'swaps' | 'depositFee' | 'amountFlashLoan'>): PositionState {
   return { collateral: zapped(input) + input.swaps.leverage.expectedOut, debt: input.amountFlashLoan };
 }
 

@@ -1,10 +1,10 @@
 import type { SwapSource } from '../../catalog/schema.ts';
-import type { EquityVault, Market } from '../../catalog/types.ts';
+import type { EquityVault } from '../../catalog/types.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import type { CostKind } from '../preview/costs.ts';
-import type { LiveMarket, PricedAt } from '../read/market-state.ts';
-import type { PlannedSwap, PositionState } from '../types.ts';
+import type { PricedAt } from '../read/market-state.ts';
+import type { PlannedSwap } from '../types.ts';
 
 /** Referral fees of the swaps into a vault; zero without a receiver. */
 export interface DepositFees {
@@ -128,14 +128,6 @@ export interface DepositPreview extends DepositCosts, PricedAt {
     readonly yieldLegBps: number;
     readonly estimatedFeeUsd?: string | undefined;
   };
-}
-
-/** A leg of a deposit at its expected fill, with the input of a stress table. */
-export interface DepositLeg {
-  readonly market: Market;
-  readonly live: LiveMarket;
-  /** Of this deposit alone. */
-  readonly after: PositionState;
 }
 
 /** One loop that an exit closes. */

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { equitySimulation } from '../../../src/rest/schemas/equity.ts';
 import { Decimal, fromUnits } from '../../../src/shared/decimal.ts';
 import { CHAIN_ID } from '../../support/equity.ts';
-import type { Json } from '../../support/service.ts';
 import { account, expectNear, expectPoints, type Send, user, useVaults } from '../../support/vaults.ts';
 
 const vaults = useVaults();
@@ -29,12 +28,7 @@ describe.each(WAYS)('deposit and exit, %s', (_way, send) => {
     const simulated = await vaults.verbs.post('/v1/partner/equity/simulate', input);
     expect(simulated.status, simulated.text).toBe(200);
     expect(equitySimulation.parse(simulated.body)).toEqual(simulated.body);
-    const { preview, stress } = simulated.body;
-    const drops = [preview.stock, preview.yieldLeg].map((leg) => 100 - (100 * leg.ltvPct) / leg.liquidationLtvPct);
-    expect(stress.positionCount).toBe(2);
-    expect(Number(stress.dropToLiquidationPct)).toBeCloseTo(Math.min(...drops), 1);
-    // 40 days of hours are recorded of both markets.
-    expect(stress.recordedMoves.map(({ windowCount }: Json) => windowCount > 200)).toEqual([true, true, true]);
+    const { preview } = simulated.body;
 
     const built = await deposit(vault, amount, send, input);
     expect(built).toMatchObject({ chainId: CHAIN_ID, action: 'equity_deposit', strategyId: vault.id, atomic: true });

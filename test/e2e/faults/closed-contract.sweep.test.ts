@@ -132,8 +132,8 @@ describe('a deployment that lacks views', () => {
     await service.world.chains.on(1).moveOracle(market, '5');
     const answer = await service.post('/v1/partner/manage/build', LEAVING[0]?.[1], PARTNER);
     expect(answer.status, answer.text).toBe(200);
-    const { costs, instructions } = answer.body.meta;
-    const { amount, symbol } = costs.find(({ kind }: Json) => kind === 'YIELD_FEE');
+    const { positionPreview, instructions } = answer.body.meta;
+    const { amount, symbol } = positionPreview.costs.find(({ kind }: Json) => kind === 'YIELD_FEE');
     expect(instructions).toContain(`The contract keeps about ${amount} ${symbol} of the yield as its fee.`);
   });
 });

@@ -103,7 +103,7 @@ it('behavior: withdrawing and closing show the yield fee of the treasury', async
   const before = await partner.balance(market.loan);
   const tight = await manage(id, 'close', { slippage: 0.0001 });
   const [paid] = tight.meta.received;
-  expect(Number(tight.meta.worstCase.equity)).toBeLessThanOrEqual(Number(paid.amount));
+  expect(Number(tight.meta.positionPreview.worstCase.equity)).toBeLessThanOrEqual(Number(paid.amount));
   const close = await manage(id, 'close');
   expect(close.meta.instructions).toMatch(/keeps about .+ PYUSD of the yield/);
   const fee = await feeOf(market.loan, close);
@@ -112,7 +112,8 @@ it('behavior: withdrawing and closing show the yield fee of the treasury', async
   expect(Number(costIn(close, 'YIELD_FEE').amount)).toBeCloseTo(Number(fee) / 1e6, 3);
 });
 
-const costIn = (bundle: Json, kind: string) => bundle.meta.costs.find((cost: Json) => cost.kind === kind);
+const costIn = (bundle: Json, kind: string) =>
+  bundle.meta.positionPreview.costs.find((cost: Json) => cost.kind === kind);
 /** The amount of a fee in `costs`, base units; 0 without one. */
 function actual(costs: readonly Json[], kind: string, token: Token): bigint {
   const [cost, ...others] = costs.filter((each) => each.kind === kind);
@@ -122,7 +123,7 @@ function actual(costs: readonly Json[], kind: string, token: Token): bigint {
 }
 /** The fee of a bundle equals the treasury's receipt to the unit, and occurs once. */
 async function expectFee(token: Token, bundle: Json, kind = 'DEPOSIT_FEE'): Promise<void> {
-  const expected = actual(bundle.meta.costs, kind, token);
+  const expected = actual(bundle.meta.positionPreview.costs, kind, token);
   expect(expected > 0n).toBe(true);
   expect(await feeOf(token, bundle)).toBe(expected);
 }
@@ -140,7 +141,7 @@ it('behavior: on an uncorrelated market every deposit fee is exact to the unit',
     const preview = await partner.build('/v1/partner/leverage/simulate', body);
     const bundle = await partner.build('/v1/partner/leverage/build', { ...body, userAddress: user });
     expect(actual(preview.positionPreview.costs, 'DEPOSIT_FEE', collateral)).toBe(
-      actual(bundle.meta.costs, 'DEPOSIT_FEE', collateral),
+      actual(bundle.meta.positionPreview.costs, 'DEPOSIT_FEE', collateral),
     );
     await expectFee(collateral, bundle);
     if (pay.isNative) continue;
@@ -158,7 +159,7 @@ it('behavior: on an uncorrelated market every deposit fee is exact to the unit',
 it('behavior: on a correlated market every yield fee is exact to the unit', async () => {
   const market = marketOf(1, CORRELATED);
   const { id, bundle } = await open(market, market.collateral, '1000', '70');
-  expect(bundle.meta.costs.map(({ kind }: Json) => kind)).not.toContain('DEPOSIT_FEE');
+  expect(bundle.meta.positionPreview.costs.map(({ kind }: Json) => kind)).not.toContain('DEPOSIT_FEE');
   await partner.send(bundle);
   expect(costIn(await manage(id, 'close', { amount: '300' }), 'YIELD_FEE')).toBeUndefined();
   await service.world.chains.on(1).moveOracle(market, '4');
@@ -272,9 +273,9 @@ it('behavior: the deposit fee counts toward the cost limit of an opening', async
   const body = { chainId: 1, strategyId: market.id, payToken: market.collateral.address, userAddress: user };
   const id = await partner.nextId();
   const bundle = await expectBound('/v1/partner/leverage/build', { ...body, amount: '0.5', desiredLtv: '82' }, 1);
-  const fee = bundle.meta.costs.find(({ kind }: Json) => kind === 'DEPOSIT_FEE');
+  const fee = bundle.meta.positionPreview.costs.find(({ kind }: Json) => kind === 'DEPOSIT_FEE');
   expect(Number(fee.pctOfEquity)).toBe(1);
-  expect(Number(bundle.meta.totalSwapCostPctOfEquity)).toBeLessThan(0.5);
+  expect(Number(bundle.meta.positionPreview.totalSwapCostPctOfEquity)).toBeLessThan(0.5);
   await partner.send(bundle);
   expect((await partner.position(market, id)).open).toBe(true);
 });
@@ -286,9 +287,9 @@ it('behavior: the reallocation fee counts toward the cost limit of an opening', 
   const body = { chainId: 1, strategyId: market.id, payToken: market.collateral.address, userAddress: user };
   const id = await partner.nextId();
   const bundle = await expectBound('/v1/partner/leverage/build', { ...body, amount: '40', leverage: 2 });
-  const fee = bundle.meta.costs.find(({ kind }: Json) => kind === 'REALLOCATION_FEE');
+  const fee = bundle.meta.positionPreview.costs.find(({ kind }: Json) => kind === 'REALLOCATION_FEE');
   expect(Number(fee.pctOfEquity)).toBeGreaterThan(2);
-  expect(Number(bundle.meta.totalSwapCostPctOfEquity)).toBeGreaterThan(Number(fee.pctOfEquity));
+  expect(Number(bundle.meta.positionPreview.totalSwapCostPctOfEquity)).toBeGreaterThan(Number(fee.pctOfEquity));
   await partner.send(bundle);
   expect((await partner.position(market, id)).open).toBe(true);
 });

@@ -118,7 +118,7 @@ it.each([
   const issue = highCost(body);
   if (from === undefined) expect(issue).toBeUndefined();
   else expect(Number(issue.costPctOfEquity)).toBeGreaterThanOrEqual(from);
-  expect(Number(body.meta.totalSwapCostPctOfEquity) >= 2).toBe(issue !== undefined);
+  expect(Number(body.meta.positionPreview.totalSwapCostPctOfEquity) >= 2).toBe(issue !== undefined);
   const proof = await proven({ id, action: 'close', ...fields }, body);
   expect(proof.highCost !== undefined).toBe(issue !== undefined);
 });

@@ -75,7 +75,9 @@ interface Left {
   send(bundle: Json): Promise<unknown>;
 }
 
-const costOf = (bundle: Json) => Number(bundle.meta?.totalSwapCostPctOfEquity ?? bundle.totalSwapCostPctOfEquity ?? 0);
+/** The costs of a close are in its preview, those of an exit in `meta`. */
+const costingOf = ({ meta }: Json): Json => meta.positionPreview ?? meta;
+const costOf = (bundle: Json) => Number(costingOf(bundle).totalSwapCostPctOfEquity ?? 0);
 const lessThan = (a: Decimal, b: Decimal) => a.lt(b.minus(b.abs().times('0.000001')).minus('0.00001'));
 
 /** Leave by default, else with the number of the refusal. */
@@ -117,7 +119,7 @@ async function leave(
     },
     (error: Error) => expect.fail(`${at} (${cost} %): ${error.message}`),
   );
-  const worst = new Decimal((answer.body.meta.worstCase ?? answer.body.worstCase).equity);
+  const worst = new Decimal(costingOf(answer.body).worstCase.equity);
   await send(answer.body);
   counts.executed += 1;
   const after = await value();

@@ -75,7 +75,13 @@ describe('close with an amount', () => {
     const { collateral } = await partner.position(market, id);
     const amount = formatUnitsPlain(collateral, market.collateral.decimals);
     const bundle = await partner.build(MANAGE, { userAddress: user, id, action: 'close', amount });
-    expect(bundle.meta.positionPreview).toBeUndefined();
+    expect(bundle.meta.positionPreview).toEqual({
+      costs: [expect.objectContaining({ kind: 'EXIT_SWAP' })],
+      totalSwapCostPctOfEquity: expect.any(String),
+      worstCase: { equity: expect.any(String), paidOut: expect.any(String) },
+      readAt: expect.any(Object),
+      oraclePriceAsOf: expect.any(String),
+    });
     await partner.send(bundle);
     expect(await partner.position(market, id)).toMatchObject({ open: false, collateral: 0n, debt: 0n });
   });
@@ -106,8 +112,7 @@ describe('close with an amount', () => {
     const state = await service.world.chains.on(1).snapshot();
     const id = await opened();
     const bundle = await partner.build(MANAGE, { userAddress: user, id, action: 'close', amount: '2000' });
-    const { worstCase, positionPreview } = bundle.meta;
-    expect(positionPreview.worstCase).toEqual(worstCase);
+    const { worstCase } = bundle.meta.positionPreview;
     const wallet = await partner.balance(market.loan);
     // Half a percent less than the quote is accepted, and the venue had a fee before.
     await setVenueFees(45n);
@@ -228,9 +233,12 @@ describe('close with an amount, at the edges', () => {
       const { debt, collateral: held } = await partner.position(market, id);
       const price = await local.oraclePrice(market);
       const left = new Decimal(formatUnitsPlain((held * price) / 10n ** 36n - debt, loan.decimals));
-      const had = left.plus(meta.worstCase.paidOut ?? 0);
-      expect(had.gte(meta.worstCase.equity), `${fields.action}: ${had} is below ${meta.worstCase.equity}`).toBe(true);
-      for (const { symbol, amount } of meta.costs) {
+      const had = left.plus(meta.positionPreview.worstCase.paidOut ?? 0);
+      expect(
+        had.gte(meta.positionPreview.worstCase.equity),
+        `${fields.action}: ${had} is below ${meta.positionPreview.worstCase.equity}`,
+      ).toBe(true);
+      for (const { symbol, amount } of meta.positionPreview.costs) {
         const { decimals } = symbol === usdc.symbol ? usdc : loan;
         expect(new Decimal(amount).decimalPlaces()).toBeLessThanOrEqual(decimals);
       }

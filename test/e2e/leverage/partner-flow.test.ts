@@ -49,7 +49,7 @@ async function sendExactly({ loan, collateral }: Market, id: number, bundle: Jso
   await partner.send(bundle);
   const after = await Promise.all(tokens.map((token) => held(token)));
   const reported = tokens.map((token) =>
-    bundle.meta.costs
+    bundle.meta.positionPreview.costs
       .filter(({ kind, symbol }: Json) => kind.endsWith('_FEE') && kind !== 'REFERRAL_FEE' && symbol === token.symbol)
       .reduce((sum: bigint, { amount }: Json) => sum + units(amount, token), 0n),
   );
@@ -62,7 +62,7 @@ async function sendExactly({ loan, collateral }: Market, id: number, bundle: Jso
   return bundle;
 }
 const kindsOf = ({ meta }: Json) =>
-  meta.costs.map(({ kind }: Json) => kind).filter((kind: string) => /^(DEPOSIT|YIELD)_FEE$/.test(kind));
+  meta.positionPreview.costs.map(({ kind }: Json) => kind).filter((kind: string) => /^(DEPOSIT|YIELD)_FEE$/.test(kind));
 
 /** Let swaps of a market's collateral cost nothing: they fill at the oracle price. */
 async function sellAtOracle({ collateral, loan }: Market): Promise<void> {

@@ -62,7 +62,8 @@ it.each(CASES)('behavior: chain %i, %s: every action ends as planned', async (ch
   const run = async (action: string, id: number, bundle: Json) => {
     const before = await partner.balance(market.loan);
     await partner.send(bundle);
-    const { positionPreview, received, worstCase } = bundle.meta;
+    const { positionPreview, received } = bundle.meta;
+    const { worstCase, effectiveLtv } = positionPreview;
     const { ltvPct, collateral, debt } = await partner.position(market, id);
     const price = await service.world.chains.on(chainId).oraclePrice(market);
     const left = fromUnits((collateral * price) / 10n ** 36n - debt, market.loan.decimals);
@@ -71,7 +72,7 @@ it.each(CASES)('behavior: chain %i, %s: every action ends as planned', async (ch
     expect(left.gte(leastLeft), `${action}: ${left} is below ${leastLeft}`).toBe(true);
     expect(worstCase.paidOut !== undefined, action).toBe(/^(close|borrow|remove)/.test(action));
     if (action === 'borrow') expect(worstCase.paidOut).toBe('5');
-    if (positionPreview) note(`${action}: LTV`, ltvPct.minus(positionPreview.effectiveLtv));
+    if (effectiveLtv) note(`${action}: LTV`, ltvPct.minus(effectiveLtv));
     const paid = (received as Json[]).find(({ symbol }) => symbol === market.loan.symbol);
     if (!action.startsWith('close') || !paid) return;
     const gained = fromUnits((await partner.balance(market.loan)) - before, market.loan.decimals);

@@ -266,7 +266,7 @@ describe('on nodes without simulation', () => {
   it('behavior: the yield fee of a part is unknown, not zero', async () => {
     const body = { chainId: 1, userAddress: user, id: ids.get(1), action: 'close', amount: '100', slippage: 0.01 };
     const { meta } = await partner(1).build(MANAGE, { ...body, allowUnsimulated: true });
-    expect(meta.costs.map(({ kind }: Json) => kind)).not.toContain('YIELD_FEE');
+    expect(meta.positionPreview.costs.map(({ kind }: Json) => kind)).not.toContain('YIELD_FEE');
     expect(meta.instructions).toContain('So is the yield fee of a part: it is at most 5 % of the proceeds');
   });
 

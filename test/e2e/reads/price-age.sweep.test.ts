@@ -169,7 +169,8 @@ describe('a loop whose feed is past its heartbeat', () => {
       [await manage('add_collateral', { amount: '0.01', payToken: zeroAddress }), 'swapAndSupplyCollateral'],
     ]) {
       expect([answer.status, answer.body.path]).toEqual([200, path]);
-      const { instructions, readAt, oraclePriceAsOf } = answer.body.meta;
+      const { instructions, positionPreview } = answer.body.meta;
+      const { readAt, oraclePriceAsOf } = positionPreview;
       expect(instructions).toContain(`is old: the feed behind it was last updated at ${oraclePriceAsOf}`);
       expect(Date.parse(readAt.blockTime) - Date.parse(oraclePriceAsOf)).toBeGreaterThanOrEqual((86_400 + 600) * 1_000);
     }

@@ -17,7 +17,7 @@ export function deleverageRow({
       const query = `query ($wallet: Address!, $chainId: ChainId!, $index: Int!, $targetLtvPct: Decimal, $targetHeadroomPct: Decimal, $maxSwapLossPct: Decimal) { position(wallet: $wallet, chainId: $chainId, positionIndex: $index) { chainId wallet positionIndex positionId strategyId
       deleverageOptions(targetLtvPct: $targetLtvPct, targetHeadroomPct: $targetHeadroomPct, maxSwapLossPct: $maxSwapLossPct) { ... on DeleverageOptions { isNeeded ltvPct targetLtvPct safeLtvPct maxLtvPct liquidationLtvPct excessDebtAmount cheapestAction cheapestAffordableAction underWater { code debtAmount collateralValueAmount excessAmount excessUsd message } readAt { blockNumber blockAt }
         options { action steps { action token { address symbol } amount isFull fromProceeds simulatedGas } affordability walletBalance costUsd simulatedGas gasUsd unavailable { code message retryable }
-          preview { ${estimate} ${preview.replace(/}$/, 'worstCaseLtvPct }')} borrowApy { beforePct afterPct } note } } } } } }`;
+          preview { ${estimate} ${preview} borrowApy { beforePct afterPct } note } } } } } }`;
       const { position } = await dataOf(service, query, {
         wallet: example.params?.address,
         chainId: chainOf(example),
@@ -39,7 +39,6 @@ export function deleverageRow({
       [/(steps\.\d+\.)token$/, '$1token.address'],
       [/(steps\.\d+\.)symbol$/, '$1token.symbol'],
       [/(steps\.\d+\.)full$/, '$1isFull'],
-      [/(preview\.)worstCaseLtvPct$/, '$1position.worstCaseLtvPct'],
       [/positionPreview\.(costs|worstCase|readAt)\./, '$1.'],
       [/positionPreview\.(totalSwapCostPctOfEquity|oraclePriceAsOf)$/, '$1'],
       [/positionPreview\./, 'position.'],

@@ -55,7 +55,6 @@ const LEVERAGED: readonly Name[] = [
   [/^positionPreview\.(costs|worstCase|readAt)\./, '$1.'],
   [/^positionPreview\.(totalSwapCostOfEquityPct|oraclePriceAsOf)$/, '$1'],
   [/^positionPreview\./, 'position.'],
-  [/^liquidation\./, 'position.liquidation.'],
   [/\.requestedLtv$/, '.requestedLtvPct'],
   [/\.effectiveLtv$/, '.ltvPct'],
   [/\.amountLeveragedCollateral$/, '.collateralAmount'],
@@ -66,12 +65,11 @@ const LEVERAGED: readonly Name[] = [
 const DEPOSITED: readonly Name[] = [
   ...ESTIMATED,
   [/^preview\./, ''],
-  [/^(depositToken|depositAmount|stock|yieldLeg|fees|liquidation|netApyPct|netApyAfterPct)(\.|$)/, 'deposit.$1$2'],
+  [/^(depositToken|depositAmount|stock|yieldLeg|fees|liquidation|netApyPct)(\.|$)/, 'deposit.$1$2'],
   [/(stock\.)(address|symbol)$/, '$1token.$2'],
   [/borrowUsdg$/, 'borrowAmount'],
   [/combined\.collateral$/, 'combined.collateralAmount'],
   [/combined\.debtUsdg$/, 'combined.debtAmount'],
-  [/(borrow|leverage|net)ApyAfterPct$/, '$1ApyPct'],
   [/collateralSymbol$/, 'collateralToken.displaySymbol'],
   [/estimatedFeeUsd$/, 'estimatedUsd'],
 ];
@@ -97,8 +95,9 @@ const POSITIONS: readonly Name[] = [
   [/warnings\.(\d+)\.field$/, 'warnings.$1.field', 'fieldOfWarning'],
 ];
 const NO_VALUE: OneSided = [[/\.value = 0$/, 'a call that sends nothing has no value in /v1']];
+const NOT_IN_BATCH: OneSided = [...NO_VALUE, [/^sendCalls\./, '/v1 has it on request']];
 const NOT_IN_BUNDLE: OneSided = [
-  ...NO_VALUE,
+  ...NOT_IN_BATCH,
   [/^expiresAt /, 'the expiry of the plan; /v1 has that of its quotes'],
   [/^strategyId /, 'the caller names the market or the position'],
 ];
@@ -136,16 +135,16 @@ const targetOf = ({ leverage, desiredLtv }: Json) =>
 
 const leveragePreview: Row = {
   ask: async (service, { body: { strategyId, payToken, amount, ...target } }) => {
-    const query = `query ($input: OpenLeverageInput!) { leveragePreview(input: $input) { ... on LeveragePreview { ${ESTIMATE} path isDirect isReallocate ${PREVIEW.replace(/}$/, `${STRESS} }`)} borrowApy { beforePct afterPct } amountFlashLoan minTokenOut reallocationFeeWei note } } }`;
+    const query = `query ($input: OpenLeverageInput!) { leveragePreview(input: $input) { ... on LeveragePreview { ${ESTIMATE} path isDirect isReallocate ${PREVIEW} borrowApy { beforePct afterPct } amountFlashLoan minTokenOut reallocationFeeWei note } } }`;
     const input = { strategyId, payToken, amount, target: targetOf(target) };
     return (await dataOf(service, query, { input })).leveragePreview;
   },
-  names: [[/^stress\./, 'position.stress.'], ...LEVERAGED],
+  names: LEVERAGED,
   typedOnly: [[/^(chainId|strategyId|action) /, 'the caller asked for it']],
 };
 const equityPreview: Row = {
   ask: async (service, { body: { slippage, ...rest } }) => {
-    const query = `query ($input: EquityDepositInput!) { equityDepositPreview(input: $input) { ... on EquityDepositPreview { ${ESTIMATE} ${DEPOSIT} ${STRESS} note } } }`;
+    const query = `query ($input: EquityDepositInput!) { equityDepositPreview(input: $input) { ... on EquityDepositPreview { ${ESTIMATE} ${DEPOSIT} note } } }`;
     const input = { ...rest, maxSlippageBps: slippage === undefined ? undefined : String(slippage * 10_000) };
     return (await dataOf(service, query, { input })).equityDepositPreview;
   },
@@ -290,13 +289,16 @@ const driftHistory: Row = {
 export const HOLDING_ROWS: Readonly<Record<string, Row>> = {
   '/v1/partner/leverage/simulate': leveragePreview,
   '/v1/partner/leverage/build': {
-    ask: (service, { body: { userAddress, strategyId, payToken, amount, ...target } }) =>
+    ask: (service, { body: { userAddress, strategyId, payToken, amount, include: _include, ...target } }) =>
       openPlan(service, userAddress, { strategyId, payToken, amount, target: targetOf(target) }),
     names: LEVERAGED,
     typedOnly: NOT_IN_BUNDLE,
   },
   '/v1/partner/manage/build': {
-    ask: (service, { body: { userAddress, id, positionId = `1-any-${id}`, slippage, ...action } }) => {
+    ask: (
+      service,
+      { body: { userAddress, id, positionId = `1-any-${id}`, slippage, include: _include, ...action } },
+    ) => {
       const [chainId, , positionIndex] = positionId.split('-').map(Number);
       const bounds = slippage === undefined ? {} : { maxSlippageBps: String(slippage * 10_000) };
       return managePlan(service, userAddress, {
@@ -310,14 +312,14 @@ export const HOLDING_ROWS: Readonly<Record<string, Row>> = {
   },
   '/v1/partner/equity/simulate': equityPreview,
   '/v1/partner/equity/deposit/build': {
-    ask: (service, { body: { userAddress, ...input } }) => depositPlan(service, userAddress, input),
+    ask: (service, { body: { userAddress, include: _include, ...input } }) => depositPlan(service, userAddress, input),
     names: [...DEPOSITED, ...BATCH],
-    typedOnly: NO_VALUE,
+    typedOnly: NOT_IN_BATCH,
   },
   '/v1/partner/equity/exit/build': {
-    ask: (service, { body: { userAddress, ...input } }) => exitPlan(service, userAddress, input),
+    ask: (service, { body: { userAddress, include: _include, ...input } }) => exitPlan(service, userAddress, input),
     names: [...ESTIMATED, ...POSITIONS, ...BATCH],
-    typedOnly: NO_VALUE,
+    typedOnly: NOT_IN_BATCH,
   },
   '/v1/partner/positions/{address}': positions,
   '/v1/partner/positions/{address}/stress': walletStress,

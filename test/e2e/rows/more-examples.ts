@@ -25,11 +25,17 @@ export const MORE_EXAMPLES: Readonly<Record<string, readonly RouteExample[]>> = 
   '/v1/partner/manage/build': [
     { action: 'close', amount: '10', slippage: 0.003 },
     { action: 'add_collateral', amount: '10', payToken: SUSDE },
-    { action: 'remove_collateral', amount: '1' },
+    { action: 'remove_collateral', amount: '1', include: ['sendCalls'] },
     { action: 'repay', full: true },
     { action: 'borrow', amount: '1' },
     { action: 'increase_leverage', desiredLtv: '85' },
   ].map((body) => ({ summary: JSON.stringify(body), body: { ...manage, ...body } })),
+  '/v1/partner/equity/deposit/build': [
+    {
+      summary: 'with sendCalls',
+      body: { strategyId: vaultId, amount: '900', userAddress: OWNER, include: ['sendCalls'] },
+    },
+  ],
   '/v1/partner/positions/{address}': seededWallets.flatMap(({ account: { address } }) =>
     chainIds.map((chainId) => ({
       summary: `${address} on ${chainId}`,

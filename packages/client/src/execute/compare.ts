@@ -3,7 +3,7 @@ import { isRecord } from '../json.ts';
 import { loanValue } from '../verify/numbers.ts';
 import type { Intent, VerifiedAmount, VerifiedSwap } from '../verify/types.ts';
 import { InvalidPlanError } from './errors.ts';
-import { approvedAmount, type CheckedPlan, isPreparation } from './plan.ts';
+import { approvedAmount, type CheckedPlan, isPreparation, partsOf } from './plan.ts';
 import { closedBy, type Proven } from './proof.ts';
 
 /** One figure of two plans in which the second one is worse for the wallet. */
@@ -148,13 +148,11 @@ function requirePositions(before: CheckedPlan, after: CheckedPlan): void {
 
 /** The result that a plan states, by name. */
 function resultsOf({ content }: CheckedPlan): Map<string, string> {
-  const meta: unknown = content.meta;
-  if (!isRecord(meta)) return new Map();
-  const previews = [meta, meta.positionPreview, meta.preview].filter(isRecord);
-  const worstCase = previews.map((preview) => preview.worstCase).find(isRecord) ?? {};
+  const parts = partsOf(content.meta);
+  const worstCase = parts.map((part) => part.worstCase).find(isRecord) ?? {};
   const found = [
     ...[...RESULTS, ...RISKS].map((name) => [name, worstCase[name.split('.')[1] ?? '']]),
-    ['minTokenOut', meta.minTokenOut],
+    ['minTokenOut', parts[0]?.minTokenOut],
   ];
   return new Map(found.flatMap(([name, value]) => (typeof value === 'string' ? [[String(name), value]] : [])));
 }

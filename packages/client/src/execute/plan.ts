@@ -61,6 +61,11 @@ export function checkPlan(plan: Plan): CheckedPlan {
   };
 }
 
+/** The parts of `meta` that may say what a plan results in: `meta` itself, and its preview. */
+export function partsOf(meta: unknown): readonly Readonly<Record<string, unknown>>[] {
+  return isRecord(meta) ? [meta, meta.positionPreview, meta.preview].filter(isRecord) : [];
+}
+
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
 const isTime = (value: unknown): value is string =>

@@ -2,7 +2,7 @@ import { keccak256 } from '../hash/keccak.ts';
 import { isRecord } from '../json.ts';
 import { originOf } from '../plan-origin.ts';
 import { AlreadyStartedError } from './errors.ts';
-import type { CheckedPlan } from './plan.ts';
+import { type CheckedPlan, partsOf } from './plan.ts';
 import type { SequenceContext } from './transaction.ts';
 
 /** One call of `execute`, by what it has started. */
@@ -31,8 +31,7 @@ const byContent = new Map<string, SameContent>();
 
 /** The calls for an account, and the time of their build as far as the plan tells. */
 function contentOf({ chainId, calls, expiresAt, content }: CheckedPlan, account: string): string {
-  const meta: unknown = content.meta;
-  const readAt = isRecord(meta) && isRecord(meta.readAt) ? meta.readAt.blockNumber : undefined;
+  const readAt = partsOf(content.meta).find((part) => isRecord(part.readAt))?.readAt;
   const bytes = calls.map(({ to, data, value }) => [to, data, String(value)]);
   return keccak256(JSON.stringify([account, chainId, bytes, expiresAt, readAt]).toLowerCase());
 }

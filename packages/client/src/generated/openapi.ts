@@ -856,6 +856,8 @@ export interface components {
              * @constant
              */
             readonly full?: false;
+            /** @description What is added to `meta`: sendCalls, all calls once more as the first parameter of wallet_sendCalls. */
+            readonly include?: readonly "sendCalls"[];
             /**
              * @description The action.
              * @constant
@@ -1663,6 +1665,8 @@ export interface components {
              * @constant
              */
             readonly full?: false;
+            /** @description What is added to `meta`: sendCalls, all calls once more as the first parameter of wallet_sendCalls. */
+            readonly include?: readonly "sendCalls"[];
             /**
              * @description The action.
              * @constant
@@ -1787,6 +1791,8 @@ export interface components {
              * @constant
              */
             readonly full?: false;
+            /** @description What is added to `meta`: sendCalls, all calls once more as the first parameter of wallet_sendCalls. */
+            readonly include?: readonly "sendCalls"[];
             /**
              * @description The action.
              * @constant
@@ -2271,11 +2277,6 @@ export interface components {
         readonly DeleveragePreview: {
             /** @description The position after all steps, and the costs of all of them. */
             readonly positionPreview: components["schemas"]["PositionPreview"];
-            /**
-             * @description LTV if every swap returns its minimum. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
-            readonly worstCaseLtvPct: string;
             readonly borrowApy: components["schemas"]["BorrowApyChange"];
             /** @description Everything to know or to do before signing; empty = nothing. */
             readonly issues?: readonly components["schemas"]["Issue"][];
@@ -2584,6 +2585,8 @@ export interface components {
             readonly chainId?: 4663;
             /** @description The signing wallet; the stock leg and the yield loop are opened for it. */
             readonly userAddress: string;
+            /** @description What is added to `meta`: sendCalls, all calls once more as the first parameter of wallet_sendCalls. */
+            readonly include?: readonly "sendCalls"[];
         };
         /** @description The deposit after swaps at their quotes. */
         readonly EquityDepositPreview: {
@@ -2603,11 +2606,6 @@ export interface components {
              * @example 12.34
              */
             readonly netApyPct: string;
-            /**
-             * @description The same as netApyPct. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
-            readonly netApyAfterPct: string;
             /** @description Immediate costs, by kind; empty without swaps and fees. */
             readonly costs: readonly components["schemas"]["Cost"][];
             /**
@@ -2728,11 +2726,6 @@ export interface components {
              */
             readonly borrowApyPct: string;
             /**
-             * @description The same as borrowApyPct. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
-            readonly borrowApyAfterPct: string;
-            /**
              * @description The present rate. Decimal string, percent. 0 or more.
              * @example 12.34
              */
@@ -2841,11 +2834,6 @@ export interface components {
              */
             readonly leverageApyPct: string;
             /**
-             * @description The same as leverageApyPct. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
-            readonly leverageApyAfterPct: string;
-            /**
              * @description APY at that leverage and the present rate. Decimal string, percent. May be negative.
              * @example 12.34
              */
@@ -2878,8 +2866,6 @@ export interface components {
             readonly action: "equity_deposit";
             /** @description The expected deposit. */
             readonly preview: components["schemas"]["EquityDepositPreview"];
-            /** @description Stress table of both legs of the deposit after the expected fills. */
-            readonly stress?: components["schemas"]["StressTable"];
             /** @description Everything to know or to do before signing; empty = nothing. */
             readonly issues?: readonly components["schemas"]["Issue"][];
             /** @description Its assumptions, in sentences. */
@@ -2969,6 +2955,8 @@ export interface components {
             readonly exact?: boolean;
             /** @description Whether the batch is built without simulation if no node of the chain can simulate; its instructions then say NOT_SIMULATED. */
             readonly allowUnsimulated?: boolean;
+            /** @description What is added to `meta`: sendCalls, all calls once more as the first parameter of wallet_sendCalls. */
+            readonly include?: readonly "sendCalls"[];
             /**
              * Format: int32
              * @description Chain id: 4663 only.
@@ -3841,6 +3829,8 @@ export interface components {
              * @constant
              */
             readonly full?: false;
+            /** @description What is added to `meta`: sendCalls, all calls once more as the first parameter of wallet_sendCalls. */
+            readonly include?: readonly "sendCalls"[];
             /**
              * @description The action.
              * @constant
@@ -3879,6 +3869,8 @@ export interface components {
              * @constant
              */
             readonly full?: false;
+            /** @description What is added to `meta`: sendCalls, all calls once more as the first parameter of wallet_sendCalls. */
+            readonly include?: readonly "sendCalls"[];
             /**
              * @description The action.
              * @constant
@@ -4192,6 +4184,8 @@ export interface components {
             readonly chainId?: 1 | 4663;
             /** @description The signing wallet; approvals and the position are for it. */
             readonly userAddress: string;
+            /** @description What is added to `meta`: sendCalls, all calls once more as the first parameter of wallet_sendCalls. */
+            readonly include?: readonly "sendCalls"[];
         };
         /** @description With a target LTV. */
         readonly LeverageBuildBodyToLtv: {
@@ -4219,6 +4213,8 @@ export interface components {
             readonly chainId?: 1 | 4663;
             /** @description The signing wallet; approvals and the position are for it. */
             readonly userAddress: string;
+            /** @description What is added to `meta`: sendCalls, all calls once more as the first parameter of wallet_sendCalls. */
+            readonly include?: readonly "sendCalls"[];
         };
         /** @description JSON, at most 64 KiB: exactly one of leverage and desiredLtv. */
         readonly LeverageSimulateBody: components["schemas"]["LeverageSimulateBodyToLeverage"] | components["schemas"]["LeverageSimulateBodyToLtv"];
@@ -4302,8 +4298,6 @@ export interface components {
             /** @description The effective slippage, a ratio. Above 0, at most 0.01. */
             readonly slippage: number;
             readonly borrowApy?: components["schemas"]["BorrowApyChange"];
-            /** @description Stress table of the position after the expected fill. */
-            readonly stress?: components["schemas"]["StressTable"];
             /** @description Everything to know or to do before signing; empty = nothing. */
             readonly issues?: readonly components["schemas"]["Issue"][];
             /** @description The same in sentences. */
@@ -5354,7 +5348,7 @@ export interface components {
             /** @description One plain sentence. */
             readonly message: string;
         };
-        /** @description The position after the expected fill. Fields that do not apply are absent. */
+        /** @description The position after the expected fill, and what the action costs. Fields that do not apply are absent: after a full close all but costs, totalSwapCostPctOfEquity, worstCase, readAt and oraclePriceAsOf. */
         readonly PositionPreview: {
             /**
              * @description Leverage after the expected fill, 1 decimal. Multiple of the equity. 1 or more.
@@ -5774,6 +5768,8 @@ export interface components {
              * @constant
              */
             readonly full?: false;
+            /** @description What is added to `meta`: sendCalls, all calls once more as the first parameter of wallet_sendCalls. */
+            readonly include?: readonly "sendCalls"[];
             /**
              * @description The action.
              * @constant
@@ -5806,6 +5802,8 @@ export interface components {
              * @constant
              */
             readonly full: true;
+            /** @description What is added to `meta`: sendCalls, all calls once more as the first parameter of wallet_sendCalls. */
+            readonly include?: readonly "sendCalls"[];
             /**
              * @description The action.
              * @constant
@@ -5846,6 +5844,8 @@ export interface components {
              * @constant
              */
             readonly full?: false;
+            /** @description What is added to `meta`: sendCalls, all calls once more as the first parameter of wallet_sendCalls. */
+            readonly include?: readonly "sendCalls"[];
             /**
              * @description The action.
              * @constant
@@ -5868,7 +5868,7 @@ export interface components {
             readonly secret: string;
             readonly alert: components["schemas"]["Alert"];
         };
-        /** @description All calls as the first parameter of wallet_sendCalls (EIP-5792). Hand it to the wallet unchanged. */
+        /** @description All calls as the first parameter of wallet_sendCalls (EIP-5792). Hand it to the wallet unchanged. Only with `include: ["sendCalls"]`. */
         readonly SendCalls: {
             /** @description Version of the request. */
             readonly version: string;
@@ -6611,15 +6611,6 @@ export interface components {
         /** @description Details of the bundle. Fields that do not apply are absent. */
         readonly TransactionBundleMeta: {
             readonly positionPreview?: components["schemas"]["PositionPreview"];
-            /** @description Immediate costs, by kind; empty without swaps and fees. */
-            readonly costs?: readonly components["schemas"]["Cost"][];
-            /**
-             * @description Loss of all swaps, referral fees and the fee for moving liquidity included, percent of the equity; absent if one of them has no price. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
-            readonly totalSwapCostPctOfEquity?: string;
-            readonly worstCase?: components["schemas"]["WorstCase"];
-            readonly liquidation?: components["schemas"]["Liquidation"];
             readonly borrowApy?: components["schemas"]["BorrowApyChange"];
             /**
              * @description Present LTV of the managed position; absent on an open. Decimal string, percent. May be negative.
@@ -6653,9 +6644,6 @@ export interface components {
             readonly simulatedGas?: string;
             /** @description Additional tokens of the wallet after the simulation, after fees of the contracts; empty = none, absent = not simulated. */
             readonly received?: readonly components["schemas"]["ReceivedAmount"][];
-            /** @description The block at which the prices and the debt were read; absent if the node did not return it. */
-            readonly readAt?: components["schemas"]["BlockReading"];
-            readonly oraclePriceAsOf?: string | null;
             /** @description The effective slippage, a ratio. Above 0, at most 0.01. */
             readonly slippage?: number;
             /**

@@ -113,11 +113,9 @@ function projectOption({ steps, preview, gaps, ...option }: Option): unknown {
 
 function projectPreview(preview: NonNullable<Option['preview']>): unknown {
   const { position, borrowApy, note, issues } = preview;
-  const { worstCaseLtvPct } = position;
   const body = {
     borrowApy,
     note,
-    worstCaseLtvPct,
     issues: contractIssues(issues),
     slippage: slippageRatio(preview),
     positionPreview: positionPreviewOf(preview, position),

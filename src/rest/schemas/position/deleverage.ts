@@ -23,7 +23,6 @@ const deleverageStep = z
 export const deleveragePreview = z
   .object({
     positionPreview: positionPreview.describe('The position after all steps, and the costs of all of them.'),
-    worstCaseLtvPct: pct('LTV if every swap returns its minimum.', { min: 0 }),
     borrowApy,
     issues: issueList,
     slippage: jsonNumber('The effective slippage, a ratio.', { above: 0, max: 0.01 }),
