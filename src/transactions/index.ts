@@ -36,7 +36,7 @@ export type { ExitCost } from './exit-cost.ts';
 export { MAX_SLIPPAGE } from './input.ts';
 export { type Intent, intentOf } from './intent.ts';
 export type { ManageInput } from './manage/index.ts';
-export { countsIncentive, formatAmount, incentiveNote, slippageNote, swapNote } from './messages.ts';
+export { countsIncentive, formatAmount, incentiveNote, swapNote } from './messages.ts';
 export { feeNotes, type OpenInput, type PreparedOpen } from './open/index.ts';
 export type { Plan } from './plan.ts';
 export * from './preview/costs.ts';

@@ -2,17 +2,11 @@ import type { SurfaceNames } from '../shared/contract/surface-names.ts';
 import { type Decimal, formatUnitsPlain, toFixedHalfUp } from '../shared/decimal.ts';
 import { worstOutput } from './quote/planned.ts';
 import { issueIn } from './quote/slippage.ts';
-import type { EffectiveSlippage, Issue, PlannedSwap, PositionPreview, TokenAmount } from './types.ts';
+import type { Issue, PlannedSwap, PositionPreview, TokenAmount } from './types.ts';
 
 /** Show base units as whole tokens with the symbol. */
 export function formatAmount(units: bigint, { decimals, symbol }: { decimals: number; symbol: string }): string {
   return `${formatUnitsPlain(units, decimals)} ${symbol}`;
-}
-
-/** Name a slippage that was lowered to the cap; nothing otherwise. */
-export function slippageNote({ value, cappedFrom, tightenedFrom }: EffectiveSlippage): readonly string[] {
-  if (!cappedFrom) return [];
-  return [`Slippage ${cappedFrom.toFixed()} was lowered to the cap ${(tightenedFrom ?? value).toFixed()}.`];
 }
 
 /** Describe a swap with its expected and its least output. */
@@ -45,7 +39,6 @@ export interface InstructionsInput {
   readonly approvals: number;
   readonly calls: number;
   readonly swaps: readonly PlannedSwap[];
-  readonly slippage: EffectiveSlippage;
   readonly notes: readonly string[];
   readonly issues: readonly Issue[];
   readonly expiresAtMs: number;
@@ -54,7 +47,7 @@ export interface InstructionsInput {
 
 /** Write the steps of the signer in order, with the names of a surface. */
 export function instructionsOf(input: InstructionsInput, names: SurfaceNames): string {
-  const { what, swaps, slippage, notes, issues, expiresAtMs, signingUrl } = input;
+  const { what, swaps, notes, issues, expiresAtMs, signingUrl } = input;
   const validity = swaps.length === 1 ? 'The swap price holds' : 'The swap prices hold';
   return [
     ...issues.filter(({ kind }) => kind !== 'APPROVAL_NEEDED').map((issue) => issueIn(issue, names).message),
@@ -63,7 +56,6 @@ export function instructionsOf(input: InstructionsInput, names: SurfaceNames): s
       ? []
       : [`${validity} until ${new Date(expiresAtMs).toISOString()}: build again after that.`]),
     ...swaps.map(swapNote),
-    ...slippageNote(slippage),
     ...notes,
     ...(signingUrl === undefined ? [] : [`Or review and sign in the app: ${signingUrl}`]),
   ].join(' ');

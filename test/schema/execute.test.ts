@@ -31,11 +31,15 @@ const open = { strategyId: market.id, payToken: market.loan.address, amount: '1'
 const ALERT_ID = '00000000-0000-4000-8000-000000000001';
 const VARIABLES: Readonly<Record<string, Record<string, unknown>>> = {
   LeverageSimulate: { input: open },
-  LeverageBuild: { wallet, input: open },
-  ManageBuild: { wallet, input: { position: { at: { chainId: 1, positionIndex: 0 } }, action: { close: {} } } },
+  LeverageBuild: { wallet, sendCalls: true, input: open },
+  ManageBuild: {
+    wallet,
+    sendCalls: false,
+    input: { position: { at: { chainId: 1, positionIndex: 0 } }, action: { close: {} } },
+  },
   EquitySimulate: { input: { strategyId: vault.id, amount: '1' } },
-  EquityDepositBuild: { wallet, input: { strategyId: vault.id, amount: '1' } },
-  EquityExitBuild: { wallet, input: { strategyId: vault.id } },
+  EquityDepositBuild: { wallet, sendCalls: true, input: { strategyId: vault.id, amount: '1' } },
+  EquityExitBuild: { wallet, sendCalls: true, input: { strategyId: vault.id } },
   Strategies: { chainId: 1 },
   StrategyById: { strategyId: market.id },
   BorrowApyHistory: { id: market.id },

@@ -8,6 +8,7 @@ import {
   sizeFlashLoan,
   sizeStockBorrow,
   stockCapPct,
+  yieldTargetLtvPct,
 } from '../../src/transactions/equity/sizing.ts';
 import { LimitExceededError } from '../../src/transactions/errors.ts';
 import { manyRuns } from '../support/property-runs.ts';
@@ -92,11 +93,37 @@ describe('sizeStockBorrow', () => {
   });
 });
 
+describe('yieldTargetLtvPct', () => {
+  const limits = limitsOf(vault.yieldMarket);
+  const pct = fc.integer({ min: 1, max: 10_000 }).map((ppm) => new Decimal(ppm).shiftedBy(-6));
+
+  test('property: a fill that loses all of the slippage ends at or below the max LTV', () => {
+    const collaterals = fc.bigInt(10n ** 12n, 10n ** 26n);
+    fc.assert(
+      fc.property(collaterals, fc.bigInt(10n ** 23n, 10n ** 25n), pct, (collateral, price, slippage) => {
+        const target = yieldTargetLtvPct(limits, slippage);
+        expect(target.lte(limits.safeLtvPct)).toBe(true);
+        const loan = new Decimal(sizeFlashLoan(target, collateral, price).toString());
+        const value = new Decimal(((collateral * price) / SCALE).toString());
+        const worst = value.plus(loan.times(new Decimal(1).minus(slippage)));
+        fc.pre(worst.gt(0));
+        expect(loan.times(HUNDRED).div(worst).lte(limits.maxLtvPct)).toBe(true);
+      }),
+      manyRuns(),
+    );
+  });
+
+  test('behavior: half a percent fits at the safe LTV, a whole percent does not', () => {
+    expect(yieldTargetLtvPct(limits, new Decimal('0.005')).toFixed()).toBe('90.5');
+    expect(yieldTargetLtvPct(limits, new Decimal('0.01')).toFixed()).toBe('90.423');
+  });
+});
+
 describe('sizeFlashLoan', () => {
   test('property: the loop ends at or below the safe LTV when the flash loan buys at the oracle', () => {
     fc.assert(
       fc.property(fc.bigInt(10n ** 12n, 10n ** 26n), fc.bigInt(10n ** 23n, 10n ** 25n), (collateral, price) => {
-        const loan = sizeFlashLoan(limitsOf(vault.yieldMarket), collateral, price);
+        const loan = sizeFlashLoan(limitsOf(vault.yieldMarket).safeLtvPct, collateral, price);
         const value = new Decimal(((collateral * price) / SCALE).toString()).plus(loan.toString());
         fc.pre(!value.isZero());
         expect(new Decimal(loan.toString()).times(HUNDRED).div(value).lte('90.5')).toBe(true);

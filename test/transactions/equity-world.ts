@@ -79,7 +79,7 @@ export function planned({ vault, amountIn, stockLtvPct, slippage, prices, lossBp
   const stockSwap = buy(stock, amountIn, prices.stock, '0x5701');
   const stockBorrow = sizeStockBorrow(stockSwap.minOut, prices.stock, stockLtvPct);
   const zap = buy(yieldMarket.collateral, stockBorrow, prices.yield, '0x2a90');
-  const amountFlashLoan = sizeFlashLoan(limitsOf(vault.yieldMarket), zap.minOut, prices.yield);
+  const amountFlashLoan = sizeFlashLoan(limitsOf(vault.yieldMarket).safeLtvPct, zap.minOut, prices.yield);
   const leverage = buy(yieldMarket.collateral, amountFlashLoan, prices.yield, '0x1e7e');
   const decided = {
     vault,

@@ -10,6 +10,7 @@ import { requireCoversDebt } from '../../src/transactions/quote/covers-debt.ts';
 import { lossPct, minimumOutput } from '../../src/transactions/quote/loss.ts';
 import { planSwap, withMinimum, worstOutput } from '../../src/transactions/quote/planned.ts';
 import { type LoanSizeInput, sizeLoan } from '../../src/transactions/quote/size.ts';
+import { cappedIssues } from '../../src/transactions/quote/slippage.ts';
 import { paramsOf } from '../../src/transactions/read/market-state.ts';
 import type { PlannedSwap, PositionPreview } from '../../src/transactions/types.ts';
 import { loopMarket, servedChain, USER } from './model/scene.ts';
@@ -171,9 +172,9 @@ describe('sentences', () => {
     } as unknown as PlannedSwap;
     expect(text({ swaps: [swap] })).toContain('The swap price holds until 1970-01-01T00:00:00.000Z');
     expect(text({ swaps: [swap, swap] })).toContain('The swap prices hold until');
-    expect(text({ slippage: { value: d('0.004'), tightenedFrom: d('0.01'), cappedFrom: d('0.2') } })).toContain(
-      'Slippage 0.2 was lowered to the cap 0.01.',
-    );
+    const capped = cappedIssues({ value: d('0.004'), tightenedFrom: d('0.01'), cappedFrom: d('0.2') });
+    expect(capped).toMatchObject([{ kind: 'SLIPPAGE_CAPPED', requested: '0.2', effective: '0.01' }]);
+    expect(text({ issues: [...capped] })).toContain('Of the slippage 0.2 only 0.01 counts: that is the cap');
     expect(
       text({
         issues: [

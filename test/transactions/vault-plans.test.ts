@@ -219,7 +219,7 @@ it('behavior: a preview is the deposit without a wallet', async () => {
   });
   expect([preview.note(REST_NAMES), preview.issues]).toEqual([
     expect.stringContaining('the LTV never ends above 30.00 %'),
-    [expect.objectContaining({ kind: 'SLIPPAGE_TIGHTENED' })],
+    [],
   ]);
 });
 

@@ -10,7 +10,6 @@ import {
   type Path,
   type Plan,
   pricedAt,
-  slippageNote,
   swapNote,
 } from '../../transactions/index.ts';
 import { secondOf } from '../common/age.ts';
@@ -67,14 +66,13 @@ export interface LeveragePlanView extends PlanBaseView {
 export async function previewLeverage(input: OpenArgs, ctx: AppContext): Promise<LeveragePreviewView> {
   return withSurfaceNames(ctx, OPEN_PATHS, async () => {
     const prepared = await ctx.live().leverage.preview(openInput(input, ctx));
-    const { terms, slippage } = prepared;
+    const { terms } = prepared;
     const issues = formatIssues(prepared.issues, ctx);
     const position = positionOfOpen(prepared);
     const swaps = [...(terms.entrySwap ? [terms.entrySwap] : []), terms.leverageSwap];
     const note = [
       'A preview on current prices; building takes fresh quotes.',
       ...swaps.map(swapNote),
-      ...slippageNote(slippage),
       ...feeNotes(prepared),
       ...incentiveNote(countsIncentive(terms.preview), true),
       ...issues.map(({ message }) => message),

@@ -71,6 +71,7 @@ export function contractWorstCase(worstCase: EstimateFieldsFragment['worstCase']
 export function contractIssues(issues: EstimateFieldsFragment['issues']) {
   return issues.map(
     ({
+      kind,
       tokenAddress: token,
       askedSlippageBps: asked,
       effectiveSlippageBps: effective,
@@ -78,6 +79,7 @@ export function contractIssues(issues: EstimateFieldsFragment['issues']) {
       ...issue
     }) => ({
       ...issue,
+      kind: kind.toLowerCase(),
       token,
       toLenders,
       requestedSlippage: asked === null ? null : ratioOf(asked),

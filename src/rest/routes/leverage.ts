@@ -164,7 +164,7 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
           body: { strategyId: SUSDE_PYUSD, payToken: SUSDE, amount: '500', desiredLtv: '80', userAddress: USER },
         },
         {
-          summary: 'With the parameter of wallet_sendCalls',
+          summary: 'With the batch of EIP-5792',
           body: {
             strategyId: SUSDE_PYUSD,
             payToken: SUSDE,

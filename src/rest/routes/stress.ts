@@ -22,7 +22,7 @@ const LEVERAGE_PATTERN = /^\d{1,3}(\.\d{1,18})?$/;
 const USD_PATTERN = /^\d{1,13}(\.\d{1,18})?$/;
 
 /** Project a table: an unknown value is absent, a value that does not apply is null. The gaps of row i have paths that begin with `rows.i.`. */
-export function projectStress({ rows, recordedMoves, gaps, ...table }: StressFieldsFragment): object {
+function projectStress({ rows, recordedMoves, gaps, ...table }: StressFieldsFragment): object {
   const isNone = noneIn(gaps);
   const body = inTable({ ...table, rows: [], recordedMoves: [] }, isNone) as object;
   return {

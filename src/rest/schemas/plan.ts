@@ -3,27 +3,34 @@ import { ISSUE_KINDS } from '../../shared/vocabulary.ts';
 import { addressString } from './common.ts';
 import { decimalString, jsonNumber, pct } from './numbers.ts';
 
+/** The kinds of issues by their names in the contract. */
+const issueKinds = ISSUE_KINDS.map((kind) => kind.toLowerCase() as Lowercase<typeof kind>);
+
 const issue = z
   .object({
     kind: z
-      .enum(ISSUE_KINDS)
+      .enum(issueKinds)
       .describe(
-        'INSUFFICIENT_BALANCE: the wallet holds less than the calls take. APPROVAL_NEEDED: an approval of the bundle allows it. PRICE_UNVERIFIED: only the venue prices the token. NOT_SIMULATED: the calls could not be executed in simulation. SLIPPAGE_TIGHTENED: less slippage than requested holds in the calldata. REFERENCE_OLD, REFERENCE_UNDATED: the price that judges a swap is old, or of unknown age. LOOPS_STAY_OPEN: the exit leaves open yield loops, because none is known to belong to the vault, or because they are under water. HIGH_COST: the sales are expected to lose 2 % of the equity or more. UNDER_WATER: a payment goes into a position whose debt is above the value of its collateral.',
+        'insufficient_balance: the wallet holds less than the calls take. approval_needed: an approval of the bundle allows it. price_unverified: only the venue prices the token. not_simulated: the calls could not be executed in simulation. slippage_tightened: less slippage than requested holds in the calldata. slippage_capped: the requested slippage is above the cap, which counts in its place. reference_old, reference_undated: the price that judges a swap is old, or of unknown age. loops_stay_open: the exit leaves open yield loops, because none is known to belong to the vault, or because they are under water. high_cost: the sales are expected to lose 2 % of the equity or more. under_water: a payment goes into a position whose debt is above the value of its collateral.',
       ),
     message: z.string().describe('The issue in a sentence.'),
     token: addressString('The token; absent if the issue is about none.').optional(),
     required: decimalString('Required amount, whole tokens; absent if the issue is about no amount.').optional(),
     available: decimalString('Available amount, whole tokens; absent if the issue is about no amount.').optional(),
-    requestedSlippage: jsonNumber('Requested slippage, a ratio; only with SLIPPAGE_TIGHTENED.').optional(),
-    effectiveSlippage: jsonNumber('Effective slippage, a ratio; only with SLIPPAGE_TIGHTENED.').optional(),
-    costPctOfEquity: pct('Expected cost, percent of the equity, 2 decimals; only with HIGH_COST.', {
+    requestedSlippage: jsonNumber(
+      'Requested slippage, a ratio; only with slippage_tightened and slippage_capped.',
+    ).optional(),
+    effectiveSlippage: jsonNumber(
+      'Effective slippage, a ratio; only with slippage_tightened and slippage_capped.',
+    ).optional(),
+    costPctOfEquity: pct('Expected cost, percent of the equity, 2 decimals; only with high_cost.', {
       min: 0,
     }).optional(),
     toLenders: decimalString(
-      'Part of the payment that goes to the lenders, whole loan tokens; only with UNDER_WATER.',
+      'Part of the payment that goes to the lenders, whole loan tokens; only with under_water.',
     ).optional(),
     costUsd: decimalString(
-      'Expected cost in USD, 2 decimals; only with HIGH_COST and UNDER_WATER, absent if nothing prices it.',
+      'Expected cost in USD, 2 decimals; only with high_cost and under_water, absent if nothing prices it.',
     ).optional(),
   })
   .meta({ id: 'Issue', description: 'A fact to consider or a step to take before signing. It never stops a build.' });

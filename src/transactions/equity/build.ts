@@ -4,7 +4,6 @@ import type { Address } from '../../shared/ids.ts';
 import { type Completed, complete, positiveAmounts } from '../complete.ts';
 import type { BuilderDeps } from '../deps.ts';
 import { receivedNote } from '../messages.ts';
-import { slippageIssues } from '../quote/slippage.ts';
 import type { PricedAt } from '../read/market-state.ts';
 import { required } from '../read/reads.ts';
 import { payTokenOf } from '../read/tokens.ts';
@@ -76,7 +75,7 @@ export async function buildDeposit(
     nativeBalance: native,
     pays,
     slippage,
-    issues: [...issues, ...slippageIssues(slippage)],
+    issues,
     takesRiskBack: false,
     shortfall: (outcome) => depositShortfall(terms, planned, outcome, deps.quoter.capped),
     conclude: (outcome) => ({

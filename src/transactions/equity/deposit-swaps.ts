@@ -21,7 +21,7 @@ import { quoteSwap, type SwapBounds } from '../quote/request.ts';
 import { sizeLoan } from '../quote/size.ts';
 import type { PlannedSwap } from '../types.ts';
 import type { LiveVault } from './read.ts';
-import { sizeFlashLoan, sizeStockBorrow } from './sizing.ts';
+import { sizeFlashLoan, sizeStockBorrow, yieldTargetLtvPct } from './sizing.ts';
 import type { DepositSwaps } from './types.ts';
 import type { FoundVault } from './vault.ts';
 
@@ -45,9 +45,10 @@ export interface SizedDeposit {
  * @throws BadRequestError, InsufficientLiquidityError, NoRouteError, UpstreamUnavailableError
  */
 export async function sizeDeposit(deps: BuilderDeps, order: DepositOrder, live: LiveVault): Promise<SizedDeposit> {
-  const { chain, router, vault, amountIn, stockLtvPct } = order;
+  const { chain, router, vault, amountIn, stockLtvPct, slippage } = order;
   const { depositToken, stock, stockMarket, yieldMarket } = vault;
   const { limits, depositFee } = live.deployment;
+  const targetLtvPct = yieldTargetLtvPct(limits, slippage.value);
   const prices = { stock: live.stock.price, yield: live.yieldMarket.price };
   const feeBps = { stock: referralFeeBps(deps, stockMarket), yield: referralFeeBps(deps, yieldMarket) };
   const liquidity = [liquidityOf(stockMarket, live.stock), liquidityOf(yieldMarket, live.yieldMarket)];
@@ -74,10 +75,10 @@ export async function sizeDeposit(deps: BuilderDeps, order: DepositOrder, live: 
     chainId: vault.chainId,
     collateral: minCollateral,
     price: prices.yield,
-    targetLtvPct: limits.safeLtvPct,
+    targetLtvPct,
     feeBps: feeBps.yield,
     sizeAt: (returned) => {
-      const amount = sizeFlashLoan(limits, minCollateral, prices.yield, returned);
+      const amount = sizeFlashLoan(targetLtvPct, minCollateral, prices.yield, returned);
       requirePositive(amount, order);
       requireCovered(depositNeeds(vault, stockBorrow, amount, liquidity), largest);
       return amount;
@@ -98,7 +99,8 @@ function largestDeposit(
   const borrow = sizeStockBorrow(least(amountIn, stock.price), stock.price, stockLtvPct);
   const returned = { numerator: 10_000n - BigInt(feeBps), denominator: 10_000n };
   const { price } = yieldMarket;
-  const loan = sizeFlashLoan(deployment.limits, least(borrow, price), price, returned);
+  const targetLtvPct = yieldTargetLtvPct(deployment.limits, slippage.value);
+  const loan = sizeFlashLoan(targetLtvPct, least(borrow, price), price, returned);
   return largestSwapped(amountIn, depositNeeds(vault, borrow, loan, liquidity));
 }
 

@@ -13,7 +13,7 @@ import { withinMaxLtv } from '../preview/position.ts';
 import { borrowApyChange } from '../preview/rates.ts';
 import { MAX_TOTAL_LOSS_PCT, requireLossWithin } from '../quote/bounds.ts';
 import { requirePriceAge } from '../quote/price-age.ts';
-import { heldSlippage } from '../quote/slippage.ts';
+import { cappedIssues, heldSlippage, slippageIssues } from '../quote/slippage.ts';
 import { deploymentNotes, requireOpenMarket } from '../read/deployment.ts';
 import { debtOf, type LiveMarket, pricedAt } from '../read/market-state.ts';
 import { NO_READS, planOne, readOf, readPlans, required } from '../read/reads.ts';
@@ -126,6 +126,8 @@ export async function planDeposit(
     issues: [
       ...(held ? underWaterIssues(paidIn, { position: held, live: live.stock }, vault.depositToken, usdOf) : []),
       ...issues,
+      ...cappedIssues(slippage),
+      ...slippageIssues(slippage),
     ],
     notes: [
       ...incentiveNote(isPaid(composed.stock) || isPaid(composed.yieldMarket), true),

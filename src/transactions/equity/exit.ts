@@ -15,7 +15,7 @@ import { type ExactAmount, type Held, immuneAmount } from '../manage/part.ts';
 import { exactNote } from '../messages.ts';
 import { leavingBounds } from '../quote/bounds.ts';
 import { priceAgeIssues } from '../quote/price-age.ts';
-import { slippageIssues } from '../quote/slippage.ts';
+import { cappedIssues, slippageIssues } from '../quote/slippage.ts';
 import { deploymentNotes, requireUnpaused } from '../read/deployment.ts';
 import { debtOf, type LiveMarket, type PricedAt, pricedAt } from '../read/market-state.ts';
 import { readPlans, required } from '../read/reads.ts';
@@ -137,6 +137,7 @@ export async function planExit(
     issues: [
       ...left,
       ...sunkLoopIssues(sunk),
+      ...cappedIssues(slippage),
       ...slippageIssues(sold.limited),
       ...costIssues,
       ...priceAgeIssues(deps, chain, vault.stockMarket, live.stock),

@@ -3,7 +3,6 @@ import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import type { BuilderDeps } from '../deps.ts';
 import { requireSigner } from '../guards.ts';
 import { withVenues } from '../quote/attempts.ts';
-import { slippageIssues } from '../quote/slippage.ts';
 import { refuseProxy } from '../read/signer.ts';
 import type { EffectiveSlippage, Issue } from '../types.ts';
 import { type BuiltDeposit, type BuiltExit, buildDeposit, buildExit } from './build.ts';
@@ -39,9 +38,8 @@ export interface PreviewedDeposit {
 export async function previewVaultDeposit(deps: BuilderDeps, input: DepositInput): Promise<PreviewedDeposit> {
   const found = findVault(deps.chains, input);
   const planned = await withVenues(deps, (attempt) => planDeposit(attempt, found, input));
-  const { terms, slippage, notes } = planned;
-  const issues = [...planned.issues, ...slippageIssues(slippage)];
-  return { terms, slippage, issues, note: (names) => previewNote(terms.preview, slippage, notes, names) };
+  const { terms, slippage, issues, notes } = planned;
+  return { terms, slippage, issues, note: (names) => previewNote(terms.preview, { issues, notes }, names) };
 }
 
 /** Build the batch of a deposit for the user who signs it. @throws as `findVault` and `buildDeposit` */

@@ -1,15 +1,13 @@
 import type { EquityVault } from '../../catalog/types.ts';
 import type { SurfaceNames } from '../../shared/contract/surface-names.ts';
-import { slippageNote } from '../messages.ts';
-import { issueIn, slippageIssues } from '../quote/slippage.ts';
-import type { EffectiveSlippage } from '../types.ts';
+import { issueIn } from '../quote/slippage.ts';
+import type { Issue } from '../types.ts';
 import type { DepositPreview } from './types.ts';
 
-/** Name the assumptions of a previewed deposit (`notes`: beside its own numbers), and a capped slippage. */
+/** Name the assumptions of a previewed deposit (`notes`: beside its own numbers), and its issues. */
 export function previewNote(
   preview: DepositPreview,
-  slippage: EffectiveSlippage,
-  notes: readonly string[],
+  { issues, notes }: { readonly issues: readonly Issue[]; readonly notes: readonly string[] },
   names: SurfaceNames,
 ): string {
   const { stock } = preview;
@@ -22,8 +20,7 @@ export function previewNote(
           `Its own borrowing moves the rates: the net APY is ${preview.netApyPct} % after it; at the rates of now it would be ${preview.netApyBeforePct} %.`,
         ]),
     ...notes,
-    ...slippageNote(slippage),
-    ...slippageIssues(slippage).map((issue) => issueIn(issue, names).message),
+    ...issues.map((issue) => issueIn(issue, names).message),
   ].join(' ');
 }
 

@@ -19,18 +19,29 @@ export function sizeStockBorrow(minStock: bigint, stockPrice: bigint, stockLtvPc
   return BigInt(value.times(stockLtvPct).shiftedBy(-2).integerValue(Decimal.ROUND_DOWN).toFixed(0));
 }
 
+/** Below the LTV at which the whole slippage fits, percentage points: the units of a small deposit are rounded. */
+const ROUNDING_POINTS = new Decimal('0.001');
+
 /**
- * Size the yield leg's flash loan on the least collateral that the zap may give and on the output of its own swap, to the
- * yield market's safe LTV, as its contract has it.
+ * The LTV that the yield leg is sized to, percent: the market's safe LTV, or less where the loan's swap, losing all of the
+ * slippage `s`, would end above the max LTV. A swap that returns its whole value takes an expected LTV `t` to `t / (1 − t·s)` then.
+ */
+export function yieldTargetLtvPct({ safeLtvPct, maxLtvPct }: LtvLimits, slippage: Decimal): Decimal {
+  const fitting = maxLtvPct.div(maxLtvPct.shiftedBy(-2).times(slippage).plus(1)).minus(ROUNDING_POINTS);
+  return Decimal.min(safeLtvPct, fitting.decimalPlaces(3, Decimal.ROUND_DOWN));
+}
+
+/**
+ * Size the yield leg's flash loan to an LTV, percent, on the least collateral that the zap may give and on the output of its own
+ * swap.
  */
 export function sizeFlashLoan(
-  { safeLtvPct }: LtvLimits,
+  targetLtvPct: Decimal,
   minCollateral: bigint,
   yieldPrice: bigint,
   returned?: Returned,
 ): bigint {
-  const value = collateralValueInLoan(minCollateral, yieldPrice);
-  return openFlashLoan(value, safeLtvPct, returned);
+  return openFlashLoan(collateralValueInLoan(minCollateral, yieldPrice), targetLtvPct, returned);
 }
 
 /** The highest stock-leg LTV of a vault in percent: 88 % of its stock market's liquidation LTV. */

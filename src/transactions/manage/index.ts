@@ -16,6 +16,7 @@ import { withInterest } from '../preview/position.ts';
 import { withVenues } from '../quote/attempts.ts';
 import { nothingSwapped } from '../quote/floor.ts';
 import { priceAgeIssues, requirePriceAge } from '../quote/price-age.ts';
+import { cappedIssues } from '../quote/slippage.ts';
 import { deploymentNotes, requireUnpaused } from '../read/deployment.ts';
 import { debtOf } from '../read/market-state.ts';
 import { type PositionDirectory, readManaged } from '../read/position.ts';
@@ -150,7 +151,7 @@ async function manageOnce(
     slippage,
     ...draft,
     preview: preview && withInterest(preview, context.interest, state.live.price),
-    issues: [...paidIssues(context, draft), ...ageIssues, ...(draft.issues ?? [])],
+    issues: [...cappedIssues(slippage), ...paidIssues(context, draft), ...ageIssues, ...(draft.issues ?? [])],
     notes: [...(draft.notes ?? []), ...defaults],
     conclude:
       conclude &&

@@ -13,7 +13,7 @@ import { requirePaidPriceAge, requirePriceAge } from '../quote/price-age.ts';
 import { referenceFor, unverifiedPrice } from '../quote/reference.ts';
 import { planQuote, quoteSwap, requestQuote, type WantedSwap } from '../quote/request.ts';
 import { sizeLoan } from '../quote/size.ts';
-import { heldSlippage, slippageIssues } from '../quote/slippage.ts';
+import { cappedIssues, heldSlippage, slippageIssues } from '../quote/slippage.ts';
 import { planAllocator } from '../read/allocator.ts';
 import { type Deployment, planDeployment, requireOpenMarket } from '../read/deployment.ts';
 import { type LiveMarket, planMarket } from '../read/market-state.ts';
@@ -122,6 +122,7 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
       ...paidIssues,
       ...(entryQuote && !entryReference ? [unverifiedPrice(payToken)] : []),
       ...(reallocationFee === undefined ? [unpricedFee(chain)] : []),
+      ...cappedIssues(request.slippage),
       ...slippageIssues(limited.slippage),
     ],
   };

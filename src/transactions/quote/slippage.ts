@@ -22,20 +22,36 @@ export function heldSlippage(
 export function slippageIssues({ value, tightenedFrom }: EffectiveSlippage): readonly Issue[] {
   if (!tightenedFrom) return [];
   const [requested, effective] = [tightenedFrom.toFixed(), value.toFixed()];
-  return [
-    { kind: 'SLIPPAGE_TIGHTENED', requested, effective, message: tightenedMessage(requested, effective, REST_NAMES) },
-  ];
+  return [slippageIssue('SLIPPAGE_TIGHTENED', requested, effective)];
+}
+
+/** Report a slippage that was lowered to the cap as a typed issue; nothing otherwise. */
+export function cappedIssues({ value, cappedFrom, tightenedFrom }: EffectiveSlippage): readonly Issue[] {
+  if (!cappedFrom) return [];
+  return [slippageIssue('SLIPPAGE_CAPPED', cappedFrom.toFixed(), (tightenedFrom ?? value).toFixed())];
+}
+
+type SlippageKind = 'SLIPPAGE_TIGHTENED' | 'SLIPPAGE_CAPPED';
+
+const MESSAGES: Readonly<
+  Record<SlippageKind, (requested: string, effective: string, slippage: SurfaceNames['slippage']) => string>
+> = {
+  SLIPPAGE_TIGHTENED: (requested, effective, { name, value }) =>
+    `Of ${name} ${value(requested)} only ${value(effective)} holds: a fill below that would break the contracts' limit and reverts. Ask for less leverage, or for a smaller size, to allow more.`,
+  SLIPPAGE_CAPPED: (requested, effective, { name, value }) =>
+    `Of ${name} ${value(requested)} only ${value(effective)} counts: that is the cap, which venues would use up otherwise.`,
+};
+
+function slippageIssue(kind: SlippageKind, requested: string, effective: string): Issue {
+  return { kind, requested, effective, message: MESSAGES[kind](requested, effective, REST_NAMES.slippage) };
 }
 
 /** Write an issue with the names of a surface; its `message` has those of REST. */
 export function issueIn(issue: Issue, names: SurfaceNames): Issue {
-  const { requested, effective } = issue;
+  const { kind, requested, effective } = issue;
   if (requested === undefined || effective === undefined) return issue;
-  return { ...issue, message: tightenedMessage(requested, effective, names) };
-}
-
-function tightenedMessage(requested: string, effective: string, { slippage }: SurfaceNames): string {
-  return `Of ${slippage.name} ${slippage.value(requested)} only ${slippage.value(effective)} holds: a fill below that would break the contracts' limit and reverts. Ask for less leverage, or for a smaller size, to allow more.`;
+  if (kind !== 'SLIPPAGE_TIGHTENED' && kind !== 'SLIPPAGE_CAPPED') return issue;
+  return { ...issue, message: MESSAGES[kind](requested, effective, names.slippage) };
 }
 
 function slackOf({ minOut, expectedOut }: PlannedSwap): Decimal {

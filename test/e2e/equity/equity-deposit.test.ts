@@ -134,19 +134,22 @@ describe('deposit', () => {
     const input = { strategyId: vault.id, amount: '1234.5', userAddress: user };
     const spent = await vaults.verbs.balance(vault.depositToken.address, user);
     await vaults.verbs.local.send({ from: user, to: vault.depositToken.address, data: transferAll(spent) });
-    const { calls, meta } = await build('deposit', input);
+    const { calls, meta } = await build('deposit', { ...input, slippage: 0.02 });
     expect(calls).toHaveLength(4);
     expect(meta.instructions).toContain('1234.5 USDG');
-    const { issues, simulatedGas, instructions } = await vaults.verbs.deposit(input);
+    const { issues, simulatedGas, instructions } = await vaults.verbs.deposit({ ...input, maxSlippageBps: '200' });
     expect(issues).toMatchObject([
       { kind: 'INSUFFICIENT_BALANCE', required: '1234.5', available: '0' },
-      { kind: 'SLIPPAGE_TIGHTENED', askedSlippageBps: '100' },
+      { kind: 'SLIPPAGE_CAPPED', askedSlippageBps: '200', effectiveSlippageBps: '100' },
     ]);
     // Each surface names its own input.
-    const [, { message, effectiveSlippageBps }] = issues;
-    expect(message).toContain(`Of maxSlippageBps 100 only ${effectiveSlippageBps} holds`);
+    const [, { message }] = issues;
+    expect(message).toContain('Of maxSlippageBps 200 only 100 counts');
     expect(instructions).toContain(message);
-    expect(meta.instructions).toMatch(/Of the slippage 0\.01 only 0\.00\d+ holds/);
+    expect(meta.instructions).toContain('Of the slippage 0.02 only 0.01 counts');
+    expect(meta.issues).toContainEqual(
+      expect.objectContaining({ kind: 'slippage_capped', requestedSlippage: 0.02, effectiveSlippage: 0.01 }),
+    );
     expect(BigInt(simulatedGas)).toBeGreaterThan(0n);
   });
 });

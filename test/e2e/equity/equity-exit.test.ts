@@ -76,10 +76,10 @@ describe('exit', () => {
     await vaults.verbs.sendAtomically(owner('stacker'), calls.slice(0, 1));
     const rest = await build('exit', body);
     expect([rest.meta.position.yieldLoopMatch, rest.calls.length]).toEqual(['none', 3]);
-    const issue = { kind: 'LOOPS_STAY_OPEN', message: expect.stringMatching(/leaves the open position 1 on/) };
+    const issue = { kind: 'loops_stay_open', message: expect.stringMatching(/leaves the open position 1 on/) };
     expect(rest.meta.issues).toEqual([issue]);
     const { issues } = await vaults.verbs.exit(body);
-    expect(issues).toEqual([expect.objectContaining(issue)]);
+    expect(issues).toEqual([expect.objectContaining({ ...issue, kind: 'LOOPS_STAY_OPEN' })]);
     const named = await build('exit', { ...body, yieldPositionIds: [1] });
     expect([named.calls.length, named.meta.issues]).toEqual([4, []]);
     await vaults.verbs.sendAtomically(owner('stacker'), named.calls);
@@ -94,11 +94,13 @@ describe('exit', () => {
     const body = { strategyId: vault.id, userAddress: user };
     const exit = await build('exit', body);
     const issue = {
-      kind: 'LOOPS_STAY_OPEN',
+      kind: 'loops_stay_open',
       message: expect.stringMatching(/leaves the open position 0 on .*under water/),
     };
     expect([exit.calls.length, exit.meta.issues]).toEqual([3, [issue]]);
-    expect((await vaults.verbs.exit(body)).issues).toEqual([expect.objectContaining(issue)]);
+    expect((await vaults.verbs.exit(body)).issues).toEqual([
+      expect.objectContaining({ ...issue, kind: 'LOOPS_STAY_OPEN' }),
+    ]);
     const named = await vaults.verbs.post('/v1/partner/equity/exit/build', { ...body, yieldPositionIds: [0] });
     expect(named.status).toBe(400);
     await vaults.atomically(exit.calls);
@@ -228,7 +230,7 @@ describe('the oracle cap on the sale of a loop', () => {
     expect(together.body.error.details.limit).toMatchObject({ maxTotalLossPct: '5' });
     const maxSwapLossPct = Number(together.body.error.details.limit.maxSwapLossPct);
     const built = await build('exit', { ...body, maxSwapLossPct });
-    expect(built.meta.issues.map(({ kind }: { kind: string }) => kind)).toContain('HIGH_COST');
+    expect(built.meta.issues.map(({ kind }: { kind: string }) => kind)).toContain('high_cost');
     await vaults.atomically(built.calls);
     expect((await vaults.verbs.loops(user)).map(({ open }) => open)).toEqual([false]);
   });

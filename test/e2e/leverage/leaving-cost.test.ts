@@ -54,7 +54,7 @@ const equityOf = async (id: number) => {
   const price = await service.world.chains.on(4663).oraclePrice(market);
   return new Decimal(((collateral * price) / 10n ** 36n - debt).toString()).shiftedBy(-market.loan.decimals);
 };
-const highCost = ({ meta }: Json) => meta.issues.find(({ kind }: Json) => kind === 'HIGH_COST');
+const highCost = ({ meta }: Json) => meta.issues.find(({ kind }: Json) => kind === 'high_cost');
 const MANAGED = `mutation($wallet: Address!, $input: ManageLeverageInput!) { manageLeveragePlan(wallet: $wallet, input: $input) {
   ... on LeveragePlan { minTokenOut issues { kind message costUsd costPctOfEquity } }
   ... on LimitExceededRefusal { message limits { name value } } } }`;

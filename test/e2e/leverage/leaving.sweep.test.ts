@@ -107,8 +107,8 @@ async function leave(
   const cost = costOf(answer.body);
   const kinds = issues.map(({ kind }: Json) => kind);
   if (consent !== undefined) expect(cost, at).toBeLessThanOrEqual(consent + 0.01);
-  else if (cost > 5.01) expect(kinds, `${at}: ${cost} %`).toContain('HIGH_COST');
-  if (cost > 2.01) expect(kinds, at).toContain('HIGH_COST');
+  else if (cost > 5.01) expect(kinds, `${at}: ${cost} %`).toContain('high_cost');
+  if (cost > 2.01) expect(kinds, at).toContain('high_cost');
   const { client } = service.world.chains.on(chainId);
   const node = { request: (request: object) => client.request(request as never) };
   const input = withoutUndefined({ chainId, userAddress: user, ...body, maxSwapLossPct: consent });

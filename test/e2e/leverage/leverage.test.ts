@@ -129,7 +129,7 @@ describe('POST /v1/partner/manage/build', () => {
       expect(bundle).toMatchObject({ action, path });
       await onEthereum.send(bundle);
       const position = await onEthereum.position(market, id);
-      if (bundle.meta.positionPreview) expectPreviewed(position, bundle.meta.positionPreview, market);
+      if (position.open) expectPreviewed(position, bundle.meta.positionPreview, market);
       return position;
     };
     await step('increase_leverage', { leverage: 5 }, 'increaseLeverage');
@@ -143,7 +143,7 @@ describe('POST /v1/partner/manage/build', () => {
     const before = await onEthereum.balance(market.loan);
     const bundle = await manage(id, 'close');
     expect(bundle).toMatchObject({ action: 'close', path: 'deleverage', approvals: [] });
-    expect(bundle.meta).not.toHaveProperty('positionPreview');
+    expect(bundle.meta.positionPreview).not.toHaveProperty('effectiveLtv');
     const held = await onEthereum.position(market, id);
     await onEthereum.send(bundle);
     const after = await onEthereum.position(market, id);

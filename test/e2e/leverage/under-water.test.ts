@@ -57,7 +57,7 @@ describe('a position under water', () => {
     const body = { id, action, ...fields };
     const { status, body: built, text } = await post(body);
     expect(status, text).toBe(200);
-    const issue = built.meta.issues.find(({ kind }: Json) => kind === 'UNDER_WATER');
+    const issue = built.meta.issues.find(({ kind }: Json) => kind === 'under_water');
     const price = new Decimal((await service.world.chains.on(4663).oraclePrice(market)).toString()).shiftedBy(-36);
     const paid = 'full' in fields ? excess.plus(1) : new Decimal(fields.amount).times(action === 'repay' ? 1 : price);
     expect(new Decimal(issue.toLenders).minus(Decimal.min(paid, excess)).abs().lt('0.01')).toBe(true);
@@ -90,7 +90,7 @@ describe('a position under water', () => {
     const { body } = await service.get(path, PARTNER);
     const { underWater, options } = body;
     const repay = options.find((option: Json) => option.action === 'repay');
-    const issue = repay.preview.issues.find(({ kind }: Json) => kind === 'UNDER_WATER');
+    const issue = repay.preview.issues.find(({ kind }: Json) => kind === 'under_water');
     expect(issue.toLenders).toBe(underWater.excess);
     const { error } = (await post({ id, action: 'close' })).body;
     const fact = underWater.message.split(' Repaying')[0];
@@ -101,7 +101,7 @@ describe('a position under water', () => {
     const id = await sunk();
     await service.world.chains.on(4663).moveOracle(market, '20');
     const { body } = await post({ id, action: 'repay', amount: '300', payToken: market.loan.address });
-    expect(body.meta.issues.map(({ kind }: Json) => kind)).not.toContain('UNDER_WATER');
+    expect(body.meta.issues.map(({ kind }: Json) => kind)).not.toContain('under_water');
   });
 });
 
@@ -125,7 +125,7 @@ describe('a vault whose stock leg is under water', () => {
     const body = { ...deposit, amount: '15000', stockLtvPct: '10' };
     const again = await service.post('/v1/partner/equity/deposit/build', body, PARTNER);
     expect(again.status, again.text).toBe(200);
-    const issue = again.body.meta.issues.find(({ kind }: Json) => kind === 'UNDER_WATER');
+    const issue = again.body.meta.issues.find(({ kind }: Json) => kind === 'under_water');
     expect(Number(issue.toLenders)).toBeGreaterThan(1);
   });
 });

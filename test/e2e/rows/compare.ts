@@ -13,13 +13,15 @@ const UNITS = {
   milliseconds: (at: string) => Date.parse(at),
   ratioOfPct: (pct: string) => new BigNumber(pct).shiftedBy(-2).toNumber(),
   ratioOfBps: (bps: string) => new BigNumber(bps).shiftedBy(-4).toNumber(),
+  /** Kinds of issues in the case of the contract. */
+  lowerCase: (kind: string) => kind.toLowerCase(),
   isStale: (status: string) => status === 'STALE',
   /** Texts name the slippage as the caller of the interface does. */
   slippageAsRatio: (text: string) =>
     text.replace(
-      /maxSlippageBps ([\d.]+) only ([\d.]+) holds/,
-      (_all, requested, effective) =>
-        `the slippage ${UNITS.ratioOfBps(requested)} only ${UNITS.ratioOfBps(effective)} holds`,
+      /maxSlippageBps ([\d.]+) only ([\d.]+) (holds|counts)/,
+      (_all, requested, effective, verb) =>
+        `the slippage ${UNITS.ratioOfBps(requested)} only ${UNITS.ratioOfBps(effective)} ${verb}`,
     ),
   fieldOfWarning: (field: string) => WARNED[field],
 } as const satisfies Record<string, (value: string) => Json>;

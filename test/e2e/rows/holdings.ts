@@ -42,6 +42,7 @@ const ESTIMATED: readonly Name[] = [
   [/slippage$/, 'effectiveSlippageBps', 'ratioOfBps'],
   [/(liquidation|liquidationBefore)\.price$/, '$1.liquidationPrice'],
   [/(liquidation|liquidationBefore)\.dropPct$/, '$1.priceDropPct'],
+  [/(issues\.\d+\.)kind$/, '$1kind', 'lowerCase'],
   [/(issues\.\d+\.)token$/, '$1tokenAddress'],
   [/(issues\.\d+\.)requestedSlippage$/, '$1askedSlippageBps', 'ratioOfBps'],
   [/(issues\.\d+\.)effectiveSlippage$/, '$1effectiveSlippageBps', 'ratioOfBps'],

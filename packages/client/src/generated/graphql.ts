@@ -260,6 +260,8 @@ export type PlanIssueKind =
   | 'REFERENCE_OLD'
   /** The age of the price of the oracle that judges a swap is not known. */
   | 'REFERENCE_UNDATED'
+  /** The requested slippage is above the cap, which counts in its place. */
+  | 'SLIPPAGE_CAPPED'
   /** Less slippage than requested holds in the calldata: more would break a limit of the contracts. */
   | 'SLIPPAGE_TIGHTENED'
   /** A payment goes into a position whose debt is above the value of its collateral: a part of it goes to the lenders. */

@@ -4078,10 +4078,10 @@ export interface components {
         /** @description A fact to consider or a step to take before signing. It never stops a build. */
         readonly Issue: {
             /**
-             * @description INSUFFICIENT_BALANCE: the wallet holds less than the calls take. APPROVAL_NEEDED: an approval of the bundle allows it. PRICE_UNVERIFIED: only the venue prices the token. NOT_SIMULATED: the calls could not be executed in simulation. SLIPPAGE_TIGHTENED: less slippage than requested holds in the calldata. REFERENCE_OLD, REFERENCE_UNDATED: the price that judges a swap is old, or of unknown age. LOOPS_STAY_OPEN: the exit leaves open yield loops, because none is known to belong to the vault, or because they are under water. HIGH_COST: the sales are expected to lose 2 % of the equity or more. UNDER_WATER: a payment goes into a position whose debt is above the value of its collateral.
+             * @description insufficient_balance: the wallet holds less than the calls take. approval_needed: an approval of the bundle allows it. price_unverified: only the venue prices the token. not_simulated: the calls could not be executed in simulation. slippage_tightened: less slippage than requested holds in the calldata. slippage_capped: the requested slippage is above the cap, which counts in its place. reference_old, reference_undated: the price that judges a swap is old, or of unknown age. loops_stay_open: the exit leaves open yield loops, because none is known to belong to the vault, or because they are under water. high_cost: the sales are expected to lose 2 % of the equity or more. under_water: a payment goes into a position whose debt is above the value of its collateral.
              * @enum {string}
              */
-            readonly kind: "INSUFFICIENT_BALANCE" | "APPROVAL_NEEDED" | "PRICE_UNVERIFIED" | "NOT_SIMULATED" | "SLIPPAGE_TIGHTENED" | "REFERENCE_OLD" | "REFERENCE_UNDATED" | "LOOPS_STAY_OPEN" | "HIGH_COST" | "UNDER_WATER";
+            readonly kind: "insufficient_balance" | "approval_needed" | "price_unverified" | "not_simulated" | "slippage_tightened" | "slippage_capped" | "reference_old" | "reference_undated" | "loops_stay_open" | "high_cost" | "under_water";
             /** @description The issue in a sentence. */
             readonly message: string;
             /**
@@ -4099,22 +4099,22 @@ export interface components {
              * @example 1250.5
              */
             readonly available?: string;
-            /** @description Requested slippage, a ratio; only with SLIPPAGE_TIGHTENED. 0 or more. */
+            /** @description Requested slippage, a ratio; only with slippage_tightened and slippage_capped. 0 or more. */
             readonly requestedSlippage?: number;
-            /** @description Effective slippage, a ratio; only with SLIPPAGE_TIGHTENED. 0 or more. */
+            /** @description Effective slippage, a ratio; only with slippage_tightened and slippage_capped. 0 or more. */
             readonly effectiveSlippage?: number;
             /**
-             * @description Expected cost, percent of the equity, 2 decimals; only with HIGH_COST. Decimal string, percent. 0 or more.
+             * @description Expected cost, percent of the equity, 2 decimals; only with high_cost. Decimal string, percent. 0 or more.
              * @example 12.34
              */
             readonly costPctOfEquity?: string;
             /**
-             * @description Part of the payment that goes to the lenders, whole loan tokens; only with UNDER_WATER. 0 or more.
+             * @description Part of the payment that goes to the lenders, whole loan tokens; only with under_water. 0 or more.
              * @example 1250.5
              */
             readonly toLenders?: string;
             /**
-             * @description Expected cost in USD, 2 decimals; only with HIGH_COST and UNDER_WATER, absent if nothing prices it. 0 or more.
+             * @description Expected cost in USD, 2 decimals; only with high_cost and under_water, absent if nothing prices it. 0 or more.
              * @example 1250.5
              */
             readonly costUsd?: string;
