@@ -626,7 +626,7 @@ export type PlanIssueKind =
   | 'REFERENCE_OLD'
   /** The age of the price of the oracle that judges a swap is not known. */
   | 'REFERENCE_UNDATED'
-  /** The requested slippage is above the cap, which counts in its place. */
+  /** The requested slippage is above the cap, which counts in its place: only over REST, since here it is refused. */
   | 'SLIPPAGE_CAPPED'
   /** Less slippage than requested holds in the calldata: more would break a limit of the contracts. */
   | 'SLIPPAGE_TIGHTENED'

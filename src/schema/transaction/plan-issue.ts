@@ -15,7 +15,8 @@ const ISSUE_KINDS = enumValues<Issue['kind']>({
   REFERENCE_OLD: 'A feed behind the oracle that judges a swap is past its heartbeat: its last price is used.',
   REFERENCE_UNDATED: 'The age of the price of the oracle that judges a swap is not known.',
   SLIPPAGE_TIGHTENED: 'Less slippage than requested holds in the calldata: more would break a limit of the contracts.',
-  SLIPPAGE_CAPPED: 'The requested slippage is above the cap, which counts in its place.',
+  SLIPPAGE_CAPPED:
+    'The requested slippage is above the cap, which counts in its place: only over REST, since here it is refused.',
   LOOPS_STAY_OPEN: 'The exit leaves open yield loops: none is known to belong to the vault, or they are under water.',
   HIGH_COST: 'The sales are expected to lose 2 % of the equity or more against the prices of the oracles.',
   UNDER_WATER:
