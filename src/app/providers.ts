@@ -87,6 +87,10 @@ export function degradedParts({
     ...silent.map((chain) => `no node of ${chain} answers`),
     ...failing.map((provider) => `provider ${nameOf(provider)} ${whyFailing(provider)}`),
     ...(stored.ok ? [] : [`the facts are not stored in ${stored.kind}`]),
+    ...(stored.unreadable ?? []).map(
+      ({ chainId, group, reason }) =>
+        `the ${group} facts of chain ${chainId} in ${stored.kind} cannot be read: ${reason}`,
+    ),
     ...(redisConnections?.failing() ?? []).map(({ connection, reason }) => `redis (${connection}) fails: ${reason}`),
     ...(database.problem === null ? [] : [`the database fails: ${database.problem}`]),
     ...(indexers ?? []).flatMap((record) => historyProblem(record, nowMs)),

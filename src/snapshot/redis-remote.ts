@@ -17,6 +17,8 @@ export interface RemoteChanges {
   readonly version: number;
   readonly publishedMs: number;
   readonly groups: ReadonlyMap<FactGroup, RemoteGroup>;
+  /** Whether the key of the chain holds something else than facts; the next write replaces it. */
+  readonly isOtherType: boolean;
 }
 
 export interface RemoteGroupWrite {
@@ -43,20 +45,27 @@ export interface RemoteFacts {
   changedSince(chainId: ChainId, known: ReadonlyMap<FactGroup, string>): Promise<RemoteChanges>;
 }
 
-const WRITE = `
+/** Define `isOtherType`. It asks for a field, because the right to ask for the type of a key is not given. */
+const OTHER_TYPE = `
+local version = redis.pcall('HGET', KEYS[1], 'version')
+local isOtherType = type(version) == 'table' and version.err ~= nil and string.find(version.err, 'WRONGTYPE') ~= nil`;
+
+const WRITE = `${OTHER_TYPE}
 for i = 5, #ARGV, 4 do
-  local current = redis.call('HGET', KEYS[1], ARGV[i] .. '#rev') or ''
+  local current = (not isOtherType and redis.call('HGET', KEYS[1], ARGV[i] .. '#rev')) or ''
   if current ~= ARGV[i + 1] then return 0 end
 end
+if isOtherType then redis.call('DEL', KEYS[1]) end
 for i = 5, #ARGV, 4 do
   redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 3], ARGV[i] .. '#rev', ARGV[i + 2])
 end
-local version = math.max(tonumber(redis.call('HGET', KEYS[1], 'version') or '0'), tonumber(ARGV[1])) + 1
-redis.call('HSET', KEYS[1], 'version', string.format('%d', version), 'publishedMs', ARGV[2])
+local next = math.max(tonumber(redis.call('HGET', KEYS[1], 'version') or '0'), tonumber(ARGV[1])) + 1
+redis.call('HSET', KEYS[1], 'version', string.format('%d', next), 'publishedMs', ARGV[2])
 redis.call('PUBLISH', ARGV[3], ARGV[4])
-return version`;
+return next`;
 
-const CHANGED = `
+const CHANGED = `${OTHER_TYPE}
+if isOtherType then return {} end
 local answer = {redis.call('HGET', KEYS[1], 'version') or '0', redis.call('HGET', KEYS[1], 'publishedMs') or '0'}
 for i = 1, #ARGV, 2 do
   local revision = redis.call('HGET', KEYS[1], ARGV[i] .. '#rev')
@@ -109,7 +118,8 @@ export function createRemoteFacts(deps: {
         const revision = answer[i + 1] ?? '';
         groups.set(group, { revision, payload: revision === '' ? null : (answer[i + 2] ?? null) });
       }
-      return { version: Number(answer[0]), publishedMs: Number(answer[1]), groups };
+      const [version = 0, publishedMs = 0] = answer;
+      return { version: Number(version), publishedMs: Number(publishedMs), groups, isOtherType: answer.length === 0 };
     },
   };
 }

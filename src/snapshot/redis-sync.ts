@@ -5,10 +5,11 @@ import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
 import { isFromFuture } from '../shared/observed.ts';
 import { inPages } from '../shared/pages.ts';
-import { decodeGroup, encodeGroup, ITEMS_PER_PAGE } from './codec.ts';
+import { CodecVersionError, decodeGroup, encodeGroup, ITEMS_PER_PAGE } from './codec.ts';
 import type { createLocalFacts } from './local.ts';
 import { followGroup, groupsOf, type KeepItem, retain, uniteGroups, withGroups } from './merge.ts';
 import type { RemoteFacts, RemoteGroup, RemoteGroupWrite } from './redis-remote.ts';
+import type { Unreadable } from './types.ts';
 
 /** Maximum collisions of a write. Leases leave one writer per group, so more collisions mean that the leases fail. */
 const MAX_COLLISIONS = 8;
@@ -33,11 +34,13 @@ export interface Sync extends SyncDeps {
   readonly unshared: Set<string>;
   /** Groups that Redis lost, or has less of than this process. */
   readonly missingInRedis: Set<string>;
+  /** Groups in Redis that cannot be read. A damaged one is written again from facts that were read, one of another version never. */
+  readonly unreadable: Map<string, Unreadable>;
 }
 
 /** The state before the first read or write. */
 export function createSync(deps: SyncDeps): Sync {
-  return { ...deps, revisions: new Map(), unshared: new Set(), missingInRedis: new Set() };
+  return { ...deps, revisions: new Map(), unshared: new Set(), missingInRedis: new Set(), unreadable: new Map() };
 }
 
 function id(chainId: ChainId, group: FactGroup): string {
@@ -70,37 +73,61 @@ function apply(
   return next;
 }
 
+/** Decode a group; `null` = it cannot be read. */
 async function read(
-  { logger }: Sync,
+  { logger, unreadable }: Sync,
   chainId: ChainId,
   group: FactGroup,
   { payload }: RemoteGroup,
 ): Promise<GroupState<unknown> | null> {
-  if (payload === null) return null;
+  const key = id(chainId, group);
   try {
-    return await decodeGroup(group, payload);
+    const state = await decodeGroup(group, payload ?? '');
+    unreadable.delete(key);
+    return state;
   } catch (error) {
-    logger.warn({ chainId, group, error }, 'shared facts cannot be read');
+    const reason = error instanceof CodecVersionError ? 'other_version' : 'damaged';
+    unreadable.set(key, { chainId, group, reason });
+    logger.warn({ chainId, group, reason, error }, 'shared facts cannot be read');
     return null;
   }
 }
 
+const isOfOtherVersion = ({ unreadable }: Sync, chainId: ChainId, group: FactGroup): boolean =>
+  unreadable.get(id(chainId, group))?.reason === 'other_version';
+
+/** Whether this process has read facts of a group, from a provider or from Redis. */
+const hasFacts = (sync: Sync, chainId: ChainId, group: FactGroup): boolean =>
+  stateOf(sync, chainId, group).items.size > 0;
+
 /** Read the writes of others since the last pull, and apply them together with `own` (just written) as one version. */
 export async function pull(sync: Sync, chainId: ChainId, own: Groups = {}): Promise<ChainFacts> {
-  const { remote, clock, revisions, unshared, missingInRedis } = sync;
+  const { remote, clock, revisions, unshared, missingInRedis, unreadable } = sync;
   const known = new Map(FACT_GROUPS.map((group) => [group, revisions.get(id(chainId, group)) ?? '']));
-  const { version, publishedMs, groups } = await remote.changedSince(chainId, known);
+  const { version, publishedMs, groups, isOtherType } = await remote.changedSince(chainId, known);
   const changed: Groups = { ...own };
+  for (const group of FACT_GROUPS) {
+    const key = id(chainId, group);
+    if (isOtherType) {
+      revisions.delete(key);
+      unreadable.set(key, { chainId, group, reason: 'other_type' });
+      if (hasFacts(sync, chainId, group)) missingInRedis.add(key);
+    } else if (unreadable.get(key)?.reason === 'other_type') unreadable.delete(key);
+  }
   for (const [group, found] of groups) {
     const key = id(chainId, group);
     if (found.revision === '') {
       revisions.delete(key);
+      unreadable.delete(key);
       if (stateOf(sync, chainId, group).lastAttemptMs !== null) missingInRedis.add(key);
       continue;
     }
     revisions.set(key, found.revision);
     const theirs = await read(sync, chainId, group, found);
-    if (theirs === null) continue;
+    if (theirs === null) {
+      if (hasFacts(sync, chainId, group) && !isOfOtherVersion(sync, chainId, group)) missingInRedis.add(key);
+      continue;
+    }
     const ours = own[group] ?? stateOf(sync, chainId, group);
     const join = unshared.has(key) || own[group] ? uniteGroups : followGroup;
     const joined = join<FactGroup>(group, ours as never, theirs as never, clock.now());
@@ -116,12 +143,13 @@ export async function pull(sync: Sync, chainId: ChainId, own: Groups = {}): Prom
  * restoring, only if ours adds something.
  */
 export async function push(sync: Sync, chainId: ChainId, mine: Groups, isRestore = false): Promise<ChainFacts> {
-  const { remote, local, clock, logger, revisions, unshared, missingInRedis } = sync;
+  const { remote, local, clock, logger, revisions, unshared, missingInRedis, unreadable } = sync;
   const next: Groups = { ...mine };
-  let groups = groupsOf(mine);
+  const isWritable = (group: FactGroup) => !isOfOtherVersion(sync, chainId, group);
+  let groups = groupsOf(mine).filter(isWritable);
   const nowMs = clock.now();
   try {
-    for (let attempt = 0; attempt < MAX_COLLISIONS; attempt++) {
+    for (let attempt = 0; attempt < MAX_COLLISIONS && groups.length > 0; attempt++) {
       const writes: RemoteGroupWrite[] = [];
       for (const group of groups) {
         const expected = revisions.get(id(chainId, group)) ?? '';
@@ -134,6 +162,7 @@ export async function push(sync: Sync, chainId: ChainId, mine: Groups, isRestore
           revisions.set(id(chainId, group), revision);
           unshared.delete(id(chainId, group));
           missingInRedis.delete(id(chainId, group));
+          unreadable.delete(id(chainId, group));
         }
         return await pull(sync, chainId, next);
       }
@@ -151,8 +180,9 @@ export async function push(sync: Sync, chainId: ChainId, mine: Groups, isRestore
         unshared.delete(id(chainId, group));
         missingInRedis.delete(id(chainId, group));
       }
-      if (groups.length === 0) return await pull(sync, chainId, next);
+      groups = groups.filter(isWritable);
     }
+    if (groups.length === 0) return await pull(sync, chainId, next);
     logger.warn({ chainId, groups }, 'shared facts are contended');
   } catch (error) {
     // The message alone, because the client's errors carry the whole command, payload included.

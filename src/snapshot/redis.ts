@@ -100,8 +100,10 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
         redis.fault() === null &&
         notices.isAlive() &&
         sync.unshared.size === 0 &&
-        sync.missingInRedis.size === 0,
+        sync.missingInRedis.size === 0 &&
+        sync.unreadable.size === 0,
       clockSkewMs: skew.ms(),
+      unreadable: sync.unreadable.size === 0 ? undefined : [...sync.unreadable.values()],
     }),
     restore: async () => {
       const [ready] = await Promise.all([untilReadable(redis, restoreWaitMs), untilAlive(notices, restoreWaitMs)]);

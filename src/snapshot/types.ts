@@ -34,12 +34,22 @@ export interface SnapshotWriter {
   publishAll(chainId: ChainId, publications: Publications): Promise<ChainFacts>;
 }
 
+/** A group of facts in Redis that cannot be read. */
+export interface Unreadable {
+  readonly chainId: ChainId;
+  readonly group: FactGroup;
+  /** `other_version`: of another version of the service, which is never overwritten. `other_type`: the key holds no facts at all. */
+  readonly reason: 'damaged' | 'other_version' | 'other_type';
+}
+
 /** Where facts are stored outside of this process, and whether the latest version is there. */
 export interface SnapshotPlace {
   readonly kind: 'memory' | 'file' | 'redis';
   readonly ok: boolean;
   /** Lead of our clock over the shared one, ms; absent without a shared one, or before the first measurement. */
   readonly clockSkewMs?: number | undefined;
+  /** Groups of facts in Redis that cannot be read; absent = none, or another store. */
+  readonly unreadable?: readonly Unreadable[] | undefined;
 }
 
 export interface SnapshotStore extends SnapshotReader, SnapshotWriter {

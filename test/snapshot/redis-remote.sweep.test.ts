@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { FactGroup } from '../../src/domain/facts.ts';
 import { type RedisConnection, untilAlive, untilReadable } from '../../src/redis/connection.ts';
@@ -103,8 +104,14 @@ describe.skipIf(skipped !== null)(skipped ?? 'the end of a process', () => {
           ['tvl', { revision: 't1', payload: 'tvl of t1' }],
           ['deployment', { revision: '', payload: null }],
         ]),
+        isOtherType: false,
       });
-      expect(await remote.changedSince(4663, new Map())).toEqual({ version: 0, publishedMs: 0, groups: new Map() });
+      expect(await remote.changedSince(4663, new Map())).toEqual({
+        version: 0,
+        publishedMs: 0,
+        groups: new Map(),
+        isOtherType: false,
+      });
       await redis.hdel(`${where}:1`, 'tvl');
       expect((await remote.changedSince(1, known)).groups.get('tvl')).toEqual({ revision: 't1', payload: '' });
       close();
@@ -113,16 +120,34 @@ describe.skipIf(skipped !== null)(skipped ?? 'the end of a process', () => {
     test('error: a failing command is thrown and noted by its chain, until it works again', async () => {
       const { where, redis, remote, put, close } = await remoteOf();
       await redis.set(`${where}:1`, 'no hash');
-      await expect(put({ price: ['', 'p1'] })).rejects.toThrow();
       await expect(remote.group(1, 'price')).rejects.toThrow();
       expect(redis.fault()).not.toBeNull();
-      await redis.del(`${where}:1`);
-      await remote.group(1, 'price');
-      expect(redis.fault()).not.toBeNull();
       await put({ price: ['', 'p1'] });
+      expect(redis.fault()).not.toBeNull();
+      await remote.group(1, 'price');
       expect(redis.fault()).toBeNull();
       close();
     });
+
+    test.each([
+      ['text', (redis: Redis, key: string) => redis.set(key, 'no hash')],
+      ['a list', (redis: Redis, key: string) => redis.rpush(key, 'price', 'p1')],
+    ])(
+      'behavior: %s in place of the facts is told, and replaced by a writer that knows no revision',
+      async (_, take) => {
+        const { where, redis, remote, put, close } = await remoteOf();
+        await put({ price: ['', 'p1'] });
+        await redis.del(`${where}:1`);
+        await take(redis, `${where}:1`);
+        const known = new Map<FactGroup, string>([['price', 'p1']]);
+        expect(await remote.changedSince(1, known)).toMatchObject({ isOtherType: true, groups: new Map() });
+        expect(await put({ price: ['p1', 'p2'] })).toBe(false);
+        expect((await remote.changedSince(1, known)).isOtherType).toBe(true);
+        expect(await put({ price: ['', 'p2'] })).toBe(true);
+        expect(await remote.group(1, 'price')).toEqual({ revision: 'p2', payload: 'price of p2' });
+        close();
+      },
+    );
   });
 
   test('behavior: a close waits for the publish under way and leaves no connection', async () => {

@@ -65,7 +65,7 @@ function sharedFacts() {
         const found = groups.get(group) ?? { revision: '', payload: null };
         return found.revision === revision ? [] : [[group, found] as const];
       });
-      return { version, publishedMs, groups: new Map(changed) };
+      return { version, publishedMs, groups: new Map(changed), isOtherType: false };
     },
   };
   return { ...state, state, remote };
@@ -274,7 +274,63 @@ describe('pull', () => {
     expect(await pull(sync, 1)).toBe(before);
     expect(logger.messages).toEqual(['shared facts cannot be read']);
     shared.groups.set('price', { revision: 'without content', payload: null });
-    expect([await pull(sync, 1), logger.messages.length]).toEqual([before, 1]);
+    expect([await pull(sync, 1), logger.messages.length]).toEqual([before, 2]);
+  });
+
+  test('behavior: unreadable data is named, and restored by a process that has read its facts', async () => {
+    const [owner, stranger] = [process(), process()];
+    await push(owner, 1, { price: prices({ a: 10 }) });
+    shared.put('price', 'damaged', 'theirs');
+    await Promise.all([pull(owner, 1), pull(stranger, 1)]);
+    const named = [{ chainId: 1, group: 'price', reason: 'damaged' }];
+    expect([[...owner.unreadable.values()], [...stranger.unreadable.values()]]).toEqual([named, named]);
+    expect([lacking(owner), lacking(stranger)]).toEqual([
+      [[], ['1:price']],
+      [[], []],
+    ]);
+    await restoreToRedis(stranger, 1);
+    expect(shared.groups.get('price')?.revision).toBe('theirs');
+    await restoreToRedis(owner, 1);
+    await pull(stranger, 1);
+    expect([times(local(stranger)), owner.unreadable.size, stranger.unreadable.size]).toEqual([{ a: 10 }, 0, 0]);
+  });
+
+  test('behavior: unreadable data that another process has replaced meanwhile is followed, and not replaced', async () => {
+    const sync = process();
+    await push(sync, 1, { price: prices({ a: 10 }) });
+    shared.put('price', 'damaged', 'theirs');
+    await pull(sync, 1);
+    shared.put('price', prices({ a: 20 }), 'newer');
+    await restoreToRedis(sync, 1);
+    expect([shared.groups.get('price')?.revision, times(local(sync)), lacking(sync)]).toEqual([
+      'newer',
+      { a: 20 },
+      [[], []],
+    ]);
+    expect(sync.unreadable.size).toBe(0);
+  });
+
+  test('behavior: data of another version of the format is never overwritten, and the own stays local', async () => {
+    const sync = process();
+    const later = [...encodeGroup('price', prices({ b: 1 }))].join('').replace(/"v":\d+/, '"v":999');
+    await push(sync, 1, { price: prices({ a: 10 }) });
+    shared.put('price', later, 'of a later version');
+    await pull(sync, 1);
+    await restoreToRedis(sync, 1);
+    await push(sync, 1, { price: prices({ a: 20 }), oracle: { ...emptyGroup(), lastAttemptMs: 7 } });
+    expect(shared.groups.get('price')).toEqual({ revision: 'of a later version', payload: later });
+    expect(shared.groups.has('oracle')).toBe(true);
+    expect([times(local(sync)), [...sync.unreadable.values()]]).toEqual([
+      { a: 20 },
+      [{ chainId: 1, group: 'price', reason: 'other_version' }],
+    ]);
+    // A process that meets it only when it writes keeps it too.
+    const writer = process();
+    await push(writer, 1, { price: prices({ a: 30 }) });
+    expect([shared.groups.get('price')?.revision, times(local(writer))]).toEqual(['of a later version', { a: 30 }]);
+    shared.put('price', prices({ a: 40 }), 'readable again');
+    await pull(sync, 1);
+    expect([times(local(sync)), sync.unreadable.size]).toEqual([{ a: 40 }, 0]);
   });
 
   test('behavior: items outside of the catalog are left out', async () => {

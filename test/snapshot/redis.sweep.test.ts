@@ -175,6 +175,35 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
       await Promise.all([writer.close(), fresh.close()]);
     });
 
+    test.each([
+      ['damaged', (redis: Redis, key: string) => redis.hset(key, 'price', 'damaged', 'price#rev', 'theirs')],
+      ['other_type', (redis: Redis, key: string) => redis.del(key).then(() => redis.set(key, 'no hash'))],
+    ] as const)(
+      'behavior: facts that cannot be read (%s) are named by a new process, and restored by one that has them',
+      async (reason, damage) => {
+        const where = randomUUID();
+        const writer = await opened(where);
+        await writer.publish(1, 'price', publication(10, { a: price('2', 10) }));
+        await using admin = new Admin(server.url);
+        const [key = ''] = (await admin.redis.keys(`*${where}*:1`)).filter((name) => name.includes('snapshot'));
+        await writer.close();
+        await damage(admin.redis, key);
+        const stranger = await opened(where);
+        expect(stranger.facts(1).groups.price.items.size).toBe(0);
+        expect(stranger.place()).toMatchObject({ ok: false });
+        expect(stranger.place().unreadable).toContainEqual({ chainId: 1, group: 'price', reason });
+        await stranger.publish(1, 'price', publication(20, { b: price('3', 20) }));
+        expect([stranger.place().ok, stranger.place().unreadable]).toEqual([true, undefined]);
+        const fresh = await opened(where);
+        expect([...fresh.facts(1).groups.price.items.keys()]).toEqual(['b']);
+        await damage(admin.redis, key);
+        const stored = () => admin.redis.hget(key, 'price').catch(() => null);
+        await eventually(stored, (text) => text?.includes('"b"') === true);
+        await tried(() => fresh.place().ok);
+        await Promise.all([stranger.close(), fresh.close()]);
+      },
+    );
+
     test('behavior: a reader restores flushed data without a writer', async () => {
       const where = randomUUID();
       const writer = await opened(where);

@@ -139,6 +139,20 @@ export const healthBody = z
           'How far the clock of this process is ahead of the shared clock, seconds; beyond ±120 its measurements are refused.',
           {},
         ).optional(),
+        unreadable: z
+          .array(
+            z.object({
+              chainId: chainIdNumber('The chain.'),
+              group: z.string().describe('Group of facts.'),
+              reason: z
+                .enum(['damaged', 'other_version', 'other_type'])
+                .describe(
+                  'damaged: it is replaced as soon as a process has read its facts. other_version: it was written by another version of the service, and is kept. other_type: the key holds something else, and is replaced.',
+                ),
+            }),
+          )
+          .optional()
+          .describe('Groups of facts in Redis that cannot be read; absent = none.'),
       })
       .describe('Stores of the facts.'),
     database: z

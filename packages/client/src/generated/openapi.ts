@@ -3688,6 +3688,22 @@ export interface components {
             readonly ok: boolean;
             /** @description How far the clock of this process is ahead of the shared clock, seconds; beyond ±120 its measurements are refused. May be negative. */
             readonly clockSkewSec?: number;
+            /** @description Groups of facts in Redis that cannot be read; absent = none. */
+            readonly unreadable?: readonly components["schemas"]["HealthSnapshotUnreadable"][];
+        };
+        readonly HealthSnapshotUnreadable: {
+            /**
+             * Format: int32
+             * @description The chain.
+             */
+            readonly chainId: number;
+            /** @description Group of facts. */
+            readonly group: string;
+            /**
+             * @description damaged: it is replaced as soon as a process has read its facts. other_version: it was written by another version of the service, and is kept. other_type: the key holds something else, and is replaced.
+             * @enum {string}
+             */
+            readonly reason: "damaged" | "other_version" | "other_type";
         };
         /** @description The reason for a missing history. */
         readonly HistoryGap: {
@@ -7082,6 +7098,7 @@ export type HealthProviderFailure = components['schemas']['HealthProviderFailure
 export type HealthRedis = components['schemas']['HealthRedis'];
 export type HealthRedisFailing = components['schemas']['HealthRedisFailing'];
 export type HealthSnapshot = components['schemas']['HealthSnapshot'];
+export type HealthSnapshotUnreadable = components['schemas']['HealthSnapshotUnreadable'];
 export type HistoryGap = components['schemas']['HistoryGap'];
 export type HourCandlesQuery = components['schemas']['HourCandlesQuery'];
 export type Incentive = components['schemas']['Incentive'];
