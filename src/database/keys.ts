@@ -34,6 +34,10 @@ export interface KeyRepository {
   lock(prefix: string): Promise<KeyRecord | null>;
   /** Newest first. */
   list(): Promise<readonly KeyRecord[]>;
+  /** Id of the first key in the chain of rotations of a key; `null` when there is no such key. */
+  rootOf(id: string): Promise<string | null>;
+  /** The first keys in the chains of all keys that are neither revoked nor expired, in no order. */
+  activeRoots(atMs: number): Promise<readonly string[]>;
   /** Set a key's expiry to an earlier time, never to a later one; `null` when there is no such key. */
   expire(prefix: string, atMs: number): Promise<KeyRecord | null>;
   /** Revoke a key. An earlier revocation keeps its time; `null` when there is no such key. */
@@ -57,6 +61,25 @@ export function createKeyRepository(db: Database): KeyRepository {
     list: async () => {
       const rows = await db.selectFrom('api_keys').selectAll().orderBy('created_at', 'desc').orderBy('id').execute();
       return rows.map(toRecord);
+    },
+    rootOf: async (id) => {
+      const { rows } = await sql<{ readonly id: string }>`
+        with recursive chain as (
+          select id, rotated_from from api_keys where id = ${id}
+          union select earlier.id, earlier.rotated_from from chain join api_keys earlier on earlier.id = chain.rotated_from
+        )
+        select id from chain where rotated_from is null`.execute(db);
+      return rows[0]?.id ?? null;
+    },
+    activeRoots: async (atMs) => {
+      const { rows } = await sql<{ readonly id: string }>`
+        with recursive chain as (
+          select id, rotated_from from api_keys
+          where revoked_at is null and (expires_at is null or expires_at > ${new Date(atMs)})
+          union select earlier.id, earlier.rotated_from from chain join api_keys earlier on earlier.id = chain.rotated_from
+        )
+        select id from chain where rotated_from is null`.execute(db);
+      return rows.map(({ id }) => id);
     },
     expire: async (prefix, atMs) => {
       const expires_at = sql<Date>`least(expires_at, ${new Date(atMs)}::timestamptz)`; // least() ignores null

@@ -1,4 +1,6 @@
-import type { KeyInfo } from './admin.ts';
+import { LRUCache } from 'lru-cache';
+import type { KeyRepository } from '../database/keys.ts';
+import type { Clock } from '../shared/clock.ts';
 
 /** Id of a key of a local world. */
 export function sampleKeyId(text: string): string {
@@ -14,40 +16,28 @@ export interface KeyOwners {
 }
 
 export interface KeyOwnersDeps {
-  readonly list: () => Promise<readonly Pick<KeyInfo, 'id' | 'rotatedFrom' | 'status'>[]>;
+  readonly keys: Pick<KeyRepository, 'rootOf' | 'activeRoots'>;
+  readonly clock: Clock;
   /** Texts of the keys of a local world. */
   readonly sampleKeys?: Iterable<string> | undefined;
 }
 
-/** Create the look-up of owners. Each call reads the keys, because a revocation counts at once. */
-export function createKeyOwners({ list, sampleKeys = [] }: KeyOwnersDeps): KeyOwners {
+const MAX_REMEMBERED = 10_000;
+
+/**
+ * Create the look-up of owners. The first key in a chain of rotations never changes, so it is remembered. Who is active is read
+ * on each call, because a revocation counts at once.
+ */
+export function createKeyOwners({ keys, clock, sampleKeys = [] }: KeyOwnersDeps): KeyOwners {
   const samples = [...sampleKeys].map(sampleKeyId);
+  const roots = new LRUCache<string, string>({ max: MAX_REMEMBERED });
   return {
     ownerOf: async (keyId) => {
       if (samples.includes(keyId)) return keyId;
-      return rootsOf(await list()).get(keyId) ?? keyId;
+      const known = roots.get(keyId) ?? (await keys.rootOf(keyId));
+      if (known !== null) roots.set(keyId, known);
+      return known ?? keyId;
     },
-    active: async () => {
-      const keys = await list();
-      const roots = rootsOf(keys);
-      const owners = keys.flatMap(({ id, status }) => (status === 'active' ? [roots.get(id) ?? id] : []));
-      return [...new Set([...owners, ...samples])];
-    },
+    active: async () => [...(await keys.activeRoots(clock.now())), ...samples],
   };
-}
-
-function rootsOf(keys: readonly Pick<KeyInfo, 'id' | 'rotatedFrom'>[]): ReadonlyMap<string, string> {
-  const before = new Map(keys.map(({ id, rotatedFrom }) => [id, rotatedFrom]));
-  return new Map(
-    keys.map(({ id }) => {
-      let root = id;
-      const seen = new Set([root]);
-      for (;;) {
-        const earlier = before.get(root);
-        if (earlier == null || !before.has(earlier) || seen.has(earlier)) return [id, root];
-        seen.add(earlier);
-        root = earlier;
-      }
-    }),
-  );
 }

@@ -4,6 +4,7 @@ import { createAlertRepository } from '../../src/database/alerts/alerts.ts';
 import { createAlertEventRepository } from '../../src/database/alerts/events.ts';
 import { createAlertOutbox } from '../../src/database/alerts/outbox.ts';
 import { createDatabase, type Database } from '../../src/database/client.ts';
+import { createKeyRepository } from '../../src/database/keys.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { makeAlertEvent } from '../../src/domain/alerts/event.ts';
 import type { NewAlertRecord } from '../../src/domain/alerts/records.ts';
@@ -33,6 +34,7 @@ beforeAll(async () => {
 afterEach(async () => {
   nowMs = T;
   await db.deleteFrom('alerts').execute();
+  await db.deleteFrom('api_keys').execute();
 });
 afterAll(async () => {
   await Promise.all([db.destroy(), other.destroy()]);
@@ -315,21 +317,61 @@ describe('the state of alerts', () => {
 });
 
 describe('owners', () => {
-  const key = (name: string, status: 'active' | 'revoked' | 'expired', rotatedFrom: string | null = null) => ({
-    id: name,
-    status,
-    rotatedFrom,
-  });
+  const idOf = (name: string) => `00000000-0000-4000-8000-00000000000${name}`;
+  const ended = { active: {}, revoked: { revokedAtMs: T }, expired: { expiresAtMs: T } };
+  const insert = async (name: string, status: keyof typeof ended, rotatedFrom: string | null = null) => {
+    const keys = createKeyRepository(db);
+    const { revokedAtMs = null, expiresAtMs = null } = { ...ended[status] } as {
+      revokedAtMs?: number;
+      expiresAtMs?: number;
+    };
+    await keys.insert({
+      id: idOf(name),
+      prefix: `sg_partner_${name}`,
+      secretHash: Buffer.alloc(32, 7),
+      tier: 'partner',
+      label: name,
+      createdAtMs: T,
+      expiresAtMs,
+      rotatedFrom: rotatedFrom === null ? null : idOf(rotatedFrom),
+    });
+    if (revokedAtMs !== null) await keys.revoke(`sg_partner_${name}`, revokedAtMs);
+  };
+  const owners = () => createKeyOwners({ keys: createKeyRepository(db), clock, sampleKeys: ['local-partner'] });
+
   test('default: keys that replaced one another are one owner, active while one of them is', async () => {
-    const keys = [key('c', 'active', 'b'), key('b', 'revoked', 'a'), key('a', 'expired'), key('x', 'revoked')];
-    const owners = createKeyOwners({ list: async () => keys, sampleKeys: ['local-partner'] });
-    expect(await Promise.all(['a', 'b', 'c', 'x', 'unknown'].map(owners.ownerOf))).toEqual([
-      'a',
-      'a',
-      'a',
-      'x',
-      'unknown',
-    ]);
-    expect(await owners.active()).toEqual(['a', 'sample:local-partner']);
+    await insert('a', 'expired');
+    await insert('b', 'revoked', 'a');
+    await insert('c', 'active', 'b');
+    await insert('d', 'active', 'b');
+    await insert('e', 'revoked');
+    const asked = owners();
+    const ids = ['a', 'b', 'c', 'e', 'f'].map(idOf);
+    expect(await Promise.all(ids.map(asked.ownerOf))).toEqual(['a', 'a', 'a', 'e', 'f'].map(idOf));
+    expect(await asked.active()).toEqual([idOf('a'), 'sample:local-partner']);
+    expect(await asked.ownerOf('sample:local-partner')).toBe('sample:local-partner');
+    await createKeyRepository(db).revoke('sg_partner_c', nowMs);
+    await createKeyRepository(db).revoke('sg_partner_d', nowMs);
+    expect(await asked.active()).toEqual(['sample:local-partner']);
+  });
+
+  test('behavior: a request reads one chain, once, however many keys were issued', async () => {
+    await insert('a', 'revoked');
+    await insert('b', 'active', 'a');
+    const repository = createKeyRepository(db);
+    const asked: string[] = [];
+    const keys = {
+      ...repository,
+      rootOf: (id: string) => {
+        asked.push(id);
+        return repository.rootOf(id);
+      },
+    };
+    const { ownerOf } = createKeyOwners({ keys, clock });
+    expect([await ownerOf(idOf('b')), await ownerOf(idOf('b')), asked]).toEqual([idOf('a'), idOf('a'), [idOf('b')]]);
+    // A key that is not stored yet is asked for again.
+    await ownerOf(idOf('c'));
+    await insert('c', 'active', 'b');
+    expect(await ownerOf(idOf('c'))).toBe(idOf('a'));
   });
 });

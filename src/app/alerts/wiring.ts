@@ -1,5 +1,6 @@
 import type { Catalog } from '../../catalog/types.ts';
 import type { AlertJobName } from '../../database/alerts/jobs.ts';
+import { createKeyRepository } from '../../database/keys.ts';
 import type { AlertJobsRecord } from '../../domain/alerts/jobs.ts';
 import type { FreshnessBudgets } from '../../domain/facts.ts';
 import { createKeyOwners } from '../../keys/owners.ts';
@@ -22,7 +23,7 @@ export interface AlertWiringDeps
   extends Pick<AppDeps, 'config' | 'clock' | 'logger' | 'random' | 'timers' | 'timeouts'>,
     Pick<AlertEvaluationDeps, 'composed' | 'facts' | 'onEvents'> {
   readonly catalog: Catalog;
-  readonly stores: Pick<Stores, 'alerts' | 'keys'>;
+  readonly stores: Pick<Stores, 'alerts' | 'db'>;
   readonly budgets: FreshnessBudgets;
   readonly positions: Pick<PositionsPort, 'read'>;
   readonly metrics: AlertMetrics | undefined;
@@ -46,7 +47,8 @@ export function createAlertWiring(deps: AlertWiringDeps): AlertWiring {
   const { config, clock, logger, catalog, stores, metrics } = deps;
   const { env } = config;
   const { alerts, events, outbox, liquidations, jobs } = stores.alerts;
-  const owners = createKeyOwners({ list: stores.keys.list, sampleKeys: config.sampleKeys.keys() });
+  const keys = createKeyRepository(stores.db);
+  const owners = createKeyOwners({ keys, clock, sampleKeys: config.sampleKeys.keys() });
   const allowed = env.ALERT_LOCAL_TARGETS ? 'any' : 'public';
   const onEvents = (): void => {
     port.forgetNewest();
