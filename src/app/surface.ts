@@ -103,7 +103,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     gateway,
     onCall: metrics?.toolCall,
   });
-  const status = statusPages(deps, core, stopping, gateway.chargeStatus);
+  const status = statusPages(deps, core, stopping);
   const redirects = createRedirects({
     pages: [...PAGES, ...files.paths.filter((path) => path.startsWith('/docs/'))],
     folders: files.folders,
@@ -211,7 +211,6 @@ function statusPages(
     alertJobs,
   }: Core,
   stopping: () => boolean,
-  charge: Parameters<typeof createStatusPages>[0]['charge'],
 ) {
   return createStatusPages({
     catalog,
@@ -228,6 +227,5 @@ function statusPages(
     place: snapshotWiring.snapshot.place,
     redisConnections,
     stopping,
-    charge,
   });
 }
