@@ -89,6 +89,7 @@ export function createApp(deps: AppDeps): App {
           connectionsPerAddress: env.MAX_CONNECTIONS_PER_ADDRESS,
           onSlowReader: metrics?.slowReader,
           onRefusedConnection: metrics?.connectionRefused,
+          headersFor: surface.refusalHeaders,
         });
         for (const all of nodes.values()) void all.probe();
         snapshotWiring.start(env.ROLE !== 'api');
