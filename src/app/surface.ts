@@ -5,7 +5,6 @@ import { createCachedRows } from '../http/cached-rows.ts';
 import { compress } from '../http/compression.ts';
 import { createEarlyRefusals, type EarlyRefusalDeps } from '../http/early-refusals.ts';
 import { createHandler, GRAPHQL_PATH, type HttpHandler } from '../http/handler.ts';
-import { corsHeaders } from '../http/headers.ts';
 import { exampleTabs } from '../http/pages/example-tabs.ts';
 import { createFiles } from '../http/pages/files.ts';
 import { readGuides } from '../http/pages/guides.ts';
@@ -23,7 +22,6 @@ import { createRestAdapter } from '../rest/adapter.ts';
 import manifest from '../rest/generated/manifest.json' with { type: 'json' };
 import { createRoutes } from '../rest/routes/index.ts';
 import { buildSchema, sharedSchema } from '../schema/index.ts';
-import type { Headers } from '../shared/headers.ts';
 import { equityChainIds } from '../transactions/equity/index.ts';
 import type { Core } from './core.ts';
 import type { AppDeps } from './deps.ts';
@@ -37,13 +35,11 @@ export interface Surface {
   /** Route name of a path for metrics, logs and spans, from a bounded set. */
   readonly routeName: (path: string) => string;
   readonly unreadBytes: number;
-  /** Headers of refusals that the handler does not make, by the origin of the request. */
-  readonly refusalHeaders: (origin: string | undefined) => Headers;
   close(): Promise<void>;
 }
 
-/** Paths that people type into a browser. */
-const PAGES = ['/docs', '/ops', '/openapi.json', '/health', '/ready', GRAPHQL_PATH];
+/** Paths beside the rows that are often sent with a trailing slash. */
+const PAGES = ['/docs', '/ops', '/openapi.json', '/health', '/ready', GRAPHQL_PATH, MCP_PATH];
 
 /** Wire the HTTP surfaces: the gateway, GraphQL, the /v1 rows on the same execution, and the pages. */
 export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean): Surface {
@@ -140,7 +136,6 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   return {
     handler,
     routeName,
-    refusalHeaders: (origin) => corsHeaders(cors, origin),
     get unreadBytes() {
       return unread.bytes;
     },

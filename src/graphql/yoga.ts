@@ -214,7 +214,10 @@ async function responseOf(response: Response, eventIds: (string | null)[]): Prom
   const events = STREAMED.test(headers['content-type'] ?? '') ? response.body : null;
   if (events) {
     const hasIds = headers['content-type']?.startsWith('text/event-stream') === true;
-    return { status, headers, stream: readableOf(events, eventIds, hasIds), isEvents: true };
+    // Yoga marks streams with the encoding `none`, which is not registered, so that nothing compresses them.
+    const { 'content-encoding': _none, ...own } = headers;
+    const stream = readableOf(events, eventIds, hasIds);
+    return { status, headers: { ...own, ...UNBUFFERED }, stream, isEvents: true };
   }
   return { status, headers, body: await response.text() };
 }
@@ -266,5 +269,8 @@ function withIds(chunk: Uint8Array, eventIds: (string | null)[]): Uint8Array {
   }
   return parts.length === 0 ? bytes : Buffer.concat([...parts, bytes.subarray(from)]);
 }
+
+/** Proxies pass on each event at once: nginx reads the first header, proxies and middleware that compress the second one. */
+const UNBUFFERED = { 'x-accel-buffering': 'no', 'cache-control': 'no-store, no-transform' };
 
 const STREAMED = /^(?:text\/event-stream|multipart\/mixed)\b/;
