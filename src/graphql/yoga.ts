@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { GraphQLError, type GraphQLSchema, NoSchemaIntrospectionCustomRule } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import { LRUCache } from 'lru-cache';
 import type { AnswerCache } from '../http/answer-cache.ts';
 import { compressedAnswer } from '../http/compressed-answer.ts';
 import { toGraphQLError } from '../http/errors.ts';
@@ -82,6 +83,11 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
   const formatError = createErrorFormat(deps);
   const operations = [...persisted.values()];
   const textsByHash = new Map(operations.map(({ sha256, document }) => [sha256, document]));
+  const registered = new LRUCache<string, string>({
+    max: MAX_REGISTERED,
+    maxSize: MAX_REGISTERED_CHARS,
+    sizeCalculation: (text) => text.length + 1,
+  });
   const pointsByText = new Map(operations.map(({ document, points }) => [document, points]));
   const queries = createQueries({ limits, persistedPoints: (text) => pointsByText.get(text) });
 
@@ -107,7 +113,7 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
       useEngine(deps.compiler),
       useChangedSelection(),
       useGateway({ formatError }),
-      usePersisted({ operations: textsByHash, anyDocument: deps.anonymousMayRunAnyDocument }),
+      usePersisted({ operations: textsByHash, registered, anyDocument: deps.anonymousMayRunAnyDocument }),
       useQueryLimits({ queries, admission, fairQueue, suggestions: deps.introspection }),
       ...(deps.answers === undefined
         ? []
@@ -135,7 +141,7 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
     onHit: () => deps.onLookup?.(true),
   });
 
-  const deprecations = createDeprecations(schema, textOf);
+  const deprecations = createDeprecations(schema, (id) => textOf(id) ?? registered.get(id));
 
   return {
     refuse,
@@ -269,6 +275,10 @@ function withIds(chunk: Uint8Array, eventIds: (string | null)[]): Uint8Array {
   }
   return parts.length === 0 ? bytes : Buffer.concat([...parts, bytes.subarray(from)]);
 }
+
+/** Documents of automatic persisted queries that are remembered. */
+const MAX_REGISTERED = 2_000;
+const MAX_REGISTERED_CHARS = 8 * 2 ** 20;
 
 /** Proxies pass on each event at once: nginx reads the first header, proxies and middleware that compress the second one. */
 const UNBUFFERED = { 'x-accel-buffering': 'no', 'cache-control': 'no-store, no-transform' };
