@@ -139,7 +139,8 @@ const historyGap = z
 
 const oneHistory = <P extends z.ZodType>(points: P) =>
   z.object({
-    id: marketIdString('Market id.'),
+    id: z.string().regex(STRATEGY_ID_PATTERN).describe('The id that was asked: of a market or of an equity vault.'),
+    marketId: marketIdString('Of an equity vault the market whose history this is; absent of a market.').optional(),
     asOf: nullableTime('Time of the newest point; null = no record.'),
     stale: staleFlag.describe('Whether it is past its freshness budget, or unknown. False if there is none.'),
     history: points,

@@ -29,7 +29,7 @@ export interface paths {
         };
         /**
          * Read one strategy
-         * @description One strategy of any chain by its market id, listed or not. Equity vaults are read through GraphQL `strategy(strategyId:)`.
+         * @description One strategy of any chain, listed or not: by its market id, or by the id of an equity vault from the list.
          */
         readonly get: operations["strategyById"];
         readonly put?: never;
@@ -129,7 +129,7 @@ export interface paths {
         };
         /**
          * Borrow-APY history of one market
-         * @description Our own samples; the indexer fills days without samples. x is unix seconds, y a fraction. Of an equity vault the history of its stock market, whose id is in the answer.
+         * @description Our own samples; the indexer fills days without samples. x is unix seconds, y a fraction. Of an equity vault the history of its stock market, which `marketId` names.
          */
         readonly get: operations["borrowApyHistory"];
         readonly put?: never;
@@ -169,7 +169,7 @@ export interface paths {
         };
         /**
          * Collateral-APY history of one market
-         * @description ts is unix milliseconds, apy is in percent. Of an equity vault the history of the market of its yield leg, whose id is in the answer.
+         * @description ts is unix milliseconds, apy is in percent. Of an equity vault the history of the market of its yield leg, which `marketId` names.
          */
         readonly get: operations["collateralApyHistory"];
         readonly put?: never;
@@ -189,7 +189,7 @@ export interface paths {
         };
         /**
          * Borrow-incentive APR history of one market
-         * @description A step function: each point holds until the next. ts is unix milliseconds, apr is in percent. Of an equity vault the history of its stock market, whose id is in the answer.
+         * @description A step function: each point holds until the next. ts is unix milliseconds, apr is in percent. Of an equity vault the history of its stock market, which `marketId` names.
          */
         readonly get: operations["incentiveHistory"];
         readonly put?: never;
@@ -797,7 +797,7 @@ export interface paths {
         };
         /**
          * Liveness and cache diagnostics
-         * @description Answers while the process runs, independent of its upstreams. Limited to 600 requests a minute and address, without cost points.
+         * @description Answers while the process runs, independent of its upstreams. No rate limit.
          */
         readonly get: operations["health"];
         readonly put?: never;
@@ -1615,11 +1615,13 @@ export interface components {
         };
         /** @description Borrow-APY history of one market. */
         readonly BorrowApyHistory: {
+            /** @description The id that was asked: of a market or of an equity vault. */
+            readonly id: string;
             /**
-             * @description Market id.
+             * @description Of an equity vault the market whose history this is; absent of a market.
              * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
              */
-            readonly id: string;
+            readonly marketId?: string;
             /** @description Time of the newest point; null = no record. */
             readonly asOf: string | null;
             /** @description Whether it is past its freshness budget, or unknown. False if there is none. */
@@ -2042,11 +2044,13 @@ export interface components {
         };
         /** @description Collateral-APY history of one market. */
         readonly CollateralApyHistory: {
+            /** @description The id that was asked: of a market or of an equity vault. */
+            readonly id: string;
             /**
-             * @description Market id.
+             * @description Of an equity vault the market whose history this is; absent of a market.
              * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
              */
-            readonly id: string;
+            readonly marketId?: string;
             /** @description Time of the newest point; null = no record. */
             readonly asOf: string | null;
             /** @description Whether it is past its freshness budget, or unknown. False if there is none. */
@@ -3784,11 +3788,13 @@ export interface components {
         };
         /** @description Borrow-incentive APR history of one market. */
         readonly IncentiveHistory: {
+            /** @description The id that was asked: of a market or of an equity vault. */
+            readonly id: string;
             /**
-             * @description Market id.
+             * @description Of an equity vault the market whose history this is; absent of a market.
              * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
              */
-            readonly id: string;
+            readonly marketId?: string;
             /** @description Time of the newest point; null = no record. */
             readonly asOf: string | null;
             /** @description Whether it is past its freshness budget, or unknown. False if there is none. */
@@ -7362,7 +7368,7 @@ export interface operations {
             };
             readonly header?: never;
             readonly path: {
-                /** @description Market id: 0x followed by 64 hex characters. */
+                /** @description Market id: 0x followed by 64 hex characters; or the id of an equity vault: equity- and a market id. */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -11292,17 +11298,6 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
-            };
-            /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
-            readonly 429: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly "Retry-After": components["headers"]["Retry-After"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["RateLimitedError"];
-                };
             };
         };
     };
