@@ -211,7 +211,7 @@ export const pricesEnvelope = z
 
 const chartPoints = (what: string) =>
   z
-    .array(z.tuple([jsonNumber('Unix milliseconds.'), jsonNumber('Value in the requested currency.')]))
+    .array(z.array(jsonNumber('Unix milliseconds, then the value in the requested currency.')).length(2))
     .describe(`${what} in the requested currency: [unix milliseconds, value], oldest first.`);
 export const priceChart = z
   .object({

@@ -5494,20 +5494,11 @@ export interface components {
         /** @description Price chart of the provider. */
         readonly PriceChart: {
             /** @description Price in the requested currency: [unix milliseconds, value], oldest first. */
-            readonly prices: readonly (readonly [
-                number,
-                number
-            ])[];
+            readonly prices: readonly (readonly number[])[];
             /** @description Market capitalisation in the requested currency: [unix milliseconds, value], oldest first. */
-            readonly market_caps: readonly (readonly [
-                number,
-                number
-            ])[];
+            readonly market_caps: readonly (readonly number[])[];
             /** @description Volume of 24 hours in the requested currency: [unix milliseconds, value], oldest first. */
-            readonly total_volumes: readonly (readonly [
-                number,
-                number
-            ])[];
+            readonly total_volumes: readonly (readonly number[])[];
         };
         /** @description Latest token and loan USD prices of one chain. */
         readonly Prices: {
