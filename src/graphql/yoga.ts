@@ -15,7 +15,6 @@ import { ADMISSION_POINTS, type Limits } from '../limits/limits.ts';
 import { openRequestContext, type RequestContext } from '../limits/request-context.ts';
 import type { AppContext } from '../resolvers/common/context.ts';
 import type { RestRequest, RestResponse, StreamResponse } from '../rest/types.ts';
-import { UnauthorizedError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import { createCachedAnswers } from './cached-answers.ts';
 import type { Compiler } from './compiler.ts';
@@ -32,6 +31,7 @@ import { useGateway } from './plugins/use-gateway.ts';
 import { usePersisted } from './plugins/use-persisted.ts';
 import { useQueryLimits } from './plugins/use-query-limits.ts';
 import { useReceipts } from './plugins/use-receipts.ts';
+import { useRefusedKeys } from './plugins/use-refused-keys.ts';
 import { useStreamKeys } from './plugins/use-stream-keys.ts';
 import { useStreamLimits } from './plugins/use-stream-limits.ts';
 import { createQueries } from './queries.ts';
@@ -114,6 +114,7 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
       useChangedSelection(),
       useGateway({ formatError }),
       usePersisted({ operations: textsByHash, registered, anyDocument: deps.anonymousMayRunAnyDocument }),
+      useRefusedKeys({ schema }),
       useQueryLimits({ queries, admission, fairQueue, suggestions: deps.introspection }),
       ...(deps.answers === undefined
         ? []
@@ -160,9 +161,6 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
         const cached = await cachedAnswer(params, requestContext, request.headers);
         if (cached) return await compressedAnswer(withDeprecations(cached, deprecations(params)), request.headers);
       } catch (error) {
-        // A key that is refused here must get the same answer as one that is refused at a field, including the state of the
-        // connection.
-        if (error instanceof UnauthorizedError) await request.body(limits.anonymous.bodyBytes).catch(() => undefined);
         return graphqlRefusal(formatError(error, requestContext.correlationId), accept, requestContext);
       }
       const eventIds: (string | null)[] = [];

@@ -8,7 +8,7 @@ export interface CorsPolicy {
 
 /** Headers that scripts of other origins may read. */
 const EXPOSED =
-  'ETag, Age, Retry-After, RateLimit, RateLimit-Policy, Ignored-Parameters, Content-Disposition, Deprecation, Sunset, Link, Mcp-Session-Id, x-correlation-id';
+  'ETag, Age, Retry-After, RateLimit, RateLimit-Policy, Ignored-Parameters, Content-Disposition, Deprecation, Sunset, Link, Warning, Mcp-Session-Id, x-correlation-id';
 const PREFLIGHT_MAX_AGE_SEC = 600;
 
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {

@@ -169,7 +169,8 @@ describe('charges of requests', () => {
       return null;
     };
     const { send } = await start({ verify, env: { RATE_LIMIT_ANONYMOUS: '20' } });
-    const guess = (i: number) => send('/v1/prices', { headers: { authorization: `Bearer sg_partner_${i}` } });
+    const guess = (i: number) =>
+      send(`/v1/partner/positions/0x${'1'.repeat(40)}`, { headers: { authorization: `Bearer sg_partner_${i}` } });
     const statuses = (await Promise.all(Array.from({ length: 60 }, (_, i) => guess(i)))).map(({ status }) => status);
     expect(lookups).toBe(20);
     expect(statuses.filter((status) => status === 401)).toHaveLength(20);

@@ -40,7 +40,7 @@ export function operationOf(route: AnyRoute, schemas: SchemaCollector): OpenApiO
           'RateLimit',
           'x-correlation-id',
           ...(hasTag(route) ? ['ETag'] : []),
-          ...(isCached(route) ? ['Ignored-Parameters'] : []),
+          ...(isCached(route) ? ['Ignored-Parameters', 'Warning'] : []),
           ...(route.csv ? ['Content-Disposition'] : []),
           ...(deprecationsOf(route).length > 0 ? ['Deprecation', 'Sunset', 'Link'] : []),
         ),

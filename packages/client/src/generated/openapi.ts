@@ -6964,6 +6964,8 @@ export interface components {
         readonly "Content-Disposition": string;
         /** @description Percent-encoded names of query parameters that the path does not have, the first 10; `""` for one without a name. Absent when there are none. */
         readonly "Ignored-Parameters": string;
+        /** @description The key that was sent is not valid: the answer is that to a request without a key. In the form of RFC 7234, with the code 299. Absent otherwise. */
+        readonly Warning: string;
         /** @description Seconds until a retry may succeed. */
         readonly "Retry-After": number;
         /** @description Identifies the request in logs; taken from the request when it is 8 to 64 of A-Z a-z 0-9 . _ - */
@@ -7256,6 +7258,7 @@ export type HeaderRateLimit = components['headers']['RateLimit'];
 export type HeaderETag = components['headers']['ETag'];
 export type HeaderContentDisposition = components['headers']['Content-Disposition'];
 export type HeaderIgnoredParameters = components['headers']['Ignored-Parameters'];
+export type HeaderWarning = components['headers']['Warning'];
 export type HeaderRetryAfter = components['headers']['Retry-After'];
 export type HeaderXCorrelationId = components['headers']['x-correlation-id'];
 export type $defs = Record<string, never>;
@@ -7282,6 +7285,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -7303,16 +7307,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
@@ -7374,6 +7368,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -7395,16 +7390,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `not_found`: The id or the path is unknown. */
@@ -7468,6 +7453,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -7489,16 +7475,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
@@ -7552,6 +7528,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -7573,16 +7550,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
@@ -7641,6 +7608,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -7662,16 +7630,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
@@ -7728,6 +7686,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -7749,16 +7708,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
@@ -7822,6 +7771,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -7843,16 +7793,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `not_found`: The id or the path is unknown. */
@@ -7923,6 +7863,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -7944,16 +7885,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
@@ -8017,6 +7948,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -8038,16 +7970,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `not_found`: The id or the path is unknown. */
@@ -8121,6 +8043,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -8142,16 +8065,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `not_found`: The id or the path is unknown. */
@@ -8229,6 +8142,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -8250,16 +8164,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `not_found`: The id or the path is unknown. */
@@ -8336,6 +8240,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -8357,16 +8262,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
@@ -8431,6 +8326,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -8452,16 +8348,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
@@ -8530,6 +8416,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -8551,16 +8438,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `not_found`: The id or the path is unknown. */
@@ -10255,6 +10132,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -10276,16 +10154,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `not_found`: The id or the path is unknown. */
@@ -11195,6 +11063,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -11216,16 +11085,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
