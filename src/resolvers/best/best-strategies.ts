@@ -73,9 +73,8 @@ export function bestStrategies(args: BestArgs, ctx: AppContext): BestView {
   const chains = selectChains(ctx, args.chainIds);
   const holdingDays = args.holdingDays ?? DEFAULT_HOLDING_DAYS;
   checkArgs({ ...args, holdingDays });
-  // Before the amount: without any price a payment would be refused as one in an unknown token.
-  const { composed, missingChains } = readComposedOf(ctx, chains);
   const amountUsd = amountIn(args, chains, ctx);
+  const { composed, missingChains } = readComposedOf(ctx, chains);
   const found = composed.flatMap((chain) => rankChain(chain, { ...args, holdingDays, amountUsd }, ctx));
   const ranked = found.flatMap(({ strategy, terms }) => ('reason' in terms ? [] : [{ strategy, terms }]));
   const fallenOut = found.flatMap(({ strategy, terms }) => ('reason' in terms ? [{ strategy, ...terms }] : []));
