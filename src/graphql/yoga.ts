@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { GraphQLError, type GraphQLSchema, NoSchemaIntrospectionCustomRule } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
-import { LRUCache } from 'lru-cache';
 import type { AnswerCache } from '../http/answer-cache.ts';
 import { compressedAnswer } from '../http/compressed-answer.ts';
 import { toGraphQLError } from '../http/errors.ts';
@@ -28,7 +27,7 @@ import { useEngine } from './plugins/use-engine.ts';
 import { useEventIds } from './plugins/use-event-ids.ts';
 import { useFieldLimits } from './plugins/use-field-limits.ts';
 import { useGateway } from './plugins/use-gateway.ts';
-import { usePersisted } from './plugins/use-persisted.ts';
+import { createRegisteredDocuments, usePersisted } from './plugins/use-persisted.ts';
 import { useQueryLimits } from './plugins/use-query-limits.ts';
 import { useReceipts } from './plugins/use-receipts.ts';
 import { useRefusedKeys } from './plugins/use-refused-keys.ts';
@@ -83,11 +82,7 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
   const formatError = createErrorFormat(deps);
   const operations = [...persisted.values()];
   const textsByHash = new Map(operations.map(({ sha256, document }) => [sha256, document]));
-  const registered = new LRUCache<string, string>({
-    max: MAX_REGISTERED,
-    maxSize: MAX_REGISTERED_CHARS,
-    sizeCalculation: (text) => text.length + 1,
-  });
+  const registered = createRegisteredDocuments();
   const pointsByText = new Map(operations.map(({ document, points }) => [document, points]));
   const queries = createQueries({ limits, persistedPoints: (text) => pointsByText.get(text) });
 
@@ -273,10 +268,6 @@ function withIds(chunk: Uint8Array, eventIds: (string | null)[]): Uint8Array {
   }
   return parts.length === 0 ? bytes : Buffer.concat([...parts, bytes.subarray(from)]);
 }
-
-/** Documents of automatic persisted queries that are remembered. */
-const MAX_REGISTERED = 2_000;
-const MAX_REGISTERED_CHARS = 8 * 2 ** 20;
 
 /** Proxies pass on each event at once: nginx reads the first header, proxies and middleware that compress the second one. */
 const UNBUFFERED = { 'x-accel-buffering': 'no', 'cache-control': 'no-store, no-transform' };

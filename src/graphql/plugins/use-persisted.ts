@@ -1,16 +1,19 @@
 import { createHash } from 'node:crypto';
 import { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import type { LRUCache } from 'lru-cache';
+import { LRUCache } from 'lru-cache';
 import { ERROR_CODES } from '../../shared/errors.ts';
 import { formatValue } from '../../shared/ids.ts';
 import type { ServerContext } from '../context.ts';
+
+/** Documents by their sha-256. */
+export type RegisteredDocuments = Pick<LRUCache<string, string>, 'get' | 'set'>;
 
 export interface PersistedOptions {
   /** Text by sha-256. */
   readonly operations: ReadonlyMap<string, string>;
   /** Documents that clients have sent together with their sha-256, by it. They are charged and limited as any other document. */
-  readonly registered: Pick<LRUCache<string, string>, 'get' | 'set'>;
+  readonly registered: RegisteredDocuments;
   /** Whether documents that are not persisted may run for callers without a key. */
   readonly anyDocument: boolean;
 }
@@ -53,6 +56,18 @@ export function usePersisted({ operations, registered, anyDocument }: PersistedO
       throw refusal('not_found', mayRunAny ? 'PersistedQueryNotFound' : 'PersistedQueryNotSupported', details, 200);
     },
   };
+}
+
+const MAX_REGISTERED = 2_000;
+const MAX_REGISTERED_CHARS = 8 * 2 ** 20;
+
+/** Create the memory of automatic persisted queries: the documents that were used last. */
+export function createRegisteredDocuments(): RegisteredDocuments {
+  return new LRUCache<string, string>({
+    max: MAX_REGISTERED,
+    maxSize: MAX_REGISTERED_CHARS,
+    sizeCalculation: (text) => text.length + 1,
+  });
 }
 
 const ONLY_PERSISTED = 'Without a key only persisted operations are allowed. Send a documentId, or a key.';
