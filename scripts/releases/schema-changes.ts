@@ -105,7 +105,14 @@ function compareItems(
   const change = (what: string) => comparison.changes.push(`${place}: ${what}`);
   const [first, firstNext] = [listIn(before, 'prefixItems'), listIn(after, 'prefixItems')];
   for (let i = 0; i < Math.max(first.length, firstNext.length); i += 1) {
-    compareSchemas(comparison, side, `${place}[${i}]`, first[i] ?? {}, firstNext[i] ?? {});
+    // Items without a schema of their own have that of all others.
+    compareSchemas(
+      comparison,
+      side,
+      `${place}[${i}]`,
+      first[i] ?? nodeIn(before, 'items'),
+      firstNext[i] ?? nodeIn(after, 'items'),
+    );
   }
   for (const part of ['items', 'additionalProperties', 'propertyNames'] as const) {
     const [one, other] = [before[part], after[part]];

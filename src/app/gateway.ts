@@ -2,10 +2,9 @@ import type { Config } from '../config/config.ts';
 import type { PersistedOperation } from '../graphql/yoga.ts';
 import type { KeyService } from '../keys/service.ts';
 import { type Admission, createAdmission } from '../limits/admission.ts';
-import { addressIdentity, clientIdentity, createBudgets, RateLimitedError } from '../limits/budgets.ts';
-import { createMemoryCounters } from '../limits/counters.ts';
+import { clientIdentity, createBudgets } from '../limits/budgets.ts';
 import type { FairQueue } from '../limits/fair-queue.ts';
-import { createMemoryLimiters, createRedisLimiters, MAX_ADDRESSES } from '../limits/limiters.ts';
+import { createMemoryLimiters, createRedisLimiters } from '../limits/limiters.ts';
 import { ADMISSION_POINTS, createLimits, type Limits, pointsOf, tierOf, WINDOW_SEC } from '../limits/limits.ts';
 import {
   budgetHeaders,
@@ -58,12 +57,6 @@ export interface Gateway {
    * @throws RateLimitedError
    */
   chargeFile(request: RestRequest, points: number): Promise<Readonly<Record<string, string>>>;
-  /**
-   * Count a request for diagnostics. It has a limit of its own, so that a used-up budget does not hide the state of the
-   * service.
-   * @throws RateLimitedError
-   */
-  chargeStatus(request: RestRequest): void;
   close(): Promise<void>;
 }
 
@@ -80,9 +73,6 @@ export function persistedOperations(
     ]),
   );
 }
-
-/** Diagnostic requests per address and window: ten a second, far above the rate of probes. */
-const STATUS_LIMIT = 600;
 
 /** Wire keys, limits and budgets: shared through Redis if configured, otherwise local to this process. */
 export function createGateway(deps: GatewayDeps): Gateway {
@@ -106,7 +96,6 @@ export function createGateway(deps: GatewayDeps): Gateway {
           onInsured,
         });
   const budgets = createBudgets({ limits, limiters, clock, logger });
-  const probes = createMemoryCounters({ windowSec: WINDOW_SEC, max: MAX_ADDRESSES }, clock);
   const admission = createAdmission({
     verify: (header) => keys.verify(header),
     watch: keys.watch,
@@ -152,12 +141,6 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const requestContext = openRequestContext({ correlationId, clientIp, authorization: undefined });
       await budgets.chargeAhead(requestContext, points);
       return budgetHeaders(requestContext, WINDOW_SEC);
-    },
-    chargeStatus({ clientIp }) {
-      if (limits.anonymous.points === 0) return;
-      const { used, msLeft } = probes.add(addressIdentity(clientIp), ADMISSION_POINTS);
-      const details = { scope: 'client', policy: 'anonymous', limit: STATUS_LIMIT, windowSec: WINDOW_SEC } as const;
-      if (used > STATUS_LIMIT) throw new RateLimitedError(details, Math.max(1, Math.ceil(msLeft / 1_000)));
     },
     async close() {
       redis?.disconnect();

@@ -48,11 +48,6 @@ export interface StatusDeps {
   readonly redisConnections: RedisConnections | undefined;
   /** Whether the process is stopping: it is then not ready. */
   readonly stopping: () => boolean;
-  /**
-   * Count a request for diagnostics.
-   * @throws RateLimitedError
-   */
-  readonly charge: (request: RestRequest) => void;
 }
 
 export interface StatusPages {
@@ -65,20 +60,8 @@ export interface StatusPages {
  * Create the status pages: liveness with cache diagnostics, and readiness. They contain no upstream messages, URLs or secrets.
  */
 export function createStatusPages(deps: StatusDeps): StatusPages {
-  const {
-    catalog,
-    services,
-    nodes,
-    clock,
-    role,
-    jobs,
-    keyChecks,
-    databaseStatus,
-    place,
-    redisConnections,
-    stopping,
-    charge,
-  } = deps;
+  const { catalog, services, nodes, clock, role, jobs, keyChecks, databaseStatus, place, redisConnections, stopping } =
+    deps;
   const readyPage = async (request: RestRequest): Promise<RestResponse> => {
     const chains = readiness(await deps.indexers());
     const ready = !stopping() && chains.every((chain) => chain.ready);
@@ -87,7 +70,6 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
   };
   let latest: { readonly text: string; readonly body: Promise<EncodedBodies> } | undefined;
   const health = async (request: RestRequest): Promise<RestResponse> => {
-    charge(request);
     const [indexers, alertJobs] = await Promise.all([deps.indexers(), deps.alertJobs()]);
     const text = JSON.stringify(healthBody(indexers, alertJobs));
     if (latest?.text !== text) latest = { text, body: compressedBodies(plainBody(text), compress, 'quick') };

@@ -38,8 +38,8 @@ export interface Surface {
   close(): Promise<void>;
 }
 
-/** Paths that people type into a browser. */
-const PAGES = ['/docs', '/ops', '/openapi.json', '/health', '/ready', GRAPHQL_PATH];
+/** Paths beside the rows that are often sent with a trailing slash. */
+const PAGES = ['/docs', '/ops', '/openapi.json', '/health', '/ready', GRAPHQL_PATH, MCP_PATH];
 
 /** Wire the HTTP surfaces: the gateway, GraphQL, the /v1 rows on the same execution, and the pages. */
 export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean): Surface {
@@ -103,7 +103,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     gateway,
     onCall: metrics?.toolCall,
   });
-  const status = statusPages(deps, core, stopping, gateway.chargeStatus);
+  const status = statusPages(deps, core, stopping);
   const redirects = createRedirects({
     pages: [...PAGES, ...files.paths.filter((path) => path.startsWith('/docs/'))],
     folders: files.folders,
@@ -211,7 +211,6 @@ function statusPages(
     alertJobs,
   }: Core,
   stopping: () => boolean,
-  charge: Parameters<typeof createStatusPages>[0]['charge'],
 ) {
   return createStatusPages({
     catalog,
@@ -228,6 +227,5 @@ function statusPages(
     place: snapshotWiring.snapshot.place,
     redisConnections,
     stopping,
-    charge,
   });
 }

@@ -14,7 +14,6 @@ import { ADMISSION_POINTS, type Limits } from '../limits/limits.ts';
 import { openRequestContext, type RequestContext } from '../limits/request-context.ts';
 import type { AppContext } from '../resolvers/common/context.ts';
 import type { RestRequest, RestResponse, StreamResponse } from '../rest/types.ts';
-import { UnauthorizedError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import { createCachedAnswers } from './cached-answers.ts';
 import type { Compiler } from './compiler.ts';
@@ -28,9 +27,10 @@ import { useEngine } from './plugins/use-engine.ts';
 import { useEventIds } from './plugins/use-event-ids.ts';
 import { useFieldLimits } from './plugins/use-field-limits.ts';
 import { useGateway } from './plugins/use-gateway.ts';
-import { usePersisted } from './plugins/use-persisted.ts';
+import { createRegisteredDocuments, usePersisted } from './plugins/use-persisted.ts';
 import { useQueryLimits } from './plugins/use-query-limits.ts';
 import { useReceipts } from './plugins/use-receipts.ts';
+import { useRefusedKeys } from './plugins/use-refused-keys.ts';
 import { useStreamKeys } from './plugins/use-stream-keys.ts';
 import { useStreamLimits } from './plugins/use-stream-limits.ts';
 import { createQueries } from './queries.ts';
@@ -82,6 +82,7 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
   const formatError = createErrorFormat(deps);
   const operations = [...persisted.values()];
   const textsByHash = new Map(operations.map(({ sha256, document }) => [sha256, document]));
+  const registered = createRegisteredDocuments();
   const pointsByText = new Map(operations.map(({ document, points }) => [document, points]));
   const queries = createQueries({ limits, persistedPoints: (text) => pointsByText.get(text) });
 
@@ -107,7 +108,8 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
       useEngine(deps.compiler),
       useChangedSelection(),
       useGateway({ formatError }),
-      usePersisted({ operations: textsByHash, anyDocument: deps.anonymousMayRunAnyDocument }),
+      usePersisted({ operations: textsByHash, registered, anyDocument: deps.anonymousMayRunAnyDocument }),
+      useRefusedKeys({ schema }),
       useQueryLimits({ queries, admission, fairQueue, suggestions: deps.introspection }),
       ...(deps.answers === undefined
         ? []
@@ -135,7 +137,7 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
     onHit: () => deps.onLookup?.(true),
   });
 
-  const deprecations = createDeprecations(schema, textOf);
+  const deprecations = createDeprecations(schema, (id) => textOf(id) ?? registered.get(id));
 
   return {
     refuse,
@@ -154,9 +156,6 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
         const cached = await cachedAnswer(params, requestContext, request.headers);
         if (cached) return await compressedAnswer(withDeprecations(cached, deprecations(params)), request.headers);
       } catch (error) {
-        // A key that is refused here must get the same answer as one that is refused at a field, including the state of the
-        // connection.
-        if (error instanceof UnauthorizedError) await request.body(limits.anonymous.bodyBytes).catch(() => undefined);
         return graphqlRefusal(formatError(error, requestContext.correlationId), accept, requestContext);
       }
       const eventIds: (string | null)[] = [];
@@ -214,7 +213,10 @@ async function responseOf(response: Response, eventIds: (string | null)[]): Prom
   const events = STREAMED.test(headers['content-type'] ?? '') ? response.body : null;
   if (events) {
     const hasIds = headers['content-type']?.startsWith('text/event-stream') === true;
-    return { status, headers, stream: readableOf(events, eventIds, hasIds), isEvents: true };
+    // Yoga marks streams with the encoding `none`, which is not registered, so that nothing compresses them.
+    const { 'content-encoding': _none, ...own } = headers;
+    const stream = readableOf(events, eventIds, hasIds);
+    return { status, headers: { ...own, ...UNBUFFERED }, stream, isEvents: true };
   }
   return { status, headers, body: await response.text() };
 }
@@ -266,5 +268,8 @@ function withIds(chunk: Uint8Array, eventIds: (string | null)[]): Uint8Array {
   }
   return parts.length === 0 ? bytes : Buffer.concat([...parts, bytes.subarray(from)]);
 }
+
+/** Proxies pass on each event at once: nginx reads the first header, proxies and middleware that compress the second one. */
+const UNBUFFERED = { 'x-accel-buffering': 'no', 'cache-control': 'no-store, no-transform' };
 
 const STREAMED = /^(?:text\/event-stream|multipart\/mixed)\b/;

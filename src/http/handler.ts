@@ -96,7 +96,8 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
     }
     res.once('close', finish);
     if (method === 'OPTIONS') {
-      const headers = preflightHeaders(cors, req.headers.origin);
+      const asked = req.headers['access-control-request-headers'];
+      const headers = preflightHeaders(cors, req.headers.origin, Array.isArray(asked) ? asked.join(',') : asked);
       writeWhole(req, res, { status: 204, headers, body: '' }, SECURITY_HEADERS, idHeader(state));
       return;
     }

@@ -1,3 +1,5 @@
+import type { Headers } from '../shared/headers.ts';
+
 /** CORS rules of every answer. */
 
 export interface CorsPolicy {
@@ -6,7 +8,7 @@ export interface CorsPolicy {
 
 /** Headers that scripts of other origins may read. */
 const EXPOSED =
-  'ETag, Age, Retry-After, RateLimit, RateLimit-Policy, Ignored-Parameters, Content-Disposition, Deprecation, Sunset, Link, Mcp-Session-Id, x-correlation-id';
+  'ETag, Age, Retry-After, RateLimit, RateLimit-Policy, Ignored-Parameters, Content-Disposition, Deprecation, Sunset, Link, Warning, Mcp-Session-Id, x-correlation-id';
 const PREFLIGHT_MAX_AGE_SEC = 600;
 
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
@@ -41,13 +43,27 @@ export function corsHeaders(policy: CorsPolicy, origin: string | undefined): Rec
   return { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED, vary: 'Origin' };
 }
 
-/** Headers of the answer to a preflight. */
-export function preflightHeaders(policy: CorsPolicy, origin: string | undefined): Record<string, string> {
+/** Allowed where a preflight asks for no header. */
+const USUAL_HEADERS =
+  'authorization, content-type, x-correlation-id, idempotency-key, if-none-match, last-event-id, mcp-protocol-version, mcp-session-id';
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const MAX_ASKED_CHARS = 4_096;
+
+/**
+ * Headers of the answer to a preflight. A page may send any headers, such as those of tracing: no answer depends on one that
+ * only a browser could add, because credentials are never allowed.
+ * @param asked the value of `Access-Control-Request-Headers`
+ */
+export function preflightHeaders(policy: CorsPolicy, origin: string | undefined, asked: string | undefined): Headers {
+  const names =
+    asked === undefined || asked.length > MAX_ASKED_CHARS ? [] : asked.split(',').map((name) => name.trim());
+  const allowed = names.filter((name) => HEADER_NAME.test(name)).join(', ');
+  const { vary, ...headers } = corsHeaders(policy, origin);
   return {
-    ...corsHeaders(policy, origin),
+    ...headers,
     'access-control-allow-methods': 'GET, HEAD, POST, DELETE, OPTIONS',
-    'access-control-allow-headers':
-      'authorization, content-type, x-correlation-id, idempotency-key, if-none-match, last-event-id, mcp-protocol-version, mcp-session-id',
+    'access-control-allow-headers': allowed === '' ? USUAL_HEADERS : allowed,
     'access-control-max-age': String(PREFLIGHT_MAX_AGE_SEC),
+    vary: `${vary === undefined ? '' : `${vary}, `}Access-Control-Request-Headers`,
   };
 }

@@ -6,6 +6,7 @@ import { addressIdentity } from '../limits/budgets.ts';
 import { errorResponse } from '../rest/envelope.ts';
 import type { ErrorCode } from '../shared/errors.ts';
 import { StartupError } from '../shared/errors.ts';
+import type { Headers } from '../shared/headers.ts';
 import { createConnectionCounts } from './connections.ts';
 import { SECURITY_HEADERS } from './headers.ts';
 import { type Connection, createSlowReaders } from './slow-readers.ts';
@@ -28,6 +29,8 @@ export interface ListenOptions {
   /** Maximum number of open connections of one address; 0 = no limit. */
   readonly connectionsPerAddress?: number | undefined;
   readonly onRefusedConnection?: (() => void) | undefined;
+  /** Headers of refusals that reach no listener, by the origin of the request where it is known. Default: none. */
+  readonly headersFor?: ((origin: string | undefined) => Headers) | undefined;
 }
 
 export interface Listening {
@@ -72,7 +75,7 @@ export async function listen(
   options: ListenOptions,
 ): Promise<Listening> {
   const { host, port, setting = 'PORT', slowReaderMs = SLOW_READER_MS, onSlowReader } = options;
-  const { connectionsPerAddress = 0, onRefusedConnection } = options;
+  const { connectionsPerAddress = 0, onRefusedConnection, headersFor = () => ({}) } = options;
   const { headersTimeout = HEADERS_TIMEOUT_MS, requestTimeout = REQUEST_TIMEOUT_MS } = options;
   // Tracked by connection instead of by answer: a set that changes with every answer keeps finished ones from garbage
   // collection.
@@ -101,8 +104,12 @@ export async function listen(
         connection.answer = res;
       }
       drain.answering(res);
-      if (connection?.isRefused) refuseConnection(res, connectionsPerAddress);
-      else listener(req, res);
+      if (connection?.isRefused !== true) listener(req, res);
+      else if (req.method === 'OPTIONS') {
+        // A page can read the refusal of its request only after its preflight.
+        res.shouldKeepAlive = false;
+        listener(req, res);
+      } else refuseConnection(res, connectionsPerAddress, headersFor(req.headers.origin));
     },
   );
   const drain = createDrain(server, connections);
@@ -112,11 +119,12 @@ export async function listen(
     const connection = connections.get(req.socket);
     if (connection) connection.answer = res;
     const { headers, body } = refusal(417, 'The only supported expectation is "100-continue".', 'headers.expect');
-    res.writeHead(417, { ...headers, connection: 'close' }).end(body);
+    res.writeHead(417, { ...headers, ...headersFor(req.headers.origin), connection: 'close' }).end(body);
   });
   // CONNECT gets an error answer; without a listener Node would close the connection.
-  server.on('connect', (_req: IncomingMessage, socket: Duplex) => {
-    writeRaw(socket, 405, 'Method Not Allowed', 'This is not a proxy: CONNECT is not supported.');
+  server.on('connect', (req: IncomingMessage, socket: Duplex) => {
+    const own = headersFor(req.headers.origin);
+    writeRaw(socket, 405, 'Method Not Allowed', 'This is not a proxy: CONNECT is not supported.', own);
   });
   server.on('connection', (socket: Socket) => {
     const identity = addressIdentity(socket.remoteAddress ?? 'unknown');
@@ -136,8 +144,8 @@ export async function listen(
       for (const res of connection.waiting ?? []) closeUnsent(res);
     });
   });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) =>
-    refuseMalformed(error, socket, connections.get(socket as Socket)?.answer ?? null),
+  server.on('clientError', (error: MalformedError, socket: Duplex) =>
+    refuseMalformed(error, socket, connections.get(socket as Socket)?.answer ?? null, headersFor),
   );
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(describe(error, host, port, setting)));
@@ -228,7 +236,12 @@ const NO_HTTP = [400, 'Bad Request', 'This is not a well-formed HTTP/1.1 request
  * An answer that has begun is not written into: its connection is closed after it, or at once when the body of its own request
  * is malformed.
  */
-function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex, answer: ServerResponse | null): void {
+function refuseMalformed(
+  error: MalformedError,
+  socket: Duplex,
+  answer: ServerResponse | null,
+  headersFor: (origin: string | undefined) => Headers,
+): void {
   // The body ended with its connection: the caller has disconnected.
   const hasLeft = error.code === 'HPE_INVALID_EOF_STATE' && answer !== null && !answer.closed;
   if (error.code === 'ECONNRESET' || hasLeft || !socket.writable) {
@@ -237,7 +250,7 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex, answer: S
   }
   const [status, reason, message] = MALFORMED[error.code ?? ''] ?? NO_HTTP;
   if (answer === null || answer.closed) {
-    writeRaw(socket, status, reason, message);
+    writeRaw(socket, status, reason, message, headersFor(originIn(error)));
     return;
   }
   if (answer.req.complete) {
@@ -248,15 +261,26 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex, answer: S
   } else {
     const { headers, body } = refusal(status, message, 'request');
     answer.once('close', () => socket.destroy());
-    answer.writeHead(status, { ...headers, connection: 'close' }).end(body);
+    const own = headersFor(answer.req.headers.origin);
+    answer.writeHead(status, { ...headers, ...own, connection: 'close' }).end(body);
   }
 }
 
-function refuseConnection(res: ServerResponse, most: number): void {
+/** An error of the parser, with the bytes that it has received last. */
+type MalformedError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer | undefined };
+
+const ORIGIN = /^origin:[ \t]*(\S+)[ \t]*\r?$/im;
+
+/** The origin of a request without parsed headers, if it is among the bytes that were received last. */
+function originIn({ rawPacket }: MalformedError): string | undefined {
+  return ORIGIN.exec(rawPacket?.toString('latin1') ?? '')?.[1];
+}
+
+function refuseConnection(res: ServerResponse, most: number, common: Headers): void {
   const message = `This address has more than ${most} open connections. Reuse or close some.`;
   const { headers, body } = refusal(503, message, 'connections');
   const own = { 'retry-after': String(REFUSED_RETRY_SEC), connection: 'close' };
-  res.writeHead(503, { ...headers, ...own }).end(body);
+  res.writeHead(503, { ...headers, ...common, ...own }).end(body);
 }
 
 /** Make the envelope of a request without a handler. */
@@ -271,9 +295,9 @@ function refusal(status: number, message: string, field: string) {
   return { headers: { ...SECURITY_HEADERS, ...headers, ...own }, body: text };
 }
 
-function writeRaw(socket: Duplex, status: number, reason: string, message: string): void {
+function writeRaw(socket: Duplex, status: number, reason: string, message: string, own: Headers): void {
   const { headers, body } = refusal(status, message, 'request');
-  const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}`);
+  const lines = Object.entries({ ...headers, ...own, connection: 'close' }).map(([name, value]) => `${name}: ${value}`);
   // Node removes its own listeners from a socket that it hands over: the error of a client that has left would end the process.
   socket.on('error', () => socket.destroy());
   // Node checks no timeout of this connection any more, and a client may leave its side open.

@@ -14,14 +14,13 @@ export interface RedirectOptions {
 }
 
 /**
- * Create the redirects of paths that people type into a browser: a page or a row with a trailing slash leads to the same path
- * without it, and a folder without one to the same path with it.
+ * Create the redirects of misspelt paths: a page or a row with a trailing slash leads to the same path without it, and a folder
+ * without one to the same path with it. They hold for every method, because the status 308 keeps method and body.
  */
 export function createRedirects({ pages, folders, isRow }: RedirectOptions): Redirects {
   const known = new Set(pages);
   return {
-    answer({ method, path, query }) {
-      if (method !== 'GET' && method !== 'HEAD') return undefined;
+    answer({ path, query }) {
       const search = query === '' ? '' : `?${query}`;
       if (folders.includes(`${path}/`)) return moved(`.${path.slice(path.lastIndexOf('/'))}/${search}`);
       const page = path.slice(0, -1);

@@ -41,10 +41,11 @@ function partsOf(body: RestResponse['body']): readonly (string | Uint8Array)[] {
   return typeof body === 'string' || body instanceof Uint8Array ? [body] : body;
 }
 
-/** Whether a request body is longer than the part that Node discards itself before the next request. */
-function isLong(req: IncomingMessage): boolean {
-  if (req.complete || req.method === 'GET' || req.method === 'HEAD') return false;
-  return !(Number(req.headers['content-length'] ?? Number.NaN) <= LINGER_LIMITED_BYTES);
+/** Whether a request body may be longer than the part that Node discards itself before the next request. */
+function isLong({ complete, method, headers }: IncomingMessage): boolean {
+  if (complete || method === 'GET' || method === 'HEAD') return false;
+  // Without either header a request has no body. Node knows that it is complete only after the answers of the same turn.
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > LINGER_LIMITED_BYTES;
 }
 
 /**

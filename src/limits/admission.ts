@@ -19,7 +19,8 @@ export interface AdmissionDeps {
 export interface Admission {
   /**
    * Admit or refuse a request: check its key, charge its budget, and compare its tier with the surface. The fields behind the
-   * surface check the tier again; this check only saves work.
+   * surface check the tier again; this check only saves work. A key that is not valid counts as none where none is needed: the
+   * read is charged to the address, besides the attempt.
    * @throws UnauthorizedError, RateLimitedError, UpstreamUnavailableError
    */
   admit(requestContext: RequestContext, surface: ApiSurface, points?: number): Promise<void>;
@@ -35,7 +36,8 @@ export interface Admission {
   refund(requestContext: RequestContext, points: number): Promise<void>;
 }
 
-type KeyResult = { readonly caller: Caller } | { readonly caller: null; readonly charged: boolean };
+/** `null` = the key is not valid, and the attempt is charged. */
+type KeyResult = Caller | null;
 
 /** Create the admission that every GraphQL and REST request passes first. */
 export function createAdmission({ verify, watch, knows, budgets }: AdmissionDeps): Admission {
@@ -49,9 +51,12 @@ export function createAdmission({ verify, watch, knows, budgets }: AdmissionDeps
     const giveBack = isGuess ? await budgets.chargeAhead(requestContext, ADMISSION_POINTS) : noop;
     try {
       const key = await verify(authorization);
-      if (key === null) return { caller: null, charged: isGuess };
+      if (key === null) {
+        if (!isGuess) await budgets.chargeAhead(requestContext, ADMISSION_POINTS);
+        return null;
+      }
       giveBack();
-      return { caller: { kind: 'key', keyId: key.keyId, tier: key.tier } };
+      return { kind: 'key', keyId: key.keyId, tier: key.tier };
     } catch (error) {
       giveBack();
       // Public reads need no key and go on while keys cannot be checked.
@@ -65,13 +70,13 @@ export function createAdmission({ verify, watch, knows, budgets }: AdmissionDeps
         requestContext.authorization === undefined
           ? ANONYMOUS
           : await judge(requestContext, requestContext.authorization, surface);
-      const { caller } = judged;
-      const opened = caller !== null && opens(caller, surface);
-      if (caller !== null) requestContext.caller = caller;
-      // A request with a refused key is charged to the address.
-      const isCharged = judged.caller === null && judged.charged;
+      requestContext.caller = judged ?? ANONYMOUS;
+      // What is open to everybody stays open to a caller whose key has ended.
+      const opened = opens(requestContext.caller, surface);
+      requestContext.refusedKey = judged === null && opened;
       const whenStoreFails = surface === 'Public' ? 'open' : 'closed';
-      if (!isCharged) await budgets.charge(requestContext, opened ? points : ADMISSION_POINTS, whenStoreFails);
+      if (opened) await budgets.charge(requestContext, points, whenStoreFails);
+      else if (judged !== null) await budgets.charge(requestContext, ADMISSION_POINTS, whenStoreFails);
       if (!opened) {
         requestContext.rateLimit = null;
         throw new UnauthorizedError();
@@ -84,8 +89,8 @@ export function createAdmission({ verify, watch, knows, budgets }: AdmissionDeps
   };
 }
 
-/** The result for a request without a key. */
-const ANONYMOUS: KeyResult = { caller: { kind: 'anonymous' } };
+/** The caller of a request without a key. */
+const ANONYMOUS: Caller = { kind: 'anonymous' };
 
 const noop = (): void => {};
 

@@ -20,7 +20,7 @@ export interface Limiters {
 }
 
 /** Maximum number of identities in memory; about 100 bytes each. */
-export const MAX_ADDRESSES = 50_000;
+const MAX_ADDRESSES = 50_000;
 const MAX_KEYS = 10_000;
 
 interface MemoryLimiterOptions extends CounterOptions {

@@ -17,12 +17,15 @@ export interface RequestContext extends RequestInfo {
   caller: Caller;
   /** `null` before the first charge, without a budget, and on refused keys, which get no information. */
   rateLimit: RateLimitStatus | null;
+  /** Whether it has a key that is not valid, and is answered as one without a key. */
+  refusedKey: boolean;
   /** Running refunds. The answer waits for them, so that it states the final budget. They never reject. */
   readonly refunds: Promise<void>[];
 }
 
 export function openRequestContext({ correlationId, authorization, clientIp, left }: RequestInfo): RequestContext {
-  return { correlationId, authorization, clientIp, left, caller: { kind: 'anonymous' }, rateLimit: null, refunds: [] };
+  const caller = { kind: 'anonymous' } as const;
+  return { correlationId, authorization, clientIp, left, caller, rateLimit: null, refusedKey: false, refunds: [] };
 }
 
 /** The budget as extensions of a GraphQL answer. */
@@ -33,14 +36,23 @@ export function budgetExtension(
   return rateLimit === null ? {} : { extensions: { rateLimit: { ...rateLimit, windowSec } } };
 }
 
-/** The budget as headers, in the form of the IETF draft "RateLimit header fields for HTTP". */
+/** In the form of RFC 7234: code 299, no agent, and a text for people. */
+const REFUSED_KEY_WARNING =
+  '299 - "The API key is not valid: this is the answer without a key, on the budget of the address. Send a valid key, or none."';
+
+/**
+ * The budget as headers, in the form of the IETF draft "RateLimit header fields for HTTP", and the warning about a key that is
+ * not valid.
+ */
 export function budgetHeaders(
-  { rateLimit }: Pick<RequestContext, 'rateLimit'>,
+  { rateLimit, refusedKey }: Pick<RequestContext, 'rateLimit'> & Partial<Pick<RequestContext, 'refusedKey'>>,
   windowSec: number,
 ): Record<string, string> {
-  if (rateLimit === null) return {};
+  const warning: Record<string, string> = refusedKey ? { warning: REFUSED_KEY_WARNING } : {};
+  if (rateLimit === null) return warning;
   const { policy, limit, remaining, resetSec } = rateLimit;
   return {
+    ...warning,
     'ratelimit-policy': `"${policy}";q=${limit};w=${windowSec}`,
     ratelimit: `"${policy}";r=${remaining};t=${resetSec}`,
   };

@@ -21,16 +21,18 @@ const FIRST_START_MS = 60_000;
 const REQUIRED = ['lendingState', 'oracle'] as const;
 
 /**
- * Compute whether a chain is ready: primed once market state and oracle values were measured, ready while their newest
- * measurement is not too far past its budget. One item that keeps failing does not make the chain unready. A measurement from
- * the future does not count. A first start, without stored facts, also waits until every other group was tried, for a minute
- * at most; groups still missing then are listed.
+ * Compute whether a chain is open to reads, and whether it is ready. It opens once market state and oracle values were measured,
+ * however long that takes, and every other group was tried, for which it waits a minute from the start at most; facts that were
+ * restored count as tried, and groups still missing then are listed. It is ready from the same moment on, while the newest
+ * measurement of market state and oracle values is not too far past its budget. One item that keeps failing does not make the
+ * chain unready. A measurement from the future does not count.
  */
 export function createReadiness({ catalog, snapshot, budgets, ceilingSec, startedMs }: ReadinessDeps): HealthPort {
+  const opened = new Set<ChainId>();
   return {
     readiness(chainId: ChainId, nowMs: number): ChainReadiness {
       const chain = catalog.chain(chainId);
-      if (!chain) return { primed: false, ready: false, waitingFor: [`chain ${chainId}`], missing: [] };
+      if (!chain) return { primed: false, open: false, ready: false, waitingFor: [`chain ${chainId}`], missing: [] };
       const facts = snapshot.facts(chainId);
       const { groups } = facts;
       const unprimed: string[] = REQUIRED.filter((group) => groups[group].items.size === 0);
@@ -41,10 +43,15 @@ export function createReadiness({ catalog, snapshot, budgets, ceilingSec, starte
         }
         return nowMs - newestMs > (budgets[group] + ceilingSec) * 1_000;
       });
-      const waitingFor: string[] = [...new Set([...unprimed, ...overdue])];
       const missing = untried(chain, facts, nowMs);
-      if (waitingFor.length === 0 && nowMs - startedMs < FIRST_START_MS) waitingFor.push(...missing);
-      return { primed: unprimed.length === 0, ready: waitingFor.length === 0, waitingFor, missing };
+      const isTried = missing.length === 0 || nowMs - startedMs >= FIRST_START_MS;
+      const primed = unprimed.length === 0;
+      if (primed && isTried) opened.add(chainId);
+      const open = opened.has(chainId);
+      const required: string[] = [...new Set([...unprimed, ...overdue])];
+      // The others only delay the first answers, and are named once nothing else is missing.
+      const waitingFor = required.length === 0 && !open ? [...missing] : required;
+      return { primed, open, ready: waitingFor.length === 0, waitingFor, missing };
     },
   };
 }

@@ -1,6 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { type Attack, JSON_TYPE, post, query, times } from './attack.ts';
 
+/** A document that needs a key. */
+const KEYED = '{ops{indexers{chainId}}}';
+
 export function batches(): Attack[] {
   const one = { query: '{chains{chainId}}' };
   return [
@@ -155,11 +158,11 @@ export function odd(): Attack[] {
       `Bearer ${'x'.repeat(4_000)}`,
       'Bearer sg_ops_00000000_x',
     ].flatMap((authorization) => [
-      get('/v1/prices', [401], 'unauthorized', { authorization }),
+      get('/v1/ops/portfolios', [401], 'unauthorized', { authorization }),
       {
-        ...query(`key ${authorization.slice(0, 20)}`, '{chains{chainId}}', 'unauthorized'),
+        ...query(`key ${authorization.slice(0, 20)}`, KEYED, 'unauthorized'),
         status: [401],
-        init: { method: 'POST', headers: { ...JSON_TYPE, authorization }, body: '{"query":"{chains{chainId}}"}' },
+        init: { method: 'POST', headers: { ...JSON_TYPE, authorization }, body: JSON.stringify({ query: KEYED }) },
       },
     ]),
   ];

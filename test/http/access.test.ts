@@ -230,10 +230,105 @@ describe('refused keys', () => {
     expect(answers[0]?.status).toBe(401);
   });
 
-  test('behavior: refuses an invalid key also on public paths', async () => {
-    for (const path of ['/v1/prices', '/v1/nowhere', '/graphql?query={chains{chainId}}']) {
-      expect((await ask(path, 'Bearer nonsense')).status).toBe(401);
-    }
+  const WARNING = /^299 - "The API key is not valid: [^"]+"$/;
+  const invalid = Object.entries(wrong).filter(([, header]) => header?.startsWith('Bearer'));
+  const withoutTimes = (headers: Headers) =>
+    [...headers].filter(([name]) => !['date', 'x-correlation-id', 'etag', 'age', 'warning'].includes(name));
+
+  test.each(invalid)(
+    'behavior: every public row is answered as without a key, with a warning: %s',
+    async (_name, key) => {
+      const rows = front.routes.filter(({ surface }) => surface === 'Public');
+      for (const { path, examples } of rows) {
+        const place = path.replace(/\{(\w+)\}/g, (_all, name: string) => examples[0]?.params?.[name] ?? '');
+        const url = `${place}?${new URLSearchParams(examples[0]?.query)}`;
+        const [without, answer] = [await ask(url, undefined), await ask(url, key)];
+        const same = (text: string) => text.replace(/"correlationId":"[^"]+"/, '');
+        expect([path, answer.status, same(answer.text)]).toEqual([path, without.status, same(without.text)]);
+        expect(answer.headers.get('warning')).toMatch(WARNING);
+        expect([without.headers.get('warning'), answer.headers.get('cache-control')]).toEqual([null, 'no-store']);
+        expect(answer.headers.get('etag')).toBeNull();
+      }
+      expect(rows.length).toBeGreaterThan(12);
+      expect((await ask('/v1/nowhere', key)).status).toBe(404);
+    },
+  );
+
+  const KEYED = `wallet(address:"0x${'1'.repeat(40)}" chainIds:[1]){chainIds}`;
+  const sha256 = manifest.StableApy.sha256;
+
+  test.each([
+    ['a document', { query: '{chains{chainId}}' }],
+    ['a fragment', { query: '{chains{...C}} fragment C on Chain{chainId}' }],
+    ['a persisted operation', { documentId: sha256 }],
+    ['a persisted operation by its hash', { extensions: { persistedQuery: { version: 1, sha256Hash: sha256 } } }],
+    ['introspection', { query: '{__schema{queryType{name}}}' }],
+    ['a node', { query: '{nodes(ids:[]){__typename}}' }],
+    ['a document that is not valid', { query: '{nothing}' }],
+    ['a batch', [{ query: '{chains{chainId}}' }, { query: '{chains{name}}' }]],
+  ])('behavior: GraphQL without keyed fields is answered as without a key: %s', async (_name, body) => {
+    const [without, answer] = [await post(body, {}), await post(body, { authorization: 'Bearer nonsense' })];
+    const contents = ({ status, text, body: { errors } }: Answer) =>
+      errors === undefined ? [status, text] : [status, errors[0].message];
+    expect(contents(answer)).toEqual(contents(without));
+    expect(answer.headers.get('warning')).toMatch(WARNING);
+    expect(withoutTimes(answer.headers)).toEqual(withoutTimes(without.headers));
+    expect(without.headers.get('warning')).toBeNull();
+  });
+
+  test.each([
+    ['a keyed field', { query: `{${KEYED}}` }],
+    ['one beside a public field', { query: `{chains{chainId} ${KEYED}}` }],
+    ['one in a fragment', { query: `{...W} fragment W on Query{chains{chainId} ${KEYED}}` }],
+    ['one that is skipped', { query: `{chains{chainId} ...@include(if:false){${KEYED}}}` }],
+    ['one of another operation', { query: `query A{chains{chainId}} query B{${KEYED}}`, operationName: 'A' }],
+    ['a mutation', { query: 'mutation{deleteAlert(alertId:"00000000-0000-4000-8000-000000000000"){__typename}}' }],
+    [
+      'a persisted operation',
+      { documentId: manifest.WalletPositions.sha256, variables: { address: `0x${'1'.repeat(40)}`, chainId: 1 } },
+    ],
+  ])('error: unauthorized for a document with %s', async (_name, body) => {
+    const { status, headers, body: answer } = await post(body, { authorization: 'Bearer nonsense' });
+    expect([status, refusalOf(answer)]).toEqual([401, REFUSAL]);
+    expect([headers.get('warning'), headers.get('ratelimit'), headers.get('www-authenticate')]).toEqual([
+      null,
+      null,
+      'Bearer',
+    ]);
+  });
+
+  test.each([
+    ['freshnessChanged(chainIds:[1]){ready}', 200],
+    ['walletChanged(address:"0x1111111111111111111111111111111111111111" chainIds:[1]){version}', 401],
+  ])('behavior: a stream of %s: %i', async (field, expected) => {
+    const ending = new AbortController();
+    const response = await fetch(`${front.url}/graphql`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'text/event-stream',
+        authorization: 'Bearer nonsense',
+      },
+      body: JSON.stringify({ query: `subscription{${field}}` }),
+      signal: ending.signal,
+    });
+    expect([response.status, response.headers.has('warning')]).toEqual([expected, expected === 200]);
+    ending.abort();
+  });
+
+  test('behavior: an attempt costs a point more than the read without a key, and guesses come to an end', async () => {
+    const limited = await startTestGateway({ env: { RATE_LIMIT_ANONYMOUS: '10' } });
+    const left = async (headers: Record<string, string>, path = '/v1/prices') =>
+      (await limited.send(path, { headers })).headers.get('ratelimit');
+    const guess = { authorization: 'Bearer nonsense' };
+    expect(await left({})).toContain('r=9');
+    expect(await left(guess)).toContain('r=7');
+    expect(await left(guess, '/graphql?query={chains{chainId}}')).toContain('r=5');
+    expect((await limited.send('/v1/prices', { headers: PARTNER_KEY })).headers.get('warning')).toBeNull();
+    for (let i = 0; i < 2; i += 1) await left(guess);
+    const refused = await limited.send('/v1/prices', { headers: guess });
+    expect([refused.status, (await limited.send('/v1/prices')).status]).toEqual([429, 429]);
+    await limited.stop();
   });
 
   test('behavior: does not answer the public part of a refused query', async () => {

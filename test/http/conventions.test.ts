@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Front, type FrontOptions, OPS_KEY, PARTNER_KEY, startTestGateway, UNLIMITED } from './test-gateway.ts';
 
@@ -53,6 +54,37 @@ describe('headers', () => {
     expect(headers.get('ratelimit')).toBeNull();
   });
 
+  const preflight = async (asked: string | undefined, more: Record<string, string> = {}) => {
+    const asking = asked === undefined ? undefined : { 'access-control-request-headers': asked };
+    const { status, headers } = await front.send('/graphql', {
+      method: 'OPTIONS',
+      headers: { origin: 'https://app.example', 'access-control-request-method': 'POST', ...asking, ...more },
+    });
+    expect([status, headers.get('vary')]).toEqual([204, 'Access-Control-Request-Headers']);
+    return headers.get('access-control-allow-headers') ?? '';
+  };
+
+  test('behavior: a preflight allows the headers that it asks for', async () => {
+    const asked =
+      'apollographql-client-name,apollographql-client-version,authorization,baggage,content-type,mcp-method,mcp-name,sentry-trace,traceparent,tracestate,x-datadog-trace-id';
+    expect((await preflight(asked)).split(', ')).toEqual(asked.split(','));
+    expect(await preflight('X-Own , x_2')).toBe('X-Own, x_2');
+  });
+
+  test('behavior: what is not the name of a header is not allowed', async () => {
+    expect(await preflight('traceparent, two words, a:b, "c", \xe4, ,baggage')).toBe('traceparent, baggage');
+    const usual = await preflight(undefined);
+    expect(usual).toContain('authorization, content-type');
+    expect(await preflight('a b')).toBe(usual);
+    expect(await preflight('')).toBe(usual);
+  });
+
+  test('behavior: a preflight may ask for 4 kB of names', async () => {
+    const names = (bytes: number) => 'abcdefg,'.repeat(bytes / 8).slice(0, -1);
+    expect((await preflight(names(4_096))).split(', ')).toHaveLength(512);
+    expect(await preflight(`${names(4_096)},x`)).toBe(await preflight(undefined));
+  });
+
   test('behavior: origins are a setting', async () => {
     const { send } = await start({ env: { ...UNLIMITED, CORS_ORIGINS: 'https://app.example' } });
     const from = async (origin: string) => (await send('/v1/prices', { headers: { origin } })).headers;
@@ -85,6 +117,78 @@ describe('headers', () => {
   test('behavior: HEAD is GET without a body', async () => {
     const head = await front.send('/v1/prices', { method: 'HEAD' });
     expect([head.status, head.text]).toEqual([200, '']);
+  });
+});
+
+/** Send bytes, and read until the connection ends. */
+const raw = (url: string, text: string): Promise<string> =>
+  new Promise((resolve) => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.write(text));
+    let answer = '';
+    socket.setEncoding('utf8').on('data', (chunk) => {
+      answer += chunk;
+    });
+    socket.on('error', () => {}).on('close', () => resolve(answer));
+  });
+
+const APP = 'https://app.example';
+const CLOSE = `host: x\r\norigin: ${APP}\r\nconnection: close\r\n`;
+const JSON_POST = `content-type: application/json\r\n${CLOSE}`;
+const REFUSED: readonly (readonly [status: number, text: string])[] = [
+  [431, `GET / HTTP/1.1\r\n${CLOSE}x: ${'x'.repeat(20_000)}\r\n\r\n`],
+  [400, `GET / HTTP/9.9\r\n${CLOSE}\r\n`],
+  [400, `GET / HTTP/1.1\r\n${CLOSE}a b\r\n\r\n`],
+  [400, `POST /graphql HTTP/1.1\r\ntransfer-encoding: chunked\r\n${JSON_POST}\r\nzz\r\n`],
+  [408, `POST /graphql HTTP/1.1\r\ncontent-length: 9\r\n${JSON_POST}\r\n{`],
+  [413, `POST /graphql HTTP/1.1\r\ncontent-length: 300000\r\n${JSON_POST}\r\n${' '.repeat(300_000)}`],
+  [417, `GET / HTTP/1.1\r\nexpect: 200-ok\r\n${CLOSE}\r\n`],
+  [405, `CONNECT example.org:443 HTTP/1.1\r\n${CLOSE}\r\n`],
+  [400, `GET /v1/prices HTTP/1.1\r\nhost: y\r\n${CLOSE}\r\n`],
+  [404, `GET /v1/nowhere HTTP/1.1\r\n${CLOSE}\r\n`],
+];
+
+describe.each([
+  ['every origin', '*', '*'],
+  ['a listed origin', APP, APP],
+  ['another origin', 'https://other.example', undefined],
+])('a page of %s reads the refusal of', (_name, CORS_ORIGINS, allowed) => {
+  const env = { ...UNLIMITED, CORS_ORIGINS };
+  const expectCors = (answer: string, status: number) => {
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    const [head = ''] = answer.split('\r\n\r\n');
+    expect(/^access-control-allow-origin: (.*)$/im.exec(head)?.[1]).toBe(allowed);
+    expect(/^vary: .*origin/im.test(head)).toBe(CORS_ORIGINS !== '*');
+    if (allowed !== undefined) expect(head).toMatch(/^access-control-expose-headers: .*x-correlation-id/im);
+  };
+
+  test('everything that reaches no row', async () => {
+    const { url } = await start({ env, headersTimeout: 100, requestTimeout: 200 });
+    for (const [status, text] of REFUSED) expectCors(await raw(url, text), status);
+    expect(await raw(url, 'GET / HTTP/1.1\r\nhost: x\r\n')).toMatch(
+      allowed === '*' ? /^HTTP\/1\.1 408 .*access-control-allow-origin: \*/is : /^HTTP\/1\.1 408 .*vary: Origin/is,
+    );
+  });
+
+  test('a connection beyond the limit, after its preflight', async () => {
+    const { url } = await start({ env, connectionsPerAddress: 1 });
+    const first = connect(Number(new URL(url).port), '127.0.0.1');
+    await new Promise((resolve) => first.once('connect', resolve));
+    // The first connection is known to the service once it is answered there.
+    first.write('GET /v1/nowhere HTTP/1.1\r\nhost: x\r\n\r\n');
+    await new Promise((resolve) => first.once('data', resolve));
+    const asked = 'access-control-request-method: GET\r\naccess-control-request-headers: traceparent\r\n';
+    const before = await raw(url, `OPTIONS /v1/prices HTTP/1.1\r\nhost: x\r\norigin: ${APP}\r\n${asked}\r\n`);
+    expectCors(before, 204);
+    expect(before).toContain('access-control-allow-headers: traceparent\r\n');
+    expectCors(await raw(url, `GET /v1/prices HTTP/1.1\r\nhost: x\r\norigin: ${APP}\r\n\r\n`), 503);
+    first.destroy();
+  });
+
+  test('a used-up budget', async () => {
+    const { url, send } = await start({ env: { CORS_ORIGINS, RATE_LIMIT_ANONYMOUS: '1' } });
+    await send('/v1/prices');
+    for (const line of ['GET /v1/prices', 'GET /graphql?query={chains{chainId}}', 'POST /mcp', 'GET /docs'])
+      expectCors(await raw(url, `${line} HTTP/1.1\r\n${CLOSE}\r\n`), 429);
   });
 });
 

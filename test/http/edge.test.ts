@@ -169,7 +169,8 @@ describe('charges of requests', () => {
       return null;
     };
     const { send } = await start({ verify, env: { RATE_LIMIT_ANONYMOUS: '20' } });
-    const guess = (i: number) => send('/v1/prices', { headers: { authorization: `Bearer sg_partner_${i}` } });
+    const guess = (i: number) =>
+      send(`/v1/partner/positions/0x${'1'.repeat(40)}`, { headers: { authorization: `Bearer sg_partner_${i}` } });
     const statuses = (await Promise.all(Array.from({ length: 60 }, (_, i) => guess(i)))).map(({ status }) => status);
     expect(lookups).toBe(20);
     expect(statuses.filter((status) => status === 401)).toHaveLength(20);
@@ -333,6 +334,21 @@ describe('HTTP', () => {
     expect([...answer.matchAll(/HTTP\/1\.1 \d+/g)]).toHaveLength(1);
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4)).error.code).toBe('bad_request');
+  });
+
+  test.each([
+    ['preflights', 'OPTIONS /v1/prices', '', [204, 204]],
+    ['preflights with an empty body', 'OPTIONS /graphql', 'content-length: 0\r\n', [204, 204]],
+    ['deletions without a key', `DELETE /v1/partner/alerts/${'0'.repeat(32)}`, '', [401, 401]],
+    ['posts without a body', 'POST /v1/partner/leverage/build', '', [401, 401]],
+    ['posts of a small body', 'POST /v1/prices', 'content-length: 2\r\n', [405, 405]],
+    ['unknown methods', 'PUT /docs', '', [405, 405]],
+  ])('behavior: the connection stays open after %s', async (_name, line, header, expected) => {
+    const { url } = await start({ env: UNLIMITED });
+    const body = header.endsWith('2\r\n') ? '{}' : '';
+    const one = `${line} HTTP/1.1\r\nhost: x\r\n${header}`;
+    const answer = await raw(url, `${one}\r\n${body}${one}connection: close\r\n\r\n${body}`);
+    expect([...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))).toEqual(expected);
   });
 
   test('behavior: supports Expect: 100-continue', async () => {

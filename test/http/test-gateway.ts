@@ -10,6 +10,7 @@ import { createCachedRows } from '../../src/http/cached-rows.ts';
 import { compress } from '../../src/http/compression.ts';
 import { createEarlyRefusals } from '../../src/http/early-refusals.ts';
 import { createHandler, GRAPHQL_PATH } from '../../src/http/handler.ts';
+import { corsHeaders } from '../../src/http/headers.ts';
 import { listen } from '../../src/http/listen.ts';
 import { createFiles } from '../../src/http/pages/files.ts';
 import { readGuides } from '../../src/http/pages/guides.ts';
@@ -49,6 +50,9 @@ export interface FrontOptions {
   readonly execute?: ExecutePort<Entry>;
   /** Makes calls of the front's dependencies throw. */
   readonly faults?: Faults;
+  readonly connectionsPerAddress?: number;
+  readonly headersTimeout?: number;
+  readonly requestTimeout?: number;
   readonly unread?: { readonly processBytes: number; readonly addressBytes: number };
   readonly verify?: (header: string | null | undefined) => Promise<(typeof KEYS)[string] | null>;
 }
@@ -182,7 +186,14 @@ export async function startTestGateway(options: FrontOptions = {}): Promise<Fron
     clock: faulty('clock', clock),
     logger: logs.logger,
   });
-  const listening = await listen(handler.node, { host: '127.0.0.1', port: 0 });
+  const listening = await listen(handler.node, {
+    host: '127.0.0.1',
+    port: 0,
+    connectionsPerAddress: options.connectionsPerAddress,
+    headersTimeout: options.headersTimeout,
+    requestTimeout: options.requestTimeout,
+    headersFor: (origin) => corsHeaders(cors, origin),
+  });
   const send = (path: string, message?: HttpMessage) =>
     sendRequest(`${listening.url}${path}`, { ...message, isAlone: options.faults !== undefined });
   return {

@@ -52,7 +52,8 @@ const admit = async (admission: ReturnType<typeof admissionOf>, surface: ApiSurf
     () => null,
     (thrown) => thrown.code,
   );
-  return { error, rateLimit: requestContext.rateLimit, caller: requestContext.caller };
+  const { rateLimit, caller, refusedKey } = requestContext;
+  return { error, rateLimit, caller, refusedKey };
 };
 
 describe('a request without a key', () => {
@@ -119,14 +120,25 @@ describe('a request with a key', () => {
 describe('a key that is not valid', () => {
   test.each([
     ['Partner', undefined],
-    ['Public', undefined],
-    ['Public', false],
-    ['GraphQL', true],
+    ['Partner', false],
+    ['Ops', true],
   ] as const)('error: unauthorized on %s, for exactly one point of the address', async (surface, known) => {
     const knows = known === undefined ? undefined : (): boolean => known;
-    const { error, rateLimit, caller } = await admit(admissionOf({ knows }), surface, 'Bearer guess');
-    expect([error, rateLimit, caller.kind]).toEqual(['unauthorized', null, 'anonymous']);
+    const { error, rateLimit, caller, refusedKey } = await admit(admissionOf({ knows }), surface, 'Bearer guess');
+    expect([error, rateLimit, caller.kind, refusedKey]).toEqual(['unauthorized', null, 'anonymous', false]);
     expect(await usedByAddress()).toBe(1);
+  });
+
+  test.each([
+    ['Public', undefined],
+    ['Public', false],
+    ['Status', true],
+    ['GraphQL', true],
+  ] as const)('behavior: reads on %s without a key, for a point more than one without', async (surface, known) => {
+    const knows = known === undefined ? undefined : (): boolean => known;
+    const { error, rateLimit, caller, refusedKey } = await admit(admissionOf({ knows }), surface, 'Bearer guess');
+    expect([error, rateLimit?.policy, rateLimit?.remaining]).toEqual([null, 'anonymous', 92]);
+    expect([caller.kind, refusedKey]).toEqual(['anonymous', true]);
   });
 
   test('error: rate_limited after as many guesses as the address has points, before a key is looked up', async () => {

@@ -186,10 +186,20 @@ describe('batches', () => {
 });
 
 describe('keys and budgets', () => {
-  test('error: unauthorized: an unknown key is refused with its HTTP status', async () => {
-    const { status, headers, body } = await send(ping, { authorization: 'Bearer no-such-key' });
-    expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
-    expect(body.error.data.code).toBe('unauthorized');
+  test('behavior: with a key that is not valid the tools without a key are answered, with a warning', async () => {
+    const key = { authorization: 'Bearer no-such-key' };
+    const positions = callOf('list_positions', { address: `0x${'9'.repeat(40)}` });
+    for (const [message, isError] of [
+      [ping, undefined],
+      [callOf('get_strategy', { id: STRATEGY }), undefined],
+      [positions, true],
+    ] as const) {
+      const { status, headers, body } = await send(message, key);
+      expect([status, body.result.isError]).toEqual([200, isError]);
+      expect(headers.get('warning') ?? '').toMatch(isError ? /^$/ : /^299 - "The API key is not valid/);
+      expect(headers.get('cache-control')).toBe('no-store');
+    }
+    expect(failureOf((await send(positions, key)).body.result)).toMatchObject({ code: 'unauthorized' });
   });
 
   test('default: a call costs as much as its row, and other messages one point', async () => {
@@ -221,7 +231,7 @@ describe('keys and budgets', () => {
       const answer = await send(message, { ...PARTNER_KEY, ...headers });
       expect([answer.status, before - left(answer.headers)]).toEqual([status, 1]);
       const guess = await send(message, { authorization: 'Bearer no-such-key', ...headers });
-      expect(guess.status).toBe(401);
+      expect([guess.status, guess.headers.get('warning')]).toEqual([status, expect.stringContaining('not valid')]);
     },
   );
 

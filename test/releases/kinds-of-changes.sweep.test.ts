@@ -76,6 +76,7 @@ const PARTS: readonly Kind[] = [
   ['further items', list(false), { type: 'array' }, null, 'items may be anything'],
   ['a first item', list({}), list({}, { prefixItems: [text] }), '[0]: type any became string', null],
   ['first items that are gone', list({}, { prefixItems: [text] }), list({}), null, '[0]: type string became any'],
+  ['first items that are as all others', list({}, { prefixItems: [text, text] }), list(text), '[]: type any', null],
   ['different items', list(text), list(text, { uniqueItems: true }), 'uniqueItems undefined became true', null],
   ['equal items', list(text, { uniqueItems: true }), list(text), null, 'uniqueItems true became undefined'],
 ];

@@ -92,8 +92,8 @@ export function servicesOf(facts: readonly ChainFacts[], overrides: Partial<Serv
     },
     health: {
       readiness: (chainId) => {
-        const primed = known(factsById, chainId).version > 0;
-        return { primed, ready: primed, waitingFor: primed ? [] : ['lendingState', 'oracle'], missing: [] };
+        const open = known(factsById, chainId).version > 0;
+        return { primed: open, open, ready: open, waitingFor: open ? [] : ['lendingState', 'oracle'], missing: [] };
       },
     },
     tvl: () => ({

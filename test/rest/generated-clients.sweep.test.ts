@@ -1,9 +1,16 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { transform } from 'esbuild';
+import { jsonSchemaToZod } from 'json-schema-to-zod';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { operations, positiveRequests } from '../frozen/requests.ts';
+import { sendRequest } from '../support/http-client.ts';
+import { type Json, startService } from '../support/service.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
 const bin = (name: string) => join(root, 'node_modules/.bin', name);
@@ -127,4 +134,79 @@ test('behavior: types of openapi-typescript and of openapi-ts compile strictly a
   await writeFile(config, JSON.stringify({ compilerOptions: STRICT, files }));
   const compiled = await run(bin('tsc'), ['--project', config]).catch((error: { stdout: string }) => error);
   expect(compiled.stdout).toBe('');
+});
+
+type Parse = (body: unknown) => {
+  readonly success: boolean;
+  readonly error?: { readonly issues: readonly unknown[] } | undefined;
+};
+
+/** The validators that the zod plugin of openapi-ts generates, by operation. */
+async function validatorsOfOpenapiTs(): Promise<(operationId: string) => Parse | undefined> {
+  // Inside of the project, so that the generated module finds zod.
+  const out = join(root, 'node_modules/.cache/spiral-gateway', `zod-${process.pid}`);
+  await mkdir(out, { recursive: true });
+  try {
+    const plugins = ['--plugins', 'zod', '--silent'];
+    await run(bin('openapi-ts'), ['--input', 'openapi.json', '--output', out, ...plugins], { cwd: root });
+    const { code } = await transform(await readFile(join(out, 'zod.gen.ts'), 'utf8'), { loader: 'ts', format: 'esm' });
+    await writeFile(join(out, 'zod.gen.mjs'), code);
+    const generated = await import(/* @vite-ignore */ pathToFileURL(join(out, 'zod.gen.mjs')).href);
+    return (operationId) => {
+      const name = `z${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}Response`;
+      return generated[name] && ((body) => generated[name].safeParse(body));
+    };
+  } finally {
+    await rm(out, { recursive: true, force: true });
+  }
+}
+
+const document: Json = JSON.parse(await readFile(join(root, 'openapi.json'), 'utf8'));
+
+/** The schema with its named parts in place: json-schema-to-zod follows no references. */
+function withoutReferences(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map(withoutReferences);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { $ref, ...own } = schema;
+  if (typeof $ref === 'string') {
+    return { ...withoutReferences(document.components.schemas[$ref.split('/').at(-1) ?? '']), ...own };
+  }
+  return Object.fromEntries(Object.entries(own).map(([key, part]) => [key, withoutReferences(part)]));
+}
+
+function validatorOfJsonSchemaToZod(schema: Json): Parse {
+  const code = jsonSchemaToZod(withoutReferences(schema), { module: 'none' });
+  const validator = new Function('z', `return ${code}`)(z);
+  return (body) => validator.safeParse(body);
+}
+
+test('behavior: answers of every row pass the zod validators of two generators', async () => {
+  const service = await startService();
+  try {
+    const generated = await validatorsOfOpenapiTs();
+    const failures: unknown[] = [];
+    const unchecked: string[] = [];
+    for (const row of operations) {
+      const { operationId, responses } = row.operation;
+      for (const { name, url, init } of positiveRequests(row)) {
+        const { status, body, headers } = await sendRequest(`${service.url}${url}`, init);
+        const schema = responses[status]?.content?.['application/json']?.schema;
+        if (!headers.get('content-type')?.includes('json')) continue;
+        const validators = {
+          'openapi-ts': status < 300 ? generated(operationId) : undefined,
+          'json-schema-to-zod': schema && validatorOfJsonSchemaToZod(schema),
+        };
+        for (const [generator, parse] of Object.entries(validators)) {
+          const parsed = parse?.(body);
+          if (parsed === undefined && status < 300) unchecked.push(`${generator}: ${operationId}, ${name}`);
+          if (parsed?.success === false)
+            failures.push([generator, operationId, name, parsed.error?.issues.slice(0, 2)]);
+        }
+      }
+    }
+    expect(unchecked).toEqual([]);
+    expect(failures).toEqual([]);
+  } finally {
+    await service.stop();
+  }
 });

@@ -35,14 +35,14 @@ const read = (facts: ReturnType<typeof tried>, nowMs = NOW_MS) =>
 
 describe('createReadiness', () => {
   test('default: ready when every group was read', () => {
-    expect(read(tried(FACT_GROUPS))).toEqual({ primed: true, ready: true, waitingFor: [], missing: [] });
+    expect(read(tried(FACT_GROUPS))).toEqual({ primed: true, open: true, ready: true, waitingFor: [], missing: [] });
   });
 
   test('behavior: a first start waits for the other groups for at most a minute, and names the missing ones', () => {
     const facts = tried(['lendingState', 'oracle', 'price']);
     const missing = FACT_GROUPS.filter((group) => !['lendingState', 'oracle', 'price'].includes(group));
-    expect(read(facts)).toEqual({ primed: true, ready: false, waitingFor: missing, missing });
-    expect(read(facts, NOW_MS + MINUTE_MS)).toEqual({ primed: true, ready: true, waitingFor: [], missing });
+    expect(read(facts)).toEqual({ primed: true, open: false, ready: false, waitingFor: missing, missing });
+    expect(read(facts, NOW_MS + MINUTE_MS)).toEqual({ primed: true, open: true, ready: true, waitingFor: [], missing });
   });
 
   test('behavior: waits for required groups without limit', () => {
@@ -60,5 +60,44 @@ describe('createReadiness', () => {
       ready: false,
       waitingFor: ['lendingState', 'oracle'],
     });
+  });
+
+  /** One process whose facts change. */
+  const process = (startedMs = NOW_MS) => {
+    let facts = tried([]);
+    const port = createReadiness({
+      catalog,
+      snapshot: { facts: () => facts, subscribe: () => () => {} },
+      budgets,
+      ceilingSec: 900,
+      startedMs,
+    });
+    return (next: ReturnType<typeof tried>, nowMs: number) => {
+      facts = next;
+      const { open, ready } = port.readiness(1, nowMs);
+      return [open, ready];
+    };
+  };
+  const REQUIRED = ['lendingState', 'oracle'] as const;
+
+  test('behavior: opens and becomes ready at the same moment, and stays open whatever becomes old or is lost', () => {
+    const at = process();
+    expect(at(tried(REQUIRED), NOW_MS)).toEqual([false, false]);
+    expect(at(tried(REQUIRED), NOW_MS + MINUTE_MS - 1)).toEqual([false, false]);
+    expect(at(tried(REQUIRED), NOW_MS + MINUTE_MS)).toEqual([true, true]);
+    expect(at(tried(REQUIRED), NOW_MS + 60 * MINUTE_MS)).toEqual([true, false]);
+    expect(at(tried(REQUIRED), NOW_MS)).toEqual([true, true]);
+    expect(at(tried([]), NOW_MS + MINUTE_MS)).toEqual([true, false]);
+  });
+
+  test('behavior: opens late when the required groups are measured late, then without a further wait', () => {
+    const at = process();
+    expect(at(tried(['oracle', 'price']), NOW_MS + 10 * MINUTE_MS)).toEqual([false, false]);
+    expect(at(tried(REQUIRED, NOW_MS + 10 * MINUTE_MS), NOW_MS + 10 * MINUTE_MS)).toEqual([true, true]);
+  });
+
+  test('behavior: restored facts open at once, however old, and only readiness knows of their age', () => {
+    const at = process(NOW_MS + 60 * MINUTE_MS);
+    expect(at(tried(FACT_GROUPS), NOW_MS + 60 * MINUTE_MS)).toEqual([true, false]);
   });
 });

@@ -43,7 +43,7 @@ export function useAnswerCache({ cache, onMiss }: AnswerCacheOptions): Plugin<Ex
 }
 
 /** Whether the answer is the same for every caller. */
-function isCacheable({ transport, caller }: ExecutionContext, { document, operationName }: ExecutionArgs): boolean {
-  if (transport !== 'graphql' || caller.kind !== 'anonymous') return false;
+function isCacheable({ transport, info }: ExecutionContext, { document, operationName }: ExecutionArgs): boolean {
+  if (transport !== 'graphql' || info.authorization !== undefined) return false;
   return getOperationAST(document, operationName)?.operation === 'query';
 }

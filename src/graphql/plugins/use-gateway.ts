@@ -82,10 +82,11 @@ export function useGateway({ formatError }: GatewayOptions): Plugin<ServerContex
         answer = new fetchAPI.Response(body as string, { status, headers: { ...headers } });
         setResponse(answer);
       }
+      const isRefused = answer.status === 401;
       const extra = withoutUndefined({
-        ...budgetHeaders(info, WINDOW_SEC),
+        ...(isRefused ? {} : budgetHeaders(info, WINDOW_SEC)),
         'cache-control': 'no-store',
-        'www-authenticate': answer.status === 401 ? 'Bearer' : undefined,
+        'www-authenticate': isRefused ? 'Bearer' : undefined,
       });
       for (const [name, value] of Object.entries(extra)) answer.headers.set(name, value);
     },

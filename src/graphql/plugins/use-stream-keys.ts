@@ -10,8 +10,8 @@ export interface StreamKeysOptions {
 }
 
 /**
- * End the streams of a key when its requests are no longer accepted, with the error as last event. A key with a public
- * operation counts as well, as it does for requests.
+ * End the streams of a key when it is no longer accepted, with the error as last event. A key with a public operation counts as
+ * well: its stream has the limits of the key, and a new one those of the address.
  */
 export function useStreamKeys({ admission, formatError }: StreamKeysOptions): Plugin<ServerContext> {
   return {

@@ -108,9 +108,14 @@ export interface CandlesPort {
 }
 
 export interface ChainReadiness {
-  /** Market state and oracle values were measured at least once: reads answer, at last-good if need be. */
+  /** Market state and oracle values were measured at least once. */
   readonly primed: boolean;
-  /** Primed, none of them too far past its budget, and every other group tried, or past the longest wait for it. */
+  /**
+   * Reads answer, at last-good if need be: it was primed, and every other group was tried, or the
+   * longest wait for it is over. Once true it stays true: no age and no failure ends it.
+   */
+  readonly open: boolean;
+  /** Open, and neither market state nor oracle values are too far past their budgets. */
   readonly ready: boolean;
   /** Names of the groups that readiness waits for; empty when ready. */
   readonly waitingFor: readonly string[];

@@ -3,7 +3,7 @@ import { FACT_GROUPS, type FactGroup } from '../../domain/facts.ts';
 import type { ComposedChain } from '../../domain/market/types.ts';
 import { BadRequestError, NotReadyError } from '../../shared/errors.ts';
 import type { ChainId, MarketId, StrategyId } from '../../shared/ids.ts';
-import { momentOf } from '../common/age.ts';
+import { momentOf, secondOf } from '../common/age.ts';
 import type { AppContext } from '../common/context.ts';
 
 /** List the served chains, in catalog order. */
@@ -72,15 +72,17 @@ export function chainOfStrategy(
 }
 
 /**
- * Read the composed chain, once market state and oracle values were measured and something could be composed.
- * @throws NotReadyError before that: an empty list would say that there is nothing.
+ * Read the composed chain, once it is open to reads and something could be composed.
+ * @throws NotReadyError before that: an empty list would say that there is nothing, and a list whose other facts were never
+ * asked for that there is no swap route.
  */
 export function readComposed(ctx: AppContext, chainId: ChainId): ComposedChain {
-  // Whether it was ever measured follows from the facts alone, not from the moment.
-  const { primed, waitingFor } = ctx.services.health.readiness(chainId, momentOf(ctx));
+  const { open, waitingFor } = ctx.services.health.readiness(chainId, momentOf(ctx));
   const composed = ctx.loaders.composed(chainId);
-  if (primed && (composed.markets.length > 0 || composed.excluded.length === 0)) return composed;
-  const reasons = primed
+  if (open && (composed.markets.length > 0 || composed.excluded.length === 0)) return composed;
+  // The wait ends with the moment too: a list of other chains that names this one as missing holds no longer.
+  secondOf(ctx);
+  const reasons = open
     ? [...new Set(composed.excluded.flatMap((market) => market.waitingFor.map(({ group }) => group)))]
     : waitingFor;
   throw new NotReadyError(

@@ -64,7 +64,7 @@ export function watchStrategies(args: StrategyChangedArgs, ctx: AppContext): Asy
   const begun = new Set<ChainId>();
   return follow(changes.open('strategyChanged', chainIds, { caller: ctx.caller }), ctx, (event) =>
     event.chainIds.flatMap((chainId) => {
-      if (!ctx.services.health.readiness(chainId, event.nowMs).primed) return [];
+      if (!ctx.services.health.readiness(chainId, event.nowMs).open) return [];
       const composed = ctx.loaders.composed(chainId);
       changes.remember(composed);
       const before = listed.get(chainId);

@@ -62,6 +62,11 @@ const HEADERS = {
       'Percent-encoded names of query parameters that the path does not have, the first 10; `""` for one without a name. Absent when there are none.',
     schema: { type: 'string', examples: ['utm_source'] },
   },
+  Warning: {
+    description:
+      'The key that was sent is not valid: the answer is that to a request without a key. In the form of RFC 7234, with the code 299. Absent otherwise.',
+    schema: { type: 'string', examples: ['299 - "The API key is not valid: …"'] },
+  },
   'Retry-After': { description: 'Seconds until a retry may succeed.', schema: { type: 'integer', minimum: 0 } },
   'x-correlation-id': {
     description: 'Identifies the request in logs; taken from the request when it is 8 to 64 of A-Z a-z 0-9 . _ -',

@@ -27,7 +27,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
 function commonErrors({ surface, body }: AnyRoute): readonly ErrorCode[] {
   return [
     'bad_request',
-    'unauthorized',
+    ...(surface === 'Public' ? [] : (['unauthorized'] as const)),
     'rate_limited',
     // New large answers are refused to an address with too many unread ones.
     'not_ready',

@@ -128,14 +128,6 @@ function open(context: Parameters<typeof tidy>[0]): void {
  */
 function tidy({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: Record<string, unknown> }): void {
   if (zodSchema instanceof z.ZodDefault) jsonSchema.default = zodSchema.def.defaultValue;
-  // A tuple: linters disagree on whether "prefixItems" is sufficient.
-  if (Array.isArray(jsonSchema.prefixItems)) {
-    Object.assign(jsonSchema, {
-      items: {},
-      minItems: jsonSchema.prefixItems.length,
-      maxItems: jsonSchema.prefixItems.length,
-    });
-  }
   if (jsonSchema.format === 'date-time' || jsonSchema.format === 'date') delete jsonSchema.pattern;
   if (jsonSchema.type === 'integer') jsonSchema.format ??= 'int32';
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;

@@ -40,7 +40,7 @@ export function operationOf(route: AnyRoute, schemas: SchemaCollector): OpenApiO
           'RateLimit',
           'x-correlation-id',
           ...(hasTag(route) ? ['ETag'] : []),
-          ...(isCached(route) ? ['Ignored-Parameters'] : []),
+          ...(isCached(route) ? ['Ignored-Parameters', 'Warning'] : []),
           ...(route.csv ? ['Content-Disposition'] : []),
           ...(deprecationsOf(route).length > 0 ? ['Deprecation', 'Sunset', 'Link'] : []),
         ),
@@ -73,7 +73,7 @@ function schemaDescription(schema: z.ZodType): string | undefined {
   return z.globalRegistry.get(schema)?.description;
 }
 
-export function errorOf(codes: readonly ErrorCode[], schemas: SchemaCollector): OpenApiObject {
+function errorOf(codes: readonly ErrorCode[], schemas: SchemaCollector): OpenApiObject {
   const bodies = codes.map((code) => schemas.convert(errorEnvelopeOf(code), 'output'));
   const retryable = codes.some((code) => ERROR_CODES[code].retryable);
   return {

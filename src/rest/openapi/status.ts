@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { healthBody, readyBody } from '../schemas/status.ts';
 import type { SchemaCollector } from './json-schema.ts';
-import { errorOf, headerRefs } from './operation.ts';
+import { headerRefs } from './operation.ts';
 import { samplesOf } from './samples.ts';
 
 /** Describe the status pages, which are outside of the route table: they need no key, budget or facts. */
@@ -19,13 +19,11 @@ export function statusPaths(schemas: SchemaCollector): Record<string, unknown> {
         operationId: 'health',
         tags: ['Status'],
         summary: 'Liveness and cache diagnostics',
-        description:
-          'Answers while the process runs, independent of its upstreams. Limited to 600 requests a minute and address, without cost points.',
+        description: 'Answers while the process runs, independent of its upstreams. No rate limit.',
         security: [],
         responses: {
           200: answer('The process runs.', healthBody),
           304: { description: 'Not changed since the `ETag` that was sent.', headers: headerRefs('x-correlation-id') },
-          429: errorOf(['rate_limited'], schemas),
         },
         'x-code-samples': samples('health'),
       },

@@ -37,7 +37,8 @@ function one(data: HistoriesData, id: string, point: (value: Point) => unknown):
   }
   const [gap] = series.gaps;
   return {
-    id: series.marketId,
+    id,
+    marketId: series.marketId === id ? undefined : series.marketId,
     asOf: series.freshness?.asOf ?? null,
     stale: isStaleHistory(series),
     history: series.points.map(point),
@@ -115,7 +116,7 @@ export function historyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       surface: 'Public',
       summary: 'Borrow-APY history of one market',
       description:
-        'Our own samples; the indexer fills days without samples. x is unix seconds, y a fraction. Of an equity vault the history of its stock market, whose id is in the answer.',
+        'Our own samples; the indexer fills days without samples. x is unix seconds, y a fraction. Of an equity vault the history of its stock market, which `marketId` names.',
       operation: 'BorrowApyHistory',
       tool: { name: 'get_borrow_apy_history', list: HISTORY_PAGE },
       params: byId,
@@ -146,7 +147,7 @@ export function historyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       surface: 'Public',
       summary: 'Collateral-APY history of one market',
       description:
-        'ts is unix milliseconds, apy is in percent. Of an equity vault the history of the market of its yield leg, whose id is in the answer.',
+        'ts is unix milliseconds, apy is in percent. Of an equity vault the history of the market of its yield leg, which `marketId` names.',
       operation: 'CollateralApyHistory',
       tool: { name: 'get_collateral_apy_history', list: HISTORY_PAGE },
       params: byId,
@@ -163,7 +164,7 @@ export function historyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       surface: 'Public',
       summary: 'Borrow-incentive APR history of one market',
       description:
-        'A step function: each point holds until the next. ts is unix milliseconds, apr is in percent. Of an equity vault the history of its stock market, whose id is in the answer.',
+        'A step function: each point holds until the next. ts is unix milliseconds, apr is in percent. Of an equity vault the history of its stock market, which `marketId` names.',
       operation: 'IncentiveHistory',
       tool: { name: 'get_incentive_history', list: HISTORY_PAGE },
       params: byId,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { StrategiesQuery, StrategyByIdQuery } from '../generated/operations.ts';
-import { chainIdOfStrategy, chainIdParam, marketIdParam } from '../schemas/common.ts';
+import { chainIdOfStrategy, chainIdParam, strategyIdParam } from '../schemas/common.ts';
 import { maxAgeParam } from '../schemas/fresh-reads.ts';
 import { strategiesEnvelope, strategySchema } from '../schemas/strategy.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
@@ -59,10 +59,10 @@ export function strategyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       surface: 'Public',
       summary: 'Read one strategy',
       description:
-        'One strategy of any chain by its market id, listed or not. Equity vaults are read through GraphQL `strategy(strategyId:)`.',
+        'One strategy of any chain, listed or not: by its market id, or by the id of an equity vault from the list.',
       operation: 'StrategyById',
       tool: { name: 'get_strategy' },
-      params: z.object({ id: marketIdParam, chainId: chainIdOfStrategy(chainIds), ...maxAgeParam }),
+      params: z.object({ id: strategyIdParam, chainId: chainIdOfStrategy(chainIds), ...maxAgeParam }),
       variables: ({ params: { id, ...rest } }) => ({ strategyId: id, ...rest }),
       project: ({ strategy }: StrategyByIdQuery) => projectStrategy(answered(strategy)),
       response: strategySchema,

@@ -139,7 +139,8 @@ const historyGap = z
 
 const oneHistory = <P extends z.ZodType>(points: P) =>
   z.object({
-    id: marketIdString('Market id.'),
+    id: z.string().regex(STRATEGY_ID_PATTERN).describe('The id that was asked: of a market or of an equity vault.'),
+    marketId: marketIdString('Of an equity vault the market whose history this is; absent of a market.').optional(),
     asOf: nullableTime('Time of the newest point; null = no record.'),
     stale: staleFlag.describe('Whether it is past its freshness budget, or unknown. False if there is none.'),
     history: points,
@@ -210,7 +211,7 @@ export const pricesEnvelope = z
 
 const chartPoints = (what: string) =>
   z
-    .array(z.tuple([jsonNumber('Unix milliseconds.'), jsonNumber('Value in the requested currency.')]))
+    .array(z.array(jsonNumber('Unix milliseconds, then the value in the requested currency.')).length(2))
     .describe(`${what} in the requested currency: [unix milliseconds, value], oldest first.`);
 export const priceChart = z
   .object({

@@ -148,7 +148,8 @@ export const ChainFreshnessRef = builder.objectRef<ChainFreshness>('ChainHealth'
       description: 'Whether market state and oracle values were measured at least once.',
     }),
     ready: t.exposeBoolean('ready', {
-      description: 'Whether market state and oracle values are measured and not far past their budgets.',
+      description:
+        'Whether market state and oracle values are measured and not far past their budgets, and every other group was tried or waited for.',
     }),
     waitingFor: t.field({
       type: [FactGroupRef],

@@ -107,6 +107,9 @@ describe('before the first measurement', () => {
     // Providers that hang hold a first start back for a minute, and no longer.
     expect(ready.body.chains.map((chain: Json) => chain.ready)).toEqual([false, false]);
     expect(ready.body.chains[0].waitingFor).toContain('price');
+    for (const path of ['/v1/strategies', '/v1/app/markets']) {
+      expectEnvelope(await service.get(path), 503, 'not_ready');
+    }
     service.clock.advance(60_000);
     const later = (await service.get('/ready')).body.chains;
     expect(later.map((chain: Json) => chain.ready)).toEqual([true, false]);
@@ -122,5 +125,20 @@ describe('before the first measurement', () => {
     expect(markets.missing).toEqual([{ chainId: 1, ...strategies.body.missing }]);
     expect(markets.leftOut.map(({ chainId }: Json) => chainId)).toEqual([4663]);
     expectEnvelope(await service.get('/v1/strategies?chainId=4663'), 503, 'not_ready');
+  });
+
+  test('age and a node that is away again end no read, nor does a restart', async () => {
+    proxies[0]?.set({ kind: 'hang' });
+    service.clock.advance(86_400_000);
+    const read = async () => {
+      const answers = await Promise.all(
+        ['/v1/strategies', '/v1/app/markets?chainId=1', '/ready'].map((path) => service.get(path)),
+      );
+      return answers.map(({ status }) => status);
+    };
+    expect(await read()).toEqual([200, 200, 503]);
+    await service.restart();
+    service.clock.advance(60_000);
+    expect(await read()).toEqual([200, 200, 503]);
   });
 });

@@ -109,3 +109,15 @@ describe('a key from its issue to its end, over HTTP', () => {
     for (const line of logs.take()) expect(line).not.toMatch(/sg_(partner|ops)_[0-9a-z]{8}_|local-partner|local-ops/);
   });
 });
+
+test('behavior: /health and /ready have no limit, also with a used-up budget and after 1,400 requests', async () => {
+  await service.restart({ RATE_LIMIT_ANONYMOUS: '1' });
+  await service.get('/v1/prices');
+  expect((await service.get('/v1/prices')).status).toBe(429);
+  const ready = (await service.get('/ready')).status;
+  const seen = new Set<string>();
+  for (let i = 0; i < 700; i += 1) {
+    for (const path of ['/health', '/ready']) seen.add(`${path} ${(await service.get(path)).status}`);
+  }
+  expect([...seen]).toEqual(['/health 200', `/ready ${ready}`]);
+});

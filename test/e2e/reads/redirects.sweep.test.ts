@@ -49,10 +49,6 @@ describe('misspelt paths', () => {
     expect(answer.headers.get('location')).toBeNull();
     expect(answer.body.error.message).toContain('/docs');
   });
-
-  test('does not redirect POST for a trailing slash', async () => {
-    expectEnvelope(await service.post('/docs/', {}), 404, 'not_found');
-  });
 });
 
 test.each(['/', '/docs', '/docs/start.js', '/docs/viewer.js', '/favicon.ico', '/openapi.json', '/ops', '/ops/main.js'])(

@@ -29,7 +29,7 @@ export interface paths {
         };
         /**
          * Read one strategy
-         * @description One strategy of any chain by its market id, listed or not. Equity vaults are read through GraphQL `strategy(strategyId:)`.
+         * @description One strategy of any chain, listed or not: by its market id, or by the id of an equity vault from the list.
          */
         readonly get: operations["strategyById"];
         readonly put?: never;
@@ -129,7 +129,7 @@ export interface paths {
         };
         /**
          * Borrow-APY history of one market
-         * @description Our own samples; the indexer fills days without samples. x is unix seconds, y a fraction. Of an equity vault the history of its stock market, whose id is in the answer.
+         * @description Our own samples; the indexer fills days without samples. x is unix seconds, y a fraction. Of an equity vault the history of its stock market, which `marketId` names.
          */
         readonly get: operations["borrowApyHistory"];
         readonly put?: never;
@@ -169,7 +169,7 @@ export interface paths {
         };
         /**
          * Collateral-APY history of one market
-         * @description ts is unix milliseconds, apy is in percent. Of an equity vault the history of the market of its yield leg, whose id is in the answer.
+         * @description ts is unix milliseconds, apy is in percent. Of an equity vault the history of the market of its yield leg, which `marketId` names.
          */
         readonly get: operations["collateralApyHistory"];
         readonly put?: never;
@@ -189,7 +189,7 @@ export interface paths {
         };
         /**
          * Borrow-incentive APR history of one market
-         * @description A step function: each point holds until the next. ts is unix milliseconds, apr is in percent. Of an equity vault the history of its stock market, whose id is in the answer.
+         * @description A step function: each point holds until the next. ts is unix milliseconds, apr is in percent. Of an equity vault the history of its stock market, which `marketId` names.
          */
         readonly get: operations["incentiveHistory"];
         readonly put?: never;
@@ -797,7 +797,7 @@ export interface paths {
         };
         /**
          * Liveness and cache diagnostics
-         * @description Answers while the process runs, independent of its upstreams. Limited to 600 requests a minute and address, without cost points.
+         * @description Answers while the process runs, independent of its upstreams. No rate limit.
          */
         readonly get: operations["health"];
         readonly put?: never;
@@ -1617,11 +1617,13 @@ export interface components {
         };
         /** @description Borrow-APY history of one market. */
         readonly BorrowApyHistory: {
+            /** @description The id that was asked: of a market or of an equity vault. */
+            readonly id: string;
             /**
-             * @description Market id.
+             * @description Of an equity vault the market whose history this is; absent of a market.
              * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
              */
-            readonly id: string;
+            readonly marketId?: string;
             /** @description Time of the newest point; null = no record. */
             readonly asOf: string | null;
             /** @description Whether it is past its freshness budget, or unknown. False if there is none. */
@@ -2048,11 +2050,13 @@ export interface components {
         };
         /** @description Collateral-APY history of one market. */
         readonly CollateralApyHistory: {
+            /** @description The id that was asked: of a market or of an equity vault. */
+            readonly id: string;
             /**
-             * @description Market id.
+             * @description Of an equity vault the market whose history this is; absent of a market.
              * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
              */
-            readonly id: string;
+            readonly marketId?: string;
             /** @description Time of the newest point; null = no record. */
             readonly asOf: string | null;
             /** @description Whether it is past its freshness budget, or unknown. False if there is none. */
@@ -3788,11 +3792,13 @@ export interface components {
         };
         /** @description Borrow-incentive APR history of one market. */
         readonly IncentiveHistory: {
+            /** @description The id that was asked: of a market or of an equity vault. */
+            readonly id: string;
             /**
-             * @description Market id.
+             * @description Of an equity vault the market whose history this is; absent of a market.
              * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
              */
-            readonly id: string;
+            readonly marketId?: string;
             /** @description Time of the newest point; null = no record. */
             readonly asOf: string | null;
             /** @description Whether it is past its freshness budget, or unknown. False if there is none. */
@@ -5498,20 +5504,11 @@ export interface components {
         /** @description Price chart of the provider. */
         readonly PriceChart: {
             /** @description Price in the requested currency: [unix milliseconds, value], oldest first. */
-            readonly prices: readonly (readonly [
-                number,
-                number
-            ])[];
+            readonly prices: readonly (readonly number[])[];
             /** @description Market capitalisation in the requested currency: [unix milliseconds, value], oldest first. */
-            readonly market_caps: readonly (readonly [
-                number,
-                number
-            ])[];
+            readonly market_caps: readonly (readonly number[])[];
             /** @description Volume of 24 hours in the requested currency: [unix milliseconds, value], oldest first. */
-            readonly total_volumes: readonly (readonly [
-                number,
-                number
-            ])[];
+            readonly total_volumes: readonly (readonly number[])[];
         };
         /** @description Latest token and loan USD prices of one chain. */
         readonly Prices: {
@@ -6971,6 +6968,8 @@ export interface components {
         readonly "Content-Disposition": string;
         /** @description Percent-encoded names of query parameters that the path does not have, the first 10; `""` for one without a name. Absent when there are none. */
         readonly "Ignored-Parameters": string;
+        /** @description The key that was sent is not valid: the answer is that to a request without a key. In the form of RFC 7234, with the code 299. Absent otherwise. */
+        readonly Warning: string;
         /** @description Seconds until a retry may succeed. */
         readonly "Retry-After": number;
         /** @description Identifies the request in logs; taken from the request when it is 8 to 64 of A-Z a-z 0-9 . _ - */
@@ -7264,6 +7263,7 @@ export type HeaderRateLimit = components['headers']['RateLimit'];
 export type HeaderETag = components['headers']['ETag'];
 export type HeaderContentDisposition = components['headers']['Content-Disposition'];
 export type HeaderIgnoredParameters = components['headers']['Ignored-Parameters'];
+export type HeaderWarning = components['headers']['Warning'];
 export type HeaderRetryAfter = components['headers']['Retry-After'];
 export type HeaderXCorrelationId = components['headers']['x-correlation-id'];
 export type $defs = Record<string, never>;
@@ -7290,6 +7290,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -7311,16 +7312,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
@@ -7367,7 +7358,7 @@ export interface operations {
             };
             readonly header?: never;
             readonly path: {
-                /** @description Market id: 0x followed by 64 hex characters. */
+                /** @description Market id: 0x followed by 64 hex characters; or the id of an equity vault: equity- and a market id. */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -7382,6 +7373,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -7403,16 +7395,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `not_found`: The id or the path is unknown. */
@@ -7476,6 +7458,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -7497,16 +7480,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
@@ -7560,6 +7533,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -7581,16 +7555,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
@@ -7649,6 +7613,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -7670,16 +7635,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
@@ -7736,6 +7691,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -7757,16 +7713,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
@@ -7830,6 +7776,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -7851,16 +7798,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `not_found`: The id or the path is unknown. */
@@ -7931,6 +7868,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -7952,16 +7890,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
@@ -8025,6 +7953,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -8046,16 +7975,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `not_found`: The id or the path is unknown. */
@@ -8129,6 +8048,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -8150,16 +8070,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `not_found`: The id or the path is unknown. */
@@ -8237,6 +8147,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -8258,16 +8169,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `not_found`: The id or the path is unknown. */
@@ -8344,6 +8245,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -8365,16 +8267,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
@@ -8439,6 +8331,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -8460,16 +8353,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
@@ -8538,6 +8421,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -8559,16 +8443,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `not_found`: The id or the path is unknown. */
@@ -10263,6 +10137,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -10284,16 +10159,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `not_found`: The id or the path is unknown. */
@@ -11203,6 +11068,7 @@ export interface operations {
                     readonly "x-correlation-id": components["headers"]["x-correlation-id"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    readonly Warning: components["headers"]["Warning"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -11224,16 +11090,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
@@ -11297,17 +11153,6 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
-            };
-            /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
-            readonly 429: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly "Retry-After": components["headers"]["Retry-After"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["RateLimitedError"];
-                };
             };
         };
     };
