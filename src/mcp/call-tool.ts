@@ -1,4 +1,4 @@
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { RestRequest, RestResponse, StreamResponse } from '../rest/types.ts';
 import { AppError, BadRequestError } from '../shared/errors.ts';
 import { type CallOrigin, requestOf } from './calls.ts';

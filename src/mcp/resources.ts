@@ -1,4 +1,4 @@
-import type { Resource, ResourceTemplate } from '@modelcontextprotocol/sdk/types.js';
+import type { Resource, ResourceTemplateType } from '@modelcontextprotocol/server';
 import { ERROR_CODES, type ErrorCode } from '../shared/errors.ts';
 import { TOOL_NEXT_STEPS } from './results.ts';
 
@@ -21,7 +21,7 @@ export type ResourceSource =
 
 export interface Resources {
   readonly listed: readonly Resource[];
-  readonly templates: readonly ResourceTemplate[];
+  readonly templates: readonly ResourceTemplateType[];
   /** `undefined` = no resource has this URI. */
   find(uri: string): ResourceSource | undefined;
 }

@@ -1,4 +1,4 @@
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '@modelcontextprotocol/server';
 import { type ErrorContent, isErrorCode } from '../rest/envelope.ts';
 import type { RestResponse } from '../rest/types.ts';
 import { ERROR_CODES, type ErrorCode } from '../shared/errors.ts';
@@ -8,7 +8,7 @@ import { withoutUndefined } from '../shared/without-undefined.ts';
 export const TOOL_NEXT_STEPS: Readonly<Record<ErrorCode, string>> = {
   bad_request: 'Correct the argument that details.field names, and call the tool again.',
   unauthorized:
-    'This tool needs a valid API key. Ask the person who configured this server to set the header "Authorization: Bearer <API_KEY>", or MCP_API_KEY with stdio. Do not ask for the key in the conversation. Reads that need no key go on.',
+    'This tool needs a valid API key. Ask the person who configured this server to set the header "Authorization: Bearer <API_KEY>". Do not ask for the key in the conversation. Reads that need no key go on.',
   not_found:
     'Look the id up with list_strategies or list_markets, that of a position with list_positions, and call the tool again.',
   method_not_allowed: 'Report this: a tool should not cause it.',

@@ -1,4 +1,4 @@
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '@modelcontextprotocol/server';
 import { type JsonSchema, selfContainedSchema, typedText } from '../rest/openapi/json-schema.ts';
 import type { AnyRoute, RouteExample, RowTool } from '../rest/types.ts';
 import { withoutUndefined } from '../shared/without-undefined.ts';
@@ -93,7 +93,7 @@ function inputOf(route: AnyRoute, { defaults = {}, list }: RowTool): Tool['input
     examples: route.examples.map((example) => exampleArguments(example, properties)),
     additionalProperties: false,
     ...withoutEmptyParts({ $defs }),
-  };
+  } as Tool['inputSchema'];
 }
 
 /** A documented request of the row as arguments. */

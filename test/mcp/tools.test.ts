@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult, Client } from '@modelcontextprotocol/client';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTools } from '../../src/mcp/tools.ts';
-import { PARTNER, startService, type TestService } from '../support/service.ts';
+import { type Json, PARTNER, startService, type TestService } from '../support/service.ts';
 import { connect, failureOf } from './client.ts';
 import { routes } from './routes.ts';
 
@@ -55,7 +54,7 @@ function argumentsOf({ listed }: (typeof tools)[number]): Record<string, unknown
 }
 
 async function call(caller: Client, name: string, args: Record<string, unknown>) {
-  return (await caller.callTool({ name, arguments: args })) as CallToolResult;
+  return (await caller.callTool({ name, arguments: args })) as CallToolResult & { readonly structuredContent?: Json };
 }
 
 describe('the list of tools', () => {
