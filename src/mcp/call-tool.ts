@@ -49,11 +49,11 @@ export async function callTool(
   const answer = readAnswer(response);
   if ('failure' in answer) {
     const { failure } = answer;
-    return { result: failedResult({ ...failure, correlationId }), outcome: failure.code, budget };
+    return { result: failedResult({ ...failure, correlationId }, bound), outcome: failure.code, budget };
   }
   const { body } = answer;
   const shown = list === undefined || page === undefined ? body : pageOf(body, list, page);
-  return { result: answeredResult(shown), outcome: 'ok', budget };
+  return { result: answeredResult(shown, bound), outcome: 'ok', budget };
 }
 
 /**
@@ -67,19 +67,24 @@ function requireOwnRow({ route }: RowBoundTool, { path }: RestRequest, rows: Row
 }
 
 /** The result of a call that failed unexpectedly. */
-export function failedCall({ correlationId }: CallOrigin): CalledTool {
+export function failedCall(bound: RowBoundTool, { correlationId }: CallOrigin): CalledTool {
   const message = 'The service failed unexpectedly. Quote the correlationId in a report.';
-  return { result: failedResult({ code: 'internal', message, correlationId }), outcome: 'internal' };
+  return { result: failedResult({ code: 'internal', message, correlationId }, bound), outcome: 'internal' };
 }
 
 /** Charge a call whose arguments the tool refuses like one that its row refuses. Any other error is thrown again. */
-export async function refusedCall(refusal: unknown, origin: CallOrigin, admit: Admit): Promise<CalledTool> {
+export async function refusedCall(
+  bound: RowBoundTool,
+  refusal: unknown,
+  origin: CallOrigin,
+  admit: Admit,
+): Promise<CalledTool> {
   if (!(refusal instanceof AppError)) throw refusal;
   const admitted = await admit(origin);
   const error = admitted.refusal ?? refusal;
   if (!(error instanceof AppError)) throw error;
   const { code, message, details, retryAfterSec } = error;
   const { correlationId } = origin;
-  const result = failedResult({ code, message, details, retryAfterSec, correlationId });
+  const result = failedResult({ code, message, details, retryAfterSec, correlationId }, bound);
   return { result, outcome: code, budget: admitted.budget };
 }

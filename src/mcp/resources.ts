@@ -1,6 +1,6 @@
 import type { Resource, ResourceTemplateType } from '@modelcontextprotocol/server';
 import { ERROR_CODES, type ErrorCode } from '../shared/errors.ts';
-import { TOOL_NEXT_STEPS } from './results.ts';
+import { nextStepOf } from './next-steps.ts';
 
 const JSON_TYPE = 'application/json';
 const MARKDOWN_TYPE = 'text/markdown';
@@ -101,7 +101,7 @@ function errorsText(): string {
   const codes = Object.entries(ERROR_CODES).map(([code, { retryable }]) => ({
     code,
     retryable,
-    nextStep: TOOL_NEXT_STEPS[code as ErrorCode],
+    nextStep: nextStepOf({ code: code as ErrorCode }),
   }));
   return JSON.stringify({ errors: codes });
 }

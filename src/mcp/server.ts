@@ -89,10 +89,10 @@ export function createMcpMessages(deps: McpServerDeps) {
     if (bound === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${formatValue(name)}`);
     const called = await callTool(bound, args, origin, deps.rows)
-      .catch((error: unknown) => refusedCall(error, origin, deps.admit))
+      .catch((error: unknown) => refusedCall(bound, error, origin, deps.admit))
       .catch((error: unknown) => {
         logger.error({ err: loggedError(error), correlationId: origin.correlationId }, 'request failed unexpectedly');
-        return failedCall(origin);
+        return failedCall(bound, origin);
       });
     onCall(name, called);
     return called;

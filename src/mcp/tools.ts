@@ -3,6 +3,7 @@ import { type JsonSchema, selfContainedSchema, typedText } from '../rest/openapi
 import type { AnyRoute, RouteExample, RowTool } from '../rest/types.ts';
 import { withoutUndefined } from '../shared/without-undefined.ts';
 import { pageArguments, pagedOutput } from './paging.ts';
+import { createToolTerms, inTerms, type ToolTerms } from './tool-terms.ts';
 
 /** A tool with the row that answers it. */
 export interface RowBoundTool {
@@ -14,20 +15,27 @@ export interface RowBoundTool {
   readonly names: readonly string[];
   /** Those that are sent in the path or the query of the row. */
   readonly params: ReadonlySet<string>;
+  /** Writes the texts of its row with the names of tools. */
+  readonly terms: ToolTerms;
 }
 
 /** Make a tool of each row that has the name of one. Everything about it is that of the row. */
 export function createTools(routes: readonly AnyRoute[]): ReadonlyMap<string, RowBoundTool> {
+  const rows = routes.flatMap((route) => (route.tool === undefined ? [] : [toolOf(route, route.tool)]));
+  const terms = createToolTerms(rows);
   const tools = new Map<string, RowBoundTool>();
-  for (const route of routes) {
-    const { tool } = route;
-    if (tool === undefined) continue;
-    if (tools.has(tool.name)) throw new Error(`Two rows are the tool ${tool.name}.`);
-    const listed = listedTool(route, tool);
-    const params = new Set(Object.keys(propertiesOf(selfContainedSchema(route.params, 'input'))));
-    tools.set(tool.name, { route, tool, listed, names: Object.keys(listed.inputSchema.properties ?? {}), params });
+  for (const row of rows) {
+    const { name } = row.tool;
+    if (tools.has(name)) throw new Error(`Two rows are the tool ${name}.`);
+    tools.set(name, { ...row, listed: inTerms(row.listed, terms), terms });
   }
   return tools;
+}
+
+function toolOf(route: AnyRoute, tool: RowTool): Omit<RowBoundTool, 'terms'> {
+  const listed = listedTool(route, tool);
+  const params = new Set(Object.keys(propertiesOf(selfContainedSchema(route.params, 'input'))));
+  return { route, tool, listed, names: Object.keys(listed.inputSchema.properties ?? {}), params };
 }
 
 function listedTool(route: AnyRoute, tool: RowTool): Tool {

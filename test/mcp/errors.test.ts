@@ -54,6 +54,19 @@ describe.each(rows.map((row) => [row.tool.name, row] as const))('%s', (name, { r
   });
 });
 
+test('behavior: a path in a message or a detail is the tool that reads it', async () => {
+  const address = `0x${'9'.repeat(40)}`;
+  thrown = new GraphQLError(`Send an id from /v1/partner/positions/${address}?chainId=1.`, {
+    extensions: { code: 'bad_request', status: 400, details: { reason: 'manual_mode', pointer: '/v1/strategies' } },
+  });
+  const error = failureOf(await client.callTool({ name: 'list_positions', arguments: { address } }));
+  expect(error).toMatchObject({
+    message: `Send an id from list_positions (address: ${address}, chainId: 1).`,
+    nextStep: expect.stringContaining('list_strategies'),
+    details: { pointer: 'list_strategies' },
+  });
+});
+
 test('error: internal: the text of an unexpected error is not shown', async () => {
   thrown = new GraphQLError('a secret of the database');
   const error = failureOf(await client.callTool({ name: 'get_tvl', arguments: {} }));
