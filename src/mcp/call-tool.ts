@@ -2,7 +2,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { RestRequest, RestResponse, StreamResponse } from '../rest/types.ts';
 import { AppError, BadRequestError } from '../shared/errors.ts';
 import { type CallOrigin, requestOf } from './calls.ts';
-import { pageOf, readPage } from './paging.ts';
+import { pageOf, readSize } from './paging.ts';
 import { answeredResult, failedResult, readAnswer } from './results.ts';
 import type { RowBoundTool } from './tools.ts';
 
@@ -17,6 +17,8 @@ export interface CalledTool {
 /** The rows as an HTTP client asks them: with key, budget, cache and error envelope. */
 export interface Rows {
   answer(request: RestRequest): Promise<RestResponse | StreamResponse>;
+  /** Answer with the brief of the row. */
+  answerBriefly(request: RestRequest): Promise<RestResponse | StreamResponse>;
   /** The path template of a path. */
   routeOf(path: string): string | undefined;
 }
@@ -40,10 +42,10 @@ export async function callTool(
 ): Promise<CalledTool> {
   const { correlationId } = origin;
   const { list } = bound.tool;
-  const { page, rest } = list === undefined ? { page: undefined, rest: given } : readPage(list, given);
+  const { page, isBrief, rest } = readSize(bound.tool, given);
   const request = requestOf(bound, rest, origin);
   requireOwnRow(bound, request, rows);
-  const response = await rows.answer(request);
+  const response = await (isBrief ? rows.answerBriefly(request) : rows.answer(request));
   if ('stream' in response) throw new Error(`${bound.tool.name}: a streamed row cannot be a tool.`);
   const { budget } = response;
   const answer = readAnswer(response);

@@ -33,6 +33,7 @@ async function pathOf(id: unknown, rows: readonly AnyRoute[] = [one, other]) {
   const router = createRouter(rows);
   const { result } = await callTool(bound, { id }, origin, {
     routeOf: router.templateOf,
+    answerBriefly: () => Promise.reject(new Error('the tool has no brief')),
     answer: async ({ path, method }) => {
       const { route, pathParams } = router.match(method, path);
       return { status: 200, headers: {}, body: JSON.stringify({ row: route.path.slice('/v1/'.length), pathParams }) };
