@@ -17,6 +17,7 @@ import {
   parseQuery,
   queryNames,
   valuesOf,
+  withoutAbsent,
 } from './input.ts';
 import { type BodyPage, jsonInPages } from './pages.ts';
 import { createRouter, type Match, MethodNotAllowedError, type Router } from './router.ts';
@@ -164,7 +165,7 @@ async function readInput(request: RestRequest, { route, pathParams }: Match, ent
   const headers = route.headers === undefined ? {} : parseInput(route.headers, request.headers, () => 'headers');
   if (route.body === undefined) return { params, headers, body: undefined };
   const given = await parseJsonBody(request, MAX_BODY_BYTES, entry.turn);
-  return { params, headers, body: parseInput(route.body, given, () => 'body') };
+  return { params, headers, body: parseInput(route.body, withoutAbsent(route.body, given), () => 'body') };
 }
 
 function ignoredIn({ query }: RestRequest, { route, pathParams }: Match): string | undefined {
