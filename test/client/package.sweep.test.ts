@@ -69,7 +69,7 @@ describe('the published package', () => {
   test('default: the other samples of docs/client.md compile strictly, and those that end run', async () => {
     cpSync(join(alone, 'node_modules'), join(beside, 'node_modules'), { recursive: true });
     const [, ...samples] = samplesOf('docs/client.md', addresses());
-    expect(samples).toHaveLength(9);
+    expect(samples).toHaveLength(10);
     const files = Object.fromEntries(samples.map((code, i) => [`sample-${i}.ts`, code]));
     await compileConsumer(beside, files, true);
     const ending = samples.flatMap((code, i) => (/live\./.test(code) ? [] : [`./out/sample-${i}.js`]));
@@ -77,6 +77,7 @@ describe('the published package', () => {
     writeFileSync(join(beside, 'run.js'), ending.map((file) => `await import('${file}');\n`).join(''));
     const { stdout } = await promisify(execFile)(process.execPath, [...clock(), join(beside, 'run.js')]);
     expect(stdout).toContain('USDe');
+    expect(stdout).toMatch(/^proven: .*250 sUSDe/m);
     expect(stdout).toMatch(/^chain \d+ at version \d+$/m);
     // The sample with viem closes the position of the quickstart.
     expect(await positions()).toMatchObject([{ id: 0, status: 'closed' }]);
