@@ -236,7 +236,11 @@ describe('vaults', () => {
     ],
     [
       { status: 100, atomic: null },
-      { code: 'wallet_failed', message: expect.stringContaining('no atomic') },
+      { code: 'receipt_timeout', id: '0xba7c4' },
+    ],
+    [
+      { status: 110, atomic: 'no' },
+      { code: 'wallet_failed', message: expect.stringContaining('atomic "no"') },
     ],
     [{ status: null }, { code: 'wallet_failed', message: expect.stringContaining('status null') }],
     [

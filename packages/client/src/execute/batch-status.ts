@@ -41,7 +41,8 @@ export function transactionOfBatch({ id, chainId, calls }: Batch, answer: unknow
   }
   if (typeof status !== 'number' || !STATUS.test(String(status))) throw absurd(named('status', status));
   const isDone = status >= 200 && status < 300;
-  if (typeof atomic !== 'boolean' && (isDone || atomic !== undefined)) throw absurd(named('atomic', atomic));
+  const isLeftOut = atomic === undefined || atomic === null;
+  if (typeof atomic !== 'boolean' && (isDone || !isLeftOut)) throw absurd(named('atomic', atomic));
   if (status < 200) return undefined;
   if (status >= 400 && status < 500) throw new WalletError(`The wallet did not send the batch ${id}.`);
   if (status >= 500) throw new RevertedError(lastHashIn(receipts), status >= 600);
