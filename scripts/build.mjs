@@ -45,7 +45,6 @@ await build({
           migrate: 'scripts/migrate.ts',
           reindex: 'scripts/reindex.ts',
           doctor: 'scripts/doctor.ts',
-          mcp: 'scripts/mcp.ts',
         }
       : { [parse(values.entry).name]: values.entry },
   outdir,

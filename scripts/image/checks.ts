@@ -81,7 +81,7 @@ export async function checkWithoutSettings({ config, root, container }: Built): 
     assert.ok(records[1]?.reason?.includes(name), stderr());
   }
   const dist = readdirSync(join(root, config.WorkingDir, 'dist'));
-  const programs = ['doctor.js', 'keys.js', 'mcp.js', 'migrate.js', 'reindex.js'].filter((name) => dist.includes(name));
+  const programs = ['doctor.js', 'keys.js', 'migrate.js', 'reindex.js'].filter((name) => dist.includes(name));
   for (const program of programs) {
     const other = container.start({}, [`dist/${program}`]);
     await other.ended;

@@ -4,7 +4,7 @@ import { INTERFACE_VERSION } from '../rest/types.ts';
 import type { Gateway } from './gateway.ts';
 
 export interface McpWiring extends Pick<McpDeps, 'routes' | 'chainIds' | 'guides' | 'origins' | 'logger' | 'onCall'> {
-  readonly rest: Pick<RestAdapter, 'answer' | 'routeOf'>;
+  readonly rest: Pick<RestAdapter, 'answer' | 'answerBriefly' | 'routeOf'>;
   readonly gateway: Pick<Gateway, 'admitRest'>;
 }
 

@@ -1,8 +1,8 @@
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { RestRequest, RestResponse, StreamResponse } from '../rest/types.ts';
 import { AppError, BadRequestError } from '../shared/errors.ts';
 import { type CallOrigin, requestOf } from './calls.ts';
-import { pageOf, readPage } from './paging.ts';
+import { pageOf, readSize } from './paging.ts';
 import { answeredResult, failedResult, readAnswer } from './results.ts';
 import type { RowBoundTool } from './tools.ts';
 
@@ -17,6 +17,8 @@ export interface CalledTool {
 /** The rows as an HTTP client asks them: with key, budget, cache and error envelope. */
 export interface Rows {
   answer(request: RestRequest): Promise<RestResponse | StreamResponse>;
+  /** Answer with the brief of the row. */
+  answerBriefly(request: RestRequest): Promise<RestResponse | StreamResponse>;
   /** The path template of a path. */
   routeOf(path: string): string | undefined;
 }
@@ -40,20 +42,20 @@ export async function callTool(
 ): Promise<CalledTool> {
   const { correlationId } = origin;
   const { list } = bound.tool;
-  const { page, rest } = list === undefined ? { page: undefined, rest: given } : readPage(list, given);
+  const { page, isBrief, rest } = readSize(bound.tool, given);
   const request = requestOf(bound, rest, origin);
   requireOwnRow(bound, request, rows);
-  const response = await rows.answer(request);
+  const response = await (isBrief ? rows.answerBriefly(request) : rows.answer(request));
   if ('stream' in response) throw new Error(`${bound.tool.name}: a streamed row cannot be a tool.`);
   const { budget } = response;
   const answer = readAnswer(response);
   if ('failure' in answer) {
     const { failure } = answer;
-    return { result: failedResult({ ...failure, correlationId }), outcome: failure.code, budget };
+    return { result: failedResult({ ...failure, correlationId }, bound), outcome: failure.code, budget };
   }
   const { body } = answer;
   const shown = list === undefined || page === undefined ? body : pageOf(body, list, page);
-  return { result: answeredResult(shown), outcome: 'ok', budget };
+  return { result: answeredResult(shown, bound), outcome: 'ok', budget };
 }
 
 /**
@@ -67,19 +69,24 @@ function requireOwnRow({ route }: RowBoundTool, { path }: RestRequest, rows: Row
 }
 
 /** The result of a call that failed unexpectedly. */
-export function failedCall({ correlationId }: CallOrigin): CalledTool {
+export function failedCall(bound: RowBoundTool, { correlationId }: CallOrigin): CalledTool {
   const message = 'The service failed unexpectedly. Quote the correlationId in a report.';
-  return { result: failedResult({ code: 'internal', message, correlationId }), outcome: 'internal' };
+  return { result: failedResult({ code: 'internal', message, correlationId }, bound), outcome: 'internal' };
 }
 
 /** Charge a call whose arguments the tool refuses like one that its row refuses. Any other error is thrown again. */
-export async function refusedCall(refusal: unknown, origin: CallOrigin, admit: Admit): Promise<CalledTool> {
+export async function refusedCall(
+  bound: RowBoundTool,
+  refusal: unknown,
+  origin: CallOrigin,
+  admit: Admit,
+): Promise<CalledTool> {
   if (!(refusal instanceof AppError)) throw refusal;
   const admitted = await admit(origin);
   const error = admitted.refusal ?? refusal;
   if (!(error instanceof AppError)) throw error;
   const { code, message, details, retryAfterSec } = error;
   const { correlationId } = origin;
-  const result = failedResult({ code, message, details, retryAfterSec, correlationId });
+  const result = failedResult({ code, message, details, retryAfterSec, correlationId }, bound);
   return { result, outcome: code, budget: admitted.budget };
 }

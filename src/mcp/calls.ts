@@ -2,6 +2,7 @@ import type { RestRequest } from '../rest/types.ts';
 import { BadRequestError } from '../shared/errors.ts';
 import { formatValue } from '../shared/ids.ts';
 import { nearestName } from '../shared/input/nearest-name.ts';
+import { withoutNulls } from './json-rpc.ts';
 import type { RowBoundTool } from './tools.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -45,11 +46,6 @@ export function requestOf(
     clientIp: origin.clientIp,
     left: origin.left,
   };
-}
-
-/** Models send null for arguments that they leave out. */
-function withoutNulls(given: Arguments): Arguments {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
 }
 
 function textOf(field: string, value: unknown): string {

@@ -1,8 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { AnyRoute, RestRequest } from '../rest/types.ts';
+import { acceptsType } from '../shared/contract/accepts.ts';
 import { withoutUndefined } from '../shared/without-undefined.ts';
 import type { CalledTool } from './call-tool.ts';
-import { INVALID_PARAMS, idOf, type Message, type MessageAnswer, protocolError, refusedAnswer } from './json-rpc.ts';
+import {
+  INVALID_PARAMS,
+  idOf,
+  type Message,
+  type MessageAnswer,
+  protocolError,
+  REQUEST_REFUSED,
+  refusedAnswer,
+} from './json-rpc.ts';
 import { createResources, type Guide } from './resources.ts';
 import { createRunningCalls, SESSION_HEADER } from './running-calls.ts';
 import type { McpServerDeps } from './server.ts';
@@ -31,17 +40,19 @@ export function createExchange(deps: ExchangeDeps) {
     onBudget: (budget: BudgetHeaders) => void,
   ): Promise<MessageAnswer> => {
     prepared ??= prepare(deps);
-    const { hasRow, fitsMethod, answerOf } = await prepared;
+    const { hasRow, misfitOf, answerOf } = await prepared;
     const charge = async (): Promise<MessageAnswer | undefined> => {
       const { refusal, budget } = await admit(request);
       onBudget(budget);
       return refusal === null ? undefined : refusedAnswer(refusal, idOf(message));
     };
-    const isFit = fitsMethod(message);
-    const isRow = isFit && hasRow(message);
+    const isAcceptable = acceptsType(request.headers.accept, 'application/json');
+    const misfit = misfitOf(message);
+    const isRow = isAcceptable && misfit === undefined && hasRow(message);
     const refused = isRow ? undefined : await charge();
     if (refused) return refused;
-    if (!isFit) return protocolError(400, INVALID_PARAMS, 'The parameters do not fit the method.', idOf(message));
+    if (!isAcceptable) return protocolError(406, REQUEST_REFUSED, NOT_ACCEPTABLE, idOf(message));
+    if (misfit !== undefined) return protocolError(400, INVALID_PARAMS, misfit, idOf(message));
     if (message.method === CANCELLED) running.cancel(message, request);
     let isCharged = !isRow;
     const { cancelled, end } = running.begin(message, request);
@@ -61,7 +72,7 @@ export function createExchange(deps: ExchangeDeps) {
       const response = await Promise.race([answerOf(call, asWebRequest(request)), whenAborted(cancelled)]);
       // A cancelled call has no answer. The cost of its call was charged.
       if (response === null) return NO_ANSWER;
-      const answer = { status: response.status, body: await response.text(), headers: sessionOf(message, response) };
+      const answer = { status: response.status, body: await response.text(), headers: headersOf(message, response) };
       // The library refused the message, or took it as a notification, so no row was asked.
       return isCharged ? answer : ((await charge()) ?? answer);
     } finally {
@@ -71,14 +82,18 @@ export function createExchange(deps: ExchangeDeps) {
 }
 
 const CANCELLED = 'notifications/cancelled';
+const NOT_ACCEPTABLE = 'Answers are application/json. Accept it, or send no Accept header.';
 const NO_ANSWER: MessageAnswer = { status: 202, body: '' };
 
 /**
- * Give a client that begins a session an id for it, by which its calls are told from those of others with the same key. Nothing
- * is kept of a session: every process takes every id.
+ * The media type of an answer, and the id of a session that begins: it tells the calls of a client from those of others with the
+ * same key. Nothing is kept of a session: every process takes every id.
  */
-function sessionOf({ method }: Message, { status }: Response): MessageAnswer['headers'] {
-  return method === 'initialize' && status === 200 ? { [SESSION_HEADER]: randomUUID() } : undefined;
+function headersOf({ method }: Message, { status, headers }: Response): MessageAnswer['headers'] {
+  return withoutUndefined({
+    'content-type': headers.get('content-type') ?? undefined,
+    [SESSION_HEADER]: method === 'initialize' && status === 200 ? randomUUID() : undefined,
+  });
 }
 
 function whenAborted(signal: AbortSignal): Promise<null> {
@@ -91,7 +106,7 @@ function eitherOf(one: AbortSignal | undefined, other: AbortSignal): AbortSignal
 
 /** Load the library and make the tools, with the first request: that takes longer than most of the start. */
 async function prepare({ routes, chainIds, guides, ...deps }: ExchangeDeps) {
-  const { createMcpMessages, fitsMethod } = await import('./server.ts');
+  const { createMcpMessages, misfitOf } = await import('./server.ts');
   const tools = createTools(routes);
   const resources = createResources(guides, chainIds);
   const hasRow = ({ method, params }: Message): boolean => {
@@ -101,12 +116,18 @@ async function prepare({ routes, chainIds, guides, ...deps }: ExchangeDeps) {
     const source = method === 'resources/read' && typeof uri === 'string' ? resources.find(uri) : undefined;
     return source !== undefined && 'tool' in source;
   };
-  return { hasRow, fitsMethod, answerOf: createMcpMessages({ ...deps, tools, resources }) };
+  return { hasRow, misfitOf, answerOf: createMcpMessages({ ...deps, tools, resources }) };
 }
 
-/** The headers that the library checks; the body is parsed already. */
+/** Headers that the library checks against the message. */
+const CHECKED_HEADERS = ['content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name'] as const;
+
+/** The request for the library; the body is parsed already, and what it accepts was checked. */
 function asWebRequest({ path, headers }: RestRequest): Request {
-  const { accept, 'content-type': type, 'mcp-protocol-version': version } = headers;
-  const own = withoutUndefined({ accept, 'content-type': type, 'mcp-protocol-version': version });
-  return new Request(`http://localhost${path}`, { method: 'POST', headers: own as Record<string, string> });
+  const checked = withoutUndefined(Object.fromEntries(CHECKED_HEADERS.map((name) => [name, headers[name]])));
+  const accept = 'application/json, text/event-stream';
+  return new Request(`http://localhost${path}`, {
+    method: 'POST',
+    headers: { ...checked, accept } as Record<string, string>,
+  });
 }

@@ -23,9 +23,30 @@ const INTERNAL_ERROR = -32_603;
 /** A refusal of the service, whose own code is in `data`. */
 export const REQUEST_REFUSED = -32_000;
 
-/** Anything else than a record has no method, which the library refuses. */
+/** Read a message. Parameters that are null are left out. Anything else than a record has no method, which the library refuses. */
 export function messageOf(given: unknown): Message {
-  return typeof given === 'object' && given !== null && !Array.isArray(given) ? (given as Message) : {};
+  const { params, ...message } = recordOf(given);
+  if (params === undefined || params === null) return message;
+  if (!isRecord(params)) return { ...message, params };
+  const { _meta, ...own } = params;
+  return {
+    ...message,
+    params: withoutNulls({ ...own, _meta: isRecord(_meta) ? withoutNulls(_meta) : (_meta ?? null) }),
+  };
+}
+
+/** The members of a record, or none. */
+export function recordOf(given: unknown): Message {
+  return isRecord(given) ? given : {};
+}
+
+function isRecord(given: unknown): given is Message {
+  return typeof given === 'object' && given !== null && !Array.isArray(given);
+}
+
+/** Models and clients send null for what they leave out. */
+export function withoutNulls(given: Message): Message {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
 }
 
 export function idOf({ id }: Message): Id {

@@ -1,14 +1,12 @@
 import type { JsonSchema } from '../rest/openapi/json-schema.ts';
-import type { ToolList } from '../rest/types.ts';
+import type { RowTool, ToolList } from '../rest/types.ts';
 import { BadRequestError } from '../shared/errors.ts';
 import { formatValue } from '../shared/ids.ts';
-import { withoutUndefined } from '../shared/without-undefined.ts';
 
 /** The part of a list that an answer has. */
 export interface ToolPage {
   readonly limit: number;
   readonly offset: number;
-  readonly isFull: boolean;
 }
 
 type Body = Readonly<Record<string, unknown>>;
@@ -17,49 +15,47 @@ const MAX_LIMIT = 100;
 const MAX_OFFSET = 1_000_000;
 const DETAILS = ['brief', 'full'] as const;
 
-/** The arguments of a tool that returns pages, as JSON schemas. */
-export function pageArguments({ limit, brief, newestFirst }: ToolList): Record<string, JsonSchema> {
-  const from = newestFirst ? 'newest' : 'first';
-  return withoutUndefined({
-    limit: {
-      type: 'integer',
-      minimum: 1,
-      maximum: MAX_LIMIT,
-      default: limit,
-      description: `Number of items, 1 to ${MAX_LIMIT}. Default ${limit}.`,
-    },
-    offset: {
-      type: 'integer',
-      minimum: 0,
-      maximum: MAX_OFFSET,
-      default: 0,
-      description: `Number of items to skip, counted from the ${from} one. Default 0.`,
-    },
-    detail: brief && detailArgument(brief),
-  });
+/** The arguments of a tool for the size of its answer, as JSON schemas. */
+export function sizeArguments({ list, brief }: RowTool): Record<string, JsonSchema> {
+  return {
+    ...(list && {
+      limit: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: list.limit, description: 'Number of items.' },
+      offset: {
+        type: 'integer',
+        minimum: 0,
+        maximum: MAX_OFFSET,
+        default: 0,
+        description: `Number of ${list.newestFirst ? 'newest' : 'first'} items to skip.`,
+      },
+    }),
+    ...(brief && {
+      detail: { type: 'string', enum: [...DETAILS], default: 'brief', description: 'full: all fields.' },
+    }),
+  };
 }
 
-function detailArgument(brief: readonly string[]): JsonSchema {
-  return {
-    type: 'string',
-    enum: [...DETAILS],
-    default: 'brief',
-    description: `brief: ${brief.join(', ')}; full: all fields. Default brief.`,
-  };
+/** The size that a call asks for, and its other arguments. */
+export interface AskedSize {
+  /** Absent for a tool without a list. */
+  readonly page?: ToolPage | undefined;
+  readonly isBrief: boolean;
+  readonly rest: Body;
 }
 
 /**
- * Take the arguments for pages out of the others.
+ * Take the arguments for the size out of the others.
  * @throws BadRequestError
  */
-export function readPage(list: ToolList, given: Body): { readonly page: ToolPage; readonly rest: Body } {
-  const { limit, offset, detail, ...rest } = given;
-  const page = {
+export function readSize({ list, brief }: RowTool, given: Body): AskedSize {
+  const { limit, offset, ...others } = given;
+  const page = list && {
     limit: wholeNumber('limit', limit ?? list.limit, 1, MAX_LIMIT),
     offset: wholeNumber('offset', offset ?? 0, 0, MAX_OFFSET),
-    isFull: list.brief === undefined || choice('detail', detail ?? 'brief', DETAILS) === 'full',
   };
-  return { page, rest: list.brief === undefined && detail !== undefined ? { ...rest, detail } : rest };
+  const sized = page === undefined ? given : others;
+  if (brief === undefined) return { page, isBrief: false, rest: sized };
+  const { detail, ...rest } = sized;
+  return { page, isBrief: choice('detail', detail ?? 'brief', DETAILS) === 'brief', rest };
 }
 
 function wholeNumber(field: string, value: unknown, min: number, max: number): number {
@@ -82,15 +78,14 @@ function choice<T extends string>(field: string, value: unknown, all: readonly T
 }
 
 /** Cut the lists of a body to a page, and say where the page is. */
-export function pageOf(body: Body, { fields, newestFirst = false, brief }: ToolList, page: ToolPage): Body {
-  const { limit, offset, isFull } = page;
+export function pageOf(body: Body, { fields, newestFirst = false }: ToolList, page: ToolPage): Body {
+  const { limit, offset } = page;
   const lists = fields.map((field) => [field, itemsOf(body[field])] as const);
   const total = Math.max(...lists.map(([, items]) => items.length));
   const cut = lists.map(([field, items]) => {
     const start = newestFirst ? Math.max(0, items.length - offset - limit) : offset;
     const end = newestFirst ? Math.max(0, items.length - offset) : offset + limit;
-    const own = items.slice(start, end);
-    return [field, isFull || brief === undefined ? own : own.map((item) => briefly(item, brief))];
+    return [field, items.slice(start, end)];
   });
   const nextOffset = offset + limit < total ? offset + limit : null;
   return { ...body, ...Object.fromEntries(cut), page: { offset, limit, total, nextOffset } };
@@ -100,67 +95,26 @@ function itemsOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-function briefly(item: unknown, names: readonly string[]): unknown {
-  if (typeof item !== 'object' || item === null) return item;
-  return Object.fromEntries(Object.entries(item).filter(([name]) => names.includes(name)));
-}
-
 const PAGE_SCHEMA: JsonSchema = {
   type: 'object',
-  description: 'The part of the list that this answer has.',
-  properties: {
-    offset: { type: 'integer', description: 'Items skipped.' },
-    limit: { type: 'integer', description: 'Maximum number of items.' },
-    total: { type: 'integer', description: 'Items of the whole list.' },
-    nextOffset: { type: ['integer', 'null'], description: 'Offset of the next page; null = this is the last one.' },
-  },
-  required: ['offset', 'limit', 'total', 'nextOffset'],
+  properties: { total: { type: 'integer' }, nextOffset: { type: ['integer', 'null'] } },
 };
 
-/** The schema of a row's body for pages: without the bounds of the whole lists, and with the fields of brief items only required. */
-export function pagedOutput(schema: JsonSchema, { fields, brief }: ToolList): JsonSchema {
-  const { $defs = {}, properties, required = [], ...rest } = schema as Parts;
+/** The schema of a row's body for pages: without the bounds of the whole lists. */
+export function pagedOutput(schema: JsonSchema, { fields }: ToolList): JsonSchema {
+  const { properties, required = [], ...rest } = schema as Parts;
   const lists = fields.map((field) => {
-    const { minItems: _min, maxItems: _max, items, ...list } = properties[field] ?? {};
-    return [field, { ...list, items: brief === undefined ? items : briefItems(items, $defs, brief) }] as const;
+    const { minItems: _min, maxItems: _max, ...list } = properties[field] ?? {};
+    return [field, list] as const;
   });
-  const all = { ...properties, ...Object.fromEntries(lists), page: PAGE_SCHEMA };
-  const used = usedParts(all, $defs);
   return {
     ...rest,
-    properties: all,
+    properties: { ...properties, ...Object.fromEntries(lists), page: PAGE_SCHEMA },
     required: [...required, 'page'],
-    $defs: used,
   };
 }
 
 type Parts = JsonSchema & {
-  readonly $defs?: Readonly<Record<string, JsonSchema>>;
   readonly properties: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
 };
-
-const REFERENCE = '#/$defs/';
-
-/** Brief items have some of the fields, so only those of them can be required. */
-function briefItems(items: unknown, $defs: Readonly<Record<string, JsonSchema>>, brief: readonly string[]): JsonSchema {
-  const { $ref } = items as { readonly $ref?: string };
-  const whole = $ref === undefined ? (items as JsonSchema) : ($defs[$ref.slice(REFERENCE.length)] ?? {});
-  const { required = [], ...rest } = whole as { readonly required?: readonly string[] };
-  return { ...rest, required: required.filter((name) => brief.includes(name)) };
-}
-
-/** The named parts that a schema refers to, directly or by others. */
-function usedParts(
-  schema: unknown,
-  $defs: Readonly<Record<string, JsonSchema>>,
-  found: Record<string, JsonSchema> = {},
-): Record<string, JsonSchema> {
-  for (const [, name = ''] of JSON.stringify(schema).matchAll(/"#\/\$defs\/([^"]+)"/g)) {
-    const part = $defs[name];
-    if (part === undefined || Object.hasOwn(found, name)) continue;
-    found[name] = part;
-    usedParts(part, $defs, found);
-  }
-  return found;
-}

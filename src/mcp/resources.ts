@@ -1,6 +1,6 @@
-import type { Resource, ResourceTemplate } from '@modelcontextprotocol/sdk/types.js';
+import type { Resource, ResourceTemplateType } from '@modelcontextprotocol/server';
 import { ERROR_CODES, type ErrorCode } from '../shared/errors.ts';
-import { TOOL_NEXT_STEPS } from './results.ts';
+import { nextStepOf } from './next-steps.ts';
 
 const JSON_TYPE = 'application/json';
 const MARKDOWN_TYPE = 'text/markdown';
@@ -21,7 +21,7 @@ export type ResourceSource =
 
 export interface Resources {
   readonly listed: readonly Resource[];
-  readonly templates: readonly ResourceTemplate[];
+  readonly templates: readonly ResourceTemplateType[];
   /** `undefined` = no resource has this URI. */
   find(uri: string): ResourceSource | undefined;
 }
@@ -101,7 +101,7 @@ function errorsText(): string {
   const codes = Object.entries(ERROR_CODES).map(([code, { retryable }]) => ({
     code,
     retryable,
-    nextStep: TOOL_NEXT_STEPS[code as ErrorCode],
+    nextStep: nextStepOf({ code: code as ErrorCode }),
   }));
   return JSON.stringify({ errors: codes });
 }

@@ -17,9 +17,10 @@ import {
   parseQuery,
   queryNames,
   valuesOf,
+  withoutAbsent,
 } from './input.ts';
 import { type BodyPage, jsonInPages } from './pages.ts';
-import { createRouter, type Match, MethodNotAllowedError } from './router.ts';
+import { createRouter, type Match, MethodNotAllowedError, type Router } from './router.ts';
 import type {
   AdmitPort,
   AnyRoute,
@@ -45,6 +46,8 @@ export interface RestDeps<E extends Entry> {
 
 export interface RestAdapter {
   answer(request: RestRequest): Promise<RestResponse | StreamResponse>;
+  /** Answer with the brief of the row, where it has one. */
+  answerBriefly(request: RestRequest): Promise<RestResponse | StreamResponse>;
   /** The path template of a path, for metrics and logs: a bounded set, also for unknown paths. */
   routeOf(path: string): string | undefined;
 }
@@ -56,7 +59,9 @@ export interface RestAdapter {
 export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapter {
   const { routes, admit, execute, cachedRows, clock, logger } = deps;
   const router = createRouter(routes);
-  const deprecations = new Map(routes.map((route) => [route, rowDeprecationHeaders(route)]));
+  const briefRows = routes.map((route) => ({ ...route, ...route.tool?.brief }));
+  const briefRouter = createRouter(briefRows);
+  const deprecations = new Map([...routes, ...briefRows].map((route) => [route, rowDeprecationHeaders(route)]));
 
   /**
    * Execute the operation of a row.
@@ -110,8 +115,8 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
     return { status: 200, headers: headersOf(match.route, entry), stream: body };
   };
 
-  const answer = async (request: RestRequest): Promise<RestResponse | StreamResponse> => {
-    const match = attempt(() => router.match(request.method, request.path));
+  const answerFrom = async ({ match: find }: Router, request: RestRequest): Promise<RestResponse | StreamResponse> => {
+    const match = attempt(() => find(request.method, request.path));
     const entry = await admit(request, match.ok ? match.value.route : null);
     let response: RestResponse | StreamResponse;
     let ignored: string | undefined;
@@ -142,7 +147,11 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
     const ignoring = ignored === undefined ? {} : { 'ignored-parameters': ignored };
     return withHeaders(response, { ...response.headers, ...deprecation, ...ignoring }, budget);
   };
-  return { answer, routeOf: router.templateOf };
+  return {
+    answer: (request) => answerFrom(router, request),
+    answerBriefly: (request) => answerFrom(briefRouter, request),
+    routeOf: router.templateOf,
+  };
 }
 
 /** Parse the input of a row. @throws AppError naming the place */
@@ -156,7 +165,7 @@ async function readInput(request: RestRequest, { route, pathParams }: Match, ent
   const headers = route.headers === undefined ? {} : parseInput(route.headers, request.headers, () => 'headers');
   if (route.body === undefined) return { params, headers, body: undefined };
   const given = await parseJsonBody(request, MAX_BODY_BYTES, entry.turn);
-  return { params, headers, body: parseInput(route.body, given, () => 'body') };
+  return { params, headers, body: parseInput(route.body, withoutAbsent(route.body, given), () => 'body') };
 }
 
 function ignoredIn({ query }: RestRequest, { route, pathParams }: Match): string | undefined {
@@ -218,9 +227,12 @@ function headersOf({ surface, csv }: AnyRoute, { keyed }: Entry): Readonly<Recor
 /** The request for the cache. An answer to a key has no entity tag, so its validators do not count. */
 function cacheable(request: RestRequest, match: Match, { keyed }: Entry): RestRequest {
   const query = knownQuery(request.query, match);
-  if (!keyed && query === request.query) return request;
+  const { operation, tool } = match.route;
+  // A brief has the path of its row.
+  const path = operation === tool?.brief?.operation ? `${operation}:${request.path}` : request.path;
+  if (!keyed && query === request.query && path === request.path) return request;
   const headers = keyed ? { ...request.headers, 'if-none-match': undefined } : request.headers;
-  return { ...request, headers, query };
+  return { ...request, headers, path, query };
 }
 
 /** The answer to a key has the same bytes, but must not be cached by others. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { AppError, BadRequestError } from '../shared/errors.ts';
 import { formatValue } from '../shared/ids.ts';
 import { nearestName } from '../shared/input/nearest-name.ts';
+import { isRecord } from '../shared/input/record.ts';
 import { expectation, issuesOf } from './issues.ts';
 import { checkStructure } from './json.ts';
 import type { RestRequest } from './types.ts';
@@ -234,6 +235,18 @@ function isJsonType(contentType: string): boolean {
   const [mediaType = '', ...parameters] = contentType.toLowerCase().split(';');
   const charset = parameters.map((text) => text.trim()).find((text) => text.startsWith('charset='));
   return mediaType.trim() === 'application/json' && (charset === undefined || /^charset="?utf-?8"?$/.test(charset));
+}
+
+/** Leave out the optional fields of a body that are null: clients send null for what they leave out. */
+export function withoutAbsent(schema: z.ZodType, value: unknown): unknown {
+  if (!(schema instanceof z.ZodObject) || !isRecord(value)) return value;
+  const shape = schema.shape as Readonly<Record<string, z.ZodType>>;
+  const isAbsent = (name: string) =>
+    value[name] === null && Object.hasOwn(shape, name) && shape[name]?.safeParse(undefined).success === true;
+  const absent = Object.keys(value).filter(isAbsent);
+  return absent.length === 0
+    ? value
+    : Object.fromEntries(Object.entries(value).filter(([name]) => !absent.includes(name)));
 }
 
 /** Parse with a schema; every issue names its field, the received value and the expected one. */

@@ -117,8 +117,19 @@ export interface RowTool {
   readonly name: string;
   /** Lists of the body, of which an answer has a page. */
   readonly list?: ToolList | undefined;
+  /** What the tool answers unless the caller asks for all fields. */
+  readonly brief?: BriefAnswer | undefined;
   /** Defaults of parameters that differ from those of the row, because an answer is read by a model. */
   readonly defaults?: Readonly<Record<string, number | string>> | undefined;
+}
+
+/** A smaller answer to the input of a row, by an operation of its own. */
+export interface BriefAnswer {
+  /** Name of the persisted operation. */
+  readonly operation: string;
+  /** Project the data of the operation. A method, so that the types of the data may differ. */
+  project(data: unknown, input: RowInput<unknown, unknown>): unknown;
+  readonly response: z.ZodType;
 }
 
 /** Lists of one length in a row's body, which a tool returns page by page. */
@@ -128,8 +139,6 @@ export interface ToolList {
   readonly limit: number;
   /** Whether the last items come first, as in histories. The items of a page stay in order of time. */
   readonly newestFirst?: boolean | undefined;
-  /** Fields of an item that are returned by default; the caller may ask for all. */
-  readonly brief?: readonly string[] | undefined;
 }
 
 /** Paging of the list in a row's body. The list is the last member of the body, and its items come from `project`. */

@@ -1,5 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import { builder } from './builder.ts';
+import { withAbsentNulls } from './common/absent-nulls.ts';
 import './common/scalars.ts';
 import './query.ts';
 import './mutation.ts';
@@ -42,7 +43,7 @@ import './alert/subscription.ts';
 
 /** Build the executable schema, sorted by name. */
 export function buildSchema(): GraphQLSchema {
-  return builder.toSchema({ sortSchema: true });
+  return withAbsentNulls(builder.toSchema({ sortSchema: true }));
 }
 
 let shared: GraphQLSchema | undefined;

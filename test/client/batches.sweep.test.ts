@@ -223,8 +223,24 @@ describe('vaults', () => {
     [{ status: 600 }, { code: 'reverted', isPartial: true }],
     [{ status: 100 }, { code: 'receipt_timeout', id: '0xba7c4' }],
     [
-      { status: 100, atomic: undefined },
+      { status: 200, atomic: undefined },
       { code: 'wallet_failed', message: expect.stringContaining('no atomic') },
+    ],
+    [
+      { status: 100, atomic: undefined },
+      { code: 'receipt_timeout', id: '0xba7c4' },
+    ],
+    [
+      { status: 500, atomic: undefined },
+      { code: 'reverted', isPartial: false },
+    ],
+    [
+      { status: 100, atomic: null },
+      { code: 'receipt_timeout', id: '0xba7c4' },
+    ],
+    [
+      { status: 110, atomic: 'no' },
+      { code: 'wallet_failed', message: expect.stringContaining('atomic "no"') },
     ],
     [{ status: null }, { code: 'wallet_failed', message: expect.stringContaining('status null') }],
     [

@@ -66,10 +66,45 @@ describe('the published package', () => {
     expect(stdout).toBe('connection_failed\n');
   });
 
+  test.each([
+    ['nodenext', { module: 'nodenext' }, 'mts'],
+    ['node16', { module: 'node16' }, 'mts'],
+    ['node20', { module: 'node20' }, 'mts'],
+    ['bundler', { module: 'esnext', moduleResolution: 'bundler' }, 'ts'],
+    ['bundler, modules preserved', { module: 'preserve' }, 'ts'],
+    ['CommonJS, nodenext', { module: 'nodenext' }, 'cts'],
+    ['CommonJS, node20', { module: 'node20' }, 'cts'],
+  ])('default: the compiler finds every entry point with %s', async (name, how, extension) => {
+    const stem = `entry-${name.replaceAll(/\W+/g, '-')}`;
+    writeFileSync(join(alone, `${stem}.${extension}`), ENTRY_POINTS);
+    const compilerOptions = { strict: true, noEmit: true, types: [], lib: ['es2022', 'dom', 'dom.iterable'], ...how };
+    writeFileSync(join(alone, `${stem}.json`), JSON.stringify({ compilerOptions, files: [`${stem}.${extension}`] }));
+    const tsc = resolve('node_modules/typescript/bin/tsc');
+    const { stdout } = await promisify(execFile)(process.execPath, [tsc, '-p', join(alone, `${stem}.json`)]).catch(
+      (error: { stdout: string }) => error,
+    );
+    expect(stdout).toBe('');
+  });
+
+  test('default: Node loads every entry point as a module and from CommonJS', async () => {
+    const names = ['', '/abi', '/graphql', '/verify'].map((path) => `@spiral-gateway/client${path}`);
+    const list = JSON.stringify(names);
+    const count = `(all) => console.log(all.map((one) => Object.keys(one).length > 0).join())`;
+    writeFileSync(join(alone, 'loads.mjs'), `Promise.all(${list}.map((name) => import(name))).then(${count});`);
+    writeFileSync(join(alone, 'loads.cjs'), `Promise.all(${list}.map((name) => import(name))).then(${count});`);
+    writeFileSync(join(alone, 'requires.cjs'), `(${count})(${list}.map((name) => require(name)));`);
+    // Node before 20.19 has no require of modules.
+    const requires = (process.features as { require_module?: boolean }).require_module === true ? ['requires.cjs'] : [];
+    for (const file of ['loads.mjs', 'loads.cjs', ...requires]) {
+      const { stdout } = await promisify(execFile)(process.execPath, [join(alone, file)]);
+      expect([file, stdout]).toEqual([file, 'true,true,true,true\n']);
+    }
+  });
+
   test('default: the other samples of docs/client.md compile strictly, and those that end run', async () => {
     cpSync(join(alone, 'node_modules'), join(beside, 'node_modules'), { recursive: true });
     const [, ...samples] = samplesOf('docs/client.md', addresses());
-    expect(samples).toHaveLength(9);
+    expect(samples).toHaveLength(10);
     const files = Object.fromEntries(samples.map((code, i) => [`sample-${i}.ts`, code]));
     await compileConsumer(beside, files, true);
     const ending = samples.flatMap((code, i) => (/live\./.test(code) ? [] : [`./out/sample-${i}.js`]));
@@ -77,11 +112,24 @@ describe('the published package', () => {
     writeFileSync(join(beside, 'run.js'), ending.map((file) => `await import('${file}');\n`).join(''));
     const { stdout } = await promisify(execFile)(process.execPath, [...clock(), join(beside, 'run.js')]);
     expect(stdout).toContain('USDe');
+    expect(stdout).toMatch(/^proven: .*250 sUSDe/m);
     expect(stdout).toMatch(/^chain \d+ at version \d+$/m);
     // The sample with viem closes the position of the quickstart.
     expect(await positions()).toMatchObject([{ id: 0, status: 'closed' }]);
   });
 });
+
+/** Values and types of every entry point. */
+const ENTRY_POINTS = `
+import { createClient, type Eip1193Provider, execute, type Plan, type Strategy } from '@spiral-gateway/client';
+import { flashLeverageAbi } from '@spiral-gateway/client/abi';
+import { StrategyPageDocument } from '@spiral-gateway/client/graphql';
+import { type Intent, verify } from '@spiral-gateway/client/verify';
+export const values = [createClient, execute, flashLeverageAbi.length, StrategyPageDocument, verify];
+export type Types = [Eip1193Provider, Plan, Strategy, Intent];
+// @ts-expect-error a type that resolves to any would take this
+export const wrong: Strategy = 5;
+`;
 
 /** An app that only reads, from a service that is not there. */
 const READS = `

@@ -26,16 +26,17 @@ const one = defineRoute({
 const other = defineRoute({ ...base, method: 'GET', path: '/v1/things/secret', params: z.object({}) });
 const origin = { headers: {}, correlationId: 'correlation', clientIp: '192.0.2.1' };
 
-/** Call the tool of `one`; the answer is the path that was asked. */
+/** Call the tool of `one`; the answer is the row that was asked. */
 async function pathOf(id: unknown, rows: readonly AnyRoute[] = [one, other]) {
   const bound = createTools(rows).get('get_thing');
   if (!bound) throw new Error('no tool');
   const router = createRouter(rows);
   const { result } = await callTool(bound, { id }, origin, {
     routeOf: router.templateOf,
+    answerBriefly: () => Promise.reject(new Error('the tool has no brief')),
     answer: async ({ path, method }) => {
       const { route, pathParams } = router.match(method, path);
-      return { status: 200, headers: {}, body: JSON.stringify({ path: route.path, pathParams }) };
+      return { status: 200, headers: {}, body: JSON.stringify({ row: route.path.slice('/v1/'.length), pathParams }) };
     },
   });
   return result.structuredContent;
@@ -45,7 +46,7 @@ describe(callTool, () => {
   test.each(['x', '..', 'a/b', 'a%2fb', '%73ecret', 'x?chainId=1', 'x#y', '%', '{id}', 'é'])(
     'behavior: the id %s stays one part of the path',
     async (id) => {
-      expect(await pathOf(id)).toEqual({ path: '/v1/things/{id}', pathParams: { id } });
+      expect(await pathOf(id)).toEqual({ row: 'things/{id}', pathParams: { id } });
     },
   );
 

@@ -69,9 +69,10 @@ describe('a cancelled call', () => {
   test('default: the client of the SDK cancels by its signal', async () => {
     const client = await connect(service.url, PARTNER);
     const leaving = new AbortController();
-    const call = client.callTool({ name: 'list_positions', arguments: await waitingArgs() }, undefined, {
-      signal: leaving.signal,
-    });
+    const call = client.callTool(
+      { name: 'list_positions', arguments: await waitingArgs() },
+      { signal: leaving.signal },
+    );
     await areWaiting(1);
     leaving.abort('the user has left');
     await expect(call).rejects.toThrow();

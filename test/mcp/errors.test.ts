@@ -1,4 +1,4 @@
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { Client } from '@modelcontextprotocol/client';
 import { GraphQLError } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTools } from '../../src/mcp/tools.ts';
@@ -51,6 +51,19 @@ describe.each(rows.map((row) => [row.tool.name, row] as const))('%s', (name, { r
     // An argument is named as the tool has it.
     expect(error.details.field).not.toMatch(/^(path|query|body)\./);
     expect(front.toolCalls.at(-1)).toEqual([name, code]);
+  });
+});
+
+test('behavior: a path in a message or a detail is the tool that reads it', async () => {
+  const address = `0x${'9'.repeat(40)}`;
+  thrown = new GraphQLError(`Send an id from /v1/partner/positions/${address}?chainId=1.`, {
+    extensions: { code: 'bad_request', status: 400, details: { reason: 'manual_mode', pointer: '/v1/strategies' } },
+  });
+  const error = failureOf(await client.callTool({ name: 'list_positions', arguments: { address } }));
+  expect(error).toMatchObject({
+    message: `Send an id from list_positions (address: ${address}, chainId: 1).`,
+    nextStep: expect.stringContaining('list_strategies'),
+    details: { pointer: 'list_strategies' },
   });
 });
 

@@ -35,6 +35,29 @@ const callOf = (name: string, args: unknown, id = 1) => ({
 
 const readOf = (uri: string) => ({ jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri } });
 
+const VERSION = '2026-07-28';
+const ENVELOPE = {
+  'io.modelcontextprotocol/protocolVersion': VERSION,
+  'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+
+/** Send a request of the stateless version, with its envelope and its headers. */
+function stateless(message: { method: string; params?: unknown }, headers: Record<string, string> = {}) {
+  const { method, params } = message;
+  const own = typeof params === 'object' ? (params as Readonly<Record<string, unknown>>) : undefined;
+  const name = own?.name ?? own?.uri;
+  return send(
+    { jsonrpc: '2.0', id: 1, ...message, params: typeof params === 'string' ? params : { ...own, _meta: ENVELOPE } },
+    {
+      'mcp-protocol-version': VERSION,
+      'mcp-method': method,
+      ...(typeof name === 'string' ? { 'mcp-name': name } : {}),
+      ...headers,
+    },
+  );
+}
+
 /** Points left of an answer. */
 const left = (headers: Headers): number => Number(/;r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
 
@@ -75,9 +98,27 @@ describe('the transport', () => {
     expect([status, headers.get('allow'), body.error.code]).toEqual([405, 'POST', 'method_not_allowed']);
   });
 
-  test('error: a client that does not accept both media types is told so', async () => {
-    expect((await send(ping, { accept: 'application/json' })).status).toBe(406);
+  test.each([
+    '*/*',
+    'application/*',
+    'application/json',
+    'text/event-stream, */*;q=0.1',
+    'Application/JSON;q=0.9, text/html',
+    '',
+  ])('default: Accept "%s" takes JSON', async (accept) => {
+    const { status, headers } = await send(ping, { accept });
+    expect([status, headers.get('content-type')]).toEqual([200, expect.stringMatching(/^application\/json/)]);
   });
+
+  test.each(['text/event-stream', 'text/*', 'application/json;q=0, text/html', 'application/json;q=0, */*'])(
+    'error: Accept "%s" does not',
+    async (accept) => {
+      for (const message of [send(ping, { accept }), stateless({ method: 'tools/list' }, { accept })]) {
+        const { status, body } = await message;
+        expect([status, body.error.message]).toEqual([406, expect.stringContaining('application/json')]);
+      }
+    },
+  );
 
   test.each([
     ['another media type', { 'content-type': 'text/plain' }, JSON.stringify(ping), 415, -32_000],
@@ -86,10 +127,10 @@ describe('the transport', () => {
     ['repeated keys', {}, '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', 400, -32_700],
     ['a deep body', {}, `${'['.repeat(40)}${']'.repeat(40)}`, 400, -32_700],
     ['a huge body', {}, JSON.stringify({ ...ping, pad: 'x'.repeat(70_000) }), 413, -32_000],
-    ['null', {}, 'null', 400, -32_700],
-    ['a number', {}, '7', 400, -32_700],
-    ['no message', {}, '{}', 400, -32_700],
-    ['a null id', {}, '{"jsonrpc":"2.0","id":null,"method":"ping"}', 400, -32_700],
+    ['null', {}, 'null', 400, -32_600],
+    ['a number', {}, '7', 400, -32_600],
+    ['no message', {}, '{}', 400, -32_600],
+    ['a null id', {}, '{"jsonrpc":"2.0","id":null,"method":"ping"}', 400, -32_600],
   ])('error: %s', async (_name, headers, text, status, code) => {
     const answer = await post(text, headers);
     expect([answer.status, answer.body.jsonrpc, answer.body.error.code]).toEqual([status, '2.0', code]);
@@ -107,9 +148,116 @@ describe('the transport', () => {
     ['arguments that are a list', callOf('get_tvl', [1])],
     ['arguments that are a text', callOf('get_tvl', 'all')],
     ['a resource without a URI', { jsonrpc: '2.0', id: 1, method: 'resources/read', params: {} }],
+    ['a resource whose URI is null', { jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri: null } }],
+    ['a cursor that is a number', { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { cursor: 5 } }],
+    ['parameters that are a text', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: 'get_tvl' }],
   ])('error: %s is an error of the protocol', async (_name, message) => {
-    const { body } = await send(message);
-    expect(body).toMatchObject({ id: 1, error: { code: -32_602 } });
+    for (const answer of [send(message), stateless(message)]) {
+      const { body } = await answer;
+      expect(body).toMatchObject({ id: 1, error: { code: -32_602, message: expect.not.stringMatching(/[[{]/) } });
+    }
+  });
+
+  test.each([
+    ['parameters', { ...ping, params: null }],
+    ['a cursor', { ...ping, method: 'tools/list', params: { cursor: null } }],
+    ['arguments', callOf('get_tvl', null)],
+    ['optional arguments', callOf('list_strategies', { chainId: null, limit: null, offset: null, detail: null })],
+    ['a progress token', { ...ping, method: 'tools/list', params: { _meta: { progressToken: null } } }],
+    ['_meta', { ...ping, method: 'tools/list', params: { _meta: null } }],
+  ])('behavior: null as %s is absent', async (_name, message) => {
+    const { status, body } = await send(message);
+    expect([status, body.result?.isError, body.error]).toEqual([200, undefined, undefined]);
+  });
+});
+
+describe(`version ${VERSION}, which is stateless`, () => {
+  test('default: a client discovers the server without a handshake', async () => {
+    const { status, headers, body } = await stateless({ method: 'server/discover' });
+    expect(status).toBe(200);
+    expect(headers.get('mcp-session-id')).toBeNull();
+    expect(body.result).toMatchObject({
+      supportedVersions: [VERSION],
+      resultType: 'complete',
+      capabilities: { tools: {}, resources: {} },
+      instructions: expect.stringContaining('UNSIGNED'),
+      _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'spiral-gateway' } },
+    });
+  });
+
+  test.each(['server/discover', 'tools/list', 'resources/list', 'resources/templates/list'])(
+    'default: the result of %s may be cached by anybody',
+    async (method) => {
+      const { body } = await stateless({ method });
+      expect(body.result).toMatchObject({ ttlMs: 300_000, cacheScope: 'public' });
+    },
+  );
+
+  test('default: tools are called and resources are read as in the versions before', async () => {
+    const call = callOf('get_strategy', { id: STRATEGY });
+    const [former, own] = await Promise.all([send(call), stateless(call)]);
+    expect(own.body.result).toMatchObject({ ...former.body.result, resultType: 'complete' });
+    const read = await stateless(readOf(`spiral://strategies/${STRATEGY}`));
+    expect(read.body.result).toMatchObject({ contents: [{ mimeType: 'application/json' }], cacheScope: 'private' });
+  });
+
+  test.each([
+    ['no method in the headers', { 'mcp-method': '' }, 400, -32_020],
+    ['another method in the headers', { 'mcp-method': 'tools/list' }, 400, -32_020],
+    ['another tool in the headers', { 'mcp-name': 'get_prices' }, 400, -32_020],
+    ['a version of the handshake in the headers', { 'mcp-protocol-version': '2025-11-25' }, 400, -32_020],
+  ])('error: %s', async (_name, headers: Record<string, string>, status, code) => {
+    const answer = await stateless(callOf('get_tvl', {}), headers);
+    expect([answer.status, answer.body.error.code, answer.body.id]).toEqual([status, code, 1]);
+  });
+
+  test('error: a later version is answered with those that there are', async () => {
+    const later = { ...ENVELOPE, 'io.modelcontextprotocol/protocolVersion': '2099-01-01' };
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: later } };
+    const { status, body } = await send(message, { 'mcp-protocol-version': '2099-01-01', 'mcp-method': 'tools/list' });
+    expect([status, body.error.code, body.error.data]).toEqual([
+      400,
+      -32_022,
+      { supported: [VERSION], requested: '2099-01-01' },
+    ]);
+  });
+
+  test('error: its version in the headers alone, without an envelope', async () => {
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+    const { status, body } = await send(message, { 'mcp-protocol-version': VERSION, 'mcp-method': 'tools/list' });
+    expect([status, body.error.code]).toEqual([400, -32_602]);
+  });
+
+  test.each(['ping', 'initialize', 'logging/setLevel', 'x'])('error: it has no method %s', async (method) => {
+    const { status, body } = await stateless({ method });
+    expect([status, body.error.code]).toEqual([404, -32_601]);
+  });
+
+  test('behavior: a subscription is acknowledged without any part, and ends, because the lists do not change', async () => {
+    const params = { notifications: { toolsListChanged: true, resourcesListChanged: true } };
+    const { status, headers, text } = await stateless({ method: 'subscriptions/listen', params });
+    expect([status, headers.get('content-type')]).toEqual([200, expect.stringMatching(/^text\/event-stream/)]);
+    expect(text).toContain('"notifications":{}');
+    expect(text).toContain('"resultType":"complete"');
+  });
+
+  test('error: a missing resource has the code of this version, and that of the versions before there', async () => {
+    const missing = readOf('spiral://none');
+    const [own, former] = await Promise.all([stateless(missing), send(missing)]);
+    expect([own.body.error.code, former.body.error.code]).toEqual([-32_602, -32_002]);
+  });
+
+  test('behavior: a message costs what it costs in the versions before', async () => {
+    const key = PARTNER_KEY;
+    const before = left((await send(ping, key)).headers);
+    const discovered = await stateless({ method: 'server/discover' }, key);
+    expect(before - left(discovered.headers)).toBe(1);
+    const positions = await stateless(callOf('list_positions', { address: `0x${'9'.repeat(40)}` }), key);
+    expect(left(discovered.headers) - left(positions.headers)).toBe(10);
+    const mismatched = await stateless(callOf('get_tvl', {}), { ...key, 'mcp-name': 'other' });
+    expect(left(positions.headers) - left(mismatched.headers)).toBe(1);
+    const unknown = await stateless({ method: 'tools/list' }, { authorization: 'Bearer no-such-key' });
+    expect([unknown.status, unknown.headers.get('warning')]).toEqual([200, expect.stringContaining('not valid')]);
   });
 });
 
@@ -178,6 +326,7 @@ describe('batches', () => {
     ['in a version without batches', [ping], { 'mcp-protocol-version': '2025-06-18' }],
     ['that is empty', [], {}],
     ['that is too long', Array.from({ length: 11 }, (_, id) => ({ ...ping, id })), {}],
+    ['with a message of the stateless version', [{ ...ping, params: { _meta: ENVELOPE } }], {}],
     ['with an initialize message', [{ ...ping, method: 'initialize' }], {}],
   ])('error: a batch %s', async (_name, batch, headers: Record<string, string>) => {
     const { status, body } = await send(batch, headers);

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult, Client } from '@modelcontextprotocol/client';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTools } from '../../src/mcp/tools.ts';
-import { PARTNER, startService, type TestService } from '../support/service.ts';
+import { type Json, PARTNER, startService, type TestService } from '../support/service.ts';
 import { connect, failureOf } from './client.ts';
 import { routes } from './routes.ts';
 
@@ -33,8 +32,8 @@ const NOT_TOOLS = [
 
 /** More text than this crowds out the conversation of a model. */
 const MAX_ANSWER_CHARS = 24_000;
-/** Clients load all tools at once. The longest has the types of a strategy. */
-const MAX_TOOL_CHARS = 16_000;
+/** Clients load all tools at once, and models read them before each answer. */
+const MAX_LIST_BYTES = 40_000;
 
 let service: TestService;
 let client: Client;
@@ -55,7 +54,7 @@ function argumentsOf({ listed }: (typeof tools)[number]): Record<string, unknown
 }
 
 async function call(caller: Client, name: string, args: Record<string, unknown>) {
-  return (await caller.callTool({ name, arguments: args })) as CallToolResult;
+  return (await caller.callTool({ name, arguments: args })) as CallToolResult & { readonly structuredContent?: Json };
 }
 
 describe('the list of tools', () => {
@@ -74,16 +73,12 @@ describe('the list of tools', () => {
     expect(named.sort()).toEqual(tools.map((one) => `${one.tool.name} ${needsKey(one)}`).sort());
   });
 
-  test('default: the client gets every tool with schemas and hints', async () => {
+  test('default: the client gets every tool with its input and hints, and small outputs', async () => {
     const { tools: listed } = await client.listTools();
     expect(listed.map(({ name }) => name)).toEqual(tools.map(({ tool }) => tool.name));
     for (const { name, description = '', inputSchema, outputSchema, annotations } of listed) {
-      expect([name, inputSchema.type, inputSchema.additionalProperties, outputSchema?.type]).toEqual([
-        name,
-        'object',
-        false,
-        'object',
-      ]);
+      expect([name, inputSchema.type, inputSchema.additionalProperties]).toEqual([name, 'object', false]);
+      expect(JSON.stringify(outputSchema ?? null).length).toBeLessThan(800);
       expect(annotations).toMatchObject({
         readOnlyHint: true,
         destructiveHint: false,
@@ -93,8 +88,10 @@ describe('the list of tools', () => {
       expect(description).toMatch(/Needs (no|an) API key\.$/);
       expect(description.includes('UNSIGNED')).toBe(name.startsWith('build_'));
     }
-    const long = listed.filter((tool) => JSON.stringify(tool).length > MAX_TOOL_CHARS);
-    expect(long.map(({ name }) => name)).toEqual([]);
+    expect(Buffer.byteLength(JSON.stringify({ tools: listed }))).toBeLessThan(MAX_LIST_BYTES);
+    expect(listed.filter(({ outputSchema }) => outputSchema !== undefined).map(({ name }) => name)).toContain(
+      'get_borrow_apy_history',
+    );
   });
 
   test('behavior: descriptions do not depend on the catalog or on answers of providers', async () => {
@@ -138,6 +135,41 @@ describe('the examples', () => {
         expect([example, validate(example), validate.errors]).toEqual([example, true, null]);
     },
   );
+});
+
+describe('briefs', () => {
+  test.each([
+    ['list_strategies', 'strategies'],
+    ['list_markets', 'markets'],
+    ['list_stable_yields', 'stableApy'],
+  ])('default: the items of %s are parts of the whole ones, less than half as long', async (name, field) => {
+    const brief = (await call(keyless, name, { limit: 100 })).structuredContent?.[field] as Json[];
+    const full = (await call(keyless, name, { limit: 100, detail: 'full' })).structuredContent?.[field] as Json[];
+    expect(brief.length).toBe(full.length);
+    for (const [i, item] of brief.entries()) expect(full[i]).toMatchObject(item);
+    const { response } = tools.find(({ tool }) => tool.name === name)?.tool.brief ?? {};
+    expect(response?.safeParse((await call(keyless, name, {})).structuredContent).error).toBeUndefined();
+    expect(JSON.stringify(brief).length * 2).toBeLessThan(JSON.stringify(full).length);
+  });
+
+  test('behavior: briefs and whole lists of one row are cached apart', async () => {
+    const { body } = await service.get('/v1/strategies');
+    expect(Object.keys(body.strategies[0])).toContain('leverageLadder');
+    const brief = await call(keyless, 'list_strategies', {});
+    expect(Object.keys(brief.structuredContent?.strategies[0])).not.toContain('leverageLadder');
+    expect((await service.get('/v1/strategies')).body).toEqual(body);
+  });
+
+  test('behavior: a vault is in the list with the rates of the whole', async () => {
+    const { structuredContent } = await call(keyless, 'list_strategies', { chainId: 4663 });
+    const { body } = await service.get('/v1/strategies?chainId=4663');
+    expect(body.strategies[0]).toMatchObject(structuredContent?.strategies[0]);
+  });
+
+  test('error: bad_request: a tool without a brief has no detail', async () => {
+    const error = failureOf(await call(keyless, 'get_tvl', { detail: 'full' }));
+    expect(error).toMatchObject({ code: 'bad_request', details: { field: 'detail' } });
+  });
 });
 
 describe('pages', () => {

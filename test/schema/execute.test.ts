@@ -41,6 +41,7 @@ const VARIABLES: Readonly<Record<string, Record<string, unknown>>> = {
   EquityDepositBuild: { wallet, sendCalls: true, input: { strategyId: vault.id, amount: '1' } },
   EquityExitBuild: { wallet, sendCalls: true, input: { strategyId: vault.id } },
   Strategies: { chainId: 1 },
+  StrategyBriefs: { chainId: 1 },
   StrategyById: { strategyId: market.id },
   BorrowApyHistory: { id: market.id },
   CollateralApyHistory: { id: market.id },

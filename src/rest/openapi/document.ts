@@ -25,7 +25,7 @@ Numbers are composed from warm caches. While a source fails, the last good value
 
 **Limits.** Every client has a budget of cost points per minute (key, else address); \`RateLimit-Policy\` and \`RateLimit\` have its state, 429 carries \`Retry-After\`. A public read costs 1 point (chart and candles 5), a partner or ops request 10.
 
-**Additions.** Answers are open: a later version of this interface may add fields, rows and error details, and clients ignore those that they do not know. Request bodies are closed: an unknown field is refused, because the caller expects an effect of it.
+**Additions.** Answers are open: a later version of this interface may add fields, rows and error details, and clients ignore those that they do not know. Request bodies are closed: an unknown field is refused, because the caller expects an effect of it. \`null\` in an optional field of a body is the same as leaving it out.
 
 **Samples.** Each operation has its first example as code (\`x-code-samples\`) for a local development server and its sample keys: replace both.
 

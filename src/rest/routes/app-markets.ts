@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { absenceOf } from '../absence.ts';
-import type { AppMarketsQuery } from '../generated/operations.ts';
-import { appMarketSchema, appMarketsEnvelope } from '../schemas/app-market.ts';
+import type { AppMarketsQuery, MarketBriefsQuery } from '../generated/operations.ts';
+import { appMarketSchema, appMarketsEnvelope, marketBriefSchema, marketBriefsEnvelope } from '../schemas/app-market.ts';
 import { chainIdChoice } from '../schemas/common.ts';
 import { maxAgeParam } from '../schemas/fresh-reads.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
@@ -40,6 +40,25 @@ function mapFields(value: unknown, map: (name: string, item: unknown) => unknown
 
 const tagged = taggerOf(appMarketSchema);
 const inMarket = absenceOf(appMarketSchema);
+const inBrief = absenceOf(marketBriefSchema);
+
+type MarketBrief = NonNullable<MarketBriefsQuery['markets']>['nodes'][number];
+
+/** Project the fields that compare a market to others, named as in the whole. */
+function projectBrief(market: MarketBrief): unknown {
+  const { marketId, listed, collateral, loan, ltvLimits } = market;
+  const gaps = market.gaps.map((gap) => ({ ...gap, field: NAMES[gap.field] ?? gap.field }));
+  const body = {
+    ...market,
+    id: marketId,
+    visible: listed,
+    collateral: { ...collateral, maturity: collateral.maturesAt },
+    loan: { ...loan, maturity: loan.maturesAt },
+    liquidationLtvPct: ltvLimits.liquidationPct,
+    maxLtvPct: ltvLimits.maxPct,
+  };
+  return inBrief(tagged(body), noneIn(gaps));
+}
 
 /** Project one market for the app: exact numbers tagged, unmeasured fields left out. */
 function projectAppMarket(market: AppMarket): unknown {
@@ -134,21 +153,21 @@ function projectSourced(price: AppMarket['collateralPrice']) {
   return price && { usd: price.usd, asOf: price.freshness.asOf, source: price.source };
 }
 
-/** Fields for the comparison of markets. */
-const MARKET_BRIEF = [
-  'id',
-  'chainId',
-  'kind',
-  'visible',
-  'collateral',
-  'loan',
-  'collateralApyPct',
-  'netBorrowApyPct',
-  'liquidationLtvPct',
-  'maxLtvPct',
-  'supplyUsd',
-  'liquidityUsd',
-];
+type List = NonNullable<AppMarketsQuery['markets']>;
+
+function projectList<M>(
+  { asOf, nodes, missingChains, missingFacts }: Omit<List, 'nodes'> & { readonly nodes: readonly M[] },
+  project: (market: M) => unknown,
+) {
+  const missing = missingFacts.map(({ chainId, ...facts }) => ({ chainId, ...projectMissing(facts) }));
+  return {
+    asOf,
+    count: nodes.length,
+    markets: nodes.map(project),
+    leftOut: missingChains.length === 0 ? undefined : missingChains,
+    missing: missing.length === 0 ? undefined : missing,
+  };
+}
 
 export function appMarketRoutes({ chainIds }: RouteOptions): AnyRoute[] {
   return [
@@ -160,7 +179,15 @@ export function appMarketRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       description:
         'The composed markets of all chains, or of one chain, listed or not. leftOut names the chains without any measurement; 503 if that is all chains. missing names unmeasured facts of the other chains. Big numbers are tagged: {"$bn": decimal string} and {"$bigint": integer string}.',
       operation: 'AppMarkets',
-      tool: { name: 'list_markets', list: { fields: ['markets'], limit: 10, brief: MARKET_BRIEF } },
+      tool: {
+        name: 'list_markets',
+        list: { fields: ['markets'], limit: 10 },
+        brief: {
+          operation: 'MarketBriefs',
+          project: ({ markets }: MarketBriefsQuery) => projectList(answered(markets), projectBrief),
+          response: marketBriefsEnvelope,
+        },
+      },
       params: z.object({
         chainId: chainIdChoice(chainIds)
           .optional()
@@ -169,17 +196,7 @@ export function appMarketRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       }),
       variables: ({ params: { chainId, ...fresh } }) =>
         chainId === undefined ? fresh : { chainIds: [chainId], ...fresh },
-      project: (data: AppMarketsQuery) => {
-        const { asOf, nodes, missingChains, missingFacts } = answered(data.markets);
-        const missing = missingFacts.map(({ chainId, ...facts }) => ({ chainId, ...projectMissing(facts) }));
-        return {
-          asOf,
-          count: nodes.length,
-          markets: nodes.map(projectAppMarket),
-          leftOut: missingChains.length === 0 ? undefined : missingChains,
-          missing: missing.length === 0 ? undefined : missing,
-        };
-      },
+      project: ({ markets }: AppMarketsQuery) => projectList(answered(markets), projectAppMarket),
       response: appMarketsEnvelope,
       errors: [...PUBLIC_ERRORS, 'not_ready'],
       examples: [{ summary: 'All markets' }, { summary: 'Robinhood Chain', query: { chainId: '4663' } }],

@@ -35,7 +35,7 @@ export function bestRoute({ chainIds }: RouteOptions): AnyRoute {
     description:
       'Listed loops, each at the leverage with the best result of those that survive a fall of the price, by the net APY after the own borrow, entry and exit over the holding time; and the reason for each strategy that was left out. Costs are those of the measured exit liquidity; no venue is asked.',
     operation: 'BestStrategyRanking',
-    tool: { name: 'find_best_strategies' },
+    tool: { name: 'find_best_strategies', defaults: { limit: 5 } },
     params: z.object({
       amount: decimal('Payment, whole tokens of payToken. Worth at least 1 USD.'),
       payToken: z

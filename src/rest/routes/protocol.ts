@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { StableApyQuery, TvlQuery } from '../generated/operations.ts';
-import { stableApyEnvelope, tvlEnvelope } from '../schemas/reads.ts';
+import type { StableApyQuery, StableYieldsQuery, TvlQuery } from '../generated/operations.ts';
+import { stableApyEnvelope, stableYieldsEnvelope, tvlEnvelope } from '../schemas/reads.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
 import { answered, PUBLIC_ERRORS, projectFreshness } from './shared.ts';
 
@@ -48,6 +48,12 @@ function projectTvl({ freshness, missingChains, totals, chains }: Tvl) {
   };
 }
 
+type Pool = NonNullable<StableYieldsQuery['stableIndex']>['pools'][number];
+
+function projectPool({ poolId, assetSymbol, avg7dApyPct }: Pool) {
+  return { id: poolId, asset: assetSymbol, metrics: { apy: { avg7d: Number(avg7dApyPct) } } };
+}
+
 export function protocolRoutes(): AnyRoute[] {
   return [
     defineRoute({
@@ -60,7 +66,15 @@ export function protocolRoutes(): AnyRoute[] {
       operation: 'StableApy',
       tool: {
         name: 'list_stable_yields',
-        list: { fields: ['stableApy'], limit: 10, brief: ['id', 'asset', 'metrics'] },
+        list: { fields: ['stableApy'], limit: 10 },
+        brief: {
+          operation: 'StableYields',
+          project: ({ stableIndex }: StableYieldsQuery) => {
+            const { freshness, pools } = answered(stableIndex);
+            return { ...projectFreshness(freshness), stableApy: pools.map(projectPool) };
+          },
+          response: stableYieldsEnvelope,
+        },
       },
       params: z.object({}),
       variables: () => ({}),
@@ -68,10 +82,8 @@ export function protocolRoutes(): AnyRoute[] {
         const { freshness, pools } = answered(stableIndex);
         return {
           ...projectFreshness(freshness),
-          stableApy: pools.map(({ poolId, assetSymbol, avg7dApyPct, apyHistory }) => ({
-            id: poolId,
-            asset: assetSymbol,
-            metrics: { apy: { avg7d: Number(avg7dApyPct) } },
+          stableApy: pools.map(({ apyHistory, ...pool }) => ({
+            ...projectPool(pool),
             history: apyHistory.map(({ at, ratePct }) => ({ timestamp: at, apy: Number(ratePct) })),
           })),
         };

@@ -1,27 +1,27 @@
 import { z } from 'zod';
-import type { StrategiesQuery, StrategyByIdQuery } from '../generated/operations.ts';
+import type { StrategiesQuery, StrategyBriefsQuery, StrategyByIdQuery } from '../generated/operations.ts';
 import { chainIdOfStrategy, chainIdParam, strategyIdParam } from '../schemas/common.ts';
 import { maxAgeParam } from '../schemas/fresh-reads.ts';
-import { strategiesEnvelope, strategySchema } from '../schemas/strategy.ts';
-import { type AnyRoute, defineRoute } from '../types.ts';
+import { strategiesEnvelope, strategyBriefsEnvelope, strategySchema } from '../schemas/strategy.ts';
+import { type AnyRoute, defineRoute, type RowInput } from '../types.ts';
 import { answered, PUBLIC_ERRORS, projectMissing, type RouteOptions } from './shared.ts';
-import { projectStrategy } from './strategy-row.ts';
+import { projectStrategy, projectStrategyBrief } from './strategy-row.ts';
 
-/** Fields for the comparison of strategies. */
-const STRATEGY_BRIEF = [
-  'id',
-  'chainId',
-  'collateral',
-  'loan',
-  'collateralApyPct',
-  'netBorrowApyPct',
-  'maxLeverage',
-  'defaultLeverage',
-  'ltvPct',
-  'liquidityUsd',
-  'freshness',
-  'listed',
-];
+type List = NonNullable<StrategiesQuery['strategies']>;
+
+function projectList<S>(
+  { asOf, nodes, missingFacts: [missing] }: Pick<List, 'asOf' | 'missingFacts'> & { readonly nodes: readonly S[] },
+  { chainId }: { readonly chainId: number },
+  project: (strategy: S) => unknown,
+) {
+  return {
+    asOf,
+    chainId,
+    count: nodes.length,
+    strategies: nodes.map(project),
+    missing: missing === undefined ? undefined : projectMissing(missing),
+  };
+}
 
 export function strategyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
   const [defaultChainId = 1] = chainIds;
@@ -34,21 +34,20 @@ export function strategyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       description:
         'Every listed leverage strategy of one chain, equity vaults included. Numbers are composed from warm caches; a value past its budget is served with its age under `freshness`.',
       operation: 'Strategies',
-      tool: { name: 'list_strategies', list: { fields: ['strategies'], limit: 10, brief: STRATEGY_BRIEF } },
+      tool: {
+        name: 'list_strategies',
+        list: { fields: ['strategies'], limit: 10 },
+        brief: {
+          operation: 'StrategyBriefs',
+          project: ({ strategies: list }: StrategyBriefsQuery, { params }: RowInput<{ chainId: number }, unknown>) =>
+            projectList(answered(list), params, projectStrategyBrief),
+          response: strategyBriefsEnvelope,
+        },
+      },
       params: z.object({ chainId: chainIdParam({ chainIds, defaultChainId }), ...maxAgeParam }),
       variables: ({ params }) => params,
-      project: (data: StrategiesQuery, { params }) => {
-        const { asOf, nodes, missingFacts } = answered(data.strategies);
-        const strategies = nodes.map(projectStrategy);
-        const [missing] = missingFacts;
-        return {
-          asOf,
-          chainId: params.chainId,
-          count: strategies.length,
-          strategies,
-          missing: missing === undefined ? undefined : projectMissing(missing),
-        };
-      },
+      project: ({ strategies: list }: StrategiesQuery, { params }) =>
+        projectList(answered(list), params, projectStrategy),
       response: strategiesEnvelope,
       errors: [...PUBLIC_ERRORS, 'not_ready'],
       examples: [{ summary: 'Ethereum, the default' }, { summary: 'Robinhood Chain', query: { chainId: '4663' } }],

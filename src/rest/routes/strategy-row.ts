@@ -1,22 +1,24 @@
 import { CONTRACT_NAMES } from '../../shared/contract/strategy-names.ts';
 import { absenceOf } from '../absence.ts';
-import type { StrategyByIdQuery } from '../generated/operations.ts';
-import { strategySchema } from '../schemas/strategy.ts';
+import type { StrategyBriefsQuery, StrategyByIdQuery } from '../generated/operations.ts';
+import { strategyBriefSchema, strategySchema } from '../schemas/strategy.ts';
 import { projectAge, projectExit, projectIncentive, projectMeans, projectPrice } from './market-facts.ts';
 import { assumedIn, noneIn, toNumber } from './shared.ts';
 
 const inStrategy = absenceOf(strategySchema);
+const inBrief = absenceOf(strategyBriefSchema);
 
 type StrategyData = NonNullable<StrategyByIdQuery['strategy']>;
 type Loop = Extract<StrategyData, { readonly leverageLadder: unknown }>;
 type Vault = Extract<StrategyData, { readonly netApyLadder: unknown }>;
 type Gap = StrategyData['gaps'][number];
+type BriefData = NonNullable<StrategyBriefsQuery['strategies']>['nodes'][number];
 
 /** Convert a strategy to the frozen REST shape: money as numbers, unmeasured values absent. */
 export function projectStrategy(strategy: StrategyData): unknown {
   const gaps = strategy.gaps.flatMap((gap) => namesOf(gap, strategy).map((field) => ({ ...gap, field })));
   const failed = strategy.visibility.checks.flatMap(({ rule, passed }) => (passed ? [] : [rule]));
-  const { ltvLimits, freshness } = strategy;
+  const { freshness } = strategy;
   const body = {
     ...strategy,
     id: strategy.strategyId,
@@ -32,14 +34,10 @@ export function projectStrategy(strategy: StrategyData): unknown {
     },
     borrowIncentive: projectIncentive(strategy.borrowIncentive),
     collateralIncentive: projectIncentive(strategy.collateralIncentive),
-    ltvPct: { liquidation: ltvLimits.liquidationPct, max: ltvLimits.maxPct },
+    ltvPct: projectLtv(strategy),
     exitLiquidity: projectExit(strategy.exitLiquidity),
     spiralHints: projectHints(strategy),
-    freshness: {
-      borrow: freshness.borrow,
-      collateralApy: projectAge(freshness.collateralApy),
-      exitLiquidity: projectAge(freshness.exitLiquidity),
-    },
+    freshness: projectAges(strategy),
     inputFreshness:
       freshness.prices || freshness.incentives ? { prices: freshness.prices, incentives: freshness.incentives } : null,
     links: strategy.links && {
@@ -55,6 +53,44 @@ export function projectStrategy(strategy: StrategyData): unknown {
   return inStrategy(body, noneIn(gaps));
 }
 
+/** Convert a strategy to the fields that compare it to others, named as in the whole. */
+export function projectStrategyBrief(strategy: BriefData): unknown {
+  const { strategyId: id, collateral, loan, visibility } = strategy;
+  const gaps = strategy.gaps.flatMap((gap) => namesOf(gap, strategy).map((field) => ({ ...gap, field })));
+  const body = {
+    ...strategy,
+    id,
+    collateral: {
+      ...collateral,
+      symbol: collateral.displaySymbol,
+      maturityDate: collateral.maturesAt && dateOf(collateral.maturesAt),
+    },
+    loan: { ...loan, symbol: loan.displaySymbol },
+    ...('netApyLadder' in strategy ? projectVaultRates(strategy) : {}),
+    ltvPct: projectLtv(strategy),
+    liquidityUsd: toNumber(strategy.liquidityUsd),
+    freshness: projectAges(strategy),
+    listed: visibility.listed,
+  };
+  return inBrief(body, noneIn(gaps));
+}
+
+function projectLtv({ ltvLimits }: Pick<StrategyData, 'ltvLimits'>) {
+  return { liquidation: ltvLimits.liquidationPct, max: ltvLimits.maxPct };
+}
+
+function projectAges({ freshness }: Pick<BriefData, 'freshness'>) {
+  return {
+    borrow: freshness.borrow,
+    collateralApy: projectAge(freshness.collateralApy),
+    exitLiquidity: projectAge(freshness.exitLiquidity),
+  };
+}
+
+function dateOf(time: string): string {
+  return time.slice(0, 'YYYY-MM-DD'.length);
+}
+
 function projectCollateral({ collateral, collateralPrice }: StrategyData) {
   const { maturesAt, underlyingAddress, underlyingSymbol } = collateral;
   return {
@@ -62,7 +98,7 @@ function projectCollateral({ collateral, collateralPrice }: StrategyData) {
     symbol: collateral.displaySymbol,
     priceUsd: projectPrice(collateralPrice),
     maturity: maturesAt === null ? null : Date.parse(maturesAt) / 1_000,
-    maturityDate: maturesAt === null ? null : maturesAt.slice(0, 'YYYY-MM-DD'.length),
+    maturityDate: maturesAt && dateOf(maturesAt),
     underlying: underlyingAddress === null ? null : { address: underlyingAddress, symbol: underlyingSymbol },
   };
 }
@@ -76,21 +112,12 @@ function projectLoop(loop: Loop) {
 
 /** The contract shows a vault in the shape of a loop, with its terms beside. */
 function projectVault(vault: Vault) {
-  const rung = ({ ltvPct, grossExposure, netApyPct }: Vault['targetRung']) => ({
-    leverage: grossExposure,
-    ltvPct,
-    leverageApyPct: netApyPct,
-  });
-  const ladder = vault.netApyLadder.map(rung);
   const { depositToken } = vault;
   return {
-    collateralApyPct: vault.yieldLegApyPct,
+    ...projectVaultRates(vault),
     collateralApySource: vault.yieldLegApySource,
     yieldSustainabilityPct: projectMeans(vault.yieldLegApyMeans),
     historicalLeverageApyPct: projectMeans(vault.netApyMeans),
-    maxLeverage: ladder.at(-1)?.leverage ?? null,
-    leverageLadder: ladder,
-    defaultLeverage: rung(vault.targetRung),
     equityVault: {
       stockMarketId: vault.marketId,
       yieldStrategyId: vault.yieldStrategyId,
@@ -99,6 +126,21 @@ function projectVault(vault: Vault) {
       maxStockLtvPct: vault.ltvLimits.maxPct,
       yieldLegApyPct: vault.yieldLegApyPct,
     },
+  };
+}
+
+function projectVaultRates(vault: Pick<Vault, 'netApyLadder' | 'targetRung' | 'yieldLegApyPct'>) {
+  const rung = ({ ltvPct, grossExposure, netApyPct }: Vault['targetRung']) => ({
+    leverage: grossExposure,
+    ltvPct,
+    leverageApyPct: netApyPct,
+  });
+  const ladder = vault.netApyLadder.map(rung);
+  return {
+    collateralApyPct: vault.yieldLegApyPct,
+    maxLeverage: ladder.at(-1)?.leverage ?? null,
+    leverageLadder: ladder,
+    defaultLeverage: rung(vault.targetRung),
   };
 }
 
@@ -118,6 +160,6 @@ function projectHints(strategy: StrategyData) {
 }
 
 /** The names that the contract has for a field of the schema. */
-function namesOf({ field }: Gap, strategy: StrategyData): readonly string[] {
+function namesOf({ field }: Pick<Gap, 'field'>, strategy: object): readonly string[] {
   return CONTRACT_NAMES['netApyLadder' in strategy ? 'equity' : 'loop'].get(field) ?? [field];
 }

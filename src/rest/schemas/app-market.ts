@@ -254,3 +254,26 @@ export const appMarketsEnvelope = z
       .describe('Missing parts of the list, by chain; absent when it is complete.'),
   })
   .meta({ id: 'AppMarkets', description: 'All markets of all chains, listed or not.' });
+
+const briefToken = token.pick({ address: true, displaySymbol: true, category: true, maturity: true });
+
+/** The fields that compare markets. */
+export const marketBriefSchema = appMarketSchema
+  .pick({
+    id: true,
+    chainId: true,
+    kind: true,
+    visible: true,
+    collateralApyPct: true,
+    netBorrowApyPct: true,
+    liquidationLtvPct: true,
+    maxLtvPct: true,
+    supplyUsd: true,
+    liquidityUsd: true,
+  })
+  .extend({ collateral: briefToken, loan: briefToken })
+  .meta({ id: 'MarketBrief', description: 'A market with the fields that compare it to others.' });
+
+export const marketBriefsEnvelope = appMarketsEnvelope
+  .extend({ markets: z.array(marketBriefSchema) })
+  .meta({ id: 'MarketBriefs', description: 'All markets, in brief.' });

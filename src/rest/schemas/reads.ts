@@ -53,6 +53,10 @@ export const stableApyEnvelope = z
   })
   .meta({ id: 'StableApy', description: 'Stablecoin yield index: snapshot and history.' });
 
+export const stableYieldsEnvelope = stableApyEnvelope
+  .extend({ stableApy: z.array(stableApyEnvelope.shape.stableApy.element.omit({ history: true })) })
+  .meta({ id: 'StableYields', description: 'Stablecoin yield index without histories.' });
+
 const totals = {
   tvlUsd: usd('Net user equity: collateral minus debt.', {}),
   grossTvlUsd: usd('Total looped collateral.'),

@@ -287,3 +287,29 @@ export const strategiesEnvelope = z
     meta: readMeta,
   })
   .meta({ id: 'Strategies', description: 'The listed strategies of one chain.' });
+
+const { shape } = strategySchema;
+
+/** The fields that compare strategies. */
+export const strategyBriefSchema = strategySchema
+  .pick({
+    id: true,
+    chainId: true,
+    collateralApyPct: true,
+    netBorrowApyPct: true,
+    maxLeverage: true,
+    defaultLeverage: true,
+    ltvPct: true,
+    liquidityUsd: true,
+    freshness: true,
+    listed: true,
+  })
+  .extend({
+    collateral: shape.collateral.pick({ address: true, symbol: true, name: true, category: true, maturityDate: true }),
+    loan: shape.loan.pick({ address: true, symbol: true }),
+  })
+  .meta({ id: 'StrategyBrief', description: 'A strategy with the fields that compare it to others.' });
+
+export const strategyBriefsEnvelope = strategiesEnvelope
+  .extend({ strategies: z.array(strategyBriefSchema) })
+  .meta({ id: 'StrategyBriefs', description: 'The listed strategies of one chain, in brief.' });

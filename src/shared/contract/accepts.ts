@@ -7,9 +7,22 @@ const MAX_CHARS = 1_000;
  */
 export function acceptsInstead(accept: string | undefined, type: string, usual: string): boolean {
   if (accept === undefined || accept.length > MAX_CHARS) return false;
-  const weights = new Map(accept.toLowerCase().split(',').map(weighted));
+  const weights = weightsOf(accept);
   const weight = weights.get(type) ?? 0;
   return weight > 0 && weight >= (weights.get(usual) ?? 0);
+}
+
+/** Whether an `Accept` header takes a media type, by its name or by a wildcard. Without a header, any is taken. */
+export function acceptsType(accept: string | undefined, type: string): boolean {
+  if (accept === undefined || accept.trim() === '') return true;
+  if (accept.length > MAX_CHARS) return false;
+  const weights = weightsOf(accept);
+  const [group = ''] = type.split('/');
+  return (weights.get(type) ?? weights.get(`${group}/*`) ?? weights.get('*/*') ?? 0) > 0;
+}
+
+function weightsOf(accept: string): ReadonlyMap<string, number> {
+  return new Map(accept.toLowerCase().split(',').map(weighted));
 }
 
 function weighted(entry: string): readonly [type: string, weight: number] {

@@ -16,7 +16,8 @@ export interface Batch {
 
 /**
  * Read an answer of `wallet_getCallsStatus` as EIP-5792 has it: `id`, `chainId`, `status` and `atomic` are in every answer, and
- * an atomic batch has one receipt. Its `version` says nothing that is needed.
+ * an atomic batch has one receipt. Its `version` says nothing that is needed. Some wallets leave out `atomic` until a batch is
+ * done, and only of a done one it has to be known.
  *
  * @returns the hash of the transaction; `undefined` = pending
  * @throws RevertedError; WrongChainError; WalletError for a batch that was not sent, and for an answer that the standard does not allow
@@ -39,7 +40,9 @@ export function transactionOfBatch({ id, chainId, calls }: Batch, answer: unknow
     throw new WrongChainError(chainId, `The wallet ran the batch ${id} on chain ${Number(answer.chainId)}.`);
   }
   if (typeof status !== 'number' || !STATUS.test(String(status))) throw absurd(named('status', status));
-  if (typeof atomic !== 'boolean') throw absurd(named('atomic', atomic));
+  const isDone = status >= 200 && status < 300;
+  const isLeftOut = atomic === undefined || atomic === null;
+  if (typeof atomic !== 'boolean' && (isDone || !isLeftOut)) throw absurd(named('atomic', atomic));
   if (status < 200) return undefined;
   if (status >= 400 && status < 500) throw new WalletError(`The wallet did not send the batch ${id}.`);
   if (status >= 500) throw new RevertedError(lastHashIn(receipts), status >= 600);

@@ -7,6 +7,7 @@ import { checkBalances, checkChain, checkCode, checkOwner, isExpired, refuseExpi
 import { comparePlans } from './compare.ts';
 import { ExecutionError, RevertedError, UnexpectedOutcomeError, WalletError, WorsePlanError } from './errors.ts';
 import { missingIn } from './expected.ts';
+import { checkGivenRequest } from './given-request.ts';
 import { recordAllowances } from './grants/allowances.ts';
 import { excessesIn, type Holders, holdersOf, type OutcomeContext } from './limits.ts';
 import { type ExecuteOptions, type Settings, settingsOf } from './options.ts';
@@ -51,7 +52,9 @@ export async function execute(plan: Plan, wallet: Wallet, options: ExecuteOption
   let seen = current;
   /** A price that has moved since may be too far from these plans to prove them again. */
   const kept = new Map<CheckedPlan, Proven>();
-  const account = await accountOf(wallet, rpc, options.account);
+  const account = await accountOf(wallet, rpc, options.account, (known) =>
+    checkGivenRequest(current.content, options.proof ?? {}, known),
+  );
   const connect = (signal: AbortSignal) => ({
     wallet: createRpc(wallet, signal),
     reader: createRpc(options.reader ?? wallet, signal),
@@ -144,14 +147,25 @@ function requireExpected(outcome: Outcome, proven: Proven, context: OutcomeConte
   if (missing.length > 0 || excesses.length > 0) throw new UnexpectedOutcomeError(outcome, missing, excesses);
 }
 
-async function accountOf(wallet: Wallet, rpc: Rpc, given: string | undefined): Promise<string> {
+/** `check` is called before the wallet is asked, with the account as far as it is known then, and with the one of the wallet. */
+async function accountOf(
+  wallet: Wallet,
+  rpc: Rpc,
+  given: string | undefined,
+  check: (account: string | undefined) => void,
+): Promise<string> {
   rpc.signal?.throwIfAborted();
   const own = ownAccountOf(wallet);
   if (given !== undefined && own !== undefined && given.toLowerCase() !== own.toLowerCase()) {
     throw new WalletError(`"account" is ${given}, and the viem client signs for ${own}.`);
   }
-  const account = given ?? own ?? firstOf(await rpc.read('eth_accounts'));
-  if (typeof account === 'string' && ADDRESS.test(account)) return account;
+  const known = given ?? own;
+  check(known);
+  const account = known ?? firstOf(await rpc.read('eth_accounts'));
+  if (typeof account === 'string' && ADDRESS.test(account)) {
+    check(account);
+    return account;
+  }
   throw new WalletError('The wallet shows no account: connect it (eth_requestAccounts), or pass "account".');
 }
 

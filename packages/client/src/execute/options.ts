@@ -4,6 +4,7 @@ import { isRecord } from '../json.ts';
 import { countOf, percentageOf, requireFunction, textOf, timeLimitOf, timeOf } from '../option-checks.ts';
 import { notify, untilAborted, type Wait, wait } from '../wait.ts';
 import type { Comparison } from './compare.ts';
+import { requireProofOptions } from './given-request.ts';
 import type { PlanProof, ProofOptions } from './proof.ts';
 import type { Eip1193Provider } from './wallet.ts';
 
@@ -109,16 +110,14 @@ export type Settings = ReturnType<typeof settingsOf>;
 /** @throws InputError naming an option that is of another form than its type */
 function requireForms(options: ExecuteOptions): void {
   if (!isRecord(options)) throw new InputError(`The options of execute are ${textOf(options)}. Give an object.`);
-  const { account, mode = 'auto', proof = {}, reader, signal, startAgain = false } = options;
+  const { account, mode = 'auto', proof, reader, signal, startAgain = false } = options;
   if (account !== undefined && !(typeof account === 'string' && ADDRESS.test(account))) {
     throw new InputError(`account is ${textOf(account)}. Give an address of 0x and 40 hexadecimal digits.`);
   }
   if (!MODES.includes(mode)) {
     throw new InputError(`mode is ${textOf(mode)}. Give "auto", "batch" or "transactions".`);
   }
-  if (proof !== 'none' && !isRecord(proof)) {
-    throw new InputError(`proof is ${textOf(proof)}. Give an object, or "none" to send a plan that nothing proves.`);
-  }
+  requireProofOptions(proof);
   if (reader !== undefined && typeof (isRecord(reader) ? reader.request : undefined) !== 'function') {
     throw new InputError(`reader is ${textOf(reader)}. Give a provider with a function request (EIP-1193).`);
   }

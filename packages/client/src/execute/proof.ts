@@ -11,7 +11,8 @@ import { verify } from '../verify/index.ts';
 import { trustedChainOf, trustedChains } from '../verify/trusted.ts';
 import type { Intent, TrustedChain, VerifiablePlan, Verified } from '../verify/types.ts';
 import { checkChain } from './checks.ts';
-import { UnprovenError, WalletError } from './errors.ts';
+import { UnprovenError } from './errors.ts';
+import { checkGivenRequest } from './given-request.ts';
 import type { CheckedPlan } from './plan.ts';
 import { createRpc, type Eip1193Provider, type Rpc } from './wallet.ts';
 
@@ -57,6 +58,7 @@ export async function prove(
   node: Eip1193Provider,
   { account, ...options }: ProofOptions & { readonly account: string },
 ): Promise<PlanProof> {
+  checkGivenRequest(plan, options, account);
   const rpc = createRpc(node);
   await checkChain(plan.chainId, rpc, rpc);
   return provePlan(plan, account, { rpc, isOfWallet: false }, options);
@@ -127,29 +129,16 @@ async function intentOf(plan: Plan, account: string, node: ProofNode, options: P
   }
   const chain = trustedChainOf(plan.chainId, chains);
   const state = createChainState(node.rpc, chain);
-  try {
-    const derived = await deriveIntent(
-      request as BuildRequest,
-      account,
-      chain,
-      state,
-      options,
-      closedBy(callsIn(plan)),
-    );
-    return {
-      intent: derived,
-      readings: node.isOfWallet ? 'wallet' : 'node',
-      assumptions: [
-        node.isOfWallet ? OF_WALLET : OF_NODE,
-        ...chainAssumption(request as BuildRequest),
-        ...loopAssumption(request as BuildRequest, derived),
-      ],
-    };
-  } catch (error) {
-    node.rpc.signal?.throwIfAborted();
-    if (error instanceof VerificationError || error instanceof WalletError) throw error;
-    throw new WalletError('The node gave no readings that the plan can be proven with.', error);
-  }
+  const derived = await deriveIntent(request as BuildRequest, account, chain, state, options, closedBy(callsIn(plan)));
+  return {
+    intent: derived,
+    readings: node.isOfWallet ? 'wallet' : 'node',
+    assumptions: [
+      node.isOfWallet ? OF_WALLET : OF_NODE,
+      ...chainAssumption(request as BuildRequest),
+      ...loopAssumption(request as BuildRequest, derived),
+    ],
+  };
 }
 
 const OF_WALLET =

@@ -1,6 +1,7 @@
 import type { Plan } from '../client.ts';
 import { MULTI_SEND_CALL_ONLY, type SafeOptions, type SafeTransaction, transactionOf } from '../safe/safe.ts';
 import { checkBalances, checkChain, checkCode, isExpired, refuseExpired } from './checks.ts';
+import { checkGivenRequest } from './given-request.ts';
 import { checkPlan } from './plan.ts';
 import { type PlanProof, type ProofOptions, provePlan } from './proof.ts';
 import { createRpc, type Eip1193Provider } from './wallet.ts';
@@ -22,7 +23,9 @@ export async function proposeToSafe(
   node: Eip1193Provider,
   options: SafeOptions & { readonly proof?: ProofOptions | 'none' | undefined },
 ): Promise<SafeProposal> {
+  const { proof: how = {} } = options;
   const checked = checkPlan(plan);
+  checkGivenRequest(checked.content, how, options.safe);
   const { operation } = transactionOf(checked, options);
   const reader = createRpc(node);
   await checkChain(checked.chainId, reader, reader);
@@ -31,7 +34,6 @@ export async function proposeToSafe(
   if (await isExpired(checked, reader, expiry)) refuseExpired(checked);
   const multiSend = operation === 1 ? [{ to: options.multiSend ?? MULTI_SEND_CALL_ONLY }] : [];
   await checkCode([...checked.calls, { to: options.safe }, ...multiSend], reader);
-  const { proof: how = {} } = options;
   const proof =
     how === 'none'
       ? undefined

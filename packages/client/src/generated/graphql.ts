@@ -364,7 +364,7 @@ export type StrategyKind =
 /** Order of a list of strategies; ties are broken by domain id and chain. */
 export type StrategyOrder = {
   /** Direction. */
-  readonly direction?: OrderDirection;
+  readonly direction?: OrderDirection | null | undefined;
   /** Value to compare by. */
   readonly field: StrategyOrderField;
 };

@@ -1,4 +1,5 @@
 import { flashLeverageAbi, morphoBlueAbi } from '../abi/index.ts';
+import { WalletError } from '../execute/errors.ts';
 import type { Rpc } from '../execute/wallet.ts';
 import { selectorsOf } from '../verify/calldata.ts';
 import type { TrustedChain, TrustedMarket } from '../verify/types.ts';
@@ -37,20 +38,25 @@ export function createChainState(reader: Rpc, { contracts }: TrustedChain): Chai
     const data = `${selector}${args.map(wordOf).join('')}`;
     const answer = await reader.read('eth_call', [{ to, data }, 'latest']);
     if (typeof answer !== 'string' || !/^0x([0-9a-fA-F]{64})+$/.test(answer)) {
-      throw new Error(`The node answered the call of ${to} with nothing that can be read.`);
+      throw new WalletError(`The node answered the call of ${to} with nothing that can be read.`);
     }
     return (answer.slice(2).match(/.{64}/g) ?? []).map((word) => BigInt(`0x${word}`));
   };
   const paramsOf = ({ loanToken, collateralToken, oracle, irm, lltv }: TrustedMarket) =>
     [loanToken, collateralToken, oracle, irm, BigInt(lltv)] as const;
   return {
-    priceOf: async ({ oracle }) => first(await words(oracle, PRICE)),
+    priceOf: async ({ oracle }) => {
+      const price = first(await words(oracle, PRICE));
+      if (price === 0n) throw new WalletError(`The node answered a price of zero for the oracle ${oracle}.`);
+      return price;
+    },
     position: async (owner, index) =>
       positionIn(await words(flashLeverage, LEVERAGE.get('getUserLeveragePosition'), owner, BigInt(index)), 0),
     positions: async (owner) => {
       const [, count = 0n, ...rest] = await words(flashLeverage, LEVERAGE.get('getUserLeveragePositions'), owner);
       // The list is as long as the answer: a node must not name a number that takes all memory.
-      if (count * BigInt(POSITION_WORDS) !== BigInt(rest.length)) throw new Error('The list of positions is cut.');
+      if (count * BigInt(POSITION_WORDS) !== BigInt(rest.length))
+        throw new WalletError('The node answered a list of positions that is cut.');
       return Array.from({ length: Number(count) }, (_, i) => positionIn(rest, i * POSITION_WORDS));
     },
     holding: async (account, market) => {

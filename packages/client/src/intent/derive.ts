@@ -17,7 +17,7 @@ import {
   targetOf,
   unitsOf,
 } from './fields.ts';
-import type { BuildRequest, RequestFields } from './request.ts';
+import { type BuildRequest, fieldsOf, type RequestFields } from './request.ts';
 
 /** A payment in a token that the market does not price. */
 export interface UnpricedPayment {
@@ -62,14 +62,15 @@ const SWAPPED_REST = 4n * 10n ** 16n;
  * @throws VerificationError with the code `intent` where the request does not say enough
  */
 export async function deriveIntent(
-  { row, input }: BuildRequest,
+  request: BuildRequest,
   owner: string,
   chain: TrustedChain,
   state: ChainState,
   options: IntentOptions = {},
   closed?: readonly number[],
 ): Promise<Intent> {
-  const asked: Asked = { chain, state, fields: input as RequestFields, owner, options, closed };
+  const { row } = request;
+  const asked: Asked = { chain, state, fields: fieldsOf(request), owner, options, closed };
   requireChain(row, asked);
   switch (row) {
     case 'leverageBuild':
@@ -86,7 +87,7 @@ export async function deriveIntent(
 }
 
 /** The chain of a plan is stated by the service: it has to be the requested one. */
-function requireChain(row: BuildRequest['row'], { chain, fields }: Asked): void {
+export function requireChain(row: BuildRequest['row'], { chain, fields }: Pick<Asked, 'chain' | 'fields'>): void {
   const ofPosition = /^(\d{1,12})-/.exec(fields.positionId ?? '')?.[1];
   // An index alone is one of chain 1; the strategy of another row is looked up on the chain.
   const byRow = row === 'manageBuild' && ofPosition === undefined ? DEFAULT_CHAIN : chain.chainId;

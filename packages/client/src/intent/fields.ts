@@ -51,6 +51,8 @@ export const slippageOf = ({ slippage }: RequestFields) =>
   slippage === undefined ? undefined : Math.min(slippage, MOST_SLIPPAGE);
 
 export function targetOf({ leverage, desiredLtv }: RequestFields) {
+  const isBoth = (leverage ?? undefined) !== undefined && (desiredLtv ?? undefined) !== undefined;
+  if (isBoth) throw lacking('one target (it has leverage and desiredLtv)');
   return leverage === undefined || leverage === null
     ? { desiredLtv: needed(desiredLtv ?? undefined, 'desiredLtv or leverage') }
     : { leverage };
