@@ -17,6 +17,7 @@ import { ignoredParameters } from '../rest/input.ts';
 import { MethodNotAllowedError } from '../rest/router.ts';
 import type { RestRequest, RestResponse } from '../rest/types.ts';
 import type { Clock } from '../shared/clock.ts';
+import { letOthersRun } from '../shared/pages.ts';
 import type { SnapshotPlace } from '../snapshot/types.ts';
 import type { ProviderState } from '../upstreams/index.ts';
 import type { WarmerRunner } from '../warmers/runner/runner.ts';
@@ -69,9 +70,19 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
     return { status: ready ? 200 : 503, headers: headersFor(request), body };
   };
   let latest: { readonly text: string; readonly body: Promise<EncodedBodies> } | undefined;
+  let reading: Promise<string> | undefined;
+  /** Requests that arrive together share one reading, because there is no limit of them. */
+  const readHealth = async (): Promise<string> => {
+    try {
+      const [indexers, alertJobs] = await Promise.all([deps.indexers(), deps.alertJobs(), letOthersRun()]);
+      return JSON.stringify(healthBody(indexers, alertJobs));
+    } finally {
+      reading = undefined;
+    }
+  };
   const health = async (request: RestRequest): Promise<RestResponse> => {
-    const [indexers, alertJobs] = await Promise.all([deps.indexers(), deps.alertJobs()]);
-    const text = JSON.stringify(healthBody(indexers, alertJobs));
+    reading ??= readHealth();
+    const text = await reading;
     if (latest?.text !== text) latest = { text, body: compressedBodies(plainBody(text), compress, 'quick') };
     return encodedResponse(await latest.body, request.headers, { ...headersFor(request), 'cache-control': 'no-cache' });
   };

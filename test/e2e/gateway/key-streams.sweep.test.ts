@@ -74,7 +74,7 @@ describe('a stream that was opened with a key', () => {
       expect(errors).toHaveLength(1);
       expect(errors[0].extensions).toMatchObject({ code: 'unauthorized', status: 401, retryable: false });
     }
-    const refused = await service.graphql('{chains{chainId}}', {}, key.headers);
+    const refused = await service.graphql('mutation{deleteAlert(alertId:"x"){__typename}}', {}, key.headers);
     expect(refused.status).toBe(401);
   });
 

@@ -130,7 +130,9 @@ describe('public rows', () => {
       undefined,
       undefined,
     ]);
-    expect((await raw(LIST, { authorization: 'Bearer nonsense' })).status).toBe(401);
+    const invalid = await raw(LIST, { authorization: 'Bearer nonsense' });
+    expect([invalid.status, invalid.headers.warning]).toEqual([200, expect.stringContaining('not valid')]);
+    expect([invalid.headers.etag, invalid.headers['cache-control']]).toEqual([undefined, 'no-store']);
   });
 
   it('error: refusals are created for each caller', async () => {
