@@ -2,7 +2,8 @@ import type { Config } from '../config/config.ts';
 import type { PersistedOperation } from '../graphql/yoga.ts';
 import type { KeyService } from '../keys/service.ts';
 import { type Admission, createAdmission } from '../limits/admission.ts';
-import { addressIdentity, clientIdentity, createBudgets, RateLimitedError } from '../limits/budgets.ts';
+import { createBudgets, RateLimitedError } from '../limits/budgets.ts';
+import { type CountedClient, countedAddress, countedClient, NETWORK_CLIENTS } from '../limits/clients.ts';
 import { createMemoryCounters } from '../limits/counters.ts';
 import type { FairQueue } from '../limits/fair-queue.ts';
 import { createMemoryLimiters, createRedisLimiters, MAX_ADDRESSES } from '../limits/limiters.ts';
@@ -18,11 +19,11 @@ import type { RedisConnections } from '../redis/connections.ts';
 import type { AnyRoute, Entry, RestRequest, RestSurface } from '../rest/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
-import { bearerOf } from '../shared/request-info.ts';
+import { bearerOf, type RequestInfo } from '../shared/request-info.ts';
 
 export interface GatewayDeps {
   readonly config: Config;
-  readonly keys: Pick<KeyService, 'verify'> & Partial<Pick<KeyService, 'watch' | 'knows' | 'accepts'>>;
+  readonly keys: Pick<KeyService, 'verify'> & Partial<Pick<KeyService, 'watch' | 'knows' | 'accepted'>>;
   readonly clock: Clock;
   readonly fairQueue: FairQueue;
   /** `undefined` = limits are counted by this process. */
@@ -47,6 +48,15 @@ export interface Gateway {
     request: RestRequest,
     route: { readonly surface: RestSurface; readonly operation: string } | null,
   ): Promise<RestEntry>;
+  /** The client of a key that was accepted before, by its header; `undefined` = none was. */
+  keyOf(authorization: string): CountedClient | undefined;
+  /** The client of a request before its key is checked: a key that was accepted before is one, any other counts as its address. */
+  clientOf(info: Pick<RequestInfo, 'clientIp' | 'authorization'>): CountedClient;
+  /**
+   * Wait in the fair queue, before the key is checked.
+   * @throws CallerLeftError, RateLimitedError
+   */
+  turn(request: Pick<RestRequest, 'clientIp' | 'headers' | 'left'>): Promise<void>;
   /**
    * The status of a caller without points left; `undefined` = it may have some. A key that was accepted before has a budget of
    * its own, any other is charged to its address.
@@ -113,9 +123,19 @@ export function createGateway(deps: GatewayDeps): Gateway {
     knows: keys.knows,
     budgets,
   });
+  const keyOf: Gateway['keyOf'] = (authorization) => {
+    const key = keys.accepted?.(authorization);
+    return key ? { tier: key.tier, identity: key.keyId } : undefined;
+  };
+  const clientOf: Gateway['clientOf'] = ({ clientIp, authorization }) =>
+    (authorization === undefined ? undefined : keyOf(authorization)) ?? countedAddress(clientIp);
   return {
     limits,
     admission,
+    keyOf,
+    clientOf,
+    turn: ({ clientIp, headers, left }) =>
+      fairQueue.enter(clientOf({ clientIp, authorization: bearerOf(headers.authorization) }), left),
     async admitRest(request, route) {
       const requestContext = openRequestContext({
         correlationId: request.correlationId,
@@ -135,7 +155,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       return {
         refusal,
         headers: () => budgetHeaders(requestContext, WINDOW_SEC),
-        turn: () => fairQueue.enter(clientIdentity(requestContext)),
+        turn: () => fairQueue.enter(countedClient(requestContext), requestContext.left),
         async giveBack() {
           const counted = Math.min(points, limits[tierOf(requestContext.caller)].points);
           if (counted > ADMISSION_POINTS) await admission.refund(requestContext, counted - ADMISSION_POINTS);
@@ -145,9 +165,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       };
     },
     exhausted: (clientIp, authorization) =>
-      budgets.exhausted(
-        authorization !== undefined && keys.accepts?.(authorization) ? { authorization } : { clientIp },
-      ),
+      budgets.exhausted(authorization !== undefined && keyOf(authorization) ? { authorization } : { clientIp }),
     async chargeFile({ correlationId, clientIp }, points) {
       const requestContext = openRequestContext({ correlationId, clientIp, authorization: undefined });
       await budgets.chargeAhead(requestContext, points);
@@ -155,9 +173,14 @@ export function createGateway(deps: GatewayDeps): Gateway {
     },
     chargeStatus({ clientIp }) {
       if (limits.anonymous.points === 0) return;
-      const { used, msLeft } = probes.add(addressIdentity(clientIp), ADMISSION_POINTS);
-      const details = { scope: 'client', policy: 'anonymous', limit: STATUS_LIMIT, windowSec: WINDOW_SEC } as const;
-      if (used > STATUS_LIMIT) throw new RateLimitedError(details, Math.max(1, Math.ceil(msLeft / 1_000)));
+      const { identity, network } = countedAddress(clientIp);
+      const count = (name: string, limit: number): void => {
+        const { used, msLeft } = probes.add(name, ADMISSION_POINTS);
+        const details = { scope: 'client', policy: 'anonymous', limit, windowSec: WINDOW_SEC } as const;
+        if (used > limit) throw new RateLimitedError(details, Math.max(1, Math.ceil(msLeft / 1_000)));
+      };
+      count(identity, STATUS_LIMIT);
+      if (network !== undefined) count(network, NETWORK_CLIENTS * STATUS_LIMIT);
     },
     async close() {
       redis?.disconnect();

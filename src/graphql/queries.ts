@@ -28,6 +28,8 @@ export interface QueryCost {
   /** The charge for the execution, in units of cost, and the part of it for lists that may be shorter than requested. */
   readonly execution?: number | undefined;
   readonly sized?: number | undefined;
+  /** The charge for errors that the execution may make. */
+  readonly errors?: number | undefined;
 }
 
 /** Cost of reading a document: `parse` alone if it is not GraphQL. */
@@ -103,7 +105,15 @@ const MAX_ERRORS = 5;
 /** Maximum validation cost of a document that is validated again to list its other errors: some 200 tokens. */
 const LISTED_COST = 20;
 /** Persisted operations are trusted and have no limits. */
-const UNSCANNED: Scan = { tokens: 0, brackets: 0, selections: 0, fragments: 0, parseCost: 0, validationCost: 0 };
+const UNSCANNED: Scan = {
+  tokens: 0,
+  lines: 0,
+  brackets: 0,
+  selections: 0,
+  fragments: 0,
+  parseCost: 0,
+  validationCost: 0,
+};
 const NO_SHAPE: Shape = { depth: 0, fields: 0, aliases: 0, directives: 0 };
 const NO_COST: ReadingCost = { parse: 0, whole: 0 };
 /** Fields of persisted operations cost a quarter of those in documents of callers. */
@@ -198,10 +208,11 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
       const limit = limits[tier].cost;
       const found = cachedCost(known, args, limit);
       if (found === null) return { points: ADMISSION_POINTS };
-      const { cost, sized } = found;
-      if (cost > limit) throw new QueryTooComplexError({ measure: 'cost', limit, actual: cost, tier });
+      const { cost, sized, errors } = found;
+      const most = cost + errors;
+      if (most > limit) throw new QueryTooComplexError({ measure: 'cost', limit, actual: most, tier });
       const points = Math.max(ADMISSION_POINTS, Math.ceil(cost / COST_PER_POINT));
-      return { cost, limit, points, execution: cost, sized };
+      return { cost, limit, points, execution: cost, sized, errors };
     },
   };
 }

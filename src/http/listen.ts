@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { addressIdentity } from '../limits/budgets.ts';
+import type { CountedClient } from '../limits/clients.ts';
 import { errorResponse } from '../rest/envelope.ts';
 import type { ErrorCode } from '../shared/errors.ts';
 import { StartupError } from '../shared/errors.ts';
-import { createConnectionCounts } from './connections.ts';
+import { bearerOf } from '../shared/request-info.ts';
+import { type ConnectionPlace, createConnectionCounts } from './connections.ts';
 import { SECURITY_HEADERS } from './headers.ts';
 import { type Connection, createSlowReaders } from './slow-readers.ts';
 
@@ -25,8 +26,12 @@ export interface ListenOptions {
   readonly headersTimeout?: number | undefined;
   readonly requestTimeout?: number | undefined;
   readonly onSlowReader?: (() => void) | undefined;
-  /** Maximum number of open connections of one address; 0 = no limit. */
+  /** Maximum number of open connections of one address or key; 0 = no limit. */
   readonly connectionsPerAddress?: number | undefined;
+  /** Maximum number of open connections, shared by the tiers; 0 = no limit. */
+  readonly maxConnections?: number | undefined;
+  /** The client of a key that was accepted before, by its header. Absent: no connection counts for a key. */
+  readonly keyOf?: ((authorization: string) => CountedClient | undefined) | undefined;
   readonly onRefusedConnection?: (() => void) | undefined;
 }
 
@@ -72,7 +77,7 @@ export async function listen(
   options: ListenOptions,
 ): Promise<Listening> {
   const { host, port, setting = 'PORT', slowReaderMs = SLOW_READER_MS, onSlowReader } = options;
-  const { connectionsPerAddress = 0, onRefusedConnection } = options;
+  const { connectionsPerAddress = 0, maxConnections = 0, keyOf, onRefusedConnection } = options;
   const { headersTimeout = HEADERS_TIMEOUT_MS, requestTimeout = REQUEST_TIMEOUT_MS } = options;
   // Tracked by connection instead of by answer: a set that changes with every answer keeps finished ones from garbage
   // collection.
@@ -82,7 +87,7 @@ export async function listen(
     limitMs: slowReaderMs,
     onCut: onSlowReader,
   });
-  const counts = createConnectionCounts(connectionsPerAddress);
+  const counts = createConnectionCounts({ perClient: connectionsPerAddress, max: maxConnections });
   const checkMs = Math.min(CHECK_MS, headersTimeout / CHECKS_PER_LIMIT);
   const server = createServer(
     {
@@ -101,7 +106,7 @@ export async function listen(
         connection.answer = res;
       }
       drain.answering(res);
-      if (connection?.isRefused) refuseConnection(res, connectionsPerAddress);
+      if (connection && !isWelcome(connection.place, req, res, keyOf)) refuseConnection(res);
       else listener(req, res);
     },
   );
@@ -119,20 +124,18 @@ export async function listen(
     writeRaw(socket, 405, 'Method Not Allowed', 'This is not a proxy: CONNECT is not supported.');
   });
   server.on('connection', (socket: Socket) => {
-    const identity = addressIdentity(socket.remoteAddress ?? 'unknown');
-    const entrance = counts.enter(identity);
-    if (entrance !== 'open') onRefusedConnection?.();
-    if (entrance === 'cut') {
+    const place = counts.enter(socket.remoteAddress ?? 'unknown');
+    if (place.verdict !== 'open') onRefusedConnection?.();
+    if (place.verdict === 'cut') {
       socket.destroy();
       return;
     }
-    const isRefused = entrance === 'refused';
-    if (isRefused) socket.setTimeout(REFUSED_MS);
-    const connection: Connection = { answer: null, waiting: null, takenBytes: 0, waitedMs: 0, isRefused };
+    if (place.verdict === 'refused') socket.setTimeout(REFUSED_MS);
+    const connection: Connection = { answer: null, waiting: null, takenBytes: 0, waitedMs: 0, place };
     connections.set(socket, connection);
     socket.once('close', () => {
       connections.delete(socket);
-      counts.leave(identity);
+      place.leave();
       for (const res of connection.waiting ?? []) closeUnsent(res);
     });
   });
@@ -252,8 +255,30 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex, answer: S
   }
 }
 
-function refuseConnection(res: ServerResponse, most: number): void {
-  const message = `This address has more than ${most} open connections. Reuse or close some.`;
+/** Whether a request is answered by the service. One with a key may be, on a connection that is refused without. */
+function isWelcome(
+  place: ConnectionPlace,
+  req: IncomingMessage,
+  res: ServerResponse,
+  keyOf: ListenOptions['keyOf'],
+): boolean {
+  if (place.isKeyed) return true;
+  const authorization = bearerOf(req.headers.authorization);
+  const key = authorization === undefined ? undefined : keyOf?.(authorization);
+  if (key !== undefined && place.bring(key)) {
+    if (place.verdict === 'refused') req.socket.setTimeout(0);
+    return true;
+  }
+  if (place.verdict === 'open') return true;
+  // The key may be good and unknown here yet: its check is the first step of the request, and is charged.
+  if (key !== undefined || authorization === undefined || keyOf === undefined) return false;
+  res.shouldKeepAlive = false;
+  return true;
+}
+
+function refuseConnection(res: ServerResponse): void {
+  const message =
+    'Too many connections are open, of this address or of all clients without a key. Reuse or close some, or send a key.';
   const { headers, body } = refusal(503, message, 'connections');
   const own = { 'retry-after': String(REFUSED_RETRY_SEC), connection: 'close' };
   res.writeHead(503, { ...headers, ...own }).end(body);

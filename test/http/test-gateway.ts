@@ -84,10 +84,14 @@ export async function startTestGateway(options: FrontOptions = {}): Promise<Fron
   };
   const logs = captureLogs();
   const verify = options.verify ?? (async (header) => KEYS[header ?? ''] ?? null);
-  const fairQueue = createFairQueue({ now: () => performance.now(), later: setImmediate });
+  const fairQueue = createFairQueue({
+    now: () => performance.now(),
+    later: setImmediate,
+    maxWaiting: config.env.MAX_QUEUED_REQUESTS,
+  });
   const door = createGateway({
     config,
-    keys: faulty('keys', { verify, accepts: (header: string) => Object.hasOwn(KEYS, header) }),
+    keys: faulty('keys', { verify, accepted: (header: string) => KEYS[header] ?? null }),
     clock: faulty('clock', clock),
     fairQueue: faulty('fairQueue', fairQueue),
     redisConnections: config.redis === undefined ? undefined : createRedisConnections(config.redis, logs.logger),
@@ -140,8 +144,7 @@ export async function startTestGateway(options: FrontOptions = {}): Promise<Fron
       options.faults === undefined ? undefined : createCachedRows({ cache: faulty('answers', answers), clock }),
     execute:
       options.execute ??
-      (({ operation, variables, entry }) =>
-        graphql.executePersisted({ operation, variables, requestContext: entry.requestContext })),
+      (({ entry: { requestContext }, ...call }) => graphql.executePersisted({ ...call, requestContext })),
   });
   const toolCalls: (readonly [string, string])[] = [];
   const mcp = wireMcp({
@@ -176,6 +179,7 @@ export async function startTestGateway(options: FrontOptions = {}): Promise<Fron
     cors,
     trustedProxies: config.env.TRUSTED_PROXIES,
     unread: faulty('unread', unread),
+    clientOf: door.clientOf,
     observe: options.faults === undefined ? undefined : faulty('observe', () => {}),
     onBrokenAnswer: (route) => brokenAnswers.push(route),
     early: faulty('early', early),

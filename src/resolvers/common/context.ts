@@ -10,6 +10,8 @@ import type { Services, SnapshotServices } from './services.ts';
 export interface ClientPort {
   /** The key, or the address. */
   readonly identity: string;
+  /** The IPv6 network of the address, whose clients count together too. */
+  readonly network?: string | undefined;
   /** Charge points beside those of the query. @throws RateLimitedError, UpstreamUnavailableError */
   charge(points: number): Promise<void>;
   /** Never throws. */
