@@ -13,6 +13,7 @@ import { costlyVariables, costOf, type OperationCost } from '../limits/query-cos
 import { checkShape, QueryTooComplexError } from '../limits/query-limits.ts';
 import { type Scan, scanDocument } from '../limits/query-scan.ts';
 import { measureShape, type Shape } from '../limits/query-shape.ts';
+import type { AppContext } from '../resolvers/common/context.ts';
 
 export interface QueriesDeps {
   readonly limits: Limits;
@@ -229,7 +230,10 @@ function cachedCost(known: KnownDocument | undefined, args: ExecutionArgs, limit
       context: args.contextValue as object,
       limit,
     });
-  const key = known === undefined ? undefined : costKey(known.costly, variables, args.operationName);
+  // Lists of the snapshot cost what is there now.
+  const sizes = (args.contextValue as Partial<AppContext> | undefined)?.sizes?.version ?? '';
+  const key =
+    known === undefined ? undefined : costKey(known.costly, variables, `${sizes} ${args.operationName ?? ''}`);
   if (known === undefined || key === undefined) return compute();
   const before = known.costs.get(key);
   if (before !== undefined) return before;
@@ -245,17 +249,31 @@ function executionOf({ points = 0, executed }: KnownDocument): number {
   return Math.max(points * COST_PER_POINT, executed);
 }
 
+const MAX_CHAINS_IN_KEY = 10;
+
+/** The part of a value that a cost depends on: of a filter, its chains. `undefined` = such costs are not cached. */
+function keyPart(value: unknown): string | undefined {
+  if (value == null || typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value !== 'object' || Array.isArray(value)) return undefined;
+  const { chainIds } = value as { readonly chainIds?: unknown };
+  if (chainIds == null) return '{}';
+  if (!Array.isArray(chainIds)) return undefined;
+  const isShort = chainIds.length <= MAX_CHAINS_IN_KEY && chainIds.every((id) => typeof id === 'number');
+  return isShort ? `{${chainIds.join()}}` : undefined;
+}
+
 /** Cache key of the values that the cost depends on; `undefined` when one of them is invalid. */
 function costKey(
   names: readonly string[],
   variables: Readonly<Record<string, unknown>>,
-  operationName: string | null | undefined,
+  start: string,
 ): string | undefined {
-  let key = operationName ?? '';
+  let key = start;
   for (const name of names) {
     const value = variables[name];
-    if (value != null && typeof value !== 'number' && typeof value !== 'boolean') return undefined;
-    key += ` ${value}`;
+    const part = keyPart(value);
+    if (part === undefined) return undefined;
+    key += ` ${part}`;
   }
   return key;
 }

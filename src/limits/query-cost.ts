@@ -222,12 +222,13 @@ function* rootFields(
   }
 }
 
-/** Types of variables that a cost may depend on. Costs that depend on a string are not cached. */
-const COSTLY_TYPES: ReadonlySet<string> = new Set(['Int', 'Boolean', 'ID']);
+/** Types of variables that a cost may depend on; of the filter, its chains. Costs that depend on a string are not cached. */
+const COSTLY_TYPES: ReadonlySet<string> = new Set(['Int', 'Boolean', 'ID', 'ChainId', 'StrategyFilter']);
 
 /**
  * List the variables of a document that its cost may depend on: page sizes are integers, batches are lists, directives depend
- * on booleans, and a global id contains its type. No cost in the schema reads another argument
+ * on booleans, lists of the snapshot have the size of their chains, and a global id contains its type. No cost in the schema
+ * reads another argument
  * (`test/limits/query-cost.test.ts`).
  */
 export function costlyVariables({ definitions, loc }: DocumentNode): readonly string[] {

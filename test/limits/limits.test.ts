@@ -19,6 +19,9 @@ afterEach(async () => {
 });
 
 const fieldsOf = (type: GraphQLNamedType | null | undefined) => (isObjectType(type) ? type.getFields() : {});
+/** A document with a field several times. */
+const aliased = (count: number, field: string): string =>
+  `{${Array.from({ length: count }, (_, i) => `a${i}:${field}`).join(' ')}}`;
 const CHART = '/v1/prices/chart?coinId=ethereum';
 
 describe('budgets over HTTP', () => {
@@ -29,7 +32,7 @@ describe('budgets over HTTP', () => {
     expect(rest.headers.get('ratelimit')).toBe('"anonymous";r=599;t=60');
     const answer = await graphql('{strategies(first:100){nodes{id collateral{symbol}}}}');
     expect(answer.body.extensions).toEqual({
-      cost: { cost: 401, limit: 10_000, points: 2 },
+      cost: { cost: 149, limit: 10_000, points: 2 },
       rateLimit: { policy: 'anonymous', limit: 600, remaining: 597, resetSec: 60, windowSec: 60 },
     });
     expect(answer.headers.get('ratelimit')).toBe('"anonymous";r=597;t=60');
@@ -75,8 +78,8 @@ describe('budgets over HTTP', () => {
     const accept = { accept: 'application/graphql-response+json' };
     for (const ask of [
       () => send(CHART),
-      () => graphql('{strategies(first:300){nodes{id}}}'),
-      () => graphql('{strategies(first:300){nodes{id}}}', { headers: accept }),
+      () => graphql(aliased(5, 'strategies(first:300){nodes{id}}')),
+      () => graphql(aliased(5, 'strategies(first:300){nodes{id}}'), { headers: accept }),
     ]) {
       clock.advance(60_000);
       for (let i = 0; i < 2; i += 1) expect((await send('/v1/prices')).status).toBe(200);
@@ -211,8 +214,10 @@ describe('limits of documents', () => {
 
   test('behavior: tiers have higher limits', async () => {
     const { graphql } = await start();
-    const query =
-      '{strategies(first:500){nodes{id ...on LoopStrategy{leverageLadder{leverage ltvPct}} gaps{field reason}}}}';
+    const query = aliased(
+      12,
+      'strategies(first:500){nodes{id ...on LoopStrategy{leverageLadder{leverage ltvPct}} gaps{field reason}}}',
+    );
     const [anonymous, partner, ops] = [
       await graphql(query),
       await graphql(query, { headers: PARTNER_KEY }),
@@ -224,8 +229,10 @@ describe('limits of documents', () => {
     });
     expect(partner.body.errors).toBeUndefined();
     expect(ops.body.errors).toBeUndefined();
-    const more =
-      '{strategies(first:500){nodes{id ...on LoopStrategy{leverageLadder{leverage ltvPct leverageApyPct}} gaps{field reason message since}}}}';
+    const more = aliased(
+      15,
+      'strategies(first:500){nodes{id ...on LoopStrategy{leverageLadder{leverage ltvPct leverageApyPct}} gaps{field reason message since}}}',
+    );
     const refused = await graphql(more, { headers: PARTNER_KEY });
     expect(refused.body.errors[0].extensions.details).toMatchObject({
       measure: 'cost',
