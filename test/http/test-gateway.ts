@@ -14,7 +14,7 @@ import { listen } from '../../src/http/listen.ts';
 import { createFiles } from '../../src/http/pages/files.ts';
 import { readGuides } from '../../src/http/pages/guides.ts';
 import { createUnread } from '../../src/http/unread-answers.ts';
-import { createFairQueue } from '../../src/limits/fair-queue.ts';
+import { createFairQueue, type FairQueue } from '../../src/limits/fair-queue.ts';
 import { UNREAD_LIMITS } from '../../src/limits/limits.ts';
 import type { RequestContext } from '../../src/limits/request-context.ts';
 import { MCP_PATH } from '../../src/mcp/endpoint.ts';
@@ -49,6 +49,8 @@ export interface FrontOptions {
   readonly execute?: ExecutePort<Entry>;
   /** Makes calls of the front's dependencies throw. */
   readonly faults?: Faults;
+  /** The queue in place of the one of a process. */
+  readonly fairQueue?: FairQueue;
   readonly unread?: { readonly processBytes: number; readonly addressBytes: number };
   readonly verify?: (header: string | null | undefined) => Promise<(typeof KEYS)[string] | null>;
 }
@@ -84,11 +86,9 @@ export async function startTestGateway(options: FrontOptions = {}): Promise<Fron
   };
   const logs = captureLogs();
   const verify = options.verify ?? (async (header) => KEYS[header ?? ''] ?? null);
-  const fairQueue = createFairQueue({
-    now: () => performance.now(),
-    later: setImmediate,
-    maxWaiting: config.env.MAX_QUEUED_REQUESTS,
-  });
+  const { MAX_QUEUED_REQUESTS: maxWaiting } = config.env;
+  const fairQueue =
+    options.fairQueue ?? createFairQueue({ now: () => performance.now(), later: setImmediate, maxWaiting });
   const door = createGateway({
     config,
     keys: faulty('keys', { verify, accepted: (header: string) => KEYS[header] ?? null }),
