@@ -5,7 +5,14 @@ import { needsKey } from '../../src/limits/field-scopes.ts';
 import { createLimits } from '../../src/limits/limits.ts';
 import { EXAMPLE_QUERIES } from '../../src/schema/common/examples.ts';
 import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
-import { type Front, type FrontOptions, OPS_KEY, PARTNER_KEY, startTestGateway } from '../http/test-gateway.ts';
+import {
+  type Front,
+  type FrontOptions,
+  OPS_KEY,
+  PARTNER_KEY,
+  startTestGateway,
+  UNLIMITED,
+} from '../http/test-gateway.ts';
 import type { Answer } from '../support/service.ts';
 
 let front: Front | undefined;
@@ -280,6 +287,23 @@ describe('limits of documents', () => {
 });
 
 describe('limits of single fields', () => {
+  test('behavior: the clients of an IPv6 network of 56 bits have the calls of four together', async () => {
+    const { send } = await start({ env: { ...UNLIMITED, RATE_LIMIT_ANONYMOUS: '1000000', TRUSTED_PROXIES: '1' } });
+    const aliases = Array.from({ length: 15 }, (_, i) => `a${i}:priceChart(coinId:"ethereum"){source}`).join(' ');
+    const ask = async (network: number) => {
+      const headers = { 'content-type': 'application/json', 'x-forwarded-for': `2001:db8:1:${network}::1` };
+      const { body } = await send('/graphql', {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ query: `{${aliases}}` }),
+      });
+      return body.errors?.[0]?.extensions.details.limit;
+    };
+    expect([await ask(1), await ask(1), await ask(1)]).toEqual([undefined, undefined, 30]);
+    for (const network of [2, 3, 4]) expect([await ask(network), await ask(network)]).toEqual([undefined, undefined]);
+    expect(await ask(5)).toBe(120);
+  });
+
   test('error: rate_limited, the same on REST and GraphQL; aliases count each, and each client by itself', async () => {
     const { send, graphql } = await start({ env: { RATE_LIMIT_ANONYMOUS: '100000', TRUSTED_PROXIES: '1' } });
     const aliases = Array.from({ length: 15 }, (_, i) => `a${i}:priceChart(coinId:"ethereum"){source}`).join(' ');

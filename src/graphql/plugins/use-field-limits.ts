@@ -101,9 +101,11 @@ export function useFieldLimits({ schema, limits }: FieldLimitsDeps): Plugin<Serv
       if (limits[tier].points === 0 || !asksLimited(payload.args.document)) return undefined;
       // The library takes arguments from the variables as they are, without the defaults of the document.
       const args = { ...payload.args, variableValues: coercedVariables(payload.args as unknown as ExecutionArgs) };
-      const of = countedClient(payload.args.contextValue.info).network === undefined ? [] : [ofNetwork];
-      for (const plugin of of) plugin.onExecute?.({ ...payload, args } as never);
-      return plugins[tier].onExecute?.({ ...payload, args } as never) as ReturnType<OnExecute>;
+      const count = (plugin: typeof ofNetwork) =>
+        plugin.onExecute?.({ ...payload, args } as never) as ReturnType<OnExecute>;
+      const counted = count(plugins[tier]);
+      if (countedClient(payload.args.contextValue.info).network === undefined) return counted;
+      return Promise.resolve(counted).then(() => count(ofNetwork));
     },
   };
 }
