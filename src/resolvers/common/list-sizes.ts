@@ -19,10 +19,15 @@ export type SnapshotList = 'strategies' | 'markets' | 'tokens';
 export function createListSizes({ catalog, composed }: Pick<Services, 'catalog' | 'composed'>): ListSizes {
   const sizeOn = (list: SnapshotList, chainId: ChainId): number | undefined => {
     if (list === 'tokens') return catalog.chain(chainId)?.tokens.length;
-    const { markets, lookup, excluded } = composed(chainId);
-    // Nothing could be composed yet.
-    if (markets.length === 0 && excluded.length > 0) return undefined;
-    return list === 'markets' ? markets.length : lookup.indexed.length;
+    try {
+      const { markets, lookup, excluded } = composed(chainId);
+      // Nothing could be composed yet.
+      if (markets.length === 0 && excluded.length > 0) return undefined;
+      return list === 'markets' ? markets.length : lookup.indexed.length;
+    } catch {
+      // The field itself answers the failure.
+      return undefined;
+    }
   };
   return {
     count(list, chainIds) {
