@@ -129,15 +129,13 @@ export function costOf({
   const byIds = fields.filter(({ name }) => BY_IDS.has(name.value));
   const valued = introspected.length + byIds.length === 0 ? undefined : valuesOf(schema, operation, variables);
   if (valued === null) return null;
-  let failing = fields.length;
-  for (const field of byIds) {
-    const ids = idsOf(root[field.name.value], field, valued ?? {});
-    const count = countKeyedNodes(schema, ids);
-    failing += ids.length;
-    keyed ||= count > 0;
-    extra += count * COST_PER_POINT * SURFACE_POINTS.Partner;
-  }
-  const errors = costOfErrors(failing);
+  const ids = byIds.flatMap((field) => idsOf(root[field.name.value], field, valued ?? {}));
+  const errors = costOfErrors(fields.length + ids.length);
+  // Above the limit there is no need to decode the ids.
+  if (errors > limit) return { cost: 0, sized: 0, errors };
+  const keyedIds = countKeyedNodes(schema, ids);
+  keyed ||= keyedIds > 0;
+  extra += keyedIds * COST_PER_POINT * SURFACE_POINTS.Partner;
   for (const field of introspected) {
     const left = Math.max(0, limit - extra) * NODES_PER_COST;
     const nodes = countIntrospection({ schema, field, fragments, variables: valued ?? {}, limit: left });
