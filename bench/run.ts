@@ -35,7 +35,7 @@ const FULL: Plan = {
 };
 const QUICK: Plan = { rounds: 1, shotMs: 600, sizes: [100, 1_000], wallets: [100, 1_000], attackSec: 5 };
 /** Benchmarks without a local world. */
-const ALONE: readonly string[] = ['partner', 'compose', 'refresh', 'ops', 'alerts', 'attacks', 'bystander'];
+const ALONE: readonly string[] = ['partner', 'compose', 'refresh', 'ops', 'alerts', 'attacks', 'names', 'bystander'];
 /** Limits are counted, and high enough for the measurement. */
 const NO_END = '1000000000';
 /** Settings of refresh cadences and freshness budgets. */
@@ -56,7 +56,8 @@ async function main(args: readonly string[]): Promise<void> {
   if (wanted('refresh')) await attempt('refresh', () => refreshing(plan.sizes));
   if (wanted('ops')) await attempt('ops', () => reporting(plan.wallets));
   if (wanted('alerts')) await attempt('alerts', () => alerting());
-  if (wanted('attacks') || wanted('bystander')) await attempt('attacks', () => attacking(plan.attackSec, wanted));
+  if (wanted('attacks') || wanted('names') || wanted('bystander'))
+    await attempt('attacks', () => attacking(plan.attackSec, wanted));
 }
 
 /** Run one part. After a failure the other parts still run, and the command fails at its end. */

@@ -88,6 +88,8 @@ export function createApp(deps: AppDeps): App {
           host: env.HOST,
           port: env.PORT,
           connectionsPerAddress: env.MAX_CONNECTIONS_PER_ADDRESS,
+          maxConnections: env.MAX_CONNECTIONS,
+          keyOf: surface.keyOf,
           onSlowReader: metrics?.slowReader,
           onRefusedConnection: metrics?.connectionRefused,
           headersFor: (origin) => corsHeaders({ origins: deps.config.corsOrigins }, origin),

@@ -2,7 +2,8 @@ import type { Config } from '../config/config.ts';
 import type { PersistedOperation } from '../graphql/yoga.ts';
 import type { KeyService } from '../keys/service.ts';
 import { type Admission, createAdmission } from '../limits/admission.ts';
-import { clientIdentity, createBudgets } from '../limits/budgets.ts';
+import { createBudgets } from '../limits/budgets.ts';
+import { type CountedClient, countedAddress, countedClient } from '../limits/clients.ts';
 import type { FairQueue } from '../limits/fair-queue.ts';
 import { createMemoryLimiters, createRedisLimiters } from '../limits/limiters.ts';
 import { ADMISSION_POINTS, createLimits, type Limits, pointsOf, tierOf, WINDOW_SEC } from '../limits/limits.ts';
@@ -17,11 +18,11 @@ import type { RedisConnections } from '../redis/connections.ts';
 import type { AnyRoute, Entry, RestRequest, RestSurface } from '../rest/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
-import { bearerOf } from '../shared/request-info.ts';
+import { bearerOf, type RequestInfo } from '../shared/request-info.ts';
 
 export interface GatewayDeps {
   readonly config: Config;
-  readonly keys: Pick<KeyService, 'verify'> & Partial<Pick<KeyService, 'watch' | 'knows' | 'accepts'>>;
+  readonly keys: Pick<KeyService, 'verify'> & Partial<Pick<KeyService, 'watch' | 'knows' | 'accepted'>>;
   readonly clock: Clock;
   readonly fairQueue: FairQueue;
   /** `undefined` = limits are counted by this process. */
@@ -46,6 +47,15 @@ export interface Gateway {
     request: RestRequest,
     route: { readonly surface: RestSurface; readonly operation: string } | null,
   ): Promise<RestEntry>;
+  /** The client of a key that was accepted before, by its header; `undefined` = none was. */
+  keyOf(authorization: string): CountedClient | undefined;
+  /** The client of a request before its key is checked: a key that was accepted before is one, any other counts as its address. */
+  clientOf(info: Pick<RequestInfo, 'clientIp' | 'authorization'>): CountedClient;
+  /**
+   * Wait in the fair queue, before the key is checked.
+   * @throws CallerLeftError, RateLimitedError
+   */
+  turn(request: Pick<RestRequest, 'clientIp' | 'headers' | 'left'>): Promise<void>;
   /**
    * The status of a caller without points left; `undefined` = it may have some. A key that was accepted before has a budget of
    * its own, any other is charged to its address.
@@ -102,9 +112,19 @@ export function createGateway(deps: GatewayDeps): Gateway {
     knows: keys.knows,
     budgets,
   });
+  const keyOf: Gateway['keyOf'] = (authorization) => {
+    const key = keys.accepted?.(authorization);
+    return key ? { tier: key.tier, identity: key.keyId } : undefined;
+  };
+  const clientOf: Gateway['clientOf'] = ({ clientIp, authorization }) =>
+    (authorization === undefined ? undefined : keyOf(authorization)) ?? countedAddress(clientIp);
   return {
     limits,
     admission,
+    keyOf,
+    clientOf,
+    turn: ({ clientIp, headers, left }) =>
+      fairQueue.enter(clientOf({ clientIp, authorization: bearerOf(headers.authorization) }), left),
     async admitRest(request, route) {
       const requestContext = openRequestContext({
         correlationId: request.correlationId,
@@ -124,7 +144,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       return {
         refusal,
         headers: () => budgetHeaders(requestContext, WINDOW_SEC),
-        turn: () => fairQueue.enter(clientIdentity(requestContext)),
+        turn: () => fairQueue.enter(countedClient(requestContext), requestContext.left),
         async giveBack() {
           const counted = Math.min(points, limits[tierOf(requestContext.caller)].points);
           if (counted > ADMISSION_POINTS) await admission.refund(requestContext, counted - ADMISSION_POINTS);
@@ -134,9 +154,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       };
     },
     exhausted: (clientIp, authorization) =>
-      budgets.exhausted(
-        authorization !== undefined && keys.accepts?.(authorization) ? { authorization } : { clientIp },
-      ),
+      budgets.exhausted(authorization !== undefined && keyOf(authorization) ? { authorization } : { clientIp }),
     async chargeFile({ correlationId, clientIp }, points) {
       const requestContext = openRequestContext({ correlationId, clientIp, authorization: undefined });
       await budgets.chargeAhead(requestContext, points);

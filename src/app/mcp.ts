@@ -5,7 +5,7 @@ import type { Gateway } from './gateway.ts';
 
 export interface McpWiring extends Pick<McpDeps, 'routes' | 'chainIds' | 'guides' | 'origins' | 'logger' | 'onCall'> {
   readonly rest: Pick<RestAdapter, 'answer' | 'answerBriefly' | 'routeOf'>;
-  readonly gateway: Pick<Gateway, 'admitRest'>;
+  readonly gateway: Pick<Gateway, 'admitRest' | 'turn'>;
 }
 
 /** Wire the tools to the rows: a call has the key, the budget and the queue of its REST request. */
@@ -14,6 +14,7 @@ export function wireMcp({ rest, gateway, ...deps }: McpWiring): McpEndpoint {
     ...deps,
     version: INTERFACE_VERSION,
     rows: rest,
+    turn: gateway.turn,
     async admit({ headers, correlationId, clientIp }) {
       const request = { method: 'POST', path: '', query: '', headers, body: noBody, correlationId, clientIp };
       const entry = await gateway.admitRest(request, null);

@@ -10,7 +10,7 @@ import { createFiles } from '../http/pages/files.ts';
 import { readGuides } from '../http/pages/guides.ts';
 import { createRedirects } from '../http/redirects.ts';
 import { createUnread } from '../http/unread-answers.ts';
-import { clientIdentity } from '../limits/budgets.ts';
+import { type CountedClient, countedClient } from '../limits/clients.ts';
 import { createFairQueue } from '../limits/fair-queue.ts';
 import { UNREAD_LIMITS } from '../limits/limits.ts';
 import type { RequestContext } from '../limits/request-context.ts';
@@ -35,6 +35,8 @@ export interface Surface {
   /** Route name of a path for metrics, logs and spans, from a bounded set. */
   readonly routeName: (path: string) => string;
   readonly unreadBytes: number;
+  /** The client of a key that was accepted before, by its header. */
+  readonly keyOf: (authorization: string) => CountedClient | undefined;
   close(): Promise<void>;
 }
 
@@ -48,7 +50,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   const { catalog, services, stores } = core;
   const { metrics } = core.telemetry;
 
-  const fairQueue = createFairQueue({ now: () => performance.now(), later: setImmediate });
+  const fairQueue = queueOf(env);
   const onError = metrics === undefined ? {} : { onError: metrics.refused };
   const gateway = createGateway({
     config,
@@ -65,7 +67,6 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   const schema = deps.tracing?.schema(buildSchema()) ?? sharedSchema();
   const answers = createAnswerCache({ clock, compress, maxBytes: env.ANSWER_CACHE_MB * 2 ** 20 });
   metrics?.cacheFill('answers', answers.fill);
-  const cors = { origins: config.corsOrigins };
   const guides = readGuides();
   const files = createFiles({ routes, guides, charge: gateway.chargeFile, ...pagesOf(config) });
   const graphql = createGraphQLServer({
@@ -89,8 +90,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     clock,
     logger,
     admit: gateway.admitRest,
-    execute: ({ operation, variables, entry }) =>
-      graphql.executePersisted({ operation, variables, requestContext: entry.requestContext }),
+    execute: ({ entry: { requestContext }, ...call }) => graphql.executePersisted({ ...call, requestContext }),
     cachedRows: createCachedRows({ cache: answers, clock, onLookup: (hit) => metrics?.cacheLookup('rest', hit) }),
   });
   const mcp = wireMcp({
@@ -121,9 +121,10 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
         ? (files.answer(request) ?? mcp.answer(request) ?? redirects.answer(request) ?? rest.answer(request))
         : notServedHere(request.correlationId)),
     routeName,
-    cors,
+    cors: { origins: config.corsOrigins },
     trustedProxies: env.TRUSTED_PROXIES,
     unread,
+    clientOf: gateway.clientOf,
     early: isPublic ? earlyRefusals(deps, gateway, status.paths, onError) : undefined,
     clock,
     logger,
@@ -136,6 +137,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   return {
     handler,
     routeName,
+    keyOf: gateway.keyOf,
     get unreadBytes() {
       return unread.bytes;
     },
@@ -170,6 +172,10 @@ function pagesOf({ env, sampleKeys, exampleApp }: AppDeps['config']) {
   };
 }
 
+function queueOf({ MAX_QUEUED_REQUESTS: maxWaiting }: AppDeps['config']['env']) {
+  return createFairQueue({ now: () => performance.now(), later: setImmediate, maxWaiting });
+}
+
 /** Create the contexts of operations. */
 function contextOf(
   services: Core['services'],
@@ -189,8 +195,10 @@ function contextOf(
 
 /** The client of a request, as the fields that wait or measure charge it. */
 function clientOf(requestContext: RequestContext, admission: Gateway['admission']): ClientPort {
+  const { identity, network } = countedClient(requestContext);
   return {
-    identity: clientIdentity(requestContext),
+    identity,
+    network,
     charge: async (points) => void (await admission.charge(requestContext, points)),
     refund: (points) => admission.refund(requestContext, points),
     left: () => requestContext.left?.(),

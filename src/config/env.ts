@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { ADDRESS_PATTERN } from '../shared/ids.ts';
+import { capacitySettings } from './capacity-settings.ts';
+import { count, seconds } from './numbers.ts';
 import { parseRedisUrl } from './redis-address.ts';
 
 const slug = z.stringFormat('slug', /^[a-z0-9][a-z0-9_-]{0,39}$/).optional();
@@ -20,8 +22,6 @@ const redisUrl = z.string().superRefine((text, { addIssue }) => {
 });
 const file = z.string().min(1).optional();
 const port = z.coerce.number({ error: 'expected a port number' }).int().min(0).max(65535);
-const seconds = z.coerce.number({ error: 'expected seconds' }).int().min(1).max(31_536_000);
-const count = z.coerce.number({ error: 'expected a whole number' }).int().min(0).max(1_000_000_000);
 /** Scheme, host and port in the format of the `Origin` header: no path, no trailing slash. */
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:\d+)?$/i;
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
@@ -278,22 +278,10 @@ export const envSchema = z.object({
     .describe(
       'During an outage of Postgres a partner key is accepted for this time after its last successful check, seconds; 0 = not at all.',
     ),
-  READ_WAIT_SEC: seconds
-    .max(30)
-    .default(10)
-    .describe('Longest wait of a read for the block of `afterTx` or `minBlock`, seconds.'),
-  MAX_WAITS_PER_CLIENT: count
-    .min(1)
-    .max(100)
-    .default(5)
-    .describe('Maximum number of reads of one key or address that wait for a block at a time, in one process.'),
+  ...capacitySettings,
   ALERTS_PER_KEY: count.default(1000).describe('Maximum number of alerts of one key.'),
   ALERT_DELIVERIES_PER_HOUR: count.default(1000).describe('Events of one key sent in an hour; later ones wait.'),
   ALERT_LOCAL_TARGETS: flag.default(false).describe('Whether webhooks may go to local addresses; not in production.'),
-  MAX_SUBSCRIPTIONS: count.default(500).describe('Maximum number of open subscriptions in one process.'),
-  MAX_CONNECTIONS_PER_ADDRESS: count
-    .default(1000)
-    .describe('Maximum number of open connections of one address, also of a proxy in front; 0 = no limit.'),
   ANSWER_CACHE_MB: z.coerce
     .number()
     .int()

@@ -8,8 +8,8 @@ import {
   validate,
 } from 'graphql';
 import type { YogaServerInstance } from 'graphql-yoga';
-import { clientIdentity } from '../limits/budgets.ts';
-import type { FairQueue } from '../limits/fair-queue.ts';
+import { countedClient } from '../limits/clients.ts';
+import type { FairQueue, Left } from '../limits/fair-queue.ts';
 import type { RequestContext } from '../limits/request-context.ts';
 import type { AppContext } from '../resolvers/common/context.ts';
 import type { CacheValidity } from '../shared/cache-validity.ts';
@@ -32,6 +32,8 @@ export interface PersistedCall {
   readonly operation: string;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly requestContext: RequestContext;
+  /** When nobody waits for the result any more: it is then not begun. Absent: when the client of the request has left. */
+  readonly left?: Left;
 }
 
 export interface PersistedExecutionDeps {
@@ -63,8 +65,13 @@ export function createPersistedExecution({ schema, persisted, yoga, fairQueue, f
     known.set(text, prepared);
     return prepared;
   };
-  return async ({ operation, variables, requestContext }: PersistedCall): Promise<ExecutedOperation> => {
-    await fairQueue.enter(clientIdentity(requestContext));
+  return async ({
+    operation,
+    variables,
+    requestContext,
+    left = requestContext.left,
+  }: PersistedCall): Promise<ExecutedOperation> => {
+    await fairQueue.enter(countedClient(requestContext), left);
     const text = persisted.get(operation)?.document;
     if (text === undefined) throw new Error(`no persisted operation is named ${operation}`);
     const { document, enums } = preparedOf(text);
@@ -88,7 +95,7 @@ export function createPersistedExecution({ schema, persisted, yoga, fairQueue, f
         result: presented(result),
         validity: result.errors === undefined ? contextValue.cacheHints.validity() : undefined,
         async again(next) {
-          await fairQueue.enter(clientIdentity(requestContext));
+          await fairQueue.enter(countedClient(requestContext), left);
           return presented(await executeDocument({ ...args, variableValues: enums.named(next) }));
         },
       };

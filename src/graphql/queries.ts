@@ -13,6 +13,7 @@ import { costlyVariables, costOf, type OperationCost } from '../limits/query-cos
 import { checkShape, QueryTooComplexError } from '../limits/query-limits.ts';
 import { type Scan, scanDocument } from '../limits/query-scan.ts';
 import { measureShape, type Shape } from '../limits/query-shape.ts';
+import type { AppContext } from '../resolvers/common/context.ts';
 
 export interface QueriesDeps {
   readonly limits: Limits;
@@ -28,6 +29,8 @@ export interface QueryCost {
   /** The charge for the execution, in units of cost, and the part of it for lists that may be shorter than requested. */
   readonly execution?: number | undefined;
   readonly sized?: number | undefined;
+  /** The charge for errors that the execution may make. */
+  readonly errors?: number | undefined;
 }
 
 /** Cost of reading a document: `parse` alone if it is not GraphQL. */
@@ -103,7 +106,15 @@ const MAX_ERRORS = 5;
 /** Maximum validation cost of a document that is validated again to list its other errors: some 200 tokens. */
 const LISTED_COST = 20;
 /** Persisted operations are trusted and have no limits. */
-const UNSCANNED: Scan = { tokens: 0, brackets: 0, selections: 0, fragments: 0, parseCost: 0, validationCost: 0 };
+const UNSCANNED: Scan = {
+  tokens: 0,
+  lines: 0,
+  brackets: 0,
+  selections: 0,
+  fragments: 0,
+  parseCost: 0,
+  validationCost: 0,
+};
 const NO_SHAPE: Shape = { depth: 0, fields: 0, aliases: 0, directives: 0 };
 const NO_COST: ReadingCost = { parse: 0, whole: 0 };
 /** Fields of persisted operations cost a quarter of those in documents of callers. */
@@ -198,10 +209,11 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
       const limit = limits[tier].cost;
       const found = cachedCost(known, args, limit);
       if (found === null) return { points: ADMISSION_POINTS };
-      const { cost, sized } = found;
-      if (cost > limit) throw new QueryTooComplexError({ measure: 'cost', limit, actual: cost, tier });
+      const { cost, sized, errors } = found;
+      const most = cost + errors;
+      if (most > limit) throw new QueryTooComplexError({ measure: 'cost', limit, actual: most, tier });
       const points = Math.max(ADMISSION_POINTS, Math.ceil(cost / COST_PER_POINT));
-      return { cost, limit, points, execution: cost, sized };
+      return { cost, limit, points, execution: cost, sized, errors };
     },
   };
 }
@@ -218,7 +230,10 @@ function cachedCost(known: KnownDocument | undefined, args: ExecutionArgs, limit
       context: args.contextValue as object,
       limit,
     });
-  const key = known === undefined ? undefined : costKey(known.costly, variables, args.operationName);
+  // Lists of the snapshot cost what is there now.
+  const sizes = (args.contextValue as Partial<AppContext> | undefined)?.sizes?.version ?? '';
+  const key =
+    known === undefined ? undefined : costKey(known.costly, variables, `${sizes} ${args.operationName ?? ''}`);
   if (known === undefined || key === undefined) return compute();
   const before = known.costs.get(key);
   if (before !== undefined) return before;
@@ -234,17 +249,31 @@ function executionOf({ points = 0, executed }: KnownDocument): number {
   return Math.max(points * COST_PER_POINT, executed);
 }
 
+const MAX_CHAINS_IN_KEY = 10;
+
+/** The part of a value that a cost depends on: of a filter, its chains. `undefined` = such costs are not cached. */
+function keyPart(value: unknown): string | undefined {
+  if (value == null || typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value !== 'object' || Array.isArray(value)) return undefined;
+  const { chainIds } = value as { readonly chainIds?: unknown };
+  if (chainIds == null) return '{}';
+  if (!Array.isArray(chainIds)) return undefined;
+  const isShort = chainIds.length <= MAX_CHAINS_IN_KEY && chainIds.every((id) => typeof id === 'number');
+  return isShort ? `{${chainIds.join()}}` : undefined;
+}
+
 /** Cache key of the values that the cost depends on; `undefined` when one of them is invalid. */
 function costKey(
   names: readonly string[],
   variables: Readonly<Record<string, unknown>>,
-  operationName: string | null | undefined,
+  start: string,
 ): string | undefined {
-  let key = operationName ?? '';
+  let key = start;
   for (const name of names) {
     const value = variables[name];
-    if (value != null && typeof value !== 'number' && typeof value !== 'boolean') return undefined;
-    key += ` ${value}`;
+    const part = keyPart(value);
+    if (part === undefined) return undefined;
+    key += ` ${part}`;
   }
   return key;
 }

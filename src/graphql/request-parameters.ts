@@ -1,7 +1,8 @@
+import { GraphQLInputObjectType, type GraphQLSchema } from 'graphql';
 import { type Limits, tierOf } from '../limits/limits.ts';
 import { QueryTooComplexError } from '../limits/query-limits.ts';
 import type { RequestContext } from '../limits/request-context.ts';
-import { parseJson, parseJsonBody, parseQuery } from '../rest/input.ts';
+import { countParameters, type KnownNames, parseJson, parseJsonBody, parseQuery } from '../rest/input.ts';
 import { MethodNotAllowedError } from '../rest/router.ts';
 import type { RestRequest } from '../rest/types.ts';
 import { BadRequestError } from '../shared/errors.ts';
@@ -22,6 +23,35 @@ const PARAMETERS: Readonly<Record<string, 'text' | 'object'>> = {
 };
 
 /**
+ * List the names that a request may have: its parameters, the fields of all inputs, and the variables of documents.
+ * @param operations the persisted ones, whose documents are not in the request
+ */
+export function createKnownNames(
+  schema: GraphQLSchema,
+  operations: readonly { readonly document: string }[],
+): KnownNames {
+  const fixed = new Set([...Object.keys(PARAMETERS), ...operations.flatMap(({ document }) => variablesIn(document))]);
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (type instanceof GraphQLInputObjectType) for (const name of Object.keys(type.getFields())) fixed.add(name);
+  }
+  return (text) => {
+    let variables: ReadonlySet<string> | undefined;
+    return (name) => {
+      if (fixed.has(name)) return true;
+      variables ??= new Set(variablesIn(text));
+      return variables.has(name);
+    };
+  };
+}
+
+const VARIABLE = /\$(\w+)/g;
+
+/** The variables that a text names, also inside a string of JSON. */
+function variablesIn(text: string): readonly string[] {
+  return [...text.matchAll(VARIABLE)].map(([, name = '']) => name);
+}
+
+/**
  * Read the parameters of a GraphQL request: one operation or a batch.
  * @param ready called after the request has arrived; resolves when it may be processed
  * @throws MethodNotAllowedError, UnsupportedMediaTypeError, PayloadTooLargeError, BadRequestError, QueryTooComplexError
@@ -30,16 +60,18 @@ export async function readGraphQL(
   request: RestRequest,
   requestContext: RequestContext,
   limits: Limits,
+  known: KnownNames,
   ready: () => Promise<void> = async () => {},
 ): Promise<GraphQLParams | readonly GraphQLParams[]> {
+  checkAccept(request.headers.accept);
   if (!METHODS.includes(request.method)) throw new MethodNotAllowedError(request.method, request.path, METHODS);
   if (request.method === 'GET') {
     await ready();
-    return readGet(request.query);
+    return readGet(request.query, known);
   }
   const tier = tierOf(requestContext.caller);
   const { bodyBytes, batch } = limits[tier];
-  const body = await parseJsonBody(request, bodyBytes, ready);
+  const body = await parseJsonBody(request, bodyBytes, ready, known);
   if (!Array.isArray(body)) return asParams(body);
   if (body.length === 0)
     throw new BadRequestError('The batch is empty. Send at least one operation.', { field: 'body' });
@@ -49,13 +81,26 @@ export async function readGraphQL(
   return body.map(asParams);
 }
 
-function readGet(query: string): GraphQLParams {
+/** Yoga compares each media type of the header with its own ones. */
+const MAX_ACCEPT_CHARS = 1_000;
+
+/** @throws BadRequestError */
+function checkAccept(accept: string | undefined): void {
+  if (accept === undefined || accept.length <= MAX_ACCEPT_CHARS) return;
+  throw new BadRequestError(
+    `The header "Accept" has ${accept.length} characters. Send the media types that the client reads, at most ${MAX_ACCEPT_CHARS} characters.`,
+    { field: 'headers.accept', value: formatValue(accept), limit: { maxLength: MAX_ACCEPT_CHARS } },
+  );
+}
+
+function readGet(query: string, known: KnownNames): GraphQLParams {
+  countParameters(query, (name) => Object.hasOwn(PARAMETERS, name));
   const given = parseQuery(query);
   const params: Record<string, unknown> = {};
   for (const [name, text] of Object.entries(given)) {
     if (text === '') continue;
     params[name] = JSON_PARAMETERS.includes(name)
-      ? parseJson(text, `query.${name}`, `The parameter "${name}" is not valid JSON.`)
+      ? parseJson(text, `query.${name}`, `The parameter "${name}" is not valid JSON.`, () => known(given.query ?? ''))
       : text;
   }
   return checkParameters(params, 'query');

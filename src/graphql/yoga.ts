@@ -8,7 +8,7 @@ import { toGraphQLError } from '../http/errors.ts';
 import { graphqlRefusal } from '../http/graphql-refusal.ts';
 import { GRAPHQL_PATH, type GraphQLEndpoint } from '../http/handler.ts';
 import type { Admission } from '../limits/admission.ts';
-import { clientIdentity } from '../limits/budgets.ts';
+import { countedClient } from '../limits/clients.ts';
 import type { FairQueue } from '../limits/fair-queue.ts';
 import { ADMISSION_POINTS, type Limits } from '../limits/limits.ts';
 import { openRequestContext, type RequestContext } from '../limits/request-context.ts';
@@ -34,7 +34,7 @@ import { useRefusedKeys } from './plugins/use-refused-keys.ts';
 import { useStreamKeys } from './plugins/use-stream-keys.ts';
 import { useStreamLimits } from './plugins/use-stream-limits.ts';
 import { createQueries } from './queries.ts';
-import { readGraphQL } from './request-parameters.ts';
+import { createKnownNames, readGraphQL } from './request-parameters.ts';
 
 export interface PersistedOperation {
   readonly sha256: string;
@@ -124,6 +124,7 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
   });
 
   const textOf = (id: string) => textsByHash.get(id.replace(/^sha256:/, ''));
+  const knownNames = createKnownNames(schema, operations);
   const refuse = (error: unknown, { headers, correlationId }: Pick<RestRequest, 'headers' | 'correlationId'>) =>
     graphqlRefusal(formatError(error, correlationId), headers.accept, null);
 
@@ -136,7 +137,6 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
     anyDocument: deps.anonymousMayRunAnyDocument,
     onHit: () => deps.onLookup?.(true),
   });
-
   const deprecations = createDeprecations(schema, (id) => textOf(id) ?? registered.get(id));
 
   return {
@@ -148,8 +148,8 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
       try {
         await admission.admit(requestContext, 'GraphQL');
         if (deps.page && request.method === 'GET' && accept?.includes('text/html')) return await deps.page(request);
-        params = await readGraphQL(request, requestContext, limits, () =>
-          fairQueue.enter(clientIdentity(requestContext)),
+        params = await readGraphQL(request, requestContext, limits, knownNames, () =>
+          fairQueue.enter(countedClient(requestContext), requestContext.left),
         );
         // The admission has charged the first operation; the others are charged before parsing.
         if (Array.isArray(params)) await admission.charge(requestContext, (params.length - 1) * ADMISSION_POINTS);

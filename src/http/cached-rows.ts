@@ -19,28 +19,56 @@ const NO_BYTES = Buffer.alloc(0);
  * without validity, are returned to the first caller only.
  */
 export function createCachedRows({ cache, clock, onLookup }: CachedRowsDeps): RowCache {
-  const making = new Map<string, Promise<CachedResponse | undefined>>();
+  const making = new Map<string, { readonly stored: Promise<CachedResponse | undefined>; readonly readers: Readers }>();
   return {
     async answer(request, make) {
       const key = keyOf(request);
       const running = making.get(key);
+      running?.readers.join(request.left);
       // Without an `await` when nothing runs, so that a request in the same turn sees the execution that begins here.
-      const cached = cache.find(key) ?? (running && (await running));
+      const cached = cache.find(key) ?? (running && (await running.stored));
       onLookup?.(cached !== undefined);
       if (cached) return respond(cached, request.headers, clock.now());
-      const made = make();
+      const readers = createReaders();
+      readers.join(request.left);
+      const made = make(readers.left);
       const stored = made.then(
         (response) => store(cache, key, response),
         () => undefined,
       );
-      making.set(key, stored);
+      making.set(key, { stored, readers });
       try {
         const fresh = await stored;
         return fresh ? respond(fresh, request.headers, clock.now()) : (await made).response;
       } finally {
-        if (making.get(key) === stored) making.delete(key);
+        if (making.get(key)?.stored === stored) making.delete(key);
       }
     },
+  };
+}
+
+/** The requests that wait for one execution. */
+interface Readers {
+  join(left: RestRequest['left']): void;
+  /** Aborted when all of them have left. */
+  readonly left: () => AbortSignal;
+}
+
+function createReaders(): Readers {
+  const gone = new AbortController();
+  let waiting = 0;
+  return {
+    join(left) {
+      waiting += 1;
+      const leave = () => {
+        waiting -= 1;
+        if (waiting === 0) gone.abort();
+      };
+      const signal = left?.();
+      if (signal?.aborted) leave();
+      else signal?.addEventListener('abort', leave, { once: true });
+    },
+    left: () => gone.signal,
   };
 }
 

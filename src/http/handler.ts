@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { addressIdentity } from '../limits/budgets.ts';
+import type { CountedClient } from '../limits/clients.ts';
 import { errorResponse } from '../rest/envelope.ts';
 import type { RestRequest, RestResponse, StreamResponse } from '../rest/types.ts';
 import type { Clock } from '../shared/clock.ts';
@@ -46,6 +46,8 @@ export interface HandlerDeps {
   readonly cors: CorsPolicy;
   readonly trustedProxies: number;
   readonly unread: UnreadAnswers;
+  /** The client of a request, by its key if that is known. */
+  readonly clientOf: (info: RequestInfo) => CountedClient;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly observe?: ((exchange: HttpExchange) => void) | undefined;
@@ -83,7 +85,7 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
     const startedMs = clock.now();
     const { path, query } = splitTarget(req.url ?? '/');
     state.path = path;
-    const left = () => signalOf(res);
+    const left = signalOf(res);
     const info = { ...requestInfoOf(req.headers, req.socket.remoteAddress, trustedProxies), left };
     state.correlationId = info.correlationId;
     const method = req.method ?? 'GET';
@@ -118,10 +120,10 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
       return;
     }
     const encoded = variesByEncoding(response) ? response : await compressedAnswer(response, request.headers);
-    const identity = addressIdentity(info.clientIp);
-    if (unread.refuses(identity, bytesOf(encoded.body))) throw new UnreadAnswersError();
+    const client = deps.clientOf(info);
+    if (unread.refuses(client, bytesOf(encoded.body))) throw new UnreadAnswersError();
     writeWhole(req, res, encoded, ...commonOf(req, state));
-    unread.note(res, identity);
+    unread.note(res, client);
   };
 
   const commonOf = (req: IncomingMessage, state: State): readonly Headers[] => [
@@ -195,12 +197,17 @@ function variesByEncoding({ headers }: RestResponse): boolean {
   return headers.vary?.includes('accept-encoding') === true;
 }
 
-/** The signal that is aborted when an exchange is over: its answer is sent, or its client has disconnected. */
-function signalOf(res: ServerResponse): AbortSignal {
-  const controller = new AbortController();
-  if (res.destroyed) controller.abort();
-  else res.once('close', () => controller.abort());
-  return controller.signal;
+/** Make, once, the signal that is aborted when an exchange is over: its answer is sent, or its client has disconnected. */
+function signalOf(res: ServerResponse): () => AbortSignal {
+  let signal: AbortSignal | undefined;
+  return () => {
+    if (signal !== undefined) return signal;
+    const controller = new AbortController();
+    if (res.destroyed) controller.abort();
+    else res.once('close', () => controller.abort());
+    signal = controller.signal;
+    return signal;
+  };
 }
 
 function idHeader({ correlationId }: State): Headers {

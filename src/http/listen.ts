@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { addressIdentity } from '../limits/budgets.ts';
+import type { CountedClient } from '../limits/clients.ts';
 import { errorResponse } from '../rest/envelope.ts';
 import type { ErrorCode } from '../shared/errors.ts';
 import { StartupError } from '../shared/errors.ts';
 import type { Headers } from '../shared/headers.ts';
-import { createConnectionCounts } from './connections.ts';
+import { bearerOf } from '../shared/request-info.ts';
+import { type ConnectionPlace, createConnectionCounts } from './connections.ts';
+import { createDrain } from './drain.ts';
 import { SECURITY_HEADERS } from './headers.ts';
 import { type Connection, createSlowReaders } from './slow-readers.ts';
 
@@ -26,8 +28,12 @@ export interface ListenOptions {
   readonly headersTimeout?: number | undefined;
   readonly requestTimeout?: number | undefined;
   readonly onSlowReader?: (() => void) | undefined;
-  /** Maximum number of open connections of one address; 0 = no limit. */
+  /** Maximum number of open connections of one address or key; 0 = no limit. */
   readonly connectionsPerAddress?: number | undefined;
+  /** Maximum number of open connections, shared by the tiers; 0 = no limit. */
+  readonly maxConnections?: number | undefined;
+  /** The client of a key that was accepted before, by its header. Absent: no connection counts for a key. */
+  readonly keyOf?: ((authorization: string) => CountedClient | undefined) | undefined;
   readonly onRefusedConnection?: (() => void) | undefined;
   /** Headers of refusals that reach no listener, by the origin of the request where it is known. Default: none. */
   readonly headersFor?: ((origin: string | undefined) => Headers) | undefined;
@@ -75,7 +81,8 @@ export async function listen(
   options: ListenOptions,
 ): Promise<Listening> {
   const { host, port, setting = 'PORT', slowReaderMs = SLOW_READER_MS, onSlowReader } = options;
-  const { connectionsPerAddress = 0, onRefusedConnection, headersFor = () => ({}) } = options;
+  const { connectionsPerAddress = 0, maxConnections = 0, keyOf, onRefusedConnection } = options;
+  const { headersFor = () => ({}) } = options;
   const { headersTimeout = HEADERS_TIMEOUT_MS, requestTimeout = REQUEST_TIMEOUT_MS } = options;
   // Tracked by connection instead of by answer: a set that changes with every answer keeps finished ones from garbage
   // collection.
@@ -85,7 +92,7 @@ export async function listen(
     limitMs: slowReaderMs,
     onCut: onSlowReader,
   });
-  const counts = createConnectionCounts(connectionsPerAddress);
+  const counts = createConnectionCounts({ perClient: connectionsPerAddress, max: maxConnections });
   const checkMs = Math.min(CHECK_MS, headersTimeout / CHECKS_PER_LIMIT);
   const server = createServer(
     {
@@ -104,12 +111,12 @@ export async function listen(
         connection.answer = res;
       }
       drain.answering(res);
-      if (connection?.isRefused !== true) listener(req, res);
+      if (connection === undefined || isWelcome(connection.place, req, res, keyOf)) listener(req, res);
       else if (req.method === 'OPTIONS') {
         // A page can read the refusal of its request only after its preflight.
         res.shouldKeepAlive = false;
         listener(req, res);
-      } else refuseConnection(res, connectionsPerAddress, headersFor(req.headers.origin));
+      } else refuseConnection(res, headersFor(req.headers.origin));
     },
   );
   const drain = createDrain(server, connections);
@@ -127,20 +134,18 @@ export async function listen(
     writeRaw(socket, 405, 'Method Not Allowed', 'This is not a proxy: CONNECT is not supported.', own);
   });
   server.on('connection', (socket: Socket) => {
-    const identity = addressIdentity(socket.remoteAddress ?? 'unknown');
-    const entrance = counts.enter(identity);
-    if (entrance !== 'open') onRefusedConnection?.();
-    if (entrance === 'cut') {
+    const place = counts.enter(socket.remoteAddress ?? 'unknown');
+    if (place.verdict !== 'open') onRefusedConnection?.();
+    if (place.verdict === 'cut') {
       socket.destroy();
       return;
     }
-    const isRefused = entrance === 'refused';
-    if (isRefused) socket.setTimeout(REFUSED_MS);
-    const connection: Connection = { answer: null, waiting: null, takenBytes: 0, waitedMs: 0, isRefused };
+    if (place.verdict === 'refused') socket.setTimeout(REFUSED_MS);
+    const connection: Connection = { answer: null, waiting: null, takenBytes: 0, waitedMs: 0, place };
     connections.set(socket, connection);
     socket.once('close', () => {
       connections.delete(socket);
-      counts.leave(identity);
+      place.leave();
       for (const res of connection.waiting ?? []) closeUnsent(res);
     });
   });
@@ -180,43 +185,6 @@ function closeUnsent(res: ServerResponse): void {
   if (res.socket !== null) return;
   res.destroy();
   res.emit('close');
-}
-
-/** Close a server without cutting off a client that has just sent a request. */
-function createDrain(server: Server, connections: ReadonlyMap<Socket, Connection>) {
-  let isClosing = false;
-  let closesIdle = false;
-  /**
-   * Ask the client to close the connection after this answer. If the headers are sent already, the connection becomes idle.
-   */
-  const leaveAfter = (res: ServerResponse) => {
-    res.shouldKeepAlive = false;
-    // The connection only becomes idle after this turn.
-    res.once('close', () => setImmediate(() => closesIdle && server.closeIdleConnections()));
-  };
-  const closeIdle = () => {
-    closesIdle = true;
-    server.closeIdleConnections();
-  };
-  return {
-    answering: (res: ServerResponse) => {
-      if (isClosing) leaveAfter(res);
-    },
-    close: async (graceMs: number, idleMs: number): Promise<void> => {
-      isClosing = true;
-      for (const { answer } of connections.values()) if (answer && !answer.closed) leaveAfter(answer);
-      // `close` of node:net, because that of node:http closes idle connections at once.
-      const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
-      if (idleMs === 0) closeIdle();
-      const idle = setTimeout(closeIdle, idleMs);
-      const cut = setTimeout(() => server.closeAllConnections(), graceMs);
-      await closed;
-      clearTimeout(idle);
-      clearTimeout(cut);
-      // Ends the interval in which Node checks the timeouts of requests: it would keep the server, and the service behind it.
-      server.close(() => {});
-    },
-  };
 }
 
 const CODES: Readonly<Record<number, ErrorCode>> = { 405: 'method_not_allowed', 503: 'not_ready' };
@@ -276,8 +244,30 @@ function originIn({ rawPacket }: MalformedError): string | undefined {
   return ORIGIN.exec(rawPacket?.toString('latin1') ?? '')?.[1];
 }
 
-function refuseConnection(res: ServerResponse, most: number, common: Headers): void {
-  const message = `This address has more than ${most} open connections. Reuse or close some.`;
+/** Whether a request is answered by the service. One with a key may be, on a connection that is refused without. */
+function isWelcome(
+  place: ConnectionPlace,
+  req: IncomingMessage,
+  res: ServerResponse,
+  keyOf: ListenOptions['keyOf'],
+): boolean {
+  if (place.isKeyed) return true;
+  const authorization = bearerOf(req.headers.authorization);
+  const key = authorization === undefined ? undefined : keyOf?.(authorization);
+  if (key !== undefined && place.bring(key)) {
+    if (place.verdict === 'refused') req.socket.setTimeout(0);
+    return true;
+  }
+  if (place.verdict === 'open') return true;
+  // The key may be good and unknown here yet: its check is the first step of the request, and is charged.
+  if (key !== undefined || authorization === undefined || keyOf === undefined) return false;
+  res.shouldKeepAlive = false;
+  return true;
+}
+
+function refuseConnection(res: ServerResponse, common: Headers): void {
+  const message =
+    'Too many connections are open, of this address or of all clients without a key. Reuse or close some, or send a key.';
   const { headers, body } = refusal(503, message, 'connections');
   const own = { 'retry-after': String(REFUSED_RETRY_SEC), connection: 'close' };
   res.writeHead(503, { ...headers, ...common, ...own }).end(body);

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { ConnectionPlace } from './connections.ts';
 
 /** State of an open connection. */
 export interface Connection {
@@ -9,8 +10,7 @@ export interface Connection {
   waiting: Set<ServerResponse> | null;
   takenBytes: number;
   waitedMs: number;
-  /** Whether its address has too many connections: it gets an answer, and is closed. */
-  readonly isRefused: boolean;
+  readonly place: ConnectionPlace;
 }
 
 export interface SlowReadersDeps {

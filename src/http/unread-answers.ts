@@ -1,4 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import type { CountedClient } from '../limits/clients.ts';
+import { createSlots } from '../limits/slots.ts';
 import { AppError } from '../shared/errors.ts';
 
 /** Unread answers take the allowed memory: new large ones are refused until some were read. */
@@ -12,16 +14,18 @@ export class UnreadAnswersError extends AppError<{ readonly waitingFor: readonly
 }
 
 export interface UnreadOptions {
+  /** Bytes of the process, shared by the tiers. */
   readonly processBytes: number;
+  /** Bytes of one key or address. */
   readonly addressBytes: number;
 }
 
-/** Counts the bytes that were written and not taken yet, of the process and of each address. */
+/** Counts the bytes that were written and not taken yet, of each tier and of each client. */
 export interface UnreadAnswers {
-  /** Whether an answer of this size must not be written to this address now. Small ones always may. */
-  refuses(identity: string, bytes: number): boolean;
+  /** Whether an answer of this size must not be written to this client now. Small ones always may. */
+  refuses(client: CountedClient, bytes: number): boolean;
   /** Count the unsent bytes of an answer, until its connection has taken or dropped them. */
-  note(res: ServerResponse, identity: string): void;
+  note(res: ServerResponse, client: CountedClient): void;
   readonly bytes: number;
 }
 
@@ -29,25 +33,16 @@ export interface UnreadAnswers {
 const LARGE_BYTES = 16 * 1024;
 
 export function createUnread({ processBytes, addressBytes }: UnreadOptions): UnreadAnswers {
-  const byAddress = new Map<string, number>();
-  let total = 0;
-  const add = (identity: string, bytes: number): void => {
-    total += bytes;
-    const sum = (byAddress.get(identity) ?? 0) + bytes;
-    if (sum > 0) byAddress.set(identity, sum);
-    else byAddress.delete(identity);
-  };
+  const slots = createSlots({ max: processBytes, perClient: () => addressBytes });
   return {
-    refuses: (identity, bytes) =>
-      bytes > LARGE_BYTES && (total >= processBytes || (byAddress.get(identity) ?? 0) >= addressBytes),
-    note(res, identity) {
+    refuses: (client, bytes) => bytes > LARGE_BYTES && slots.reached(client) !== undefined,
+    note(res, client) {
       const bytes = res.writableLength;
       if (bytes === 0 || res.destroyed) return;
-      add(identity, bytes);
-      res.once('close', () => add(identity, -bytes));
+      res.once('close', slots.hold(client, bytes));
     },
     get bytes() {
-      return total;
+      return slots.count;
     },
   };
 }

@@ -55,8 +55,8 @@ export interface KeyService extends KeyAdmin {
   verify(authorizationHeader: string | null | undefined): Promise<VerifiedKey | null>;
   /** Whether `verify` can judge a header without a first look-up of its key. */
   knows(authorizationHeader: string): boolean;
-  /** Whether a key was accepted before, as far as remembered. Requests with such a key have a budget of their own. */
-  accepts(authorizationHeader: string): boolean;
+  /** A key that was accepted before, as far as remembered. Requests with such a key have a budget and places of their own. */
+  accepted(authorizationHeader: string): Pick<VerifiedKey, 'keyId' | 'tier'> | null;
   /**
    * Call `onEnd` once, when a request with this header would no longer be accepted: with `UnauthorizedError` when its key has
    * ended, with `UpstreamUnavailableError` when it cannot be checked any more. Returns the function that stops the watch.
@@ -112,9 +112,9 @@ export function createKeyService(deps: KeyServiceDeps): KeyService {
       if (presented === null || samples.has(presented.id) || parseKey(presented.text) === null) return true;
       return verdicts.knows(presented.id);
     },
-    accepts(header) {
+    accepted(header) {
       const presented = readHeader(header);
-      return presented !== null && (samples.has(presented.id) || verdicts.accepts(presented.id));
+      return presented === null ? null : (samples.get(presented.id) ?? verdicts.accepted(presented.id));
     },
     watch(header, onEnd) {
       const presented = readHeader(header);

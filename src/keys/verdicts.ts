@@ -62,8 +62,8 @@ export interface Verdicts {
   of(id: string, lookUp: LookUp): Promise<Verdict>;
   /** Whether the key was judged before, at any time: a request with it is then not a guess. */
   knows(id: string): boolean;
-  /** Whether the key was accepted before. */
-  accepts(id: string): boolean;
+  /** The key, if it was accepted before. */
+  accepted(id: string): KnownKey | null;
   /** Remaining life of the remembered verdict, ms; 0 = a look-up is due. */
   dueInMs(id: string): number;
   checks(): KeyChecks;
@@ -110,7 +110,10 @@ export function createVerdicts({ clock, timers, logger, graceMs }: VerdictDeps):
     onOutage: () => logger.warn({ graceSec: graceMs / 1_000 }, 'keys cannot be checked'),
     onRecovery: (forMs) => logger.info({ forMs }, 'keys are checked again'),
   });
-  const accepts = (id: string): boolean => isYounger(keys.peek(id)?.loadedAtMs, ttlMs);
+  const accepted = (id: string): KnownKey | null => {
+    const held = keys.peek(id);
+    return isYounger(held?.loadedAtMs, ttlMs) ? (held?.value ?? null) : null;
+  };
 
   return {
     async of(id, lookUp) {
@@ -118,8 +121,8 @@ export function createVerdicts({ clock, timers, logger, graceMs }: VerdictDeps):
       const { value, stale } = await keys.get(id, lookUp);
       return { key: value, grace: stale && value !== null };
     },
-    accepts,
-    knows: (id) => accepts(id) || isFresh(refused.get(id)),
+    accepted,
+    knows: (id) => accepted(id) !== null || isFresh(refused.get(id)),
     dueInMs(id) {
       const good = keys.peek(id);
       if (good === undefined) return 0;

@@ -3,16 +3,17 @@ import { RateLimiterRes } from 'rate-limiter-flexible';
 import type { Clock } from '../shared/clock.ts';
 import { AppError, UpstreamUnavailableError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
-import type { Limiter, Limiters, WhenStoreFails } from './limiters.ts';
-import { type Limits, type Tier, tierOf, WINDOW_SEC } from './limits.ts';
+import { type CountedClient, countedAddress, countedClient } from './clients.ts';
+import { type Budget, budgetPoints, type Limiters, type WhenStoreFails } from './limiters.ts';
+import { type Limits, type Tier, WINDOW_SEC } from './limits.ts';
 import type { RateLimitStatus, RequestContext } from './request-context.ts';
 
 export interface RateLimitedDetails {
   /**
-   * `client` = the budget of the key or address; `field` = the calls of one field; `streams` = open subscriptions; `waits` =
-   * reads that wait for a block.
+   * `client` = the budget of the key, address or IPv6 network; `field` = the calls of one field; `streams` = open
+   * subscriptions; `waits` = reads that wait for a block; `queue` = requests that wait for their turn.
    */
-  readonly scope: 'client' | 'field' | 'streams' | 'waits';
+  readonly scope: 'client' | 'field' | 'streams' | 'waits' | 'queue';
   readonly policy: Tier;
   readonly limit: number;
   readonly windowSec: number;
@@ -33,6 +34,7 @@ function reasonOf({ scope, limit, windowSec, field }: RateLimitedDetails): strin
   if (scope === 'client') return `The budget of ${limit} cost points per ${windowSec} s is used up`;
   if (scope === 'streams') return `${limit} subscriptions are open already: close one`;
   if (scope === 'waits') return `${limit} reads wait for a block already: let one of them end`;
+  if (scope === 'queue') return `${limit} requests wait for their turn already`;
   return `${field} was called more than ${limit} times in ${windowSec} s`;
 }
 
@@ -86,31 +88,23 @@ export function createBudgets({ limits, limiters, clock, logger }: BudgetDeps): 
     }
     storeWorks = works;
   };
-
-  const chargeIp = (clientIp: string, points: number) => {
-    const charged = Math.min(points, limits.anonymous.points);
-    const limiter = limiters.of('anonymous', 'open');
-    return consume(limiter, 'anonymous', addressIdentity(clientIp), charged, { clientIp });
+  const storeFailed = (error: unknown): UpstreamUnavailableError => {
+    noteStore(false);
+    const cause = new Error(`rate limit store: ${error instanceof Error ? error.name : 'failed'}`);
+    return new UpstreamUnavailableError('rate limit store', 'unreachable', { retryAfterSec: 2, cause });
   };
-  const limiterOf = (tier: Tier, whenStoreFails: WhenStoreFails) =>
-    limiters.of(tier, tier === 'anonymous' ? 'open' : whenStoreFails);
 
   return {
     async charge(requestContext, points, whenStoreFails) {
-      const tier = tierOf(requestContext.caller);
+      const counted = countedClient(requestContext);
+      const { tier } = counted;
       const limit = limits[tier].points;
       if (limit === 0) return 0;
       // An operation that costs more than a whole window may run once per window.
       const charged = Math.min(points, limit);
-      const limiter = limiterOf(tier, whenStoreFails);
-      let count: Awaited<ReturnType<typeof consume>>;
-      try {
-        count = await consume(limiter, tier, clientIdentity(requestContext), charged, clientOf(requestContext));
-      } catch (error) {
-        noteStore(false);
-        const cause = new Error(`rate limit store: ${error instanceof Error ? error.name : 'failed'}`);
-        throw new UpstreamUnavailableError('rate limit store', 'unreachable', { retryAfterSec: 2, cause });
-      }
+      const count = await consume(counted, charged, whenStoreFails, noteOf(requestContext)).catch((error: unknown) => {
+        throw storeFailed(error);
+      });
       if (whenStoreFails === 'closed' && tier !== 'anonymous') noteStore(true);
       requestContext.rateLimit = count.status;
       if (!count.fits) throw clientLimited(count.status);
@@ -118,27 +112,20 @@ export function createBudgets({ limits, limiters, clock, logger }: BudgetDeps): 
     },
     async chargeAhead(requestContext, points) {
       if (limits.anonymous.points === 0) return () => {};
-      const { clientIp } = requestContext;
-      const { status, fits } = await chargeIp(clientIp, points);
+      const counted = countedAddress(requestContext.clientIp);
+      const charged = Math.min(points, limits.anonymous.points);
+      const { status, fits } = await consume(counted, charged, 'open', counted.identity);
       requestContext.rateLimit = status;
       if (!fits) throw clientLimited(status);
-      const limiter = limiters.of('anonymous', 'open');
       return () => {
-        giveBack(limiter, 'anonymous', addressIdentity(clientIp), points, { clientIp }).catch(() => {});
+        giveBack(counted, charged, counted.identity).catch(() => {});
       };
     },
     async refund(requestContext, points) {
-      const tier = tierOf(requestContext.caller);
-      if (limits[tier].points === 0) return;
+      const counted = countedClient(requestContext);
+      if (limits[counted.tier].points === 0) return;
       try {
-        const limiter = limiterOf(tier, 'closed');
-        requestContext.rateLimit = await giveBack(
-          limiter,
-          tier,
-          clientIdentity(requestContext),
-          points,
-          clientOf(requestContext),
-        );
+        requestContext.rateLimit = await giveBack(counted, points, noteOf(requestContext));
       } catch {
         // The next charge reports a failing store, and the count ends with the window.
       }
@@ -147,22 +134,29 @@ export function createBudgets({ limits, limiters, clock, logger }: BudgetDeps): 
   };
 }
 
-/** Count points in the limiters, and remember for a moment the clients without any left. */
+/** Count points in the limiters, and remember for a moment the clients and networks without any left. */
 function createCounts({ limits, limiters, clock }: Omit<BudgetDeps, 'logger'>) {
-  const notes = new LRUCache<string, { readonly policy: Tier; readonly endsAtMs: number; readonly untilMs: number }>({
+  const notes = new LRUCache<
+    string,
+    { readonly status: RateLimitStatus; readonly endsAtMs: number; readonly untilMs: number }
+  >({
     max: MAX_EXHAUSTED,
   });
-  const statusOf = (policy: Tier, remaining: number, msLeft: number): RateLimitStatus => {
-    const { points: limit } = limits[policy];
-    const resetSec = Math.max(1, Math.ceil(msLeft / 1000));
-    return { policy, limit, remaining: Math.min(limit, remaining), resetSec };
+  const statusOf = (budget: Budget, policy: Tier, remaining: number, msLeft: number): RateLimitStatus => {
+    const limit = budgetPoints(limits, budget);
+    return { policy, limit, remaining: Math.min(limit, remaining), resetSec: secondsOf(msLeft) };
   };
 
-  /**
-   * @returns the status after the charge, and whether the charge fits
-   * @throws errors of the store
-   */
-  const consume = async (limiter: Limiter, tier: Tier, identity: string, points: number, client: Client) => {
+  /** Count points of one budget. @throws errors of the store */
+  const consumeOf = async (
+    budget: Budget,
+    policy: Tier,
+    identity: string,
+    points: number,
+    whenStoreFails: WhenStoreFails,
+    note: string,
+  ) => {
+    const limiter = limiters.of(budget, policy === 'anonymous' ? 'open' : whenStoreFails);
     let result: RateLimiterRes;
     let fits = true;
     try {
@@ -175,58 +169,68 @@ function createCounts({ limits, limiters, clock }: Omit<BudgetDeps, 'logger'>) {
     const { remainingPoints } = result;
     const msBeforeNext = Math.min(WINDOW_MS, result.msBeforeNext);
     // The library blocks by the system clock. If that was set back, the block would be too long.
-    if (!fits && result.msBeforeNext > WINDOW_MS) limiters.unblock(tier);
+    if (!fits && result.msBeforeNext > WINDOW_MS) limiters.unblock(budget);
+    const status = statusOf(budget, policy, fits ? remainingPoints : 0, msBeforeNext);
     if (!fits || remainingPoints === 0) {
       const nowMs = clock.now();
       const endsAtMs = nowMs + msBeforeNext;
-      notes.set(noteOf(client), { policy: tier, endsAtMs, untilMs: Math.min(endsAtMs, nowMs + EXHAUSTED_MS) });
+      notes.set(note, {
+        status: { ...status, remaining: 0 },
+        endsAtMs,
+        untilMs: Math.min(endsAtMs, nowMs + EXHAUSTED_MS),
+      });
     }
-    return { status: statusOf(tier, fits ? remainingPoints : 0, msBeforeNext), fits };
+    return { status, fits };
   };
-  const giveBack = async (limiter: Limiter, tier: Tier, identity: string, points: number, client: Client) => {
+  const giveBackOf = async (budget: Budget, policy: Tier, identity: string, points: number, note: string) => {
+    const limiter = limiters.of(budget, policy === 'anonymous' ? 'open' : 'closed');
     const result = await limiter.reward(identity, points);
     // A refund after the end of its window must not add to the next one.
     if (result.consumedPoints < 0) await limiter.consume(identity, Math.min(points, -result.consumedPoints));
-    const remaining = Math.max(0, limits[tier].points - result.consumedPoints);
-    if (remaining > 0 && notes.delete(noteOf(client))) limiters.unblock(tier);
-    return statusOf(tier, remaining, result.msBeforeNext);
+    const remaining = Math.max(0, budgetPoints(limits, budget) - result.consumedPoints);
+    if (remaining > 0 && notes.delete(note)) limiters.unblock(budget);
+    return statusOf(budget, policy, remaining, result.msBeforeNext);
   };
 
   return {
-    consume,
-    giveBack,
+    /**
+     * Count points of a client, and of its network.
+     * @returns the status after the charge, of the network where that is used up, and whether the charge fits
+     * @throws errors of the store
+     */
+    async consume({ tier, identity, network }: CountedClient, points: number, when: WhenStoreFails, note: string) {
+      const own = await consumeOf(tier, tier, identity, points, when, note);
+      if (network === undefined || !own.fits) return own;
+      const together = await consumeOf('network', tier, network, points, when, network);
+      return together.fits ? own : together;
+    },
+    async giveBack({ tier, identity, network }: CountedClient, points: number, note: string) {
+      if (network !== undefined) await giveBackOf('network', tier, network, points, network);
+      return giveBackOf(tier, tier, identity, points, note);
+    },
     exhausted(client: Client): RateLimitStatus | undefined {
-      const note = notes.get(noteOf(client));
       const nowMs = clock.now();
-      if (note === undefined || nowMs >= note.untilMs || nowMs < note.untilMs - EXHAUSTED_MS) return undefined;
-      return statusOf(note.policy, 0, note.endsAtMs - nowMs);
+      for (const name of namesOf(client)) {
+        const note = notes.get(name);
+        if (note === undefined || nowMs >= note.untilMs || nowMs < note.untilMs - EXHAUSTED_MS) continue;
+        return { ...note.status, resetSec: secondsOf(note.endsAtMs - nowMs) };
+      }
+      return undefined;
     },
   };
 }
 
-function clientOf({ caller, authorization, clientIp }: RequestContext): Client {
-  return caller.kind === 'key' && authorization !== undefined ? { authorization } : { clientIp };
+function secondsOf(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1_000));
 }
 
-function noteOf(client: Client): string {
-  return 'authorization' in client ? client.authorization : addressIdentity(client.clientIp);
+/** Names under which it is noted that a client has no points left. */
+function namesOf(client: Client): readonly string[] {
+  if ('authorization' in client) return [client.authorization];
+  const { identity, network } = countedAddress(client.clientIp);
+  return network === undefined ? [identity] : [identity, network];
 }
 
-/** Identity of the client that a request is counted for. */
-export function clientIdentity({ caller, clientIp }: Pick<RequestContext, 'caller' | 'clientIp'>): string {
-  return caller.kind === 'key' ? caller.keyId : addressIdentity(clientIp);
-}
-
-/** Identity of an address; of IPv6 the network (/64), because a client usually has a whole one. */
-export function addressIdentity(address: string): string {
-  if (!address.includes(':')) return address;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
-  if (mapped?.[1] !== undefined) return mapped[1];
-  const [head = '', tail] = address.toLowerCase().split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros =
-    tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0');
-  const groups = [...left, ...zeros, ...right].slice(0, 4);
-  return `${groups.map((group) => group.replace(/^0+(?=.)/, '')).join(':')}::/64`;
+function noteOf({ caller, authorization, clientIp }: RequestContext): string {
+  return caller.kind === 'key' && authorization !== undefined ? authorization : countedAddress(clientIp).identity;
 }

@@ -1,7 +1,20 @@
-/** Admits requests that block the event loop, in rotation of the clients. */
+import { BadRequestError } from '../shared/errors.ts';
+import { RateLimitedError } from './budgets.ts';
+import type { CountedClient } from './clients.ts';
+import { WINDOW_SEC } from './limits.ts';
+import { createRotation } from './rotation.ts';
+import { createSlots } from './slots.ts';
+
+/** The signal of a client's departure, made when it is needed; absent = not known. */
+export type Left = (() => AbortSignal | undefined) | undefined;
+
+/** Admits requests that block the event loop, in rotation of the tiers, and of the clients of each. */
 export interface FairQueue {
-  /** Wait for the client's turn. Resolves at once while the current iteration of the event loop has time left. */
-  enter(identity: string): Promise<void>;
+  /**
+   * Wait for the client's turn. Resolves at once while the current iteration of the event loop has time left.
+   * @throws CallerLeftError once nobody waits for the request; RateLimitedError when its tier has no place left
+   */
+  enter(client: CountedClient, left?: Left): Promise<void>;
 }
 
 export interface FairQueueDeps {
@@ -9,48 +22,81 @@ export interface FairQueueDeps {
   readonly now: () => number;
   /** Run a callback after pending I/O. */
   readonly later: (work: () => void) => void;
+  /** Maximum number of waiting requests, shared by the tiers. */
+  readonly maxWaiting: number;
+}
+
+/** The client has disconnected, so that nobody gets the answer. */
+class CallerLeftError extends BadRequestError {
+  constructor() {
+    super('The connection ended before the answer. Send the request again.', { field: 'connection' });
+  }
 }
 
 /**
  * Time in which an iteration of the event loop starts work, ms. Started work is finished, so the last request comes on top.
  */
 const SLICE_MS = 5;
+const RETRY_AFTER_SEC = 1;
+
+interface Waiter {
+  readonly go: () => void;
+}
 
 /**
  * Spread work over iterations of the event loop. Otherwise all requests that arrive together would run before the next I/O,
  * and every other request would wait for all of them. Each iteration starts work for `SLICE_MS`, and with a queue one request,
- * with the clients in rotation: a client with many requests delays only itself.
+ * with the tiers, their networks and clients in rotation: a client with many requests delays only itself, and many clients
+ * without a key do not delay those with one. A request whose client has left is dropped.
  */
-export function createFairQueue({ now, later }: FairQueueDeps): FairQueue {
-  const waiting = new Map<string, (() => void)[]>();
+export function createFairQueue({ now, later, maxWaiting }: FairQueueDeps): FairQueue {
+  const waiting = createRotation<Waiter>();
+  const places = createSlots({ max: maxWaiting, perClient: () => Number.POSITIVE_INFINITY });
   let beganMs: number | null = null;
 
   const next = (): void => {
     beganMs = null;
-    const [first] = waiting;
+    const first = waiting.next();
     if (first === undefined) return;
-    const [identity, queue] = first;
-    waiting.delete(identity);
-    const go = queue.shift();
-    // The client goes to the end of the rotation.
-    if (queue.length > 0) waiting.set(identity, queue);
     begin();
-    go?.();
+    first.go();
   };
   const begin = (): void => {
     beganMs = now();
     later(next);
   };
+  const wait = (client: CountedClient, signal: AbortSignal | undefined): Promise<void> => {
+    const { tier, identity, network = identity } = client;
+    const place = places.take(client);
+    if ('limit' in place) throw full(client, place.limit);
+    return new Promise((resolve, reject) => {
+      const end = (settle: () => void): void => {
+        place.free();
+        signal?.removeEventListener('abort', leave);
+        settle();
+      };
+      const remove = waiting.add([tier, network, identity], { go: () => end(resolve) });
+      const leave = (): void => {
+        remove();
+        end(() => reject(new CallerLeftError()));
+      };
+      signal?.addEventListener('abort', leave, { once: true });
+    });
+  };
 
   return {
-    enter(identity) {
+    async enter(client, left) {
       if (beganMs === null) begin();
-      if (waiting.size === 0 && now() - (beganMs ?? 0) < SLICE_MS) return Promise.resolve();
-      return new Promise((resolve) => {
-        const queue = waiting.get(identity);
-        if (queue) queue.push(resolve);
-        else waiting.set(identity, [resolve]);
-      });
+      const signal = left?.();
+      if (signal?.aborted) throw new CallerLeftError();
+      if (waiting.isEmpty && now() - (beganMs ?? 0) < SLICE_MS) return;
+      await wait(client, signal);
+      // It may have left in the turn that began its work.
+      if (signal?.aborted) throw new CallerLeftError();
     },
   };
+}
+
+function full({ tier }: CountedClient, limit: number): RateLimitedError {
+  return new RateLimitedError({ scope: 'queue', policy: tier, limit, windowSec: WINDOW_SEC }, RETRY_AFTER_SEC);
 }

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { RateLimiterCompatibleAbstract, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Clock } from '../shared/clock.ts';
+import { NETWORK_CLIENTS } from './clients.ts';
 import { type CounterOptions, createMemoryCounters } from './counters.ts';
 import { type Limits, TIERS, type Tier, WINDOW_SEC } from './limits.ts';
 
@@ -13,10 +14,19 @@ export type WhenStoreFails = 'open' | 'closed';
  */
 export type Limiter = Pick<RateLimiterCompatibleAbstract, 'consume' | 'reward'>;
 
+/** The budgets: of the clients of each tier, and of IPv6 networks with several clients. */
+export type Budget = Tier | 'network';
+const BUDGETS: readonly Budget[] = [...TIERS, 'network'];
+
+/** Points of a budget per window; 0 = none. */
+export function budgetPoints(limits: Limits, budget: Budget): number {
+  return budget === 'network' ? NETWORK_CLIENTS * limits.anonymous.points : limits[budget].points;
+}
+
 export interface Limiters {
-  of(tier: Tier, whenStoreFails: WhenStoreFails): Limiter;
+  of(budget: Budget, whenStoreFails: WhenStoreFails): Limiter;
   /** Clear this process's list of exhausted identities, so that the shared store is asked again. */
-  unblock(tier: Tier): void;
+  unblock(budget: Budget): void;
 }
 
 /** Maximum number of identities in memory; about 100 bytes each. */
@@ -62,20 +72,20 @@ class MemoryLimiter extends RateLimiterCompatibleAbstract {
   }
 }
 
-function byTier<T>(make: (tier: Tier) => T): Readonly<Record<Tier, T>> {
-  return Object.fromEntries(TIERS.map((tier) => [tier, make(tier)])) as Record<Tier, T>;
+function byBudget<T>(make: (budget: Budget) => T): Readonly<Record<Budget, T>> {
+  return Object.fromEntries(BUDGETS.map((budget) => [budget, make(budget)])) as Record<Budget, T>;
 }
 
-function memoryLimiter(tier: Tier, limits: Limits, clock: Clock, onUse?: () => void): MemoryLimiter {
-  const max = tier === 'anonymous' ? MAX_ADDRESSES : MAX_KEYS;
-  const options = { windowSec: WINDOW_SEC, max, points: limits[tier].points };
+function memoryLimiter(budget: Budget, limits: Limits, clock: Clock, onUse?: () => void): MemoryLimiter {
+  const max = budget === 'anonymous' || budget === 'network' ? MAX_ADDRESSES : MAX_KEYS;
+  const options = { windowSec: WINDOW_SEC, max, points: budgetPoints(limits, budget) };
   return new MemoryLimiter(onUse === undefined ? options : { ...options, onUse }, clock);
 }
 
 /** Create limiters of this process. */
 export function createMemoryLimiters({ limits, clock }: { readonly limits: Limits; readonly clock: Clock }): Limiters {
-  const limiters = byTier((tier) => memoryLimiter(tier, limits, clock));
-  return { of: (tier) => limiters[tier], unblock() {} };
+  const limiters = byBudget((budget) => memoryLimiter(budget, limits, clock));
+  return { of: (budget) => limiters[budget], unblock() {} };
 }
 
 export interface RedisLimitersDeps {
@@ -105,13 +115,13 @@ export function createRedisLimiters(deps: RedisLimitersDeps): Limiters {
       answers = true;
     });
   };
-  const limiters = byTier((tier) => {
+  const limiters = byBudget((budget) => {
     // A tier without a budget is never counted.
-    const points = Math.max(1, limits[tier].points);
-    const insuranceLimiter = memoryLimiter(tier, limits, clock, onUse);
+    const points = Math.max(1, budgetPoints(limits, budget));
+    const insuranceLimiter = memoryLimiter(budget, limits, clock, onUse);
     const options = {
       storeClient: redis,
-      keyPrefix: `${prefix}:limit:${tier}`,
+      keyPrefix: `${prefix}:limit:${budget}`,
       points,
       duration: WINDOW_SEC,
       inMemoryBlockOnConsumed: points,
@@ -124,13 +134,13 @@ export function createRedisLimiters(deps: RedisLimitersDeps): Limiters {
     };
   });
   return {
-    of(tier, whenStoreFails) {
-      const { open, closed, insuranceLimiter } = limiters[tier];
+    of(budget, whenStoreFails) {
+      const { open, closed, insuranceLimiter } = limiters[budget];
       if (whenStoreFails === 'closed') return closed;
       return answers ? open : insuranceLimiter;
     },
-    unblock(tier) {
-      const { open, closed } = limiters[tier];
+    unblock(budget) {
+      const { open, closed } = limiters[budget];
       open.deleteInMemoryBlockedAll();
       closed.deleteInMemoryBlockedAll();
     },

@@ -19,6 +19,8 @@ export interface TierLimits {
   /** Maximum number of fields, fragments expanded. */
   readonly fields: number;
   readonly tokens: number;
+  /** Maximum number of line breaks: the place of each error in an answer is counted in lines. */
+  readonly lines: number;
   /** Maximum nesting of brackets of all kinds: selections, arguments, lists and objects. */
   readonly brackets: number;
   /** Maximum number of selections in the text, before fragments are expanded. */
@@ -88,6 +90,7 @@ export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
       directives: 20,
       fields: 500,
       tokens: 2_000,
+      lines: 2_000,
       brackets: 64,
       selections: 1_000,
       fragments: 50,
@@ -106,6 +109,7 @@ export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
       directives: 40,
       fields: 1_000,
       tokens: 4_000,
+      lines: 4_000,
       brackets: 64,
       selections: 2_000,
       fragments: 100,
@@ -124,6 +128,7 @@ export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
       directives: 60,
       fields: 2_000,
       tokens: 8_000,
+      lines: 8_000,
       brackets: 64,
       selections: 4_000,
       fragments: 100,

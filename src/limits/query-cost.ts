@@ -40,6 +40,18 @@ export interface OperationCost {
    * costs less. Zero for operations with a key, whose fields have fixed prices.
    */
   readonly sized: number;
+  /** The cost of the errors that the execution may make beside its answer: of root fields, and of ids. */
+  readonly errors: number;
+}
+
+/** Cost of an error in an answer, which takes as long as some ten fields. */
+const ERROR_COST = 10;
+/** Errors that the point of every request covers. */
+const COVERED_ERRORS = 5;
+
+/** Cost of a number of errors. */
+export function costOfErrors(count: number): number {
+  return ERROR_COST * Math.max(0, count - COVERED_ERRORS);
 }
 
 /** Whether fields below the root ask an upstream: they have the cost of their type, even for a small answer. */
@@ -117,22 +129,24 @@ export function costOf({
   const byIds = fields.filter(({ name }) => BY_IDS.has(name.value));
   const valued = introspected.length + byIds.length === 0 ? undefined : valuesOf(schema, operation, variables);
   if (valued === null) return null;
-  for (const field of byIds) {
-    const count = countKeyedNodes(schema, root[field.name.value], field, valued ?? {});
-    keyed ||= count > 0;
-    extra += count * COST_PER_POINT * SURFACE_POINTS.Partner;
-  }
+  const ids = byIds.flatMap((field) => idsOf(root[field.name.value], field, valued ?? {}));
+  const errors = costOfErrors(fields.length + ids.length);
+  // Above the limit there is no need to decode the ids.
+  if (errors > limit) return { cost: 0, sized: 0, errors };
+  const keyedIds = countKeyedNodes(schema, ids);
+  keyed ||= keyedIds > 0;
+  extra += keyedIds * COST_PER_POINT * SURFACE_POINTS.Partner;
   for (const field of introspected) {
     const left = Math.max(0, limit - extra) * NODES_PER_COST;
     const nodes = countIntrospection({ schema, field, fragments, variables: valued ?? {}, limit: left });
     extra += nodes / NODES_PER_COST;
     // Above the limit there is no need to count further.
-    if (extra > limit) return { cost: Math.ceil(extra), sized: 0 };
+    if (extra > limit) return { cost: Math.ceil(extra), sized: 0, errors };
   }
   try {
     keyed ||= relaysBelowRoot(schema, document);
     const { complexity } = complexityFromQuery(one, { schema, variables: { ...variables }, ctx: context });
-    return { cost: Math.ceil(complexity + extra), sized: keyed ? 0 : complexity };
+    return { cost: Math.ceil(complexity + extra), sized: keyed ? 0 : complexity, errors };
   } catch (error) {
     if (valuesOf(schema, operation, variables) === null) return null;
     // An argument does not fit its field. The other fields would be executed, at an unknown cost.
@@ -159,22 +173,24 @@ function asRequestError(error: unknown): unknown {
 /** Fields that find objects by their global ids. */
 const BY_IDS: ReadonlySet<string> = new Set(['node', 'nodes']);
 
-/** Count the requested ids whose types need a key: each costs as much as the root field of its type. */
-function countKeyedNodes(
-  schema: GraphQLSchema,
+/** The ids that a field requests. */
+function idsOf(
   field: GraphQLField<unknown, unknown> | undefined,
   node: FieldNode,
   variables: Readonly<Record<string, unknown>>,
-): number {
-  if (!field) return 0;
-  let given: readonly unknown[];
+): readonly unknown[] {
+  if (!field) return [];
   try {
-    given = Object.values(getArgumentValues(field, node, variables)).flat();
+    return Object.values(getArgumentValues(field, node, variables)).flat();
   } catch {
-    // The check below, or the execution, refuses it.
-    return 0;
+    // The check of the arguments, or the execution, refuses it.
+    return [];
   }
-  const scopes = given.map((id) => nodeScopeOf(schema.getType(typenameIn(String(id)) ?? '')));
+}
+
+/** Count the requested ids whose types need a key: each costs as much as the root field of its type. */
+function countKeyedNodes(schema: GraphQLSchema, ids: readonly unknown[]): number {
+  const scopes = ids.map((id) => nodeScopeOf(schema.getType(typenameIn(String(id)) ?? '')));
   return scopes.filter((scope) => scope !== undefined && scope !== 'public').length;
 }
 
@@ -204,12 +220,13 @@ function* rootFields(
   }
 }
 
-/** Types of variables that a cost may depend on. Costs that depend on a string are not cached. */
-const COSTLY_TYPES: ReadonlySet<string> = new Set(['Int', 'Boolean', 'ID']);
+/** Types of variables that a cost may depend on; of the filter, its chains. Costs that depend on a string are not cached. */
+const COSTLY_TYPES: ReadonlySet<string> = new Set(['Int', 'Boolean', 'ID', 'ChainId', 'StrategyFilter']);
 
 /**
  * List the variables of a document that its cost may depend on: page sizes are integers, batches are lists, directives depend
- * on booleans, and a global id contains its type. No cost in the schema reads another argument
+ * on booleans, lists of the snapshot have the size of their chains, and a global id contains its type. No cost in the schema
+ * reads another argument
  * (`test/limits/query-cost.test.ts`).
  */
 export function costlyVariables({ definitions, loc }: DocumentNode): readonly string[] {

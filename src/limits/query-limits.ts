@@ -25,6 +25,7 @@ export interface QueryTooComplexDetails {
 /** Name of each measure, and the next step for callers. */
 const MESSAGES: Readonly<Record<QueryMeasure, readonly [what: string, wayOut: string]>> = {
   tokens: ['The number of tokens', 'Split it into several requests'],
+  lines: ['The number of lines', 'Leave out empty lines'],
   brackets: ['The nesting of brackets', 'Send deep values as variables, and nested objects as several requests'],
   selections: ['The number of selections', 'Split it into several requests'],
   fragments: ['The number of fragments', 'Send fewer fragments per request'],

@@ -3,6 +3,7 @@ import { Lexer, Source, TokenKind } from 'graphql';
 /** Measures of a document by its tokens, before it is parsed. */
 export interface Scan {
   readonly tokens: number;
+  readonly lines: number;
   /** Maximum nesting of brackets of all kinds. */
   readonly brackets: number;
   /** Fields, aliases, spreads and type conditions in the text. */
@@ -15,9 +16,9 @@ export interface Scan {
 }
 
 /** Measures that are limited during the scan. */
-export type ScanMeasure = 'tokens' | 'brackets' | 'selections' | 'fragments';
+export type ScanMeasure = 'tokens' | 'lines' | 'brackets' | 'selections' | 'fragments';
 
-const MEASURES = ['tokens', 'brackets', 'selections', 'fragments'] as const;
+const MEASURES = ['tokens', 'lines', 'brackets', 'selections', 'fragments'] as const;
 const OPENING: ReadonlySet<string> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
 const CLOSING: ReadonlySet<string> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
 /** A name after one of these is a type or part of a selection that is already counted. */
@@ -33,7 +34,7 @@ const CONTINUES: ReadonlySet<string> = new Set([TokenKind.SPREAD, TokenKind.COLO
  */
 export function scanDocument(text: string, limits: Readonly<Record<ScanMeasure, number>>): Scan | ScanMeasure {
   const lexer = new Lexer(new Source(text));
-  const counts: Record<ScanMeasure, number> = { tokens: 0, brackets: 0, selections: 0, fragments: 0 };
+  const counts: Record<ScanMeasure, number> = { tokens: 0, lines: 0, brackets: 0, selections: 0, fragments: 0 };
   const names = new Map<string, number>();
   let depth = 0;
   /** Open brackets of arguments and values: names in them are not fields. */
@@ -46,6 +47,7 @@ export function scanDocument(text: string, limits: Readonly<Record<ScanMeasure, 
   for (let token = lexer.advance(); token.kind !== TokenKind.EOF; token = lexer.advance()) {
     const { kind, value } = token;
     counts.tokens += 1;
+    counts.lines = token.line;
     if (OPENING.has(kind)) {
       if (depth === 0 && kind === TokenKind.BRACE_L) definitions += 1;
       depth += 1;

@@ -15,12 +15,15 @@ import {
   REQUEST_REFUSED,
   refusedAnswer,
 } from './json-rpc.ts';
+import { createKnownNames } from './known-names.ts';
 
 export const MCP_PATH = '/mcp';
 
 export interface McpDeps extends ExchangeDeps {
   /** Origins of browsers that may call. Other callers send no `Origin`. */
   readonly origins: readonly string[];
+  /** Wait in the fair queue. */
+  readonly turn: (request: RestRequest) => Promise<void>;
 }
 
 export interface McpEndpoint {
@@ -37,7 +40,8 @@ const ORIGIN_REFUSED =
  * as JSON. Its tools ask the rows of /v1 in this process, with the key and the address of the caller.
  */
 export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
-  const { admit, origins, logger } = deps;
+  const { admit, turn, origins, logger } = deps;
+  const known = createKnownNames(deps.routes);
   const exchange = createExchange(deps);
 
   const post = async (request: RestRequest): Promise<RestResponse> => {
@@ -45,10 +49,12 @@ export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
     const onBudget = (latest: BudgetHeaders) => {
       budget = latest;
     };
-    const given = await parseJsonBody(request, MAX_BODY_BYTES).catch(async (error: unknown) => {
-      const { refusal } = await admit(request);
-      throw refusal ?? error;
-    });
+    const given = await parseJsonBody(request, MAX_BODY_BYTES, () => turn(request), known).catch(
+      async (error: unknown) => {
+        const { refusal } = await admit(request);
+        throw refusal ?? error;
+      },
+    );
     const answered = Array.isArray(given)
       ? await answerBatch(given, request, onBudget)
       : await exchange(messageOf(given), request, onBudget);
@@ -66,7 +72,12 @@ export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
       onBudget(budget);
       return refusal === null ? protocolError(400, INVALID_REQUEST, problem) : refusedAnswer(refusal);
     }
-    const answers = await Promise.all(batch.map((message) => exchange(messageOf(message), request, onBudget)));
+    const answers = await Promise.all(
+      batch.map(async (message) => {
+        await turn(request);
+        return exchange(messageOf(message), request, onBudget);
+      }),
+    );
     const bodies = answers.map(({ body }) => body).filter((body) => body !== '');
     return bodies.length === 0 ? ACCEPTED : { status: 200, body: `[${bodies.join(',')}]` };
   };

@@ -9,9 +9,12 @@ import { csvOf } from './csv.ts';
 import { rowDeprecationHeaders } from './deprecation.ts';
 import { type ErrorContent, errorResponse, isErrorCode } from './envelope.ts';
 import {
+  countParameters,
   ignoredParameters,
+  type KnownNames,
   locateField,
   MAX_BODY_BYTES,
+  namesIn,
   parseInput,
   parseJsonBody,
   parseQuery,
@@ -67,14 +70,16 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
    * Execute the operation of a row.
    * @throws AppError for invalid input
    */
-  const begin = async (request: RestRequest, match: Match, entry: E): Promise<StartedRow> => {
+  const begin = async (request: RestRequest, match: Match, entry: E, left?: () => AbortSignal): Promise<StartedRow> => {
     const { route, pathParams } = match;
-    const input = await readInput(request, match, entry).catch(async (error: unknown) => {
+    const notBegun = async (error: unknown): Promise<never> => {
       await entry.giveBack();
       throw error;
-    });
+    };
+    const input = await readInput(request, match, entry).catch(notBegun);
     const { operation } = route;
-    const { result, validity, again } = await execute({ operation, variables: route.variables(input), entry });
+    const call = { operation, variables: route.variables(input), entry, left };
+    const { result, validity, again } = await execute(call).catch(notBegun);
     const [error] = result.errors ?? [];
     if (error) {
       const failure = fromGraphQLError(error, (details) => {
@@ -87,8 +92,8 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
     return { ok: true, input, data: result.data, project, validity, again };
   };
 
-  const run = async (request: RestRequest, match: Match, entry: E): Promise<MadeResponse> => {
-    const begun = await begin(request, match, entry);
+  const run = async (request: RestRequest, match: Match, entry: E, left?: () => AbortSignal): Promise<MadeResponse> => {
+    const begun = await begin(request, match, entry, left);
     if (!begun.ok) return begun;
     const body = begun.project(begun.data);
     const file = csvOf(request, match.route, body, begun.input);
@@ -125,13 +130,14 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
       if (!match.ok) throw match.error;
       const { value } = match;
       const { route } = value;
+      countQuery(request, value);
       if (route.pages) {
         response = await stream(request, value, entry, route.pages);
       } else {
         const isFresh = asksFresh(request.query, value);
         const made =
           cachedRows && route.method === 'GET' && route.surface === 'Public' && !isFresh
-            ? await cachedRows.answer(cacheable(request, value, entry), () => run(request, value, entry))
+            ? await cachedRows.answer(cacheable(request, value, entry), (left) => run(request, value, entry, left))
             : (await run(request, value, entry)).response;
         response = (entry.keyed && !route.csv) || isFresh ? unshared(made) : made;
         if (request.query !== '') ignored = ignoredIn(request, value);
@@ -154,6 +160,12 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
   };
 }
 
+/** Bound the names of a query string before it is read. @throws BadRequestError */
+function countQuery({ query }: RestRequest, { route, pathParams }: Match): void {
+  const names = queryNames(route.params, pathParams);
+  countParameters(query, (name) => names.includes(name));
+}
+
 /** Parse the input of a row. @throws AppError naming the place */
 async function readInput(request: RestRequest, { route, pathParams }: Match, entry: Entry) {
   const unknown = route.surface === 'Public' ? 'ignore' : 'refuse';
@@ -164,8 +176,21 @@ async function readInput(request: RestRequest, { route, pathParams }: Match, ent
   );
   const headers = route.headers === undefined ? {} : parseInput(route.headers, request.headers, () => 'headers');
   if (route.body === undefined) return { params, headers, body: undefined };
-  const given = await parseJsonBody(request, MAX_BODY_BYTES, entry.turn);
+  const given = await parseJsonBody(request, MAX_BODY_BYTES, entry.turn, bodyNames(route.body));
   return { params, headers, body: parseInput(route.body, withoutAbsent(route.body, given), () => 'body') };
+}
+
+const namesOfBodies = new WeakMap<z.ZodType, KnownNames>();
+
+/** The names that a body takes, listed once. */
+function bodyNames(schema: z.ZodType): KnownNames {
+  let known = namesOfBodies.get(schema);
+  if (known === undefined) {
+    const names = new Set(namesIn(schema));
+    known = () => (name) => names.has(name);
+    namesOfBodies.set(schema, known);
+  }
+  return known;
 }
 
 function ignoredIn({ query }: RestRequest, { route, pathParams }: Match): string | undefined {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AppError, BadRequestError } from '../shared/errors.ts';
 import { formatValue } from '../shared/ids.ts';
+import { createInputCount, type IsKnownName } from '../shared/input/input-count.ts';
 import { nearestName } from '../shared/input/nearest-name.ts';
 import { isRecord } from '../shared/input/record.ts';
 import { expectation, issuesOf } from './issues.ts';
@@ -51,6 +52,16 @@ export function parseQuery(
     Object.defineProperty(values, name, { value, enumerable: true });
   }
   return values;
+}
+
+/**
+ * Count the parameters of a query, before any of them is looked at.
+ * @throws BadRequestError
+ */
+export function countParameters(query: string, isKnown: IsKnownName): void {
+  if (query === '') return;
+  const count = createInputCount('query', isKnown);
+  for (const name of new URLSearchParams(query).keys()) count.name(name);
 }
 
 /** @throws BadRequestError for an unknown name that is not ignored */
@@ -185,6 +196,9 @@ export class UnsupportedMediaTypeError extends AppError<{ readonly accepts: read
   }
 }
 
+/** Names that a JSON text may have anywhere: those of GraphQL depend on the document in it. */
+export type KnownNames = (text: string) => IsKnownName;
+
 /**
  * Read and parse a JSON body.
  * @param ready called after the body has arrived; resolves when it may be processed
@@ -192,8 +206,9 @@ export class UnsupportedMediaTypeError extends AppError<{ readonly accepts: read
  */
 export async function parseJsonBody(
   request: RestRequest,
-  limit = MAX_BODY_BYTES,
-  ready: () => Promise<void> = async () => {},
+  limit: number,
+  ready: () => Promise<void>,
+  known: KnownNames,
 ): Promise<unknown> {
   const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
   if (!isJsonType(request.headers['content-type'] ?? '') || encoding !== 'identity')
@@ -202,7 +217,7 @@ export async function parseJsonBody(
   await ready();
   if (bytes.length === 0) throw new BadRequestError('The body is empty. Send a JSON object.', { field: 'body' });
   const text = readText(bytes);
-  return parseJson(text, 'body', 'The body is not valid JSON in UTF-8.');
+  return parseJson(text, 'body', 'The body is not valid JSON in UTF-8.', known);
 }
 
 /** @throws BadRequestError */
@@ -215,19 +230,17 @@ function readText(bytes: Uint8Array): string {
 }
 
 /**
- * Parse JSON of a caller, with a depth limit and without repeated keys.
+ * Parse JSON of a caller, with limits of its depth, names and values, and without repeated keys.
  * @param place name of the text, e.g. `body`
  * @throws BadRequestError naming the place
  */
-export function parseJson(text: string, place: string, otherwise: string): unknown {
-  let value: unknown;
+export function parseJson(text: string, place: string, otherwise: string, known: KnownNames): unknown {
+  checkStructure(text, place, known(text));
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
     throw new BadRequestError(otherwise, { field: place });
   }
-  checkStructure(text, place);
-  return value;
 }
 
 function isJsonType(contentType: string): boolean {
@@ -288,4 +301,14 @@ export function locateField(
   if (Object.hasOwn(row.pathParams, first)) return `path.${field}`;
   if (row.params instanceof z.ZodObject && Object.hasOwn(row.params.shape, first)) return `query.${field}`;
   return name;
+}
+
+/** List the names in a schema of inputs, of objects in it too. */
+export function namesIn(schema: z.ZodType): readonly string[] {
+  if (schema instanceof z.ZodObject) {
+    return Object.entries(schema.shape).flatMap(([name, field]) => [name, ...namesIn(field as z.ZodType)]);
+  }
+  if (schema instanceof z.ZodArray) return namesIn(schema.element as z.ZodType);
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap((option) => namesIn(option as z.ZodType));
+  return 'unwrap' in schema ? namesIn((schema as z.ZodOptional<z.ZodType>).unwrap()) : [];
 }

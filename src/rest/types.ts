@@ -55,8 +55,11 @@ export interface MadeResponse {
 
 /** Cached answers of public rows. */
 export interface RowCache {
-  /** Answer a GET or HEAD of a public row from the cache, or with the result of `make`. */
-  answer(request: RestRequest, make: () => Promise<MadeResponse>): Promise<RestResponse>;
+  /**
+   * Answer a GET or HEAD of a public row from the cache, or with the result of `make`, which concurrent requests share.
+   * @param make gets the signal that is aborted when all of these have left
+   */
+  answer(request: RestRequest, make: (left: () => AbortSignal) => Promise<MadeResponse>): Promise<RestResponse>;
 }
 
 /** A request after the gateway. */
@@ -84,6 +87,8 @@ export type ExecutePort<E extends Entry> = (call: {
   readonly operation: string;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly entry: E;
+  /** When nobody waits for the result any more: it is then not begun. Absent: when the client of the entry has left. */
+  readonly left?: (() => AbortSignal) | undefined;
 }) => Promise<{
   readonly result: ExecutionResult<unknown, Readonly<Record<string, unknown>>>;
   /** Cache validity of the result; absent: it is not cached. */

@@ -3,6 +3,7 @@ import type { ComposedChain } from '../domain/market/types.ts';
 import type { IndexedStrategy } from '../domain/strategy/keys.ts';
 import { RateLimitedError } from '../limits/budgets.ts';
 import { tierOf, WINDOW_SEC } from '../limits/limits.ts';
+import { createSlots } from '../limits/slots.ts';
 import type { Caller } from '../resolvers/common/caller.ts';
 import type { ChangeEvent, ChangeFeed, ChangesPort, FeedOptions } from '../resolvers/strategy/changes.ts';
 import type { Clock } from '../shared/clock.ts';
@@ -15,7 +16,7 @@ export interface ChangesDeps {
   readonly snapshot: Pick<SnapshotReader, 'subscribe'>;
   readonly clock: Clock;
   readonly timers: Timers;
-  /** Maximum number of feeds open at once in this process. */
+  /** Maximum number of feeds open at once in this process, shared by the tiers. */
   readonly maxOpen: number;
   readonly onChange?: ((event: { readonly field: string; readonly change: 'opened' | 'closed' }) => void) | undefined;
 }
@@ -29,8 +30,7 @@ export interface Changes extends ChangesPort {
 
 /** Publishes within this time (such as a first round of warmers) become one event. */
 const GATHER_MS = 200;
-/** Maximum share of all feeds for readers without a key together, and for one key. */
-const ANONYMOUS_SHARE = 0.5;
+/** Maximum share of all feeds for one key. Readers without a key are counted by address before. */
 const KEY_SHARE = 0.1;
 const TICK_MS = 1_000;
 /** Versions of a chain that a reader can resume from: more than ten minutes at the production cadences. */
@@ -41,7 +41,6 @@ interface Feed extends ChangeFeed {
   readonly field: string;
   readonly ticking: boolean;
   readonly groups: FeedOptions['groups'];
-  readonly caller: Caller;
   mark(chainIds: readonly ChainId[]): void;
 }
 
@@ -62,15 +61,16 @@ export function createChanges({ snapshot, clock, timers, maxOpen, onChange }: Ch
   const leave = snapshot.subscribe(({ chainId }, group) => {
     for (const feed of feeds) if (feed.groups?.includes(group) ?? true) feed.mark([chainId]);
   });
-  const refuseAtLimit = (caller: Caller): void => {
-    const shareOf = Math.ceil(maxOpen * (caller.kind === 'key' ? KEY_SHARE : ANONYMOUS_SHARE));
-    const open = [...feeds].filter((feed) => keyOf(feed.caller) === keyOf(caller)).length;
-    const limit = open >= shareOf ? shareOf : maxOpen;
-    if (open < shareOf && feeds.size < maxOpen) return;
-    throw new RateLimitedError(
-      { scope: 'streams', policy: tierOf(caller), limit, windowSec: WINDOW_SEC },
-      RETRY_AFTER_SEC,
-    );
+  const slots = createSlots({
+    max: maxOpen,
+    perClient: (tier) => (tier === 'anonymous' ? Number.POSITIVE_INFINITY : Math.ceil(maxOpen * KEY_SHARE)),
+  });
+  const takePlace = (caller: Caller): (() => void) => {
+    const tier = tierOf(caller);
+    const place = slots.take({ tier, identity: caller.kind === 'key' ? caller.keyId : tier });
+    if ('free' in place) return place.free;
+    const details = { scope: 'streams', policy: tier, limit: place.limit, windowSec: WINDOW_SEC } as const;
+    throw new RateLimitedError(details, RETRY_AFTER_SEC);
   };
   const tickLater = (): void => {
     ticker ??= timers.setTimeout(() => {
@@ -88,9 +88,10 @@ export function createChanges({ snapshot, clock, timers, maxOpen, onChange }: Ch
           ['another process'],
           RETRY_AFTER_SEC,
         );
-      refuseAtLimit(options.caller);
+      const leavePlace = takePlace(options.caller);
       const onEnd = (ended: Feed) => {
         feeds.delete(ended);
+        leavePlace();
         onChange?.({ field, change: 'closed' });
       };
       const feed = createFeed({ clock, timers, onEnd }, field, chainIds, options);
@@ -131,17 +132,12 @@ export function createChanges({ snapshot, clock, timers, maxOpen, onChange }: Ch
   };
 }
 
-/** Callers without a key share one limit. */
-function keyOf(caller: Caller): string | null {
-  return caller.kind === 'key' ? caller.keyId : null;
-}
-
 /** Create a feed of the changes of some chains. Every chain counts as changed at first. */
 function createFeed(
   { clock, timers, onEnd }: Pick<ChangesDeps, 'clock' | 'timers'> & { readonly onEnd: (feed: Feed) => void },
   field: string,
   chainIds: readonly ChainId[],
-  { ticking = false, groups, caller }: FeedOptions,
+  { ticking = false, groups }: FeedOptions,
 ): Feed {
   const dirty = new Set<ChainId>(chainIds);
   let wake: (() => void) | null = null;
@@ -158,7 +154,6 @@ function createFeed(
     field,
     ticking,
     groups,
-    caller,
     mark(changed) {
       const own = ticking && changed.length === 0 ? chainIds : changed.filter((chainId) => chainIds.includes(chainId));
       for (const chainId of own) dirty.add(chainId);

@@ -13,6 +13,7 @@ export const MAX_CANDLES = 1000;
 /** Measures of the text of a GraphQL document that a tier limits. */
 export const QUERY_MEASURES = [
   'tokens',
+  'lines',
   'brackets',
   'selections',
   'fragments',

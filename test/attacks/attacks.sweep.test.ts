@@ -5,6 +5,7 @@ import { withoutUndefined } from '../../src/shared/without-undefined.ts';
 import { type Front, startTestGateway, UNLIMITED } from '../http/test-gateway.ts';
 import { attackCorpus, refusedCorpus } from './corpus.ts';
 import { costlyCorpus } from './costly.ts';
+import { namesCorpus } from './names.ts';
 
 let front: Front;
 beforeAll(async () => {
@@ -70,7 +71,8 @@ describe('requests that are answered and charged', () => {
   afterAll(() => counted.stop());
   const left = ({ headers }: { headers: Headers }) => Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
 
-  test.each(costlyCorpus().map((attack) => [attack.name, attack] as const))('default: %s', async (_name, attack) => {
+  const attacks = [...costlyCorpus(), ...namesCorpus()];
+  test.each(attacks.map((attack) => [attack.name, attack] as const))('default: %s', async (_name, attack) => {
     const before = left(await counted.send('/v1/nowhere'));
     const answer = await counted.send(attack.path ?? '/graphql', attack.init);
     const points = before - left(await counted.send('/v1/nowhere')) - 1;

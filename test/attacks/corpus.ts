@@ -136,7 +136,11 @@ function tokens(): Attack[] {
 }
 
 function costly(): Attack[] {
-  const rows = (first: number, inner: string) => `{strategies(first:${first}){nodes{${inner}}}}`;
+  // Lists cost what is there, so several of them are needed to be too costly.
+  const many = (field: string) => `{${times(28, (i) => `a${i}:${field}`).join(' ')}}`;
+  const rows = (first: number, inner: string) => many(`strategies(first:${first}){nodes{${inner}}}`);
+  const NESTED =
+    '{nodes{market{strategies{id ...on LoopStrategy{leverageLadder{leverage ltvPct}} gaps{field reason}}}}}';
   return [
     ...times(10, (i) =>
       query(
@@ -150,15 +154,16 @@ function costly(): Attack[] {
     ...times(5, (i) =>
       query(
         `all markets with all their strategies ${i}`,
-        `{markets(first:${300 + i}){nodes{strategies{...on LoopStrategy{leverageLadder{leverage ltvPct leverageApyPct}} gaps{field reason message since}}}}}`,
+        many(
+          `markets(first:${300 + i}){nodes{strategies{...on LoopStrategy{leverageLadder{leverage ltvPct leverageApyPct}} gaps{field reason message since}}}}`,
+        ),
       ),
     ),
     ...times(5, (i) =>
       post(
         `cost by variable ${i}`,
         {
-          query:
-            'query($n:Int!){strategies(first:$n){nodes{market{strategies{id ...on LoopStrategy{leverageLadder{leverage ltvPct}} gaps{field reason}}}}}}',
+          query: `query($n:Int!)${many(`strategies(first:$n)${NESTED}`)}`,
           variables: { n: 400 + i },
         },
         'query_too_complex',
@@ -168,8 +173,7 @@ function costly(): Attack[] {
       'the second operation is the costly one',
       {
         operationName: 'B',
-        query:
-          'query A{__typename} query B{strategies(first:500){nodes{market{strategies{id ...on LoopStrategy{leverageLadder{leverage ltvPct}} gaps{field reason}}}}}}',
+        query: `query A{__typename} query B${many(`strategies(first:500)${NESTED}`)}`,
       },
       'query_too_complex',
     ),

@@ -371,6 +371,9 @@ const EFFECTS: Readonly<Record<Name, (name: Name) => Promise<void> | void>> = {
   KEY_GRACE_SEC: shownBy('test/e2e/faults/without-postgres.test.ts'),
   READ_WAIT_SEC: shownBy('test/e2e/fresh/fresh-reads.test.ts'),
   MAX_WAITS_PER_CLIENT: shownBy('test/e2e/fresh/fresh-reads.test.ts'),
+  MAX_WAITS: shownBy('test/e2e/fresh/fresh-reads.test.ts'),
+  MAX_QUEUED_REQUESTS: shownBy('test/limits/tier-shares.test.ts'),
+  MAX_CONNECTIONS: shownBy('test/http/connection-shares.test.ts'),
   ALERTS_PER_KEY: async () => {
     const { status, body } = await shown.post('/v1/partner/alerts', alertTo(shown.world.receiver.url), PARTNER);
     expect([status, body.error.details.limit]).toEqual([400, { maxAlerts: 1 }]);

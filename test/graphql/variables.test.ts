@@ -34,8 +34,8 @@ describe('a refused variable', () => {
   });
 
   test.each([
-    ['5,000 fields of an input that do not exist', { f: Object.fromEntries(many(5_000, (i) => [`k${i}`, 1])) }],
-    ['15,000 words of no list', { c: many(15_000, () => 'x') }],
+    ['90 fields of an input that do not exist', { f: Object.fromEntries(many(90, (i) => [`k${i}`, 1])) }],
+    ['1,900 words of no list', { c: many(1_900, () => 'x') }],
     ['one long text', { c: 'x'.repeat(60_000) }],
   ])('behavior: shows the first few errors, shortened, of %s', async (_what, variables) => {
     const query =

@@ -27,6 +27,7 @@ describe('the log line of a request', () => {
       routeName: (name) => name,
       cors: { origins: '*' },
       trustedProxies: 0,
+      clientOf: ({ clientIp }) => ({ tier: 'anonymous', identity: clientIp }),
       unread: createUnread({ processBytes: 1, addressBytes: 1 }),
       clock: { now: () => 0 },
       logger: logs.logger,

@@ -15,7 +15,7 @@ import { listen } from '../../src/http/listen.ts';
 import { createFiles } from '../../src/http/pages/files.ts';
 import { readGuides } from '../../src/http/pages/guides.ts';
 import { createUnread } from '../../src/http/unread-answers.ts';
-import { createFairQueue } from '../../src/limits/fair-queue.ts';
+import { createFairQueue, type FairQueue } from '../../src/limits/fair-queue.ts';
 import { UNREAD_LIMITS } from '../../src/limits/limits.ts';
 import type { RequestContext } from '../../src/limits/request-context.ts';
 import { MCP_PATH } from '../../src/mcp/endpoint.ts';
@@ -53,6 +53,8 @@ export interface FrontOptions {
   readonly connectionsPerAddress?: number;
   readonly headersTimeout?: number;
   readonly requestTimeout?: number;
+  /** The queue in place of the one of a process. */
+  readonly fairQueue?: FairQueue;
   readonly unread?: { readonly processBytes: number; readonly addressBytes: number };
   readonly verify?: (header: string | null | undefined) => Promise<(typeof KEYS)[string] | null>;
 }
@@ -88,10 +90,12 @@ export async function startTestGateway(options: FrontOptions = {}): Promise<Fron
   };
   const logs = captureLogs();
   const verify = options.verify ?? (async (header) => KEYS[header ?? ''] ?? null);
-  const fairQueue = createFairQueue({ now: () => performance.now(), later: setImmediate });
+  const { MAX_QUEUED_REQUESTS: maxWaiting } = config.env;
+  const fairQueue =
+    options.fairQueue ?? createFairQueue({ now: () => performance.now(), later: setImmediate, maxWaiting });
   const door = createGateway({
     config,
-    keys: faulty('keys', { verify, accepts: (header: string) => Object.hasOwn(KEYS, header) }),
+    keys: faulty('keys', { verify, accepted: (header: string) => KEYS[header] ?? null }),
     clock: faulty('clock', clock),
     fairQueue: faulty('fairQueue', fairQueue),
     redisConnections: config.redis === undefined ? undefined : createRedisConnections(config.redis, logs.logger),
@@ -144,8 +148,7 @@ export async function startTestGateway(options: FrontOptions = {}): Promise<Fron
       options.faults === undefined ? undefined : createCachedRows({ cache: faulty('answers', answers), clock }),
     execute:
       options.execute ??
-      (({ operation, variables, entry }) =>
-        graphql.executePersisted({ operation, variables, requestContext: entry.requestContext })),
+      (({ entry: { requestContext }, ...call }) => graphql.executePersisted({ ...call, requestContext })),
   });
   const toolCalls: (readonly [string, string])[] = [];
   const mcp = wireMcp({
@@ -180,6 +183,7 @@ export async function startTestGateway(options: FrontOptions = {}): Promise<Fron
     cors,
     trustedProxies: config.env.TRUSTED_PROXIES,
     unread: faulty('unread', unread),
+    clientOf: door.clientOf,
     observe: options.faults === undefined ? undefined : faulty('observe', () => {}),
     onBrokenAnswer: (route) => brokenAnswers.push(route),
     early: faulty('early', early),

@@ -1,6 +1,7 @@
 import { RateLimiterRes } from 'rate-limiter-flexible';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { addressIdentity, clientIdentity, createBudgets, RateLimitedError } from '../../src/limits/budgets.ts';
+import { createBudgets, RateLimitedError } from '../../src/limits/budgets.ts';
+import { countedAddress, countedClient } from '../../src/limits/clients.ts';
 import { createMemoryLimiters, type Limiters } from '../../src/limits/limiters.ts';
 import { createLimits } from '../../src/limits/limits.ts';
 import { openRequestContext, type RequestContext } from '../../src/limits/request-context.ts';
@@ -319,8 +320,8 @@ test('behavior: a limit of one point is a limit', async () => {
   await expect(chargeAhead(keyed(), 1)).rejects.toThrow(RateLimitedError);
 });
 
-test('clientIdentity: the id of a key, or the address', () => {
-  expect([clientIdentity(keyed()), clientIdentity(anonymous())]).toEqual(['key-a', ADDRESS]);
+test('countedClient: the id of a key, or the address', () => {
+  expect([countedClient(keyed()).identity, countedClient(anonymous()).identity]).toEqual(['key-a', ADDRESS]);
 });
 
 test.each([
@@ -331,6 +332,6 @@ test.each([
   ['0:00:000:0000::1', '0:0:0:0::/64'],
   ['10:0100::a00', '10:100:0:0::/64'],
   ['::ffff:192.0.2.1:1', '0:0:0:0::/64'],
-])('addressIdentity: %s belongs to %s', (address, identity) => {
-  expect(addressIdentity(address)).toBe(identity);
+])('countedAddress: %s belongs to %s', (address, identity) => {
+  expect(countedAddress(address).identity).toBe(identity);
 });

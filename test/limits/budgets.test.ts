@@ -2,7 +2,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Redis } from 'ioredis';
 import { afterEach, describe, expect, test } from 'vitest';
-import { addressIdentity, createBudgets } from '../../src/limits/budgets.ts';
+import { createBudgets } from '../../src/limits/budgets.ts';
+import { countedAddress } from '../../src/limits/clients.ts';
 import { createMemoryCounters } from '../../src/limits/counters.ts';
 import { createMemoryLimiters, createRedisLimiters } from '../../src/limits/limiters.ts';
 import { createLimits } from '../../src/limits/limits.ts';
@@ -145,18 +146,47 @@ function heldBytes(): number {
   return process.memoryUsage().heapUsed;
 }
 
-describe('addressIdentity', () => {
+describe('IPv6', () => {
+  test('behavior: networks of 64 bits have a budget each, and those of one network of 56 bits four together', async () => {
+    const budgets = createBudgets({
+      limits,
+      limiters: createMemoryLimiters({ limits, clock }),
+      clock,
+      logger: captureLogs().logger,
+    });
+    const charge = (address: string, points: number) =>
+      budgets.charge(requestContextOf(address), points, 'open').then(
+        () => 'paid',
+        (error: { details: { limit: number } }) => error.details.limit,
+      );
+    expect(await charge('2001:db8:1:1::1', 100)).toBe('paid');
+    expect(await charge('2001:db8:1:1::2', 1)).toBe(100);
+    for (const i of [2, 3, 4]) expect(await charge(`2001:db8:1:${i}::1`, 100)).toBe('paid');
+    expect(await charge('2001:db8:1:5::1', 1)).toBe(400);
+    expect(budgets.exhausted({ clientIp: '2001:db8:1:ff::1' })).toMatchObject({ limit: 400, remaining: 0 });
+    expect(budgets.exhausted({ clientIp: '2001:db8:1:100::1' })).toBeUndefined();
+    expect(await charge('2001:db8:1:100::1', 1)).toBe('paid');
+    await budgets.refund(requestContextOf('2001:db8:1:1::1'), 50);
+    expect(await charge('2001:db8:1:5::1', 40)).toBe('paid');
+  });
+});
+
+describe('countedAddress', () => {
   test.each([
-    ['192.0.2.1', '192.0.2.1'],
-    ['::ffff:192.0.2.1', '192.0.2.1'],
-    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-    ['2001:DB8:1:2:ffff::9', '2001:db8:1:2::/64'],
-    ['2001:0db8:0001:0002::1', '2001:db8:1:2::/64'],
-    ['2001:db8::1', '2001:db8:0:0::/64'],
-    ['::1', '0:0:0:0::/64'],
-    ['unknown', 'unknown'],
-  ])('default: %s', (address, identity) => {
-    expect(addressIdentity(address)).toBe(identity);
+    ['192.0.2.1', '192.0.2.1', undefined],
+    ['::ffff:192.0.2.1', '192.0.2.1', undefined],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64', '2001:db8:1:0::/56'],
+    ['2001:DB8:1:2:ffff::9', '2001:db8:1:2::/64', '2001:db8:1:0::/56'],
+    ['2001:0db8:0001:0002::1', '2001:db8:1:2::/64', '2001:db8:1:0::/56'],
+    ['2001:db8:1:abff::1', '2001:db8:1:abff::/64', '2001:db8:1:ab00::/56'],
+    ['2001:db8:1:a00::1', '2001:db8:1:a00::/64', '2001:db8:1:a00::/56'],
+    ['2001:db8:1:ff::1', '2001:db8:1:ff::/64', '2001:db8:1:0::/56'],
+    ['2001:db8::1', '2001:db8:0:0::/64', '2001:db8:0:0::/56'],
+    ['::1', '0:0:0:0::/64', '0:0:0:0::/56'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64', 'fe80:0:0:0::/56'],
+    ['unknown', 'unknown', undefined],
+  ])('default: %s', (address, identity, network) => {
+    expect(countedAddress(address)).toEqual({ tier: 'anonymous', identity, network });
   });
 });
 

@@ -5,7 +5,14 @@ import { needsKey } from '../../src/limits/field-scopes.ts';
 import { createLimits } from '../../src/limits/limits.ts';
 import { EXAMPLE_QUERIES } from '../../src/schema/common/examples.ts';
 import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
-import { type Front, type FrontOptions, OPS_KEY, PARTNER_KEY, startTestGateway } from '../http/test-gateway.ts';
+import {
+  type Front,
+  type FrontOptions,
+  OPS_KEY,
+  PARTNER_KEY,
+  startTestGateway,
+  UNLIMITED,
+} from '../http/test-gateway.ts';
 import type { Answer } from '../support/service.ts';
 
 let front: Front | undefined;
@@ -19,6 +26,9 @@ afterEach(async () => {
 });
 
 const fieldsOf = (type: GraphQLNamedType | null | undefined) => (isObjectType(type) ? type.getFields() : {});
+/** A document with a field several times. */
+const aliased = (count: number, field: string): string =>
+  `{${Array.from({ length: count }, (_, i) => `a${i}:${field}`).join(' ')}}`;
 const CHART = '/v1/prices/chart?coinId=ethereum';
 
 describe('budgets over HTTP', () => {
@@ -29,7 +39,7 @@ describe('budgets over HTTP', () => {
     expect(rest.headers.get('ratelimit')).toBe('"anonymous";r=599;t=60');
     const answer = await graphql('{strategies(first:100){nodes{id collateral{symbol}}}}');
     expect(answer.body.extensions).toEqual({
-      cost: { cost: 401, limit: 10_000, points: 2 },
+      cost: { cost: 149, limit: 10_000, points: 2 },
       rateLimit: { policy: 'anonymous', limit: 600, remaining: 597, resetSec: 60, windowSec: 60 },
     });
     expect(answer.headers.get('ratelimit')).toBe('"anonymous";r=597;t=60');
@@ -75,8 +85,8 @@ describe('budgets over HTTP', () => {
     const accept = { accept: 'application/graphql-response+json' };
     for (const ask of [
       () => send(CHART),
-      () => graphql('{strategies(first:300){nodes{id}}}'),
-      () => graphql('{strategies(first:300){nodes{id}}}', { headers: accept }),
+      () => graphql(aliased(5, 'strategies(first:300){nodes{id}}')),
+      () => graphql(aliased(5, 'strategies(first:300){nodes{id}}'), { headers: accept }),
     ]) {
       clock.advance(60_000);
       for (let i = 0; i < 2; i += 1) expect((await send('/v1/prices')).status).toBe(200);
@@ -211,8 +221,10 @@ describe('limits of documents', () => {
 
   test('behavior: tiers have higher limits', async () => {
     const { graphql } = await start();
-    const query =
-      '{strategies(first:500){nodes{id ...on LoopStrategy{leverageLadder{leverage ltvPct}} gaps{field reason}}}}';
+    const query = aliased(
+      12,
+      'strategies(first:500){nodes{id ...on LoopStrategy{leverageLadder{leverage ltvPct}} gaps{field reason}}}',
+    );
     const [anonymous, partner, ops] = [
       await graphql(query),
       await graphql(query, { headers: PARTNER_KEY }),
@@ -224,8 +236,10 @@ describe('limits of documents', () => {
     });
     expect(partner.body.errors).toBeUndefined();
     expect(ops.body.errors).toBeUndefined();
-    const more =
-      '{strategies(first:500){nodes{id ...on LoopStrategy{leverageLadder{leverage ltvPct leverageApyPct}} gaps{field reason message since}}}}';
+    const more = aliased(
+      15,
+      'strategies(first:500){nodes{id ...on LoopStrategy{leverageLadder{leverage ltvPct leverageApyPct}} gaps{field reason message since}}}',
+    );
     const refused = await graphql(more, { headers: PARTNER_KEY });
     expect(refused.body.errors[0].extensions.details).toMatchObject({
       measure: 'cost',
@@ -273,6 +287,23 @@ describe('limits of documents', () => {
 });
 
 describe('limits of single fields', () => {
+  test('behavior: the clients of an IPv6 network of 56 bits have the calls of four together', async () => {
+    const { send } = await start({ env: { ...UNLIMITED, RATE_LIMIT_ANONYMOUS: '1000000', TRUSTED_PROXIES: '1' } });
+    const aliases = Array.from({ length: 15 }, (_, i) => `a${i}:priceChart(coinId:"ethereum"){source}`).join(' ');
+    const ask = async (network: number) => {
+      const headers = { 'content-type': 'application/json', 'x-forwarded-for': `2001:db8:1:${network}::1` };
+      const { body } = await send('/graphql', {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ query: `{${aliases}}` }),
+      });
+      return body.errors?.[0]?.extensions.details.limit;
+    };
+    expect([await ask(1), await ask(1), await ask(1)]).toEqual([undefined, undefined, 30]);
+    for (const network of [2, 3, 4]) expect([await ask(network), await ask(network)]).toEqual([undefined, undefined]);
+    expect(await ask(5)).toBe(120);
+  });
+
   test('error: rate_limited, the same on REST and GraphQL; aliases count each, and each client by itself', async () => {
     const { send, graphql } = await start({ env: { RATE_LIMIT_ANONYMOUS: '100000', TRUSTED_PROXIES: '1' } });
     const aliases = Array.from({ length: 15 }, (_, i) => `a${i}:priceChart(coinId:"ethereum"){source}`).join(' ');

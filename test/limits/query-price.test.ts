@@ -55,7 +55,7 @@ describe('costOf', () => {
       { cost: 15, sized: 15 },
     ],
   ])('default: %s', (_name, text, options, price) => {
-    expect(priceOf(text, options)).toEqual(price);
+    expect(priceOf(text, options)).toMatchObject(price);
   });
 
   test.each([
@@ -78,7 +78,7 @@ describe('costOf', () => {
     ['{__type(name:"Strategy"){name fields{name type{kind}}}}', 1],
     ['{__type(name:"NoSuchType"){name}}', 1],
   ])('behavior: %s costs 100 and a quarter of its nodes', (text, roots) => {
-    expect(priceOf(text)).toEqual({ cost: Math.ceil(roots * 101 + nodesOf(text) / 4), sized: roots });
+    expect(priceOf(text)).toMatchObject({ cost: Math.ceil(roots * 101 + nodesOf(text) / 4), sized: roots });
   });
 
   test('behavior: an introspection above the limit is not counted further', () => {
@@ -86,14 +86,14 @@ describe('costOf', () => {
     const limit = 100 + nodesOf(text) / 4;
     expect(priceOf(text, { limit: Math.ceil(limit) })?.cost).toBe(Math.ceil(limit + 1));
     const refused = priceOf('{__schema{types{name fields{name args{name}}}}}', { limit: 150 });
-    expect(refused).toEqual({ cost: 151, sized: 0 });
+    expect(refused).toMatchObject({ cost: 151, sized: 0 });
   });
 
   test('behavior: an upstream asked below the root makes the price one that is not given back', () => {
-    expect(priceOf('{tokens(first:2){nodes{symbol}}}')).toEqual({ cost: 5, sized: 5 });
+    expect(priceOf('{tokens(first:2){nodes{symbol}}}')).toMatchObject({ cost: 5, sized: 5 });
     expect(priceOf('{tokens(first:2){nodes{symbol priceChart{source}}}}')).toMatchObject({ sized: 0 });
     // The name elsewhere than below a token is no upstream.
-    expect(priceOf('{priceChart:chains{candles:chainId}}')).toEqual({ cost: 3, sized: 3 });
+    expect(priceOf('{priceChart:chains{candles:chainId}}')).toMatchObject({ cost: 3, sized: 3 });
     const printed: DocumentNode = { ...parse('{tokens(first:2){nodes{priceChart{source}}}}'), loc: undefined } as never;
     expect(costOf({ schema, document: printed, variables: {}, context: {}, limit: 10_000 })?.sized).toBe(0);
   });
@@ -183,7 +183,7 @@ describe('checkShape', () => {
 });
 
 describe('scanDocument', () => {
-  const ample = { tokens: 1_000, brackets: 100, selections: 1_000, fragments: 100 };
+  const ample = { tokens: 1_000, lines: 1_000, brackets: 100, selections: 1_000, fragments: 100 };
 
   test.each([
     // 15 tokens are one unit each of parsing and validating; of each operation, 200 tokens are one more.
@@ -203,6 +203,7 @@ describe('scanDocument', () => {
 
   test.each([
     ['tokens', '{a b}', 4],
+    ['lines', '{a\n\n"""b\n"""\n}', 5],
     ['brackets', '{a(b:[{c:1}])}', 4],
     ['selections', '{a b:c ...F ... on T{d}}', 6],
     ['fragments', '{a} fragment F on T{a} fragment G on T{a}', 2],
@@ -241,6 +242,7 @@ describe('limits', () => {
           "fields": 500,
           "fragments": 50,
           "keyedCalls": 30,
+          "lines": 2000,
           "points": 60,
           "selections": 1000,
           "streams": 10,
@@ -268,6 +270,7 @@ describe('limits', () => {
           "fields": 2000,
           "fragments": 100,
           "keyedCalls": 480,
+          "lines": 8000,
           "points": 6000,
           "selections": 4000,
           "streams": 100,
@@ -294,6 +297,7 @@ describe('limits', () => {
           "fields": 1000,
           "fragments": 100,
           "keyedCalls": 240,
+          "lines": 4000,
           "points": 600,
           "selections": 2000,
           "streams": 50,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Scan, scanDocument } from '../../src/limits/query-scan.ts';
 
-const LIMITS = { tokens: 1_000, brackets: 20, selections: 200, fragments: 20 };
+const LIMITS = { tokens: 1_000, lines: 1_000, brackets: 20, selections: 200, fragments: 20 };
 const scan = (text: string, limits: Partial<typeof LIMITS> = {}) => scanDocument(text, { ...LIMITS, ...limits });
 const times = (count: number, make: (i: number) => string) =>
   Array.from({ length: count }, (_, i) => make(i)).join(' ');

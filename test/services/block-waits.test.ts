@@ -39,6 +39,7 @@ function world(options: { perClient?: number } = {}) {
     elapsedMs: time.clock.now,
     maxWaitMs: 10_000,
     perClient: options.perClient ?? 5,
+    max: 500,
     onEnd: (outcome) => ends.push(outcome),
   });
   const wait = (target: WaitTarget, chainIds = [1], identity = 'key', signal?: AbortSignal) => {

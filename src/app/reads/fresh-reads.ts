@@ -37,6 +37,7 @@ export function createFreshReads(deps: FreshReadsDeps): FreshReads {
     elapsedMs: () => performance.now(),
     maxWaitMs: env.READ_WAIT_SEC * 1_000,
     perClient: env.MAX_WAITS_PER_CLIENT,
+    max: env.MAX_WAITS,
     onEnd: metrics?.blockWait,
   });
   metrics?.watchWaits(() => blockWaits.count);

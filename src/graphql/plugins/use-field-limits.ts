@@ -14,7 +14,8 @@ import {
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
-import { clientIdentity, RateLimitedError } from '../../limits/budgets.ts';
+import { RateLimitedError } from '../../limits/budgets.ts';
+import { type CountedClient, countedClient, NETWORK_CLIENTS } from '../../limits/clients.ts';
 import { needsKey } from '../../limits/field-scopes.ts';
 import { type Limits, type Tier, type TierLimits, tierOf, WINDOW_SEC } from '../../limits/limits.ts';
 import type { ServerContext } from '../context.ts';
@@ -44,20 +45,19 @@ export function useFieldLimits({ schema, limits }: FieldLimitsDeps): Plugin<Serv
       calls.set(keyOf(identity), [...timestamps]);
     },
   };
-  const pluginOf = (tier: Tier) =>
+  /** @param clients how many clients have one counter */
+  const pluginOf = (tier: Tier, clients: number, identityOf: (client: CountedClient) => string) =>
     useRateLimiter({
-      identifyFn: (context) => clientIdentity((context as ServerContext).info),
-      configByField: configOf(schema, limits[tier]),
+      identifyFn: (context) => identityOf(countedClient((context as ServerContext).info)),
+      configByField: configOf(schema, limits[tier]).map((field) => ({ ...field, max: clients * field.max })),
       store,
       onRateLimitError({ type, field }) {
-        throw refusal(`${type.name}.${field.name}`, tier, limits[tier]);
+        throw refusal(`${type.name}.${field.name}`, tier, limits[tier], clients);
       },
     });
-  const plugins = {
-    anonymous: pluginOf('anonymous'),
-    partner: pluginOf('partner'),
-    ops: pluginOf('ops'),
-  };
+  const ofClient = (tier: Tier) => pluginOf(tier, 1, ({ identity }) => identity);
+  const plugins = { anonymous: ofClient('anonymous'), partner: ofClient('partner'), ops: ofClient('ops') };
+  const ofNetwork = pluginOf('anonymous', NETWORK_CLIENTS, ({ network = '' }) => network);
   const limitedFields = new Set(
     Object.values(limits).flatMap((of) => configOf(schema, of).map(({ type, field }) => `${type}.${field}`)),
   );
@@ -76,11 +76,17 @@ export function useFieldLimits({ schema, limits }: FieldLimitsDeps): Plugin<Serv
     const tier = tierOf(info.caller);
     const max = limits[tier].calls[coordinate];
     if (limits[tier].points === 0 || max === undefined) return;
-    const key = keyOf({ contextIdentity: clientIdentity(info), fieldIdentity: nameOf(coordinate) });
+    const { identity, network } = countedClient(info);
     const nowMs = Date.now();
-    const recent = (calls.get(key) ?? []).filter((atMs) => atMs + WINDOW_SEC * 1_000 > nowMs);
-    if (recent.length >= max) throw limited(coordinate, tier, limits[tier]);
-    calls.set(key, [...recent, nowMs]);
+    const counters: (readonly [identity: string, clients: number])[] = [[identity, 1]];
+    if (network !== undefined) counters.push([network, NETWORK_CLIENTS]);
+    const counted = counters.map(([contextIdentity, clients]) => {
+      const key = keyOf({ contextIdentity, fieldIdentity: nameOf(coordinate) });
+      const recent = (calls.get(key) ?? []).filter((atMs) => atMs + WINDOW_SEC * 1_000 > nowMs);
+      if (recent.length >= clients * max) throw limited(coordinate, tier, limits[tier], clients);
+      return { key, times: [...recent, nowMs] };
+    });
+    for (const { key, times } of counted) calls.set(key, times);
   };
   const counterOf = (context: ServerContext) => ({
     countCall: (coordinate: string) => countCall(context, coordinate),
@@ -95,7 +101,11 @@ export function useFieldLimits({ schema, limits }: FieldLimitsDeps): Plugin<Serv
       if (limits[tier].points === 0 || !asksLimited(payload.args.document)) return undefined;
       // The library takes arguments from the variables as they are, without the defaults of the document.
       const args = { ...payload.args, variableValues: coercedVariables(payload.args as unknown as ExecutionArgs) };
-      return plugins[tier].onExecute?.({ ...payload, args } as never) as ReturnType<OnExecute>;
+      const count = (plugin: typeof ofNetwork) =>
+        plugin.onExecute?.({ ...payload, args } as never) as ReturnType<OnExecute>;
+      const counted = count(plugins[tier]);
+      if (countedClient(payload.args.contextValue.info).network === undefined) return counted;
+      return Promise.resolve(counted).then(() => count(ofNetwork));
     },
   };
 }
@@ -139,15 +149,15 @@ function nameOf(coordinate: string): string {
   return coordinate.slice(coordinate.indexOf('.') + 1);
 }
 
-function limited(coordinate: string, tier: Tier, limits: TierLimits): RateLimitedError {
-  const limit = limits.calls[coordinate] ?? limits.keyedCalls;
+function limited(coordinate: string, tier: Tier, limits: TierLimits, clients: number): RateLimitedError {
+  const limit = clients * (limits.calls[coordinate] ?? limits.keyedCalls);
   return new RateLimitedError(
     { scope: 'field', policy: tier, limit, windowSec: WINDOW_SEC, field: coordinate },
     WINDOW_SEC,
   );
 }
 
-function refusal(coordinate: string, tier: Tier, limits: TierLimits): GraphQLError {
-  const error = limited(coordinate, tier, limits);
+function refusal(coordinate: string, tier: Tier, limits: TierLimits, clients: number): GraphQLError {
+  const error = limited(coordinate, tier, limits, clients);
   return new GraphQLError(error.message, { originalError: error });
 }

@@ -2,12 +2,13 @@ import { type DocumentNode, type ExecutionArgs, GraphQLError, type Source } from
 import type { Plugin } from 'graphql-yoga';
 import { openAccount } from '../../limits/account.ts';
 import type { Admission } from '../../limits/admission.ts';
-import { clientIdentity } from '../../limits/budgets.ts';
+import { countedClient } from '../../limits/clients.ts';
 import type { FairQueue } from '../../limits/fair-queue.ts';
 import { ADMISSION_POINTS, tierOf } from '../../limits/limits.ts';
-import { countFields } from '../../limits/query-cost.ts';
+import { costOfErrors, countFields } from '../../limits/query-cost.ts';
 import type { RequestContext } from '../../limits/request-context.ts';
 import { ERROR_CODES } from '../../shared/errors.ts';
+import { withoutUndefined } from '../../shared/without-undefined.ts';
 import { checksumErrors } from '../checksums.ts';
 import type { ServerContext } from '../context.ts';
 import type { Queries, QueryCost, ReadingCost } from '../queries.ts';
@@ -31,7 +32,10 @@ export function useQueryLimits({ queries, admission, fairQueue, suggestions }: Q
     const { info, operation } = args.contextValue as ServerContext;
     const { account, reading, values } = operation ?? {};
     const cost = queries.costOf(args, tierOf(info.caller));
-    await account?.pay({ reading: (reading?.whole ?? 0) + (values ?? 0), execution: cost.execution ?? 0 });
+    await account?.pay({
+      reading: (reading?.whole ?? 0) + (values ?? 0),
+      execution: (cost.execution ?? 0) + (cost.errors ?? 0),
+    });
     return cost;
   };
 
@@ -47,7 +51,7 @@ export function useQueryLimits({ queries, admission, fairQueue, suggestions }: Q
       const server = context as unknown as ServerContext;
       const { info } = server;
       // The operations of a batch wait in the fair queue; a single one has waited already.
-      if (Array.isArray(server.params)) await fairQueue.enter(clientIdentity(info));
+      if (Array.isArray(server.params)) await fairQueue.enter(countedClient(info), info.left);
       if (typeof params.query !== 'string') return;
       const account = openAccount(admission, info);
       const reading = readingOf(queries, params.query, info);
@@ -90,15 +94,21 @@ export function useQueryLimits({ queries, admission, fairQueue, suggestions }: Q
         setResultAndStopExecution({ errors, extensions: { cost: { points: account?.points ?? ADMISSION_POINTS } } });
         return undefined;
       }
-      const { execution = 0, sized = 0, ...cost } = await charge(args as ExecutionArgs);
+      const { execution = 0, sized = 0, errors: _risk, ...cost } = await charge(args as ExecutionArgs);
       return {
         onExecuteDone({ result, setResult }) {
           if (Symbol.asyncIterator in result) return;
           const { account, reading, values } = context.operation ?? {};
-          const used = usedBy(args.document, execution, sized, result.data);
+          const failed = costOfErrors(result.errors?.length ?? 0);
+          const used = usedBy(args.document, execution, sized, result.data) + failed;
           account?.settle({ reading: (reading?.whole ?? 0) + (values ?? 0), execution: used });
           const points = account?.points ?? cost.points;
-          setResult({ ...result, extensions: { ...result.extensions, cost: { ...cost, points } } });
+          const errors = result.errors?.slice(0, MAX_ERRORS);
+          setResult({
+            ...result,
+            ...withoutUndefined({ errors }),
+            extensions: { ...result.extensions, cost: { ...cost, points } },
+          });
         },
       };
     },
@@ -110,6 +120,8 @@ export function useQueryLimits({ queries, admission, fairQueue, suggestions }: Q
   };
 }
 
+/** Errors in an answer: each is formatted, with its place in the document. Further fields that failed are `null` only. */
+const MAX_ERRORS = 100;
 /** Number of coerced variable values per unit of cost. */
 const VALUES_PER_COST = 10;
 

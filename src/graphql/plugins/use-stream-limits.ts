@@ -1,7 +1,9 @@
 import { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { clientIdentity, RateLimitedError } from '../../limits/budgets.ts';
-import { type Limits, tierOf, WINDOW_SEC } from '../../limits/limits.ts';
+import { RateLimitedError } from '../../limits/budgets.ts';
+import { countedClient } from '../../limits/clients.ts';
+import { type Limits, WINDOW_SEC } from '../../limits/limits.ts';
+import { createSlots } from '../../limits/slots.ts';
 import type { ServerContext } from '../context.ts';
 
 /**
@@ -9,28 +11,21 @@ import type { ServerContext } from '../context.ts';
  * which holds the connections. This plugin has to be the last one, so that every counted subscription starts.
  */
 export function useStreamLimits({ limits }: { readonly limits: Limits }): Plugin<ServerContext> {
-  const open = new Map<string, number>();
+  const open = createSlots({
+    // The feeds behind the subscriptions have a maximum of the process.
+    max: Number.POSITIVE_INFINITY,
+    perClient: (tier) => (limits[tier].points > 0 ? limits[tier].streams : Number.POSITIVE_INFINITY),
+  });
   return {
     onSubscribe({ args }) {
-      const { info } = args.contextValue as unknown as ServerContext;
-      const tier = tierOf(info.caller);
-      const { streams: limit, points } = limits[tier];
-      const identity = clientIdentity(info);
-      const count = open.get(identity) ?? 0;
-      if (points > 0 && count >= limit) {
-        const details = { scope: 'streams', policy: tier, limit, windowSec: WINDOW_SEC } as const;
+      const client = countedClient((args.contextValue as unknown as ServerContext).info);
+      const place = open.take(client);
+      if ('limit' in place) {
+        const details = { scope: 'streams', policy: client.tier, limit: place.limit, windowSec: WINDOW_SEC } as const;
         const error = new RateLimitedError(details, WINDOW_SEC);
         throw new GraphQLError(error.message, { originalError: error });
       }
-      open.set(identity, count + 1);
-      let ended = false;
-      const end = () => {
-        if (ended) return;
-        ended = true;
-        const left = (open.get(identity) ?? 1) - 1;
-        if (left > 0) open.set(identity, left);
-        else open.delete(identity);
-      };
+      const end = place.free;
       return {
         onSubscribeError: end,
         onSubscribeResult({ result }) {

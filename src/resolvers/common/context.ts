@@ -3,6 +3,7 @@ import { type CacheHints, createCacheHints } from '../../shared/cache-validity.t
 import type { ChainId } from '../../shared/ids.ts';
 import type { SeenVersion } from '../strategy/changes.ts';
 import type { Caller } from './caller.ts';
+import { createListSizes, type ListSizes } from './list-sizes.ts';
 import type { PinnedBlock, ReadReceipt } from './read-services.ts';
 import type { Services, SnapshotServices } from './services.ts';
 
@@ -10,6 +11,8 @@ import type { Services, SnapshotServices } from './services.ts';
 export interface ClientPort {
   /** The key, or the address. */
   readonly identity: string;
+  /** The IPv6 network of the address, whose clients count together too. */
+  readonly network?: string | undefined;
   /** Charge points beside those of the query. @throws RateLimitedError, UpstreamUnavailableError */
   charge(points: number): Promise<void>;
   /** Never throws. */
@@ -57,6 +60,8 @@ export interface AppContext extends ContextInput {
   readonly blocks: Map<string, PinnedBlock>;
   /** Reads of the catalog, the settings and the snapshot. */
   readonly services: SnapshotServices;
+  /** Sizes of the lists of the snapshot, which the cost of a query counts. */
+  readonly sizes: ListSizes;
   /** Reads of the snapshot, of histories and of wallets, each with its cache hints. */
   readonly loaders: Loaders;
   /** Count one call of a field below the root that has a limit per minute. Absent: nothing is limited. @throws RateLimitedError */
@@ -85,6 +90,7 @@ export function createContext(services: Services, input: ContextInput): AppConte
     receipts: [],
     blocks: new Map(),
     services,
+    sizes: createListSizes(services),
     loaders: createLoaders(services, cacheHints, input.nowMs),
     live() {
       cacheHints.never();

@@ -136,7 +136,8 @@ function targetOf({ afterTx, minBlock }: FreshArgs): WaitTarget | null {
 
 function clientOf({ client, caller }: AppContext) {
   const tier = caller.kind === 'key' ? caller.tier : 'anonymous';
-  return { identity: client?.identity ?? '', tier, signal: client?.left() } as const;
+  const { identity = '', network } = client ?? {};
+  return { identity, network, tier, signal: client?.left() } as const;
 }
 
 const REACHED: readonly WaitStatus[] = ['included', 'reverted', 'reached'];

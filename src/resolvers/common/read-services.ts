@@ -42,6 +42,8 @@ export interface WaitOutcome {
 /** The client that waits: a key, or an address. */
 export interface WaitingClient {
   readonly identity: string;
+  /** The IPv6 network of the address, whose clients count together too. */
+  readonly network?: string | undefined;
   readonly tier: 'anonymous' | 'partner' | 'ops';
   /** Aborted when the client disconnects. */
   readonly signal?: AbortSignal | undefined;
@@ -50,7 +52,7 @@ export interface WaitingClient {
 /** Waits until a block is there. */
 export interface BlockWaitsPort {
   /**
-   * Wait for a block, at most for the configured time. The number of waits of one client, and of the process, is bounded.
+   * Wait for a block, at most for the configured time. The number of waits of one client, and of each tier in this process, is bounded.
    * @throws RateLimitedError for a wait too many, BadRequestError for a block too far ahead or a transaction of another chain,
    * ChainReadError when the node gives no usable answer, or has not reached the block of an included transaction
    */

@@ -119,7 +119,7 @@ export const ERROR_DETAILS = {
   }),
   rate_limited: z.strictObject({
     scope: z
-      .enum(['client', 'field', 'streams', 'waits'])
+      .enum(['client', 'field', 'streams', 'waits', 'queue'])
       .describe(
         'The budget of the client, the calls of one field, the subscriptions kept open, or the reads that wait for a block.',
       ),

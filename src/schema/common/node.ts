@@ -88,6 +88,9 @@ function isOpen(scope: NodeType['scope'], { caller }: AppContext): boolean {
   return caller.kind === 'key' && (scope === 'partner' || caller.tier === 'ops');
 }
 
+/** Errors of items that the lists of one operation have beside them. */
+const MAX_LISTED_ERRORS = 20;
+
 builder.queryFields((t) => ({
   node: t.field({
     type: NodeRef,
@@ -101,20 +104,25 @@ builder.queryFields((t) => ({
     type: [NodeRef],
     nullable: { list: true, items: true },
     complexity: ({ ids }) => ({ field: 1, multiplier: ids.length }),
-    description: `Several objects by their global ids, in the order of \`ids\`; \`null\` where an object cannot be given, with the error beside. At most ${MAX_NODES}.`,
+    description: `Several objects by their global ids, in the order of \`ids\`; \`null\` where an object cannot be given, with the error beside, for the first ${MAX_LISTED_ERRORS} of an operation. At most ${MAX_NODES}.`,
     args: {
       ids: t.arg.idList({ required: true, description: `Global ids as answers gave them, at most ${MAX_NODES}.` }),
     },
     resolve: async (_root, { ids }, ctx) => {
       if (ids.length > MAX_NODES) throw tooMany(ids.length);
       const found = await Promise.allSettled(ids.map((id, i) => findNode(id, `ids.${i}`, ctx)));
-      return found.map((one) => (one.status === 'fulfilled' ? one.value : asError(one.reason))) as never;
+      return found.map((one) => (one.status === 'fulfilled' ? one.value : listedError(one.reason, ctx))) as never;
     },
   }),
 }));
 
-/** An error in a list has the path of its item. */
-function asError(reason: unknown): Error {
+const listed = new WeakMap<AppContext, number>();
+
+/** An error in a list has the path of its item; `null` once the operation has enough of them. */
+function listedError(reason: unknown, ctx: AppContext): Error | null {
+  const count = (listed.get(ctx) ?? 0) + 1;
+  listed.set(ctx, count);
+  if (count > MAX_LISTED_ERRORS) return null;
   return reason instanceof Error ? reason : new Error(String(reason));
 }
 

@@ -1,5 +1,5 @@
 import { maturityDaysLeftIn } from '../../resolvers/common/age.ts';
-import { requestedPageSize } from '../../resolvers/common/page.ts';
+import { existingPageSize } from '../../resolvers/common/list-sizes.ts';
 import { requireChain } from '../../resolvers/market/chains.ts';
 import { readCandles, readPriceChart } from '../../resolvers/market/charts.ts';
 import {
@@ -171,7 +171,7 @@ builder.queryFields((t) => ({
   tokens: t.field({
     type: TokenConnectionRef,
     nullable: true,
-    complexity: (args) => ({ field: 1, multiplier: requestedPageSize(args) }),
+    complexity: (args, ctx) => ({ field: 1, multiplier: existingPageSize(args, 'tokens', ctx) }),
     description: 'Curated tokens, in catalog order.',
     args: {
       chainIds: t.arg({ type: ['ChainId'], description: 'Only of these chains; of all when left out.' }),

@@ -1,6 +1,6 @@
 import { priceAsOfMs } from '../../domain/market/price-age.ts';
 import type { ComposedMarket } from '../../domain/market/types.ts';
-import { requestedPageSize } from '../../resolvers/common/page.ts';
+import { existingPageSize } from '../../resolvers/common/list-sizes.ts';
 import { requireChain } from '../../resolvers/market/chains.ts';
 import { oracleOf } from '../../resolvers/market/market-facts.ts';
 import { marketGaps } from '../../resolvers/market/market-gaps.ts';
@@ -278,7 +278,7 @@ builder.queryFields((t) => ({
   markets: t.field({
     type: MarketConnectionRef,
     nullable: true,
-    complexity: (args) => ({ field: 1, multiplier: requestedPageSize(args) }),
+    complexity: (args, ctx) => ({ field: 1, multiplier: existingPageSize(args, 'markets', ctx) }),
     description:
       'Composed markets at full precision, in catalog order. A chain that is not measured yet is among `missingChains`; the error `not_ready` when that is so of every asked chain.',
     args: {

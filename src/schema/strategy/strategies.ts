@@ -1,4 +1,4 @@
-import { requestedPageSize } from '../../resolvers/common/page.ts';
+import { existingPageSize } from '../../resolvers/common/list-sizes.ts';
 import { freshStrategies, freshStrategy } from '../../resolvers/strategy/strategies.ts';
 import { builder } from '../builder.ts';
 import { maxAgeArg } from '../common/fresh-args.ts';
@@ -15,7 +15,10 @@ builder.queryFields((t) => ({
   strategies: t.field({
     type: StrategyConnectionRef,
     nullable: true,
-    complexity: (args) => ({ field: 1, multiplier: requestedPageSize(args) }),
+    complexity: (args, ctx) => ({
+      field: 1,
+      multiplier: existingPageSize({ ...args, chainIds: args.filter?.chainIds }, 'strategies', ctx),
+    }),
     description:
       'Listed strategies of all chains, loops and equity vaults. A chain that is not measured yet is among `missingChains`; the error `not_ready` when that is so of every asked chain.',
     args: {

@@ -2,6 +2,7 @@ import { ChainReadError } from '../../chain/rpc/errors.ts';
 import type { HeadReading, ReadHead, TransactionSlot, TransactionState } from '../../chain/transactions.ts';
 import { RateLimitedError } from '../../limits/budgets.ts';
 import { WINDOW_SEC } from '../../limits/limits.ts';
+import { createSlots } from '../../limits/slots.ts';
 import type { BlockWaitsPort, WaitOutcome, WaitStatus, WaitTarget } from '../../resolvers/common/read-services.ts';
 import { RETRY_AFTER_SEC } from '../../shared/calls/wait-timeout.ts';
 import { BadRequestError, NotReadyError } from '../../shared/errors.ts';
@@ -19,6 +20,8 @@ export interface BlockWaitsDeps {
   readonly maxWaitMs: number;
   /** Waits of one client at a time. */
   readonly perClient: number;
+  /** Waits of all clients at a time, shared by the tiers. */
+  readonly max: number;
   /** Called at the end of each wait, for metrics: the status, or the code of the error. */
   readonly onEnd?: ((outcome: string) => void) | undefined;
 }
@@ -30,16 +33,14 @@ export interface BlockWaits extends BlockWaitsPort {
   stop(): void;
 }
 
-/** Waits of all clients of a process at a time. */
-const MAX_WAITS = 500;
 /** How far ahead of the newest block a requested one may be: 25 s of the fastest chain. */
 const MAX_BLOCKS_AHEAD = 100n;
 
 /** Create the waits for blocks. All waits of a chain share one poll of its newest block. */
 export function createBlockWaits(deps: BlockWaitsDeps): BlockWaits {
-  const { readers, timers, elapsedMs, maxWaitMs, perClient, onEnd } = deps;
+  const { readers, timers, elapsedMs, maxWaitMs, perClient, max, onEnd } = deps;
   const polls = new Map([...readers].map(([chainId, read]) => [chainId, createHeadPolls(read, timers)]));
-  const clients = new Map<string, number>();
+  const slots = createSlots({ max, perClient: () => perClient });
   const ends = new Set<(why: Error) => void>();
 
   const waitFor: BlockWaitsPort['wait'] = async (target, chainIds, { signal }) => {
@@ -79,14 +80,12 @@ export function createBlockWaits(deps: BlockWaitsDeps): BlockWaits {
       return ends.size;
     },
     async wait(target, chainIds, client) {
-      const { identity, tier } = client;
-      const own = clients.get(identity) ?? 0;
-      if (own >= perClient || ends.size >= MAX_WAITS) {
-        const limit = own >= perClient ? perClient : MAX_WAITS;
+      const place = slots.take(client);
+      if ('limit' in place) {
         onEnd?.('rate_limited');
-        throw new RateLimitedError({ scope: 'waits', policy: tier, limit, windowSec: WINDOW_SEC }, RETRY_AFTER_SEC);
+        const details = { scope: 'waits', policy: client.tier, limit: place.limit, windowSec: WINDOW_SEC } as const;
+        throw new RateLimitedError(details, RETRY_AFTER_SEC);
       }
-      clients.set(identity, own + 1);
       try {
         const outcome = await waitFor(target, chainIds, client);
         onEnd?.(outcome.status);
@@ -95,9 +94,7 @@ export function createBlockWaits(deps: BlockWaitsDeps): BlockWaits {
         onEnd?.(client.signal?.aborted ? 'left' : error instanceof ChainReadError ? error.code : 'refused');
         throw error;
       } finally {
-        const rest = (clients.get(identity) ?? 1) - 1;
-        if (rest > 0) clients.set(identity, rest);
-        else clients.delete(identity);
+        place.free();
       }
     },
     stop() {

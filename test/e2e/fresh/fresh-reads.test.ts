@@ -283,9 +283,13 @@ describe('a used-up budget', () => {
 });
 
 describe('waits of one client', () => {
-  it('error: RateLimited for one too many; clients that disconnect free theirs', async () => {
+  it.each([
+    ['MAX_WAITS_PER_CLIENT', '2'],
+    // Of which partner keys have two fifths.
+    ['MAX_WAITS', '5'],
+  ])('error: RateLimited for one too many by %s; clients that disconnect free theirs', async (name, value) => {
     // Long enough that none of them ends by itself.
-    await service.restart({ READ_WAIT_SEC: '30', MAX_WAITS_PER_CLIENT: '2' });
+    await service.restart({ READ_WAIT_SEC: '30', [name]: value });
     const url = `${service.url}${POSITIONS}?minBlock=${(await head()) + 5n}`;
     const leaving = new AbortController();
     const refusal = new Promise<Json>((resolve) => {

@@ -5528,7 +5528,7 @@ export interface components {
              * @description The budget of the client, the calls of one field, the subscriptions kept open, or the reads that wait for a block.
              * @enum {string}
              */
-            readonly scope: "client" | "field" | "streams" | "waits";
+            readonly scope: "client" | "field" | "streams" | "waits" | "queue";
             /**
              * @description Tier of the caller.
              * @enum {string}
