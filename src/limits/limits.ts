@@ -90,7 +90,7 @@ export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
       directives: 20,
       fields: 500,
       tokens: 2_000,
-      lines: 2_000,
+      lines: 1_000,
       brackets: 64,
       selections: 1_000,
       fragments: 50,

@@ -139,12 +139,12 @@ function graphqlNames(): Attack[] {
       query: `query A($i:[ID!]!){${'\n'.repeat(25_000)}nodes(ids:$i){id}}`,
       variables: { i: ids((i) => `x${i}`) },
     }),
-    graphql('10 times 100 malformed ids after 2,000 lines', {
-      query: `query A($i:[ID!]!){${'\n'.repeat(1_990)}${times(10, (i) => `a${i}:nodes(ids:$i){id}`).join(' ')}}`,
+    graphql('10 times 100 malformed ids after 1,000 lines', {
+      query: `query A($i:[ID!]!){${'\n'.repeat(990)}${times(10, (i) => `a${i}:nodes(ids:$i){id}`).join(' ')}}`,
       variables: { i: ids((i) => `x${i}`) },
     }),
-    graphql('30 malformed ids after 2,000 lines', {
-      query: `query A{${'\n'.repeat(1_990)}${times(30, (i) => `a${i}:node(id:"x${i}"){id}`).join(' ')}}`,
+    graphql('30 malformed ids after 1,000 lines', {
+      query: `query A{${'\n'.repeat(990)}${times(30, (i) => `a${i}:node(id:"x${i}"){id}`).join(' ')}}`,
     }),
     graphql('30 malformed ids after 25,000 lines', {
       query: `query A{${'\n'.repeat(25_000)}${times(30, (i) => `a${i}:node(id:"x${i}"){id}`).join(' ')}}`,

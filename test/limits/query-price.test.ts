@@ -242,7 +242,7 @@ describe('limits', () => {
           "fields": 500,
           "fragments": 50,
           "keyedCalls": 30,
-          "lines": 2000,
+          "lines": 1000,
           "points": 60,
           "selections": 1000,
           "streams": 10,
