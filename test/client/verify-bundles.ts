@@ -41,7 +41,7 @@ export async function buildBundles(service: TestService): Promise<readonly Bundl
   const vaults = vaultSeeds.map(({ address }) => address);
 
   const post = async (path: string, body: Json): Promise<Json> => {
-    const answer = await service.post(`/v1/partner/${path}`, body, PARTNER);
+    const answer = await service.post(`/v1/partner/${path}`, { ...body, include: ['sendCalls'] }, PARTNER);
     if (answer.status !== 200) throw new Error(`${path} ${JSON.stringify(body)}: ${answer.text}`);
     return answer.body;
   };

@@ -185,7 +185,7 @@ describe.skipIf(whyNoChromium !== null)(
       first.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n');
       await new Promise((resolve) => first.once('data', resolve));
       const answer = await ask('/v1/prices', { headers: TRACING });
-      expect([answer.status, answer.text]).toEqual([503, expect.stringContaining('open connections')]);
+      expect([answer.status, answer.text]).toEqual([503, expect.stringContaining('Too many connections are open')]);
       first.destroy();
       await service.restart({});
     });

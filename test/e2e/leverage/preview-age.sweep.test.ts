@@ -53,7 +53,7 @@ describe.each([
     expect([preview.status, plan.status]).toEqual([200, 200]);
     leverageSimulation.parse(preview.body);
     transactionBundle.parse(plan.body);
-    for (const shown of [preview.body.positionPreview, plan.body.meta, plan.body.meta.positionPreview]) {
+    for (const shown of [preview.body.positionPreview, plan.body.meta.positionPreview]) {
       expect(shown.readAt).toEqual(readAt);
       if (kind === 'opaque') expect(shown).not.toHaveProperty('oraclePriceAsOf');
       else expect(shown.oraclePriceAsOf).toBe(oraclePriceAsOf);
@@ -136,7 +136,7 @@ describe('managing', () => {
     ]) {
       expect(answer.status).toBe(200);
       transactionBundle.parse(answer.body);
-      expect(answer.body.meta).toMatchObject({ readAt, oraclePriceAsOf });
+      expect(answer.body.meta.positionPreview).toMatchObject({ readAt, oraclePriceAsOf });
     }
     await chain(1).unfreezeFeed(found);
   });
