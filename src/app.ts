@@ -4,7 +4,7 @@ import { createHourlyReports } from './app/portfolio-samples.ts';
 import { openDatabase, restoreSnapshot } from './app/start.ts';
 import { bounded } from './app/stop.ts';
 import { createSurface } from './app/surface.ts';
-import { corsHeaders } from './http/headers.ts';
+import { rawCorsHeaders } from './http/headers.ts';
 import { type Listening, listen } from './http/listen.ts';
 import type { WarmerRunner } from './warmers/runner/runner.ts';
 
@@ -92,7 +92,7 @@ export function createApp(deps: AppDeps): App {
           keyOf: surface.keyOf,
           onSlowReader: metrics?.slowReader,
           onRefusedConnection: metrics?.connectionRefused,
-          headersFor: (origin) => corsHeaders({ origins: deps.config.corsOrigins }, origin),
+          headersFor: (origin) => rawCorsHeaders({ origins: deps.config.corsOrigins }, origin),
         });
         for (const all of nodes.values()) void all.probe();
         snapshotWiring.start(env.ROLE !== 'api');

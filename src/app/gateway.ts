@@ -131,6 +131,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
         clientIp: request.clientIp,
         authorization: bearerOf(request.headers.authorization),
         left: request.left,
+        needsKey: request.needsKey,
       });
       const points = route === null ? ADMISSION_POINTS : pointsOf(route.operation, route.surface);
       let refusal: unknown = null;

@@ -105,7 +105,7 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
     maskedErrors: { maskError: (error) => (error instanceof Error ? error : new Error(String(error))) },
     graphiql: false,
     plugins: [
-      useEngine(deps.compiler),
+      useEngine({ compiler: deps.compiler, admission, fairQueue, formatError }),
       useChangedSelection(),
       useGateway({ formatError }),
       usePersisted({ operations: textsByHash, registered, anyDocument: deps.anonymousMayRunAnyDocument }),

@@ -5,6 +5,16 @@ import { createSlots } from '../limits/slots.ts';
 export type ConnectionVerdict = 'open' | 'refused' | 'cut';
 
 /** The place of one connection. */
+const withKeyOnly = new WeakSet<object>();
+
+/** Mark a request that is answered only with a valid key: its connection is one too many without. */
+export const requireKey = (req: object): void => {
+  withKeyOnly.add(req);
+};
+
+/** Whether a request is marked so. */
+export const requiresKey = (req: object): boolean => withKeyOnly.has(req);
+
 export interface ConnectionPlace {
   readonly verdict: ConnectionVerdict;
   /** Whether a key has brought the connection to the share of its tier. */

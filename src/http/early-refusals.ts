@@ -85,7 +85,8 @@ export function createEarlyRefusals(deps: EarlyRefusalDeps) {
   };
 
   return (req: IncomingMessage, info: RequestInfo, path: string): RestResponse | undefined => {
-    if (req.method === 'OPTIONS' || req.headers.host === undefined || uncharged.includes(path)) return undefined;
+    if (req.method === 'OPTIONS' || req.headers.host === undefined || uncharged.includes(path.replace(/\/$/, '')))
+      return undefined;
     const keyed = path === graphqlPath || path.startsWith(ROWS) || Object.hasOwn(keyedPaths, path);
     const rateLimit = exhausted(info.clientIp, keyed ? info.authorization : undefined);
     if (rateLimit === undefined) return undefined;

@@ -11,6 +11,7 @@ import { type RequestInfo, requestInfoOf } from '../shared/request-info.ts';
 import { loggedError } from '../shared/scrub.ts';
 import { readNodeBody } from './body.ts';
 import { compressedAnswer } from './compressed-answer.ts';
+import { requiresKey } from './connections.ts';
 import type { createEarlyRefusals } from './early-refusals.ts';
 import { type CorsPolicy, corsHeaders, preflightHeaders, SECURITY_HEADERS } from './headers.ts';
 import { type UnreadAnswers, UnreadAnswersError } from './unread-answers.ts';
@@ -86,7 +87,8 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
     const { path, query } = splitTarget(req.url ?? '/');
     state.path = path;
     const left = signalOf(res);
-    const info = { ...requestInfoOf(req.headers, req.socket.remoteAddress, trustedProxies), left };
+    const own = requestInfoOf(req.headers, req.socket.remoteAddress, trustedProxies);
+    const info = { ...own, left, needsKey: requiresKey(req) };
     state.correlationId = info.correlationId;
     const method = req.method ?? 'GET';
     const finish = () => record({ method, path, startedMs, correlationId: info.correlationId }, res);
@@ -113,6 +115,7 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
       correlationId: info.correlationId,
       clientIp: info.clientIp,
       left,
+      needsKey: info.needsKey,
     };
     const response = path === GRAPHQL_PATH ? await graphql.answer(request, info, { req, res }) : await pages(request);
     if ('stream' in response) {

@@ -43,6 +43,15 @@ export function corsHeaders(policy: CorsPolicy, origin: string | undefined): Rec
   return { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED, vary: 'Origin' };
 }
 
+/**
+ * The same for a refusal whose request could not be parsed, so that its origin may not be known: the only listed origin is
+ * allowed then.
+ */
+export function rawCorsHeaders(policy: CorsPolicy, origin: string | undefined): Record<string, string> {
+  const [only, ...others] = policy.origins === '*' ? [] : policy.origins;
+  return corsHeaders(policy, origin ?? (others.length === 0 ? only : undefined));
+}
+
 /** Allowed where a preflight asks for no header. */
 const USUAL_HEADERS =
   'authorization, content-type, x-correlation-id, idempotency-key, if-none-match, last-event-id, mcp-protocol-version, mcp-session-id';
@@ -57,7 +66,7 @@ const MAX_ASKED_CHARS = 4_096;
 export function preflightHeaders(policy: CorsPolicy, origin: string | undefined, asked: string | undefined): Headers {
   const names =
     asked === undefined || asked.length > MAX_ASKED_CHARS ? [] : asked.split(',').map((name) => name.trim());
-  const allowed = names.filter((name) => HEADER_NAME.test(name)).join(', ');
+  const allowed = names.filter((name) => name !== '*' && HEADER_NAME.test(name)).join(', ');
   const { vary, ...headers } = corsHeaders(policy, origin);
   return {
     ...headers,

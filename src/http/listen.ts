@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { CONNECTIONS_RETRY_SEC, TOO_MANY_CONNECTIONS } from '../limits/admission.ts';
 import type { CountedClient } from '../limits/clients.ts';
 import { errorResponse } from '../rest/envelope.ts';
 import type { ErrorCode } from '../shared/errors.ts';
 import { StartupError } from '../shared/errors.ts';
 import type { Headers } from '../shared/headers.ts';
 import { bearerOf } from '../shared/request-info.ts';
-import { type ConnectionPlace, createConnectionCounts } from './connections.ts';
+import { type ConnectionPlace, createConnectionCounts, requireKey } from './connections.ts';
 import { createDrain } from './drain.ts';
 import { SECURITY_HEADERS } from './headers.ts';
 import { type Connection, createSlowReaders } from './slow-readers.ts';
@@ -59,7 +60,8 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 /** How long a refused connection may take to send a request and get its answer, and to close after the answer. */
 const REFUSED_MS = 1_000;
-const REFUSED_RETRY_SEC = 2;
+/** Paths with the state of the service, which everybody is told. */
+const PROBES = ['/health', '/ready'];
 /** Maximum interval between Node's checks of timeouts; with its default requests may exceed them by half a minute. */
 const CHECK_MS = 1_000;
 const CHECKS_PER_LIMIT = 10;
@@ -259,17 +261,17 @@ function isWelcome(
     return true;
   }
   if (place.verdict === 'open') return true;
+  const isProbe = PROBES.includes(String(req.url).split('?', 1)[0] ?? '');
   // The key may be good and unknown here yet: its check is the first step of the request, and is charged.
-  if (key !== undefined || authorization === undefined || keyOf === undefined) return false;
+  const mayHaveKey = key === undefined && authorization !== undefined && keyOf !== undefined;
+  if (mayHaveKey) requireKey(req);
   res.shouldKeepAlive = false;
-  return true;
+  return isProbe || mayHaveKey;
 }
 
 function refuseConnection(res: ServerResponse, common: Headers): void {
-  const message =
-    'Too many connections are open, of this address or of all clients without a key. Reuse or close some, or send a key.';
-  const { headers, body } = refusal(503, message, 'connections');
-  const own = { 'retry-after': String(REFUSED_RETRY_SEC), connection: 'close' };
+  const { headers, body } = refusal(503, TOO_MANY_CONNECTIONS, 'connections');
+  const own = { 'retry-after': String(CONNECTIONS_RETRY_SEC), connection: 'close' };
   res.writeHead(503, { ...headers, ...common, ...own }).end(body);
 }
 

@@ -1,8 +1,23 @@
 import type { Caller } from '../resolvers/common/caller.ts';
-import { UnauthorizedError, UpstreamUnavailableError } from '../shared/errors.ts';
+import { AppError, UnauthorizedError, UpstreamUnavailableError } from '../shared/errors.ts';
 import type { Budgets } from './budgets.ts';
 import { ADMISSION_POINTS } from './limits.ts';
 import type { RequestContext } from './request-context.ts';
+
+/** Text of the refusal of a connection that is one too many. */
+export const TOO_MANY_CONNECTIONS =
+  'Too many connections are open, of this address or of all clients without a key. Reuse or close some, or send a key.';
+export const CONNECTIONS_RETRY_SEC = 2;
+
+/** A request without a valid key on a connection that is one too many without. */
+export class TooManyConnectionsError extends AppError<{ readonly waitingFor: readonly string[] }> {
+  constructor() {
+    super('not_ready', TOO_MANY_CONNECTIONS, {
+      details: { waitingFor: ['other connections to be closed'] },
+      retryAfterSec: CONNECTIONS_RETRY_SEC,
+    });
+  }
+}
 
 export type ApiSurface = 'GraphQL' | 'Public' | 'Partner' | 'Ops' | 'Status';
 
@@ -21,7 +36,7 @@ export interface Admission {
    * Admit or refuse a request: check its key, charge its budget, and compare its tier with the surface. The fields behind the
    * surface check the tier again; this check only saves work. A key that is not valid counts as none where none is needed: the
    * read is charged to the address, besides the attempt.
-   * @throws UnauthorizedError, RateLimitedError, UpstreamUnavailableError
+   * @throws UnauthorizedError, RateLimitedError, UpstreamUnavailableError, TooManyConnectionsError
    */
   admit(requestContext: RequestContext, surface: ApiSurface, points?: number): Promise<void>;
   /** Call `onEnd` when the key of an admitted request ends, for streams. Returns the function that stops the watch. */
@@ -71,6 +86,7 @@ export function createAdmission({ verify, watch, knows, budgets }: AdmissionDeps
           ? ANONYMOUS
           : await judge(requestContext, requestContext.authorization, surface);
       requestContext.caller = judged ?? ANONYMOUS;
+      if (requestContext.needsKey && requestContext.caller.kind !== 'key') throw new TooManyConnectionsError();
       // What is open to everybody stays open to a caller whose key has ended.
       const opened = opens(requestContext.caller, surface);
       requestContext.refusedKey = judged === null && opened;

@@ -3,7 +3,7 @@ import { RateLimitedError } from './budgets.ts';
 import type { CountedClient } from './clients.ts';
 import { WINDOW_SEC } from './limits.ts';
 import { createRotation } from './rotation.ts';
-import { createSlots } from './slots.ts';
+import { createSlots, shareOf } from './slots.ts';
 
 /** The signal of a client's departure, made when it is needed; absent = not known. */
 export type Left = (() => AbortSignal | undefined) | undefined;
@@ -38,6 +38,10 @@ class CallerLeftError extends BadRequestError {
  */
 const SLICE_MS = 5;
 const RETRY_AFTER_SEC = 1;
+/** Maximum number of requests that an iteration starts at once: they may arrive in one packet. */
+const AT_ONCE = 2;
+/** Clients that fill the places of a tier together. */
+const CLIENTS = 4;
 
 interface Waiter {
   readonly go: () => void;
@@ -51,8 +55,10 @@ interface Waiter {
  */
 export function createFairQueue({ now, later, maxWaiting }: FairQueueDeps): FairQueue {
   const waiting = createRotation<Waiter>();
-  const places = createSlots({ max: maxWaiting, perClient: () => Number.POSITIVE_INFINITY });
+  const places = createSlots({ max: maxWaiting, perClient: (tier) => Math.ceil(shareOf(tier, maxWaiting) / CLIENTS) });
   let beganMs: number | null = null;
+  /** Requests that were admitted at once in this iteration: requests that arrive together have not worked yet. */
+  let admitted = 0;
 
   const next = (): void => {
     beganMs = null;
@@ -63,6 +69,7 @@ export function createFairQueue({ now, later, maxWaiting }: FairQueueDeps): Fair
   };
   const begin = (): void => {
     beganMs = now();
+    admitted = 0;
     later(next);
   };
   const wait = (client: CountedClient, signal: AbortSignal | undefined): Promise<void> => {
@@ -89,7 +96,10 @@ export function createFairQueue({ now, later, maxWaiting }: FairQueueDeps): Fair
       if (beganMs === null) begin();
       const signal = left?.();
       if (signal?.aborted) throw new CallerLeftError();
-      if (waiting.isEmpty && now() - (beganMs ?? 0) < SLICE_MS) return;
+      if (waiting.isEmpty && admitted < AT_ONCE && now() - (beganMs ?? 0) < SLICE_MS) {
+        admitted += 1;
+        return;
+      }
       await wait(client, signal);
       // It may have left in the turn that began its work.
       if (signal?.aborted) throw new CallerLeftError();

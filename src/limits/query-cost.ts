@@ -17,11 +17,12 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
+import { type PricedContext, WORK_COSTS } from '../shared/contract/work-costs.ts';
 import { ERROR_CODES } from '../shared/errors.ts';
 import { decodeGlobalId } from '../shared/ids.ts';
 import { needsKey, nodeScopeOf } from './field-scopes.ts';
 import { countIntrospection } from './introspection-cost.ts';
-import { COST_PER_POINT, ON_DEMAND_POINTS, SURFACE_POINTS } from './limits.ts';
+import { COMPUTED_POINTS, COST_PER_POINT, ON_DEMAND_POINTS, SURFACE_POINTS } from './limits.ts';
 
 export interface CostedOperation {
   readonly schema: GraphQLSchema;
@@ -37,7 +38,7 @@ export interface OperationCost {
   readonly cost: number;
   /**
    * The part of the cost that counts fields times list sizes, which may be shorter than requested: an answer with fewer fields
-   * costs less. Zero for operations with a key, whose fields have fixed prices.
+   * costs less. Work is no part of it. Zero for operations with a key, whose fields have fixed prices.
    */
   readonly sized: number;
   /** The cost of the errors that the execution may make beside its answer: of root fields, and of ids. */
@@ -72,6 +73,18 @@ function relaysBelowRoot(schema: GraphQLSchema, document: DocumentNode): boolean
     }),
   );
   return found;
+}
+
+/** Whether a document may have fields with work. */
+function hasWork({ loc }: DocumentNode): boolean {
+  const text = loc?.source.body;
+  return text === undefined || Object.keys(WORK_COSTS).some((name) => text.includes(name));
+}
+
+/** The context in which fields have no work. */
+function priceless(context: object): object {
+  const without: PricedContext = { withoutWork: true };
+  return Object.assign(Object.create(context), without);
 }
 
 export function countFields(value: unknown): number {
@@ -122,7 +135,8 @@ export function costOf({
     if (INTROSPECTION.has(name.value)) extra += INTROSPECTION_COST;
     else if (field) {
       keyed ||= needsKey(field);
-      extra += COST_PER_POINT * (ON_DEMAND_POINTS[name.value] ?? (needsKey(field) ? SURFACE_POINTS.Partner : 0));
+      const own = ON_DEMAND_POINTS[name.value] ?? COMPUTED_POINTS[name.value];
+      extra += COST_PER_POINT * (own ?? (needsKey(field) ? SURFACE_POINTS.Partner : 0));
     }
   }
   const introspected = fields.filter(({ name }) => INTROSPECTION.has(name.value));
@@ -145,8 +159,11 @@ export function costOf({
   }
   try {
     keyed ||= relaysBelowRoot(schema, document);
-    const { complexity } = complexityFromQuery(one, { schema, variables: { ...variables }, ctx: context });
-    return { cost: Math.ceil(complexity + extra), sized: keyed ? 0 : complexity, errors };
+    const complexityIn = (ctx: object) =>
+      complexityFromQuery(one, { schema, variables: { ...variables }, ctx }).complexity;
+    const complexity = complexityIn(context);
+    const sized = keyed ? 0 : hasWork(document) ? complexityIn(priceless(context)) : complexity;
+    return { cost: Math.ceil(complexity + extra), sized, errors };
   } catch (error) {
     if (valuesOf(schema, operation, variables) === null) return null;
     // An argument does not fit its field. The other fields would be executed, at an unknown cost.

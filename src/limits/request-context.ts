@@ -23,9 +23,11 @@ export interface RequestContext extends RequestInfo {
   readonly refunds: Promise<void>[];
 }
 
-export function openRequestContext({ correlationId, authorization, clientIp, left }: RequestInfo): RequestContext {
+export function openRequestContext(info: RequestInfo): RequestContext {
+  const { correlationId, authorization, clientIp, left, needsKey } = info;
   const caller = { kind: 'anonymous' } as const;
-  return { correlationId, authorization, clientIp, left, caller, rateLimit: null, refusedKey: false, refunds: [] };
+  const own = { correlationId, authorization, clientIp, left, needsKey };
+  return { ...own, caller, rateLimit: null, refusedKey: false, refunds: [] };
 }
 
 /** The budget as extensions of a GraphQL answer. */

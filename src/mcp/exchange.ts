@@ -52,6 +52,8 @@ export function createExchange(deps: ExchangeDeps) {
     const refused = isRow ? undefined : await charge();
     if (refused) return refused;
     if (!isAcceptable) return protocolError(406, REQUEST_REFUSED, NOT_ACCEPTABLE, idOf(message));
+    // Nothing changes but with a release, so there is nothing to listen to; the library would open a stream for it.
+    if (message.method === LISTEN) return protocolError(404, METHOD_NOT_FOUND, 'Method not found', idOf(message));
     if (misfit !== undefined) return protocolError(400, INVALID_PARAMS, misfit, idOf(message));
     if (message.method === CANCELLED) running.cancel(message, request);
     let isCharged = !isRow;
@@ -82,6 +84,8 @@ export function createExchange(deps: ExchangeDeps) {
 }
 
 const CANCELLED = 'notifications/cancelled';
+const LISTEN = 'subscriptions/listen';
+const METHOD_NOT_FOUND = -32_601;
 const NOT_ACCEPTABLE = 'Answers are application/json. Accept it, or send no Accept header.';
 const NO_ANSWER: MessageAnswer = { status: 202, body: '' };
 

@@ -45,7 +45,7 @@ export function nextStepOf({ code, details, retryAfterSec }: Failure, tool?: Fai
     case 'rate_limited':
       return `${wait}, then ${again}. Every call of this key or address counts.`;
     case 'not_ready':
-      return `The service has just started. ${wait}, then ${again}.`;
+      return `What it asks for is not measured yet, after a start or while its source fails. ${wait}, then ${again}, at most three times; then tell the person.`;
     case 'upstream_unavailable':
       return `A provider fails. ${wait}, then ${again}.`;
     case 'stale_data':

@@ -63,7 +63,7 @@ export function createResources(guides: readonly Guide[], chainIds: readonly num
         uriTemplate: 'spiral://strategies/{id}',
         name: 'strategy',
         title: 'A strategy',
-        description: 'One strategy by its market id, as get_strategy answers it.',
+        description: 'One strategy by its market id or the id of its vault, as get_strategy answers it.',
         mimeType: JSON_TYPE,
       },
       ...Object.keys(LISTS).map((list) => ({

@@ -25,6 +25,8 @@ export interface RestRequest {
   readonly clientIp: string;
   /** Make the signal that is aborted when the client disconnects. Absent where that is not known. */
   readonly left?: (() => AbortSignal) | undefined;
+  /** Whether it is answered only with a valid key: its connection is one too many without. Absent = no. */
+  readonly needsKey?: boolean | undefined;
 }
 
 export interface RestResponse {

@@ -11,6 +11,8 @@ export interface RequestInfo {
   readonly clientIp: string;
   /** Make the signal that is aborted when the client disconnects, or its answer is sent. Absent where that is not known. */
   readonly left?: (() => AbortSignal) | undefined;
+  /** Whether it is answered only with a valid key: its connection is one too many without. Absent = no. */
+  readonly needsKey?: boolean | undefined;
 }
 
 const CORRELATION_ID = /^[A-Za-z0-9._-]{8,64}$/;

@@ -62,6 +62,16 @@ describe.each(Object.entries(ways))('%s', (_name, run) => {
     ['proof.request.input.leverage', { row: 'leverageBuild', input: { ...open, leverage: true } }],
     ['proof.request.input.leverage', { row: 'leverageBuild', input: { ...open, leverage: Number.NaN } }],
     ['proof.request.input.slippage', { row: 'leverageBuild', input: { ...open, slippage: '0.005' } }],
+    ['proof.request.input.slippage', { row: 'leverageBuild', input: { ...open, slippage: -1 } }],
+    ['proof.request.input.leverage', { row: 'leverageBuild', input: { ...open, leverage: 'abc' } }],
+    ['proof.request.input.leverage', { row: 'leverageBuild', input: { ...open, leverage: 0 } }],
+    ['proof.request.input.desiredLtv', { row: 'leverageBuild', input: { ...open, leverage: null, desiredLtv: 'x' } }],
+    ['proof.request.input.amount', { row: 'leverageBuild', input: { ...open, amount: '0' } }],
+    ['proof.request.input.amount', { row: 'leverageBuild', input: { ...open, amount: '-5' } }],
+    ['proof.request.input.minAmountOut', { row: 'leverageBuild', input: { ...open, minAmountOut: 'x' } }],
+    ['proof.request.input.maxSwapLossPct', { row: 'leverageBuild', input: { ...open, maxSwapLossPct: -1 } }],
+    ['proof.request.input.amount', { row: 'manageBuild', input: { ...manage, action: 'borrow', amount: 'abc' } }],
+    ['proof.request.input.amount', { row: 'manageBuild', input: { ...manage, action: 'close', amount: 'abc' } }],
     ['proof.request.input.userAddress', { row: 'leverageBuild', input: { ...open, userAddress: {} } }],
     ['proof.request.input.positionId', { row: 'manageBuild', input: { ...manage, action: 'close', positionId: 1 } }],
     ['proof.request.input.full', { row: 'manageBuild', input: { ...manage, action: 'repay', full: 'true' } }],
@@ -98,7 +108,6 @@ describe.each(Object.entries(ways))('%s', (_name, run) => {
     ['no target', 'leverageBuild', { ...open, leverage: null, desiredLtv: null }, 'intent'],
     ['two targets', 'leverageBuild', { ...open, desiredLtv: '80' }, 'intent'],
     ['no amount', 'leverageBuild', { ...open, amount: null }, 'intent'],
-    ['an amount that is none', 'leverageBuild', { ...open, amount: '-5' }, 'intent'],
     ['another chain', 'leverageBuild', { ...open, chainId: 4663 }, 'chain'],
     [
       'a position of another chain',
@@ -118,6 +127,21 @@ describe.each(Object.entries(ways))('%s', (_name, run) => {
     const error = await failureOf(run({ request: { row, input } }));
     expect(error).toBeInstanceOf(UnprovenError);
     if (code !== undefined) expect(error.cause).toMatchObject({ code });
+    expect(asked).toEqual([]);
+  });
+
+  test('error: a field that no row takes, before anything is asked', async () => {
+    const error = await failureOf(run({ request: { row: 'leverageBuild', input: { ...open, foo: 1 } } }));
+    expect([error.constructor, error.message]).toEqual([InputError, expect.stringContaining('has the field foo')]);
+    expect(asked).toEqual([]);
+  });
+
+  test('error: a request for another action, before anything is asked', async () => {
+    const error = await failureOf(run({ request: { row: 'manageBuild', input: { ...manage, action: 'close' } } }));
+    expect([error.constructor, error.message]).toEqual([
+      InvalidPlanError,
+      'The request is for close, and the plan is for open_leverage.',
+    ]);
     expect(asked).toEqual([]);
   });
 

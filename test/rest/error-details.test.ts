@@ -5,6 +5,7 @@ import { DatabaseUnavailableError } from '../../src/database/connection/errors.t
 import { PayloadTooLargeError } from '../../src/http/body.ts';
 import { UnreadAnswersError } from '../../src/http/unread-answers.ts';
 import { KeyInputError, KeyNotActiveError, KeyNotFoundError } from '../../src/keys/errors.ts';
+import { TooManyConnectionsError } from '../../src/limits/admission.ts';
 import { RateLimitedError } from '../../src/limits/budgets.ts';
 import { QueryTooComplexError } from '../../src/limits/query-limits.ts';
 import { UnsupportedMediaTypeError } from '../../src/rest/input.ts';
@@ -107,6 +108,7 @@ const SAMPLES: Readonly<Record<string, readonly AppError[]>> = {
   ],
   NotReadyError: [new NotReadyError('m', ['lendingState', 'oracle'])],
   UnreadAnswersError: [new UnreadAnswersError()],
+  TooManyConnectionsError: [new TooManyConnectionsError()],
   DatabaseUnavailableError: [new DatabaseUnavailableError('silent')],
   UpstreamUnavailableError: [new UpstreamUnavailableError('database', 'timeout')],
   UpstreamError: [new UpstreamError('coingecko', 'malformed')],

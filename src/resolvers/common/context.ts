@@ -1,5 +1,6 @@
 import { createLoaders, type Loaders } from '../../loaders/index.ts';
 import { type CacheHints, createCacheHints } from '../../shared/cache-validity.ts';
+import type { PricedContext } from '../../shared/contract/work-costs.ts';
 import type { ChainId } from '../../shared/ids.ts';
 import type { SeenVersion } from '../strategy/changes.ts';
 import type { Caller } from './caller.ts';
@@ -49,7 +50,7 @@ export interface EventSubject {
 }
 
 /** The context of every resolver: one per operation, for every transport. */
-export interface AppContext extends ContextInput {
+export interface AppContext extends ContextInput, PricedContext {
   /** Collects how long the answer may be given again. */
   readonly cacheHints: CacheHints;
   /** The types of objects that were loaded by global id, since an object itself may not show its type. */

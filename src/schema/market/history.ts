@@ -6,6 +6,7 @@ import {
   readHistory,
 } from '../../resolvers/market/histories.ts';
 import { MAX_CHAINS, MAX_MARKETS } from '../../shared/contract/list-bounds.ts';
+import { withWork } from '../../shared/contract/work-costs.ts';
 import { builder } from '../builder.ts';
 import { gapsOf } from '../common/gaps.ts';
 import { RatePointRef } from '../common/rate-point.ts';
@@ -129,6 +130,7 @@ builder.objectFields(MarketRef, (t) => ({
   borrowApyHistory: t.field({
     type: HistoryRef,
     nullable: true,
+    complexity: withWork('borrowApyHistory', 1),
     description: 'Borrow APY over time, without incentives.',
     args: historyArgs(t.arg, 'DAY'),
     resolve: ({ market }, args, ctx) => readHistory('borrowApy', market, args, ctx),
@@ -136,6 +138,7 @@ builder.objectFields(MarketRef, (t) => ({
   collateralApyHistory: t.field({
     type: HistoryRef,
     nullable: true,
+    complexity: withWork('collateralApyHistory', 1),
     description: 'APY of the collateral over time, without incentives.',
     args: historyArgs(t.arg, 'DAY'),
     resolve: ({ market }, args, ctx) => readHistory('collateralApy', market, args, ctx),
@@ -143,6 +146,7 @@ builder.objectFields(MarketRef, (t) => ({
   borrowIncentiveHistory: t.field({
     type: HistoryRef,
     nullable: true,
+    complexity: withWork('borrowIncentiveHistory', 1),
     description:
       'APR of the incentives paid to borrowers over time: a step function, in which a point holds until the next.',
     args: historyArgs(t.arg, 'RAW'),

@@ -1,5 +1,6 @@
 import { MAX_RANGE_DAYS } from '../../resolvers/market/histories.ts';
 import { type LeveragedHistoryRow, readLeveragedHistory } from '../../resolvers/strategy/leveraged-history.ts';
+import { withWork } from '../../shared/contract/work-costs.ts';
 import { builder } from '../builder.ts';
 import { gapsOf } from '../common/gaps.ts';
 import { RatePointRef } from '../common/rate-point.ts';
@@ -47,7 +48,7 @@ builder.interfaceField(StrategyRef, 'leveragedApyHistory', (t) =>
   t.field({
     type: LeveragedHistoryRef,
     nullable: true,
-    complexity: { field: 2 },
+    complexity: withWork('leveragedApyHistory', 2),
     description:
       'Leveraged APY per UTC day, percent, incentives of the day included. Of a loop collateral APY × L − net borrow APY × (L − 1); of a vault LTV × (leveraged APY of the yield leg at its safe LTV of today − net borrow APY of the stock leg). Its mean differs a little from the trailing means of the strategy: those lever the means of the two rates, each over all its days of the window, with the borrow rates of the indexer alone and the incentives weighted by time.',
     args: {

@@ -10,6 +10,7 @@ import {
   stressOfVault,
   stressOfWallet,
 } from '../../resolvers/stress/stress.ts';
+import { withWork } from '../../shared/contract/work-costs.ts';
 import type { RatePath, ReachState, StressEnd, StressScenario } from '../../shared/vocabulary.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
@@ -205,7 +206,8 @@ const StressRef = builder.objectRef<StressView>('StressTable').implement({
 });
 
 /** The options that every `stress` field has in common. */
-const stressField = (description: string) => ({ type: StressRef, complexity: { field: 2 }, description }) as const;
+const stressField = (description: string) =>
+  ({ type: StressRef, complexity: withWork('stress', 2), description }) as const;
 
 builder.interfaceField(StrategyRef, 'stress', (t) =>
   t.field({

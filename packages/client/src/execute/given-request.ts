@@ -9,6 +9,13 @@ import { trustedChainOf, trustedChains } from '../verify/trusted.ts';
 import type { TrustedChain } from '../verify/types.ts';
 import { InvalidPlanError, UnprovenError } from './errors.ts';
 
+/** The actions of the rows that have one. */
+const ACTIONS: Readonly<Partial<Record<BuildRequest['row'], string>>> = {
+  leverageBuild: 'open_leverage',
+  equityDepositBuild: 'equity_deposit',
+  equityExitBuild: 'equity_exit',
+};
+
 /** The parts of the options of a proof that say what was asked for. */
 interface GivenProof {
   readonly request?: BuildRequest | undefined;
@@ -53,5 +60,9 @@ export function checkGivenRequest(plan: Plan, proof: GivenProof | 'none', accoun
   } catch (error) {
     if (error instanceof VerificationError) throw new UnprovenError(error);
     throw error;
+  }
+  const asked = ACTIONS[request.row] ?? fieldsOf(request).action;
+  if (typeof plan.action === 'string' && asked !== undefined && asked !== plan.action) {
+    throw new InvalidPlanError(`The request is for ${asked}, and the plan is for ${plan.action}.`);
   }
 }

@@ -2,7 +2,7 @@ import { flashLeverageAbi } from '../abi/index.ts';
 import type { Plan } from '../client.ts';
 import { createChainState } from '../intent/chain-state.ts';
 import { DEFAULT_CHAIN, deriveIntent, type IntentOptions } from '../intent/derive.ts';
-import type { BuildRequest } from '../intent/request.ts';
+import { type BuildRequest, fieldsOf } from '../intent/request.ts';
 import { isRecord } from '../json.ts';
 import { originOf } from '../plan-origin.ts';
 import { selectorsOf } from '../verify/calldata.ts';
@@ -159,8 +159,9 @@ export function closedBy(calls: unknown): readonly number[] {
   });
 }
 
-function loopAssumption({ row, input }: BuildRequest, intent: Intent): readonly string[] {
-  if (row !== 'equityExitBuild' || intent.action !== 'equity_exit' || input.yieldPositionIds !== undefined) return [];
+function loopAssumption(request: BuildRequest, intent: Intent): readonly string[] {
+  const isNamed = fieldsOf(request).yieldPositionIds !== undefined;
+  if (request.row !== 'equityExitBuild' || intent.action !== 'equity_exit' || isNamed) return [];
   const ids = intent.positionIds.length === 0 ? 'none' : intent.positionIds.join(', ');
   return [
     `The request names no loops of the vault: those that the plan closes are all of them (${ids}). Other positions on their market stay open.`,
@@ -174,7 +175,8 @@ function expiryAssumption({ meta }: Plan, { swaps }: Verified): readonly string[
 }
 
 /** An index is unique on its chain only, and the service takes one without a chain for one of chain 1. */
-function chainAssumption({ row, input }: BuildRequest): readonly string[] {
-  if (row !== 'manageBuild' || input.positionId !== undefined || input.chainId !== undefined) return [];
-  return [`The request names position ${input.id} without a chain: it is the one of chain ${DEFAULT_CHAIN}.`];
+function chainAssumption(request: BuildRequest): readonly string[] {
+  const { id, positionId, chainId } = fieldsOf(request);
+  if (request.row !== 'manageBuild' || positionId !== undefined || chainId !== undefined) return [];
+  return [`The request names position ${id} without a chain: it is the one of chain ${DEFAULT_CHAIN}.`];
 }

@@ -33,6 +33,23 @@ const TYPES: Readonly<Record<keyof RequestFields, readonly string[]>> = {
   maxSwapLossPct: ['number'],
   minAmountOut: ['string'],
   allowUnsimulated: ['boolean'],
+  include: ['list of names'],
+};
+
+const DECIMAL = /^\d{1,60}(\.\d{1,60})?$/;
+const isAbove = (least: number) => (value: unknown) =>
+  (typeof value === 'number' || DECIMAL.test(String(value))) && Number(value) > least;
+const ABOVE_ZERO = [isAbove(0), 'a decimal above 0'] as const;
+
+/** The values that some fields take, beside their type. */
+const VALUES: Readonly<Record<string, readonly [fits: (value: unknown) => boolean, form: string]>> = {
+  amount: ABOVE_ZERO,
+  minAmountOut: ABOVE_ZERO,
+  desiredLtv: ABOVE_ZERO,
+  stockLtvPct: ABOVE_ZERO,
+  slippage: [isAbove(0), 'a ratio above 0'],
+  leverage: [isAbove(1), 'a number above 1'],
+  maxSwapLossPct: [(value) => Number(value) >= 0, 'a percentage from 0 on'],
 };
 
 /** Check the form of a request that a caller gives. @throws InputError naming the part of another form */
@@ -48,15 +65,25 @@ export function requireRequest(name: string, request: unknown): void {
   for (const [field, types] of Object.entries(TYPES)) {
     const value = input[field];
     // null is the same as a field that is left out.
-    if (value === undefined || value === null || types.includes(typeOf(value))) continue;
-    throw new InputError(`${name}.input.${field} is ${textOf(value)}. Give a ${types.join(' or ')}.`);
+    if (value === undefined || value === null) continue;
+    if (!types.includes(typeOf(value))) {
+      throw new InputError(`${name}.input.${field} is ${textOf(value)}. Give a ${types.join(' or ')}.`);
+    }
+    const [fits, form] = VALUES[field] ?? [];
+    if (fits?.(value) === false) throw new InputError(`${name}.input.${field} is ${textOf(value)}. Give ${form}.`);
+  }
+  const other = Object.keys(input).find((field) => !Object.hasOwn(TYPES, field));
+  if (other !== undefined) {
+    throw new InputError(`${name}.input has the field ${other}, which no row takes. Give the body of ${row}.`);
   }
 }
 
-/** Numbers are finite, and lists are of whole numbers from 0 on. */
+/** Numbers are finite, and lists are of whole numbers from 0 on, or of names. */
 function typeOf(value: unknown): string {
-  if (Array.isArray(value))
-    return value.every((item) => Number.isSafeInteger(item) && item >= 0) ? 'list' : 'other list';
+  if (Array.isArray(value)) {
+    if (value.every((item) => Number.isSafeInteger(item) && item >= 0)) return 'list';
+    return value.every((item) => typeof item === 'string') ? 'list of names' : 'other list';
+  }
   return typeof value === 'number' && !Number.isFinite(value) ? 'infinity' : typeof value;
 }
 
@@ -86,4 +113,6 @@ export interface RequestFields {
   readonly minAmountOut?: string | undefined;
   /** Of a rebuild only: a simulation proves nothing. */
   readonly allowUnsimulated?: boolean | undefined;
+  /** Parts of the answer on request, which say nothing about the plan. */
+  readonly include?: readonly string[] | undefined;
 }
