@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { rawCorsHeaders } from '../../src/http/headers.ts';
 import { type Front, type FrontOptions, OPS_KEY, PARTNER_KEY, startTestGateway, UNLIMITED } from './test-gateway.ts';
 
 let front: Front;
@@ -181,6 +182,9 @@ describe.each([
     expectCors(before, 204);
     expect(before).toContain('access-control-allow-headers: traceparent\r\n');
     expectCors(await raw(url, `GET /v1/prices HTTP/1.1\r\nhost: x\r\norigin: ${APP}\r\n\r\n`), 503);
+    // A key that turns out to be none opens no connection, and the state of the service is told to everybody.
+    const wrong = `GET /v1/tvl HTTP/1.1\r\nhost: x\r\nauthorization: Bearer wrong\r\norigin: ${APP}\r\n\r\n`;
+    expectCors(await raw(url, wrong), 503);
     first.destroy();
   });
 
@@ -294,4 +298,11 @@ describe('GraphiQL', () => {
     expect((await send('/')).text).not.toContain('app/');
     for (const path of ['/app', '/app/', '/app/world.json']) expect((await send(path)).status).toBe(404);
   });
+});
+
+test('behavior: a request that cannot be parsed gets the headers of the only listed origin', () => {
+  const one = { origins: [APP] };
+  expect(rawCorsHeaders(one, undefined)).toMatchObject({ 'access-control-allow-origin': APP });
+  expect(rawCorsHeaders(one, 'https://other.example')).toEqual({ vary: 'Origin' });
+  expect(rawCorsHeaders({ origins: [APP, 'https://b.example'] }, undefined)).toEqual({ vary: 'Origin' });
 });

@@ -218,3 +218,21 @@ test('charge and refund: of the admitted client, closed while the store is away'
   await admission.refund(requestContext, 30);
   expect([requestContext.rateLimit?.remaining, modes]).toEqual([980, ['closed', 'closed']]);
 });
+
+describe('a connection that is one too many without a key', () => {
+  test.each([
+    ['no key', undefined],
+    ['a wrong key', 'Bearer wrong'],
+  ])('error: not_ready with %s', async (_, authorization) => {
+    const info = { correlationId: 'c', authorization, clientIp: ADDRESS, needsKey: true };
+    const error = await admissionOf()
+      .admit(openRequestContext(info), 'Public')
+      .catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'not_ready', details: { waitingFor: [expect.any(String)] } });
+  });
+
+  test('default: answers a valid key', async () => {
+    const info = { correlationId: 'c', authorization: 'Bearer partner', clientIp: ADDRESS, needsKey: true };
+    await expect(admissionOf().admit(openRequestContext(info), 'Public')).resolves.toBeUndefined();
+  });
+});

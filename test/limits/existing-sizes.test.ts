@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { pointsOf as createPointsOf } from '../../src/limits/limits.ts';
 import { createListSizes, existingPageSize } from '../../src/resolvers/common/list-sizes.ts';
 import { type Front, startTestGateway, UNLIMITED } from '../http/test-gateway.ts';
 
@@ -45,6 +46,28 @@ describe('the cost of a list of the snapshot', () => {
     const [whole, first, second] = costs;
     expect(costs).toEqual([whole, first, second, whole, second, first, whole]);
     expect(first + second).toBe(whole + 1);
+  });
+});
+
+describe('the cost of work', () => {
+  const pointsOf = async (query: string) => (await front.graphql(query)).body.extensions.cost.points;
+
+  test('behavior: is not returned when the answer is short, or an error leaves nothing of it', async () => {
+    const stress = (alias: string, args: string) => `${alias}:stress(${args}){positionCount}`;
+    const tables = [1, 2, 3, 4].map((i) => stress(`a${i}`, `leverage:"1.${i}"`)).join(' ');
+    const { body } = await front.graphql(`{strategies(first:2){nodes{${tables}}}}`);
+    expect(body.errors).toBeUndefined();
+    // Two strategies with four tables each, of 25 units.
+    expect(body.extensions.cost.points).toBeGreaterThanOrEqual(2);
+    const failing = stress('b', 'leverage:"99"');
+    expect(await pointsOf(`{strategies(first:2){nodes{${tables} ${failing}}}}`)).toBeGreaterThanOrEqual(2);
+  });
+
+  test('behavior: a ranking costs ten points on every surface', async () => {
+    const ranking =
+      '{bestStrategies(amount:"1",payToken:"0xdAC17F958D2ee523a2206206994597C13D831ec7",maxDrawdownPct:"1",minExitUsd:"0"){rankedCount}}';
+    expect(await pointsOf(ranking)).toBeGreaterThanOrEqual(10);
+    expect(createPointsOf('BestStrategyRanking', 'Public')).toBe(10);
   });
 });
 

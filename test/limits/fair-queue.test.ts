@@ -46,6 +46,14 @@ describe('createFairQueue', () => {
     expect(await turn()).toEqual(['c']);
   });
 
+  test('behavior: of requests that arrive together, before any has worked, two start at once and the others one by one', async () => {
+    const { enter, started, turn } = world();
+    for (const name of ['a', 'b', 'c', 'd']) enter(name);
+    await settled();
+    expect(started.splice(0)).toEqual(['a', 'b']);
+    expect([await turn(), await turn()]).toEqual([['c'], ['d']]);
+  });
+
   test('behavior: the time of an iteration begins with its first work, and anew in the next one', async () => {
     const { enter, work, started, turn } = world();
     work(100);
