@@ -68,6 +68,9 @@ function linger(req: IncomingMessage, res: ServerResponse, limitBytes: number): 
   req.resume();
 }
 
+/** Codes of a connection that its client has closed, orderly or with unread bytes. Failures of our own sources are `AppError`s. */
+const CALLER_LEFT: ReadonlySet<string> = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE']);
+
 /**
  * Send a streamed body as fast as the caller reads it, with extra headers before its own. It is compressed, unless it consists
  * of events. When the caller disconnects, the source is ended.
@@ -96,7 +99,6 @@ export async function writeStream(
     if (encoding === 'identity') await pipeline(stream, res);
     else await pipeline(stream, createCompressor(encoding), res);
   } catch (error) {
-    const hasLeft = (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE';
-    if (!hasLeft) throw error;
+    if (!CALLER_LEFT.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
 }

@@ -410,7 +410,7 @@ const EFFECTS: Readonly<Record<Name, (name: Name) => Promise<void> | void>> = {
               resolve(String(bytes).slice(9, 12));
               socket.destroy();
             });
-            socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n');
+            socket.write('GET /v1/nowhere HTTP/1.1\r\nhost: x\r\n\r\n');
           }),
       ),
     );
