@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import { CallerLeftError } from '../limits/fair-queue.ts';
 import type { RestResponse, StreamResponse } from '../rest/types.ts';
 import { type Headers, joinHeaders } from '../shared/headers.ts';
 import { withoutUndefined } from '../shared/without-undefined.ts';
@@ -71,6 +72,13 @@ function linger(req: IncomingMessage, res: ServerResponse, limitBytes: number): 
 /** Codes of a connection that its client has closed, orderly or with unread bytes. Failures of our own sources are `AppError`s. */
 const CALLER_LEFT: ReadonlySet<string> = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE']);
 
+/** Whether an error of a stream says that its caller has left: on the connection, or in the queue before its next page. */
+function isDeparture(error: unknown): boolean {
+  // Newer releases of Node join the error of the source with that of the connection.
+  if (error instanceof AggregateError) return error.errors.every(isDeparture);
+  return error instanceof CallerLeftError || CALLER_LEFT.has((error as NodeJS.ErrnoException).code ?? '');
+}
+
 /**
  * Send a streamed body as fast as the caller reads it, with extra headers before its own. It is compressed, unless it consists
  * of events. When the caller disconnects, the source is ended.
@@ -99,6 +107,6 @@ export async function writeStream(
     if (encoding === 'identity') await pipeline(stream, res);
     else await pipeline(stream, createCompressor(encoding), res);
   } catch (error) {
-    if (!CALLER_LEFT.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    if (!isDeparture(error)) throw error;
   }
 }

@@ -27,7 +27,7 @@ export interface FairQueueDeps {
 }
 
 /** The client has disconnected, so that nobody gets the answer. */
-class CallerLeftError extends BadRequestError {
+export class CallerLeftError extends BadRequestError {
   constructor() {
     super('The connection ended before the answer. Send the request again.', { field: 'connection' });
   }

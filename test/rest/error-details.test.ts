@@ -7,6 +7,7 @@ import { UnreadAnswersError } from '../../src/http/unread-answers.ts';
 import { KeyInputError, KeyNotActiveError, KeyNotFoundError } from '../../src/keys/errors.ts';
 import { TooManyConnectionsError } from '../../src/limits/admission.ts';
 import { RateLimitedError } from '../../src/limits/budgets.ts';
+import { CallerLeftError } from '../../src/limits/fair-queue.ts';
 import { QueryTooComplexError } from '../../src/limits/query-limits.ts';
 import { UnsupportedMediaTypeError } from '../../src/rest/input.ts';
 import { createOpenApi } from '../../src/rest/openapi/document.ts';
@@ -107,6 +108,7 @@ const SAMPLES: Readonly<Record<string, readonly AppError[]>> = {
     new RateLimitedError({ scope: 'client', policy: 'partner', limit: 3_000, windowSec: 60 }, 5),
   ],
   NotReadyError: [new NotReadyError('m', ['lendingState', 'oracle'])],
+  CallerLeftError: [new CallerLeftError()],
   UnreadAnswersError: [new UnreadAnswersError()],
   TooManyConnectionsError: [new TooManyConnectionsError()],
   DatabaseUnavailableError: [new DatabaseUnavailableError('silent')],
