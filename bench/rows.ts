@@ -79,7 +79,7 @@ export function rowsOf({ strategyId, etag }: { readonly strategyId: string; read
   });
   const document = json({ query: FULL_LIST.document, variables: { chainId: 1 } });
   const page = anew(PAGE, (n) => ({
-    filter: { minDefaultApyPct: `-9999${noLimit(n).slice(1)}`, listedOnly: true },
+    filter: { minApyPct: `-9999${noLimit(n).slice(1)}`, listedOnly: true },
     order: { field: 'LIQUIDITY_USD', direction: 'DESC' },
   }));
   return [

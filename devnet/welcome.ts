@@ -30,7 +30,7 @@ spiral-gateway, local world: nothing here is real money, nothing leaves this mac
 Try:
   curl '${url}/v1/strategies'
   curl '${url}/v1/strategies?chainId=4663'
-  curl '${url}/graphql' -H 'content-type: application/json' -d '{"query":"{ strategies(first: 3) { nodes { strategyId defaultApyPct } } }"}'
+  curl '${url}/graphql' -H 'content-type: application/json' -d '{"query":"{ strategies(first: 3) { nodes { strategyId apyPct } } }"}'
 
 `);
   await warmed;

@@ -12,7 +12,7 @@ export function seeded(seed: number): () => number {
   };
 }
 
-const LIST = '{ strategies(first: 20) { nodes { id borrowApyPct liquidityUsd defaultApyPct } } }';
+const LIST = '{ strategies(first: 20) { nodes { id borrowApyPct liquidityUsd apyPct } } }';
 
 /** In its first seconds a process may lack the facts of a strategy. */
 const ONE_STRATEGY = ['200', '503 not_ready'];

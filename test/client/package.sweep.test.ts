@@ -205,7 +205,7 @@ describe('GraphQL clients', () => {
       ({ astNode }) => astNode?.kind === 'ScalarTypeDefinition',
     );
     expect(custom.map(({ name }) => name).sort()).toEqual(Object.keys(SCALARS).sort());
-    const document = parse('query Q { strategies(first: 1) { asOf nodes { strategyId defaultApyPct chainId } } }');
+    const document = parse('query Q { strategies(first: 1) { asOf nodes { strategyId apyPct chainId } } }');
     const [settings] = Object.values<Json>((await documentedCodegen()).generates);
     const pluginMap: Json = { 'typescript-operations': typescriptOperations, 'typed-document-node': typedDocumentNode };
     const code = await codegen({

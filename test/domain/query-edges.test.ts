@@ -34,7 +34,7 @@ describe('indexStrategy', () => {
     };
     const { keys, collateral, loan } = indexStrategy(shown);
     expect(keys).toEqual({
-      defaultApy: 14.2,
+      apy: 14.2,
       borrowApy: -0.75,
       collateralApy: 7.75,
       liquidity: 1234.56,
@@ -48,10 +48,10 @@ describe('indexStrategy', () => {
     expect(indexStrategy({ ...shown, collateralIncentive: undefined }).keys.collateralApy).toBe(6.25);
   });
 
-  test('behavior: a vault has no yield and no leverage to compare with those of loops', () => {
+  test('behavior: a vault has a leverage like a loop, and no yield to compare', () => {
     const { keys } = indexStrategy(vault);
-    expect([keys.collateralApy, keys.maxLeverage]).toEqual([undefined, undefined]);
-    expect(typeof keys.defaultApy).toBe('number');
+    expect([keys.collateralApy, keys.maxLeverage]).toEqual([undefined, Number(vault.maxLeverage)]);
+    expect(typeof keys.apy).toBe('number');
     const unknown = indexStrategy({
       ...vault,
       liquidityUsd: undefined,
@@ -91,22 +91,22 @@ describe('limits of queryStrategies', () => {
     return { ...indexed, keys: { ...indexed.keys, ...keys } };
   };
   const entries = [
-    entry('1', { defaultApy: 9, liquidity: 100, maxLeverage: 2, maturity: 50 }),
-    entry('2', { defaultApy: 10, liquidity: 101, maxLeverage: 3, maturity: 51 }),
-    entry('3', { defaultApy: 11, liquidity: undefined, maxLeverage: undefined, maturity: undefined }),
+    entry('1', { apy: 9, liquidity: 100, maxLeverage: 2, maturity: 50 }),
+    entry('2', { apy: 10, liquidity: 101, maxLeverage: 3, maturity: 51 }),
+    entry('3', { apy: 11, liquidity: undefined, maxLeverage: undefined, maturity: undefined }),
   ];
   const found = (filter: StrategyFilter, change: object = {}) =>
     queryStrategies(entries, {
       filter,
-      order: 'defaultApy',
+      order: 'apy',
       direction: 'asc',
       window: { size: 10, fromEnd: false },
       ...change,
     }).items.map(({ strategy }) => strategy.id[2]);
 
   test.each<[StrategyFilter, readonly string[]]>([
-    [{ minDefaultApyPct: 10 }, ['2', '3']],
-    [{ minDefaultApyPct: 10.01 }, ['3']],
+    [{ minApyPct: 10 }, ['2', '3']],
+    [{ minApyPct: 10.01 }, ['3']],
     [{ minLiquidityUsd: 100 }, ['1', '2']],
     [{ minLiquidityUsd: 100.5 }, ['2']],
     [{ minMaxLeverage: 3 }, ['2']],
@@ -126,8 +126,8 @@ describe('limits of queryStrategies', () => {
 
   test('behavior: a page between two cursors has neither of them', () => {
     const cursorOf = (key: number, id: string) => ({ key, id: `0x${id.repeat(64)}`, chainId: 4663 });
-    const first = encodeCursor('defaultApy', 'asc', cursorOf(9, '1'));
-    const last = encodeCursor('defaultApy', 'asc', cursorOf(11, '3'));
+    const first = encodeCursor('apy', 'asc', cursorOf(9, '1'));
+    const last = encodeCursor('apy', 'asc', cursorOf(11, '3'));
     expect([
       found({}, { after: first }),
       found({}, { before: last }),
@@ -140,13 +140,13 @@ describe('limits of queryStrategies', () => {
   const row = (value: unknown) => btoa(encodeURIComponent(JSON.stringify(value)));
   test.each<[string, unknown]>([
     ['another order', ['symbol', 'asc', 9, 1, ID]],
-    ['another direction', ['defaultApy', 'desc', 9, 1, ID]],
-    ['one field more', ['defaultApy', 'asc', 9, 1, ID, 1]],
-    ['one field less', ['defaultApy', 'asc', 9, 1]],
-    ['a text as a number', ['defaultApy', 'asc', '9', 1, ID]],
-    ['a chain as text', ['defaultApy', 'asc', 9, '1', ID]],
-    ['a number as an id', ['defaultApy', 'asc', 9, 1, 1]],
-    ['another id', ['defaultApy', 'asc', 9, 1, 'x']],
+    ['another direction', ['apy', 'desc', 9, 1, ID]],
+    ['one field more', ['apy', 'asc', 9, 1, ID, 1]],
+    ['one field less', ['apy', 'asc', 9, 1]],
+    ['a text as a number', ['apy', 'asc', '9', 1, ID]],
+    ['a chain as text', ['apy', 'asc', 9, '1', ID]],
+    ['a number as an id', ['apy', 'asc', 9, 1, 1]],
+    ['another id', ['apy', 'asc', 9, 1, 'x']],
     ['no list', { length: 5 }],
   ])('error: a cursor with %s names its argument', (_name, value) => {
     for (const field of ['after', 'before'] as const) {

@@ -19,7 +19,7 @@ const strategies: readonly Strategy[] = [
   ...composeChain(robinhood, completeFacts(robinhood), PARAMS).strategies,
 ];
 const index = strategies.map(indexStrategy);
-const BY_APY = { order: 'defaultApy', direction: 'desc', window: { size: 1_000, fromEnd: false } } as const;
+const BY_APY = { order: 'apy', direction: 'desc', window: { size: 1_000, fromEnd: false } } as const;
 const find = (filter: StrategyFilter) =>
   queryStrategies(index, { ...BY_APY, filter }).items.map((item) => item.strategy);
 
@@ -40,7 +40,7 @@ describe('queryStrategies', () => {
     ['loan address', { loan: ethereum.stable.address.toUpperCase() }, (s) => s.loan.symbol === 'USDC'],
     ['collateral', { collateral: 'PT-apxusd' }, (s) => s.collateral.symbol === 'PT-apxUSD'],
     ['APY source', { apySources: ['onchain', 'none'] }, (s) => ['onchain', 'none'].includes(s.collateralApySource)],
-    ['minimum APY', { minDefaultApyPct: 20.5 }, (s) => Number(s.defaultLeverage.leverageApyPct) >= 20.5],
+    ['minimum APY', { minApyPct: 20.5 }, (s) => Number(s.defaultLeverage.leverageApyPct) >= 20.5],
     ['minimum liquidity', { minLiquidityUsd: 2_000_000 }, (s) => Number(s.liquidityUsd ?? 0) >= 2_000_000],
     ['minimum leverage', { minMaxLeverage: 11.4 }, (s) => Number(s.maxLeverage) >= 11.4],
     ['maturity', { maturesAfter: 1_784_764_800 }, (s) => (s.collateral.maturity ?? 0) > 1_784_764_800],

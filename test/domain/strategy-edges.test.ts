@@ -90,12 +90,8 @@ describe('orders', () => {
         direction: 'asc',
         window: { size: 5, fromEnd: false },
       }).totalCount === 1;
-    expect([{ minLiquidityUsd: 500 }, { minMaxLeverage: 4 }, { minDefaultApyPct: 7 }].map(passes)).toEqual([
-      true,
-      true,
-      true,
-    ]);
-    expect([{ minLiquidityUsd: 500.1 }, { minMaxLeverage: 4.1 }, { minDefaultApyPct: 7.1 }].map(passes)).toEqual([
+    expect([{ minLiquidityUsd: 500 }, { minMaxLeverage: 4 }, { minApyPct: 7 }].map(passes)).toEqual([true, true, true]);
+    expect([{ minLiquidityUsd: 500.1 }, { minMaxLeverage: 4.1 }, { minApyPct: 7.1 }].map(passes)).toEqual([
       ...[false, false, false],
     ]);
     expect([{ maturesBefore: 1_000 }, { maturesBefore: 1_001 }].map(passes)).toEqual([false, true]);

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { projectIncentive } from '../../src/rest/routes/market-facts.ts';
 
 test('behavior: campaigns of one reward symbol are one line of an incentive, with their sum', () => {
-  const campaign = (rewardSymbol: string, aprPct: string, url: string | null = null) => ({ rewardSymbol, aprPct, url });
+  const campaign = (symbol: string, aprPct: string, url: string | null = null) => ({ symbol, aprPct, url });
   const endsAt = '2026-12-01T00:00:00.000Z';
   const shown = projectIncentive({
     aprPct: '3.756',
     endsAt,
-    isLowerBound: false,
+    lowerBound: false,
     restricted: [],
     campaigns: [campaign('MORPHO', '1.25'), campaign('ENA', '0.006', 'https://ena.example'), campaign('MORPHO', '2.5')],
   });

@@ -79,10 +79,15 @@ test('behavior: the check detects a path that does not exist', () => {
   if (!strategy) throw new Error('LoopStrategy expected');
   const is = (path: string) => leads(schema, strategy, path.split('.'));
   expect(
-    ['curator', 'visibility.checks.HAS_YIELD', 'leverageApyMeans.avg30dPct', 'exitLiquidity.slippages.100000'].map(is),
+    [
+      'curator',
+      'visibility.checks.HAS_YIELD',
+      'historicalLeverageApyPct.avg30dPct',
+      'exitLiquidity.slippages.100000',
+    ].map(is),
   ).toEqual([true, true, true, true]);
   expect(
-    ['nothing', 'curator.x', 'visibility.checks.NOTHING', 'leverageApyMeans.avg30d', 'ltvLimits.0'].map(is),
+    ['nothing', 'curator.x', 'visibility.checks.NOTHING', 'historicalLeverageApyPct.avg30d', 'ltvLimits.0'].map(is),
   ).toEqual([false, false, false, false, false]);
 });
 

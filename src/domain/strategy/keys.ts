@@ -1,7 +1,7 @@
 import type { Strategy } from './types.ts';
 
 export const STRATEGY_ORDERS = [
-  'defaultApy',
+  'apy',
   'borrowApy',
   'collateralApy',
   'liquidity',
@@ -31,14 +31,14 @@ export function indexStrategy(strategy: Strategy): IndexedStrategy {
   return {
     strategy,
     keys: {
-      defaultApy: Number(strategy.defaultLeverage.leverageApyPct),
+      apy: Number(strategy.defaultLeverage.leverageApyPct),
       borrowApy: Number(strategy.netBorrowApyPct),
-      // A vault earns by its yield leg and has no leverage in the sense of a loop: neither can be compared.
+      // A vault earns by its yield leg: its rate cannot be compared.
       collateralApy: isLoop
         ? Number(strategy.collateralApyPct) + Number(strategy.collateralIncentive?.aprPct ?? 0)
         : undefined,
       liquidity: strategy.liquidityUsd === undefined ? undefined : Number(strategy.liquidityUsd),
-      maxLeverage: isLoop ? Number(strategy.maxLeverage) : undefined,
+      maxLeverage: Number(strategy.maxLeverage),
       maturity: collateral.maturity ?? undefined,
       symbol: collateral.symbol.toLowerCase(),
     },

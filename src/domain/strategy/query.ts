@@ -22,11 +22,11 @@ export interface StrategyFilter {
   /** Address or symbol, any case. */
   readonly collateral?: string | undefined;
   readonly apySources?: readonly CollateralApySource[] | undefined;
-  /** Percent; of the APY at the default leverage, or of vaults at the target LTV, at least. */
-  readonly minDefaultApyPct?: number | undefined;
+  /** Percent; of the APY at the default leverage, at least. */
+  readonly minApyPct?: number | undefined;
   /** USD, at least. */
   readonly minLiquidityUsd?: number | undefined;
-  /** Of the maximum leverage, at least; vaults have none. */
+  /** Of the maximum leverage, at least. */
   readonly minMaxLeverage?: number | undefined;
   /** Unix seconds; strategies without a maturity satisfy neither. */
   readonly maturesBefore?: number | undefined;
@@ -111,7 +111,7 @@ function matcher(filter: StrategyFilter): Condition {
   if (loan !== undefined) conditions.push((entry) => entry.loan.has(loan));
   const collateral = filter.collateral?.toLowerCase();
   if (collateral !== undefined) conditions.push((entry) => entry.collateral.has(collateral));
-  limit(conditions, 'defaultApy', filter.minDefaultApyPct, (key, bound) => key >= bound);
+  limit(conditions, 'apy', filter.minApyPct, (key, bound) => key >= bound);
   limit(conditions, 'liquidity', filter.minLiquidityUsd, (key, bound) => key >= bound);
   limit(conditions, 'maxLeverage', filter.minMaxLeverage, (key, bound) => key >= bound);
   limit(conditions, 'maturity', filter.maturesBefore, (key, bound) => key < bound);

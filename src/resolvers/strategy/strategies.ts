@@ -18,8 +18,8 @@ type Loose<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
 
 /** The filter as requested: exact decimals and dates instead of the numbers that the query compares. */
 export type StrategyFilterInput = Loose<
-  Omit<StrategyFilter, 'minDefaultApyPct' | 'minLiquidityUsd' | 'minMaxLeverage' | 'maturesBefore' | 'maturesAfter'> & {
-    minDefaultApyPct: Decimal;
+  Omit<StrategyFilter, 'minApyPct' | 'minLiquidityUsd' | 'minMaxLeverage' | 'maturesBefore' | 'maturesAfter'> & {
+    minApyPct: Decimal;
     minLiquidityUsd: Decimal;
     minMaxLeverage: Decimal;
     maturesBefore: Date;
@@ -32,7 +32,7 @@ interface StrategiesArgs extends PageArgs {
   readonly orderBy?: { readonly field: StrategyOrder; readonly direction: SortDirection } | null | undefined;
 }
 
-export const DEFAULT_ORDER = { field: 'defaultApy', direction: 'desc' } as const;
+export const DEFAULT_ORDER = { field: 'apy', direction: 'desc' } as const;
 
 /** List strategies of one or more chains. @throws BadRequestError, NotReadyError when no requested chain is measured yet */
 export function listStrategies(args: StrategiesArgs, ctx: AppContext): ComposedPage<Strategy> {
@@ -141,13 +141,13 @@ export function findStrategyOf(
 
 /** Convert a requested filter to the numbers that the query compares. */
 export function toFilter(input: StrategyFilterInput): StrategyFilter {
-  const { minDefaultApyPct, minLiquidityUsd, minMaxLeverage, maturesBefore, maturesAfter, listedOnly } = input;
+  const { minApyPct, minLiquidityUsd, minMaxLeverage, maturesBefore, maturesAfter, listedOnly } = input;
   const filter: Record<string, unknown> = {};
   for (const name in input) {
     const value = input[name as keyof StrategyFilterInput];
     if (value != null) filter[name] = value;
   }
-  if (minDefaultApyPct != null) filter.minDefaultApyPct = minDefaultApyPct.toNumber();
+  if (minApyPct != null) filter.minApyPct = minApyPct.toNumber();
   if (minLiquidityUsd != null) filter.minLiquidityUsd = minLiquidityUsd.toNumber();
   if (minMaxLeverage != null) filter.minMaxLeverage = minMaxLeverage.toNumber();
   if (maturesBefore != null) filter.maturesBefore = maturesBefore.getTime() / 1000;

@@ -5,8 +5,8 @@ import { appMarketSchema, appMarketsEnvelope, marketBriefSchema, marketBriefsEnv
 import { chainIdChoice } from '../schemas/common.ts';
 import { maxAgeParam } from '../schemas/fresh-reads.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
-import { listOrNone, projectAge, projectMeans, slippageBySize } from './market-facts.ts';
-import { answered, assumedIn, noneIn, PUBLIC_ERRORS, projectMissing, type RouteOptions } from './shared.ts';
+import { listOrNone, projectAge, slippageBySize } from './market-facts.ts';
+import { answered, assumedIn, noneIn, PUBLIC_ERRORS, type RouteOptions } from './shared.ts';
 
 type AppMarket = NonNullable<AppMarketsQuery['markets']>['nodes'][number];
 
@@ -45,62 +45,27 @@ const inBrief = absenceOf(marketBriefSchema);
 type MarketBrief = NonNullable<MarketBriefsQuery['markets']>['nodes'][number];
 
 /** Project the fields that compare a market to others, named as in the whole. */
-function projectBrief(market: MarketBrief): unknown {
-  const { marketId, listed, collateral, loan, ltvLimits } = market;
-  const gaps = market.gaps.map((gap) => ({ ...gap, field: NAMES[gap.field] ?? gap.field }));
-  const body = {
-    ...market,
-    id: marketId,
-    visible: listed,
-    collateral: { ...collateral, maturity: collateral.maturesAt },
-    loan: { ...loan, maturity: loan.maturesAt },
-    liquidationLtvPct: ltvLimits.liquidationPct,
-    maxLtvPct: ltvLimits.maxPct,
-  };
-  return inBrief(tagged(body), noneIn(gaps));
+function projectBrief({ ltvLimits, ...market }: MarketBrief): unknown {
+  return inBrief(tagged({ ...market, ...ltvLimits }), noneIn(contractGaps(market.gaps)));
 }
 
 /** Project one market for the app: exact numbers tagged, unmeasured fields left out. */
-function projectAppMarket(market: AppMarket): unknown {
-  const { ltvLimits, oracle, state, freshness, exitLiquidity } = market;
-  const gaps = market.gaps.map((gap) => ({ ...gap, field: NAMES[gap.field] ?? gap.field }));
+function projectAppMarket({ ltvLimits, ...market }: AppMarket): unknown {
+  const { oracle, state, freshness, exitLiquidity } = market;
+  const gaps = contractGaps(market.gaps);
   const body = {
     ...market,
-    id: market.marketId,
-    visible: market.listed,
-    collateral: { ...market.collateral, maturity: market.collateral.maturesAt },
-    loan: { ...market.loan, maturity: market.loan.maturesAt },
-    lltv: market.lltvWad,
-    oracle: {
-      address: oracle.address,
-      type: oracle.type,
-      price: oracle.priceE36,
-      blockNumber: oracle.readAt.blockNumber,
-      asOf: oracle.readAt.blockTime,
-    },
-    state: {
-      ...state,
-      lastUpdate: state.lastAccrualAt,
-      fee: state.feeWad,
-      rateAtTarget: state.rateAtTargetWad,
-      borrowRate: state.borrowRateWad,
-      blockNumber: state.readAt.blockNumber,
-      asOf: state.readAt.blockTime,
-    },
-    utilization: market.utilizationWad,
+    ...ltvLimits,
+    oracle: { ...oracle, ...oracle.readAt },
+    state: { ...state, ...state.readAt },
     borrowIncentive: projectCampaigns(market.borrowIncentive),
     collateralIncentive: projectCampaigns(market.collateralIncentive),
-    liquidationLtvPct: ltvLimits.liquidationPct,
-    maxLtvPct: ltvLimits.maxPct,
-    safeLtvPct: ltvLimits.safePct,
     gaps: assumedIn(gaps),
     deployment: market.deployment?.freshness ? market.deployment : null,
     collateralPrice: projectSourced(market.collateralPrice),
     loanPrice: projectSourced(market.loanPrice),
     exitSlippage: exitLiquidity && slippageBySize(exitLiquidity),
-    sharedLiquidity:
-      market.sharedLiquidity?.map(({ vaultAddress, ...row }) => ({ ...row, vault: vaultAddress })) ?? null,
-    trailing: projectTrailing(market),
+    trailing: { ...market.trailing, quarterlyBorrowApyPct: market.quarterlyBorrowApyPct },
     freshness: {
       borrow: freshness.borrow,
       oracle: freshness.oracle,
@@ -117,34 +82,18 @@ const NAMES: Readonly<Record<string, string>> = {
   'ltvLimits.safePct': 'safeLtvPct',
 };
 
-function projectTrailing({ means, quarterlyBorrowApyPct }: AppMarket) {
-  return {
-    collateralApyPct: projectMeans(means.collateralApy),
-    effectiveCollateralApyPct: projectMeans(means.effectiveCollateralApy),
-    netBorrowApyPct: projectMeans(means.netBorrowApy),
-    leverageApyPct: projectMeans(means.leverageApy),
-    quarterlyBorrowApyPct,
-  };
+function contractGaps<G extends { readonly field: string }>(gaps: readonly G[]): readonly G[] {
+  return gaps.map((gap) => ({ ...gap, field: NAMES[gap.field] ?? gap.field }));
 }
 
 function projectCampaigns(incentive: AppMarket['borrowIncentive']) {
   if (incentive === null) return null;
-  const { aprPct, campaigns, isLowerBound, restricted } = incentive;
+  const { lowerBound, restricted, ...rest } = incentive;
   return {
-    aprPct,
-    campaigns: campaigns.map(({ campaignId, rewardSymbol, ...campaign }) => ({
-      ...campaign,
-      id: campaignId,
-      symbol: rewardSymbol,
-    })),
-    lowerBound: isLowerBound || null,
+    ...rest,
+    lowerBound: lowerBound || null,
     restricted: listOrNone(
-      restricted.map(({ campaignId, rewardSymbol, reason, ...campaign }) => ({
-        ...campaign,
-        id: campaignId,
-        symbol: rewardSymbol,
-        reason: reason.toLowerCase(),
-      })),
+      restricted.map(({ reason, ...campaign }) => ({ ...campaign, reason: reason.toLowerCase() })),
     ),
   };
 }
@@ -159,13 +108,12 @@ function projectList<M>(
   { asOf, nodes, missingChains, missingFacts }: Omit<List, 'nodes'> & { readonly nodes: readonly M[] },
   project: (market: M) => unknown,
 ) {
-  const missing = missingFacts.map(({ chainId, ...facts }) => ({ chainId, ...projectMissing(facts) }));
   return {
     asOf,
     count: nodes.length,
     markets: nodes.map(project),
     leftOut: missingChains.length === 0 ? undefined : missingChains,
-    missing: missing.length === 0 ? undefined : missing,
+    missing: missingFacts.length === 0 ? undefined : missingFacts,
   };
 }
 

@@ -8,13 +8,13 @@ interface Incentive {
   readonly aprPct: string;
   readonly endsAt: string;
   readonly campaigns: readonly {
-    readonly rewardSymbol: string;
+    readonly symbol: string;
     readonly aprPct: string;
     readonly url: string | null;
   }[];
-  readonly isLowerBound: boolean;
+  readonly lowerBound: boolean;
   readonly restricted: readonly {
-    readonly rewardSymbol: string;
+    readonly symbol: string;
     readonly reason: string;
     readonly aprPct: string | null;
     readonly endsAt: string;
@@ -25,18 +25,18 @@ interface Incentive {
 export function projectIncentive(incentive: Incentive | null) {
   if (incentive === null) return null;
   const bySymbol = new Map<string, Decimal>();
-  for (const { rewardSymbol, aprPct } of incentive.campaigns) {
-    bySymbol.set(rewardSymbol, new Decimal(aprPct).plus(bySymbol.get(rewardSymbol) ?? 0));
+  for (const { symbol, aprPct } of incentive.campaigns) {
+    bySymbol.set(symbol, new Decimal(aprPct).plus(bySymbol.get(symbol) ?? 0));
   }
   return {
     aprPct: formatPct(new Decimal(incentive.aprPct)),
     breakdown: [...bySymbol].map(([symbol, aprPct]) => ({ symbol, aprPct: formatPct(aprPct) })),
     campaignUrl: incentive.campaigns.find(({ url }) => url !== null)?.url ?? null,
     endsAt: incentive.endsAt,
-    lowerBound: incentive.isLowerBound || null,
+    lowerBound: incentive.lowerBound || null,
     restricted: listOrNone(
-      incentive.restricted.map(({ rewardSymbol, reason, aprPct, endsAt }) => ({
-        symbol: rewardSymbol,
+      incentive.restricted.map(({ symbol, reason, aprPct, endsAt }) => ({
+        symbol,
         reason: reason.toLowerCase(),
         aprPct: aprPct && formatPct(new Decimal(aprPct)),
         endsAt,
@@ -76,17 +76,6 @@ export function projectExit(exit: ExitLiquidity | null) {
     direction: 'collateral to stable',
     slippagePct: slippageBySize(exit, 2),
   };
-}
-
-interface Means {
-  readonly avg30dPct: string | null;
-  readonly avg60dPct: string | null;
-  readonly avg90dPct: string | null;
-}
-
-/** Show trailing means under the names of the contract. */
-export function projectMeans(means: Means | null) {
-  return means && { avg30d: means.avg30dPct, avg60d: means.avg60dPct, avg90d: means.avg90dPct };
 }
 
 interface Freshness {

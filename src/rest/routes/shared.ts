@@ -22,17 +22,6 @@ export function timeOf({ asOf }: { readonly asOf: string | null }): number {
   return asOf === null ? 0 : Date.parse(asOf);
 }
 
-/** Format the parts that a list of one chain lacks. */
-export function projectMissing<G>({
-  groups,
-  strategies,
-}: {
-  readonly groups: G;
-  readonly strategies: readonly { readonly strategyId: string; readonly symbol: string; readonly waitingFor: G }[];
-}) {
-  return { groups, strategies: strategies.map(({ strategyId, ...missing }) => ({ id: strategyId, ...missing })) };
-}
-
 /** Whether a gap says that an empty field was measured as "there is none", or cannot apply. */
 export function noneIn(
   gaps: readonly { readonly field: string; readonly reason: string }[],

@@ -4,7 +4,7 @@ import { chainIdOfStrategy, chainIdParam, strategyIdParam } from '../schemas/com
 import { maxAgeParam } from '../schemas/fresh-reads.ts';
 import { strategiesEnvelope, strategyBriefsEnvelope, strategySchema } from '../schemas/strategy.ts';
 import { type AnyRoute, defineRoute, type RowInput } from '../types.ts';
-import { answered, PUBLIC_ERRORS, projectMissing, type RouteOptions } from './shared.ts';
+import { answered, PUBLIC_ERRORS, type RouteOptions } from './shared.ts';
 import { projectStrategy, projectStrategyBrief } from './strategy-row.ts';
 
 type List = NonNullable<StrategiesQuery['strategies']>;
@@ -19,7 +19,7 @@ function projectList<S>(
     chainId,
     count: nodes.length,
     strategies: nodes.map(project),
-    missing: missing === undefined ? undefined : projectMissing(missing),
+    missing,
   };
 }
 

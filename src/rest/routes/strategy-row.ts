@@ -1,30 +1,29 @@
 import { CONTRACT_NAMES } from '../../shared/contract/strategy-names.ts';
+import { EQUITY_PREFIX } from '../../shared/ids.ts';
 import { absenceOf } from '../absence.ts';
 import type { StrategyBriefsQuery, StrategyByIdQuery } from '../generated/operations.ts';
 import { strategyBriefSchema, strategySchema } from '../schemas/strategy.ts';
-import { projectAge, projectExit, projectIncentive, projectMeans, projectPrice } from './market-facts.ts';
+import { projectAge, projectExit, projectIncentive, projectPrice } from './market-facts.ts';
 import { assumedIn, noneIn, toNumber } from './shared.ts';
 
 const inStrategy = absenceOf(strategySchema);
 const inBrief = absenceOf(strategyBriefSchema);
 
 type StrategyData = NonNullable<StrategyByIdQuery['strategy']>;
-type Loop = Extract<StrategyData, { readonly leverageLadder: unknown }>;
-type Vault = Extract<StrategyData, { readonly netApyLadder: unknown }>;
+type Vault = Extract<StrategyData, { readonly depositToken: unknown }>;
 type Gap = StrategyData['gaps'][number];
 type BriefData = NonNullable<StrategyBriefsQuery['strategies']>['nodes'][number];
 
 /** Convert a strategy to the frozen REST shape: money as numbers, unmeasured values absent. */
 export function projectStrategy(strategy: StrategyData): unknown {
-  const gaps = strategy.gaps.flatMap((gap) => namesOf(gap, strategy).map((field) => ({ ...gap, field })));
+  const isVault = 'depositToken' in strategy;
+  const gaps = contractGaps(strategy.gaps, isVault);
   const failed = strategy.visibility.checks.flatMap(({ rule, passed }) => (passed ? [] : [rule]));
   const { freshness } = strategy;
   const body = {
     ...strategy,
-    id: strategy.strategyId,
     collateral: projectCollateral(strategy),
-    loan: { ...strategy.loan, symbol: strategy.loan.displaySymbol, priceUsd: projectPrice(strategy.loanPrice) },
-    ...('netApyLadder' in strategy ? projectVault(strategy) : projectLoop(strategy)),
+    loan: { ...strategy.loan, priceUsd: projectPrice(strategy.loanPrice) },
     supplyUsd: toNumber(strategy.supplyUsd),
     liquidityUsd: toNumber(strategy.liquidityUsd),
     publicAllocatorLiquidityUsd: toNumber(strategy.publicAllocatorLiquidityUsd),
@@ -34,20 +33,15 @@ export function projectStrategy(strategy: StrategyData): unknown {
     },
     borrowIncentive: projectIncentive(strategy.borrowIncentive),
     collateralIncentive: projectIncentive(strategy.collateralIncentive),
-    ltvPct: projectLtv(strategy),
     exitLiquidity: projectExit(strategy.exitLiquidity),
     spiralHints: projectHints(strategy),
     freshness: projectAges(strategy),
     inputFreshness:
       freshness.prices || freshness.incentives ? { prices: freshness.prices, incentives: freshness.incentives } : null,
-    links: strategy.links && {
-      app: strategy.links.appUrl,
-      market: strategy.links.marketUrl,
-      yieldSource: strategy.links.yieldSourceUrl,
-    },
     listed: strategy.visibility.listed,
     notListedBecause: failed.length === 0 ? null : failed,
     deployment: strategy.deployment?.freshness ? strategy.deployment : null,
+    equityVault: isVault ? projectTerms(strategy) : null,
     gaps: assumedIn(gaps),
   };
   return inStrategy(body, noneIn(gaps));
@@ -55,28 +49,15 @@ export function projectStrategy(strategy: StrategyData): unknown {
 
 /** Convert a strategy to the fields that compare it to others, named as in the whole. */
 export function projectStrategyBrief(strategy: BriefData): unknown {
-  const { strategyId: id, collateral, loan, visibility } = strategy;
-  const gaps = strategy.gaps.flatMap((gap) => namesOf(gap, strategy).map((field) => ({ ...gap, field })));
+  const { collateral, visibility } = strategy;
   const body = {
     ...strategy,
-    id,
-    collateral: {
-      ...collateral,
-      symbol: collateral.displaySymbol,
-      maturityDate: collateral.maturesAt && dateOf(collateral.maturesAt),
-    },
-    loan: { ...loan, symbol: loan.displaySymbol },
-    ...('netApyLadder' in strategy ? projectVaultRates(strategy) : {}),
-    ltvPct: projectLtv(strategy),
+    collateral: { ...collateral, maturityDate: collateral.maturesAt && dateOf(collateral.maturesAt) },
     liquidityUsd: toNumber(strategy.liquidityUsd),
     freshness: projectAges(strategy),
     listed: visibility.listed,
   };
-  return inBrief(body, noneIn(gaps));
-}
-
-function projectLtv({ ltvLimits }: Pick<StrategyData, 'ltvLimits'>) {
-  return { liquidation: ltvLimits.liquidationPct, max: ltvLimits.maxPct };
+  return inBrief(body, noneIn(contractGaps(strategy.gaps, strategy.id.startsWith(EQUITY_PREFIX))));
 }
 
 function projectAges({ freshness }: Pick<BriefData, 'freshness'>) {
@@ -95,7 +76,6 @@ function projectCollateral({ collateral, collateralPrice }: StrategyData) {
   const { maturesAt, underlyingAddress, underlyingSymbol } = collateral;
   return {
     ...collateral,
-    symbol: collateral.displaySymbol,
     priceUsd: projectPrice(collateralPrice),
     maturity: maturesAt === null ? null : Date.parse(maturesAt) / 1_000,
     maturityDate: maturesAt && dateOf(maturesAt),
@@ -103,44 +83,15 @@ function projectCollateral({ collateral, collateralPrice }: StrategyData) {
   };
 }
 
-function projectLoop(loop: Loop) {
-  return {
-    yieldSustainabilityPct: projectMeans(loop.collateralApyMeans),
-    historicalLeverageApyPct: projectMeans(loop.leverageApyMeans),
-  };
-}
-
 /** The contract shows a vault in the shape of a loop, with its terms beside. */
-function projectVault(vault: Vault) {
-  const { depositToken } = vault;
+function projectTerms(vault: Vault) {
   return {
-    ...projectVaultRates(vault),
-    collateralApySource: vault.yieldLegApySource,
-    yieldSustainabilityPct: projectMeans(vault.yieldLegApyMeans),
-    historicalLeverageApyPct: projectMeans(vault.netApyMeans),
-    equityVault: {
-      stockMarketId: vault.marketId,
-      yieldStrategyId: vault.yieldStrategyId,
-      depositToken: { ...depositToken, symbol: depositToken.displaySymbol },
-      targetLtvPct: vault.targetLtvPct,
-      maxStockLtvPct: vault.ltvLimits.maxPct,
-      yieldLegApyPct: vault.yieldLegApyPct,
-    },
-  };
-}
-
-function projectVaultRates(vault: Pick<Vault, 'netApyLadder' | 'targetRung' | 'yieldLegApyPct'>) {
-  const rung = ({ ltvPct, grossExposure, netApyPct }: Vault['targetRung']) => ({
-    leverage: grossExposure,
-    ltvPct,
-    leverageApyPct: netApyPct,
-  });
-  const ladder = vault.netApyLadder.map(rung);
-  return {
-    collateralApyPct: vault.yieldLegApyPct,
-    maxLeverage: ladder.at(-1)?.leverage ?? null,
-    leverageLadder: ladder,
-    defaultLeverage: rung(vault.targetRung),
+    stockMarketId: vault.marketId,
+    yieldStrategyId: vault.yieldStrategyId,
+    depositToken: vault.depositToken,
+    targetLtvPct: vault.targetLtvPct,
+    maxStockLtvPct: vault.ltvPct.max,
+    yieldLegApyPct: vault.collateralApyPct,
   };
 }
 
@@ -151,15 +102,19 @@ function projectHints(strategy: StrategyData) {
   if (tier === null && profile === null && warnings.length === 0) return null;
   return {
     exitLiquidityTier: tier && {
-      value: tier.tier,
-      thresholds: { listingMaxPct: Number(tier.listingMaxPct), depthCleanMaxPct: Number(tier.cleanMaxPct) },
+      value: tier.value,
+      thresholds: {
+        listingMaxPct: Number(tier.listingMaxPct),
+        depthCleanMaxPct: Number(tier.depthCleanMaxPct),
+      },
     },
-    profile: profile && { value: profile.kind, leverageApyMeaning: profile.leverageApyMeaning },
+    profile,
     warnings: warnings.length === 0 ? null : warnings,
   };
 }
 
-/** The names that the contract has for a field of the schema. */
-function namesOf({ field }: Pick<Gap, 'field'>, strategy: object): readonly string[] {
-  return CONTRACT_NAMES['netApyLadder' in strategy ? 'equity' : 'loop'].get(field) ?? [field];
+/** Name the fields of gaps as the contract does; one of the schema may be two of the contract. */
+function contractGaps<G extends Pick<Gap, 'field'>>(gaps: readonly G[], isVault: boolean): readonly G[] {
+  const names = CONTRACT_NAMES[isVault ? 'equity' : 'loop'];
+  return gaps.flatMap((gap) => (names.get(gap.field) ?? [gap.field]).map((field) => ({ ...gap, field })));
 }

@@ -69,7 +69,7 @@ export function stressRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       }),
       variables: ({ params }) => params,
       project: ({ strategy }: StrategyStressQuery) => {
-        const { strategyId: id, freshness, stress } = answered(strategy);
+        const { id, freshness, stress } = answered(strategy);
         const { borrow, oracle } = freshness;
         return { id, freshness: { borrow: ageOf(borrow), oracle: ageOf(oracle) }, stress: projectStress(stress) };
       },

@@ -15,7 +15,7 @@ export const EXAMPLE_QUERIES: readonly ExampleQuery[] = [
     screen: 'list',
     query: `# The list screen: the best listed strategies of all chains. Send endCursor as "after" for the next page.
 query BestStrategies($after: String) {
-  strategies(orderBy: { field: DEFAULT_APY, direction: DESC }, first: 20, after: $after) {
+  strategies(orderBy: { field: APY, direction: DESC }, first: 20, after: $after) {
     totalCount
     asOf
     missingChains { chainId reason message retryAfterSec }
@@ -28,7 +28,7 @@ query BestStrategies($after: String) {
       chain { id name }
       collateral { id displaySymbol description maturityDaysLeft }
       loan { id displaySymbol }
-      defaultApyPct
+      apyPct
       netBorrowApyPct
       borrowIncentive { aprPct endsAt }
       collateralIncentive { aprPct endsAt }
@@ -38,8 +38,9 @@ query BestStrategies($after: String) {
       warnings { code message }
       freshness { borrow { status ageSec } }
       gaps(fields: ["netBorrowApyPct", "liquidityUsd", "exitLiquidityTier"]) { field reason message since }
-      ... on LoopStrategy { collateralApyPct defaultLeverage { leverage ltvPct leverageApyPct } }
-      ... on EquityVaultStrategy { yieldLegApyPct targetRung { ltvPct netApyPct } }
+      defaultLeverage { leverage ltvPct leverageApyPct }
+      ... on LoopStrategy { collateralApyPct }
+      ... on EquityVaultStrategy { yieldLegApyPct }
     }
   }
 }`,
@@ -57,7 +58,7 @@ query StrategyDetail($strategyId: StrategyId!) {
     curator
     collateral { id symbol displaySymbol name description project yieldSource maturesAt maturityDaysLeft price { usd source } }
     loan { id symbol displaySymbol price { usd source } }
-    defaultApyPct
+    apyPct
     borrowApyPct
     netBorrowApyPct
     quarterlyBorrowApyPct
@@ -86,23 +87,20 @@ query StrategyDetail($strategyId: StrategyId!) {
       collateralApyHistory(resolution: DAY) { freshness { status } points { at ratePct } gaps { reason } }
       borrowIncentiveHistory { points { at ratePct } gaps { reason } }
     }
+    maxLeverage
+    defaultLeverage { leverage ltvPct leverageApyPct }
+    leverageLadder { leverage ltvPct leverageApyPct }
+    historicalLeverageApyPct { avg30dPct avg60dPct avg90dPct }
     ... on LoopStrategy {
       collateralApyPct
       collateralApySource
       collateralApyMeans { avg30dPct avg60dPct avg90dPct }
-      leverageApyMeans { avg30dPct avg60dPct avg90dPct }
-      defaultLeverage { leverage ltvPct leverageApyPct }
-      maxLeverage
-      leverageLadder { leverage ltvPct leverageApyPct }
     }
     ... on EquityVaultStrategy {
       depositToken { id symbol decimals }
       targetLtvPct
       yieldLegApyPct
       yieldLegApySource
-      netApyMeans { avg30dPct avg60dPct avg90dPct }
-      netApyLadder { ltvPct grossExposure netApyPct }
-      targetRung { ltvPct grossExposure netApyPct }
       yieldStrategy { id collateral { id symbol } }
     }
   }
@@ -128,7 +126,8 @@ query Filtered($after: String) {
         strategyId
         collateral { id displaySymbol }
         liquidityUsd
-        ... on LoopStrategy { maxLeverage leverageLadder { leverage ltvPct leverageApyPct } }
+        maxLeverage
+        leverageLadder { leverage ltvPct leverageApyPct }
       }
     }
   }
@@ -160,11 +159,11 @@ query Vaults {
       collateral { id displaySymbol }
       collateralPrice { usd source }
       ltvLimits { maxPct liquidationPct }
+      leverageLadder { leverage ltvPct leverageApyPct }
       ... on EquityVaultStrategy {
         depositToken { id displaySymbol }
         targetLtvPct
         yieldLegApyPct
-        netApyLadder { ltvPct grossExposure netApyPct }
         yieldStrategy { id collateral { id displaySymbol } }
       }
     }

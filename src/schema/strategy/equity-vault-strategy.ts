@@ -6,7 +6,6 @@ import { ApySourceRef } from '../common/token.ts';
 import { RateMeansRef } from '../market/market-facts.ts';
 import { StrategyRef, TokenRef } from '../refs.ts';
 import { LoopStrategyRef } from './loop-strategy.ts';
-import { VaultRungRef } from './strategy-parts.ts';
 
 const EquityVaultStrategyRef = builder.objectRef<Strategy>('EquityVaultStrategy');
 defineNode(EquityVaultStrategyRef, {
@@ -54,20 +53,6 @@ EquityVaultStrategyRef.implement({
       type: RateMeansRef,
       nullable: true,
       description: 'Trailing means of the leveraged APY of the yield leg; `null` = see `gaps`.',
-    }),
-    netApyLadder: t.expose('leverageLadder', {
-      type: [VaultRungRef],
-      complexity: { field: 1, multiplier: 3 },
-      description: `Steps at the LTVs 0, target and highest; at most 3.`,
-    }),
-    targetRung: t.expose('defaultLeverage', {
-      type: VaultRungRef,
-      description: 'Step at the target LTV: the setting when a deposit names none.',
-    }),
-    netApyMeans: t.expose('historicalLeverageApyPct', {
-      type: RateMeansRef,
-      nullable: true,
-      description: 'Trailing means of both rates at the target LTV; `null` = see `gaps`.',
     }),
   }),
 });

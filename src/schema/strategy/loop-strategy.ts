@@ -1,12 +1,11 @@
 import type { Strategy } from '../../domain/strategy/types.ts';
 import { findStrategyOf } from '../../resolvers/strategy/strategies.ts';
-import { MAX_LADDER_RUNGS } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
 import { defineNode } from '../common/node.ts';
 import { ApySourceRef } from '../common/token.ts';
 import { RateMeansRef } from '../market/market-facts.ts';
 import { StrategyRef } from '../refs.ts';
-import { LeverageRungRef, ProfileRef } from './strategy-parts.ts';
+import { ProfileRef } from './strategy-parts.ts';
 
 export const LoopStrategyRef = builder.objectRef<Strategy>('LoopStrategy');
 defineNode(LoopStrategyRef, {
@@ -32,22 +31,6 @@ LoopStrategyRef.implement({
       type: RateMeansRef,
       nullable: true,
       description: 'Trailing means of the APY of the collateral; `null` = see `gaps`.',
-    }),
-    maxLeverage: t.expose('maxLeverage', { type: 'Decimal', description: 'Leverage at the maximum LTV, 1 place.' }),
-    leverageLadder: t.expose('leverageLadder', {
-      type: [LeverageRungRef],
-      complexity: { field: 1, multiplier: 10 },
-      description: `Steps 1, 2, ... and then the exact maximum; one per whole leverage up to \`maxLeverage\`, at most ${MAX_LADDER_RUNGS}.`,
-    }),
-    defaultLeverage: t.expose('defaultLeverage', {
-      type: LeverageRungRef,
-      description: 'Step at the safe LTV: the setting when a caller names none.',
-    }),
-    leverageApyMeans: t.expose('historicalLeverageApyPct', {
-      type: RateMeansRef,
-      nullable: true,
-      description:
-        'Trailing means of both rates, levered at the safe LTV of today. Each mean is over all days of the window that its rate has; the points of `leveragedApyHistory` are the days that both have. `null` = see `gaps`.',
     }),
     profile: t.field({
       type: ProfileRef,

@@ -25,7 +25,7 @@ builder.queryFields((t) => ({
       filter: t.arg({ type: StrategyFilterRef, description: 'All given conditions must hold.' }),
       orderBy: t.arg({
         type: StrategyOrderRef,
-        description: 'By `defaultApyPct`, largest first, when left out. Unknown values come last.',
+        description: 'By `apyPct`, largest first, when left out. Unknown values come last.',
       }),
       ...pageArgs(t.arg),
       ...maxAgeArg(t.arg),

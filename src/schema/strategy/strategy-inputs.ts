@@ -58,15 +58,9 @@ export const StrategyFilterRef = builder.inputType('StrategyFilter', {
       validate: listed,
       description: 'APY of the collateral from one of these sources; of a vault that of its yield leg.',
     }),
-    minDefaultApyPct: t.field({
-      type: 'Decimal',
-      description: 'Least `defaultApyPct`, percent: of a loop at its default leverage, of a vault at its target LTV.',
-    }),
+    minApyPct: t.field({ type: 'Decimal', description: 'Least `apyPct`, percent.' }),
     minLiquidityUsd: t.field({ type: 'Decimal', description: 'Least `liquidityUsd`, USD.' }),
-    minMaxLeverage: t.field({
-      type: 'Decimal',
-      description: 'Least `maxLeverage` of a loop; vaults have none and are left out.',
-    }),
+    minMaxLeverage: t.field({ type: 'Decimal', description: 'Least `maxLeverage`.' }),
     maturesBefore: t.field({
       type: 'DateTime',
       description: 'Collateral matures before; leaves out vaults and tokens that do not mature.',
@@ -83,14 +77,14 @@ export const StrategyFilterRef = builder.inputType('StrategyFilter', {
 });
 
 const ORDERS: Record<StrategyOrder, readonly [name: string, description: string]> = {
-  defaultApy: ['DEFAULT_APY', '`defaultApyPct`: of a loop at its default leverage, of a vault at its target LTV.'],
+  apy: ['APY', '`apyPct`: of a loop at its default leverage, of a vault at its target LTV.'],
   borrowApy: ['NET_BORROW_APY', '`netBorrowApyPct` of the market in which the collateral is posted.'],
   collateralApy: [
     'COLLATERAL_APY',
     '`collateralApyPct` with the incentive on the collateral, of loops; vaults come last.',
   ],
   liquidity: ['LIQUIDITY_USD', '`liquidityUsd` of the market in which the collateral is posted.'],
-  maxLeverage: ['MAX_LEVERAGE', '`maxLeverage` of loops; vaults come last.'],
+  maxLeverage: ['MAX_LEVERAGE', '`maxLeverage`.'],
   maturity: ['MATURITY', 'Maturity of the collateral; vaults and tokens that do not mature come last.'],
   symbol: ['COLLATERAL_SYMBOL', 'Symbol of the collateral, of a vault of the stock.'],
 };

@@ -15,30 +15,21 @@ export const PointsRef = builder.objectRef<NonNullable<Strategy['pointsIncentive
 });
 
 export const LeverageRungRef = builder.objectRef<LadderEntry>('LeverageRung').implement({
-  description: 'One step of the leverage ladder of a loop.',
+  description: 'One step of a leverage ladder.',
   fields: (t) => ({
-    leverage: t.expose('leverage', { type: 'Decimal', description: 'Leverage with 1 place.' }),
-    ltvPct: t.expose('ltvPct', { type: 'Decimal', description: 'Loan-to-value, percent with 1 place.' }),
+    leverage: t.expose('leverage', {
+      type: 'Decimal',
+      description:
+        'Exposure per unit of own money, 1 place. Of a vault the stock and the yield leg together: 1 + LTV of the stock leg.',
+    }),
+    ltvPct: t.expose('ltvPct', {
+      type: 'Decimal',
+      description: 'Loan-to-value, of a vault that of its stock leg. Percent with 1 place.',
+    }),
     leverageApyPct: t.expose('leverageApyPct', {
       type: 'Decimal',
       description:
-        'Percent per year on the own money, signed, 2 places: `totalCollateralApyPct` x L - `netBorrowApyPct` x (L - 1), with L = `leverage`. Computed before rounding: the shown rates give it within 0.01 x L.',
-    }),
-  }),
-});
-
-export const VaultRungRef = builder.objectRef<LadderEntry>('VaultRung').implement({
-  description: 'One step of the ladder of an equity vault.',
-  fields: (t) => ({
-    ltvPct: t.expose('ltvPct', { type: 'Decimal', description: 'LTV of the stock leg, percent with 1 place.' }),
-    grossExposure: t.expose('leverage', {
-      type: 'Decimal',
-      description: 'Stock and yield leg together per unit deposited: 1 + LTV, with 1 place.',
-    }),
-    netApyPct: t.expose('leverageApyPct', {
-      type: 'Decimal',
-      description:
-        'Percent per year on the own money, signed, 2 places: LTV x (`totalCollateralApyPct` - `netBorrowApyPct`). Computed before rounding.',
+        'APY on the own money. Percent, signed, 2 places: `totalCollateralApyPct` x L - `netBorrowApyPct` x (L - 1) with L = `leverage`; of a vault LTV x (`totalCollateralApyPct` - `netBorrowApyPct`). Computed before rounding: the shown rates give it within 0.01 x L.',
     }),
   }),
 });

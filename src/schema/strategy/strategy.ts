@@ -3,7 +3,7 @@ import { requireChain } from '../../resolvers/market/chains.ts';
 import { oracleOf } from '../../resolvers/market/market-facts.ts';
 import { marketOf, tokensOf } from '../../resolvers/strategy/strategies.ts';
 import { strategyGaps } from '../../resolvers/strategy/strategy-gaps.ts';
-import { MAX_WARNINGS } from '../../shared/contract/list-bounds.ts';
+import { MAX_LADDER_RUNGS, MAX_WARNINGS } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
 import { ChainRef } from '../common/chain.ts';
 import { MarketDeploymentRef } from '../common/deployment.ts';
@@ -16,10 +16,10 @@ import { ExitLiquidityRef } from '../market/exit-liquidity.ts';
 import { FeesRef } from '../market/fees.ts';
 import { IncentiveRef } from '../market/incentive.ts';
 import { MarketRef } from '../market/market.ts';
-import { LtvLimitsRef, OracleRef } from '../market/market-facts.ts';
+import { LtvLimitsRef, OracleRef, RateMeansRef } from '../market/market-facts.ts';
 import { TokenPriceRef } from '../market/price.ts';
 import { StrategyRef, TokenRef } from '../refs.ts';
-import { ExitLiquidityTierRef, LinksRef, PointsRef } from './strategy-parts.ts';
+import { ExitLiquidityTierRef, LeverageRungRef, LinksRef, PointsRef } from './strategy-parts.ts';
 import { VisibilityRef } from './visibility.ts';
 
 const freshnessOf = ({ freshness, inputFreshness }: Strategy) => ({ ...freshness, ...inputFreshness });
@@ -82,11 +82,30 @@ StrategyRef.implement({
 });
 
 builder.interfaceFields(StrategyRef, (t) => ({
-  defaultApyPct: t.field({
+  apyPct: t.field({
     type: 'Decimal',
     description:
-      'APY on the own money at the default setting, percent, signed, incentives included: of a loop `defaultLeverage.leverageApyPct`, of a vault `targetRung.netApyPct`. The value by which both kinds are compared.',
+      'APY on the own money at the default leverage: `defaultLeverage.leverageApyPct`. Percent, signed, 2 places, incentives included.',
     resolve: ({ defaultLeverage }) => defaultLeverage.leverageApyPct,
+  }),
+  maxLeverage: t.expose('maxLeverage', {
+    type: 'Decimal',
+    description: 'Leverage at the maximum LTV, of a vault at the cap of its stock leg. 1 place.',
+  }),
+  leverageLadder: t.expose('leverageLadder', {
+    type: [LeverageRungRef],
+    complexity: { field: 1, multiplier: 10 },
+    description: `Steps from leverage 1 to \`maxLeverage\`, at most ${MAX_LADDER_RUNGS}: of a loop each whole leverage and the exact maximum, of a vault the LTVs 0, target and highest.`,
+  }),
+  defaultLeverage: t.expose('defaultLeverage', {
+    type: LeverageRungRef,
+    description: 'Step that is used when a caller names none: of a loop at the safe LTV, of a vault at the target LTV.',
+  }),
+  historicalLeverageApyPct: t.expose('historicalLeverageApyPct', {
+    type: RateMeansRef,
+    nullable: true,
+    description:
+      'Trailing means of both rates at the default leverage of today. Percent. Each mean is over all days of the window that its rate has; the points of `leveragedApyHistory` are the days that both have. `null` = see `gaps`.',
   }),
   borrowApyPct: t.expose('borrowApyPct', { type: 'Decimal', description: 'Borrow APY that is paid now, percent.' }),
   quarterlyBorrowApyPct: t.expose('quarterlyBorrowApyPct', {

@@ -24,7 +24,6 @@ export const STRATEGY_NAMES: Readonly<Record<'loop' | 'equity', FieldNames>> = {
     'spiralHints.profile': 'profile',
     equityVault: null,
     yieldSustainabilityPct: 'collateralApyMeans',
-    historicalLeverageApyPct: 'leverageApyMeans',
   },
   equity: {
     ...SHARED,
@@ -32,10 +31,6 @@ export const STRATEGY_NAMES: Readonly<Record<'loop' | 'equity', FieldNames>> = {
     collateralApyPct: 'yieldLegApyPct',
     'equityVault.yieldLegApyPct': 'yieldLegApyPct',
     yieldSustainabilityPct: 'yieldLegApyMeans',
-    historicalLeverageApyPct: 'netApyMeans',
-    leverageLadder: 'netApyLadder',
-    defaultLeverage: 'targetRung',
-    maxLeverage: null,
   },
 };
 

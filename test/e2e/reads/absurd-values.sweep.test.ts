@@ -19,7 +19,7 @@ afterAll(() => service?.stop());
 
 const STEP_MS = 61_000;
 const READS = ['/v1/strategies', '/v1/strategies?chainId=4663', '/v1/app/markets', '/v1/prices', '/v1/tvl'];
-const ORDERS = ['DEFAULT_APY', 'COLLATERAL_APY', 'LIQUIDITY_USD'] as const;
+const ORDERS = ['APY', 'COLLATERAL_APY', 'LIQUIDITY_USD'] as const;
 
 /** The orders of all strategies that a wrong value would lead. */
 async function orders(): Promise<readonly string[]> {

@@ -167,12 +167,12 @@ describe('a loop strategy', () => {
 
 describe('an equity vault', () => {
   const VAULTS = `{ strategies(filter: { chainIds: [4663], kinds: [EQUITY_VAULT], listedOnly: false }) { nodes {
-    strategyId marketId curator correlated defaultApyPct borrowApyPct ltvLimits { liquidationPct maxPct } liquidityUsd
+    strategyId marketId curator correlated apyPct borrowApyPct ltvLimits { liquidationPct maxPct } liquidityUsd
     collateralPrice { usd } loanPrice { usd }
     ... on EquityVaultStrategy {
       yieldStrategyId targetLtvPct yieldLegApyPct
-      targetRung { grossExposure ltvPct netApyPct } netApyLadder { grossExposure ltvPct netApyPct }
     }
+    maxLeverage defaultLeverage { leverage ltvPct leverageApyPct } leverageLadder { leverage ltvPct leverageApyPct }
   } } }`;
 
   test('every number follows from its two markets', async () => {
@@ -192,9 +192,9 @@ describe('an equity vault', () => {
       const liquidation = new Exact(String(stockMarket.lltv)).shiftedBy(-16);
       const cap = liquidation.times('0.88');
       const rung = (ltvPct: Exact) => ({
-        grossExposure: shown(ltvPct.div(100).plus(1), 1),
+        leverage: shown(ltvPct.div(100).plus(1), 1),
         ltvPct: shown(ltvPct, 1),
-        netApyPct: shown(ltvPct.div(100).times(legApy.minus(stock.borrowApy))),
+        leverageApyPct: shown(ltvPct.div(100).times(legApy.minus(stock.borrowApy))),
       });
       const loanUsd = await usdPrice(stockMarket.loan);
       const oracle = await service.world.chains.on(4663).client.readContract({
@@ -207,13 +207,14 @@ describe('an equity vault', () => {
       expect(vault).toMatchObject({
         curator: 'Longbow',
         correlated: false,
-        defaultApyPct: rung(target).netApyPct,
+        apyPct: rung(target).leverageApyPct,
+        maxLeverage: rung(cap).leverage,
         borrowApyPct: shown(stock.borrowApy),
         yieldLegApyPct: shown(legApy),
         targetLtvPct: '50.00',
         ltvLimits: { liquidationPct: shown(liquidation), maxPct: shown(cap) },
-        targetRung: rung(target),
-        netApyLadder: [rung(new Exact(0)), rung(target), rung(cap)],
+        defaultLeverage: rung(target),
+        leverageLadder: [rung(new Exact(0)), rung(target), rung(cap)],
         loanPrice: { usd: loanUsd.toFixed() },
         liquidityUsd: shown(
           new Exact(String(stock.market.liquidity)).shiftedBy(-stockMarket.loan.decimals).times(loanUsd),

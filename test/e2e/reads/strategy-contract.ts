@@ -32,15 +32,14 @@ export const STRATEGIES_QUERY = `query ($chainId: ChainId!, $first: Int!, $after
   links { appUrl marketUrl yieldSourceUrl }
   visibility { listed checks { rule passed } }
   gaps { field reason message }
+  maxLeverage leverageLadder { leverage ltvPct leverageApyPct } defaultLeverage { leverage ltvPct leverageApyPct }
+  historicalLeverageApyPct { avg30dPct avg60dPct avg90dPct }
   ... on LoopStrategy {
-    collateralApyPct collateralApySource collateralApyMeans { avg30dPct avg60dPct avg90dPct }
-    maxLeverage leverageLadder { leverage ltvPct leverageApyPct } defaultLeverage { leverage ltvPct leverageApyPct }
-    leverageApyMeans { avg30dPct avg60dPct avg90dPct } profile { kind leverageApyMeaning }
+    collateralApyPct collateralApySource collateralApyMeans { avg30dPct avg60dPct avg90dPct } profile { kind leverageApyMeaning }
   }
   ... on EquityVaultStrategy {
     depositToken { address displaySymbol decimals } yieldStrategyId targetLtvPct yieldLegApyPct yieldLegApySource
-    yieldLegApyMeans { avg30dPct avg60dPct avg90dPct } netApyMeans { avg30dPct avg60dPct avg90dPct }
-    netApyLadder { ltvPct grossExposure netApyPct } targetRung { ltvPct grossExposure netApyPct }
+    yieldLegApyMeans { avg30dPct avg60dPct avg90dPct }
   }
 } } }`;
 
@@ -83,20 +82,11 @@ function incentiveOf(incentive: Json): Json {
 
 /** A vault stands in the shape of a loop there, with its terms beside. */
 function vaultOf(vault: Json): Json {
-  const rung = ({ ltvPct, grossExposure, netApyPct }: Json) => ({
-    leverage: grossExposure,
-    ltvPct,
-    leverageApyPct: netApyPct,
-  });
   const { displaySymbol: symbol, ...token } = vault.depositToken;
   return {
     collateralApyPct: vault.yieldLegApyPct,
     collateralApySource: wordOf(vault.yieldLegApySource),
     yieldSustainabilityPct: meansOf(vault.yieldLegApyMeans),
-    historicalLeverageApyPct: meansOf(vault.netApyMeans),
-    maxLeverage: rung(vault.netApyLadder.at(-1)).leverage,
-    leverageLadder: vault.netApyLadder.map(rung),
-    defaultLeverage: rung(vault.targetRung),
     equityVault: {
       stockMarketId: vault.marketId,
       yieldStrategyId: vault.yieldStrategyId,
@@ -112,18 +102,13 @@ const loopOf = (loop: Json): Json => ({
   collateralApyPct: loop.collateralApyPct,
   collateralApySource: wordOf(loop.collateralApySource),
   yieldSustainabilityPct: meansOf(loop.collateralApyMeans),
-  historicalLeverageApyPct: meansOf(loop.leverageApyMeans),
-  maxLeverage: loop.maxLeverage,
-  leverageLadder: loop.leverageLadder,
-  defaultLeverage: loop.defaultLeverage,
 });
 
 /** Names of the contract that differ from the schema. */
 function namesOf(field: string, isVault: boolean): readonly string[] {
   if (field === 'ltvLimits.maxPct') return ['ltvPct.max'];
-  if (!isVault) return [field];
-  if (field === 'yieldLegApyPct') return ['collateralApyPct', 'equityVault.yieldLegApyPct'];
-  return [field === 'netApyLadder' ? 'leverageLadder' : field === 'targetRung' ? 'defaultLeverage' : field];
+  if (isVault && field === 'yieldLegApyPct') return ['collateralApyPct', 'equityVault.yieldLegApyPct'];
+  return [field];
 }
 
 /** Convert a GraphQL value to the names of the contract. */
@@ -182,6 +167,10 @@ export function asContract(strategy: Json): Json {
       priceUsd: priceOf(strategy.loanPrice),
     },
     ...(isVault ? vaultOf(strategy) : loopOf(strategy)),
+    maxLeverage: strategy.maxLeverage,
+    leverageLadder: strategy.leverageLadder,
+    defaultLeverage: strategy.defaultLeverage,
+    historicalLeverageApyPct: meansOf(strategy.historicalLeverageApyPct),
     pointsIncentive: strategy.pointsIncentive,
     borrowApyPct: strategy.borrowApyPct,
     quarterlyBorrowApyPct: strategy.quarterlyBorrowApyPct,

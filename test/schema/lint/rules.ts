@@ -128,7 +128,7 @@ const units: Rule = (part) => {
   const needs = (ending: string, wanted: readonly string[]) => {
     if (ends(ending) && !wanted.includes(type)) faults.push(`…${ending} is ${wanted.join(' or ')}, not ${type}`);
   };
-  needs('Pct', ['Decimal', 'PctMeans', 'WindowMeans']);
+  needs('Pct', ['Decimal', 'RateMeans']);
   needs('Usd', ['Decimal', 'KnownTotal']);
   // Slippage may be a fraction of a basis point.
   needs('Bps', ['Int', 'Decimal']);

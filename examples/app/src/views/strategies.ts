@@ -56,7 +56,7 @@ async function follow(client: Client, signal: AbortSignal, state: HTMLElement): 
     for await (const { changed, removedStrategyIds } of changes) {
       for (const id of removedStrategyIds) cardBy(id)?.remove();
       for (const strategy of changed) {
-        write(strategy.strategyId, 'apy', percent(strategy.defaultApyPct));
+        write(strategy.strategyId, 'apy', percent(strategy.apyPct));
         write(strategy.strategyId, 'borrow', percent(strategy.netBorrowApyPct));
         write(strategy.strategyId, 'liquidity', usd(strategy.liquidityUsd) ?? 'unknown');
       }

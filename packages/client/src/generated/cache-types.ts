@@ -293,7 +293,6 @@ export const VALUE_TYPES: readonly string[] = [
   "UnresolvedRowConnection",
   "UnresolvedRowEdge",
   "UnsignedCall",
-  "VaultRung",
   "VenueAnswer",
   "Visibility",
   "VisibilityCheck",
